@@ -87,7 +87,7 @@ def candidate_of(
     return Candidate(
         task_id=opaque(task.task_id),
         lane=Lane.ANALYTICS,
-        prompt=prompt_of(task),
+        prompt=task.question,
         language=task.language,
         task_family=Label(value=FAMILY, confidence=1.0, reason=f"category {task.category}"),
         business_task=f"Analyse: {task.category.replace('_', ' ')}",
@@ -96,6 +96,7 @@ def candidate_of(
         difficulty_rule=task.difficulty_rule,
         guidelines=task.guidelines,
         fixtures=tuple(fixtures),
+        tools=("shell",),
         budget=Budget(turns=60, seconds=1200),
         answers=task.answers,
         steps=reference_steps(task.program, task.parts),

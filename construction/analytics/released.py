@@ -31,6 +31,7 @@ from data.releases.tasks import ReleasedTasks
 from data.snapshot import layout
 
 DECLARATION, NOISE = "declaration.json", "noise.json"
+FILES = "files"  # in the output of a stage: the files of the variant
 
 
 class StepsDoNotRunError(Exception):
@@ -75,7 +76,14 @@ def read_released(release: ReleasedTasks, environment: str) -> ReleasedEnvironme
     if release.private is None:
         expected, todo = "private/ beside public/", "Restore the private half."
         raise InputError(release.snapshot, "the private half is missing", expected, todo)
-    path = release.private / home / DECLARATION
+    return read_environment(release.private / home / DECLARATION, release.public / home)
+
+
+def read_environment(path: Path, folder: Path) -> ReleasedEnvironment:
+    """The clean tables that the files in `folder` give, by the declaration at `path`.
+
+    Raises InputError.
+    """
     try:
         content = orjson.loads(path.read_bytes())
         declaration = Declaration.model_validate(content["declaration"])
@@ -83,13 +91,17 @@ def read_released(release: ReleasedTasks, environment: str) -> ReleasedEnvironme
     except (OSError, ValueError, KeyError) as error:
         expected, todo = "the declaration of a release", "Restore the release."
         raise InputError(str(path), type(error).__name__, expected, todo) from error
-    folder = release.public / home
     if variant == "raw":
         tables = clean_tables(declaration, read_files(folder, declaration))
     else:
         files = sorted((folder / TABLES).glob("*.parquet"))
         tables = {file.stem: pl.read_parquet(file) for file in files}
     return ReleasedEnvironment(declaration, variant, tables)
+
+
+def clean_tables_of(output: Path) -> Mapping[str, pl.DataFrame]:
+    """The clean tables of the files in the output of the analytics lane. Raises InputError."""
+    return read_environment(output / DECLARATION, output / FILES).tables
 
 
 def read_analytics(release: ReleasedTasks) -> list[ReleasedTask]:

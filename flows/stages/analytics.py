@@ -21,7 +21,7 @@ from construction.analytics.environment.variants import (
 )
 from construction.analytics.make import mint
 from construction.analytics.output import candidate_of, fixtures_of, write_gold
-from construction.analytics.released import DECLARATION, NOISE, write_declaration
+from construction.analytics.released import DECLARATION, FILES, NOISE, write_declaration
 from construction.analytics.reporting import report_of
 from construction.analytics.templates import read_templates
 from construction.statements.database import Sources
@@ -50,7 +50,7 @@ from flows.run import Run, Work
 
 ENVIRONMENT_STAGE, FILE_UNIT = "environment", "environment_file"
 REPORT, PRIVACY, IDENTIFIERS = "report.json", "privacy.json", "originals.json"
-_VARIANT, _REPLACED = "variant", "replaced"
+_REPLACED = "replaced"
 
 
 def is_given(run: Run) -> bool:
@@ -150,12 +150,12 @@ def _make(work: Work, out: Path) -> None:
     recipe: AnalyticsRecipe = run.recipe.analytics
     with bench_of(environment) as bench:
         minted = mint(bench, read_templates(), run.recipe.release.seed, recipe=recipe)
-        write_variant(recipe.variant, declaration, root, replaced, bench.tables, out / _VARIANT)
-    fixtures = fixtures_of(out / _VARIANT, declaration.name)
+        write_variant(recipe.variant, declaration, root, replaced, bench.tables, out / FILES)
+    fixtures = fixtures_of(out / FILES, declaration.name)
     candidates = [
         candidate_of(task, declaration, fixtures, partial(run.opaque, "a")) for task in minted.tasks
     ]
-    inputs = {fixture.sha256: Path(_VARIANT, fixture.path) for fixture in fixtures}
+    inputs = {fixture.sha256: Path(FILES, fixture.path) for fixture in fixtures}
     write_pool(out, candidates, inputs)
     write_gold(out, minted.tasks)
     write_declaration(out, raw_declaration(declaration, replaced), recipe.variant)

@@ -28,13 +28,18 @@ def _shards(work: Work) -> list[Shard]:
     files = fixture_files([part for stage in FILES for part in work.folders(stage)])
     statements = work.folders(STATEMENTS.name)
     database = statements[0] / DATABASE if statements else None
-    made_from = [content_digest(folder) for folder in statements]
+    environments = work.folders(ANALYTICS)
+    environment = next(iter(environments), None)
+    made_from = [content_digest(folder) for folder in (*statements, *environments)]
     config = getattr(work.run.recipe, SECTION)
     groups = [rows[start : start + _SHARD_SIZE] for start in range(0, len(rows), _SHARD_SIZE)]
     return [
         Shard(
             [made_from, *map(digest, group)],
-            partial(preflight_shard, PreflightJob(tuple(group), files, database, config)),
+            partial(
+                preflight_shard,
+                PreflightJob(tuple(group), files, database, config, environment),
+            ),
         )
         for group in groups
     ]
