@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from construction.analytics.environment.declaration import read_declaration
+from construction.statements.database import Sources
 from data.builds import require_apart, require_there
 from data.contracts import Disclosure
 from data.demo import generate
@@ -12,6 +13,7 @@ from data.demo.tables import FOLDER as TABLES
 from data.demo.truth import TRIPWIRES
 from data.errors import ConfigError, require_extra
 from data.snapshot import PrivacyStamp
+from flows.environments import refuse_shared, source_digests
 from flows.recipe import Recipe, Runtime, recipe_over
 
 
@@ -70,6 +72,16 @@ def require_installed(runtime: Runtime) -> None:
         require_extra("masking")
 
 
+def require_own_sources(runtime: Runtime) -> None:
+    """Raise ConfigError for a file that serves both questions and analytics (law 9)."""
+    if runtime.environment is None or not (runtime.sec or runtime.edinet):
+        return
+    declaration = read_declaration(runtime.environment)
+    root = runtime.environment_files or runtime.environment.parent
+    questions = Sources(runtime.sec, runtime.edinet).digests()
+    refuse_shared(source_digests(declaration, root), questions)
+
+
 def _is_anonymized(runtime: Runtime) -> bool:
     """Is any file of the environment, if there is one, anonymized rather than public?"""
     if runtime.environment is None:
@@ -87,6 +99,7 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     require_input(runtime)
     require_installed(runtime)
     require_public(recipe, runtime)
+    require_own_sources(runtime)
     if runtime.sessions:
         return recipe, runtime, PrivacyStamp.MASKED
     if runtime.sec or runtime.edinet or runtime.environment:

@@ -24,7 +24,6 @@ from construction.analytics.output import candidate_of, fixtures_of, write_gold
 from construction.analytics.released import DECLARATION, FILES, NOISE, write_declaration
 from construction.analytics.reporting import report_of
 from construction.analytics.templates import read_templates
-from construction.statements.database import Sources
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.contracts import Outcome, StageKind, Verdict
@@ -43,7 +42,6 @@ from flows.environments import (
     Environment,
     bench_of,
     open_environment,
-    refuse_shared,
     source_digests,
 )
 from flows.run import Run, Work
@@ -66,15 +64,12 @@ def declared(run: Run) -> tuple[Declaration, Path]:
 
 
 def _inputs(work: Work) -> Mapping[str, str]:
-    """The declaration and every file. Raises ConfigError for one that questions are made of."""
-    run, runtime = work.run, work.run.runtime
-    declaration, root = declared(run)
-    digests = source_digests(declaration, root)
-    questions = Sources(runtime.sec, runtime.edinet).digests()
-    refuse_shared(digests, questions)
-    assert runtime.environment is not None
-    numbered = enumerate(digests.values(), start=1)
-    return {"environment": file_digest(runtime.environment)} | {
+    """The declaration and every file."""
+    declaration, root = declared(work.run)
+    path = work.run.runtime.environment
+    assert path is not None
+    numbered = enumerate(source_digests(declaration, root).values(), start=1)
+    return {"environment": file_digest(path)} | {
         f"environment-{number:04d}": sha256 for number, sha256 in numbered
     }
 
