@@ -69,7 +69,7 @@ QUESTIONS = Lane(
 ANALYTICS = Lane(
     name="tables-to-analytics",
     meaning="An environment of files to analytic tasks over it.",
-    stages=(analytics.ENVIRONMENT, analytics.ANALYTICS),
+    stages=(analytics.ENVIRONMENT, analytics.ANALYTICS, analytics.ANNOTATION),
     given=analytics.is_given,
 )
 SELECTION = Lane(

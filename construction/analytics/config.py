@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from construction.analytics.environment.declaration import IGNORABLE, Noise
+from construction.judging.consensus import ConsensusConfig
 from data.contracts import Share, StageConfig
 
 Variant = Literal["raw", "cleaned", "guided"]
@@ -19,14 +20,21 @@ def _ignorable(noise: Noise) -> Noise:
     return noise
 
 
+IgnorableNoise = Annotated[Noise, AfterValidator(_ignorable)]
+
+
 class AnalyticsRecipe(StageConfig):
     """Which variant agents get, and how many tasks must depend on its noise.
 
     `noisy`: the least share of tasks whose answer some noise changes if it is ignored; `noise`: the
     least share per kind. Candidates that would make the shares unreachable are rejected, so a set
     is rather short than short of noise.
+
+    `consensus`: who answers each task besides the gates: `executor`, and models by their names.
+    They must agree, or people decide (`benchmint review`). Without annotators nobody is asked.
     """
 
     variant: Variant = "raw"
     noisy: Share = 0.3
-    noise: Mapping[Annotated[Noise, Field()], Share] = Field(default_factory=dict)
+    noise: Mapping[IgnorableNoise, Share] = Field(default_factory=dict)
+    consensus: ConsensusConfig = ConsensusConfig()

@@ -151,8 +151,8 @@ def mint(
     """Judge proposals, then draw candidates by template in turn until the quotas are filled."""
     world, quotas = World(bench.declaration, bench.tables), bench.declaration.quotas
     wanted = sum(n for of_category in quotas.values() for n in of_category.values())
-    quota = NoiseQuota(recipe or AnalyticsRecipe(), wanted or None)
-    minted = Minted(bench, Guesser(world, bench.declaration.limits.closed_book), quota)
+    noise = NoiseQuota(recipe or AnalyticsRecipe(), wanted or None)
+    minted = Minted(bench, Guesser(world, bench.declaration.limits.closed_book), noise)
     for proposed in proposals:
         minted.propose(proposed)
     for category in Category:

@@ -146,8 +146,11 @@ def submission_of(
     try:
         results = run(program, tables)
         written = written_parts(parts, results)
-    except (StepFailedError, IndexError) as error:
+    except StepFailedError as error:
         raise StepsDoNotRunError(str(error)) from error
+    except (IndexError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
+        # A result of another kind than the answer has, such as rows for a number.
+        raise StepsDoNotRunError(type(error).__name__) from error
     answer = answer_text([part.part for part in parts], written)
     said = [
         (milestone.step or 0, f"{', '.join(milestone.context[:1])}: {milestone.value}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,9 @@ from typing import Any
 import orjson
 import polars as pl
 
+from construction.analytics.annotation import STAGE as ANNOTATION_STAGE
+from construction.analytics.annotation import Consented, annotate
+from construction.analytics.annotation_model import Subject
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import STAGE
 from construction.analytics.environment.declaration import Declaration, read_declaration
@@ -21,14 +26,30 @@ from construction.analytics.environment.variants import (
 )
 from construction.analytics.make import mint
 from construction.analytics.output import candidate_of, fixtures_of, write_gold
-from construction.analytics.released import DECLARATION, FILES, NOISE, write_declaration
+from construction.analytics.released import (
+    DECLARATION,
+    FILES,
+    NOISE,
+    read_environment,
+    write_declaration,
+)
 from construction.analytics.reporting import report_of
 from construction.analytics.templates import read_templates
+from construction.judging.consensus import ConsensusConfig
+from construction.judging.contracts import Asker
+from construction.judging.model.asking import write_model_use
+from construction.judging.review import (
+    Topic,
+    answers_decided,
+    queued,
+    recorded,
+    write_items,
+)
 from data.atomic import PRIVATE_FILE, write_bytes
-from data.canonical import canonical_json, file_digest, pretty_json
+from data.canonical import canonical_json, digest, file_digest, pretty_json
 from data.contracts import Outcome, StageKind, Verdict
 from data.ledger import gated_row
-from data.pool import write_pool
+from data.pool import read_pool, write_pool
 from data.snapshot import layout
 from data.stage_tables import (
     StageRecords,
@@ -36,7 +57,7 @@ from data.stage_tables import (
     write_records,
     write_stage_tables,
 )
-from data.stages import Folders, Stage, Unit
+from data.stages import Folders, Observed, Stage, Unit
 from data.tables import write_frame
 from flows.environments import (
     Environment,
@@ -169,6 +190,65 @@ ANALYTICS = Stage(
     inputs=_inputs,
     compute=_make,
     uses_key=True,
+)
+
+
+def _has_annotators(run: Run) -> bool:
+    return bool(run.recipe.analytics.consensus.annotators)
+
+
+def _annotate(work: Work) -> Observed:
+    """Hold the rounds that are due, and queue what people have to answer."""
+    run, folder = work.run, work.folder(STAGE)
+    consensus: ConsensusConfig = run.recipe.analytics.consensus
+    candidates = read_pool([folder]).candidates
+    subjects: list[Subject] = []
+    if candidates:
+        opened = read_environment(folder / DECLARATION, folder / FILES)
+        subjects = [Subject(task, opened.declaration, opened.tables) for task in candidates]
+
+    def open_model(name: str) -> AbstractContextManager[Asker]:
+        return run.judges.with_model(name).client(masked=True)
+
+    decided = answers_decided(recorded(run.review), Topic.ANSWER)
+    consented = annotate(run.review, run.release, subjects, decided, consensus, open_model)
+    others = [item for item in queued(run.review) if item.topic is not Topic.ANSWER]
+    write_items(run.review, [*others, *consented.disputed])
+    return Observed([list(consented.routed.ledger), digest(consented.rounds)], consented)
+
+
+def _write_annotated(work: Work, out: Path) -> None:
+    """The pool of the tasks that were agreed on."""
+    consented: Consented = work.observed
+    candidates = read_pool([work.folder(STAGE)]).candidates
+    admitted = {item.item_id for item in consented.routed.admitted}
+    rows = [replace(row, stage=ANNOTATION_STAGE) for row in consented.routed.ledger]
+    ids = [task.task_id for task in candidates]
+    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=ANNOTATION_STAGE, unit="candidate")
+    write_pool(out, [task for task in candidates if task.task_id in admitted], {})
+    judges = work.run.judges
+    costs = [
+        row
+        for model, judged in consented.by_model.items()
+        for row in judges.with_model(model).costs({ANNOTATION_STAGE: judged})
+    ]
+    write_model_use(out, costs)
+
+
+def _rounds(work: Work) -> Mapping[str, str]:
+    return {"analytics-rounds": digest(work.observed.rounds)}
+
+
+ANNOTATION = Stage(
+    name=ANNOTATION_STAGE,
+    meaning="Do executor, models and people give one answer to it?",
+    units=(Unit("candidate", StageKind.FILTER),),
+    settings=("analytics.consensus", "judging.model"),
+    reads=(STAGE,),
+    observe=_annotate,
+    inputs=_rounds,
+    compute=_write_annotated,
+    applies=_has_annotators,
 )
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
 
+from construction.analytics.annotation import STAGE as ANNOTATION
 from construction.analytics.contracts import STAGE as ANALYTICS
 from construction.grading.gate import GATE, SECTION
 from construction.grading.preflight import UNIT, PreflightJob, preflight_shard
@@ -16,15 +18,16 @@ from data.stages import Shard, Stage, Unit
 from flows.run import Work
 from flows.stages.questions import STATEMENTS
 
-# The last stage of each lane with candidates, and the stages that hold their input files.
-POOL_PARTS = ("leak-check", "question_phrasing", ANALYTICS)
+# The stages that leave candidates (of one lane the last that ran counts), and their input files.
+POOL_PARTS = (("leak-check",), ("question_phrasing",), (ANNOTATION, ANALYTICS))
 FILES = ("package", ANALYTICS)
 _SHARD_SIZE = 200  # candidates
 
 
 def _shards(work: Work) -> list[Shard]:
     """Candidates in the order of their ids, some to a shard."""
-    rows = pool_rows([part for stage in POOL_PARTS for part in work.folders(stage)])
+    last = [next(filter(None, map(work.folders, lane)), ()) for lane in POOL_PARTS]
+    rows = pool_rows([part for folders in last for part in folders])
     files = fixture_files([part for stage in FILES for part in work.folders(stage)])
     statements = work.folders(STATEMENTS.name)
     database = statements[0] / DATABASE if statements else None
@@ -50,6 +53,6 @@ PREFLIGHT = Stage(
     meaning=GATE.meaning,
     units=(Unit(UNIT, StageKind.FILTER),),
     settings=(SECTION,),
-    reads=(*dict.fromkeys((*POOL_PARTS, *FILES)), STATEMENTS.name),
+    reads=(*dict.fromkeys((*chain(*POOL_PARTS), *FILES)), STATEMENTS.name),
     shards=_shards,
 )
