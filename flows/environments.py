@@ -29,7 +29,8 @@ from anonymization.tables.settings import TablesRecipe
 from construction.analytics.candidates import Bench
 from construction.analytics.environment.cleaning import Inventory, clean_tables
 from construction.analytics.environment.declaration import IGNORABLE, Declaration
-from construction.analytics.environment.reading import read_files
+from construction.analytics.environment.reading import read_file, read_files
+from construction.analytics.environment.variants import raw_declaration
 from construction.analytics.execute_duckdb import Engine
 from data.canonical import file_digest
 from data.configuration import validated
@@ -100,6 +101,14 @@ def open_environment(declaration: Declaration, root: Path, key: bytes, seed: int
                 {*original_identifiers_of(out), *_identifiers(declaration, original, recipe)}
             ),
         )
+
+
+def reopened(declaration: Declaration, root: Path, raw: Path) -> Environment:
+    """The environment of a run: anonymized files as they stand in its raw variant, `raw`."""
+    names = [name for name, f in declaration.files.items() if f.disclosure is Disclosure.ANONYMIZED]
+    released = raw_declaration(declaration, names)
+    replaced = {name: read_file(raw, released.files[name]) for name in names}
+    return Environment(declaration, root, read_files(root, declaration), replaced)
 
 
 def with_periods(name: str, frame: pl.DataFrame, config: TableConfig, by: str) -> pl.DataFrame:
