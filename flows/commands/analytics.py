@@ -16,6 +16,7 @@ from construction.analytics.config import AnalyticsRecipe
 from data.atomic import PRIVATE_FILE, private_dir, replacing_dir, write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
 from data.errors import InputError
+from data.neutralise import one_line
 from flows.commands.options import Config, Key, WriteTo
 
 if TYPE_CHECKING:
@@ -49,7 +50,6 @@ def analytics_command(
     """
     from data.builds import building, require_apart
     from data.demo.analytics import write_demo
-    from data.neutralise import one_line
     from data.randomness import release_key
     from flows.recipe import load_section
 
@@ -199,14 +199,26 @@ def lint_command(
             help="A snapshot, what `benchmint analytics` wrote, or a JSON file of records."
         ),
     ],
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            help="What `benchmint analytics` wrote: PATH has lines like its gold.jsonl, which go "
+            "through all gates again."
+        ),
+    ] = None,
+    files: Annotated[
+        Path | None, typer.Option(help="With --run: folder of the original files [RUN/demo].")
+    ] = None,
 ) -> None:
     """Run every gold anew, or list the faults of foreign task records; exit 1 if there are any."""
-    if path.is_dir():
+    if run is not None:
+        n, faults = _lint_records(path, run, files or run / "demo")
+        lines = [one_line(f"{task}: {fault}") for task, fault in faults]
+    elif path.is_dir():
         n, faults = _lint_folder(path)
         lines = [f"{task}: {fault}" for task, fault in faults]
     elif path.is_file():
         from construction.analytics.record_lint import lint_records, read_records
-        from data.neutralise import one_line
 
         records = read_records(path)
         findings = lint_records(records)
@@ -217,6 +229,19 @@ def lint_command(
     print("\n".join([*lines, f"{n} tasks: {len(lines)} faults"]))
     if lines:
         raise typer.Exit(1)
+
+
+def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, list[tuple[str, str]]]:
+    """The faults of records in the lane's own form, by all gates on the environment of a run."""
+    from construction.analytics.environment.declaration import read_declaration
+    from construction.analytics.records import judge_records
+    from flows.environments import bench_of, reopened
+
+    declaration = read_declaration(run / "private" / "analytics" / "declaration.toml")
+    with bench_of(reopened(declaration, files, public_half(run) / ENVIRONMENT / "raw")) as bench:
+        verdicts = judge_records(path, bench)
+    faults = [(v.record, f"{why}: {detail}") for v in verdicts for why, detail in v.faults]
+    return len(verdicts), faults
 
 
 def _lint_folder(path: Path) -> tuple[int, list[tuple[str, str]]]:
