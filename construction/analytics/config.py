@@ -30,11 +30,15 @@ class AnalyticsRecipe(StageConfig):
     least share per kind. Candidates that would make the shares unreachable are rejected, so a set
     is rather short than short of noise.
 
-    `consensus`: who answers each task besides the gates: `executor`, and models by their names.
-    They must agree, or people decide (`benchmint review`). Without annotators nobody is asked.
+    `quotas`: how many tasks of each category: as the environment declares it, or as many in all but
+    shared by the weights of the signals lane (`families.toml` says which category serves which
+    family). `consensus`: who answers each task besides the gates: `executor`, and models by their
+    names. They must agree, or people decide (`benchmint review`); without annotators nobody is
+    asked.
     """
 
     variant: Variant = "raw"
     noisy: Share = 0.3
+    quotas: Literal["declared", "signals"] = "declared"
     noise: Mapping[IgnorableNoise, Share] = Field(default_factory=dict)
     consensus: ConsensusConfig = ConsensusConfig()

@@ -9,6 +9,7 @@ import orjson
 
 from construction.analytics.contracts import AnalyticTask
 from construction.analytics.environment.declaration import Declaration
+from construction.analytics.market_quotas import family_of
 from construction.analytics.milestones import reference_steps
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, file_digest
@@ -24,7 +25,6 @@ from data.contracts import (
 )
 
 TASKS, GOLD = "tasks.jsonl", "gold.jsonl"
-FAMILY = "data_reporting"
 _MEDIA = {
     ".csv": "text/csv",
     ".md": "text/markdown",
@@ -89,7 +89,9 @@ def candidate_of(
         lane=Lane.ANALYTICS,
         prompt=task.question,
         language=task.language,
-        task_family=Label(value=FAMILY, confidence=1.0, reason=f"category {task.category}"),
+        task_family=Label(
+            value=family_of(task.category), confidence=1.0, reason=f"category {task.category}"
+        ),
         business_task=f"Analyse: {task.category.replace('_', ' ')}",
         execution_surface="workspace",
         difficulty=task.difficulty,

@@ -25,6 +25,7 @@ from construction.analytics.environment.variants import (
     write_variant,
 )
 from construction.analytics.make import mint
+from construction.analytics.market_quotas import market_quotas
 from construction.analytics.output import candidate_of, fixtures_of, write_gold
 from construction.analytics.released import (
     DECLARATION,
@@ -45,6 +46,7 @@ from construction.judging.review import (
     recorded,
     write_items,
 )
+from construction.signals.mixture import task_weights
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest, file_digest, pretty_json
 from data.contracts import Outcome, StageKind, Verdict
@@ -67,6 +69,7 @@ from flows.environments import (
 )
 from flows.run import Run, Work
 
+SIGNALS = "signals"
 ENVIRONMENT_STAGE, FILE_UNIT = "environment", "environment_file"
 REPORT, PRIVACY, IDENTIFIERS = "report.json", "privacy.json", "originals.json"
 _REPLACED = "replaced"
@@ -162,8 +165,11 @@ def _make(work: Work, out: Path) -> None:
         return
     replaced = {path.stem: pl.read_parquet(path) for path in (folder / _REPLACED).glob("*.parquet")}
     original = read_files(root, declaration)
-    environment = Environment(declaration, root, original, replaced)
     recipe: AnalyticsRecipe = run.recipe.analytics
+    if recipe.quotas == "signals":
+        quotas = market_quotas(declaration.quotas, task_weights(work.folders(SIGNALS)))
+        declaration = declaration.model_copy(update={"quotas": quotas})
+    environment = Environment(declaration, root, original, replaced)
     with bench_of(environment) as bench:
         minted = mint(bench, read_templates(), run.recipe.release.seed, recipe=recipe)
         write_variant(recipe.variant, declaration, root, replaced, bench.tables, out / FILES)
@@ -186,7 +192,7 @@ ANALYTICS = Stage(
     meaning="Which step programmes are fair tasks over its files?",
     units=(Unit("candidate", StageKind.FILTER),),
     settings=("analytics", "release.seed"),
-    reads=(ENVIRONMENT_STAGE,),
+    reads=(ENVIRONMENT_STAGE, SIGNALS),
     inputs=_inputs,
     compute=_make,
     uses_key=True,
