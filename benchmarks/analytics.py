@@ -172,7 +172,7 @@ def summary(figures: dict[str, Any]) -> Iterator[str]:
         yield from passed(figures)
     yield (
         f"{report['tasks']} of {sum(asked_for.values())} tasks pass the gates of this lane "
-        f"({report['candidates']} candidates) in {figures['seconds']} s (bar 120; with other work on the "
+        f"({report['candidates']} candidates) in {figures['seconds']} s (bar 120; on a busy "
         f"machine, {figures['processor_s']} s of them of this process), attacks on the "
         f"tables included, and {figures['peak_mib']} MiB (bar 2,048), one process. Demo: "
         f"{demo['report']['tasks']} tasks in {demo['seconds']} s (bar 20 in 10 s)."

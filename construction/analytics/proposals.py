@@ -96,7 +96,9 @@ def _draft(proposal: Proposal, declaration: Declaration) -> Draft:
         guidelines=guidelines_of(declaration, proposal.answers, proposal.language),
         program=proposal.steps,
         parts=proposal.answers,
-        words=dict(condition_words(proposal.steps, declaration, proposal.language)),
+        words=dict(
+            condition_words(proposal.steps, proposal.question, declaration, proposal.language)
+        ),
         label=proposal.label,
         metrics=tuple(
             metric
@@ -107,7 +109,7 @@ def _draft(proposal: Proposal, declaration: Declaration) -> Draft:
 
 
 def condition_words(
-    program: s.Program, declaration: Declaration, language: Language
+    program: s.Program, question: str, declaration: Declaration, language: Language
 ) -> Iterator[tuple[str, str]]:
     """Every value that a step compares with has to be in the question, in its language."""
     for number, step in enumerate(program, 1):
@@ -118,13 +120,15 @@ def condition_words(
             if condition.column in ("doc_id", "rank", "item") or value == 0:
                 continue
             for member in value if isinstance(value, tuple) else (value,):
-                yield name, _in_words(member, declaration, language)
+                yield name, _in_words(member, question, declaration, language)
 
 
-def _in_words(value: Any, declaration: Declaration, language: Language) -> str:
+def _in_words(value: Any, question: str, declaration: Declaration, language: Language) -> str:
+    """The value as the question may say it: of a number, the form that stands there."""
     for slot, names in declaration.names.items():
         if str(value) in names:
             return entity_words(declaration, slot, value, language)
     if isinstance(value, float | int):
-        return f"{value:,.0f}" if value >= 10_000 else f"{value:g}"
+        forms = (f"{value:,.0f}" if value == int(value) else f"{value:,g}", f"{value:.12g}")
+        return next((form for form in forms if form in question), forms[-1])
     return str(value)

@@ -74,7 +74,7 @@ def _draft(task: AnalyticTask, bench: Bench) -> Draft:
         guidelines=task.guidelines,
         program=task.program,
         parts=task.parts,
-        words=dict(condition_words(task.program, declaration, language)),
+        words=dict(condition_words(task.program, task.question, declaration, language)),
         metrics=tuple(m for m in declaration.metrics if m.label[language] in task.question),
         label=None if task.category in RATED_BY_STEPS else task.difficulty,
     )
