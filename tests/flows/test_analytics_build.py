@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from benchmarks.analytics_reading import draw, write_answers, write_reading
 from construction.analytics.released import read_analytics, read_released, submission_of
 from construction.grading.grade import grade
 from construction.grading.spec import spec_of
@@ -118,3 +119,27 @@ def test_files_of_questions_are_refused(demo: Path, tmp_path: Path) -> None:
     )
     assert result.returncode != 0
     assert "expected a source of one lane" in result.stderr
+
+
+def test_readers_get_questions_and_files_but_no_step_and_no_answer(
+    out: Path, tmp_path: Path
+) -> None:
+    release = read_tasks(snapshot(out))
+    tasks = read_analytics(release)
+    drawn = draw(tasks, release.digest, 10)
+    assert drawn == draw(list(reversed(tasks)), release.digest, 10)
+    assert drawn != draw(tasks, "0" * 64, 10)
+    write_reading(release, drawn, tmp_path / "reading")
+    write_answers(release, drawn, tmp_path / "answers")
+    pages = [path.read_text() for path in sorted((tmp_path / "reading/tasks").glob("*.md"))]
+    assert len(pages) == 10
+    for page, task in zip(pages, drawn, strict=True):
+        candidate = release.tasks[task.task_id].candidate
+        assert page.splitlines()[2:] == [
+            *candidate.prompt.splitlines(), "", "## Guidelines", "", *task.guidelines.splitlines()
+        ]  # fmt: skip
+    given = {path.name for path in (tmp_path / "reading").rglob("*") if path.is_file()}
+    assert {"RULES.md", "SCHEMA.md", "sheet.csv", "accounts.csv", "annual_accounts.csv"} <= given
+    answers = (tmp_path / "answers/answers.jsonl").read_text().splitlines()
+    assert [json.loads(line)["task_id"] for line in answers] == [task.task_id for task in drawn]
+    assert (tmp_path / "answers/answers.jsonl").stat().st_mode & 0o077 == 0
