@@ -29,8 +29,8 @@ from data.snapshot.release import (
     Release,
     SnapshotRef,
 )
-from data.stage_tables import read_records
-from data.stages import Results
+from data.stage_tables import StageRecords, read_records
+from data.stages import Folders, Results
 from data.staging import RunFacts, stage_run
 from flows import ROOT
 from flows.gates import GATE_ORDER
@@ -127,21 +127,17 @@ def _release(
     selected = selection_report(outputs["select"][0])
     signals, phrased = outputs.get("signals", ()), outputs.get("question_phrasing", ())
     ideas = outputs.get("candidate_ideas", ())
-    costs, records = model_costs(results.folders), read_records(results.folders)
+    costs = model_costs(results.folders)
     return Release(
         name=recipe.release.name,
         released=recipe.release.release_date,
         version=recipe.release.version,
         card=_card(recipe.release.card, privacy),
         candidates=released_candidates(results),
-        fixture_file=fixture_files(
-            [part for stage in FILES for part in outputs.get(stage, ())]
-        ).__getitem__,
+        fixture_file=fixture_files(made_by(results, *FILES)).__getitem__,
         opaque=lambda item_id: run.opaque("x", item_id),
         build=_build_facts(run, results),
-        ledger_tables=LedgerTables(
-            records.ledger, records.verdicts, records.lineage, records.tallies, GATE_ORDER
-        ),
+        ledger_tables=_ledger_tables(read_records(results.folders)),
         privacy=privacy,
         authorization=Authorization(
             source.name, source.authorization, source.reviewer, source.reviewed, source.retention
@@ -151,14 +147,25 @@ def _release(
             **selected,
             "mixture": public_mixture(signals[0], ideas[0] / IDEAS_FILE) if signals else None,
             "questions": questions_report(outputs.get("questions", ()), phrased) or None,
-            "analytics": analytics_report(outputs.get(ANALYTICS.name, ())),
+            "analytics": analytics_report(made_by(results, ANALYTICS.name)),
         },
         tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
         answers=phrased[0] / "private/answers.parquet" if phrased else None,
-        private_files=private_files(run, outputs.get(ANALYTICS.name, ())),
+        private_files=private_files(run, made_by(results, ANALYTICS.name)),
         pictures={**pictures_of(signals, selected), **tables.pictures},
         run_info=dict(run_info) | {"judging": costs} | host_and_tools(),
     )
+
+
+def _ledger_tables(records: StageRecords) -> LedgerTables:
+    return LedgerTables(
+        records.ledger, records.verdicts, records.lineage, records.tallies, GATE_ORDER
+    )
+
+
+def made_by(results: Results, *stages: str) -> Folders:
+    """The outputs of these stages; none for one that did not apply."""
+    return tuple(part for stage in stages for part in results.outputs.get(stage, ()))
 
 
 def _build_facts(run: Run, results: Results) -> BuildFacts:

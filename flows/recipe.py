@@ -117,8 +117,8 @@ class Runtime(StageConfig):
     @property
     def material(self) -> tuple[Path, ...]:
         """What must lie apart from the output."""
-        one = (self.environment, self.environment_files)
-        environment = [path for path in one if path is not None]
+        given = (self.environment, self.environment_files)
+        environment = [path for path in given if path is not None]
         return *self.sessions, *self.files, *self.sec, *self.edinet, *self.tables, *environment
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from construction.analytics.milestones import milestones_of, program_of_steps
 from construction.analytics.polars_state import StepFailedError
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import pretty_json
-from data.contracts import Answer, Lane, Milestone, Step
+from data.contracts import Answer, Candidate, Lane, Milestone, Step
 from data.contracts.attempt import Submission
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks
@@ -99,9 +99,21 @@ def read_environment(path: Path, folder: Path) -> ReleasedEnvironment:
     return ReleasedEnvironment(declaration, variant, tables)
 
 
-def clean_tables_of(output: Path) -> Mapping[str, pl.DataFrame]:
-    """The clean tables of the files in the output of the analytics lane. Raises InputError."""
-    return read_environment(output / DECLARATION, output / FILES).tables
+def walker_of(output: Path) -> Callable[[Candidate], Submission | None]:
+    """What walks the steps of candidates on the files in the output of the analytics lane.
+
+    None is the result for steps that lead to no answer. Raises InputError.
+    """
+    tables = read_environment(output / DECLARATION, output / FILES).tables
+
+    def walk(candidate: Candidate) -> Submission | None:
+        try:
+            program, parts = program_of_steps(candidate.steps)
+            return submission_of(program, parts, tables)
+        except (StepsDoNotRunError, ValidationError):
+            return None
+
+    return walk
 
 
 def read_analytics(release: ReleasedTasks) -> list[ReleasedTask]:

@@ -10,15 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import orjson
-from pydantic import ValidationError
 
-from construction.analytics.ablation import Tables
-from construction.analytics.milestones import program_of_steps
-from construction.analytics.released import (
-    StepsDoNotRunError,
-    clean_tables_of,
-    submission_of,
-)
 from construction.grading.attacks import look_here
 from construction.grading.files import grade_files
 from construction.grading.gate import GATE, STAGE, Attacked, GradingRecipe, measure
@@ -40,18 +32,22 @@ UNIT = "candidate"
 _SHARES = "deterministic_shares.json"
 
 
+# What a candidate's steps lead to; None if they lead to no answer.
+Compute = Callable[[Candidate], Submission | None]
+
+
 @dataclass(frozen=True, slots=True)
 class PreflightJob:
     """Candidates as JSON, their input files by SHA-256, and what the oracle computes with.
 
-    `database`: the tables behind the data tools; `environment`: the output of the analytics lane.
+    `database`: the tables behind the data tools; `analytic` opens what computes analytic tasks.
     """
 
     candidates: tuple[str, ...]
     files: Mapping[str, Path]
     database: Path | None
     config: GradingRecipe
-    environment: Path | None = None
+    analytic: Callable[[], Compute] | None = None
 
 
 def preflight_shard(job: PreflightJob, out: Path) -> None:
@@ -60,10 +56,10 @@ def preflight_shard(job: PreflightJob, out: Path) -> None:
     specs = [spec_of(candidate.model_dump(mode="json")) for candidate in candidates]
     folder = job.database if any(map(computable, specs)) else None
     database = None if folder is None else open_database(folder)
-    analytic = [candidate for candidate in candidates if candidate.lane is Lane.ANALYTICS]
-    tables = clean_tables_of(job.environment) if analytic and job.environment else None
+    has_analytic = any(candidate.lane is Lane.ANALYTICS for candidate in candidates)
+    analytic = job.analytic() if has_analytic and job.analytic is not None else None
     attacked = {
-        spec.task_id: _attacked(candidate, spec, job, _oracle(candidate, spec, database, tables))
+        spec.task_id: _attacked(candidate, spec, job, _oracle(candidate, spec, database, analytic))
         for candidate, spec in zip(candidates, specs, strict=True)
     }
     verdicts = [(name, GATE.judge(seen, job.config)) for name, seen in attacked.items()]
@@ -108,15 +104,15 @@ def _evidence(verdict: Verdict) -> dict[str, str | None]:
     return {"attack": str(verdict.measures["strongest"])} if verdict.measures["strongest"] else {}
 
 
-Oracle = Callable[[], Submission | None]  # None: the steps lead to no answer
+Oracle = Callable[[], Submission | None]
 
 
 def _oracle(
-    candidate: Candidate, spec: TaskSpec, database: Database | None, tables: Tables | None
+    candidate: Candidate, spec: TaskSpec, database: Database | None, analytic: Compute | None
 ) -> Oracle | None:
     """What computes the answer of a candidate; None where nothing can."""
-    if candidate.lane is Lane.ANALYTICS and tables is not None:
-        return partial(_walked, candidate, tables)
+    if candidate.lane is Lane.ANALYTICS:
+        return partial(analytic, candidate) if analytic is not None else None
     if database is not None and computable(spec):
         return partial(_computed, spec, database)
     return None
@@ -152,12 +148,4 @@ def _computed(spec: TaskSpec, database: Database) -> Submission | None:
     try:
         return oracle(spec, database)
     except OracleError:
-        return None
-
-
-def _walked(candidate: Candidate, tables: Tables) -> Submission | None:
-    try:
-        program, parts = program_of_steps(candidate.steps)
-        return submission_of(program, parts, tables)
-    except (StepsDoNotRunError, ValidationError):
         return None

@@ -64,8 +64,6 @@ def analytics_command(
         more = Given(templates, proposals, recipe)
         minted, environment = _mint(declaration, root, secret, more, seed, out)
     _print(minted, environment, out, time.perf_counter() - began)
-    for refused in environment.refused:
-        print(one_line(f"refused, nothing is public: {refused}"), file=sys.stderr)
     if environment.refused or not minted.tasks or not minted.quota.is_reached:
         raise typer.Exit(1)
 
@@ -190,6 +188,8 @@ def _print(minted: Minted, environment: Environment, out: Path, seconds: float) 
     unread = [name for name, f in environment.declaration.files.items() if f.terms == "unread"]
     if unread:
         print(f"terms unread, do not publish: {', '.join(unread)}")
+    for refused in environment.refused:
+        print(one_line(f"refused, nothing is public: {refused}"), file=sys.stderr)
 
 
 def lint_command(

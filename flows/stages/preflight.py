@@ -7,6 +7,7 @@ from itertools import chain
 
 from construction.analytics.annotation import STAGE as ANNOTATION
 from construction.analytics.contracts import STAGE as ANALYTICS
+from construction.analytics.released import walker_of
 from construction.grading.gate import GATE, SECTION
 from construction.grading.preflight import UNIT, PreflightJob, preflight_shard
 from construction.statements.database import DATABASE
@@ -32,7 +33,7 @@ def _shards(work: Work) -> list[Shard]:
     statements = work.folders(STATEMENTS.name)
     database = statements[0] / DATABASE if statements else None
     environments = work.folders(ANALYTICS)
-    environment = next(iter(environments), None)
+    analytic = next((partial(walker_of, folder) for folder in environments), None)
     made_from = [content_digest(folder) for folder in (*statements, *environments)]
     config = getattr(work.run.recipe, SECTION)
     groups = [rows[start : start + _SHARD_SIZE] for start in range(0, len(rows), _SHARD_SIZE)]
@@ -41,7 +42,7 @@ def _shards(work: Work) -> list[Shard]:
             [made_from, *map(digest, group)],
             partial(
                 preflight_shard,
-                PreflightJob(tuple(group), files, database, config, environment),
+                PreflightJob(tuple(group), files, database, config, analytic),
             ),
         )
         for group in groups

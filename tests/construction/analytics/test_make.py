@@ -46,15 +46,15 @@ def test_quotas_are_kept_and_every_candidate_has_one_outcome() -> None:
 
 def test_the_quota_of_noise_turns_tasks_away_and_says_whether_it_was_reached() -> None:
     plain, recipe = minted(), AnalyticsRecipe(noise={Noise.MISSING: 0.4})
-    asked = mint(bench(), read_templates(), 0, recipe=recipe)
-    had, has = (sum("missing" in task.noise for task in made.tasks) for made in (plain, asked))
+    limited = mint(bench(), read_templates(), 0, recipe=recipe)
+    had, has = (sum("missing" in task.noise for task in made.tasks) for made in (plain, limited))
     assert had < 0.4 * len(plain.tasks)
-    assert any(row.reason == "noise.too_little" for row in asked.ledger)
+    assert any(row.reason == "noise.too_little" for row in limited.ledger)
     # Tasks without it never take more than the rest of the set would leave.
     wanted = sum(n for levels in declaration().quotas.values() for n in levels.values())
-    assert len(asked.tasks) - has == int(0.6 * wanted)
-    assert asked.quota.is_reached == (has >= 0.4 * len(asked.tasks))
-    assert asked.quota.report()["missing"]["wanted"] == 0.4
+    assert len(limited.tasks) - has == int(0.6 * wanted)
+    assert limited.quota.is_reached == (has >= 0.4 * len(limited.tasks))
+    assert limited.quota.report()["missing"]["wanted"] == 0.4
 
 
 def test_the_same_seed_gives_the_same_tasks_and_another_gives_others() -> None:
