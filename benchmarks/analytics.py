@@ -34,6 +34,7 @@ from flows.commands.analytics import analytics_command, public_half
 MATERIAL = Path("../shared/material")
 DECLARATION = Path(__file__).with_name("analytics_japan.toml")
 KEY = bytes(range(32))
+LONGEST = 120  # seconds
 _GUESSED = "a guesser is right too often"
 # Accuracy on tasks that had failed, by difficulty, as DataClawBench reports it.
 _SEED = (("raw", "0 / 0 / 0"), ("cleaned", "20 / 33.3 / 0"), ("guided", "40 / 45 / 20"))
@@ -163,6 +164,11 @@ def summary(figures: dict[str, Any]) -> Iterator[str]:
     """What stops a release, yield, time, and what was checked."""
     report, demo, moved = figures["report"], figures["demo"], figures["changed"]
     asked_for, made = report["asked_for"], report["made"]
+    if figures["seconds"] > LONGEST:
+        yield (
+            f"**Over the bar of {LONGEST} s**: {figures['seconds']} s by the clock on a machine "
+            f"with other work, of which this process worked {figures['processor_s']} s."
+        )
     if report["refused"]:
         yield (
             "**Not releasable as declared**: the gates of the tables lane refuse it. "
@@ -172,9 +178,8 @@ def summary(figures: dict[str, Any]) -> Iterator[str]:
         yield from passed(figures)
     yield (
         f"{report['tasks']} of {sum(asked_for.values())} tasks pass the gates of this lane "
-        f"({report['candidates']} candidates) in {figures['seconds']} s (bar 120; on a busy "
-        f"machine, {figures['processor_s']} s of them of this process), attacks on the "
-        f"tables included, and {figures['peak_mib']} MiB (bar 2,048), one process. Demo: "
+        f"({report['candidates']} candidates) in {figures['seconds']} s (bar {LONGEST}), attacks on "
+        f"the tables included, and {figures['peak_mib']} MiB (bar 2,048), one process. Demo: "
         f"{demo['report']['tasks']} tasks in {demo['seconds']} s (bar 20 in 10 s)."
     )
     short = [name for name, n in asked_for.items() if made.get(name, 0) < n]
