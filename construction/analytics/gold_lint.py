@@ -13,7 +13,8 @@ from construction.analytics import steps as s
 from construction.analytics.agreement import first_disagreement
 from construction.analytics.answers import guideline_faults, written_parts
 from construction.analytics.contracts import Part
-from construction.analytics.environment.variants import TABLES
+from construction.analytics.environment.declaration import read_declaration
+from construction.analytics.environment.variants import read_clean
 from construction.analytics.execute_duckdb import Engine, SqlFailedError
 from construction.analytics.execute_polars import run
 from construction.analytics.milestones import milestones_of
@@ -51,13 +52,14 @@ class Gold(Protocol):
 def lint_release(public: Path, private: Path) -> tuple[int, Faults]:
     """How many tasks `benchmint analytics` wrote, and what is wrong with them.
 
-    `public` holds `environment/cleaned/tables`, `private` the gold.
+    `public` holds `environment/cleaned/tables`, `private` the gold and the declaration.
     """
     tasks = read_gold(private)
-    paths = {p.stem: p for p in sorted((public / "environment/cleaned" / TABLES).glob("*.parquet"))}
-    tables = {name: pl.read_parquet(path) for name, path in paths.items()}
-    engine = Engine(paths)
-    faults = [(task.task_id, fault) for task in tasks for fault in _faults(task, tables, engine)]
+    declaration = read_declaration(private / "declaration.toml")
+    tables = read_clean(declaration, public / "environment/cleaned")
+    with TemporaryDirectory() as folder:
+        engine = _engine(tables, Path(folder))
+        faults = [(task.task_id, f) for task in tasks for f in _faults(task, tables, engine)]
     empty = [(task.task_id, "no question") for task in tasks if not prompt_of(task).strip()]
     return len(tasks), faults + empty
 

@@ -28,7 +28,6 @@ TASKS, GOLD = "tasks.jsonl", "gold.jsonl"
 _MEDIA = {
     ".csv": "text/csv",
     ".md": "text/markdown",
-    ".parquet": "application/vnd.apache.parquet",
 }
 _PUBLIC = ("task_id", "category", "difficulty", "difficulty_rule", "language")
 

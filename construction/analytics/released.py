@@ -18,7 +18,7 @@ from construction.analytics.contracts import Language, Part
 from construction.analytics.environment.cleaning import clean_tables
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.environment.reading import read_files
-from construction.analytics.environment.variants import TABLES
+from construction.analytics.environment.variants import read_clean
 from construction.analytics.execute_polars import run
 from construction.analytics.milestones import milestones_of, program_of_steps
 from construction.analytics.polars_state import StepFailedError
@@ -94,8 +94,7 @@ def read_environment(path: Path, folder: Path) -> ReleasedEnvironment:
     if variant == "raw":
         tables = clean_tables(declaration, read_files(folder, declaration))
     else:
-        files = sorted((folder / TABLES).glob("*.parquet"))
-        tables = {file.stem: pl.read_parquet(file) for file in files}
+        tables = read_clean(declaration, folder)
     return ReleasedEnvironment(declaration, variant, tables)
 
 

@@ -21,11 +21,15 @@ from construction.analytics.environment.cleaning import Inventory
 from construction.analytics.environment.declaration import Declaration, Domain, Noise, Table
 from construction.analytics.environment.reading import content
 from data.atomic import write_bytes
-from data.tables import write_frame
 
 VARIANTS: tuple[Variant, ...] = get_args(Variant)
 METRICS, SCHEMA, TABLES = "metrics.csv", "SCHEMA.md", "tables"
 _DOCUMENTS = "documents"
+_TYPES: Mapping[str, pl.DataType] = {
+    "text": pl.String(),
+    "number": pl.Float64(),
+    "year": pl.Int64(),
+}
 
 
 def write_variants(
@@ -54,11 +58,21 @@ def write_variant(
         for name, payload in raw_files(declaration, root, replaced):
             write_bytes(out / name, payload)
         return
-    (out / TABLES).mkdir(parents=True)
     for name, frame in sorted(tables.items()):
-        write_frame(out / TABLES / f"{name}.parquet", frame)
+        write_bytes(out / TABLES / f"{name}.csv", frame.write_csv().encode())
     if variant == "guided":
         write_bytes(out / SCHEMA, schema_page(declaration).encode())
+
+
+def read_clean(declaration: Declaration, folder: Path) -> dict[str, pl.DataFrame]:
+    """The clean tables of a variant in `folder`, with the types that the declaration gives."""
+    return {
+        table.name: pl.read_csv(
+            folder / TABLES / f"{table.name}.csv",
+            schema={column.name: _TYPES[column.type] for column in table.columns},
+        )
+        for table in declaration.tables
+    }
 
 
 def raw_files(
@@ -115,7 +129,7 @@ def schema_page(declaration: Declaration) -> str:
     """Which table holds what, in which unit, and which table is only another release."""
     lines = ["# Schema", ""]
     for table in declaration.tables:
-        lines += [f"## {TABLES}/{table.name}.parquet", "", *_about(table), ""]
+        lines += [f"## {TABLES}/{table.name}.csv", "", *_about(table), ""]
         lines += ["| column | type | unit | meaning |", "|---|---|---|---|"]
         lines += [f"| {c.name} | {c.type} | {c.unit} | {c.about} |" for c in table.columns]
         lines.append("")
