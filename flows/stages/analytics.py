@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -49,7 +49,7 @@ from construction.judging.review import (
 from construction.signals.mixture import task_weights
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest, file_digest, pretty_json
-from data.contracts import Outcome, StageKind, Verdict
+from data.contracts import Outcome, StageKind
 from data.ledger import gated_row
 from data.pool import read_pool, write_pool
 from data.snapshot import layout
@@ -115,28 +115,18 @@ def _open(work: Work, out: Path) -> None:
 
 
 def _record_files(environment: Environment, out: Path) -> None:
-    """A row for each file; an anonymized one that the gates of the tables lane refuse has theirs.
+    """A row for each file; that of a refused one has the reason and figures of the tables lane.
 
-    Where one is refused nothing of the environment leaves, since tasks join its files.
+    Where one is refused nothing of the environment leaves, since tasks join its files. The limits
+    are the declaration's, so that no verdict is recorded beside those by the limits of the recipe.
     """
-    verdicts: dict[str, Sequence[Verdict]] = {
-        table.name: table.verdicts for table in environment.judged
-    }
-    refused = {table.name: table.refused for table in environment.judged if table.refused}
+    refused = {table.name: table.refused[0] for table in environment.judged if table.refused}
     names = sorted(environment.declaration.files)
     rows = [
-        gated_row(ENVIRONMENT_STAGE, FILE_UNIT, name, next(iter(refused.get(name, ())), None), {})
+        replace(gated_row(ENVIRONMENT_STAGE, FILE_UNIT, name, refused.get(name), {}), gate=None)
         for name in names
     ]
-    write_stage_tables(
-        out,
-        StageKind.FILTER,
-        names,
-        rows,
-        verdicts=[(name, verdict) for name in sorted(verdicts) for verdict in verdicts[name]],
-        stage=ENVIRONMENT_STAGE,
-        unit=FILE_UNIT,
-    )
+    write_stage_tables(out, StageKind.FILTER, names, rows, stage=ENVIRONMENT_STAGE, unit=FILE_UNIT)
 
 
 ENVIRONMENT = Stage(
