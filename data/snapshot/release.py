@@ -106,7 +106,7 @@ class Release:
     `selection` and `privacy_report` become `audit/selection.json` and `audit/privacy.json`.
     `pictures` become `audit/<name>.svg` and sections of the report. `tables` become
     `tables/<name>.parquet` of the public half, and `answers`, a Parquet file, `answers.parquet`
-    of the private one.
+    of the private one; `private_files` are further files of the private half by path.
     `run_info` (times, host, tool versions) is the only part that may differ between rebuilds.
     """
 
@@ -128,6 +128,7 @@ class Release:
     pictures: Mapping[str, Picture] = field(default_factory=dict)
     tables: Mapping[str, ReleasedTable] = field(default_factory=dict)
     answers: Path | None = None
+    private_files: Mapping[str, Path] = field(default_factory=dict)
     run_info: Mapping[str, Any] = field(default_factory=dict)
 
 
