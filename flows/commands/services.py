@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import tempfile
 from contextlib import ExitStack, suppress
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from data.errors import InputError
+from data.loopback import LOOPBACK, listen
+from data.releases.tasks import read_tasks
 
 
 def services_command(
@@ -30,31 +31,38 @@ def services_command(
     ] = None,
 ) -> None:
     """Start the services of a workflow task: REST, MCP, and a page that shows state and log."""
-    # FastAPI and the protocol package take a second to import: other commands do not wait.
-    from construction.workflows.world_file import read_world
-    from data.loopback import LOOPBACK, listen
-    from data.releases.tasks import read_tasks
-    from flows.services.instance import Instance
-    from flows.services.serve import MCP_PATH, serve_instances
-    from flows.services.tokens import Instances
-
-    path = Path(task) if snapshot is None else read_tasks(snapshot).world(task)
-    if not path.is_file():
-        expected = "a world.json file, or the id of a task with --snapshot"
-        raise InputError(task, "no file", expected, "Name the file, or give --snapshot.")
     with ExitStack() as stack:
         if state is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="services-"))
             state = Path(folder) / "instance.sqlite"
-        make = (
-            Instance.reopen if state.exists() else partial(Instance.start, world=read_world(path))
-        )
-        instances = Instances()
-        token = instances.add(stack.enter_context(make(state)))
-        listening = stack.enter_context(listen(port))
-        port = listening.getsockname()[1]
-        _print_addresses(f"http://{LOOPBACK}:{port}", MCP_PATH, token)
         with suppress(KeyboardInterrupt):
+            _serve(_world_file(task, snapshot), state, port)
+
+
+def _world_file(task: str, snapshot: Path | None) -> Path:
+    """The file with the world of a task. Raises InputError."""
+    path = Path(task) if snapshot is None else read_tasks(snapshot).world(task)
+    if not path.is_file():
+        expected = "a world.json file, or the id of a task with --snapshot"
+        raise InputError(task, "no file", expected, "Name the file, or give --snapshot.")
+    return path
+
+
+def _serve(world: Path, state: Path, port: int) -> None:
+    """Serve one instance, the one in `state` if it is there, until interrupted."""
+    # FastAPI and the protocol package take a second to import: other commands do not wait.
+    from construction.workflows.world_file import read_world
+    from flows.services.instance import Instance
+    from flows.services.serve import MCP_PATH, serve_instances
+    from flows.services.tokens import Instances
+
+    instances = Instances()
+    is_there = state.exists()
+    with Instance.reopen(state) if is_there else Instance.start(state, read_world(world)) as held:
+        token = instances.add(held)
+        with listen(port) as listening:
+            port = listening.getsockname()[1]
+            _print_addresses(f"http://{LOOPBACK}:{port}", MCP_PATH, token)
             serve_instances(instances, listening, port)
 
 
