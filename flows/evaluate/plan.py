@@ -25,6 +25,7 @@ from data.releases.tasks import ReleasedTasks
 from flows.evaluate.budget import Spending
 from flows.evaluate.harness import Harness
 from flows.evaluate.scripts import SCRIPTED, WORKLESS, Scripts
+from flows.evaluate.service_tools import has_services
 
 MODEL_AGENT = "react"
 HARNESS = "harness"
@@ -68,7 +69,10 @@ class RunUnderWay(BenchmintError):
 
 
 def chosen(plan: Plan) -> tuple[str, ...]:
-    """The tasks to run: those named, or all that the agent can run. Raises InputError."""
+    """The tasks to run: those named, or all that the agent can run.
+
+    Raises InputError, also where the services of a task have no world to start from.
+    """
     if plan.agent not in AGENTS:
         raise InputError(
             "evaluate", f"no agent {plan.agent}", ", ".join(AGENTS), "Choose one of these."
@@ -80,6 +84,9 @@ def chosen(plan: Plan) -> tuple[str, ...]:
         problem = f"{unknown[0]} is not among them" if unknown else "none"
         expected = f"tasks of {plan.release.snapshot} that {plan.agent} can run"
         raise InputError("evaluate", problem, expected, "Choose other tasks or another agent.")
+    for task_id in tasks:
+        if has_services(plan.release.tasks[task_id].candidate):
+            plan.release.world(task_id)
     return tasks
 
 

@@ -103,6 +103,7 @@ def test_tools_have_plain_schemas_and_names_that_lead_back() -> None:
         assert re.fullmatch(r"[a-z_]{1,64}", tool.name)
         for schema in tool.parameters["properties"].values():
             assert isinstance(schema["type"], str)
+            assert schema["description"]
             assert "$ref" not in schema
             assert "anyOf" not in schema
     for other in ("get_company_fundamentals", "mail", "mail_", "mail_post", "_search_messages"):
