@@ -7,7 +7,7 @@ from pathlib import Path
 
 from construction.workflows.agent_tools import tools_of
 from construction.workflows.client import InProcessClient, reference_steps
-from construction.workflows.contracts import World
+from construction.workflows.contracts import Fault, FaultKind, World
 from construction.workflows.world_file import write_world
 from data.contracts import Answer, Budget, Candidate, Check, Evidence, Lane
 from data.snapshot import write_snapshot
@@ -16,7 +16,9 @@ from tests.construction.workflows.worlds import ACTOR, NOW
 from tests.data.snapshot.sample import release
 
 SERVICES = ("mail", "todo")
-WORLD = World({"mail": {"messages": MAIL}, "todo": {"tasks": {}}}, NOW, ACTOR)
+SLOW = Fault("todo", "search_tasks", FaultKind.SLOW, (1,))
+SLOW_CALL = ("todo_search_tasks", {"status": "open"})
+WORLD = World({"mail": {"messages": MAIL}, "todo": {"tasks": {}}}, NOW, ACTOR, (SLOW,))
 TODO = {"title": "Refund order 7", "due_on": "2026-03-06"}
 ANSWER = "sender: ann@acme.example"
 CHECKS = (
