@@ -16,6 +16,7 @@ from construction.sandbox.toolset import toolset
 from construction.sessions.network.transport import Wire
 from construction.statements.tools.database import Database
 from construction.webpages.page_index import PageIndex
+from construction.workflows.agent_tools import has_services
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, remove_leftovers, write_bytes
 from data.attempts import FOLDER, RUN, TRAJECTORIES
 from data.canonical import pretty_json
@@ -25,7 +26,6 @@ from data.releases.tasks import ReleasedTasks
 from flows.evaluate.budget import Spending
 from flows.evaluate.harness import Harness
 from flows.evaluate.scripts import SCRIPTED, WORKLESS, Scripts
-from flows.evaluate.service_tools import has_services
 
 MODEL_AGENT = "react"
 HARNESS = "harness"

@@ -22,13 +22,13 @@ from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database
 from construction.webpages.page_index import PageIndex
 from construction.webpages.reader import read_pages
+from construction.workflows.agent_tools import has_services
 from construction.workflows.client import REPORT
 from data.attempts import read_attempts
 from data.contracts import Candidate
 from data.contracts.attempt import AttemptStatus, Submission
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks
-from flows.evaluate.service_tools import has_services
 
 Move = tuple[str, Mapping[str, Any]]  # a tool's name and its arguments
 ORACLE, PLAYBACK, READER = "oracle", "playback", "web-reader"

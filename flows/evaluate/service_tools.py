@@ -16,7 +16,7 @@ from typing import Any
 from inspect_ai.solver import TaskState
 from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParams
 
-from construction.workflows.agent_tools import ServiceTool, split_tool_name, tools_of
+from construction.workflows.agent_tools import ServiceTool, has_services, tools_of
 from construction.workflows.contracts import Request
 from construction.workflows.world_file import read_world
 from data.attempts import SERVICES, attempt_name
@@ -34,10 +34,6 @@ _HOW_TO_CALL = (
     "\nThe services of the task are at $SERVICES_URL (REST; /openapi.json lists the routes) and at "
     f"$SERVICES_URL{MCP_PATH} (MCP). Send the header `Authorization: Bearer $SERVICES_TOKEN`.\n"
 )
-
-
-def has_services(task: Candidate) -> bool:
-    return any(split_tool_name(name) is not None for name in task.tools)
 
 
 def start_instance(

@@ -22,6 +22,7 @@ from data.attempts import SERVICES, AttemptRecord, attempt_name, read_attempts
 from data.contracts.attempt import AttemptStatus, Configuration
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks, read_tasks
+from flows.commands.running import export_inspect_command
 from flows.evaluate.harness import Harness
 from flows.evaluate.plan import Plan
 from flows.evaluate.run import evaluate
@@ -79,6 +80,18 @@ def test_the_world_is_released_in_the_private_half_alone(released: tuple[Path, s
     other = next(name for name in tasks.tasks if name != task_id)
     with pytest.raises(InputError, match=r"no world\.json"):
         tasks.world(other)
+
+
+def test_exports_leave_a_workflow_task_out_and_say_so(
+    released: tuple[Path, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    snapshot, task_id = released
+    export_inspect_command(snapshot, tmp_path / "inspect", with_private=True)
+    printed = capsys.readouterr()
+    assert f"1 workflow tasks are left out, the first {task_id}" in printed.err
+    rows = (tmp_path / "inspect" / "tasks.jsonl").read_text(encoding="utf-8").splitlines()
+    names = {json.loads(row)["id"] for row in rows}
+    assert names == read_tasks(snapshot).tasks.keys() - {task_id}
 
 
 def test_the_oracle_passes_and_leaves_the_log_of_the_reference(
