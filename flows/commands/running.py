@@ -39,9 +39,10 @@ def export_harbor_command(snapshot: _Snapshot, out: _Out, with_private: _Private
 def _print_done(export: Export, number: int, out: Path) -> None:
     print(f"{number} tasks in {out}; start with {out / 'README.md'}")
     if export.left_out:
+        number, first = len(export.left_out), min(export.left_out)
         print(
-            f"{len(export.left_out)} workflow tasks are left out, the first {min(export.left_out)}: "
-            "their services run with `benchmint evaluate` alone (docs/services.md).",
+            f"{number} workflow tasks are left out, the first {first}: their services run with "
+            "`benchmint evaluate` alone (docs/services.md).",
             file=sys.stderr,
         )
 
