@@ -144,7 +144,7 @@ def _carried_out(
         return world, body, _as_they_are(world, shown, operation, records)
     state, record = written(Act(world, operation, checked))
     if operation.kind == "delete":
-        body: dict[str, Any] = {"id": record["id"], "deleted": True}
+        body = {"id": record["id"], "deleted": True}
     else:
         body = row_of(record, collection)
     return _after(world, state), body, ()
