@@ -19,6 +19,7 @@ from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from flows.source import with_source
 from flows.stages import (
+    informative,
     judging,
     masking,
     preflight,
@@ -68,7 +69,12 @@ QUESTIONS = Lane(
 SELECTION = Lane(
     name="select-subset",
     meaning="From the pool of all lanes to the tasks of the release.",
-    stages=(preflight.PREFLIGHT, sandbox_preflight.SANDBOX_PREFLIGHT, selection.SELECT),
+    stages=(
+        preflight.PREFLIGHT,
+        informative.INFORMATIVE,
+        sandbox_preflight.SANDBOX_PREFLIGHT,
+        selection.SELECT,
+    ),
 )
 PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, SELECTION)
 

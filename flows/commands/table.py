@@ -40,6 +40,7 @@ COMMANDS = {
     "lint": ("analytics", "check the gold of tasks, or foreign task records"),
     "evaluate": ("evaluate", "run an agent on a release"),
     "grade": ("evaluate", "grade attempts again"),
+    "pilot": ("pilot", "run pilots on the pool and take a release from their scores"),
     "leaderboard": ("leaderboard", "write the leaderboard of graded attempts"),
     "plan": ("leaderboard", "say how many tasks tell two agents apart"),
     "serve-tables": ("workspace", "serve statements to agents (MCP)"),

@@ -17,7 +17,7 @@ from construction.sessions.network.transport import Wire
 from construction.statements.tools.database import Database
 from construction.webpages.page_index import PageIndex
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, remove_leftovers, write_bytes
-from data.attempts import FOLDER, RUN, TRAJECTORIES
+from data.attempts import FOLDER, RUN, TRAJECTORIES, attempt_name
 from data.canonical import pretty_json
 from data.contracts.attempt import Configuration
 from data.errors import BenchmintError, InputError
@@ -81,6 +81,17 @@ def chosen(plan: Plan) -> tuple[str, ...]:
         expected = f"tasks of {plan.release.snapshot} that {plan.agent} can run"
         raise InputError("evaluate", problem, expected, "Choose other tasks or another agent.")
     return tasks
+
+
+def wanted_attempts(plan: Plan) -> dict[str, tuple[str, int]]:
+    """Task and repetition of all attempts of a plan, by their names. Raises InputError."""
+    tasks = chosen(plan)
+    return {
+        attempt_name(task_id, epoch): (task_id, epoch)
+        for epoch in range(1, plan.epochs + 1)
+        for task_id in tasks
+        if plan.can_run(task_id, epoch)
+    }
 
 
 @contextmanager
