@@ -23,9 +23,10 @@ from data.errors import InputError
 from data.releases.guarded import require_guarded
 from data.releases.tasks import ReleasedTasks
 from data.stages import Results
-from flows.build_snapshot import PIPELINE, Built, build, run_lane
+from flows.build_snapshot import PIPELINE, Built, build_snapshot, run_lane
 from flows.evaluate.closed_off import Job, run_closed_off
 from flows.evaluate.request import Request
+from flows.evaluate.scripts import CONTROLS
 from flows.publish import publish
 from flows.recipe import Recipe, Runtime
 from flows.run import open_run
@@ -33,19 +34,20 @@ from flows.source import with_source
 from selection.config import SelectionRecipe
 from selection.release import NO_FAMILY, family_of
 
-DEFAULT_PILOTS = (
-    "oracle", "unrounded", "wrong-period", "wrong-company", "missing-step", "talk", "null",
-)  # fmt: skip
 FOLDER, ATTEMPTS, SCORES = "pilots", "attempts", "scores"
 
 
 @dataclass(frozen=True, slots=True)
 class Piloting:
-    """What pilots left: the pool that they ran on, their attempts, and the score matrix."""
+    """What pilots left: the pool that they ran on, their attempts, and the score matrix.
+
+    `pilots` are those that count in a selection, best first; none: all of the matrix.
+    """
 
     pool: ReleasedTasks
     attempts: Path
     scores: Path
+    pilots: tuple[str, ...]
 
 
 def pool_recipe(recipe: Recipe) -> Recipe:
@@ -70,9 +72,10 @@ def pilot(recipe: Recipe, runtime: Runtime, requests: Sequence[Request]) -> Pilo
     own = tuple(replace(request, snapshot=snapshot, out=attempts) for request in requests)
     run_closed_off(Job(own, hidden))
     scores = folder / SCORES / f"{pool.snapshot}.csv"
-    names = [request.title for request in own]
-    write_bytes(scores, score_matrix(pool, attempts / pool.snapshot, names), mode=PRIVATE_FILE)
-    return Piloting(pool, attempts / pool.snapshot, scores)
+    matrix = score_matrix(pool, attempts / pool.snapshot, [request.title for request in own])
+    write_bytes(scores, matrix.write_csv().encode(), mode=PRIVATE_FILE)
+    counting = [request.title for request in own if request.agent not in CONTROLS]
+    return Piloting(pool, attempts / pool.snapshot, scores, best_first(matrix, counting))
 
 
 def write_pool_release(
@@ -97,8 +100,10 @@ def hidden_from_pilots(runtime: Runtime) -> tuple[Path, ...]:
     return tuple(path.resolve() for path in paths)
 
 
-def score_matrix(pool: ReleasedTasks, attempts: Path, names: Sequence[str]) -> bytes:
-    """The scores of the named configurations as CSV: the mean over the epochs of each task.
+def score_matrix(pool: ReleasedTasks, attempts: Path, names: Sequence[str]) -> pl.DataFrame:
+    """The scores of the named configurations: the mean over the epochs of each task.
+
+    Columns: item, family, model, score (0 to 1).
 
     An attempt without a score (unjudged, or ended by the infrastructure) counts as none. Raises
     InputError where no pilot has any.
@@ -127,16 +132,29 @@ def score_matrix(pool: ReleasedTasks, attempts: Path, names: Sequence[str]) -> b
             score="score",
         )
         .sort(columns[:3])
-        .write_csv()
-        .encode()
     )
 
 
-def next_release(recipe: Recipe, runtime: Runtime, scores: Path, released: dt.date | None) -> Built:
-    """Build the release that the scores lead to; without a date of its own it is a revision."""
-    changed = recipe
+def best_first(matrix: pl.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of the names that have scores, by falling mean."""
+    own = matrix.filter(pl.col("model").is_in(names)).group_by("model").agg(pl.col("score").mean())
+    return tuple(own.sort(-pl.col("score").round(9), "model")["model"])
+
+
+def next_release(
+    recipe: Recipe, runtime: Runtime, done: Piloting, released: dt.date | None
+) -> Built:
+    """Build the release that the scores lead to; without a date of its own it is a revision.
+
+    Where the recipe names no pilots, those that are right or wrong by construction do not count:
+    with them every task would tell two pilots apart.
+    """
+    section = recipe.selection
+    if not section.pilots:
+        section = section.model_copy(update={"pilots": done.pilots})
+    changed = recipe.model_copy(update={"selection": section})
     if released is not None:
         dated = recipe.release.model_copy(update={"release_date": released})
-        changed = recipe.model_copy(update={"release": dated})
-    given = {"scores": scores, "revision": True}
-    return build(changed, runtime.model_copy(update=given))
+        changed = changed.model_copy(update={"release": dated})
+    given = {"scores": done.scores, "revision": True}
+    return build_snapshot(changed, runtime.model_copy(update=given))

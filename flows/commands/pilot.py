@@ -81,8 +81,7 @@ def _requests(
 ) -> list[Request]:
     """A request for each pilot; the folders are set when the pool is there. Raises InputError."""
     from flows.evaluate.plan import AGENTS
-    from flows.evaluate.request import Request, check_request
-    from flows.pilots import DEFAULT_PILOTS
+    from flows.evaluate.request import DEFAULT_PILOTS, Request, check_request
 
     common: dict[str, Any] = {"snapshot": Path(), "out": Path(), "epochs": epochs}
     common["at_once"] = at_once
@@ -110,7 +109,7 @@ def _pilot(
         done = pilot(recipe, runtime, requests)
         print(f"pilots on {len(done.pool.tasks)} candidates: {done.attempts}")
         print(f"scores: {done.scores}")
-        built = next_release(recipe, runtime, done.scores, released) if release else None
+        built = next_release(recipe, runtime, done, released) if release else None
     if built is not None and not runtime.quiet:
         print_built(built)
 

@@ -18,9 +18,11 @@ from data.releases.tasks import read_tasks, require_outside
 from flows.evaluate.budget import Budget, dollars, spending_of
 from flows.evaluate.harness import Harness
 from flows.evaluate.plan import Plan
-from flows.evaluate.scripts import READER, scripts_of
+from flows.evaluate.scripts import READER, SKILLED, scripts_of
 
 MODEL_AGENTS = ("react", "harness")
+# What runs without a model: agents of graded skill, and controls that show the grader at work.
+DEFAULT_PILOTS = (*SKILLED, "oracle", "unrounded", "wrong-period", "missing-step", "talk", "null")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
