@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -54,9 +54,12 @@ def pilot_command(
 ) -> None:
     """Run pilots where no key can be read, write their scores, and take a release from them."""
     require_extra("evaluate")
+    from flows.evaluate.request import requests_of
+
     overrides = given(sessions=sessions, out=out, key_file=key, quiet=quiet or None)
     released = _day(date)
-    requests = _requests(agent, model, base_url, epochs, at_once)
+    common = {"out": Path(), "base_url": base_url, "epochs": epochs, "at_once": at_once}
+    requests = requests_of(Path(), agent or [], model or [], common)
     if dry_run:
         _print_pilots(checked_settings(config, {"runtime": overrides}), requests)
         return
@@ -70,29 +73,6 @@ def _day(text: str | None) -> dt.date | None:
         return dt.date.fromisoformat(text) if text else None
     except ValueError:
         raise InputError("--date", repr(text), "YYYY-MM-DD", "Give another --date.") from None
-
-
-def _requests(
-    agents: list[str] | None,
-    models: list[str] | None,
-    base_url: str | None,
-    epochs: int,
-    at_once: int,
-) -> list[Request]:
-    """A request for each pilot; the folders are set when the pool is there. Raises InputError."""
-    from flows.evaluate.plan import AGENTS
-    from flows.evaluate.request import DEFAULT_PILOTS, Request, check_request
-
-    common: dict[str, Any] = {"snapshot": Path(), "out": Path(), "epochs": epochs}
-    common["at_once"] = at_once
-    named = agents or ([] if models else DEFAULT_PILOTS)
-    requests = [Request(agent=name, **common) for name in named]
-    requests += [Request(model=name, base_url=base_url, **common) for name in models or ()]
-    for request in requests:
-        if request.agent not in AGENTS:
-            raise InputError("--agent", request.agent, ", ".join(AGENTS), "Choose one of these.")
-        check_request(request)
-    return requests
 
 
 def _pilot(

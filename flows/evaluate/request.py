@@ -5,8 +5,10 @@ The command line, a deployment and the process of a pilot ask in the same words.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from construction.statements.tools.database import database_of
 from construction.webpages.page_index import PageIndex
@@ -17,10 +19,10 @@ from data.errors import InputError
 from data.releases.tasks import read_tasks, require_outside
 from flows.evaluate.budget import Budget, dollars, spending_of
 from flows.evaluate.harness import Harness
-from flows.evaluate.plan import Plan
+from flows.evaluate.plan import AGENTS, HARNESS, MODEL_AGENT, Plan
 from flows.evaluate.scripts import READER, SKILLED, scripts_of
 
-MODEL_AGENTS = ("react", "harness")
+MODEL_AGENTS = (MODEL_AGENT, HARNESS)
 # What runs without a model: agents of graded skill, and controls that show the grader at work.
 DEFAULT_PILOTS = (*SKILLED, "oracle", "unrounded", "wrong-period", "missing-step", "talk", "null")
 
@@ -125,3 +127,24 @@ def check_request(request: Request) -> None:
         raise InputError(
             "--agent", agent, "captured pages to read", "Give --tools web and --pages DIR."
         )
+
+
+def requests_of(
+    snapshot: Path, agents: Sequence[str], models: Sequence[str], common: Mapping[str, Any]
+) -> list[Request]:
+    """A request for each agent and model; without any, for those that need no model.
+
+    `common` are options of `benchmint evaluate`; a base URL is for models alone. Raises InputError.
+    """
+    named = agents or ([] if models else DEFAULT_PILOTS)
+    if strange := sorted(set(common) - set(Request.__slots__)):
+        expected = ", ".join(Request.__slots__)
+        raise InputError("options", strange[0], expected, "Choose one of these.")
+    asked_without = {**common, "base_url": None}
+    requests = [Request(snapshot=snapshot, agent=name, **asked_without) for name in named]
+    requests += [Request(snapshot=snapshot, model=name, **common) for name in models]
+    for request in requests:
+        if request.agent not in AGENTS:
+            raise InputError("--agent", request.agent, ", ".join(AGENTS), "Choose one of these.")
+        check_request(request)
+    return requests
