@@ -41,6 +41,7 @@ COMMANDS = {
     "evaluate": ("evaluate", "run an agent on a release"),
     "grade": ("evaluate", "grade attempts again"),
     "pilot": ("pilot", "run pilots on the pool and take a release from their scores"),
+    "judge": ("judge", "score what only a judge can"),
     "leaderboard": ("leaderboard", "write the leaderboard of graded attempts"),
     "plan": ("leaderboard", "say how many tasks tell two agents apart"),
     "serve-tables": ("workspace", "serve statements to agents (MCP)"),
