@@ -28,6 +28,7 @@ from construction.judging.model.attempts import (
     PartVerdict,
     Verdicts,
     judge_attempts,
+    without_orders,
 )
 from construction.judging.rendering import pages_of
 from construction.judging.review import ReviewItem, Topic
@@ -121,7 +122,8 @@ def case_of(
     if not has_content and not (record.submission.answer or "").strip():
         return None
     wanted = {part.name for part in open_parts(score)}
-    named = zip(criteria(spec), spec.criteria, strict=True)
+    texts = [f"{criterion.dimension}: {criterion.text}" for criterion in spec.criteria]
+    named = zip((part.name for part in criteria(spec)), texts, strict=True)
     return AttemptCase(
         attempt_id=record.attempt.attempt_id,
         task=task.instruction,

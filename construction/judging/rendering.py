@@ -109,15 +109,15 @@ def _to_pdf(sandbox: Sandbox, kind: str, limits: PageLimits) -> None:
     if kind in OFFICE:
         command = [
             "soffice", "-env:UserInstallation=file:///tmp/office", "--headless", "--norestore",
-            "--convert-to", "pdf", "--outdir", "/tmp/pdf", f"/work/file.{kind}",
+            "--convert-to", "pdf", "--outdir", "made", f"file.{kind}",
         ]  # fmt: skip
-        made = "/tmp/pdf/file.pdf"  # noqa: S108 (inside the box)
+        made = "made/file.pdf"
     else:
-        made = "/tmp/page.pdf"  # noqa: S108
+        made = "made.pdf"
         command = [
             "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir=/tmp/web",
             "--virtual-time-budget=5000", "--no-pdf-header-footer",
-            f"--print-to-pdf={made}", f"file:///work/file.{kind}",
+            f"--print-to-pdf=/work/{made}", f"file:///work/file.{kind}",
         ]  # fmt: skip
     sandbox.run(command, seconds=limits.seconds)
     sandbox.write(_PDF, sandbox.read(made))

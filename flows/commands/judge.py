@@ -59,7 +59,7 @@ def judge_command(
 
 
 def _release(snapshot: Path, runtime: LlmRuntime) -> Any:
-    """The release; a judge that runs elsewhere sees only one that passed leak scan and risk gate."""
+    """The release; a judge that runs elsewhere sees one that passed leak scan and risk gate."""
     from data.releases.guarded import require_guarded
     from data.releases.tasks import read_tasks
 

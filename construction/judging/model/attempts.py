@@ -7,9 +7,11 @@ the request about a deliverable with such a text is the request about the one wi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -26,12 +28,14 @@ from construction.judging.contracts import (
 )
 from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.injection import addresses_judge, without_addressed
-from construction.judging.model.prompt import Cleaner, load_prompt
+from construction.judging.model.prompt import HIDDEN, Cleaner, load_prompt
 
 STAGE = "attempts"
 _LEAST_QUOTE = 8  # characters without blanks: shorter ones stand anywhere
 _NAME_CHARS = 200
 _MOST_FILES = 20
+_LONGEST = 200_000  # characters of one text that are read
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")
 
 
 WORTH: Mapping[CriterionVerdict, float] = {
@@ -64,7 +68,7 @@ class DeliveredFile:
 class AttemptCase:
     """What a judge is shown of an attempt.
 
-    `criteria` maps the name of a part to its criterion; `inputs` is the text of input files by path.
+    `criteria` maps the name of a part to its criterion, `inputs` an input file's path to its text.
     """
 
     attempt_id: str
@@ -77,7 +81,7 @@ class AttemptCase:
     @property
     def pages(self) -> tuple[Image, ...]:
         """All pictures in order. None of a file whose text addresses the judge: it is read only."""
-        shown = (file for file in self.files if not addresses_judge(file.text))
+        shown = (file for file in self.files if not without_orders(file.text).removed)
         return tuple(page for file in shown for page in file.pages)
 
     @property
@@ -160,9 +164,32 @@ def attempt_stage(config: ModelStagesConfig) -> Stage[AttemptCase, AttemptAnswer
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Bared:
+    """A delivered text as a judge reads it, and whether anything was removed from it."""
+
+    text: str = field(repr=False)
+    removed: bool
+
+
+@lru_cache(maxsize=256)
+def without_orders(text: str) -> Bared:
+    """A text without the lines that address its judge; without paragraphs where lines do not do.
+
+    Blank lines are evened out, so that a line that was put in leaves no trace.
+    """
+    text = _BLANK_LINES.sub("\n\n", HIDDEN.sub("", text[:_LONGEST]).strip())
+    lines = text.split("\n")
+    kept = [line for line in lines if not addresses_judge(line)]
+    made = _BLANK_LINES.sub("\n\n", "\n".join(kept).strip())
+    if addresses_judge(made):
+        made = without_addressed(made)
+    return Bared(made, made != text)
+
+
 def _shown(text: str, config: ModelStagesConfig, cleaner: Cleaner) -> str:
-    """Delivered text as the judge reads it; what addresses it leaves no mark."""
-    return cleaner.text(without_addressed(text), config.delivered_chars, "delivered")
+    """Delivered text as the judge reads it."""
+    return cleaner.text(without_orders(text).text, config.delivered_chars, "delivered")
 
 
 def _check(case: AttemptCase, answer: AttemptAnswer) -> Checked[Verdicts] | Fault:
@@ -176,8 +203,8 @@ def _check(case: AttemptCase, answer: AttemptAnswer) -> Checked[Verdicts] | Faul
 
 def _delivered(case: AttemptCase) -> Iterator[str]:
     """All text that counts as evidence: nothing that addresses the judge does."""
-    yield without_addressed(case.answer or "")
-    yield from (without_addressed(file.text) for file in case.files[:_MOST_FILES])
+    yield without_orders(case.answer or "").text
+    yield from (without_orders(file.text).text for file in case.files[:_MOST_FILES])
 
 
 def _supported(verdict: _VerdictAnswer, passages: Sequence[str], case: AttemptCase) -> PartVerdict:
