@@ -28,7 +28,6 @@ from construction.judging.model.attempts import (
     PartVerdict,
     Verdicts,
     judge_attempts,
-    without_orders,
 )
 from construction.judging.rendering import pages_of
 from construction.judging.review import ReviewItem, Topic
@@ -127,9 +126,7 @@ def case_of(
     return AttemptCase(
         attempt_id=record.attempt.attempt_id,
         task=task.instruction,
-        criteria={
-            part.name: f"{c.dimension}: {c.text}" for part, c in named if part.name in wanted
-        },
+        criteria={name: text for name, text in named if name in wanted},
         answer=record.submission.answer,
         files=files,
         inputs={name: text_of(path.parent, path.name)[0] for name, path in task.inputs.items()},
@@ -215,9 +212,8 @@ def packets(judged: JudgedRun, judge: str, most: int, seed: int) -> list[ReviewI
 
 
 def _items(case: AttemptCase, result: Judged[Verdicts], judge: str) -> Iterator[ReviewItem]:
-    shown = "\n\n".join(
-        [case.answer or "", *(f"[{file.name}]\n{file.text}" for file in case.files)]
-    )
+    files = (f"[{file.name}]\n{case.bared(file.text).text}" for file in case.files)
+    shown = "\n\n".join([case.bared(case.answer or "").text, *files])
     for part, criterion in case.criteria.items():
         seen = result.value[part] if result.value is not None else PartVerdict(None)
         text = f"{criterion}\n\n{case.task[:400]}\n\n{shown[:_SHOWN_CHARS]}"

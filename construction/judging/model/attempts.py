@@ -28,6 +28,7 @@ from construction.judging.contracts import (
 )
 from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.injection import addresses_judge, without_addressed
+from construction.judging.model.judging_words import judging_words, speaks_of_judging
 from construction.judging.model.prompt import HIDDEN, Cleaner, load_prompt
 
 STAGE = "attempts"
@@ -55,6 +56,34 @@ class AttemptReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Bared:
+    """A delivered text as a judge reads it, and whether anything was removed from it."""
+
+    text: str = field(repr=False)
+    removed: bool
+
+
+@lru_cache(maxsize=256)
+def without_orders(text: str, ordinary: frozenset[str] = frozenset()) -> Bared:
+    """A text without the lines that speak to its judge; without paragraphs where lines do not do.
+
+    `ordinary` are words of judging that the task itself uses (`judging_words`): they say nothing.
+    Blank lines are evened out, so that a line that was put in leaves no trace.
+    """
+    text = _BLANK_LINES.sub("\n\n", HIDDEN.sub("", text[:_LONGEST]).strip())
+    lines = text.split("\n")
+    kept = [
+        line
+        for line in lines
+        if not addresses_judge(line) and not speaks_of_judging(line, ordinary)
+    ]
+    made = _BLANK_LINES.sub("\n\n", "\n".join(kept).strip())
+    if addresses_judge(made):
+        made = without_addressed(made)
+    return Bared(made, made != text)
+
+
+@dataclass(frozen=True, slots=True)
 class DeliveredFile:
     """A delivered file: its text, or in one word why it has none, and pictures of its pages."""
 
@@ -78,20 +107,22 @@ class AttemptCase:
     files: tuple[DeliveredFile, ...]
     inputs: Mapping[str, str] = field(default_factory=dict, repr=False)
 
+    def bared(self, text: str) -> Bared:
+        """A delivered text as the judge reads it."""
+        said = (self.task, *self.criteria.values(), *self.inputs.values())
+        return without_orders(text, frozenset().union(*map(judging_words, said)))
+
     @property
     def pages(self) -> tuple[Image, ...]:
         """All pictures in order. None of a file whose text addresses the judge: it is read only."""
-        shown = (file for file in self.files if not without_orders(file.text).removed)
+        shown = (file for file in self.files if not self.bared(file.text).removed)
         return tuple(page for file in shown for page in file.pages)
 
     @property
     def is_addressed(self) -> bool:
         """Does anything that was delivered address its judge?"""
-        texts = [
-            self.answer or "",
-            *(part for file in self.files for part in (file.name, file.text)),
-        ]
-        return any(map(addresses_judge, texts))
+        texts = [text for file in self.files for text in (file.name, file.text)]
+        return any(self.bared(text).removed for text in (self.answer or "", *texts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +173,11 @@ def attempt_stage(config: ModelStagesConfig) -> Stage[AttemptCase, AttemptAnswer
                 )
                 for path, text in case.inputs.items()
             },
-            "answer": _shown(case.answer or "", config, cleaner),
+            "answer": _shown(case, case.answer or "", config, cleaner),
             "files": [
                 {
-                    "name": _shown(file.name[:_NAME_CHARS], config, cleaner),
-                    "text": _shown(file.text, config, cleaner),
+                    "name": _shown(case, file.name[:_NAME_CHARS], config, cleaner),
+                    "text": _shown(case, file.text, config, cleaner),
                     "not_read_because": file.trouble,
                 }
                 for file in case.files[:_MOST_FILES]
@@ -164,32 +195,9 @@ def attempt_stage(config: ModelStagesConfig) -> Stage[AttemptCase, AttemptAnswer
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Bared:
-    """A delivered text as a judge reads it, and whether anything was removed from it."""
-
-    text: str = field(repr=False)
-    removed: bool
-
-
-@lru_cache(maxsize=256)
-def without_orders(text: str) -> Bared:
-    """A text without the lines that address its judge; without paragraphs where lines do not do.
-
-    Blank lines are evened out, so that a line that was put in leaves no trace.
-    """
-    text = _BLANK_LINES.sub("\n\n", HIDDEN.sub("", text[:_LONGEST]).strip())
-    lines = text.split("\n")
-    kept = [line for line in lines if not addresses_judge(line)]
-    made = _BLANK_LINES.sub("\n\n", "\n".join(kept).strip())
-    if addresses_judge(made):
-        made = without_addressed(made)
-    return Bared(made, made != text)
-
-
-def _shown(text: str, config: ModelStagesConfig, cleaner: Cleaner) -> str:
+def _shown(case: AttemptCase, text: str, config: ModelStagesConfig, cleaner: Cleaner) -> str:
     """Delivered text as the judge reads it."""
-    return cleaner.text(without_orders(text).text, config.delivered_chars, "delivered")
+    return cleaner.text(case.bared(text).text, config.delivered_chars, "delivered")
 
 
 def _check(case: AttemptCase, answer: AttemptAnswer) -> Checked[Verdicts] | Fault:
@@ -203,8 +211,8 @@ def _check(case: AttemptCase, answer: AttemptAnswer) -> Checked[Verdicts] | Faul
 
 def _delivered(case: AttemptCase) -> Iterator[str]:
     """All text that counts as evidence: nothing that addresses the judge does."""
-    yield without_orders(case.answer or "").text
-    yield from (without_orders(file.text).text for file in case.files[:_MOST_FILES])
+    yield case.bared(case.answer or "").text
+    yield from (case.bared(file.text).text for file in case.files[:_MOST_FILES])
 
 
 def _supported(verdict: _VerdictAnswer, passages: Sequence[str], case: AttemptCase) -> PartVerdict:
