@@ -17,13 +17,17 @@ from construction.grading.grade import criteria
 from construction.grading.logs import GradedRun
 from construction.grading.milestones import termination
 from construction.grading.spec import TaskSpec, spec_of
-from construction.judging.contracts import Asker, Judged, ModelStagesConfig
+from construction.judging.contracts import (
+    Asker,
+    CriterionVerdict,
+    Judged,
+    ModelStagesConfig,
+)
 from construction.judging.delivered_text import text_of
 from construction.judging.model.attempts import (
     WORTH,
     AttemptCase,
     AttemptReason,
-    CriterionVerdict,
     DeliveredFile,
     PartVerdict,
     Verdicts,

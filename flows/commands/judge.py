@@ -40,6 +40,7 @@ def judge_command(
 ) -> None:
     """Score the open parts of attempts, and write the tables anew; judged replies are kept."""
     from construction.grading.logs import grade_attempts, print_summaries, summaries
+    from construction.grading.retrieval_tables import write_retrieval_tables
     from data.attempts import write_tables
     from data.releases.tasks import require_outside
 
@@ -52,6 +53,7 @@ def judge_command(
     release = _release(snapshot, runtime)
     judged = _judged(release, grade_attempts(release, attempts), attempts, config, runtime)
     write_tables(tables, judged.run.attempts, judged.run.scores)
+    write_retrieval_tables(tables / "retrieval", release, judged.run.attempts, judged.run.scores)
     _print(judged)
     print_summaries(summaries(judged.run))
     print(f"tables: {tables}")

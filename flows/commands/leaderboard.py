@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,12 +29,13 @@ def leaderboard_command(
     from selection.evaluation.leaderboard_page import markdown_table, write_board
 
     release = read_tasks(snapshot)
-    tables = _graded(attempts)
-    facts = [_facts(task.candidate) for task in release.tasks.values()]
-    tables = _of_release(tables, release.digest, str(attempts), release.snapshot)
+    asked = _asked(release.tables)
+    facts = [_facts(task.candidate, asked) for task in release.tasks.values()]
+    tables = _of_release(_graded(attempts), release.digest, str(attempts), release.snapshot)
     made = board(tables["attempts"], tables["scores"], facts)
     listed = list(_listed(tables, {fact.task_id: fact for fact in facts}))
     paths = write_board(made, release.snapshot, out, listed)
+    paths += _write_measures(tables, facts, asked, attempts, out)
     print(markdown_table(made), end="")
     print("\n".join(f"written: {path}" for path in paths))
 
@@ -45,8 +46,74 @@ def _of_release(tables: dict[str, Any], digest: str, folder: str, name: str) -> 
     if not attempts.height:
         actual, todo = "attempts at other releases only", "Name the release that was run."
         raise InputError(folder, actual, f"attempts at {name}", todo)
-    scores = tables["scores"].join(attempts, on="attempt_id", how="semi")
-    return {"attempts": attempts, "scores": scores}
+    own = {
+        name: tables[name].join(attempts, on="attempt_id", how="semi")
+        for name in ("scores", "score_parts")
+    }
+    return {"attempts": attempts, **own}
+
+
+def _asked(tables: Path) -> dict[str, dict[str, Any]]:
+    """Index, category and region of the questions of a release by their words."""
+    import polars as pl
+
+    path = tables / "questions.parquet"
+    if not path.is_file():
+        return {}
+    companies = pl.read_parquet(tables / "companies.parquet").select("company_id", "country")
+    rows = pl.read_parquet(path).join(companies, on="company_id", how="left").to_dicts()
+    return {row["question"]: row for row in rows}
+
+
+def _write_measures(
+    tables: Mapping[str, Any],
+    facts: Sequence[Any],
+    asked: Mapping[str, Mapping[str, Any]],
+    attempts: Path,
+    out: Path,
+) -> tuple[Path, ...]:
+    """Write the tables of measures as Parquet and CSV; their paths."""
+    from selection.evaluation.leaderboard_page import write_frame
+    from selection.evaluation.measures import (
+        cells_table,
+        process_table,
+        retrieval_table,
+        task_table,
+    )
+
+    frames = {
+        "process": process_table(tables["attempts"], tables["scores"]),
+        "cells": cells_table(tables["attempts"], tables["score_parts"], facts),
+        "tasks": task_table(tables["scores"], facts),
+    }
+    if retrieval := _retrieval_frames(attempts, tables["attempts"]["release_digest"][0]):
+        regions = {row["index"]: row["country"] or "none" for row in asked.values()}
+        frames["retrieval"] = retrieval_table(retrieval, regions)
+    return tuple(
+        path
+        for name, frame in frames.items()
+        if frame.height
+        for path in write_frame(frame, out / name)
+    )
+
+
+def _retrieval_frames(attempts: Path, digest: str) -> dict[str, Any]:
+    """FinRetrieval's tables of all configurations at one release; none without questions."""
+    import polars as pl
+
+    from data.attempts_database import table_folders
+
+    folders = [
+        source / "retrieval"
+        for source in table_folders(attempts)
+        if digest in pl.read_parquet(source / "attempts.parquet")["release_digest"]
+        and (source / "retrieval" / "scores.parquet").is_file()
+    ]
+    return {
+        name: pl.concat([pl.read_parquet(folder / f"{name}.parquet") for folder in folders])
+        for name in ("questions", "scores", "tool_traces")
+        if folders
+    }
 
 
 def _graded(folder: Path) -> dict[str, Any]:
@@ -63,14 +130,15 @@ def _graded(folder: Path) -> dict[str, Any]:
         )  # fmt: skip
     return {
         name: pl.concat([pl.read_parquet(source / f"{name}.parquet") for source in sources])
-        for name in ("attempts", "scores")
+        for name in ("attempts", "scores", "score_parts")
     }
 
 
-def _facts(candidate: Any) -> Any:
+def _facts(candidate: Any, asked: Mapping[str, Mapping[str, Any]]) -> Any:
     from selection.evaluation.board import TaskFacts
 
     family = candidate.task_family.value if candidate.task_family else "none"
+    question = asked.get(candidate.prompt.partition("\n\n")[0], {})
     deliverables = [deliverable.file_type for deliverable in candidate.deliverables]
     return TaskFacts(
         candidate.task_id,
@@ -80,6 +148,8 @@ def _facts(candidate: Any) -> Any:
         difficulty=candidate.difficulty or "none",
         lane=str(candidate.lane),
         deliverable=deliverables[0] if deliverables else "none",
+        category=question.get("category") or "none",
+        region=question.get("country") or "none",
     )
 
 

@@ -25,10 +25,9 @@ from tests.data.snapshot.sample import release
 from tests.flows.judge_server import judging
 
 app = typer.Typer()
-for name, function in {
-    "judge": judge_command, "export": review_export_command, "import": review_import_command,
-}.items():  # fmt: skip
-    app.command(name=name)(function)
+app.command(name="judge")(judge_command)
+app.command(name="export")(review_export_command)
+app.command(name="import")(review_import_command)
 LONG = "Orders rose in all weeks of the month, most of all in the second one. " * 3
 SHORT = "Orders rose in the second week."
 
@@ -136,9 +135,10 @@ def test_packets_go_to_people_and_back(
 def filled(sheet: Path, decisions: list[str]) -> None:
     if sheet.suffix == ".xlsx":
         book = openpyxl.load_workbook(sheet)
-        column = [cell.value for cell in book.active[1]].index("decision") + 1
-        for row, decision in enumerate(decisions, start=2):
-            book.active.cell(row, column, decision)
+        page = book.worksheets[0]
+        column = [cell.value for cell in page[1]].index("decision") + 1
+        for line, decision in enumerate(decisions, start=2):
+            page.cell(line, column, decision)
         book.save(sheet)
         return
     with sheet.open(encoding="utf-8-sig", newline="") as file:

@@ -45,7 +45,12 @@ def case(text: str = REPORT, pages: int = 0, **more: Any) -> AttemptCase:
 
 
 def verdict(given: AttemptCase, **answer: Any) -> Judged[Verdicts]:
-    part = {"part": "rubric.grounded_accuracy", "verdict": "met", "quotes": [], "page": None}
+    part: dict[str, Any] = {
+        "part": "rubric.grounded_accuracy",
+        "verdict": "met",
+        "quotes": [],
+        "page": None,
+    }
     client = always({"verdicts": [part | answer]})
     (result,) = judge_attempts([given], client, CONFIG)
     return result
