@@ -203,3 +203,72 @@ def plan_command(
         made = plan(seen, gap, epochs, cost_per_attempt=mean, power=power)
         cost = "" if made.cost is None else f", {made.cost:.2f} US dollars"
         print(f"epochs {epochs}: {made.tasks} tasks, {made.attempts} attempts{cost}")
+
+
+def link_command(
+    reference: Annotated[Path, typer.Argument(help="The snapshot whose scale is used.")],
+    later: Annotated[Path, typer.Argument(help="The other snapshot.")],
+    attempts: Attempts = ATTEMPTS,
+    out: WriteTo = Path("leaderboard"),
+    seed: Annotated[int, typer.Option(min=0, help="Draws the tasks of the bootstrap.")] = 0,
+) -> None:
+    """Print the scores of agents on two snapshots on one scale, with intervals; write the table."""
+    import polars as pl
+
+    from data.releases.tasks import read_tasks
+    from selection.evaluation.leaderboard_page import percent, write_frame
+    from selection.evaluation.linking import link
+
+    releases = [read_tasks(reference), read_tasks(later)]
+    tables = _graded(attempts)
+    rates = [
+        _rates(_of_release(tables, release.digest, str(attempts), release.snapshot))
+        for release in releases
+    ]
+    anchors = _anchors(*releases)
+    first, second = (
+        {name: _named(row, anchors, side) for name, row in own.items()}
+        for side, own in enumerate(rates)
+    )
+    linked = link(first, second, anchors, seed)
+    out.mkdir(parents=True, exist_ok=True)
+    paths = write_frame(pl.DataFrame(linked), out / "linked")
+    print(f"{len(anchors)} tasks are in both; scores are on the scale of {releases[0].snapshot}")
+    for row in linked:
+        where = releases[0] if row.on_reference else releases[1]
+        print(
+            f"{row.configuration} ({where.snapshot}): {percent(row.score)} %, "
+            f"{percent(row.low)} to {percent(row.high)}; raw {percent(row.raw)}"
+        )
+    print("\n".join(f"written: {path}" for path in paths))
+
+
+def _rates(tables: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """The pass rate over epochs by configuration and task."""
+    import polars as pl
+
+    graded = tables["scores"].drop_nulls("passed").group_by("configuration", "task_id")
+    rates: dict[str, dict[str, float]] = {}
+    for name, task, rate in graded.agg(pl.col("passed").mean()).sort(pl.all()).iter_rows():
+        rates.setdefault(name, {})[task] = rate
+    return rates
+
+
+def _anchors(reference: Any, later: Any) -> list[str]:
+    """Tasks of both snapshots that ask the same and are graded the same."""
+    from data.canonical import digest
+
+    parts = ("prompt", "guidelines", "fixtures", "answers", "rules", "rubric", "checks")
+
+    def content(release: Any, task_id: str) -> str:
+        whole = release.grading(task_id)
+        return digest([whole.get(part) for part in parts])
+
+    shared = sorted(reference.tasks.keys() & later.tasks.keys())
+    return [name for name in shared if content(reference, name) == content(later, name)]
+
+
+def _named(row: Mapping[str, float], anchors: Sequence[str], side: int) -> dict[str, float]:
+    """A task that changed between the snapshots goes by another name in each."""
+    same = set(anchors)
+    return {task if task in same else f"{task} {side}": rate for task, rate in row.items()}
