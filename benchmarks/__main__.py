@@ -43,7 +43,9 @@ APART = (
     "audit_page",
     "computed_checks",
     "kill_points",
+    "judge_injections",
     "large_build",
+    "leaderboard_page",
     "mutation",
     "named_inputs",
 )  # need a browser, other rights or a release, or long

@@ -120,8 +120,34 @@ def leaderboard_html(board: Board, release: str, attempts: Sequence[Mapping[str,
         clusters=board.clusters,
         pairs=len(board.differences),
         separated=sum(pair.is_real for pair in board.differences),
-        data=script_json({"sorting": sorting, "attempts": [list(a.values()) for a in attempts]}),
+        data=script_json({"sorting": sorting, **_compact(attempts)}),
     )
+
+
+def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The attempts with configurations, tasks and results by number: there may be 40,000."""
+    tasks = {attempt["task"]: attempt["groups"] for attempt in attempts}
+    names = {
+        name: list(dict.fromkeys(attempt[name] for attempt in attempts))
+        for name in ("configuration", "result")
+    }
+    numbers = {name: {v: at for at, v in enumerate(values)} for name, values in names.items()}
+    task_numbers = {task: at for at, task in enumerate(tasks)}
+    return {
+        "configurations": names["configuration"],
+        "results": names["result"],
+        "tasks": [[task, groups] for task, groups in tasks.items()],
+        "attempts": [
+            [
+                numbers["configuration"][attempt["configuration"]],
+                task_numbers[attempt["task"]],
+                attempt["epoch"],
+                numbers["result"][attempt["result"]],
+                attempt["attempt"],
+            ]
+            for attempt in attempts
+        ],
+    }
 
 
 def _bar(row: LeaderboardRow) -> tuple[float, float, float]:

@@ -89,7 +89,11 @@ def test_attempts_of_several_releases_are_refused(column: str, value: str) -> No
 
 
 def test_names_are_text_in_all_files(made: Board, tmp_path: Path) -> None:
-    listed = [{"c": HOSTILE, "t": "t1", "e": 1, "r": "passed", "g": {"family": "a"}, "a": "x"}]
+    groups = {"family": "a"}
+    listed = [
+        {"configuration": HOSTILE, "task": "t1", "epoch": 1, "result": "passed", "groups": groups,
+         "attempt": "x"}
+    ]  # fmt: skip
     paths = write_board(made, "release </title>", tmp_path, listed)
     page, _, csv, text = paths
     content = page.read_text()
