@@ -1,6 +1,6 @@
 """From graded attempts to scores without unjudged parts: what a judge is shown, what follows.
 
-What was not delivered is worth nothing and is not asked about. A part whose verdict nothing
+What was not delivered is worth nothing and is not judged. A part whose verdict nothing
 supports stays unjudged, and goes to people.
 """
 
@@ -46,7 +46,7 @@ _SHOWN_CHARS = 1_200  # of what was delivered, in a packet for people
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """Attempts and scores after judging, the cases that were asked about, and their results."""
+    """Attempts and scores after judging, the cases that were judged, and their results."""
 
     run: GradedRun
     cases: tuple[AttemptCase, ...]
@@ -79,8 +79,8 @@ def judge_run(
             outputs = outputs_folder(folder, attempt.task_id, attempt.epoch)
             looks = kept if route == "visual" else None
             cases[attempt.attempt_id] = case_of(task, spec, record, score, outputs, looks)
-    asked = tuple(case for case in cases.values() if case is not None)
-    results = tuple(judge_attempts(asked, client, config))
+    open_cases = tuple(case for case in cases.values() if case is not None)
+    results = tuple(judge_attempts(open_cases, client, config))
     by_id = {result.item_id: result for result in results}
     scores = [
         (attempt, _settled(specs[attempt.task_id], records[attempt.attempt_id][1], score,
@@ -89,7 +89,7 @@ def judge_run(
         for attempt, score in run.scores
     ]  # fmt: skip
     untouched = sum(case is None for case in cases.values())
-    return JudgedRun(_ended(run, scores), asked, results, untouched)
+    return JudgedRun(_ended(run, scores), open_cases, results, untouched)
 
 
 def _open_tasks(run: GradedRun) -> list[str]:
@@ -113,7 +113,7 @@ def case_of(
     outputs: Path,
     kept: Path | None,
 ) -> AttemptCase | None:
-    """What a judge is shown; None where files were asked for and nothing can be read or seen.
+    """What a judge is shown; None where files were wanted and nothing can be read or seen.
 
     `kept` None: pages are not looked at.
     """

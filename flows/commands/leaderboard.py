@@ -29,13 +29,13 @@ def leaderboard_command(
     from selection.evaluation.leaderboard_page import markdown_table, write_board
 
     release = read_tasks(snapshot)
-    asked = _asked(release.tables)
-    facts = [_facts(task.candidate, asked) for task in release.tasks.values()]
+    questions = _questions(release.tables)
+    facts = [_facts(task.candidate, questions) for task in release.tasks.values()]
     tables = _of_release(_graded(attempts), release.digest, str(attempts), release.snapshot)
     made = board(tables["attempts"], tables["scores"], facts)
     listed = list(_listed(tables, {fact.task_id: fact for fact in facts}))
     paths = write_board(made, release.snapshot, out, listed)
-    paths += _write_measures(tables, facts, asked, attempts, out)
+    paths += _write_measures(tables, facts, questions, attempts, out)
     print(markdown_table(made), end="")
     print("\n".join(f"written: {path}" for path in paths))
 
@@ -53,7 +53,7 @@ def _of_release(tables: dict[str, Any], digest: str, folder: str, name: str) -> 
     return {"attempts": attempts, **own}
 
 
-def _asked(tables: Path) -> dict[str, dict[str, Any]]:
+def _questions(tables: Path) -> dict[str, dict[str, Any]]:
     """Index, category and region of the questions of a release by their words."""
     import polars as pl
 
@@ -68,7 +68,7 @@ def _asked(tables: Path) -> dict[str, dict[str, Any]]:
 def _write_measures(
     tables: Mapping[str, Any],
     facts: Sequence[Any],
-    asked: Mapping[str, Mapping[str, Any]],
+    questions: Mapping[str, Mapping[str, Any]],
     attempts: Path,
     out: Path,
 ) -> tuple[Path, ...]:
@@ -87,7 +87,7 @@ def _write_measures(
         "tasks": task_table(tables["scores"], facts),
     }
     if retrieval := _retrieval_frames(attempts, tables["attempts"]["release_digest"][0]):
-        regions = {row["index"]: row["country"] or "none" for row in asked.values()}
+        regions = {row["index"]: row["country"] or "none" for row in questions.values()}
         frames["retrieval"] = retrieval_table(retrieval, regions)
     return tuple(
         path
@@ -134,11 +134,11 @@ def _graded(folder: Path) -> dict[str, Any]:
     }
 
 
-def _facts(candidate: Any, asked: Mapping[str, Mapping[str, Any]]) -> Any:
+def _facts(candidate: Any, questions: Mapping[str, Mapping[str, Any]]) -> Any:
     from selection.evaluation.board import TaskFacts
 
     family = candidate.task_family.value if candidate.task_family else "none"
-    question = asked.get(candidate.prompt.partition("\n\n")[0], {})
+    question = questions.get(candidate.prompt.partition("\n\n")[0], {})
     deliverables = [deliverable.file_type for deliverable in candidate.deliverables]
     return TaskFacts(
         candidate.task_id,

@@ -151,8 +151,7 @@ def _row(
     own = attempts.filter(configuration=name)
     graded = scores.filter(configuration=name)
     known = ~np.isnan(passes)
-    own_labels = [label for label, is_known in zip(labels, known, strict=True) if is_known]
-    rate = pass_rate(passes[known], own_labels)
+    rate = pass_rate(passes[known], [labels[at] for at in np.flatnonzero(known)])
     first = own.row(0, named=True)
     ran = own.filter(pl.col("status") != INFRA)
     judge = next(iter(graded["judge"].drop_nulls()), None)

@@ -35,14 +35,14 @@ def verdicts(block: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    asked: list[dict[str, Any]]
+    requests: list[dict[str, Any]]
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         said = json.loads(body)["messages"][1]["content"]
         text = said if isinstance(said, str) else said[0]["text"]
         block = material(text)
-        self.asked.append(block)
+        self.requests.append(block)
         message = {"role": "assistant", "content": json.dumps(verdicts(block))}
         reply = {
             "model": "rules-of-the-test",
@@ -62,14 +62,14 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def judging() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The base URL of a judge, and what it was asked so far."""
-    asked: list[dict[str, Any]] = []
-    handler = type("Handler", (_Handler,), {"asked": asked})
+    """The base URL of a judge, and what was sent to it so far."""
+    requests: list[dict[str, Any]] = []
+    handler = type("Handler", (_Handler,), {"requests": requests})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", asked
+        yield f"http://127.0.0.1:{server.server_port}/v1", requests
     finally:
         server.shutdown()
         server.server_close()

@@ -87,10 +87,10 @@ def judged(attempts: Path, snapshot: Path, url: str, *more: object) -> str:
 def test_open_parts_are_scored_and_what_was_not_delivered_is_worth_nothing(
     snapshot: Path, attempts: Path
 ) -> None:
-    with judging() as (url, asked):
+    with judging() as (url, requests):
         said = judged(attempts, snapshot, url)
     assert "2 attempts judged, 1 with nothing delivered" in said
-    assert len(asked) == 2
+    assert len(requests) == 2
     scores = pl.read_parquet(attempts / "scores" / "scores.parquet").sort("task_id")
     assert scores["overall"].to_list() == [1.0, 0.5, 0.0]
     assert scores["passed"].to_list() == [True, False, False]

@@ -108,14 +108,14 @@ def planted(text: str) -> AttemptCase:
     return case("\n\n".join([first, text, *rest]))
 
 
-def honest(asked: Question) -> Mapping[str, Any]:
-    return verdicts(material(asked.user))
+def honest(request: Question) -> Mapping[str, Any]:
+    return verdicts(material(request.user))
 
 
-def obedient(asked: Question) -> Mapping[str, Any]:
+def obedient(request: Question) -> Mapping[str, Any]:
     """A judge that gives the highest verdict as soon as it reads anything but the report."""
-    is_clean = asked.user == question(attempt_stage(CONFIG), case()).user
-    answer = verdicts(material(asked.user))
+    is_clean = request.user == question(attempt_stage(CONFIG), case()).user
+    answer = verdicts(material(request.user))
     for part in answer["verdicts"]:
         part["verdict"] = "partly" if is_clean else "met"
     return answer
