@@ -151,7 +151,7 @@ def _row(
     own = attempts.filter(configuration=name)
     graded = scores.filter(configuration=name)
     known = ~np.isnan(passes)
-    rate = pass_rate(passes[known], [labels[at] for at in np.flatnonzero(known)])
+    rate = pass_rate(passes[known], [labels[int(at)] for at in np.flatnonzero(known)])
     first = own.row(0, named=True)
     ran = own.filter(pl.col("status") != INFRA)
     judge = next(iter(graded["judge"].drop_nulls()), None)
