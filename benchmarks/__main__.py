@@ -25,6 +25,7 @@ BENCHMARKS = (
     "selection_quality",
     "solver",
     "boards",
+    "linking",
     "sampler",
     "sec_read",
     "questions",

@@ -25,10 +25,9 @@ def evaluate_command(
     agent: Annotated[
         str,
         typer.Option(
-            help="react (a model with tools), harness (--harness), or without a model: oracle, skill-85, "
-            "skill-70, skill-55, skill-40, skill-25, web-reader, playback, null, talk, empty-calls, "
-            "wrong-period, wrong-company, "
-            "unrounded, missing-step, answers-first."
+            help="react (a model with tools), harness (--harness), or without a model: oracle, "
+            "skill-85, skill-70, skill-55, skill-40, skill-25, web-reader, playback, null, talk, "
+            "empty-calls, wrong-period, wrong-company, unrounded, missing-step, answers-first."
         ),
     ] = "react",
     model: Annotated[
