@@ -26,6 +26,7 @@ BENCHMARKS = (
     "selection_quality",
     "solver",
     "boards",
+    "linking",
     "sampler",
     "sec_read",
     "questions",
@@ -45,7 +46,9 @@ APART = (
     "audit_page",
     "computed_checks",
     "kill_points",
+    "judge_injections",
     "large_build",
+    "leaderboard_page",
     "mutation",
     "named_inputs",
 )  # need a browser, other rights or a release, or long
