@@ -69,7 +69,14 @@ def sides() -> Mapping[str, Side]:
     }
 
 
+def name_of_side(question: str) -> str | None:
+    """How a question names the side that it asks to give as a negative number; None if it does not."""
+    match = _ASKED.search(question)
+    name = match[1].lower() if match else ""
+    return name if name in sides() else None
+
+
 def side_asked(question: str) -> Side | None:
     """The side that a question asks to give as a negative number; None if it names none."""
-    match = _ASKED.search(question)
-    return sides().get(match[1].lower()) if match else None
+    name = name_of_side(question)
+    return None if name is None else sides()[name]
