@@ -104,7 +104,7 @@ def han(gold: GoldAnswer, style: int, *, chinese: bool) -> str:
         return ""
     word = _MONEY[code][3 if chinese else 2]
     if share:
-        return f"{'每股' if chinese else '1株当たり'}{abs(gold.value):f}{word}"
+        return f"{abs(gold.value):f}{word}"
     if style % 2 and not chinese:
         return f"{abs(gold.value):,f}{ {1: '', 1000: '千', 1_000_000: '百万'}[int(gold.scale)] }{word}"
     return _han_number(int(abs(gold.value * gold.scale)), chinese) + word

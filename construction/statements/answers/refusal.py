@@ -26,7 +26,8 @@ def gives_up(passage: Passage, scope: tuple[int, int]) -> bool:
 def is_doubted(passage: Passage, target: Target) -> bool:
     """Does a word deny or doubt anything but another value, outside the names asked about?
 
-    "3,633, not 3,400" denies a value that is none; "not consolidated" may be the metric's name.
+    "3,633, not 3,400" denies a value that is none; "not consolidated" may be the metric's name;
+    "no loss" denies the side that a question asks to give as a negative number.
     """
     text = passage.text
     named = [*passage.named]
@@ -38,6 +39,7 @@ def is_doubted(passage: Passage, target: Target) -> bool:
         denies = bool(following) and lexicon.NEGATED_BEFORE.search(
             text, match.start(), passage.values[following[0]].start
         )
+        denies = denies or (target.side is not None and target.side.is_denied(text, match.start()))
         if not is_name and not denies:
             return True
     return False

@@ -71,7 +71,15 @@ def is_supposed(passage: Passage, reading: Reading, target: Target) -> bool:
         return True
     index = passage.within(reading.value.start, reading.value.start + 1)[0]
     asks_change = target.change or lexicon.CHANGE.search(target.wording.text)
+    asks_change = asks_change or _states_side(passage, reading, target)
     return not asks_change and yielding_role(passage, index) is Role.CHANGE
+
+
+def _states_side(passage: Passage, reading: Reading, target: Target) -> bool:
+    """Does the clause of a value say on which side it is: "a gain of 5" where a loss is negative?"""
+    clause = passage.text[reading.low : reading.high]
+    position = reading.value.start - reading.low
+    return target.side is not None and target.side.is_stated(clause, position) is not None
 
 
 def _without_names(passage: Passage, reading: Reading, target: Target) -> str:
@@ -157,6 +165,7 @@ def _is_stating(word: str, target: Target) -> bool:
         return True
     known = bare in lexicon.STATING or target.wording.has(word) or is_harmless(bare, target)
     known = known or (bare in lexicon.STATING_MEASURED and not target.counts)
+    known = known or (target.side is not None and target.side.has(bare))
     return known or bool(
         VERB.match(bare) or lexicon.MOVEMENT.fullmatch(bare) or lexicon.MOVES.fullmatch(bare)
     )

@@ -94,6 +94,7 @@ _PROPORTIONS = (
         r"%(?: ?(?:ポイント|points?))?|per ?cent(?:age)?(?: points?)?(?![A-Za-z])"
         r"|pct(?![A-Za-z])|ppt?(?![A-Za-z])|パーセント(?:ポイント)?|ポイント|[个個]?百分[点點]",
     ),
+    ("permille", r"‰|per ?mill?e(?![A-Za-z])|パーミル|千分[点點之率]"),
     ("bps", r"bps?(?![A-Za-z])|basis points?|[个個]?基[点點]|ベーシス・?ポイント"),
     (
         "ratio",
