@@ -21,6 +21,11 @@ _IN_PERCENT = {
     "bps": Decimal("0.01"),
 }
 _PER_SHARE = re.compile(r"\bper (?:\w+ )?share\b|\bEPS\b|[1一]株当たり|[1一]株あたり|每股", re.I)
+_AMOUNTS_TO = re.compile(
+    r"\b(?:decreases?|declines?|drop|fall|reductions?)(?: [a-z]+){0,4}? (?:amount(?:ed|s)|c[ao]mes?)"
+    r" to\b[^0-9]*\Z",
+    re.I,
+)
 _LEVEL_AFTER = re.compile(r"\s*(?:へと?|に|まで|にまで|から)\s*(?:と)?")
 
 
@@ -171,6 +176,11 @@ def _gap(value: Value, start: int, end: int) -> tuple[int, bool]:
 
 
 def _is_level(text: str, value: Value) -> bool:
-    """ "fell to X", Xに低下, 降至X: X is the resulting level, not the amount of the change."""
-    before = text[max(0, value.start - 40) : value.start]
+    """ "fell to X", Xに低下, 降至X: X is the resulting level, not the amount of the change.
+
+    "The decrease amounted to X" gives the amount.
+    """
+    before = text[max(0, value.start - 60) : value.start]
+    if _AMOUNTS_TO.search(before):
+        return False
     return bool(lexicon.LEVEL_BEFORE.search(before) or _LEVEL_AFTER.match(text, value.end))

@@ -32,9 +32,9 @@ class Side:
     said: re.Pattern[str]
     contrary: re.Pattern[str]
 
-    def has(self, word: str) -> bool:
-        """Is a word by which this side or the other is told?"""
-        return any(pattern.fullmatch(word) for pattern in (self.said, self.contrary))
+    def without(self, text: str) -> str:
+        """The text without the words by which this side and the other are named."""
+        return self.contrary.sub(" ", self.said.sub(" ", text))
 
     def is_denied(self, text: str, position: int) -> bool:
         """Does the word at `position`, such as "no", deny a side: "no loss"?"""

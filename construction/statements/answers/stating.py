@@ -101,6 +101,7 @@ def is_stated(passage: Passage, reading: Reading, target: Target) -> bool:
     after = _ASIDE.sub(" ", _without_periods(passage, value.end, high))
     around = f"{_without_periods(passage, low, value.start)} {after}"
     around = around.replace(target.company, " ") if target.company else around
+    around = target.side.without(around) if target.side is not None else around
     is_topic = _is_topic(passage.text[low : value.start], passage.text[value.end : high])
     if is_topic and _is_other_topic(passage.text[low : value.start], target):
         return False
@@ -165,7 +166,6 @@ def _is_stating(word: str, target: Target) -> bool:
         return True
     known = bare in lexicon.STATING or target.wording.has(word) or is_harmless(bare, target)
     known = known or (bare in lexicon.STATING_MEASURED and not target.counts)
-    known = known or (target.side is not None and target.side.has(bare))
     return known or bool(
         VERB.match(bare) or lexicon.MOVEMENT.fullmatch(bare) or lexicon.MOVES.fullmatch(bare)
     )
