@@ -31,6 +31,7 @@ BENCHMARKS = (
     "analytics",
     "grading",
     "graded_answers",
+    "answer_words",
     "real_requests",
     "mentions",
     "anonymization_text",

@@ -1,4 +1,4 @@
-"""One value in the forms in which answers write it: with units, in words, in Japanese and Chinese."""
+"""One value as answers write it: with units, in words, in Japanese and Chinese."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from decimal import Decimal
 from construction.statements.answers.contracts import GoldAnswer
 
 _ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-    "sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen"),
+    "nineteen",
+)
+_TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _GROUPS = ((10**12, "trillion"), (10**9, "billion"), (10**6, "million"), (10**3, "thousand"))
 _SCALES = {1: "", 1000: "thousand", 1_000_000: "million"}
+_JAPANESE = {1: "", 1000: "千", 1_000_000: "百万"}
 _HAN = ((10**12, "兆", "万亿"), (10**8, "億", "亿"), (10**4, "万", "万"))
 # Per currency: before the number, behind it, in Japanese, in Chinese.
 _MONEY = {
@@ -106,7 +108,9 @@ def han(gold: GoldAnswer, style: int, *, chinese: bool) -> str:
     if share:
         return f"{abs(gold.value):f}{word}"
     if style % 2 and not chinese:
-        return f"{abs(gold.value):,f}{ {1: '', 1000: '千', 1_000_000: '百万'}[int(gold.scale)] }{word}"
+        return (
+            f"{abs(gold.value):,f}{ {1: '', 1000: '千', 1_000_000: '百万'}[int(gold.scale)] }{word}"
+        )
     return _han_number(int(abs(gold.value * gold.scale)), chinese) + word
 
 

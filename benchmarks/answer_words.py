@@ -40,7 +40,7 @@ from data.text.lexicon import load_table
 
 MATERIAL = Path(os.environ.get("BENCHMINT_MATERIAL", "../shared/material"))
 PER_REGION = 250
-SETS = ("first", "second", "third")
+SETS = ("first", "second", "third", "fourth")
 _SEED = 18
 _KINDS = {
     "sign": AnswerReason.WRONG_SIGN,
@@ -48,7 +48,20 @@ _KINDS = {
     "currency": AnswerReason.WRONG_CURRENCY,
 }
 _LANGUAGES = ("", "ja_", "", "zh_", "")  # of sided answers about yen; all others are English
-ABOUT = __doc__ or ""
+ABOUT = """\
+1,000 answers in words to 500 real questions, written from the notes of the questions. Command:
+`python -m benchmarks.answer_words`.
+
+**First readings, before any rule was changed with a look at a set: 91.5 % (7 wrong answers
+accepted), 89.1 % (6), 89.3 % (1) and 90.5 % (0) of the verdicts agreed, below the bar of 98 %
+each time.** The rules were mended after each, so the figures below are those of sets that were
+looked at, and say what is covered, not what others will write. All sets and the rules have the same
+author. Most misses of the second and third set were one form each (a total after its parts), most
+of the fourth another (a Japanese ending); nearly all were right answers that were refused.
+
+A number without a unit is read in the unit that the question asks for, as its guideline says:
+696100000 where millions are asked is `wrong_scale`. With a currency ("$696,100,000") it is right.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +114,8 @@ def cases_of(questions: Sequence[Question], name: str) -> Iterator[Case]:
         if right and number % 4:
             yield Case(f"right, {side}", spec, right, None)
         else:
-            yield Case("right, other forms", spec, _next(listed["plain"]["right"], forms, turns), None)
+            right = _next(listed["plain"]["right"], forms, turns)
+            yield Case("right, other forms", spec, right, None)
         wrong = ["sign", *([] if not forms["foreign"] else ["currency"]), "scale"]
         kind = wrong[number % len(wrong)]
         if contrary and number % 4 != 1:
@@ -126,18 +140,10 @@ def _sided(
     sides = ("below", "above") if question.gold.value < 0 else ("above", "below")
     own, other = (sentences[f"{language}{side}"] for side in sides)
     texts = [_filled(own[turn % len(own)], forms), ""]
-    # Words that state the bare magnitude are no contrary of anything.
-    contrary = [text for text in other if "{signed}" not in text and not _is_neutral(text)]
+    contrary = [text for text in other if "{signed}" not in text]
     if contrary:
         texts[1] = _filled(contrary[turn % len(contrary)], forms)
     return texts[0], texts[1]
-
-
-_NEUTRAL = ("{ja}です。", "{zh}。", "为{zh}。", "{metric} stood at {m}, no deficit.", "The balance was {m}.")
-
-
-def _is_neutral(text: str) -> bool:
-    return text in _NEUTRAL
 
 
 def _next(sentences: Sequence[str], forms: Mapping[str, str], turns: Counter[str]) -> str:

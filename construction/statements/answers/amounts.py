@@ -22,8 +22,8 @@ _IN_PERCENT = {
 }
 _PER_SHARE = re.compile(r"\bper (?:\w+ )?share\b|\bEPS\b|[1一]株当たり|[1一]株あたり|每股", re.I)
 _AMOUNTS_TO = re.compile(
-    r"\b(?:decreases?|declines?|drop|fall|reductions?)(?: [a-z]+){0,4}? (?:amount(?:ed|s)|c[ao]mes?)"
-    r" to\b[^0-9]*\Z",
+    r"\b(?:decreases?|declines?|drop|fall|reductions?)(?: [a-z]+){0,4}?"
+    r" (?:amount(?:ed|s)|c[ao]mes?) to\b[^0-9]*\Z",
     re.I,
 )
 _LEVEL_AFTER = re.compile(r"\s*(?:へと?|に|まで|にまで|から)\s*(?:と)?")

@@ -71,7 +71,8 @@ def scan_values(text: str, noise: list[tuple[int, int]]) -> list[Value]:
         silent = index >= 0 and number.start < ends[index]
         value = _value(text, number, values[-1].end if values else 0)
         if value is not None and silent and noise[index] == (number.start, number.end):
-            silent = value.unit is None or _IN_PRICES.search(text[max(0, number.start - 4) : number.start]) is not None
+            before = text[max(0, number.start - 4) : number.start]
+            silent = value.unit is None or _IN_PRICES.search(before) is not None
         if value is not None and silent:
             value = replace(value, weak=True) if _year_like(text, value) else None
         if value is not None:

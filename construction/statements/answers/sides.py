@@ -87,7 +87,7 @@ def sides() -> Mapping[str, Side]:
 
 
 def name_of_side(question: str) -> str | None:
-    """How a question names the side that it asks to give as a negative number; None if it does not."""
+    """The words in which a question asks to give a side as a negative number, if it does."""
     match = _ASKED.search(question)
     name = match[1].lower() if match else ""
     return name if name in sides() else None

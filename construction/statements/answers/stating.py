@@ -76,7 +76,7 @@ def is_supposed(passage: Passage, reading: Reading, target: Target) -> bool:
 
 
 def _states_side(passage: Passage, reading: Reading, target: Target) -> bool:
-    """Does the clause of a value say on which side it is: "a gain of 5" where a loss is negative?"""
+    """Does the clause of a value say on which side it is, as in "a gain of 5"?"""
     clause = passage.text[reading.low : reading.high]
     position = reading.value.start - reading.low
     return target.side is not None and target.side.is_stated(clause, position) is not None

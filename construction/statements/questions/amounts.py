@@ -92,7 +92,7 @@ def _scaled(
             return Amount(
                 gold,
                 phrase,
-                _guideline(unit_phrase if words else "", places),
+                _guideline(unit_phrase if words else "", places, is_scaled=power > 0),
                 _plain_answer(gold, tail),
             )
     return None
@@ -135,14 +135,15 @@ def _proportion(number: Decimal, label: str, max_decimals: int) -> Amount | None
     )
 
 
-def _guideline(unit_phrase: str, places: int) -> str:
+def _guideline(unit_phrase: str, places: int, *, is_scaled: bool = False) -> str:
     precision = (
         f"to {_PLACES.get(places, f'{places} decimal places')}" if places else "as a whole number"
     )
     stated = f" {unit_phrase}," if unit_phrase else ""
+    bare = " A number without a unit is read in that unit." if is_scaled else ""
     return (
         f"Answer with a single number{stated} {precision}; a leading minus sign marks a negative "
-        "number. No further text is needed."
+        f"number.{bare} No further text is needed."
     )
 
 
