@@ -117,13 +117,19 @@ def _per_share(number: Decimal, code: str, piece: str, max_decimals: int) -> Amo
 
 def _proportion(number: Decimal, label: str, max_decimals: int) -> Amount | None:
     """Ratios are asked for as percentages unless the label names a multiple."""
-    if _MULTIPLE.search(label):
-        gold = GoldAnswer(number, "ratio", Decimal(1), _places(number))
-        unit_phrase, tail = "as a multiple", "times"
-    else:
-        percent = trimmed(number * 100)
-        gold = GoldAnswer(percent, "percent", Decimal(1), _places(percent))
-        unit_phrase, tail = "as a percentage", "percent"
+    if not _MULTIPLE.search(label):
+        return percentage(trimmed(number * 100), max_decimals)
+    gold = GoldAnswer(number, "ratio", Decimal(1), _places(number))
+    return _ratio(gold, "as a multiple", "times", max_decimals)
+
+
+def percentage(percent: Decimal, max_decimals: int = 1) -> Amount | None:
+    """An amount in percent; None if it needs too many decimals."""
+    gold = GoldAnswer(percent, "percent", Decimal(1), _places(percent))
+    return _ratio(gold, "as a percentage", "percent", max_decimals)
+
+
+def _ratio(gold: GoldAnswer, unit_phrase: str, tail: str, max_decimals: int) -> Amount | None:
     if gold.decimals > max_decimals:
         return None
     rounding = f", to {_PLACES[gold.decimals]}" if gold.decimals else ""
