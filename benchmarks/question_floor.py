@@ -66,10 +66,12 @@ _CHANGE = re.compile(
     r"(?P<before>.+) to (?P<now>(?:the same|fiscal|the |[A-Z][a-z]+ [0-9]).*)$"
 )
 _SHARE = re.compile(
-    r"^What (?:was|were) the (?P<metric>.+) of (?P<company>.+) as a percentage of its (?P<whole>.+)$"
+    r"^What (?:was|were) the (?P<metric>.+) of (?P<company>.+) as a percentage of its "
+    r"(?P<whole>.+)$"
 )
 _TAIL = re.compile(
-    r",? (?:in (?:thousands|millions) of|in [A-Z]|in US|as a (?:percentage|multiple)|to (?:one|two|three) decimal).*$"
+    r",? (?:in (?:thousands|millions) of|in [A-Z]|as a (?:percentage|multiple)"
+    r"|to (?:one|two|three) decimal).*$"
 )
 _STATEMENT = re.compile(r",? (?:as shown in the|in its) (?P<statement>[a-z ]+)")
 _SCALES = {"thousands": 1000, "millions": 1_000_000}

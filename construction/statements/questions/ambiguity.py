@@ -42,6 +42,7 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.naming import core_name, natural_name, years_named
+from construction.statements.questions.printed import Printed, printed_rows
 from construction.statements.questions.signs import phrases_of, readings_of
 from construction.statements.questions.wording import Phrase, comparable, phrase_of, synonym_of
 
@@ -70,14 +71,6 @@ class Database:
     exponents: Mapping[tuple[str, int | None, str], int]
     negated: frozenset[tuple[str, int, int]]
     printed: Mapping[str, Mapping[tuple[int, int], Printed]]
-
-
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """A row of a statement: its label as filed, and its series."""
-
-    label: str
-    series_id: str
 
 
 class PointTable:
@@ -123,7 +116,7 @@ def index_database(statements: Statements, round_share: float) -> Database:
         replaced=_restated_points(statements.history),
         exponents=reporting_exponents(statements, round_share),
         negated=_negated(statements.rows),
-        printed=_printed(statements),
+        printed=printed_rows(statements),
     )
 
 
@@ -172,17 +165,6 @@ def _series(frame: pl.DataFrame) -> Iterable[Series]:
 def _negated(rows: pl.DataFrame) -> frozenset[tuple[str, int, int]]:
     negated = rows.filter("negated").select("document", "report", "line")
     return frozenset((row[0], row[1], row[2]) for row in negated.iter_rows())
-
-
-def _printed(statements: Statements) -> dict[str, dict[tuple[int, int], Printed]]:
-    english = statements.companies.filter(pl.col("language") == "en").select("company_id")
-    rows = statements.rows.join(english, on="company_id", how="semi")
-    documents: dict[str, dict[tuple[int, int], Printed]] = {}
-    columns = ("document", "report", "line", "label", "series_id")
-    for document, report, line, label, series_id in rows.select(columns).iter_rows():
-        if label and series_id:
-            documents.setdefault(document, {})[report, line] = Printed(label, series_id)
-    return documents
 
 
 def _restated_points(history: pl.DataFrame) -> dict[str, tuple[Point, ...]]:

@@ -46,8 +46,8 @@ _TEXTS = {
     ", {unit}? Give a decrease as a negative number.",
     Operation.GROWTH: "By what percentage did the {metric} of {company} change from {before} to "
     "{now}, to one decimal place? Give a decrease as a negative number.",
-    Operation.RATIO: "What {verb} the {metric} of {company} as a percentage of its {whole} {period}, "
-    "to one decimal place?",
+    Operation.RATIO: "What {verb} the {metric} of {company} as a percentage of its {whole} "
+    "{period}, to one decimal place?",
 }
 
 
@@ -194,7 +194,7 @@ def _text(
             metric=f"{words.metric.text}{words.location}",
             company=company,
             whole=other.metric.text,
-        verb="were" if words.metric.plural else "was",
+            verb="were" if words.metric.plural else "was",
             period=harder.period or words.period,
             before=before,
             now=now,

@@ -38,7 +38,7 @@ class Level(StrEnum):
 
     EASY = "easy"  # in the words of the database
     MEDIUM = "medium"  # one value, with means of difficulty
-    HARD = "hard"  # two values to combine, with further means
+    HARD = "hard"  # two values to combine, in other words than the database's
 
 
 class Means(StrEnum):

@@ -45,7 +45,7 @@ def leveled(
         if harder is None:
             continue
         level = None
-        if made[Level.HARD] < wanted[Level.HARD]:
+        if made[Level.HARD] < wanted[Level.HARD] and harder.slots.worded:
             level = combined_question(questions[at], harder, database, config, askable, seed)
         if level is None and made[Level.MEDIUM] < wanted[Level.MEDIUM]:
             level = _medium(questions[at], harder, database, config, seed)

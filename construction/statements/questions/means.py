@@ -21,6 +21,7 @@ from construction.statements.questions.wording import has_foreign_letters, phras
 from data.text.dates import MONTHS
 
 _MOST_SHARED = 0.5  # of the words of both labels, so that the filer's wording is another one
+_LEAST_WORDS = 2  # "Services" alone says nothing without its heading
 _LEAST_NAME = 4  # letters of a word by which companies are alike
 _UNLIKE = re.compile(r"[\"“”:;/*]|\b(?:see|note|page|less|deduct)\b|\d{2}", re.I)
 # Months from the beginning of the fiscal year to the end of each of its parts.
@@ -106,7 +107,7 @@ def filer_wording(slots: Slots, database: Database) -> str:
     if (point.document, point.report, point.line) in database.negated:
         return ""
     phrase, own = phrase_of(row.label), phrase_of(series.label)
-    if phrase.bare or not phrase.key or _UNLIKE.search(phrase.text):
+    if phrase.bare or len(phrase.bag) < _LEAST_WORDS or _UNLIKE.search(phrase.text):
         return ""
     if set(phrase.text.lower().split()) & {*slots.company.core}:
         return ""  # the company's own name, which a label writes in any case
