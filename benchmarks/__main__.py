@@ -27,6 +27,7 @@ BENCHMARKS = (
     "boards",
     "sampler",
     "sec_read",
+    "question_floor",
     "questions",
     "analytics",
     "grading",
