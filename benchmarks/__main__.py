@@ -48,6 +48,7 @@ APART = (
     "large_build",
     "mutation",
     "named_inputs",
+    "question_sheets",
 )  # need a browser, other rights or a release, or long
 
 

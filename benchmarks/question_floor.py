@@ -122,32 +122,32 @@ def asked_in(prompt: str) -> Asked | None:
 
 def answered(prompt: str, database: Database) -> str | None:
     """The answer of the program; None if a search finds nothing."""
-    asked = asked_in(prompt)
-    if asked is None:
+    parts = asked_in(prompt)
+    if parts is None:
         return None
     name = re.sub(
-        r" \((?:ticker|securities code|SEC CIK|EDINET code) ([^()]+)\)", r"", asked.company
+        r" \((?:ticker|securities code|SEC CIK|EDINET code) ([^()]+)\)", r"", parts.company
     )
-    code = re.search(r"\((?:ticker|securities code|SEC CIK|EDINET code) ([^()]+)\)", asked.company)
+    code = re.search(r"\((?:ticker|securities code|SEC CIK|EDINET code) ([^()]+)\)", parts.company)
     companies = discover_companies(database, code[1] if code else name, limit=1)
     if isinstance(companies, Refusal) or not companies.companies:
         return None
     company = companies.companies[0].company_id
-    first = _value(database, company, asked.metric, asked.period)
+    first = _value(database, company, parts.metric, parts.period)
     if first is None:
         return None
-    if asked.operation == "value":
+    if parts.operation == "value":
         return _shown(first, prompt)
     second = _value(
-        database, company, asked.second_metric or asked.metric, asked.second_period or asked.period
+        database, company, parts.second_metric or parts.metric, parts.second_period or parts.period
     )
     if second is None or not Decimal(second.value):
         return None
-    one, other = Decimal(first.value), Decimal(second.value)
-    if asked.operation == "difference":
+    own, other = Decimal(first.value), Decimal(second.value)
+    if parts.operation == "difference":
         scale = next((size for word, size in _SCALES.items() if word in prompt), 1)
-        return f"{(one - other) / scale:f}"
-    part = one if asked.operation == "ratio" else one - other
+        return f"{(own - other) / scale:f}"
+    part = own if parts.operation == "ratio" else own - other
     return f"{(part / other * 100).quantize(Decimal('0.1')):f}"
 
 

@@ -78,7 +78,7 @@ def combined_question(
     pairs = [pair for pair in _pairs(question, database) if pair.point.point_id in askable]
     names = [f"{question.point_id}/{pair.operation}/{pair.point.point_id}" for pair in pairs]
     for at in keyed_order(seed, "question.pair", names):
-        made = _asked(question, harder, pairs[at], parts[0], database, config)
+        made = _combined_with(question, harder, pairs[at], parts[0], database, config)
         if made is not None:
             return made
     return None
@@ -127,7 +127,7 @@ def _positive(point: Point) -> Decimal | None:
     return number if number is not None and number > 0 else None
 
 
-def _asked(
+def _combined_with(
     question: Question,
     harder: Harder,
     pair: Pair,

@@ -14,6 +14,7 @@ from data.text.folding import fold_spaces, fold_width
 _ENDINGS: Mapping[str, str] = WORDS["names"]["endings"]
 _SMALL = frozenset(WORDS["names"]["small"])
 _SHORT = frozenset(WORDS["names"]["words"])
+_WHOLE: Mapping[str, str] = WORDS["names"]["whole"]
 _SPELLED: Mapping[str, str] = WORDS["names"]["spelled"]
 _SHOUTED = frozenset(WORDS["names"]["shouted"])
 _LEGAL = frozenset(WORDS["legal"]["words"])
@@ -43,7 +44,8 @@ def natural_name(name: str) -> str:
     """
     text = fold_spaces(fold_width(name[:_MAX_NAME]))
     text = _DOT_COM.sub(".com", _in_case(text.replace(" ,", ",")))
-    return _LIMITED.sub("Limited", _JOINED.sub(" Co., Ltd.", text))
+    text = _LIMITED.sub("Limited", _JOINED.sub(" Co., Ltd.", text))
+    return _WHOLE.get(text, text)
 
 
 def _in_case(text: str) -> str:
