@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import date
 
+import polars as pl
 import pytest
 
 from construction.grading.grade import grade
 from construction.grading.oracle import oracle
 from construction.grading.spec import spec_of
+from construction.statements.periods.calendar import year_ends
+from construction.statements.periods.config import PeriodConfig
 from construction.statements.questions.ambiguity import index_database
 from construction.statements.questions.contracts import (
     Level,
@@ -173,3 +176,15 @@ def test_synonyms_are_finished_phrases_of_known_lines_and_differ_from_them() -> 
         assert phrase_of(phrase).text == phrase
         assert phrase_of(synonym).text == synonym
         assert phrase_of(synonym).bag != phrase_of(phrase).bag
+
+
+def test_rounded_days_are_written_as_months_and_years_as_the_company_names_them() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    _, now = quarters(book, company, "Income statement | Net sales", "4000000", "5000000")
+    (question,) = made(book, LevelConfig(medium=0, hard=0), now)
+    assert "the first quarter of fiscal year 2011 (April to June 2010)" in question.text
+    companies = book.close().companies
+    target = companies.with_columns(company_id=pl.lit("sec:27419"))
+    ends = year_ends(pl.concat([companies, target]), PeriodConfig())
+    assert ends["label_start"].to_list() == [False, True]
