@@ -36,10 +36,12 @@ def is_doubted(passage: Passage, target: Target) -> bool:
     for match in lexicon.DOUBT.finditer(text):
         is_name = any(low <= match.start() and match.end() <= high for low, high in named)
         following = passage.within(match.end(), match.end() + _DENIED_WITHIN)
-        denies = bool(following) and lexicon.NEGATED_BEFORE.search(
+        denied = following and lexicon.NEGATED_BEFORE.search(
             text, match.start(), passage.values[following[0]].start
         )
-        denies = denies or (target.side is not None and target.side.is_denied(text, match.start()))
+        denies = bool(denied) or (
+            target.side is not None and target.side.is_denied(text, match.start())
+        )
         if not is_name and not denies:
             return True
     return False

@@ -70,8 +70,11 @@ def is_supposed(passage: Passage, reading: Reading, target: Target) -> bool:
     if lexicon.GUESS.search(sentence) or _HEARSAY.search(clause):
         return True
     index = passage.within(reading.value.start, reading.value.start + 1)[0]
-    asks_change = target.change or lexicon.CHANGE.search(target.wording.text)
-    asks_change = asks_change or _states_side(passage, reading, target)
+    asks_change = (
+        target.change
+        or lexicon.CHANGE.search(target.wording.text) is not None
+        or _states_side(passage, reading, target)
+    )
     return not asks_change and yielding_role(passage, index) is Role.CHANGE
 
 
