@@ -29,11 +29,13 @@ BENCHMARKS = (
     "linking",
     "sampler",
     "sec_read",
+    "question_floor",
     "questions",
     "analytics",
     "grading",
     "services",
     "graded_answers",
+    "answer_words",
     "real_requests",
     "mentions",
     "anonymization_text",
@@ -51,6 +53,7 @@ APART = (
     "leaderboard_page",
     "mutation",
     "named_inputs",
+    "question_sheets",
 )  # need a browser, other rights or a release, or long
 
 
