@@ -161,11 +161,6 @@ def _replies(gap: Gap) -> bool:
     return gap.next.plain.startswith(lexicon.REPLIES) and not (_hands_over(gap) or _closes(gap))
 
 
-def _acknowledges(gap: Gap) -> bool:
-    """True for an opening such as "ok" before a full request."""
-    return gap.next.plain.startswith(lexicon.REPLIES) and _closes(gap) and not _hands_over(gap)
-
-
 def _closes(gap: Gap) -> bool:
     """True for an opening that may close what was before: "alright", with a full request after."""
     opener = gap.next.plain.startswith(lexicon.ACKNOWLEDGEMENTS)
@@ -217,11 +212,9 @@ def _same_files(gap: Gap) -> float:
     return share(len(gap.names & gap.next_files), len(gap.next_files))
 
 
-def _finished(gap: Gap) -> float:
+def _finished(gap: Gap) -> bool:
     """True if the agent reports finished work in the end, and a full request follows."""
-    if gap.answer.asks_back or not gap.answer.reports or gap.request.words < _FULL:
-        return 0.0
-    return 1.0
+    return gap.answer.reports and not gap.answer.asks_back and gap.request.words >= _FULL
 
 
 def _incoherent(gap: Gap) -> float:
@@ -251,7 +244,7 @@ CUES = (
     Cue("pause", 1.5, lambda g: g.pause, _PAUSE),
     Cue("closed", 2, lambda g: g.before.courtesy, _DELIVERY),
     Cue("delivered", 0.5, _delivered, _DELIVERY),
-    Cue("finished", 1.5, _finished, _DELIVERY),
+    Cue("finished", 1, _finished, _DELIVERY),
     Cue("incoherent", 2.5, _incoherent, _TOPIC),
     Cue("deep", 0.5, _deep, _TOPIC),
     Cue("valley", 1, lambda g: g.coherence.mass * g.coherence.valley, _TOPIC),
@@ -271,8 +264,7 @@ CUES = (
     Cue("answers_question", -1.25, lambda g: g.answer.asks_back),
     Cue("unanswered", -1, lambda g: not g.answer.present and not g.before.courtesy),
     Cue("reply_opener", -2, _replies),
-    Cue("acknowledges", -1, _acknowledges),
-    Cue("interrupts", -1, lambda g: g.answer.unfinished),
+    Cue("interrupts", -1, lambda g: g.answer.unfinished and not _hands_over(g)),
     Cue("leans_on", -1.5, _leans_on),
     Cue("known_object", -0.5, lambda g: g.request.definite and not _material(g)),
     Cue("refers_back", -0.75, _refers_back),
