@@ -209,9 +209,9 @@ def test_a_cue_does_not_hold_elsewhere(name: str) -> None:
 
 def test_an_acknowledgement_before_a_full_request_closes_what_was_before() -> None:
     opened = after("Count the chairs.").user(f"Alright, {WELDS.lower()}")
-    asked = after("Count the chairs.", "All halls?").user(f"Alright, {WELDS.lower()}")
+    answered = after("Count the chairs.", "All halls?").user(f"Alright, {WELDS.lower()}")
     assert "reply_opener" not in cues(opened)
-    assert "reply_opener" in cues(asked)
+    assert "reply_opener" in cues(answered)
     assert "reply_opener" in cues(after("Count the chairs.").user("Alright, the oak ones."))
 
 
