@@ -12,6 +12,7 @@ from enum import StrEnum
 from construction.mentions.extensions import COMMON_NAMES, MESSAGES, extension
 from construction.mentions.lead import words_before_name
 from construction.mentions.lexicon import Cue
+from construction.mentions.result_cues import may_be_result
 from construction.mentions.words import FILE, cues
 
 
@@ -100,7 +101,9 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
         return Intent.NONE  # the folder only locates a file that is itself named
     if _THEN_EXAMPLE.match(after) or state.is_none(after, name):
         return Intent.NONE
-    return state.intent(after)
+    intent = state.intent(after)
+    silent = intent in (Intent.ASSUMED, Intent.INPUT)
+    return Intent.EITHER if silent and may_be_result(before, after) else intent
 
 
 @dataclass(slots=True)
@@ -246,7 +249,8 @@ class _State:
             return Intent.ASSUMED if self.by_self else Intent.OUTPUT
         summarised = self.verb is Cue.GIVE and self.had_file and self.link is Cue.INSIDE
         if self.verb is Cue.MAKE or summarised:
-            return Intent.INPUT if self.via_source else Intent.EITHER
+            is_read = self.via_source and self.link is Cue.INSIDE  # "a summary of the rows in"
+            return Intent.INPUT if is_read else Intent.EITHER
         if self.verb is Cue.WISH:
             is_open = self.link is Cue.INSIDE and not self.anchored
             return Intent.EITHER if is_open or self.article else Intent.INPUT
