@@ -76,6 +76,11 @@ _KNOWLEDGE = re.compile(
 )
 
 
+_THEN_GIVEN = re.compile(
+    r"(?i)\s?(?:is|are|was|were) (?:included|attached|provided|given|available|supplied|enclosed)\b"
+)
+
+
 def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = False) -> Intent:
     """The intent of the file named at `masked[start:end]`.
 
@@ -94,16 +99,20 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
         return Intent.OUTPUT
     if _NAMES_IT.search(before.rstrip(_QUOTES)):
         return Intent.EITHER
+    if _THEN_GIVEN.match(after):
+        return Intent.INPUT
     state = _read(before)
     if before.rstrip(_QUOTES).endswith(("(", "（")):
         state.article = state.article and state.verb is Cue.WISH  # "a report (report.docx)"
     if is_folder and (state.holds_file() or _THEN_HOLDS.match(after)):
         return Intent.NONE  # the folder only locates a file that is itself named
+    open_result = may_be_result(before, after)
+    state.article = state.article and not open_result
     if _THEN_EXAMPLE.match(after) or state.is_none(after, name):
         return Intent.NONE
     intent = state.intent(after)
     silent = intent in (Intent.ASSUMED, Intent.INPUT)
-    return Intent.EITHER if silent and may_be_result(before, after) else intent
+    return Intent.EITHER if silent and open_result else intent
 
 
 @dataclass(slots=True)
