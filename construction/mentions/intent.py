@@ -12,7 +12,7 @@ from enum import StrEnum
 from construction.mentions.extensions import COMMON_NAMES, MESSAGES, extension
 from construction.mentions.lead import words_before_name
 from construction.mentions.lexicon import Cue
-from construction.mentions.result_cues import may_be_result
+from construction.mentions.result_cues import is_said_to_exist, may_be_result
 from construction.mentions.words import FILE, cues
 
 
@@ -111,8 +111,10 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
     if _THEN_EXAMPLE.match(after) or state.is_none(after, name):
         return Intent.NONE
     intent = state.intent(after)
-    silent = intent in (Intent.ASSUMED, Intent.INPUT)
-    return Intent.EITHER if silent and open_result else intent
+    if open_result and intent in (Intent.ASSUMED, Intent.INPUT):
+        return Intent.EITHER
+    exists = intent is Intent.ASSUMED and is_said_to_exist(before, after)
+    return Intent.INPUT if exists else intent
 
 
 @dataclass(slots=True)

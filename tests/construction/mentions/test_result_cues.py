@@ -30,6 +30,11 @@ from tests.construction.sessions.instances import said
         ("The top five into top5.csv, please.", "top5.csv"),
         ("Summarise the minutes in a new doc page2.docx", "page2.docx"),
         ("Write a page and link to details.md, which you also write.", "details.md"),
+        ("First, an Excel file Stats.xlsx with two sheets.", "Stats.xlsx"),
+        ('Excel file "Stats.xlsx" with two sheets', "Stats.xlsx"),
+        ("## Output\n\n- `top.json`: the ten busiest hosts", "top.json"),
+        ("**Deliverables**\n`top.json` holds the ten busiest hosts.", "top.json"),
+        ("I'd like:\n\n  • top.json with the ten busiest hosts", "top.json"),
         ("需要提交：answer.json，其中包含两个字段", "answer.json"),
         ("文件名为 list.csv。", "list.csv"),
     ],
@@ -54,3 +59,22 @@ def test_it_is_a_result_unless_such_a_file_exists(text: str, name: str) -> None:
 )
 def test_what_is_said_to_be_at_hand_stays_an_input(text: str, name: str) -> None:
     assert [mention.path for mention in named_files(said(text)).declared] == [name]
+
+
+def test_a_name_below_a_heading_of_inputs_stays_an_input() -> None:
+    text = "## Output\n\n- top.json: the hosts\n\n## Given\n\n- `hosts.csv` holds the hosts"
+    assert [mention.path for mention in named_files(said(text)).declared] == ["hosts.csv"]
+
+
+def test_a_silent_name_is_a_result_where_other_inputs_are_given() -> None:
+    """Nothing says what `ranks.txt` is: an input alone, a result beside `people.csv`."""
+    instance = said("Sort people.csv by age. Ranks: ranks.txt")
+    assert [mention.silent for mention in named_files(instance).declared] == [False, True]
+    assert output_files(instance) == ()
+    assert [mention.path for mention in output_files(instance, ["people.csv"])] == ["ranks.txt"]
+    assert output_files(instance, ["people.csv", "in/ranks.txt"]) == ()
+
+
+def test_what_the_words_speak_of_as_there_is_not_silent() -> None:
+    for text in ("policy.md says so.", "As described in policy.md, pay.", "Use our policy.md."):
+        assert [mention.silent for mention in named_files(said(text)).declared] == [False], text
