@@ -76,6 +76,7 @@ _KNOWLEDGE = re.compile(
 )
 
 
+_KEPT_THERE = re.compile(r"[有已][^。；\n]{0,40}[存放保]+[存放]?[在于]\s{0,3}$")
 _THEN_GIVEN = re.compile(
     r"(?i)\s?(?:is|are|was|were) (?:included|attached|provided|given|available|supplied|enclosed)\b"
 )
@@ -99,7 +100,7 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
         return Intent.OUTPUT
     if _NAMES_IT.search(before.rstrip(_QUOTES)):
         return Intent.EITHER
-    if _THEN_GIVEN.match(after):
+    if _THEN_GIVEN.match(after) or _KEPT_THERE.search(before.rstrip(_QUOTES)):
         return Intent.INPUT
     state = _read(before)
     if before.rstrip(_QUOTES).endswith(("(", "（")):

@@ -55,6 +55,7 @@ def test_it_is_a_result_unless_such_a_file_exists(text: str, name: str) -> None:
         ("See guide.pdf for the format.", "guide.pdf"),
         ("Write a summary of the rows in data.csv.", "data.csv"),
         ("我有一个表格，people.csv", "people.csv"),
+        ("我手上有大约七万行日志，存放在\naccess.log，帮我看看", "access.log"),
     ],
 )
 def test_what_is_said_to_be_at_hand_stays_an_input(text: str, name: str) -> None:
