@@ -81,7 +81,8 @@ def for_source(recipe: MaskingRecipe, disclosure: Disclosure) -> MaskingRecipe:
     pictures = recipe.documents.pictures or unseen or Pictures.APPROVED
     documents = recipe.documents.model_copy(update={"pictures": pictures})
     if level is not MaskingLevel.FULL:  # such kinds are known by their form: no model is needed
-        detection = detection.model_copy(update={"english_model": "", "chinese_model": ""})
+        no_models = {"english_model": "", "chinese_model": "", "japanese_model": ""}
+        detection = detection.model_copy(update=no_models)
         documents = documents.model_copy(update={"caption_model": ""})
     return recipe.model_copy(
         update={"level": level, "detection": detection, "documents": documents}

@@ -16,7 +16,19 @@ from collections.abc import Iterator, Sequence
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
 from anonymization.text.detect.wording import COMMON, words
-from data.text.scripts import BEFORE, CAPITALS, HAN, LETTER, LETTERS, count_han, has_han
+from data.text.scripts import (
+    BEFORE,
+    CAPITALS,
+    HAN,
+    HAN_KANA,
+    JAPANESE_KANA,
+    KANA,
+    LETTER,
+    LETTERS,
+    count_han,
+    has_han,
+    has_kana,
+)
 
 # How a line of code, of a shell session or of a structured listing begins.
 _OPENING = re.compile(
@@ -70,6 +82,10 @@ _UNIT_LINE = re.compile(rf"[^\n\r\u3000-\u303f{HAN}，；！？]+")
 # not the sentences of `data.text.sentences`.
 _SENTENCE = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<![a-z0-9)]{2})[.!?]){1,1200}[.!?]*\s?")
 _CLAUSE = re.compile(r"[^。！？!?；;\n\r]{1,200}[。！？!?；;]?")
+_JAPANESE = re.compile(r"[^。！？\n\r]{1,400}[。！？]?")
+_HAN_NAME = re.compile(rf"(?<![{HAN_KANA}])[{HAN}]{{2,3}} ?[{HAN}]{{1,3}}(?![{HAN_KANA}])")
+_KANA_CHAR = re.compile(f"[{KANA}]")
+_SHARED_MARKS = frozenset("・ー")  # Chinese writes a middle dot in foreign names, too
 _CAPITALISED = re.compile(rf"(?<![/.@-]){BEFORE}[{CAPITALS}]{LETTER}+")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]{2} [A-Za-zÀ-ɏ]")
 _NO_NAMES = COMMON | words("words.toml", "institutions")
@@ -119,13 +135,51 @@ def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
     """
     if not has_han(text):
         return
+    japanese = JapaneseLines(text)
     start = 0
     for finding in [*taken, None]:
         end = len(text) if finding is None else finding.start
         for clause in _CLAUSE.finditer(text, start, end):
-            if count_han(clause.group()) >= 2:
+            if count_han(clause.group()) >= 2 and not japanese.at(clause.start()):
                 yield clause.start(), clause.group()
         start = max(start, end if finding is None else finding.end)
+
+
+class JapaneseLines:
+    """Which lines of a text are Japanese: those with kana, and all with Han characters if most
+    such lines of the text have kana."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._has_kana = has_kana(text)
+        self._whole = self._has_kana and _is_japanese(text)
+
+    def at(self, offset: int) -> bool:
+        """Is the line at `offset` Japanese?"""
+        if self._whole or not self._has_kana:
+            return self._whole
+        start = self._text.rfind("\n", 0, offset) + 1
+        end = self._text.find("\n", offset)
+        return _is_japanese(self._text[start : end if end >= 0 else len(self._text)])
+
+
+def _is_japanese(text: str) -> bool:
+    kana = sum(char not in _SHARED_MARKS for char in _KANA_CHAR.findall(text))
+    return kana > JAPANESE_KANA * (kana + count_han(text))
+
+
+def japanese_units(text: str) -> Iterator[Unit]:
+    """Sentences of Japanese lines; and where a text has no kana, short runs of Han characters,
+    which may be a name in a cell or a heading."""
+    if not has_han(text) and not has_kana(text):
+        return
+    japanese = JapaneseLines(text)
+    for sentence in _JAPANESE.finditer(text):
+        if japanese.at(sentence.start()):
+            yield sentence.start(), sentence.group()
+        else:
+            for name in _HAN_NAME.finditer(sentence.group()):
+                yield sentence.start() + name.start(), name.group()
 
 
 _SMALL_LINE = re.compile(r"[^\n]{6,2000}")
