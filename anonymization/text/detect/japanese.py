@@ -16,7 +16,7 @@ from sudachipy import Dictionary, SplitMode, Tokenizer
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import words
-from data.text.scripts import HAN, has_kana
+from data.text.scripts import HAN
 
 NAME = "sudachi"
 MODEL = "sudachidict_core"
@@ -27,6 +27,7 @@ _ORGANISATIONS = words(_TABLE, "organisations")
 _PLACE_ENDS = words(_TABLE, "places")
 _KATAKANA = re.compile("[ァ-ヺー]{2,}")
 _NAME_CHARS = re.compile(f"[{HAN}ぁ-ゖァ-ヺー]{{1,4}}")
+_HAN_ONLY = re.compile(rf"[{HAN}]{{2,3}} ?[{HAN}]{{1,4}}")
 _LINK = re.compile("[ァ-ヺー]{1,20}|[A-Z]")  # a part of a foreign name
 _JOINS = frozenset("・=＝゠")
 _LAST_CHARACTERS = frozenset("郎子男夫雄助吉介太一二三七八美代江")
@@ -61,11 +62,14 @@ def load(model: str) -> Tokenizer:
 
 
 def find_names(units: Sequence[str], model: str) -> list[list[Finding]]:
-    """The people, organisations and places in each unit; units without kana hold whole names."""
+    """The people, organisations and places in each unit.
+
+    A unit of a few Han characters alone may be Chinese: it is a name as a whole, or none.
+    """
     if not units:
         return []
     tokenizer = load(model)
-    return [_findings(_words(tokenizer, unit), has_kana(unit)) for unit in units]
+    return [_findings(_words(tokenizer, unit), _HAN_ONLY.fullmatch(unit) is None) for unit in units]
 
 
 def _words(tokenizer: Tokenizer, text: str) -> list[_Word]:
@@ -76,9 +80,7 @@ def _words(tokenizer: Tokenizer, text: str) -> list[_Word]:
         if speech[1] == "固有名詞":
             name = {"地名": "地名", "一般": "固有"}.get(speech[2], speech[3])
         tagged.append(
-            _Word(
-                token.surface(), token.begin(), token.end(), speech[0], name, token.is_oov()
-            )
+            _Word(token.surface(), token.begin(), token.end(), speech[0], name, token.is_oov())
         )
     return tagged
 
@@ -110,6 +112,8 @@ def _findings(tagged: Sequence[_Word], is_prose: bool) -> list[Finding]:
 def _full_name(tagged: Sequence[_Word]) -> Finding | None:
     """A unit that is a family and a given name and nothing else: a cell, a heading."""
     parts = [word for word in tagged if word.text.strip()]
+    if parts and parts[-1].text in _HONORIFICS:
+        parts.pop()
     if len(parts) != 2 or [part.name for part in parts] != ["姓", "名"]:
         return None
     if len(parts[0].text) < 2:
@@ -265,4 +269,3 @@ def _uncertain(tagged: Sequence[_Word], index: int) -> _Match | None:
     if word.unknown and _KATAKANA.fullmatch(word.text) and len(word.text) > 2:
         return 1, EntityType.PERSON, _UNKNOWN
     return None
-

@@ -83,8 +83,9 @@ _UNIT_LINE = re.compile(rf"[^\n\r\u3000-\u303f{HAN}，；！？]+")
 _SENTENCE = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<![a-z0-9)]{2})[.!?]){1,1200}[.!?]*\s?")
 _CLAUSE = re.compile(r"[^。！？!?；;\n\r]{1,200}[。！？!?；;]?")
 _JAPANESE = re.compile(r"[^。！？\n\r]{1,400}[。！？]?")
-_HAN_NAME = re.compile(rf"(?<![{HAN_KANA}])[{HAN}]{{2,3}} ?[{HAN}]{{1,3}}(?![{HAN_KANA}])")
+_HAN_NAME = re.compile(rf"(?<![{HAN_KANA}])[{HAN}]{{2,3}} ?[{HAN}]{{1,4}}(?![{HAN_KANA}])")
 _KANA_CHAR = re.compile(f"[{KANA}]")
+_JAPANESE_ONLY = re.compile("〒|(?:株式|有限|合同)会社|丁目|番地|御中|県|㈱|\\(株\\)")
 _SHARED_MARKS = frozenset("・ー")  # Chinese writes a middle dot in foreign names, too
 _CAPITALISED = re.compile(rf"(?<![/.@-]){BEFORE}[{CAPITALS}]{LETTER}+")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]{2} [A-Za-zÀ-ɏ]")
@@ -146,12 +147,12 @@ def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
 
 
 class JapaneseLines:
-    """Which lines of a text are Japanese: those with kana, and all with Han characters if most
-    such lines of the text have kana."""
+    """Which lines of a text are Japanese: those with kana or with words that only Japanese
+    writes (〒, 株式会社), and all lines if the text as a whole is."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._has_kana = has_kana(text)
+        self._has_kana = has_kana(text) or _JAPANESE_ONLY.search(text) is not None
         self._whole = self._has_kana and _is_japanese(text)
 
     def at(self, offset: int) -> bool:
@@ -165,7 +166,8 @@ class JapaneseLines:
 
 def _is_japanese(text: str) -> bool:
     kana = sum(char not in _SHARED_MARKS for char in _KANA_CHAR.findall(text))
-    return kana > JAPANESE_KANA * (kana + count_han(text))
+    has_words = _JAPANESE_ONLY.search(text) is not None
+    return has_words or kana > JAPANESE_KANA * (kana + count_han(text))
 
 
 def japanese_units(text: str) -> Iterator[Unit]:

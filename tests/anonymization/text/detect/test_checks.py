@@ -9,15 +9,13 @@ import pytest
 from anonymization.text.detect.rules import (
     CHECKS,
     bank_card,
-    credit_code,
     iban,
     ip_address,
     luhn,
     own_mail,
     phone,
-    resident_id,
-    social_security,
 )
+from anonymization.text.identity_numbers import credit_code, resident_id, social_security
 
 
 def card(start: str, size: int) -> str:
