@@ -96,7 +96,7 @@ def _findings(tagged: Sequence[_Word], is_prose: bool) -> list[Finding]:
             _organisation(tagged, index)
             or _chain(tagged, index)
             or _person(tagged, index)
-            or _place(tagged, index)
+            or _location(tagged, index)
             or _uncertain(tagged, index)
         )
         if match is None:
@@ -250,7 +250,7 @@ def _ends_organisation(parts: Sequence[_Word]) -> bool:
     return last.name == "固有" and len(end) > 1 and len(last.text) > len(end)
 
 
-def _place(tagged: Sequence[_Word], index: int) -> _Match | None:
+def _location(tagged: Sequence[_Word], index: int) -> _Match | None:
     if tagged[index].name != "地名":
         return None
     size = 1

@@ -11,10 +11,11 @@ from functools import cache
 
 from numpy.random import Generator
 
+from anonymization.text.surrogates import japanese
 from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.shapes import LETTERS, cased_like, digits, pick, same_shape
-from data.text.scripts import HAN, has_han, is_han
+from data.text.scripts import HAN, has_han, has_kana, is_han
 
 GIVEN, FAMILY = "given", "family"
 _ZH_GIVEN, _ZH_FAMILY, _ZH_FOREIGN, _INITIAL = "zh.given", "zh.family", "zh.foreign", "initial"
@@ -27,6 +28,8 @@ _LONG_NAME = 4
 
 def person(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form: initials, titles, order, letter case and separators stay."""
+    if japanese.is_japanese_name(value):
+        return japanese.person(table, value, salt)
     if has_han(value):
         return _HAN_RUN.sub(lambda run: _chinese(table, run.group(), "·" in value, salt), value)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
@@ -142,17 +145,27 @@ _PLACE, _ZH_PLACE, _REGION, _NUMBER, _CODE = "place", "zh.place", "zh.region", "
 _PARTS = re.compile(rf"[{HAN}]+|[^\W\d_{HAN}]+(?:'[^\W\d_]+)?|\d+")
 _POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
 _ABBREVIATION = 3
+_JAPANESE_PLACE = re.compile("[都府県]|丁目|番地")
 
 
 def location(table: SurrogateTable, value: str, salt: str) -> str:
     """A place: each word has its own surrogate; kinds of places (city, lake, 省, 市) stay."""
+    if _is_japanese_place(value):
+        return japanese.location(table, value, salt)
     return _changed(table, value, salt)
 
 
 def address(table: SurrogateTable, value: str, salt: str) -> str:
     """Like a location; numbers of houses and flats, postcodes and abbreviations are new too."""
+    if _is_japanese_place(value):
+        places = japanese.location(table, value, salt)
+        return re.sub(r"\d+", lambda number: _number(table, number.group(), salt), places)
     value = _POSTCODE.sub(lambda match: _code(table, match.group(), salt), value)
     return _changed(table, value, salt)
+
+
+def _is_japanese_place(value: str) -> bool:
+    return has_kana(value) or (has_han(value) and _JAPANESE_PLACE.search(value) is not None)
 
 
 def region(table: SurrogateTable, name: str) -> str:
@@ -224,12 +237,15 @@ def _zh_place_stem(size: int) -> Draw:
 
 
 _STEM, _ZH_STEM = "company", "zh.company"
+_JAPANESE_FORM = re.compile(r"会社|法人|㈱|㈲|[(（][株有][)）]")
 
 _LONGER_FROM = 40
 
 
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
+    if has_kana(value) or (has_han(value) and _JAPANESE_FORM.search(value)):
+        return japanese.organization(table, value, salt)
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)
     keep = lexicon().company_words
