@@ -8,6 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
+from pydantic import field_validator
+
 from anonymization.documents.contracts import DocumentConfig, Pictures
 from anonymization.instruction_gate import InstructionConfig
 from anonymization.language_gate import LanguageConfig
@@ -59,6 +61,14 @@ class MaskingRecipe(StageConfig):
     instruction: InstructionConfig = InstructionConfig()
     language: LanguageConfig = LanguageConfig()
     leaks: LeakConfig = LeakConfig()
+
+    @field_validator("detection", mode="before")
+    @classmethod
+    def _for_tasks(cls, given: object) -> object:
+        """What a recipe leaves out of `detection` is as for tasks, and not as for records."""
+        if not isinstance(given, dict):
+            return given
+        return DetectionConfig.for_tasks().model_dump() | given
 
 
 def for_source(recipe: MaskingRecipe, disclosure: Disclosure) -> MaskingRecipe:

@@ -4,7 +4,8 @@ Lines that a person wrote are told apart from code, commands, data and listings.
 units per language. Prose written without capitals gets them where a name is likely, without a
 change of length: on listed given names and places, the word after a given name, words after `my
 name is`, and words in no dictionary that are next to a number (streets) or have letters outside
-ASCII. Lines that already have a capital stay unchanged.
+ASCII. In lines that already have a capital only given names in small letters get one, and an
+unknown word after each.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _OPENING = re.compile(
     r"|[\[{<]|\"[\w -]{1,40}\" ?:|[-d][rwx-]{9}|sha\d+[=:]|\d{1,6}[:|→\t])"
 )
 _CODE_CHARS = re.compile(r"[{}\[\]()<>=;|\\/_$#*&^~`\"+]")
+_LINK = re.compile(r"https?://\S{1,2000}")  # a link says nothing about the words around it
 _STAMP = re.compile(r"\s*\d{4}-\d{2}-\d{2}T[\d:.,]+(?:Z| ?[+-]\d{2}:?\d{2})?\s*")
 _SHORT = 48
 _DENSE = 0.09
@@ -50,7 +52,7 @@ def is_machine(line: str) -> bool:
         return True
     if _OPENING.match(line):
         return True
-    marks = len(_CODE_CHARS.findall(line))
+    marks = len(_CODE_CHARS.findall(_LINK.sub("", line) if "//" in line else line))
     if len(line) < _SHORT:
         return marks > 2 + len(line) / 10
     return marks > _DENSE * len(line)
@@ -224,11 +226,28 @@ def _capital_offsets(text: str, dictionary: frozenset[str]) -> Iterator[int]:
     whole = not _CAPITAL.search(text)
     for line in _SMALL_LINE.finditer(text):
         if not whole and _CAPITAL.search(line.group()):
+            yield from _given_in_small(text, line, dictionary)
             continue
         line_words = list(_WORD.finditer(text, line.start(), line.end()))
         if (len(line_words) < _FEW and not whole) or is_machine(line.group()):
             continue
         yield from _named(text, line_words, dictionary)
+
+
+def _given_in_small(text: str, line: re.Match[str], dictionary: frozenset[str]) -> Iterator[int]:
+    """Given names in small letters in a line with capitals, and an unknown word after each."""
+    small = [
+        word
+        for word in _WORD.finditer(text, line.start(), line.end())
+        if word.group() in _GIVEN and word.group() not in _WORDS_TOO
+    ]
+    if not small or is_machine(line.group()):
+        return
+    for word in small:
+        yield word.start()
+        after = _WORD.match(text, word.end() + 1)
+        if after and text[word.end()] == " " and not in_dictionary(after.group(), dictionary):
+            yield after.start()
 
 
 def _named(text: str, line_words: list[re.Match[str]], dictionary: frozenset[str]) -> Iterator[int]:

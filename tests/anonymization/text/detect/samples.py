@@ -65,6 +65,8 @@ SAMPLES = (
     Sample("feishu_id", T.ACCOUNT, "ou_7d8a6e6df7621556ce0d21922b676706"),
     Sample("feishu_said", T.ACCOUNT, "linhui.fs", "飞书号："),
     Sample("chat_user_id", T.ACCOUNT, "U024BE7LH", "<@", ">"),
+    Sample("handle", T.ACCOUNT, "linhui_88", "@"),
+    Sample("handle_spaced", T.ACCOUNT, "linhui_88", "@ "),
     Sample("account_said", T.ACCOUNT, "linhui88", "用户名："),
     Sample("person_number_said", T.PERSON_NUMBER, "EMP-004217", "员工编号："),
     Sample("application_number", T.CASE_NUMBER, "47289/99"),
