@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
+from anonymization.text.detect.islands import islands
 from anonymization.text.detect.wording import COMMON, words
 from data.text.scripts import (
     BEFORE,
@@ -65,16 +66,23 @@ class MachineLines:
         self._text = text
         self._starts: list[int] = []
         self._judged: dict[int, bool] = {}
+        self._islands: dict[int, list[tuple[int, int]]] = {}
 
     def machine_at(self, offset: int) -> bool:
-        """Is the line at `offset` code or data?"""
+        """Is the line at `offset` code or data, and not a comment, string or cell in it?"""
         if not self._starts:
             self._starts = [0, *(match.end() for match in re.finditer("\n", self._text))]
         number = bisect_right(self._starts, offset) - 1
         if number not in self._judged:
             end = self._starts[number + 1] if number + 1 < len(self._starts) else len(self._text)
-            self._judged[number] = is_machine(self._text[self._starts[number] : end])
-        return self._judged[number]
+            line = self._text[self._starts[number] : end]
+            self._judged[number] = is_machine(line)
+            if self._judged[number]:
+                self._islands[number] = list(islands(line))
+        column = offset - self._starts[number]
+        return self._judged[number] and not any(
+            start <= column < end for start, end in self._islands[number]
+        )
 
 
 # Han characters and punctuation end a piece: else the model joins what is on either side.
@@ -114,11 +122,21 @@ def english_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
     overlap, do not count.
     """
     for line in _UNIT_LINE.finditer(text):
-        if not _LATIN.search(line.group()) or is_machine(line.group()):
+        if not _LATIN.search(line.group()):
             continue
-        for part in _SENTENCE.finditer(text, line.start(), line.end()):
-            if _may_name(text, part.start(), part.end(), taken):
-                yield part.start(), part.group()
+        spans = [line.span()]
+        if is_machine(line.group()):
+            inner = (island for island in islands(line.group()) if _is_sentence(line, island))
+            spans = [(line.start() + start, line.start() + end) for start, end in inner]
+        for start, end in spans:
+            for part in _SENTENCE.finditer(text, start, end):
+                if _may_name(text, part.start(), part.end(), taken):
+                    yield part.start(), part.group()
+
+
+def _is_sentence(line: re.Match[str], island: tuple[int, int]) -> bool:
+    """Are there enough words in small letters for the model to read it as a sentence?"""
+    return len(_SMALL_WORD.findall(line.group(), *island)) >= _FEW
 
 
 def _may_name(text: str, start: int, end: int, taken: Sequence[Finding]) -> bool:
@@ -207,6 +225,7 @@ _STREETS = frozenset(
     word.lower() for key in ("suffixes", "units", "types") for word in words("streets.toml", key)
 )
 _FEW = 3  # words that make a line prose
+_SMALL_WORD = re.compile(r"(?<![\w.])[a-z]{2,}(?![\w(.])")
 
 
 def with_capitals(text: str, dictionary: frozenset[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from anonymization.text.contracts import Finding
@@ -23,25 +23,60 @@ def find_secrets(text: str) -> list[Finding]:
 
     Findings that overlap, or are separated only by a colon (a user and a password), become one
     that covers them all and takes the recognizer of the one with the highest score. A token with
-    colour codes inside is found with them.
+    colour codes inside is found with them. One that is put together of several strings, or is
+    broken at the end of a line, is found in its parts, if a rule knows the form of the whole.
     """
-    if not _COLOUR.search(text):
-        return _plain_secrets(text)
-    plain, starts = _without_colours(text)
-    return [
-        replace(f, start=starts[f.start], end=starts[f.end - 1] + 1) for f in _plain_secrets(plain)
-    ]
+    if _COLOUR.search(text):
+        plain, starts = _without(_COLOUR, text)
+        return [
+            replace(f, start=starts[f.start], end=starts[f.end - 1] + 1)
+            for f in _plain_secrets(plain)
+        ]
+    findings = _plain_secrets(text)
+    return _merged(text, [*findings, *_joined_secrets(text)]) if _JOINT.search(text) else findings
+
+
+# Between two strings that are put together, and at the end of a line inside a token.
+_JOINT = re.compile(
+    r"(?<=[A-Za-z0-9_/+=-])(?:(?P<quote>[\"'`])(?: ?[+.&] ?|[ \t]{0,4})(?:\\?\r?\n[ \t]{0,40})?"
+    r"(?:[+.&] ?)?(?P=quote)|(?<=[A-Za-z0-9_-]{8})(?:\\|=)?\r?\n[ \t>|]{0,16})"
+    r"(?=[A-Za-z0-9_/+=-]{3})"
+)
+_REACH = 300  # characters on either side of a joint
+
+
+def _joined_secrets(text: str) -> Iterator[Finding]:
+    """The parts of secrets across joints: each part a finding of its own."""
+    done = 0
+    for joint in _JOINT.finditer(text):
+        start, end = max(done, joint.start() - _REACH), min(len(text), joint.end() + _REACH)
+        if joint.start() < start:
+            continue
+        plain, starts = _without(_JOINT, text[start:end])
+        folded = lower_in_place(plain)
+        for whole in [*find_prefixed(plain, folded), *find_infixed(plain, folded)]:
+            yield from _parts(whole, [start + offset for offset in starts])
+            done = max(done, start + starts[whole.end - 1] + 1)
+
+
+def _parts(whole: Finding, starts: Sequence[int]) -> Iterator[Finding]:
+    """A finding in the joined text as findings in the text; none if it crosses no joint."""
+    first = whole.start
+    cuts = [n for n in range(whole.start + 1, whole.end) if starts[n] != starts[n - 1] + 1]
+    for last in [*cuts, whole.end] if cuts else ():
+        yield replace(whole, start=starts[first], end=starts[last - 1] + 1)
+        first = last
 
 
 _COLOUR = re.compile(r"(?:\x1b|\\x1b|\\u001b|\\033)\[[0-9;:]{0,20}m")
 
 
-def _without_colours(text: str) -> tuple[str, list[int]]:
-    """The text without the codes that colour a terminal, and where each character stood."""
+def _without(marks: re.Pattern[str], text: str) -> tuple[str, list[int]]:
+    """The text without some marks (codes that colour a terminal), and where each character was."""
     parts: list[str] = []
     starts: list[int] = []
     at = 0
-    for code in [*_COLOUR.finditer(text), None]:
+    for code in [*marks.finditer(text), None]:
         end = code.start() if code else len(text)
         parts.append(text[at:end])
         starts += range(at, end)
