@@ -3,8 +3,9 @@
     python -m benchmarks            all but those of `APART`
     python -m benchmarks lane kill_points
 
-Three need a folder and run alone:
+Four need a folder and run alone:
 
+    python -m benchmarks.blind_plants FOLDER
     python -m benchmarks.judging MATERIAL/sessions
     python -m benchmarks.task_labels MATERIAL
     python -m benchmarks.evaluation SNAPSHOT
@@ -33,6 +34,7 @@ BENCHMARKS = (
     "graded_answers",
     "real_requests",
     "mentions",
+    "anonymization_settings",
     "anonymization_text",
     "anonymization_secrets",
     "anonymization_tables",
