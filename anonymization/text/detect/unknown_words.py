@@ -57,6 +57,11 @@ _KEYED = re.compile(
     r"[\"']?\s{0,3}[:=]\s{0,3}(?P<quote>[\"'`]?)"
     rf"(?P<v>{_WORD}(?: [{CAPITALS}]\.?)?(?: {_WORD}){{0,3}})(?:(?P=quote)(?=[\s,;)}}\]*]|$))"
 )
+# A cell, or the part behind a key: `Smith, John`.
+_TURNED = re.compile(
+    rf"(?:^|(?<=[:;(\"'|] )|(?<=[(\"'|;])|(?<=\n))(?P<v>{_WORD}(?:[ -]{_WORD})?, (?P<given>{_WORD})"
+    rf"(?: [{CAPITALS}]\.?| {_WORD})?)(?=$|[\n;)\"'|])"
+)
 # Two or three such words in a row need no other evidence.
 _PAIR = re.compile(rf"(?<![@/.-]){BEFORE}(?P<v>{_WORD}(?: [{CAPITALS}]\.?)?(?: {_WORD}){{1,2}})")
 # A single one inside a sentence: an organisation or a person, or a product in none of the lists.
@@ -100,7 +105,11 @@ def _expected(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
 
 
 def _keyed(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
-    """Names behind a key that says so, whatever the line around them is."""
+    """Names behind a key that says so, or family name first, whatever the line around them is."""
+    for match in _TURNED.finditer(folded):
+        family, given = match["v"].split(",")[0], match["given"]
+        if given in _GIVEN and _is_name(family, dictionary):
+            yield Finding(*match.span("v"), EntityType.PERSON, "turned_name", _KEYED_SCORE)
     for match in _KEYED.finditer(folded):
         every = [word for word in match["v"].split() if len(word.rstrip(".")) > 1]
         if any(word in _GIVEN or not _is_listed(word, dictionary) for word in every) and all(

@@ -22,6 +22,7 @@ _ZH_GIVEN, _ZH_FAMILY, _ZH_FOREIGN, _INITIAL = "zh.given", "zh.family", "zh.fore
 _ALPHABET = "ABCDEFGHJKLMNPRSTVW"
 _HAN_RUN = re.compile(rf"[{HAN}]+")
 _HANDLE_PARTS = re.compile(r"[^\W\d_]+|\d+")
+_TURNED = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)?(?=, [^\W\d_])")
 _COMPOSED_FROM = 12
 _LONG_NAME = 4
 
@@ -33,11 +34,13 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
     if has_han(value):
         return _HAN_RUN.sub(lambda run: _chinese(table, run.group(), "·" in value, salt), value)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
+    turned = _TURNED.match(value)  # Smith, John: the family name comes first
     parts, done = [], 0
     for number, match in enumerate(words):
-        last = number == len(words) - 1
+        is_last = 0 < number == len(words) - 1
+        is_family = match.end() <= turned.end() if turned else is_last
         word = match.group()
-        parts += [value[done : match.start()], _word(table, word, last and number > 0, salt)]
+        parts += [value[done : match.start()], _word(table, word, is_family, salt)]
         done = match.end()
     return "".join(parts) + value[done:]
 
