@@ -21,6 +21,7 @@ _WORDS = re.compile(
     r"[^\W\d_a-z][a-zß-öø-ɏ'-]+\.? (?:[^\W\d_a-z]\.? )?(?:(?:van|von|de|da|del|der|di|le|la) ){0,2}"
     r"[^\W\d_a-z][\w'-]+|(?:[\w',.@+()-]+ ){3}\w|[\d+(][\d ().+-]{7,24}$|@"
 )
+_WORD = re.compile(r"[^\W\d_]{3,}")
 _LONE = re.compile(r"[^\W\d_a-z][a-zß-öø-ɏ'-]{2,24}$")
 
 
@@ -28,5 +29,6 @@ def islands(line: str) -> Iterator[tuple[int, int]]:
     """Start and end of each such part of a line, from left to right."""
     for match in _ISLAND.finditer(line):
         name = str(match.lastgroup)
-        if name == "comment" or _WORDS.search(match[name]) or _LONE.match(match[name]):
+        has_words = name == "comment" and _WORD.search(match[name])
+        if has_words or _WORDS.search(match[name]) or _LONE.match(match[name]):
             yield match.span(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -27,13 +28,13 @@ def find_secrets(text: str) -> list[Finding]:
     broken at the end of a line, is found in its parts, if a rule knows the form of the whole.
     """
     if _COLOUR.search(text):
-        plain, starts = _without(_COLOUR, text)
+        plain, starts = _without(list(_COLOUR.finditer(text)), text, 0, len(text))
         return [
             replace(f, start=starts[f.start], end=starts[f.end - 1] + 1)
             for f in _plain_secrets(plain)
         ]
     findings = _plain_secrets(text)
-    return _merged(text, [*findings, *_joined_secrets(text)]) if _JOINT.search(text) else findings
+    return _merged(text, [*findings, *_joined_secrets(text, findings)])
 
 
 # Between two strings that are put together, and at the end of a line inside a token.
@@ -42,21 +43,46 @@ _JOINT = re.compile(
     r"(?:[+.&] ?)?(?P=quote)|(?<=[A-Za-z0-9_-]{8})(?:\\|=)?\r?\n[ \t>|]{0,16})"
     r"(?=[A-Za-z0-9_/+=-]{3})"
 )
+_LAST_WORD = re.compile(r"[A-Za-z0-9_.-]{12,140}\Z")
+_KEY_BEGINNING = re.compile(
+    r"(?=[^0-9]{0,40}[0-9])(?:[A-Za-z]{2,12}[0-9]{0,2}[_-]|AKIA|ASIA|AIza|eyJ|SG\.|ya29)"
+)
 _REACH = 300  # characters on either side of a joint
 
 
-def _joined_secrets(text: str) -> Iterator[Finding]:
-    """The parts of secrets across joints: each part a finding of its own."""
+def _joined_secrets(text: str, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """The parts of secrets across joints: each part a finding of its own.
+
+    What is found as a whole at the end of a line does not go on in the next.
+    """
+    ends = {finding.end for finding in findings}
+    joints = [
+        joint
+        for joint in _JOINT.finditer(text)
+        if joint["quote"] or (joint.start() not in ends and _begins_a_key(text, joint.start()))
+    ]
+    begins = [joint.start() for joint in joints]
     done = 0
-    for joint in _JOINT.finditer(text):
+    for joint in joints:
         start, end = max(done, joint.start() - _REACH), min(len(text), joint.end() + _REACH)
         if joint.start() < start:
             continue
-        plain, starts = _without(_JOINT, text[start:end])
+        within = [
+            inner
+            for inner in joints[bisect_left(begins, start) : bisect_left(begins, end)]
+            if inner.end() <= end
+        ]
+        plain, starts = _without(within, text, start, end)
         folded = lower_in_place(plain)
         for whole in [*find_prefixed(plain, folded), *find_infixed(plain, folded)]:
-            yield from _parts(whole, [start + offset for offset in starts])
-            done = max(done, start + starts[whole.end - 1] + 1)
+            yield from _parts(whole, starts)
+            done = max(done, starts[whole.end - 1] + 1)
+
+
+def _begins_a_key(text: str, end: int) -> bool:
+    """Does the last word of a line look like the beginning of a key: a prefix, then digits?"""
+    word = _LAST_WORD.search(text, max(0, end - _REACH // 2), end)
+    return word is not None and _KEY_BEGINNING.match(word.group()) is not None
 
 
 def _parts(whole: Finding, starts: Sequence[int]) -> Iterator[Finding]:
@@ -71,13 +97,15 @@ def _parts(whole: Finding, starts: Sequence[int]) -> Iterator[Finding]:
 _COLOUR = re.compile(r"(?:\x1b|\\x1b|\\u001b|\\033)\[[0-9;:]{0,20}m")
 
 
-def _without(marks: re.Pattern[str], text: str) -> tuple[str, list[int]]:
-    """The text without some marks (codes that colour a terminal), and where each character was."""
+def _without(
+    marks: Sequence[re.Match[str]], text: str, at: int, last: int
+) -> tuple[str, list[int]]:
+    """`text[at:last]` without some marks (codes that colour a terminal, say), and where each
+    character was."""
     parts: list[str] = []
     starts: list[int] = []
-    at = 0
-    for code in [*marks.finditer(text), None]:
-        end = code.start() if code else len(text)
+    for code in [*marks, None]:
+        end = code.start() if code else last
         parts.append(text[at:end])
         starts += range(at, end)
         at = code.end() if code else end

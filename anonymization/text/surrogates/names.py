@@ -21,7 +21,6 @@ GIVEN, FAMILY = "given", "family"
 _ZH_GIVEN, _ZH_FAMILY, _ZH_FOREIGN, _INITIAL = "zh.given", "zh.family", "zh.foreign", "initial"
 _ALPHABET = "ABCDEFGHJKLMNPRSTVW"
 _HAN_RUN = re.compile(rf"[{HAN}]+")
-_HANDLE_PARTS = re.compile(r"[^\W\d_]+|\d+")
 _TURNED = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)?(?=, [^\W\d_])")
 _COMPOSED_FROM = 12
 _LONG_NAME = 4
@@ -32,7 +31,7 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
     if japanese.is_japanese_name(value):
         return japanese.person(table, value, salt)
     if has_han(value):
-        return _HAN_RUN.sub(lambda run: _chinese(table, run.group(), "·" in value, salt), value)
+        return _HAN_RUN.sub(lambda run: chinese_name(table, run.group(), "·" in value, salt), value)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
     turned = _TURNED.match(value)  # Smith, John: the family name comes first
     parts, done = [], 0
@@ -51,28 +50,6 @@ def part_of_person(table: SurrogateTable, value: str) -> bool:
     return table.knows(FAMILY, folded) or table.knows(GIVEN, folded)
 
 
-def handle(table: SurrogateTable, value: str, salt: str = "") -> str:
-    """A user name: known parts of names get the same surrogates, all else new ones."""
-    known = {**table.tokens(GIVEN), **table.tokens(FAMILY)}
-
-    def part(match: re.Match[str]) -> str:
-        word = match.group()
-        if word.isdigit():
-            return table.token("handle.digits", word, _digits_like(len(word)), salt, fresh=False)
-        if has_han(word):
-            return _chinese(table, word, False, salt)
-        folded = word.casefold()
-        if folded in known:
-            return cased_like(known[folded], word)
-        if folded[1:] in known and len(folded) > _LONG_NAME:
-            return cased_like(_initial(table, folded[0]) + known[folded[1:]], word)
-        if len(word) == 1:
-            return cased_like(_initial(table, folded), word)
-        return cased_like(table.token("handle", folded, _given, salt), word)
-
-    return _HANDLE_PARTS.sub(part, value)
-
-
 def _is_name(word: str) -> bool:
     return word.casefold() not in lexicon().person_words or (len(word) == 1 and word.isupper())
 
@@ -80,14 +57,14 @@ def _is_name(word: str) -> bool:
 def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
     folded = word.casefold()
     if len(word) == 1:
-        return cased_like(_initial(table, folded), word)
+        return cased_like(initial(table, folded), word)
     family = table.knows(FAMILY, folded) and not table.knows(GIVEN, folded)
     if is_last or family:
         return cased_like(table.token(FAMILY, folded, _family, salt), word)
-    return cased_like(table.token(GIVEN, folded, _given, salt), word)
+    return cased_like(table.token(GIVEN, folded, given_name, salt), word)
 
 
-def _initial(table: SurrogateTable, letter: str) -> str:
+def initial(table: SurrogateTable, letter: str) -> str:
     """The initial of the surrogate of a known given name with this initial, else a random one."""
     for token, new in sorted(table.tokens(GIVEN).items()):
         if token.startswith(letter):
@@ -95,7 +72,8 @@ def _initial(table: SurrogateTable, letter: str) -> str:
     return table.token(_INITIAL, letter, lambda rng, _: pick(rng, _ALPHABET), fresh=False)
 
 
-def _given(rng: Generator, attempt: int) -> str:
+def given_name(rng: Generator, attempt: int) -> str:
+    """An English given name; after some attempts a composed one."""
     words = lexicon()
     if attempt < _COMPOSED_FROM:
         return pick(rng, words.given)
@@ -109,7 +87,8 @@ def _family(rng: Generator, attempt: int) -> str:
     return pick(rng, words.first) + middle + pick(rng, words.second)
 
 
-def _chinese(table: SurrogateTable, name: str, foreign: bool, salt: str) -> str:
+def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> str:
+    """A Chinese name of the same length; a foreign one is not split."""
     words = lexicon()
     end = next((t for t in words.person_titles_zh if name.endswith(t) and name != t), "")
     core = name[: len(name) - len(end)]
@@ -138,10 +117,6 @@ def _zh_given(size: int) -> Draw:
         return "".join(pick(rng, lexicon().zh_given) for _ in range(size + more))
 
     return draw
-
-
-def _digits_like(size: int) -> Draw:
-    return lambda rng, _: digits(rng, size)
 
 
 _PLACE, _ZH_PLACE, _REGION, _NUMBER, _CODE = "place", "zh.place", "zh.region", "number", "code"
