@@ -5,6 +5,7 @@
 
 Four need a folder and run alone:
 
+    python -m benchmarks.blind_plants FOLDER
     python -m benchmarks.judging MATERIAL/sessions
     python -m benchmarks.task_labels MATERIAL
     python -m benchmarks.evaluation SNAPSHOT
@@ -38,6 +39,7 @@ BENCHMARKS = (
     "answer_words",
     "real_requests",
     "mentions",
+    "anonymization_settings",
     "anonymization_text",
     "anonymization_secrets",
     "anonymization_tables",
