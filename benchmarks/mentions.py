@@ -226,9 +226,9 @@ _EARLIER = """
 | last, above | 0.912 / 0.933 | 0.979 / 0.950 | 0.892 / 1.000 |
 
 Before the last one, the counts of this table by source and by whether a file of that name is at
-hand were seen (no case): outputs taken for inputs were nearly all names that are not there. So the last
-reading is not blind to that. The rules were written on 190 sentences of our own. Bars (0.95): output held;
-declared and no file missed.
+hand were seen (no case): outputs taken for inputs were nearly all names that are not there. So the
+last reading is not blind to that. The rules were written on 190 sentences of our own. Bars (0.95):
+output held; declared and no file missed.
 """
 
 if __name__ == "__main__":
