@@ -77,7 +77,7 @@ def _drift(number: int, seed: int) -> Draft:
             stays += 1
             continue
         back.append(key)
-        story.sets(setting, f"{key} is set back.", value=str(base), changed_at=NOW)
+        story.sets(setting, f"{key} is set back.", value=str(base), free=("changed_at",))
         story.makes(
             "config", "changes", f"The change of {key} is on record.", after=str(base),
             setting=setting.rpartition("/")[2],

@@ -75,10 +75,14 @@ class Story:
 
     # What has to be done
 
-    def sets(self, record: str, text: str, **changes: Any) -> None:
-        """The record gets these values, and keeps all others. A value may be a constraint."""
+    def sets(self, record: str, text: str, *, free: Sequence[str] = (), **changes: Any) -> None:
+        """The record gets these values, and keeps all others. A value may be a constraint.
+
+        Fields that are `free` may change too: some ways of doing it stamp the time, some do not.
+        """
         service = record.partition("/")[0]
-        after = {**self.fields(record), **changes}
+        kept = {name: value for name, value in self.fields(record).items() if name not in free}
+        after = {**kept, **changes}
         where = {"service": service, "record": record_name(record)}
         self._changes.append(self._wanted("record_equals", {**where, "where": changes}, text))
         self._allowed.append({"service": service, "where": after})
