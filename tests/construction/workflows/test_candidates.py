@@ -39,9 +39,10 @@ def test_a_candidate_says_where_it_came_from_and_what_it_offers() -> None:
 
 
 def test_its_steps_are_requests_that_lead_to_the_same_state() -> None:
-    requests = [
-        Request(*step.operation.split(".", 1), arguments=step.arguments) for step in CANDIDATE.steps
-    ]
+    requests = []
+    for step in CANDIDATE.steps:
+        service, _, operation = step.operation.partition(".")
+        requests.append(Request(service, operation, step.arguments))
     reference = perform(DRAFT, SCENARIO)
     assert replay(DRAFT.world, requests, None).digest == reference.digest
     assert len(requests) <= CANDIDATE.budget.turns

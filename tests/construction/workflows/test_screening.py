@@ -57,10 +57,11 @@ def checks_with(draft: Draft, kind: str, **changes: Any) -> tuple[Check, ...]:
         ("survivors", 1, ScreenReason.MUTANT_SURVIVED),
     ],
 )
-def test_each_count_has_its_reason(field: str, value: float, expected: str) -> None:
+def test_each_count_has_its_reason(field: str, value: Any, expected: str) -> None:
     clean = Tried(faults=0, oracle=1.0, mutants=9)
     assert SCREEN.judge(clean, CONFIG).reason is None
-    assert SCREEN.judge(replace(clean, **{field: value}), CONFIG).reason == expected
+    broken = replace(clean, **{field: value})
+    assert SCREEN.judge(broken, CONFIG).reason == expected
 
 
 @pytest.mark.parametrize(("passed", "informative"), [(0, False), (1, True), (7, True), (8, False)])
