@@ -29,6 +29,7 @@ BENCHMARKS = (
     "sec_read",
     "questions",
     "analytics",
+    "workflows",
     "grading",
     "graded_answers",
     "real_requests",
