@@ -227,3 +227,12 @@ def test_every_check_and_answer_of_every_scenario_has_a_mutant() -> None:
         violated = {m.violates for m in mutants_of(draft, perform(draft, scenario))}
         wanted = {check.check_id for check in draft.checks}
         assert violated == wanted | {f"answer.{answer.part}" for answer in draft.answers}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(SCENARIOS))
+def test_every_draft_passes(name: str) -> None:
+    drafts = [SCENARIOS[name].build(number, SEED) for number in range(1, DRAFTS_EACH + 1)]
+    for seen in screened(drafts, SCENARIOS, CONFIG):
+        assert (seen.draft.rule, seen.reason) == (seen.draft.rule, None)
+        assert all(cell.is_expected for cell in seen.cells)
