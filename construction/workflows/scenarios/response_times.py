@@ -59,10 +59,10 @@ def _build(number: int, seed: int) -> Draft:
             late.append(title)
             story.reads(ticket)
             story.sets(ticket, f"{title} is escalated.", priority="urgent", assignee=lead.email)
-    story.reads(story.add(
+    story.add(
         "contacts", "contacts", "con", name=lead.name, email=lead.email, role="Escalation lead",
         organisation="Harrowgate",
-    ))  # fmt: skip
+    )  # fmt: skip
     hours = ", ".join(f"{tier} {hours} hours" for tier, hours in _HOURS.items())
     text = f"We answer within these times after a ticket was opened, day and night: {hours}."
     rules = list(_RULES)
