@@ -31,6 +31,7 @@ BENCHMARKS = (
     "analytics",
     "workflows",
     "grading",
+    "services",
     "graded_answers",
     "real_requests",
     "mentions",
