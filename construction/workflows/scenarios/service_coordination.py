@@ -222,7 +222,8 @@ _QUESTIONS = (
 
 def _ticket(story: Story, name: str, assignee: Person, status: str) -> str:
     return story.add(
-        "helpdesk", "tickets", "tkt", title=f"{story.draw.pick(_QUESTIONS)} ({name})", assignee=assignee.email,
+        "helpdesk", "tickets", "tkt", title=f"{story.draw.pick(_QUESTIONS)} ({name})",
+        assignee=assignee.email,
         description="Please call back.", requester=f"hello@{domain_of(name)}", organisation=name,
         opened_at=f"{days_later(TODAY, -story.draw.whole(1, 20))}T10:00:00+01:00", status=status,
     )  # fmt: skip
