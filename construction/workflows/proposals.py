@@ -29,6 +29,14 @@ LARGEST_BYTES = 16 << 20
 _NAME_CHARS = 16  # of the digest in the name of a proposal
 _REFERENCE = re.compile(r"\$(\d{1,3})((?:\.[A-Za-z0-9_-]{1,80}){1,8})")
 _SLOT = re.compile(r"\{(\d{1,3})((?:\.[A-Za-z0-9_-]{1,80}){1,8})\}")
+# What a check of a kind has to say. Kinds that only ask for a call are not taken.
+_PARAMS: Mapping[str, Mapping[str, type]] = {
+    "records_returned": {"service": str, "records": list},
+    "record_equals": {"service": str, "record": str, "where": dict},
+    "record_created": {"service": str, "where": dict},
+    "record_deleted": {"service": str, "record": str},
+    "unchanged": {"except": list},
+}
 Name = Annotated[str, Field(max_length=200)]
 
 
@@ -100,9 +108,23 @@ def _unfit(proposal: Proposal) -> Iterator[str]:
         service, _, operation = request.operation.partition(".")
         if service not in service_names() or operation not in operations(service):
             yield f"request {number}: no such operation"
+    for check in proposal.checks:
+        yield from _unfit_check(check)
     for record in (*proposal.overriding, *proposal.decoys, *proposal.decoys.values()):
         if _record(proposal.state, record) is None:
             yield "a record is named that the world has not"
+
+
+def _unfit_check(check: Check) -> Iterator[str]:
+    needed = _PARAMS.get(check.kind)
+    if needed is None:
+        yield f"check of a kind that is not one of {', '.join(_PARAMS)}"
+        return
+    for name, kind in needed.items():
+        if not isinstance(check.params.get(name), kind):
+            yield f"{check.kind}: no {name}, or none that fits"
+    if '"matches"' in orjson.dumps(check.params).decode():
+        yield f"{check.kind}: a pattern; only values may be compared"
 
 
 def _record(state: Mapping[str, Any], name: str) -> Any:
