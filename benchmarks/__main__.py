@@ -33,6 +33,7 @@ BENCHMARKS = (
     "question_floor",
     "questions",
     "analytics",
+    "workflows",
     "grading",
     "services",
     "graded_answers",
