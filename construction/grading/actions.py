@@ -81,7 +81,7 @@ def _called(params: Mapping[str, Any], submission: Submission) -> ActionReason |
     """`operation` was carried out with arguments that fit `where`, `min` (1) to `max` times."""
     rows = [row for row in submission.audit if _is_operation(params, row)]
     carried_out = [row for row in rows if row.status == OK]
-    fitting = [row for row in carried_out if _fits(row.arguments, params.get("where"))]
+    fitting = [row for row in carried_out if fits(row.arguments, params.get("where"))]
     least, most = int(params.get("min", 1)), params.get("max")
     if most is not None and len(fitting) > int(most):
         return ActionReason.TOO_MANY_CALLS
@@ -99,7 +99,7 @@ def _not_called(params: Mapping[str, Any], submission: Submission) -> ActionReas
     done = any(
         _is_operation(params, row)
         and row.status == OK
-        and _fits(row.arguments, params.get("where"))
+        and fits(row.arguments, params.get("where"))
         for row in submission.audit
     )
     return ActionReason.FORBIDDEN_CALL if done else None
@@ -116,7 +116,7 @@ def _order(params: Mapping[str, Any], submission: Submission) -> ActionReason | 
         fitting = [
             at
             for at, row in enumerate(rows)
-            if _is_operation(wanted, row) and _fits(row.arguments, wanted.get("where"))
+            if _is_operation(wanted, row) and fits(row.arguments, wanted.get("where"))
         ]
         if not fitting:
             return ActionReason.NOT_CALLED
@@ -140,7 +140,7 @@ def _record_equals(params: Mapping[str, Any], submission: Submission) -> ActionR
     record = params.get("record")
     changed = [change for change in _changes(params, submission) if record in (None, change.record)]
     after = [change.after for change in changed if change.after is not None]
-    if any(_fits(fields, params.get("where")) for fields in after):
+    if any(fits(fields, params.get("where")) for fields in after):
         return None
     return ActionReason.WRONG_RECORD if changed else ActionReason.RECORD_UNCHANGED
 
@@ -152,7 +152,7 @@ def _record_created(params: Mapping[str, Any], submission: Submission) -> Action
         for change in _changes(params, submission)
         if change.before is None and change.after is not None
     ]
-    fitting = [change for change in made if _fits(change.after or {}, params.get("where"))]
+    fitting = [change for change in made if fits(change.after or {}, params.get("where"))]
     most = params.get("max")
     if most is not None and len(fitting) > int(most):
         return ActionReason.TOO_MANY_CREATED
@@ -168,7 +168,7 @@ def _record_deleted(params: Mapping[str, Any], submission: Submission) -> Action
         change.after is None
         and change.before is not None
         and record in (None, change.record)
-        and _fits(change.before, params.get("where"))
+        and fits(change.before, params.get("where"))
         for change in _changes(params, submission)
     )
     return None if gone else ActionReason.NOT_DELETED
@@ -191,7 +191,7 @@ def _is_allowed(rule: Any, change: StateChange) -> bool:
     service = rule.get("service")
     sides = [side for side in (change.before, change.after) if side is not None]
     return service in (None, change.service) and any(
-        _fits(side, rule.get("where")) for side in sides
+        fits(side, rule.get("where")) for side in sides
     )
 
 
@@ -214,7 +214,7 @@ _KINDS: Mapping[str, Callable[[Mapping[str, Any], Submission], ActionReason | No
 # Fields
 
 
-def _fits(fields: Mapping[str, Any], where: Mapping[str, Any] | None) -> bool:
+def fits(fields: Mapping[str, Any], where: Mapping[str, Any] | None) -> bool:
     """Do all fields fit? A missing field fits only `{"exists": false}`."""
     return all(_meets(_field(fields, name), wanted) for name, wanted in (where or {}).items())
 
@@ -233,7 +233,7 @@ def _field(fields: Mapping[str, Any], name: str) -> Any:
 
 def _meets(value: Any, wanted: Any) -> bool:
     if not isinstance(wanted, Mapping):
-        return value is not _ABSENT and _equals(value, wanted)
+        return value is not _ABSENT and equals(value, wanted)
     if value is _ABSENT:
         return wanted == {"exists": False}
     return all(
@@ -241,7 +241,7 @@ def _meets(value: Any, wanted: Any) -> bool:
     )
 
 
-def _equals(value: Any, wanted: Any) -> bool:
+def equals(value: Any, wanted: Any) -> bool:
     """Numbers by value, texts without width, case and amount of white space."""
     if isinstance(value, bool) or isinstance(wanted, bool):
         return value is wanted
@@ -250,7 +250,7 @@ def _equals(value: Any, wanted: Any) -> bool:
     if isinstance(wanted, list | tuple):
         if not isinstance(value, list | tuple) or len(value) != len(wanted):
             return False
-        return all(map(_equals, value, wanted))
+        return all(map(equals, value, wanted))
     first, second = _number(value), _number(wanted)
     if first is not None and second is not None:
         return first == second
@@ -279,7 +279,7 @@ def _compares(value: Any, bound: Any, sign: int) -> bool:
 
 def _contains(value: Any, wanted: Any) -> bool:
     if isinstance(value, list | tuple):
-        return any(_equals(item, wanted) for item in value)
+        return any(equals(item, wanted) for item in value)
     return plain_form(str(wanted)) in plain_form(str(value)[:MAX_CHARS])
 
 
@@ -288,9 +288,9 @@ def _all_of(value: Any, wanted: Sequence[Any]) -> bool:
 
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "equals": _equals,
-    "not": lambda value, wanted: not _equals(value, wanted),
-    "in": lambda value, wanted: any(_equals(value, item) for item in wanted),
+    "equals": equals,
+    "not": lambda value, wanted: not equals(value, wanted),
+    "in": lambda value, wanted: any(equals(value, item) for item in wanted),
     "contains": _contains,
     "contains_all": _all_of,
     "matches": lambda value, wanted: re.search(wanted, str(value)[:MAX_CHARS], re.I) is not None,
