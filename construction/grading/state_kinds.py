@@ -18,7 +18,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
-from construction.grading.actions import equals, fits
+from construction.grading.field_conditions import equals, fits
 from construction.grading.schedules import job, jobs_of
 from construction.grading.state_forms import entries_of, rows_of, text_of, values_of
 
