@@ -8,7 +8,8 @@ from __future__ import annotations
 from construction.grading.programs import STDOUT, Program, Ran
 from construction.sandbox.box import Box
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import FileRefused, Sandbox
+from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from data.errors import BenchmintError
 
 LIMITS = Limits(
     memory_bytes=1 << 30,
@@ -21,10 +22,20 @@ LIMITS = Limits(
 _VARIABLES = {"TZ": "UTC"}
 
 
+class ProgramNotRun(BenchmintError):
+    """No sandbox could be had: nothing is known about the attempt."""
+
+
 def run_in_box(program: Program) -> Ran:
-    """Run in a box of its own. Raises SandboxFailed."""
-    with Sandbox(Box(LIMITS)) as sandbox:
-        return run_in(sandbox, program, "run")
+    """Run in a box of its own. Raises ProgramNotRun."""
+    try:
+        with Sandbox(Box(LIMITS)) as sandbox:
+            return run_in(sandbox, program, "run")
+    except SandboxFailed as error:
+        raise ProgramNotRun(
+            f"grading: found no sandbox in which a delivered program can run ({error}); expected "
+            "bubblewrap to start. Nothing is decided: run the same command again."
+        ) from error
 
 
 def run_in(sandbox: Sandbox, program: Program, folder: str) -> Ran:

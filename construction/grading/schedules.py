@@ -10,8 +10,8 @@ import datetime as dt
 import re
 from dataclasses import dataclass
 
-_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-_DAYS = "sun mon tue wed thu fri sat".split()
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 _MACROS = {
     "@yearly": "0 0 1 1 *",
     "@annually": "0 0 1 1 *",

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import Any
 
-from construction.grading.field_conditions import equals, fits
+from construction.grading.field_conditions import fits
 from construction.grading.schedules import job, jobs_of
 from construction.grading.state_forms import entries_of, rows_of, text_of, values_of
 
@@ -100,7 +100,10 @@ def _rows(params: Mapping[str, Any], data: bytes) -> StateReason | None:
 
 
 def _same_cells(row: Sequence[str], wanted: Sequence[Any]) -> bool:
-    return all(equals(cell, str(value)) or equals(cell, value) for cell, value in zip(row, wanted))
+    """Texts as texts, and numbers of the check by value."""
+    return all(
+        fits({"cell": cell}, {"cell": value}) for cell, value in zip(row, wanted, strict=True)
+    )
 
 
 def _lines(params: Mapping[str, Any], data: bytes) -> StateReason | None:

@@ -146,7 +146,10 @@ def shared(checks: Sequence[Check]) -> tuple[Check, ...]:
         check.model_copy(
             update={
                 "weight": round(
-                    for_kept / len(kept) if is_keeping(check.kind, check.params) else (1 - for_kept) / mended, 9
+                    for_kept / len(kept)
+                    if is_keeping(check.kind, check.params)
+                    else (1 - for_kept) / mended,
+                    9,
                 )
             }
         )

@@ -41,7 +41,9 @@ class GitStore:
             if name in files:
                 entries[name] = ("100644", self.add("blob", files[name].encode()))
             else:
-                below = {p[len(name) + 1 :]: t for p, t in files.items() if p.startswith(f"{name}/")}
+                below = {
+                    p[len(name) + 1 :]: t for p, t in files.items() if p.startswith(f"{name}/")
+                }
                 entries[f"{name}/"] = ("40000", self._tree(below))
         content = b"".join(
             f"{mode} {name.rstrip('/')}\0".encode() + bytes.fromhex(sha)

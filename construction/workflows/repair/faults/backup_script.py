@@ -74,7 +74,7 @@ def _names(rule: str, draw: Draw) -> list[str]:
     """Names that a held-out list has, with what the fault stumbles over."""
     number = draw.number(10, 99)
     return {
-        "spaces": [f"plan {number}.txt", "rota/week  2.txt", "notes.txt"],
+        "spaces": [f"brief {number}.txt", "rota/week  2.txt", "notes.txt"],
         "missing": ["a.txt", f"gone-{number}.txt", "sub/b.txt"],
         "same_name": ["north/rates.txt", "south/rates.txt", f"top-{number}.txt"],
     }[rule]
@@ -84,9 +84,7 @@ def _runs(name: str, names: list[str], text: str, *, keeps: bool = False) -> Che
     files = {f"in/{each}": f"{each}\n" for each in names if not each.startswith("gone")}
     there = [each for each in names if f"in/{each}" in files]
     after = [{"kind": "lines", "params": {"file": "out/manifest.txt", "is": there}}]
-    after += [
-        {"kind": "lines", "params": {"file": f"out/{each}", "is": [each]}} for each in there
-    ]
+    after += [{"kind": "lines", "params": {"file": f"out/{each}", "is": [each]}} for each in there]
     return runs(
         name,
         {**files, "held-out.list": "".join(f"{each}\n" for each in names)},
@@ -101,7 +99,10 @@ def _runs(name: str, names: list[str], text: str, *, keeps: bool = False) -> Che
 
 def _build(number: int, seed: int) -> RepairDraft:
     draw = Draw(seed, REPAIR.name, number)
-    rule, place = REPAIR.rule_of(number), draw.pick(("fleetdesk", "kilnlog", "seedstore", "tollbox"))
+    rule, place = (
+        REPAIR.rule_of(number),
+        draw.pick(("fleetdesk", "kilnlog", "seedstore", "tollbox")),
+    )
     script = _SCRIPT
     for good, bad in _FAULTS[rule]:
         script = script.replace(good, bad)

@@ -128,8 +128,7 @@ def _build(number: int, seed: int) -> RepairDraft:
     feed, gold = _feed(rule, draw, 9)
     named = {"renamed": "'article'", "forms": "the price column", "split": "title"}[rule]
     checks = [
-        _loads(column, feed, gold, f"{column} of another feed is right")
-        for column in _MENDED[rule]
+        _loads(column, feed, gold, f"{column} of another feed is right") for column in _MENDED[rule]
     ]
     checks.append(_keeps_frame())
     return RepairDraft(

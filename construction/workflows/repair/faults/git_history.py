@@ -194,9 +194,7 @@ def _bad(files: Files) -> tuple[list[Check], dict[str, Change]]:
     assert before is not None
     settings = store.files_of(before)["app/settings.ini"].splitlines()
     others = sorted(path for path in store.files_of(tip) if path != "app/settings.ini")
-    blobs = [
-        f"{store.add('blob', store.files_of(tip)[path].encode())} {path}" for path in others
-    ]
+    blobs = [f"{store.add('blob', store.files_of(tip)[path].encode())} {path}" for path in others]
     listing = "ls-tree -r --format='%(objectname) %(path)' main"
     checks = [
         _prints("undone", "show main:app/settings.ini", settings, "the bad change is undone"),
@@ -239,7 +237,9 @@ def _solve(rule: str, inputs: Files) -> Files:
         bad = next(commit for commit in history if store.subject(commit) == _BAD)
         before, after = store.files_of(str(store.parent(bad))), store.files_of(bad)
         held = store.files_of(tip)
-        held |= {path: before[path] for path in after if before.get(path, after[path]) != after[path]}
+        held |= {
+            path: before[path] for path in after if before.get(path, after[path]) != after[path]
+        }
         author, time = store.signed(tip)
         refs["main"] = store.commit(held, tip, author, time + 60, f'Revert "{_BAD}"')
     return {_FILE: _packed(store.written(refs, {"main": log}))}

@@ -61,9 +61,7 @@ _FAULTS = {  # rule -> (what stands in the script that works, what stands there 
 _MENDED = {
     "decimal_comma": _SCRIPT.replace("    return Decimal(text)", _COMMA),
     "last_day": _SCRIPT,
-    "spelling": _SCRIPT.replace(
-        '    return row["status"] != "cancelled"', _FAULTS["spelling"][0]
-    ),
+    "spelling": _SCRIPT.replace('    return row["status"] != "cancelled"', _FAULTS["spelling"][0]),
 }
 _REQUESTS = {
     "decimal_comma": (

@@ -152,7 +152,9 @@ def _build(number: int, seed: int) -> RepairDraft:
     given = [*_raw(draw, 40, start), *_traps(rule, order, draw)]
     plain = _raw(draw, 20, 8000)
     checks = [
-        _runs("mended", [*plain[:6], *_traps(rule, "O9001", draw)], "another export comes out right"),
+        _runs(
+            "mended", [*plain[:6], *_traps(rule, "O9001", draw)], "another export comes out right"
+        ),
         _runs("same", plain, "an export without the trap comes out as before", keeps=True),
     ]
     wrong = swap(_FILE, "in sorted(orders):", "in sorted(orders)[: 15]:")

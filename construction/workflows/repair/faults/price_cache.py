@@ -119,7 +119,12 @@ def _steps(rule: str, other: str, draw: Draw) -> list[Step]:
         return [("get", first, "EUR"), ("get", first, other), ("get", first, "EUR")]
     if rule == "lifetime":
         wait = draw.number(11, 50) * 60
-        return [("get", first, "EUR"), ("get", second, "EUR"), ("wait", wait), ("get", first, "EUR")]
+        return [
+            ("get", first, "EUR"),
+            ("get", second, "EUR"),
+            ("wait", wait),
+            ("get", first, "EUR"),
+        ]
     return [
         ("get", first, other), ("get", second, other), ("changed", first), ("get", first, other),
         ("get", second, other),
