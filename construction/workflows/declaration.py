@@ -82,7 +82,7 @@ class Special(Contract):
     needs: tuple[str, ...] = ()
     arguments: Mapping[str, FieldRule] = {}
     sets: Mapping[str, Any] = {}
-    adds: Mapping[str, str] = {}
+    adds: Mapping[str, Any] = {}
     allowed_in: tuple[str, ...] = ()
     only_if: Mapping[str, str] = {}
     not_if: Mapping[str, str] = {}

@@ -33,6 +33,7 @@ from construction.workflows.lookups import matching, page_of, row_of
 from construction.workflows.values import ValueFault, parsed_now, stored
 from construction.workflows.writes import Act, Refusal, record_named, written
 from data.contracts.attempt import AuditRow
+from data.neutralise import one_line
 
 OK = "ok"
 MAX_REQUEST_BYTES = 64 * 1024
@@ -71,8 +72,8 @@ def handle(world: World, request: Request) -> Handled:
 
 
 def _name(value: Any) -> str:
-    """A name as the log keeps it: short, and text that can be written."""
-    return str(value)[:_MAX_NAME].encode("utf-8", "replace").decode()
+    """A name as messages and the log show it: short, and one line that can be written."""
+    return one_line(str(value)[:_MAX_NAME]).encode("utf-8", "replace").decode()
 
 
 def _plain(arguments: Any) -> dict[str, Any] | None:

@@ -18,7 +18,7 @@ from construction.workflows.declaration import operations
 from construction.workflows.runs import Run, graded, perform, spec_of_draft
 from data.contracts.attempt import Score
 
-NAMES = ("name", "title", "subject", "email", "full_name")  # what an entity is known by
+NAMES = ("name", "title", "subject", "number")  # what an entity is known by
 Body = Mapping[str, Any]
 
 

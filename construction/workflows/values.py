@@ -55,6 +55,7 @@ class FieldRule(Contract):
     minimum: float | None = None
     maximum: float | None = None
     max_chars: int = 500
+    pattern: str | None = None  # that a whole text has to fit; `about` says it in words
     default: Any = None
     about: str = ""
     columns: Mapping[str, FieldRule] = {}
@@ -76,6 +77,8 @@ def _text(rule: FieldRule, value: Any, _now: datetime) -> str:
         raise ValueFault(f"found {len(value)} characters; expected at most {rule.max_chars}")
     if rule.required and not value.strip():
         raise ValueFault("found a blank text; expected some words")
+    if rule.pattern is not None and not re.fullmatch(rule.pattern, value):
+        raise ValueFault(f"expected {rule.about}")
     return value
 
 

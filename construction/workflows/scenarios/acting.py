@@ -89,3 +89,13 @@ def figure(text: str, pattern: str, otherwise: float) -> float:
 def ruled(text: str, words: Mapping[str, str]) -> str:
     """The first rule whose words are in a text; empty if none."""
     return next((rule for rule, phrase in words.items() if phrase in text), "")
+
+
+def letter(client: Client, sender: str, subject: str) -> str:
+    """The text of the mail with this subject from this person; empty if there is none."""
+    for row in rows(client, "mail", "messages", query=subject):
+        if row["subject"] == subject:
+            message = get(client, "mail", "messages", row["id"])
+            if message["sender_name"] == sender:
+                return str(message["body"])
+    return ""

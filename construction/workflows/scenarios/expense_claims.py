@@ -40,9 +40,10 @@ def _build(number: int, seed: int) -> Draft:
     cfo, inside, outside = staff[0], staff[1:5], staff[5:]
     right, twin = namesakes(story.draw)
     _contact(story, cfo, "Finance", "Head of finance")
-    members = [_contact(story, person, department, "Specialist") for person in (*inside, right)]
-    strangers = [_contact(story, person, others, "Specialist") for person in (*outside, twin)]
-    story.decoy(members[-1], strangers[-1])
+    for person in (*inside, right):
+        _contact(story, person, department, "Specialist")
+    for person in (*outside, twin):
+        _contact(story, person, others, "Specialist")
     claims = ["plain", "plain", "plain", "cheap", *_RULES, "plain"]
     approved, rejected = [], []
     for kind, person in zip(claims, [right, *inside, *inside], strict=False):

@@ -140,8 +140,9 @@ class Person:
 
 
 def people(drawing: Drawing, count: int, domain: str = "harrowgate.example") -> list[Person]:
-    """Different people, no two with the same first or last name (at most 40)."""
-    first, last = drawing.sample(_FIRST, count), drawing.sample(_LAST, count)
+    """Different people, no two with the same first or last name (at most 30)."""
+    plain = [name for name in _LAST if name not in _NEAR_LAST]  # the others have namesakes
+    first, last = drawing.sample(_FIRST, count), drawing.sample(plain, count)
     return [person(f"{a} {b}", domain) for a, b in zip(first, last, strict=True)]
 
 
@@ -154,7 +155,9 @@ def namesakes(drawing: Drawing, domain: str = "harrowgate.example") -> tuple[Per
     """Two people whose names differ by a letter or two."""
     last = drawing.pick(sorted(_NEAR_LAST))
     first = drawing.pick(_FIRST)
-    return person(f"{first} {last}", domain), person(f"{first} {_NEAR_LAST[last]}", domain)
+    right = person(f"{first} {last}", domain)
+    other = person(f"{first} {_NEAR_LAST[last]}", domain)
+    return right, Person(other.name, other.email.replace("@", "2@", other.email == right.email))
 
 
 def companies(drawing: Drawing, count: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import Person
@@ -107,3 +107,14 @@ def tickets(story: Story, requesters: Sequence[Person], count: int = 6) -> None:
             opened_at=f"{day}T{story.draw.whole(8, 17):02}:15:00{story.now[19:]}", status="open",
             channel=story.draw.pick(("email", "web", "phone")),
         )  # fmt: skip
+
+
+def house_rule(
+    story: Story, title: str, lead: str, rules: Mapping[str, str], owner: str = "office"
+) -> str:
+    """The policy with the rule of the story; its archived version has the rule of a sibling."""
+    names = list(rules)
+    older = rules[names[names.index(story.rule) - 1]]
+    return policy(
+        story, title, f"{lead} {rules[story.rule]}", older=f"{lead} {older}", owner=owner
+    )
