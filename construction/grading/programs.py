@@ -53,8 +53,8 @@ def run_here(program: Program) -> Ran:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
         try:
-            done = subprocess.run(
-                ["sh", "-c", program.command],
+            done = subprocess.run(  # noqa: S603 (the caller says that this machine is a sandbox)
+                ["/bin/sh", "-c", program.command],
                 cwd=folder,
                 env={"PATH": _PATH, "HOME": name, "LC_ALL": "C.UTF-8", "TZ": "UTC"},
                 capture_output=True,

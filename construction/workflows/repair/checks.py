@@ -139,20 +139,11 @@ def _check(
 
 def shared(checks: Sequence[Check]) -> tuple[Check, ...]:
     """The checks with weights that sum to 1: what was to be mended shares most of it."""
-    kept = [check for check in checks if is_keeping(check.kind, check.params)]
-    mended = len(checks) - len(kept)
+    kept = sum(is_keeping(check.kind, check.params) for check in checks)
     for_kept = _KEPT_SHARE if kept else 0.0
+    weights = {True: for_kept / max(kept, 1), False: (1 - for_kept) / (len(checks) - kept)}
     return tuple(
-        check.model_copy(
-            update={
-                "weight": round(
-                    for_kept / len(kept)
-                    if is_keeping(check.kind, check.params)
-                    else (1 - for_kept) / mended,
-                    9,
-                )
-            }
-        )
+        check.model_copy(update={"weight": round(weights[is_keeping(check.kind, check.params)], 9)})
         for check in checks
     )
 

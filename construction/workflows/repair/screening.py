@@ -1,9 +1,9 @@
 """Screening of repair drafts, by the gate of all workflow tasks and for the same reasons.
 
 A draft is put to its reference solution, twice; to submissions without work (empty files, filler,
-stubs, the pasted prompt, the inputs copied, the inputs saved anew); to a description of the work; to
-the right repair with something else broken besides; to the recipes of its siblings; and to a mutant
-for each check. What is run is this project's own, so all of a draft's programs share one box.
+stubs, the pasted prompt, the inputs copied, the inputs saved anew); to a description of the work;
+to the right repair with something else broken besides; to the recipes of its siblings; and to a
+mutant for each check. What is run is this project's own, so all programs share one box.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,12 +13,13 @@ from construction.workflows.scenarios.acting import (
     every,
     figure,
     get,
+    named,
     report,
     rows,
     ruled,
 )
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import Person, companies, people
+from construction.workflows.scenarios.people import Person, companies, near_company, people
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, policy, tickets
 
@@ -59,7 +61,9 @@ def _refunds(number: int, seed: int) -> Draft:
         amount = goods if story.rule == "shipping" else goods + shipping
         amount = round(amount * (0.8 if story.rule == "fee" else 1), 2)
         granted[fields["number"]] = amount
-        story.sets(ticket, f"{fields['number']} is refunded.", amount=amount, team="Refunds")
+        story.sets(
+            ticket, f"{fields['number']} is refunded.", amount=amount, team="Refunds"
+        )
     for buyer in buyers[:5]:
         _order(story, buyer, "plain")
     tickets(story, people(story.draw, 5, "mailbox.example"))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import attempt, every, figure, get, report, rows
+from construction.workflows.scenarios.acting import attempt, every, figure, report, rows, get
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import Person, namesakes, people
 from construction.workflows.scenarios.story import Story
@@ -90,9 +90,7 @@ _TITLES = {
 
 def _claim(story: Story, person: Person, kind: str) -> str:
     category = kind if kind in ("meals", "software") else "travel"
-    what = story.draw.pick(
-        _TITLES.get(kind, ("Train to client", "Taxi to site", "Parking at site"))
-    )
+    what = story.draw.pick(_TITLES.get(kind, ("Train to client", "Taxi to site", "Parking at site")))
     days = story.draw.whole(70, 90) if kind == "old" else story.draw.whole(3, 40)
     low, high = {"meals": (48, 90), "cheap": (6, 20)}.get(kind, (30, 180))
     return story.add(

@@ -6,17 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import (
-    article,
-    attempt,
-    every,
-    figure,
-    named,
-    report,
-    ruled,
-)
+from construction.workflows.scenarios.acting import article, attempt, every, figure, named, report
+from construction.workflows.scenarios.acting import ruled
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import companies, near_company
+from construction.workflows.scenarios.people import companies, near_company, people, person
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, policy
 
@@ -122,12 +115,11 @@ def _solve_reminders(client: Client, params: Mapping[str, Any]) -> str:
         )
         if not is_spared:
             subject = f"Payment reminder {invoice['number']}"
-            attempt(
-                client, "crm", "log_activity", account=account["id"], kind="task", subject=subject
-            )
+            attempt(client, "crm", "log_activity", account=account["id"], kind="task", subject=subject)
             numbers.append(invoice["number"])
             total += still_open
     return report(invoices=numbers, open_total=round(total, 2))
+
 
 
 # Purchase invoices
@@ -149,9 +141,7 @@ _POSTING_PROMPTS = (
 
 
 def _posting(number: int, seed: int) -> Draft:
-    story = Story(
-        "purchase_invoices", number, seed, list(_CHECKS), NOW, "payables@harrowgate.example"
-    )
+    story = Story("purchase_invoices", number, seed, list(_CHECKS), NOW, "payables@harrowgate.example")
     names = companies(story.draw, 6)
     kinds = ["plain", "plain", "approved", "unapproved", "billed", *_CHECKS, "order", "plain"]
     posted, held = [], []

@@ -81,9 +81,7 @@ def _ticket(story: Story, name: str, tier: str, kind: str) -> str:
     if kind != "fresh":
         minutes = allowed + story.draw.whole(20, 200)
     opened = dt.datetime.fromisoformat(NOW) - dt.timedelta(minutes=minutes)
-    what = story.draw.pick(
-        ("Reports stay empty", "Sync has stopped", "Wrong totals", "Slow search")
-    )
+    what = story.draw.pick(("Reports stay empty", "Sync has stopped", "Wrong totals", "Slow search"))
     status = {"waiting": "waiting", "done": "resolved"}.get(kind, "open")
     return story.add(
         "helpdesk", "tickets", "tkt", title=f"{what} ({story.draw.identifier('R', 3)})",

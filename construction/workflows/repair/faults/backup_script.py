@@ -30,6 +30,7 @@ while IFS= read -r name; do
 done < "$list"
 [ "$failed" -eq 0 ] || exit 3
 """
+_NOTE = 'echo "$name" >>'
 _LOOP = "while IFS= read -r name; do"
 _FAULTS = {  # rule -> pairs of what works and what stands there instead
     "spaces": ((_LOOP, "for name in $(cat $list); do"), ('done < "$list"', "done")),
@@ -64,8 +65,8 @@ _README = """# Nightly backup
     sh backup.sh backup.list /srv/{place} /backup/{place}
 
 - the list has one file per line, relative to the source
-- a file that is listed but missing: `missing: NAME` on standard error, go on with the next one, exit
-  with 3 when all others are copied
+- a file that is listed but missing: `missing: NAME` on standard error, go on with the next one, and
+  exit with 3 when all others are copied
 - manifest.txt in the target names the files that were copied, in the order of the list
 """
 
@@ -133,7 +134,7 @@ def _build(number: int, seed: int) -> RepairDraft:
         checks=shared(checks),
         mutants={
             "mended": undone,
-            "same": swap(_FILE, 'echo "$name" >>', 'case "$name" in p*) continue;; esac\n    echo "$name" >>'),
+            "same": swap(_FILE, _NOTE, f'case "$name" in p*) continue;; esac\n    {_NOTE}'),
         },
     )  # fmt: skip
 

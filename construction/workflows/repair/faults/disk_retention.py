@@ -35,8 +35,9 @@ _REQUESTS = {
 }
 _POLICIES = {
     "old_logs": (
-        "# Keeping logs\n\n- access logs (`access-*`): 30 days\n- audit logs (`audit-*`): 365 days\n"
-        "- debug logs (`debug-*`): 7 days\n- anything else: for ever\n\nA log of N days may go if "
+        "# Keeping logs\n\n- access logs (`access-*`): 30 days\n"
+        "- audit logs (`audit-*`): 365 days\n- debug logs (`debug-*`): 7 days\n"
+        "- anything else: for ever\n\nA log of N days may go if "
         "it was last changed more than N days before today.\n"
     ),
     "doubles": (

@@ -59,9 +59,9 @@ _REQUESTS = {
         "belongs to another team."
     ),
     "split": (
-        "Norrgard's feed now has the {column} in two columns (letter.md, today's file is feed.csv), "
-        "and load.py stops. Please adapt mapping.json so that our column holds both parts again, "
-        "in the order in which the letter gives them. load.py itself belongs to another team."
+        "Norrgard's feed now has the {column} in two columns (letter.md; today's file is "
+        "feed.csv), and load.py stops. Please adapt mapping.json so that our column holds both "
+        "parts again, in the order in which the letter gives them. load.py itself belongs to another team."
     ),
 }
 _LETTERS = {
@@ -95,7 +95,8 @@ _MAKERS, _MODELS = ("Borr", "Tannfeld", "Osk"), ("drill 7", "saw 12", "clamp 30"
 
 def _feed(rule: str, draw: Draw, count: int) -> tuple[bytes, list[tuple[str, ...]]]:
     """A feed in its new form, and the rows that it stands for in our columns."""
-    rows, gold = [], []
+    rows: list[dict[str, str]] = []
+    gold: list[tuple[str, ...]] = []
     for _ in range(count):
         sku, cents = f"N{draw.number(10_000, 99_999)}", draw.number(490, 59_900)
         maker, model = draw.pick(_MAKERS), draw.pick(_MODELS)

@@ -11,7 +11,7 @@ from construction.workflows.repair.drafts import Change, Files, Repair, RepairDr
 from construction.workflows.repair.drawing import Draw, read_table, stamp, table
 
 _FILE = "routes.json"
-_RESOLVER = '''"""resolve.py ROUTES REQUESTS: where the gateway sends each request. First match wins."""
+_RESOLVER = '''"""resolve.py ROUTES REQUESTS: where each request is sent. First match wins."""
 import csv, fnmatch, json, sys
 
 routes = json.load(open(sys.argv[1]))["routes"]

@@ -10,7 +10,7 @@ from construction.workflows.repair.drawing import Draw, table
 from data.contracts.candidate import Check
 
 _FILE = "report.py"
-_SCRIPT = '''"""report.py ORDERS MONTH: net sales per depot in a month, as CSV on standard output."""
+_SCRIPT = '''"""report.py ORDERS MONTH: net sales per depot in a month, printed as CSV."""
 import calendar
 import csv
 import sys

@@ -13,7 +13,7 @@ from data.contracts.candidate import Check
 _FILE = "transform.py"
 _COLUMNS = ("order", "kg", "day")
 _RAW = ("order", "updated", "weight", "unit", "received")
-_SCRIPT = '''"""transform.py RAW: one line per order with its weight in kg and its UTC day of receipt."""
+_SCRIPT = '''"""transform.py RAW: each order with its weight in kg and its UTC day of receipt."""
 import csv
 import sys
 from datetime import datetime, timezone
@@ -165,7 +165,7 @@ def _build(number: int, seed: int) -> RepairDraft:
         prompt=_REQUESTS[rule].format(order=order),
         inputs={
             _FILE: _SCRIPT.replace(good, bad).encode(),
-            "raw.csv": table(_RAW, sorted(given, key=lambda row: row[0][::-1])),
+            "raw.csv": table(_RAW, sorted(given, key=lambda row: str(row[0])[::-1])),
             "columns.md": _NOTES.encode(),
         },
         delivers=(_FILE,),

@@ -10,7 +10,7 @@ from construction.workflows.repair.drawing import Draw
 from data.contracts.candidate import Check
 
 _FILE = "pricing.py"
-_MODULE = '''"""Prices of articles, kept for a while so that the price service is not asked each time."""
+_MODULE = '''"""Prices of articles, kept for a while to spare the price service."""
 
 TTL_MINUTES = 10
 

@@ -113,7 +113,7 @@ def _withdrawn(packages: list[str], index: dict[str, list[str]], draw: Draw) -> 
 
 def _interpreter(packages: list[str], index: dict[str, list[str]], draw: Draw) -> Parts:
     pins = {name: versions[6] for name, versions in index.items()}
-    python = {}
+    python: dict[tuple[str, str], str] = {}
     for name in packages[:3]:
         begins = draw.number(3, 5)
         newer = draw.pick(("3.10", "3.11"))  # compared as numbers: 3.10 comes after 3.9
