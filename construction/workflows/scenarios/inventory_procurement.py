@@ -192,12 +192,12 @@ def _counting(number: int, seed: int) -> Draft:
         _item(story, f"{name}, large", other, "enough", supplier)
     story.room("inventory", "movements")
     sheets = {here: lines, other: ["Not counted yet"]}
-    for place_name, content in sheets.items():
+    for where, content in sheets.items():
         sheet = story.add(
-            "documents", "documents", "doc", title=f"Stock count {place_name}", kind="sheet",
+            "documents", "documents", "doc", title=f"Stock count {where}", kind="sheet",
             body="Item | counted | note\n" + "\n".join(content), owner=keeper.email,
         )  # fmt: skip
-        if place_name == here:
+        if where == here:
             story.reads(sheet)
     text = f"Hello, about the stock count: {_COUNTING[story.rule]} Everything else is booked. Bye"
     story.overrides(mail(story, keeper, "Stock count", text, days_ago=2))
