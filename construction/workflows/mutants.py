@@ -126,9 +126,7 @@ def _request_behind(draft: Draft, run: Run, service: str, made: Sequence[str]) -
     raise LookupError(made[0])
 
 
-def _again(
-    check: Check, title: str, draft: Draft, requests: Sequence[Request], run: Run
-) -> Mutant:
+def _again(check: Check, title: str, draft: Draft, requests: Sequence[Request], run: Run) -> Mutant:
     return Mutant(check.check_id, title, replay(draft.world, requests, run.answer).submission())
 
 

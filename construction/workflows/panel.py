@@ -94,9 +94,7 @@ class _Confusing(_Relay):
         service, collection, identifier = other.split("/", 2)
         twin = self.state[service][collection][identifier]
         named = [
-            name
-            for name in NAMES
-            if name in record and name in twin and record[name] != twin[name]
+            name for name in NAMES if name in record and name in twin and record[name] != twin[name]
         ]
         if named:
             return {**record, **{name: twin[name] for name in named}}

@@ -6,10 +6,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import article, attempt, every, figure, get, letter
-from construction.workflows.scenarios.acting import report, rows
+from construction.workflows.scenarios.acting import (
+    article,
+    attempt,
+    every,
+    figure,
+    get,
+    letter,
+    report,
+    rows,
+)
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import Person, companies, namesakes, people
+from construction.workflows.scenarios.people import Person, namesakes, people
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, house_rule, mail, mails
 
@@ -30,9 +38,9 @@ _SPENDING_PROMPTS = (
     "Please decide the spending requests that are waiting for me. What the cost centre can still "
     "afford this quarter and our rules for requests decide. Tell me how much you approved in total "
     "and which requests you rejected.",
-    "My approval queue is full of spending requests. Go through them by our rules and this quarter's "
-    "budgets: approve, reject or ask back. I'd like the sum approved and the titles of what was "
-    "turned down.",
+    "My approval queue is full of spending requests. Go through them by our rules and this "
+    "quarter's budgets: approve, reject or ask back. I'd like the sum approved and the titles of "
+    "what was turned down.",
 )
 
 
@@ -127,12 +135,12 @@ _ACCESS = {
     "hours": "Nobody who works less than 20 hours a week gets access.",
 }
 _ACCESS_PROMPTS = (
-    "Please go through the pending access requests for the {system}. Only {department} staff may have "
-    "it, and mind what {officer} mailed us about access. Approve or reject each one. How many did "
-    "you approve, and who was rejected?",
-    "Can you clear the access requests for the {system}? It's for {department} only; {officer} sent a "
-    "mail with one more condition. Decide them all and give me the number approved and the names "
-    "of those turned down.",
+    "Please go through the pending access requests for the {system}. Only {department} staff may "
+    "have it, and mind what {officer} mailed us about access. Approve or reject each one. How "
+    "many did you approve, and who was rejected?",
+    "Can you clear the access requests for the {system}? It's for {department} only; {officer} "
+    "sent a mail with one more condition. Decide them all and give me the number approved and "
+    "the names of those turned down.",
 )
 
 

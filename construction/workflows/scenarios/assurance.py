@@ -29,9 +29,9 @@ _MEMBER_PROMPTS = (
     "It's time for the quarterly review of our private channels. Please take everybody off their "
     "member lists who shouldn't be on them by our access rules; public channels don't matter. Who "
     "was removed somewhere, and from how many channels did you have to take people?",
-    "Please review who is in the private chat channels. Whoever isn't entitled under the access rules "
-    "has to go, everyone else stays, and public channels are out of scope. I need the names of those "
-    "removed and the number of channels changed.",
+    "Please review who is in the private chat channels. Whoever isn't entitled under the access "
+    "rules has to go, everyone else stays, and public channels are out of scope. I need the "
+    "names of those removed and the number of channels changed.",
 )
 
 
@@ -91,7 +91,8 @@ def _solve_members(client: Client, params: Mapping[str, Any]) -> str:
     out = {
         person["email"]: person["name"]
         for person in every(client, "hr", "employees")
-        if phrases.get(person["status"], "\0") in text or kinds.get(person["contract"], "\0") in text
+        if phrases.get(person["status"], "\0") in text
+        or kinds.get(person["contract"], "\0") in text
     }
     removed, channels = set(), 0
     for channel in every(client, "chat", "channels", is_private=True):
@@ -179,7 +180,8 @@ def _history(story: Story, person: Person, kind: str) -> None:
     is_complaint = kind == "dispute"
     story.add(
         "helpdesk", "tickets", "tkt", title="About my purchase", requester=person.email,
-        requester_name=person.name, description="Please call me.", opened_at="2026-04-02T10:00:00+02:00",
+        requester_name=person.name, description="Please call me.",
+        opened_at="2026-04-02T10:00:00+02:00",
         category="complaint" if is_complaint else "question", status="open", channel="email",
     )  # fmt: skip
 
@@ -190,7 +192,9 @@ def _solve_erasure(client: Client, params: Mapping[str, Any]) -> str:
     for row in rows(client, "mail", "messages", query="Delete my data"):
         message = get(client, "mail", "messages", row["id"])
         name = message["body"].partition("my name is ")[2].partition(".")[0]
-        known = next(c for c in rows(client, "contacts", "contacts", query=name) if c["name"] == name)
+        known = next(
+            c for c in rows(client, "contacts", "contacts", query=name) if c["name"] == name
+        )
         invoices = [i for i in every(client, "finance", "invoices", party=name)]
         complaints = rows(
             client, "helpdesk", "tickets", requester=known["email"], category="complaint"

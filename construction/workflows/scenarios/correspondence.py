@@ -6,8 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import article, attempt, every, figure, get, report
-from construction.workflows.scenarios.acting import rows
+from construction.workflows.scenarios.acting import (
+    article,
+    attempt,
+    every,
+    figure,
+    get,
+    report,
+    rows,
+)
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import (
     Person,
@@ -70,7 +77,9 @@ def _sorting(number: int, seed: int) -> Draft:
             story.sets(message, f"A mail goes to {folder}.", folder=folder)
     colleagues = people(story.draw, 6)
     for person in colleagues:
-        story.add("contacts", "contacts", "con", name=person.name, email=person.email, groups=["staff"])
+        story.add(
+            "contacts", "contacts", "con", name=person.name, email=person.email, groups=["staff"]
+        )
     mails(story, colleagues, 9)
     lead = "Mail is filed by the group of its sender: customers, suppliers. Other mail stays."
     house_rule(story, "Filing mail", lead, _SORTING)
@@ -129,12 +138,12 @@ _SHIPPING = {
     "before take 6 days more.",
 }
 _ANSWER_PROMPTS = (
-    "A few customers have written to ask when their order will arrive. Please reply to each of them "
-    "with the delivery date (written like 2026-02-14), worked out from the order and our delivery "
-    "times. How many did you answer, and what's the latest of those dates?",
-    "Please answer the 'Where is my order?' mails in my inbox. Each customer gets a reply with the "
-    "expected date, like 2026-02-14; our delivery times are in the knowledge base. Tell me how many "
-    "replies you sent and the latest date you promised.",
+    "A few customers have written to ask when their order will arrive. Please reply to each of "
+    "them with the delivery date (written like 2026-02-14), worked out from the order and our "
+    "delivery times. How many did you answer, and what's the latest of those dates?",
+    "Please answer the 'Where is my order?' mails in my inbox. Each customer gets a reply with "
+    "the expected date, like 2026-02-14; our delivery times are in the knowledge base. Tell me "
+    "how many replies you sent and the latest date you promised.",
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,13 +12,12 @@ from construction.workflows.scenarios.acting import (
     every,
     figure,
     get,
-    named,
     report,
     rows,
     ruled,
 )
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import Person, companies, near_company, people
+from construction.workflows.scenarios.people import Person, companies, people
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, policy, tickets
 
@@ -40,9 +38,9 @@ _REFUND_PROMPTS = (
     "There are refund tickets waiting. For every one we have to grant under our refund terms, put "
     "the refund amount on the ticket and hand it to the team 'Refunds'. Don't touch the ones that "
     "don't qualify. What's the total going back to customers, and for which orders?",
-    "Could you work through the open refund requests? Where the customer is entitled to money back, "
-    "enter the amount in the ticket and assign it to the 'Refunds' team; leave the others for me. "
-    "I'd like the list of order numbers you granted and the sum.",
+    "Could you work through the open refund requests? Where the customer is entitled to money "
+    "back, enter the amount in the ticket and assign it to the 'Refunds' team; leave the others "
+    "for me. I'd like the list of order numbers you granted and the sum.",
 )
 
 
@@ -61,9 +59,7 @@ def _refunds(number: int, seed: int) -> Draft:
         amount = goods if story.rule == "shipping" else goods + shipping
         amount = round(amount * (0.8 if story.rule == "fee" else 1), 2)
         granted[fields["number"]] = amount
-        story.sets(
-            ticket, f"{fields['number']} is refunded.", amount=amount, team="Refunds"
-        )
+        story.sets(ticket, f"{fields['number']} is refunded.", amount=amount, team="Refunds")
     for buyer in buyers[:5]:
         _order(story, buyer, "plain")
     tickets(story, people(story.draw, 5, "mailbox.example"))
@@ -94,7 +90,8 @@ def _order(story: Story, buyer: str, kind: str) -> tuple[str, float, float]:
     ]  # fmt: skip
     status = "cancelled" if kind == "returned" else "delivered"
     order = story.add(
-        "crm", "orders", "ord", number=story.draw.identifier("HG", 6), account=account.split("/")[2],
+        "crm", "orders", "ord", number=story.draw.identifier("HG", 6),
+        account=account.split("/")[2],
         status=status, ordered_on=days_later(delivered, -5), currency="EUR",
         total=round(goods + shipping, 2), lines=lines, delivered_on=delivered,
     )  # fmt: skip
@@ -153,8 +150,8 @@ _KEEPERS = {
     "phone": "The ticket that came by phone stays open; the others are closed.",
 }
 _DUPLICATE_PROMPTS = (
-    "Customers keep opening several tickets about the same order. Please close the surplus ones and "
-    "link each to the ticket that stays open, the way our guide says; put 'Duplicate' as the "
+    "Customers keep opening several tickets about the same order. Please close the surplus ones "
+    "and link each to the ticket that stays open, the way our guide says; put 'Duplicate' as the "
     "resolution. How many did you close, and for which orders?",
     "Our queue is full of repeats: same customer, same order. Keep one ticket per order and close "
     "the rest as duplicates of it (resolution 'Duplicate'). There's a guide on which to keep. Tell "
@@ -202,7 +199,8 @@ def _duplicates(number: int, seed: int) -> Draft:
 def _known(story: Story, person: Person) -> str:
     return story.add(
         "contacts", "contacts", "con", name=person.name, email=person.email, role="Customer",
-        city=story.draw.pick(("Lyon", "Graz", "Turku")), phone=f"+44 20 7946 0{story.draw.whole(100, 999)}",
+        city=story.draw.pick(("Lyon", "Graz", "Turku")),
+        phone=f"+44 20 7946 0{story.draw.whole(100, 999)}",
     )  # fmt: skip
 
 

@@ -7,8 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import article, attempt, every, figure, get, named
-from construction.workflows.scenarios.acting import report, rows
+from construction.workflows.scenarios.acting import (
+    article,
+    attempt,
+    every,
+    figure,
+    report,
+    rows,
+)
 from construction.workflows.scenarios.people import companies, people
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, house_rule
@@ -26,12 +32,14 @@ _SALES = {
     "premium": "Only accounts of the tiers premium and enterprise are reported by region.",
 }
 _SALES_PROMPTS = (
-    "Can you work out March's sales in {region}, in EUR? Orders placed in March count, cancelled ones "
-    "don't; use our reporting rates and rules. Save a sheet in the documents titled 'Sales {region} "
-    "2026-03' with the total in it (like 12345.67), and tell me total and number of orders.",
-    "I need sales for {region} for March in EUR, by order date and without cancellations, following "
-    "our reporting rules. Please store the figure as a document 'Sales {region} 2026-03' (a sheet, "
-    "with the total written like 12345.67) and report the order count and the total.",
+    "Can you work out March's sales in {region}, in EUR? Orders placed in March count, cancelled "
+    "ones don't; use our reporting rates and rules. Save a sheet in the documents titled 'Sales "
+    "{region} 2026-03' with the total in it (like 12345.67), and tell me total and number of "
+    "orders.",
+    "I need sales for {region} for March in EUR, by order date and without cancellations, "
+    "following our reporting rules. Please store the figure as a document 'Sales {region} "
+    "2026-03' (a sheet, with the total written like 12345.67) and report the order count and the "
+    "total.",
 )
 
 
@@ -49,7 +57,7 @@ def _sales(number: int, seed: int) -> Draft:
             continue
         is_basic = story.rule == "premium" and kind != "premium" and at > 1
         story.reads(order)
-        if kind == story.rule and kind != "premium" or is_basic:
+        if (kind == story.rule and kind != "premium") or is_basic:
             continue
         total, count = total + round(amount * rates[currency], 2), count + 1
     for name in companies(story.draw, 26)[20:]:
@@ -94,7 +102,11 @@ def _order(story: Story, name: str, region: str, kind: str, currency: str) -> tu
 
 def _solve_sales(client: Client, params: Mapping[str, Any]) -> str:
     text = article(client, "Sales reporting")
-    rates = {"EUR": 1.0, "GBP": figure(text, r"GBP ([\d.]+\d)", 1), "DKK": figure(text, r"DKK ([\d.]+\d)", 1)}
+    rates = {
+        "EUR": 1.0,
+        "GBP": figure(text, r"GBP ([\d.]+\d)", 1),
+        "DKK": figure(text, r"DKK ([\d.]+\d)", 1),
+    }
     least = figure(text, r"less than ([\d.]+) in their", 0)
     total, count = 0.0, 0
     window = {"ordered_on_from": "2026-03-01", "ordered_on_to": "2026-03-31"}
@@ -111,7 +123,9 @@ def _solve_sales(client: Client, params: Mapping[str, Any]) -> str:
                 total += round(order["total"] * rates[order["currency"]], 2)
                 count += 1
     title, written = f"Sales {params['region']} 2026-03", f"{round(total, 2):.2f}"
-    attempt(client, "documents", "create_document", title=title, kind="sheet", body=f"{written} EUR")
+    attempt(
+        client, "documents", "create_document", title=title, kind="sheet", body=f"{written} EUR"
+    )
     return report(total=round(total, 2), orders=count)
 
 
@@ -124,12 +138,14 @@ _MONTH = {
     "quick": "Tickets resolved within 15 minutes are not counted.",
 }
 _MONTH_PROMPTS = (
-    "How did the help desk do in March? I need the number of tickets resolved in March, by our counting "
-    "rules, the average hours from opening to resolution (one decimal), and which team resolved the "
-    "most. Add the line 'March: <number> tickets, <average> hours' to the note 'Help desk figures'.",
-    "Please prepare the March figures of the help desk: tickets resolved in March as our counting rules "
-    "define it, average hours to resolution with one decimal, busiest team. Append 'March: <number> "
-    "tickets, <average> hours' to my note 'Help desk figures' and report the three values.",
+    "How did the help desk do in March? I need the number of tickets resolved in March, by our "
+    "counting rules, the average hours from opening to resolution (one decimal), and which team "
+    "resolved the most. Add the line 'March: <number> tickets, <average> hours' to the note "
+    "'Help desk figures'.",
+    "Please prepare the March figures of the help desk: tickets resolved in March as our "
+    "counting rules define it, average hours to resolution with one decimal, busiest team. "
+    "Append 'March: <number> tickets, <average> hours' to my note 'Help desk figures' and report "
+    "the three values.",
 )
 _TEAMS = ("Network", "Workplace", "Applications")
 
@@ -158,7 +174,9 @@ def _month(number: int, seed: int) -> Draft:
         body="January: 14 tickets, 9.4 hours\n\nFebruary: 11 tickets, 7.8 hours",
     )  # fmt: skip
     for title in ("Holiday plans", "Questions for IT", "Help desk contacts"):
-        story.add("notes", "notes", "note", title=title, body="See the shared folder.", author=ACTOR)
+        story.add(
+            "notes", "notes", "note", title=title, body="See the shared folder.", author=ACTOR
+        )
     line = f"March: {len(hours)} tickets, {average} hours"
     story.sets(note, "The figures are noted.", updated_at=NOW, body={"contains": line})
     lead = "Resolved means that the ticket has a time of resolution; that time decides the month."
@@ -174,9 +192,7 @@ def _tenth(hours: list[float]) -> float:
     return round(round(sum(hours) / len(hours), 6) + 1e-9, 1)
 
 
-def _ticket(
-    story: Story, asker: str, kind: str, team: str, first: str | None
-) -> tuple[str, float]:
+def _ticket(story: Story, asker: str, kind: str, team: str, first: str | None) -> tuple[str, float]:
     """A ticket, and how many hours it took."""
     minutes = 10 if kind == "quick" else story.draw.whole(60, 1800, 30)
     day = story.draw.day("2026-03-04", "2026-03-27")

@@ -6,8 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import article, attempt, every, figure, get, report
-from construction.workflows.scenarios.acting import rows
+from construction.workflows.scenarios.acting import (
+    article,
+    attempt,
+    every,
+    figure,
+    get,
+    report,
+    rows,
+)
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import companies, near_company
 from construction.workflows.scenarios.story import Story
@@ -23,24 +30,28 @@ ACTOR = "contracts@harrowgate.example"
 _NOTICE = {
     "early": "Our deadline is 20 days before the last day for giving notice.",
     "shared": "Our deadline is the last day for giving notice itself.",
-    "rent": "Our deadline is 10 days before the last day for giving notice, for leases 60 days before.",
-    "large": "Our deadline is 10 days before the last day for giving notice, for contracts of more than "
-    "20,000 EUR a year 45 days before.",
+    "rent": "Our deadline is 10 days before the last day for giving notice, for leases 60 days "
+    "before.",
+    "large": "Our deadline is 10 days before the last day for giving notice, for contracts of "
+    "more than 20,000 EUR a year 45 days before.",
 }
 _NOTICE_PROMPTS = (
-    "Which of our contracts in the folder {folder} end this year and aren't cancelled yet? For each, put "
-    "a deadline into the calendar called 'Notice: <contract title>', all in one hour from 9:00 on the "
-    "day that our contract rules give. Amendments count. What's the first deadline, and how many are "
-    "there?",
-    "Please enter the notice deadlines of the contracts in {folder} that run out this year (skip those "
-    "we've already cancelled, and watch for amendments). Calendar entry 'Notice: <contract title>', 9 to "
-    "10, on the day by our contract rules. I need the number and the first deadline.",
+    "Which of our contracts in the folder {folder} end this year and aren't cancelled yet? For "
+    "each, put a deadline into the calendar called 'Notice: <contract title>', all in one hour "
+    "from 9:00 on the day that our contract rules give. Amendments count. What's the first "
+    "deadline, and how many are there?",
+    "Please enter the notice deadlines of the contracts in {folder} that run out this year (skip "
+    "those we've already cancelled, and watch for amendments). Calendar entry 'Notice: <contract "
+    "title>', 9 to 10, on the day by our contract rules. I need the number and the first "
+    "deadline.",
 )
 
 
 def _notice(number: int, seed: int) -> Draft:
     story = Story("contract_notice", number, seed, list(_NOTICE), NOW, ACTOR)
-    folder, other = story.draw.sample(("/contracts/facility", "/contracts/it", "/contracts/fleet"), 2)
+    folder, other = story.draw.sample(
+        ("/contracts/facility", "/contracts/it", "/contracts/fleet"), 2
+    )
     story.room("calendar", "events")
     kinds = ["plain", "plain", "amended", "rent", "large", "cancelled", "later"]
     lead_days = {"early": 20, "shared": 0}
@@ -70,8 +81,8 @@ def _notice(number: int, seed: int) -> Draft:
     for name in companies(story.draw, 26)[20:]:
         _contract(story, f"{name} Holding", other, story.draw.pick(("plain", "large")))
     lead = (
-        "Notice periods are counted back from the last day of the contract, a month as 30 days. The "
-        "latest amendment replaces what the contract says."
+        "Notice periods are counted back from the last day of the contract, a month as 30 days. "
+        "The latest amendment replaces what the contract says."
     )
     house_rule(story, "Contract rules", lead, _NOTICE, "contracts")
     articles(story)
@@ -94,7 +105,8 @@ def _contract(story: Story, name: str, folder: str, kind: str) -> tuple[str, str
         f"{months} months before the end; otherwise it is renewed by a year."
     )
     contract = story.add(
-        "documents", "documents", "doc", title=f"{what} contract {name}", folder=folder, kind="contract",
+        "documents", "documents", "doc", title=f"{what} contract {name}", folder=folder,
+        kind="contract",
         body=text, owner=ACTOR, status="final", updated_at="2024-06-03T10:00:00+01:00",
     )  # fmt: skip
     return contract, ends, months
@@ -102,7 +114,8 @@ def _contract(story: Story, name: str, folder: str, kind: str) -> tuple[str, str
 
 def _amendment(story: Story, name: str, folder: str, contract: str, ends: str, months: int) -> str:
     return story.add(
-        "documents", "documents", "doc", title=f"Amendment 1 ({name})", folder=folder, kind="letter",
+        "documents", "documents", "doc", title=f"Amendment 1 ({name})", folder=folder,
+        kind="letter",
         body=f"The contract ends on {ends}. Notice: {months} months before the end.", owner=ACTOR,
         related_to=contract.rpartition("/")[2], status="final",
     )  # fmt: skip
@@ -154,13 +167,23 @@ _RISES = {
 }
 _RISE_PROMPTS = (
     "Our suppliers' price letters are in {folder}. Please enter the new unit costs for the items "
-    "concerned, as far as our price rules allow; if a supplier wrote twice, the newer letter counts. "
-    "How many items did you change, and which supplier's price rose most in EUR?",
-    "New price letters came in, see {folder}. Update the unit cost of each item named, following our "
-    "price rules (newest letter per supplier). Tell me how many you entered and which supplier raised "
-    "its price by the largest amount.",
+    "concerned, as far as our price rules allow; if a supplier wrote twice, the newer letter "
+    "counts. How many items did you change, and which supplier's price rose most in EUR?",
+    "New price letters came in, see {folder}. Update the unit cost of each item named, following "
+    "our price rules (newest letter per supplier). Tell me how many you entered and which "
+    "supplier raised its price by the largest amount.",
 )
-_PARTS = ("Gasket", "Bearing", "Drive belt", "Valve", "Pump head", "Roller", "Sensor", "Fuse box", "Hose")
+_PARTS = (
+    "Gasket",
+    "Bearing",
+    "Drive belt",
+    "Valve",
+    "Pump head",
+    "Roller",
+    "Sensor",
+    "Fuse box",
+    "Hose",
+)
 
 
 def _rises(number: int, seed: int) -> Draft:
@@ -202,7 +225,8 @@ def _item(story: Story, supplier: str, part: str, cost: float, kind: str) -> tup
         status="on_hold" if kind == "hold" else "approved",
     )  # fmt: skip
     item = story.add(
-        "inventory", "items", "item", sku=story.draw.identifier("E", 4), name=part, warehouse="Main",
+        "inventory", "items", "item", sku=story.draw.identifier("E", 4), name=part,
+        warehouse="Main",
         quantity=story.draw.whole(2, 90), unit_cost=cost, currency="EUR", status="active",
         supplier=record.rpartition("/")[2],
     )  # fmt: skip
@@ -241,7 +265,9 @@ def _solve_rises(client: Client, params: Mapping[str, Any]) -> str:
         supplier = get(client, "inventory", "suppliers", item["supplier"])
         is_out = (
             price > item["unit_cost"] * (1 + share / 100)
-            or (says.partition("valid from ")[2][:10] > "2026-01-31" and "end of this month" in text)
+            or (
+                says.partition("valid from ")[2][:10] > "2026-01-31" and "end of this month" in text
+            )
             or (supplier["status"] == "on_hold" and "on hold" in text)
             or (" EUR, valid" not in says and "not in EUR" in text)
         )

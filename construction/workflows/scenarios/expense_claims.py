@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import attempt, every, figure, report, rows, get
+from construction.workflows.scenarios.acting import attempt, every, figure, get, report, rows
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import Person, namesakes, people
 from construction.workflows.scenarios.story import Story
@@ -24,8 +24,8 @@ _RULES = {
     "software": "Software is bought by IT from now on; claims for software are rejected.",
 }
 _PROMPTS = (
-    "Please decide the submitted expense claims of everyone in {department}: approve or reject each. "
-    "There was a mail from {cfo} about claims this quarter, so go by that. Leave the other "
+    "Please decide the submitted expense claims of everyone in {department}: approve or reject "
+    "each. There was a mail from {cfo} about claims this quarter, so go by that. Leave the other "
     "departments alone. What do we pay out in total, and whose claims did you reject?",
     "I have to get {department}'s expense claims off my desk. Approve what's fine and reject what "
     "isn't, following what {cfo} wrote to us about claims. Only {department}, please. Give me the "
@@ -90,11 +90,14 @@ _TITLES = {
 
 def _claim(story: Story, person: Person, kind: str) -> str:
     category = kind if kind in ("meals", "software") else "travel"
-    what = story.draw.pick(_TITLES.get(kind, ("Train to client", "Taxi to site", "Parking at site")))
+    what = story.draw.pick(
+        _TITLES.get(kind, ("Train to client", "Taxi to site", "Parking at site"))
+    )
     days = story.draw.whole(70, 90) if kind == "old" else story.draw.whole(3, 40)
     low, high = {"meals": (48, 90), "cheap": (6, 20)}.get(kind, (30, 180))
     return story.add(
-        "finance", "expenses", "exp", title=f"{what}, {person.name.split()[0]} {story.draw.whole(11, 99)}",
+        "finance", "expenses", "exp",
+        title=f"{what}, {person.name.split()[0]} {story.draw.whole(11, 99)}",
         employee=person.email, spent_on=days_later(TODAY, -days), category=category,
         amount=story.draw.cents(low, high), currency="EUR", status="submitted",
         has_receipt=kind not in ("receipt", "cheap"),

@@ -6,10 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import article, attempt, every, figure, named, report
-from construction.workflows.scenarios.acting import ruled
+from construction.workflows.scenarios.acting import (
+    article,
+    attempt,
+    every,
+    figure,
+    named,
+    report,
+    ruled,
+)
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import companies, near_company, people, person
+from construction.workflows.scenarios.people import companies, near_company
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, policy
 
@@ -23,7 +30,8 @@ ACTOR = "receivables@harrowgate.example"
 _SPARED = {
     "plan": "Customers who pay in instalments get no reminder; the account then says so.",
     "paused": "Paused accounts get no reminder: their account manager talks to them in person.",
-    "minimum": "Open amounts of less than 80.00 EUR get no reminder; they go on the next statement.",
+    "minimum": "Open amounts of less than 80.00 EUR get no reminder; they go on the next "
+    "statement.",
     "grace": "A reminder goes out only when the due date was more than 10 days ago.",
 }
 _REMINDER_PROMPTS = (
@@ -31,8 +39,8 @@ _REMINDER_PROMPTS = (
     "due a reminder, log a task on their account called 'Payment reminder <invoice number>'. Our "
     "usual rules for reminders apply. What's still open on an invoice counts, not its full amount. "
     "Tell me which invoices that were and how much is open on them altogether.",
-    "Could you do the payment reminders for me? Every sales invoice that's past due and that we may "
-    "chase under our rules gets a task on the customer's account, subject 'Payment reminder "
+    "Could you do the payment reminders for me? Every sales invoice that's past due and that we "
+    "may chase under our rules gets a task on the customer's account, subject 'Payment reminder "
     "<invoice number>'. Then let me know the invoice numbers and the total that is still open.",
 )
 
@@ -115,11 +123,12 @@ def _solve_reminders(client: Client, params: Mapping[str, Any]) -> str:
         )
         if not is_spared:
             subject = f"Payment reminder {invoice['number']}"
-            attempt(client, "crm", "log_activity", account=account["id"], kind="task", subject=subject)
+            attempt(
+                client, "crm", "log_activity", account=account["id"], kind="task", subject=subject
+            )
             numbers.append(invoice["number"])
             total += still_open
     return report(invoices=numbers, open_total=round(total, 2))
-
 
 
 # Purchase invoices
@@ -141,7 +150,9 @@ _POSTING_PROMPTS = (
 
 
 def _posting(number: int, seed: int) -> Draft:
-    story = Story("purchase_invoices", number, seed, list(_CHECKS), NOW, "payables@harrowgate.example")
+    story = Story(
+        "purchase_invoices", number, seed, list(_CHECKS), NOW, "payables@harrowgate.example"
+    )
     names = companies(story.draw, 6)
     kinds = ["plain", "plain", "approved", "unapproved", "billed", *_CHECKS, "order", "plain"]
     posted, held = [], []
@@ -158,8 +169,8 @@ def _posting(number: int, seed: int) -> Draft:
     rules = list(_CHECKS)
     older = _CHECKS[rules[rules.index(story.rule) - 1]]
     lead = (
-        "An invoice that the same supplier has billed before under the same number is never posted. "
-        "From 2,500.00 EUR on, an approved request for the invoice is needed."
+        "An invoice that the same supplier has billed before under the same number is never "
+        "posted. From 2,500.00 EUR on, an approved request for the invoice is needed."
     )
     policy(story, "Checking purchase invoices", f"{lead} {_CHECKS[story.rule]}",
            older=f"{lead} {older}")  # fmt: skip

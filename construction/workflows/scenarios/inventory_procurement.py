@@ -7,8 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import article, attempt, every, figure, get, letter
-from construction.workflows.scenarios.acting import report, rows
+from construction.workflows.scenarios.acting import (
+    article,
+    attempt,
+    every,
+    figure,
+    get,
+    letter,
+    report,
+    rows,
+)
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import companies, people
 from construction.workflows.scenarios.story import Story
@@ -37,9 +45,9 @@ _ORDER_PROMPTS = (
     "purchase order for each, one item per order, to its supplier; lines with item number and "
     "quantity only, no prices. Our ordering rules apply. Which item numbers did you order and how "
     "many pieces in all?",
-    "Stock round in {warehouse}: whatever is due for reordering under our rules gets its own draft "
-    "purchase order with its supplier (just item number and quantity in the line). Tell me the item "
-    "numbers and the number of pieces altogether.",
+    "Stock round in {warehouse}: whatever is due for reordering under our rules gets its own "
+    "draft purchase order with its supplier (just item number and quantity in the line). Tell me "
+    "the item numbers and the number of pieces altogether.",
 )
 
 
@@ -93,7 +101,8 @@ def _ordering(number: int, seed: int) -> Draft:
 
 def _supplier(story: Story, name: str, status: str) -> str:
     return story.add(
-        "inventory", "suppliers", "sup", name=name, status=status, lead_time_days=story.draw.whole(3, 12),
+        "inventory", "suppliers", "sup", name=name, status=status,
+        lead_time_days=story.draw.whole(3, 12),
         country=story.draw.pick(("Belgium", "Sweden", "Italy")),
     )  # fmt: skip
 
@@ -157,12 +166,12 @@ _COUNTING = {
     "surplus": "Only shortages are booked; a surplus is looked into first.",
 }
 _COUNT_PROMPTS = (
-    "The count sheet for {warehouse} is in the documents. Please correct the stock to what was counted "
-    "(reason 'counted'), minding the mail from {keeper} about this count. How many items did you "
-    "correct, and by how many pieces net?",
-    "Please book the results of the {warehouse} stock count: adjust each item to the counted figure, "
-    "reason 'counted'. {keeper} wrote how to treat the differences. I'd like the number of items "
-    "adjusted and the net change in pieces (negative if stock went down).",
+    "The count sheet for {warehouse} is in the documents. Please correct the stock to what was "
+    "counted (reason 'counted'), minding the mail from {keeper} about this count. How many items "
+    "did you correct, and by how many pieces net?",
+    "Please book the results of the {warehouse} stock count: adjust each item to the counted "
+    "figure, reason 'counted'. {keeper} wrote how to treat the differences. I'd like the number "
+    "of items adjusted and the net change in pieces (negative if stock went down).",
 )
 
 
@@ -177,7 +186,9 @@ def _counting(number: int, seed: int) -> Draft:
         item, _ = _item(story, name, here, "enough", supplier)
         fields = story.fields(item)
         fields["unit_cost"] = 62.5 if kind == "valuable" else fields["unit_cost"]
-        delta = {"small": -2, "same": 0, "surplus": 7, "moved": -9}.get(kind, -story.draw.whole(4, 8))
+        delta = {"small": -2, "same": 0, "surplus": 7, "moved": -9}.get(
+            kind, -story.draw.whole(4, 8)
+        )
         counted = fields["quantity"] + delta
         lines.append(f"{fields['sku']} | {counted} | {'moved' if kind == 'moved' else ''}")
         is_out = kind == story.rule
@@ -229,7 +240,9 @@ def _solve_counting(client: Client, params: Mapping[str, Any]) -> str:
             or (delta > 0 and "Only shortages" in text)
         )
         if delta and not is_out:
-            attempt(client, "inventory", "adjust_stock", id=item["id"], delta=delta, reason="counted")
+            attempt(
+                client, "inventory", "adjust_stock", id=item["id"], delta=delta, reason="counted"
+            )
             booked, net = booked + 1, net + delta
     return report(corrected=booked, net_change=net)
 

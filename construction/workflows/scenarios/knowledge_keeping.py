@@ -6,8 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import article, attempt, every, figure, letter
-from construction.workflows.scenarios.acting import report, rows
+from construction.workflows.scenarios.acting import (
+    article,
+    attempt,
+    every,
+    figure,
+    letter,
+    report,
+    rows,
+)
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import Person, namesakes, people
 from construction.workflows.scenarios.story import Story
@@ -36,9 +43,9 @@ _STALE_PROMPTS = (
     "Please tidy up the {audience} articles in the knowledge base. {editor} mailed what is to be "
     "archived this time; archive those and nothing else, articles for other audiences stay. Which "
     "articles went, and how many published ones are left for {audience}?",
-    "Time to clear out the knowledge base for {audience}. Go by {editor}'s mail about the clear-out and "
-    "archive what it says, for that audience only. I need the titles archived and the number of "
-    "{audience} articles that are still published.",
+    "Time to clear out the knowledge base for {audience}. Go by {editor}'s mail about the "
+    "clear-out and archive what it says, for that audience only. I need the titles archived and "
+    "the number of {audience} articles that are still published.",
 )
 
 
@@ -55,7 +62,9 @@ def _stale(number: int, seed: int) -> Draft:
     archived, left = [], 0
     for kind in [*_STALE, *_STALE, "plain", "plain", "plain"]:
         title = titles.pop()
-        piece = _article(story, title, audience, kind, gone if kind == "owner" else story.draw.pick(staff))
+        piece = _article(
+            story, title, audience, kind, gone if kind == "owner" else story.draw.pick(staff)
+        )
         if kind == story.rule:
             archived.append(title)
             story.reads(piece)
@@ -63,7 +72,9 @@ def _stale(number: int, seed: int) -> Draft:
         else:
             left += 1
     for kind in [*_STALE, "plain"]:
-        _article(story, titles.pop(), other, kind, gone if kind == "owner" else story.draw.pick(staff))
+        _article(
+            story, titles.pop(), other, kind, gone if kind == "owner" else story.draw.pick(staff)
+        )
     rules = list(_STALE)
     older = _STALE[rules[rules.index(story.rule) - 1]]
     mail(story, editor, "Clear-out last year", f"Hello, {older} Thank you", days_ago=370)
@@ -116,13 +127,13 @@ _DECISIONS = {
     "first": "If a point was decided twice, the first meeting counts.",
 }
 _DECISION_PROMPTS = (
-    "Please turn the decisions in the notes of the {group} meetings into tasks: one task per point, "
-    "title as written, assigned to the person named and due on the date given. Some points were "
-    "decided more than once; our house rules for minutes say what counts then. How many tasks did you "
-    "make, and who got the most?",
-    "Go through the notes of our {group} meetings and create a task for every decision (title as it "
-    "stands, the named person, the given date). Where meetings contradict each other, follow the rules "
-    "for minutes. Tell me the number of tasks and the person with most of them.",
+    "Please turn the decisions in the notes of the {group} meetings into tasks: one task per "
+    "point, title as written, assigned to the person named and due on the date given. Some "
+    "points were decided more than once; our house rules for minutes say what counts then. How "
+    "many tasks did you make, and who got the most?",
+    "Go through the notes of our {group} meetings and create a task for every decision (title as "
+    "it stands, the named person, the given date). Where meetings contradict each other, follow "
+    "the rules for minutes. Tell me the number of tasks and the person with most of them.",
 )
 
 

@@ -30,12 +30,14 @@ _RIGHTS = {
     "people": "A picture with people may not be on our pages without a consent form.",
 }
 _PICTURE_PROMPTS = (
-    "Please check the pictures on our saved pages against their licence cards in the documents. For each "
-    "picture that may not be shown (licence over, or against our picture rules), create a task 'Replace "
-    "<picture name>' due in a week, on 2026-08-11. Which pictures, and how many pages use one of them?",
-    "Picture check: which pictures on our saved pages may we not show any more, by licence end and our "
-    "picture rules? The licence cards are in the documents. Make a task 'Replace <picture name>' for "
-    "each, due 2026-08-11, and tell me the pictures and the number of pages affected.",
+    "Please check the pictures on our saved pages against their licence cards in the documents. "
+    "For each picture that may not be shown (licence over, or against our picture rules), create "
+    "a task 'Replace <picture name>' due in a week, on 2026-08-11. Which pictures, and how many "
+    "pages use one of them?",
+    "Picture check: which pictures on our saved pages may we not show any more, by licence end "
+    "and our picture rules? The licence cards are in the documents. Make a task 'Replace "
+    "<picture name>' for each, due 2026-08-11, and tell me the pictures and the number of pages "
+    "affected.",
 )
 
 
@@ -57,11 +59,15 @@ def _pictures(number: int, seed: int) -> Draft:
                 due_on="2026-08-11",
             )  # fmt: skip
     affected = 0
-    for at, title in enumerate(("Home", "About us", "Jobs", "Shops", "History", "Press", "Contact")):
+    for at, title in enumerate(
+        ("Home", "About us", "Jobs", "Shops", "History", "Press", "Contact")
+    ):
         shown = used[at::4] if at < 5 else []
         affected += bool(set(shown) & set(bad))
         _page(story, title, shown)
-    house_rule(story, "Picture rules", "A picture may be shown until its licence ends.", _RIGHTS, "media")
+    house_rule(
+        story, "Picture rules", "A picture may be shown until its licence ends.", _RIGHTS, "media"
+    )
     articles(story)
     story.list_is("pictures", sorted(bad), "picture names, as a JSON list in any order")
     story.number_is("pages", affected, "how many pages")
@@ -73,10 +79,15 @@ def _card(story: Story, name: str, kind: str) -> str:
     use = "print only" if kind == "web" else "print and web"
     region = "home country" if kind == "region" else "worldwide"
     credit = "required, none given" if kind == "credit" else story.draw.pick(("none", "given"))
-    people_in = "yes, no consent form" if kind == "people" else story.draw.pick(("no", "yes, consent"))
-    text = f"Licence until {ends}\nUse: {use}\nRegion: {region}\nCredit: {credit}\nPeople: {people_in}"
+    people_in = (
+        "yes, no consent form" if kind == "people" else story.draw.pick(("no", "yes, consent"))
+    )
+    text = (
+        f"Licence until {ends}\nUse: {use}\nRegion: {region}\nCredit: {credit}\nPeople: {people_in}"
+    )
     return story.add(
-        "documents", "documents", "doc", title=f"Licence {name}", folder="/media/licences", body=text,
+        "documents", "documents", "doc", title=f"Licence {name}", folder="/media/licences",
+        body=text,
         owner=ACTOR, kind="other", status="draft",
     )  # fmt: skip
 
@@ -85,7 +96,8 @@ def _page(story: Story, title: str, shown: list[str]) -> str:
     text = "Welcome.\n" + "\n".join(f"[picture: {name}]" for name in shown)
     return story.add(
         "web", "pages", "page", title=title, site="harrowgate.example", kind="company", text=text,
-        url=f"https://harrowgate.example/{title.lower().replace(' ', '-')}", published_on="2026-06-01",
+        url=f"https://harrowgate.example/{title.lower().replace(' ', '-')}",
+        published_on="2026-06-01",
     )  # fmt: skip
 
 
@@ -122,13 +134,14 @@ _SUBTITLES = {
     "old": "Recordings made before 2025 get no subtitles.",
 }
 _SUBTITLE_PROMPTS = (
-    "Which of our recordings still need {language} subtitles? {editor} wrote which ones to leave out. "
-    "Please create a task 'Subtitles {language}: <recording>' for each with the hours estimated at 10 "
-    "minutes of work per minute of recording, as a decimal number. How many are there, and how many "
-    "hours is that in total (one decimal)?",
-    "Please plan the missing {language} subtitles: one task per recording, 'Subtitles {language}: "
-    "<recording>', with the estimate in hours (10 minutes of work for each minute of recording, as a "
-    "decimal). Mind {editor}'s mail. I need the count and total hours with one decimal.",
+    "Which of our recordings still need {language} subtitles? {editor} wrote which ones to leave "
+    "out. Please create a task 'Subtitles {language}: <recording>' for each with the hours "
+    "estimated at 10 minutes of work per minute of recording, as a decimal number. How many are "
+    "there, and how many hours is that in total (one decimal)?",
+    "Please plan the missing {language} subtitles: one task per recording, 'Subtitles "
+    "{language}: <recording>', with the estimate in hours (10 minutes of work for each minute of "
+    "recording, as a decimal). Mind {editor}'s mail. I need the count and total hours with one "
+    "decimal.",
 )
 
 
@@ -166,9 +179,7 @@ def _subtitles(number: int, seed: int) -> Draft:
     return story.draft(prompt, params, faulty=("documents", "search_documents"))
 
 
-def _recording(
-    story: Story, name: str, kind: str, language: str, other: str
-) -> tuple[str, int]:
+def _recording(story: Story, name: str, kind: str, language: str, other: str) -> tuple[str, int]:
     """The card of a recording, and its minutes."""
     minutes = 3 if kind == "short" else story.draw.whole(9, 30, 3)
     year = story.draw.pick((2022, 2023)) if kind == "old" else story.draw.pick((2025, 2026))

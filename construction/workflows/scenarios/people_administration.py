@@ -26,9 +26,9 @@ _LEAVE = {
     "cover": "A request without somebody who stands in is rejected.",
 }
 _LEAVE_PROMPTS = (
-    "Please decide the pending vacation requests of the {department} team. People need enough days "
-    "left, nobody can be off while the {blocked} is on (see the calendar), and our leave rules apply. "
-    "Approve or reject each; how many were approved and who got a no?",
+    "Please decide the pending vacation requests of the {department} team. People need enough "
+    "days left, nobody can be off while the {blocked} is on (see the calendar), and our leave "
+    "rules apply. Approve or reject each; how many were approved and who got a no?",
     "Vacation requests for {department} are waiting. Check days left, the calendar entry for the "
     "{blocked} (no leave then) and the leave rules, and approve or reject every one. I'd like the "
     "number approved and the names of those rejected.",
@@ -89,7 +89,8 @@ def _request(
     days = 12 if kind == "long" else story.draw.whole(3, 8)
     employee = story.add(
         "hr", "employees", "emp", name=person.name, email=person.email, department=department,
-        status="active", leave_days_left=days - 2 if kind == "few" else days + story.draw.whole(2, 9),
+        status="active",
+        leave_days_left=days - 2 if kind == "few" else days + story.draw.whole(2, 9),
         probation_ends_on="2026-09-30" if kind == "probation" else "2024-03-31",
         leave_days_per_year=25, weekly_hours=40,
     )  # fmt: skip
@@ -145,12 +146,12 @@ _RENEWAL = {
     "temporary": "Nobody on a fixed term is booked; their agency sees to it.",
 }
 _CERTIFICATE_PROMPTS = (
-    "Which {certificate} certificates need renewing? For everyone due under our rules, create a task "
-    "'Renew {certificate}: <full name>' that's due on the day the certificate ends. Give me the names "
-    "and the earliest end date.",
-    "Please set up the {certificate} renewals: a task per person called 'Renew {certificate}: <full "
-    "name>', due the day the certificate runs out. Our renewal rules say who is due. Report the names "
-    "and the first date on which one ends.",
+    "Which {certificate} certificates need renewing? For everyone due under our rules, create a "
+    "task 'Renew {certificate}: <full name>' that's due on the day the certificate ends. Give me "
+    "the names and the earliest end date.",
+    "Please set up the {certificate} renewals: a task per person called 'Renew {certificate}: "
+    "<full name>', due the day the certificate runs out. Our renewal rules say who is due. "
+    "Report the names and the first date on which one ends.",
 )
 
 

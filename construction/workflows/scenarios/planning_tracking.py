@@ -6,8 +6,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import article, attempt, every, figure, get, named
-from construction.workflows.scenarios.acting import report, rows
+from construction.workflows.scenarios.acting import (
+    article,
+    attempt,
+    every,
+    figure,
+    get,
+    named,
+    report,
+)
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import Person, namesakes, people
 from construction.workflows.scenarios.story import Story
@@ -18,10 +25,34 @@ NOW = "2026-05-12T12:10:00+02:00"
 TODAY = NOW[:10]
 ACTOR = "project.office@harrowgate.example"
 _WORK = (
-    *("Proofread the flyer", "Order samples", "Book the hall", "Check the wiring plan", "Call the printer"),
-    *("Collect quotes", "Update the price table", "Draft the agenda", "Test the mixer", "Renew the permit"),
-    *("Label the shelves", "Send the survey", "Sort the photos", "Plan the shifts", "Measure the yard"),
-    *("Write the handout", "Review the offer", "Clear the archive", "Fix the signpost", "Paint the gate"),
+    *(
+        "Proofread the flyer",
+        "Order samples",
+        "Book the hall",
+        "Check the wiring plan",
+        "Call the printer",
+    ),
+    *(
+        "Collect quotes",
+        "Update the price table",
+        "Draft the agenda",
+        "Test the mixer",
+        "Renew the permit",
+    ),
+    *(
+        "Label the shelves",
+        "Send the survey",
+        "Sort the photos",
+        "Plan the shifts",
+        "Measure the yard",
+    ),
+    *(
+        "Write the handout",
+        "Review the offer",
+        "Clear the archive",
+        "Fix the signpost",
+        "Paint the gate",
+    ),
 )
 
 # An absent colleague
@@ -33,12 +64,12 @@ _ABSENCE = {
     "project": "Tasks of the project Lighthouse go to the manager of the absent person instead.",
 }
 _ABSENCE_PROMPTS = (
-    "{name} is on leave from {first} to {last}. Please hand over the tasks of {name} that fall due in "
-    "that time to whoever stands in, following our handover rules. How many tasks went to the "
-    "stand-in, and how many stayed or went elsewhere?",
-    "Could you hand over {name}'s open tasks due between {first} and {last}? The leave request says who "
-    "stands in, and we have handover rules. Tell me how many tasks the stand-in got and how many of "
-    "those due did not go there.",
+    "{name} is on leave from {first} to {last}. Please hand over the tasks of {name} that fall "
+    "due in that time to whoever stands in, following our handover rules. How many tasks went to "
+    "the stand-in, and how many stayed or went elsewhere?",
+    "Could you hand over {name}'s open tasks due between {first} and {last}? The leave request "
+    "says who stands in, and we have handover rules. Tell me how many tasks the stand-in got and "
+    "how many of those due did not go there.",
 )
 
 
@@ -142,12 +173,12 @@ _LATE = {
     "blocked": "Tasks that wait for a late one keep their date but are set to blocked.",
 }
 _LATE_PROMPTS = (
-    "The {project} project has slipped. For every task in it that waits directly for a task that's "
-    "overdue and not done, do what our planning rules say. Don't change the overdue tasks themselves. "
-    "How many tasks did you change, and what's the latest due date among them now?",
-    "Please bring the plan of {project} up to date: tasks waiting directly for something overdue have "
-    "to be treated as the planning rules say; the overdue ones stay as they are. I need the number of "
-    "tasks changed and the latest due date among those.",
+    "The {project} project has slipped. For every task in it that waits directly for a task "
+    "that's overdue and not done, do what our planning rules say. Don't change the overdue tasks "
+    "themselves. How many tasks did you change, and what's the latest due date among them now?",
+    "Please bring the plan of {project} up to date: tasks waiting directly for something overdue "
+    "have to be treated as the planning rules say; the overdue ones stay as they are. I need the "
+    "number of tasks changed and the latest due date among those.",
 )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from construction.workflows.contracts import Client, Draft, Scenario
 from construction.workflows.scenarios.acting import article, attempt, every, figure, report, rows
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import companies, domain_of, near_company, people
+from construction.workflows.scenarios.people import companies, domain_of, near_company
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, house_rule
 
@@ -26,12 +26,13 @@ _CRITERIA = {
     "minimum": "Whoever wants a first order of more than 5,000 EUR is out.",
 }
 _CHOICE_PROMPTS = (
-    "We need {thing}. I saved the vendors' product pages; which one is cheapest among those that meet "
-    "our buying criteria? If a vendor has several pages, the newest counts. Please bookmark the page of "
-    "the winner in the folder 'shortlist' and tell me vendor, price and how many vendors fell out.",
-    "Please compare the vendors of {thing} on the saved pages (newest page per vendor) against our "
-    "buying criteria and find the cheapest that qualifies. Bookmark its page in 'shortlist'. I'd like "
-    "the vendor's name, the price, and the number of vendors ruled out.",
+    "We need {thing}. I saved the vendors' product pages; which one is cheapest among those that "
+    "meet our buying criteria? If a vendor has several pages, the newest counts. Please bookmark "
+    "the page of the winner in the folder 'shortlist' and tell me vendor, price and how many "
+    "vendors fell out.",
+    "Please compare the vendors of {thing} on the saved pages (newest page per vendor) against "
+    "our buying criteria and find the cheapest that qualifies. Bookmark its page in 'shortlist'. "
+    "I'd like the vendor's name, the price, and the number of vendors ruled out.",
 )
 _THINGS = ("label printers", "pallet scales", "reception desks", "floor scrubbers")
 
@@ -56,7 +57,9 @@ def _choice(number: int, seed: int) -> Draft:
     twin = _page(story, near_company(winner), other, "plain", prices[0] - 20.5, "2026-02-11")
     story.decoy(page, twin)
     for name in companies(story.draw, 30)[20:]:
-        _page(story, f"{name} Direct", other, story.draw.pick(tuple(_CRITERIA)), 333.3, "2026-01-20")
+        _page(
+            story, f"{name} Direct", other, story.draw.pick(tuple(_CRITERIA)), 333.3, "2026-01-20"
+        )
     story.makes(
         "web", "bookmarks", "The winner is bookmarked.", saved_page=page.rpartition("/")[2],
         folder="shortlist",
@@ -78,11 +81,12 @@ def _page(story: Story, name: str, thing: str, kind: str, price: float, day: str
     least = 7500 if kind == "minimum" else story.draw.pick((500, 1000, 2000))
     service = "abroad only" if kind == "local" else "in the country"
     text = (
-        f"Price: {price:.2f} EUR a piece. Delivery: {days} days. Warranty: {months} months. Service "
-        f"point: {service}. First order from: {least} EUR."
+        f"Price: {price:.2f} EUR a piece. Delivery: {days} days. Warranty: {months} months. "
+        f"Service point: {service}. First order from: {least} EUR."
     )
     return story.add(
-        "web", "pages", "page", title=f"{name}: {thing}", site=domain_of(name), text=text, kind="product",
+        "web", "pages", "page", title=f"{name}: {thing}", site=domain_of(name), text=text,
+        kind="product",
         url=f"https://{domain_of(name)}/{thing.replace(' ', '-')}-{day[:7]}", published_on=day,
     )  # fmt: skip
 
@@ -93,7 +97,9 @@ def _solve_choice(client: Client, params: Mapping[str, Any]) -> str:
     for page in every(client, "web", "pages", kind="product"):
         name, _, thing = page["title"].partition(": ")
         known = newest.get(name)
-        if thing == params["thing"] and (known is None or known["published_on"] < page["published_on"]):
+        if thing == params["thing"] and (
+            known is None or known["published_on"] < page["published_on"]
+        ):
             newest[name] = page
     out, prices = 0, {}
     for name, page in newest.items():
@@ -116,17 +122,19 @@ def _solve_choice(client: Client, params: Mapping[str, Any]) -> str:
 
 _NEWS = {
     "copies": "A story that several feeds bring counts once: star the earliest entry.",
-    "agency": "A story that several feeds bring counts once: star the entry of the feed Wire Service.",
+    "agency": "A story that several feeds bring counts once: star the entry of the feed Wire "
+    "Service.",
     "latest": "A story that several feeds bring counts once: star the latest entry.",
-    "trade": "A story that several feeds bring counts once: star the entry of the feed Trade Weekly.",
+    "trade": "A story that several feeds bring counts once: star the entry of the feed Trade "
+    "Weekly.",
 }
 _NEWS_PROMPTS = (
-    "What was in the news about {name} in February? Please star one entry per story in my feeds, the "
-    "way our briefing rules want it, and skip anything that was later withdrawn. Tell me how many "
-    "stories there were and the date of the latest starred entry.",
-    "Please go through the feeds for February's news about {name}. Each story gets one star, by our "
-    "briefing rules, except stories that were withdrawn later. I need the number of stories and the "
-    "date of the newest entry you starred.",
+    "What was in the news about {name} in February? Please star one entry per story in my feeds, "
+    "the way our briefing rules want it, and skip anything that was later withdrawn. Tell me how "
+    "many stories there were and the date of the latest starred entry.",
+    "Please go through the feeds for February's news about {name}. Each story gets one star, by "
+    "our briefing rules, except stories that were withdrawn later. I need the number of stories "
+    "and the date of the newest entry you starred.",
 )
 _STORIES = (
     *("opens a plant in Gdansk", "names a new head of sales", "recalls a batch of filters"),
@@ -170,7 +178,12 @@ def _news(number: int, seed: int) -> Draft:
             other = _entry(story, feeds["Trade Weekly"], rest, fields["published_at"][:10])
             story.decoy(starred, other)
     for what in story.draw.sample(_STORIES, 4):
-        _entry(story, feeds["Morning Post"], f"{name} {what}", story.draw.day("2026-01-05", "2026-01-28"))
+        _entry(
+            story,
+            feeds["Morning Post"],
+            f"{name} {what}",
+            story.draw.day("2026-01-05", "2026-01-28"),
+        )
         _entry(story, feeds["Harbour Gazette"], f"{twin} {what}", "2026-02-15")
     house_rule(story, "Briefing rules", "A briefing has every story of the month.", _NEWS)
     articles(story)
@@ -182,7 +195,9 @@ def _news(number: int, seed: int) -> Draft:
 
 
 def _entry(story: Story, feed: str, title: str, day: str) -> str:
-    text = f"{title}. The company gave no further details." + " More to follow." * story.draw.whole(0, 2)
+    text = f"{title}. The company gave no further details." + " More to follow." * story.draw.whole(
+        0, 2
+    )
     if title.startswith("Withdrawn"):
         text = "This story was wrong and has been withdrawn. We regret the error."
     return story.add(

@@ -23,9 +23,9 @@ _RULES = {
     "chat": "Tickets that came by chat are not counted; the chat team looks after them.",
 }
 _PROMPTS = (
-    "Which tickets have been sitting longer than they should for that customer's tier? Set those to "
-    "urgent and give them to {lead}. Our response times are written down. I need the titles and "
-    "how many there are.",
+    "Which tickets have been sitting longer than they should for that customer's tier? Set those "
+    "to urgent and give them to {lead}. Our response times are written down. I need the titles "
+    "and how many there are.",
     "Please check the queue for tickets past our response times. Each one gets priority urgent and "
     "{lead} as assignee. Leave everything still within time as it is. List the titles for me, with "
     "the number of tickets.",
@@ -81,7 +81,9 @@ def _ticket(story: Story, name: str, tier: str, kind: str) -> str:
     if kind != "fresh":
         minutes = allowed + story.draw.whole(20, 200)
     opened = dt.datetime.fromisoformat(NOW) - dt.timedelta(minutes=minutes)
-    what = story.draw.pick(("Reports stay empty", "Sync has stopped", "Wrong totals", "Slow search"))
+    what = story.draw.pick(
+        ("Reports stay empty", "Sync has stopped", "Wrong totals", "Slow search")
+    )
     status = {"waiting": "waiting", "done": "resolved"}.get(kind, "open")
     return story.add(
         "helpdesk", "tickets", "tkt", title=f"{what} ({story.draw.identifier('R', 3)})",

@@ -23,14 +23,15 @@ _COUNTRIES = ("Austria", "Denmark", "France", "Portugal")
 _ROUTING = {
     "large": "Prospects with more than 500 employees go to {boss}, whatever their country.",
     "school": "Prospects in education go to {boss}, whatever their country.",
-    "absent": "{away} is on parental leave; until further notice {boss} takes over those prospects.",
+    "absent": "{away} is on parental leave; until further notice {boss} takes over those "
+    "prospects.",
     "rich": "Prospects with more than 20 million of revenue go to {boss}, whatever their country.",
 }
 _ROUTING_PROMPTS = (
-    "The prospects from the trade fair still have no owner. Please assign each of them to the right "
-    "sales rep by territory (the knowledge base has the list), and check the sales channel, there "
-    "was a change announced there. Who got how many? I only need the number for {boss}, plus the "
-    "names of the prospects that went to {boss}.",
+    "The prospects from the trade fair still have no owner. Please assign each of them to the "
+    "right sales rep by territory (the knowledge base has the list), and check the sales "
+    "channel, there was a change announced there. Who got how many? I only need the number for "
+    "{boss}, plus the names of the prospects that went to {boss}.",
     "Can you give owners to all prospects that don't have one? Territories are written down, and "
     "{boss} posted something in the sales channel that you should respect. Let me know which "
     "prospects landed with {boss} and how many that is.",
@@ -142,8 +143,8 @@ _FORECAST_PROMPTS = (
     "forecast rules. Put it into a note called 'Forecast March' with the total in the text, like "
     "12345.67, and tell me the total and how many deals are in it.",
     "What's our weighted forecast for March? Amount times probability for every open deal with a "
-    "close date in March that counts under our rules. Save it as a note 'Forecast March' (the total "
-    "written like 12345.67), and give me number of deals and total.",
+    "close date in March that counts under our rules. Save it as a note 'Forecast March' (the "
+    "total written like 12345.67), and give me number of deals and total.",
 )
 
 

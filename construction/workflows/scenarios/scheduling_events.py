@@ -32,8 +32,8 @@ _SLOT_PROMPTS = (
     "'{title}' into the calendar with the three as attendees. It starts on the hour or half hour, "
     "within 9 to 17, and our meeting rules hold. When is it?",
     "{a}, {b} and {c} need an hour together next week, as early as possible, between 9 and 17, "
-    "starting on the full or half hour. Please book it as '{title}' with all three invited and stick "
-    "to our meeting rules. Tell me day and start.",
+    "starting on the full or half hour. Please book it as '{title}' with all three invited and "
+    "stick to our meeting rules. Tell me day and start.",
 )
 
 
@@ -161,9 +161,9 @@ _ROOM_PROMPTS = (
     "{caretaker} wrote that a room is closed next week. Please move every event out of it into "
     "another room that's free then, the way our room rules say, and leave times as they are. Which "
     "rooms are used now, and how many events did you move?",
-    "One of our rooms can't be used next week, see the mail from {caretaker}. Could you put its events "
-    "into other rooms by the room rules? Same times. Then tell me how many events moved and the "
-    "rooms they are in now.",
+    "One of our rooms can't be used next week, see the mail from {caretaker}. Could you put its "
+    "events into other rooms by the room rules? Same times. Then tell me how many events moved "
+    "and the rooms they are in now.",
 )
 
 
@@ -188,11 +188,21 @@ def _closing(number: int, seed: int) -> Draft:
     _event(story, staff[1], 2, 16, 17, "Standing talk", room=closed, status="cancelled")
     _event(story, staff[2], 8, 10, 11, "Later review", room=closed)
     for day in range(5):
-        _event(story, story.draw.pick(staff), day, 16, 17, "Round", room=story.draw.pick(("Oak", "Pine")))
+        _event(
+            story,
+            story.draw.pick(staff),
+            day,
+            16,
+            17,
+            "Round",
+            room=story.draw.pick(("Oak", "Pine")),
+        )
     seats = ", ".join(f"{room} {count}" for room, count in _ROOMS.items())
     lead = f"Seats: {seats}, {closed} 10. The owner of an event needs a seat too."
     house_rule(story, "Meeting rooms", lead, _MOVES)
-    text = f"Dear all, the floor of {closed} is renewed from Monday to Friday. Please do not use it."
+    text = (
+        f"Dear all, the floor of {closed} is renewed from Monday to Friday. Please do not use it."
+    )
     story.overrides(mail(story, caretaker, "Room closed next week", text, days_ago=1))
     mails(story, staff)
     articles(story)

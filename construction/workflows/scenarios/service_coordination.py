@@ -6,8 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import article, attempt, every, figure, get, letter
-from construction.workflows.scenarios.acting import named, report, rows
+from construction.workflows.scenarios.acting import (
+    article,
+    attempt,
+    every,
+    figure,
+    letter,
+    named,
+    report,
+    rows,
+)
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import (
     Person,
@@ -34,12 +42,14 @@ _START = {
     "returning": "Customers who were with us before (tag 'returning') start within 3 days instead.",
 }
 _START_PROMPTS = (
-    "Please set up the customers we won in the last seven days: make the account active and create a "
-    "task 'Start <account name>' for its owner, due on the start date that our onboarding rules give, "
-    "counted from the day the deal was won. Which accounts are they, and which start date comes first?",
-    "Customers won during the past seven days need their start. For each: account to active, plus a "
-    "task 'Start <account name>' assigned to the account's owner and due on the start date (days after "
-    "the win, as in the onboarding rules). List the accounts and the earliest start.",
+    "Please set up the customers we won in the last seven days: make the account active and "
+    "create a task 'Start <account name>' for its owner, due on the start date that our "
+    "onboarding rules give, counted from the day the deal was won. Which accounts are they, and "
+    "which start date comes first?",
+    "Customers won during the past seven days need their start. For each: account to active, "
+    "plus a task 'Start <account name>' assigned to the account's owner and due on the start "
+    "date (days after the win, as in the onboarding rules). List the accounts and the earliest "
+    "start.",
 )
 
 
@@ -70,7 +80,9 @@ def _start(number: int, seed: int) -> Draft:
         story.fields(account)["status"] = "active"
         story.add("todo", "tasks", "task", title=f"Start {name} Union", due_on="2026-02-20",
                   status="done", assignee=ACTOR)  # fmt: skip
-    lead = f"Every new customer starts within {usual} days of the win: the last of them is the date."
+    lead = (
+        f"Every new customer starts within {usual} days of the win: the last of them is the date."
+    )
     house_rule(story, "Onboarding customers", lead, _START, "sales")
     articles(story)
     story.list_is("accounts", sorted(starts), "names, as a JSON list in any order")
@@ -130,12 +142,12 @@ _LEAVING = {
     "region": "accounts in the region Coast go to {boss}, the others to {heir}",
 }
 _LEAVING_PROMPTS = (
-    "{name} leaves us. Please pass on {name}'s active accounts and unresolved tickets the way {boss} "
-    "described in the mail about it. How many accounts does {heir} get, and how many tickets did you "
-    "reassign?",
-    "With {name} leaving, all active accounts and unresolved tickets of {name} need new people. {boss} "
-    "wrote who gets what. Tell me how many accounts {heir} takes over and the number of tickets you "
-    "handed on.",
+    "{name} leaves us. Please pass on {name}'s active accounts and unresolved tickets the way "
+    "{boss} described in the mail about it. How many accounts does {heir} get, and how many "
+    "tickets did you reassign?",
+    "With {name} leaving, all active accounts and unresolved tickets of {name} need new people. "
+    "{boss} wrote who gets what. Tell me how many accounts {heir} takes over and the number of "
+    "tickets you handed on.",
 )
 
 
@@ -166,8 +178,9 @@ def _leaving(number: int, seed: int) -> Draft:
         _ticket(story, name, story.draw.pick((twin, *others)), "open")
     rule = _LEAVING[story.rule].format(boss="me", heir=heir.name)
     text = (
-        f"Hello, as you know {leaver.name} leaves at the end of the month. For the active accounts: "
-        f"{rule}. All tickets that are not resolved go to {heir.name}. Thanks, {boss.name}"
+        f"Hello, as you know {leaver.name} leaves at the end of the month. For the active "
+        f"accounts: {rule}. All tickets that are not resolved go to {heir.name}. Thanks, "
+        f"{boss.name}"
     )
     story.overrides(mail(story, boss, f"Handover of {leaver.name}", text, days_ago=2))
     for person in (twin, others[0]):

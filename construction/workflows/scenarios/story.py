@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 from construction.workflows.contracts import Draft, Fault, FaultKind, World
@@ -134,7 +133,12 @@ class Story:
     # The draft
 
     def draft(
-        self, prompt: str, params: Mapping[str, Any], *, faulty: tuple[str, str], language: str = "en"
+        self,
+        prompt: str,
+        params: Mapping[str, Any],
+        *,
+        faulty: tuple[str, str],
+        language: str = "en",
     ) -> Draft:
         """`faulty`: service and operation that are disturbed in every third draft."""
         assert self._overriding, f"{self.scenario}: nothing overrides"
@@ -222,9 +226,7 @@ def _by_service(records: Sequence[str]) -> dict[str, list[str]]:
     return {name: [r for r in records if r.partition("/")[0] == name] for name in services}
 
 
-def _read(
-    name: str, service: str, records: Sequence[str], *, required: bool = False
-) -> Check:
+def _read(name: str, service: str, records: Sequence[str], *, required: bool = False) -> Check:
     return Check(
         check_id=f"read.{name}",
         kind="records_returned",

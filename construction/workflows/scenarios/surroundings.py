@@ -115,6 +115,4 @@ def house_rule(
     """The policy with the rule of the story; its archived version has the rule of a sibling."""
     names = list(rules)
     older = rules[names[names.index(story.rule) - 1]]
-    return policy(
-        story, title, f"{lead} {rules[story.rule]}", older=f"{lead} {older}", owner=owner
-    )
+    return policy(story, title, f"{lead} {rules[story.rule]}", older=f"{lead} {older}", owner=owner)

@@ -6,8 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import article, attempt, every, figure, get, letter
-from construction.workflows.scenarios.acting import named, report, rows
+from construction.workflows.scenarios.acting import (
+    article,
+    attempt,
+    every,
+    figure,
+    get,
+    letter,
+    named,
+    report,
+    rows,
+)
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import companies, domain_of, near_company, people
 from construction.workflows.scenarios.story import Story
@@ -27,14 +36,14 @@ _PRICES = {
     "bundle": "Prices for a set do not count.",
 }
 _PRICE_PROMPTS = (
-    "Please check our competitors' saved product pages against our own prices. Where someone is cheaper "
-    "than us (by our comparison rules), create a task 'Check price <item number>' with the lowest "
-    "competing price in the details, like 12.34. Which item numbers are concerned, and what's the "
-    "biggest gap in EUR?",
-    "Which of our items are sold cheaper elsewhere? Compare the saved pages of competitors with our "
-    "prices under our comparison rules; for each such item make a task 'Check price <item number>' and "
-    "put the lowest competing price (like 12.34) in the details. List the items and the largest "
-    "difference in EUR.",
+    "Please check our competitors' saved product pages against our own prices. Where someone is "
+    "cheaper than us (by our comparison rules), create a task 'Check price <item number>' with "
+    "the lowest competing price in the details, like 12.34. Which item numbers are concerned, "
+    "and what's the biggest gap in EUR?",
+    "Which of our items are sold cheaper elsewhere? Compare the saved pages of competitors with "
+    "our prices under our comparison rules; for each such item make a task 'Check price <item "
+    "number>' and put the lowest competing price (like 12.34) in the details. List the items and "
+    "the largest difference in EUR.",
 )
 _GOODS = (
     *("Garden bench", "Hand cart", "Tool box", "Rain barrel", "Bird house", "Hose reel"),
@@ -56,7 +65,11 @@ def _prices(number: int, seed: int) -> Draft:
         )  # fmt: skip
         cheap = round(own - story.draw.cents(4, 12), 2)
         shown = own + 9.5 if kind == "dear" else cheap
-        marks = {"member": "Members only.", "stock": "Out of stock.", "bundle": "Price of a set of 2."}
+        marks = {
+            "member": "Members only.",
+            "stock": "Out of stock.",
+            "bundle": "Price of a set of 2.",
+        }
         shipping = 25 if kind == "shipping" else 0
         page = _page(story, shops[0], name, shown, shipping, marks.get(kind, "In stock."))
         other = _page(story, shops[1], name, own + 14.25, 0, "In stock.")
@@ -69,7 +82,14 @@ def _prices(number: int, seed: int) -> Draft:
             )  # fmt: skip
     for shop in shops[2:]:
         for name in ("Snow shovel", "Sun sail", "Fire bowl"):
-            _page(story, shop, f"{name} by {shop.split()[0]}", story.draw.cents(20, 90), 0, "In stock.")
+            _page(
+                story,
+                shop,
+                f"{name} by {shop.split()[0]}",
+                story.draw.cents(20, 90),
+                0,
+                "In stock.",
+            )
     house_rule(story, "Comparing prices", "Only a lower price for one piece of the same item counts.",
                _PRICES, "shop")  # fmt: skip
     articles(story)
@@ -118,14 +138,16 @@ _DETAILS = {
     "company": "Only pages of the supplier itself count (kind company), not news or forums.",
     "month": "Only pages from May count; older ones are ignored.",
     "hold": "Suppliers on hold are left as they are.",
-    "country": "Suppliers outside the country (Ireland) are left as they are; {buyer} sees to them.",
+    "country": "Suppliers outside the country (Ireland) are left as they are; {buyer} sees to "
+    "them.",
 }
 _DETAIL_PROMPTS = (
-    "I saved pages on which suppliers announce new phone numbers. Please update our supplier records "
-    "from them, minding what {buyer} mailed about this round. How many records did you update, and "
-    "for which suppliers?",
-    "Several suppliers have new phone numbers; the pages are saved. Please bring our supplier list up to "
-    "date and follow {buyer}'s mail about it. Tell me which suppliers you changed and how many.",
+    "I saved pages on which suppliers announce new phone numbers. Please update our supplier "
+    "records from them, minding what {buyer} mailed about this round. How many records did you "
+    "update, and for which suppliers?",
+    "Several suppliers have new phone numbers; the pages are saved. Please bring our supplier "
+    "list up to date and follow {buyer}'s mail about it. Tell me which suppliers you changed and "
+    "how many.",
 )
 
 
@@ -165,7 +187,8 @@ def _details(number: int, seed: int) -> Draft:
 
 def _supplier(story: Story, name: str, kind: str) -> str:
     return story.add(
-        "inventory", "suppliers", "sup", name=name, status="on_hold" if kind == "hold" else "approved",
+        "inventory", "suppliers", "sup", name=name,
+        status="on_hold" if kind == "hold" else "approved",
         country="Wales" if kind == "country" else "Ireland", email=f"office@{domain_of(name)}",
         phone=f"+353 1 555 {story.draw.whole(1000, 9999)}",
     )  # fmt: skip
