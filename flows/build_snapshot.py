@@ -28,6 +28,7 @@ from flows.stages import (
     sessions,
     signals,
     tables,
+    workflows,
 )
 
 SIGNALS = Lane(
@@ -65,12 +66,18 @@ QUESTIONS = Lane(
     stages=(questions.STATEMENTS, questions.QUESTIONS, questions.QUESTION_PHRASING),
     given=questions.is_given,
 )
+WORKFLOWS = Lane(
+    name="signals-to-workflows",
+    meaning="From demand to executable tasks over services and broken workspaces.",
+    stages=(workflows.WORKFLOW_DEMAND, workflows.WORKFLOWS),
+    given=workflows.is_given,
+)
 SELECTION = Lane(
     name="select-subset",
     meaning="From the pool of all lanes to the tasks of the release.",
     stages=(preflight.PREFLIGHT, sandbox_preflight.SANDBOX_PREFLIGHT, selection.SELECT),
 )
-PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, SELECTION)
+PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, WORKFLOWS, SELECTION)
 
 
 @dataclass(frozen=True, slots=True)

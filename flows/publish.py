@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from anonymization.leaks.candidate_leaks import guard_release
@@ -15,9 +16,10 @@ from construction.judging.candidate_ideas import IDEAS_FILE
 from construction.judging.model.asking import model_costs, model_replies
 from construction.signals.mixture import public_mixture
 from construction.signals.pictures import pictures_of
+from construction.workflows.pool import worlds_of
 from data.builds import architecture, host_and_tools, lock_digest
 from data.contracts import Candidate
-from data.pool import read_pool
+from data.pool import fixture_files
 from data.releases import with_changes
 from data.snapshot import layout, mark_latest, verify, write_snapshot
 from data.snapshot.config import DEMO_LICENCE, CardConfig
@@ -36,9 +38,11 @@ from flows import ROOT
 from flows.gates import GATE_ORDER
 from flows.run import Run
 from flows.stages.masking import release_targets
+from flows.stages.preflight import FILE_PARTS
 from flows.stages.questions import questions_report, questions_tables
 from flows.stages.selection import chosen_candidates, selection_report
 from flows.stages.tables import keep_pseudonymized, sealed
+from flows.stages.workflows import WORKFLOW_DEMAND, WORKFLOWS, workflows_report
 
 
 def publish(
@@ -122,7 +126,7 @@ def _release(
         version=recipe.release.version,
         card=_card(recipe.release.card, privacy),
         candidates=released_candidates(results),
-        fixture_file=dict(read_pool(outputs.get("package", ())).fixtures).__getitem__,
+        fixture_file=_input_files(results).__getitem__,
         opaque=lambda item_id: run.opaque("x", item_id),
         build=_build_facts(run, results),
         ledger_tables=LedgerTables(
@@ -137,12 +141,19 @@ def _release(
             **selected,
             "mixture": public_mixture(signals[0], ideas[0] / IDEAS_FILE) if signals else None,
             "questions": questions_report(outputs.get("questions", ()), phrased) or None,
+            "workflows": workflows_report(outputs.get(WORKFLOW_DEMAND.name, ())),
         },
         tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
         answers=phrased[0] / "private/answers.parquet" if phrased else None,
+        worlds=worlds_of(outputs.get(WORKFLOWS.name, ())),
         pictures={**pictures_of(signals, selected), **tables.pictures},
         run_info=dict(run_info) | {"judging": costs} | host_and_tools(),
     )
+
+
+def _input_files(results: Results) -> dict[str, Path]:
+    """The stored input files of all lanes by SHA-256."""
+    return fixture_files([part for stage in FILE_PARTS for part in results.outputs.get(stage, ())])
 
 
 def _build_facts(run: Run, results: Results) -> BuildFacts:

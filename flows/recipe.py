@@ -25,6 +25,7 @@ from construction.sessions.config import SessionsConfig
 from construction.sessions.network.probe import NetworkRuntime
 from construction.signals.config import SignalsRecipe
 from construction.statements.config import StatementsRecipe
+from construction.workflows.config import WorkflowsRecipe
 from data.canonical import digest
 from data.configuration import Section, merge, read_layers, read_section, read_toml, validated
 from data.contracts import StageConfig
@@ -54,6 +55,7 @@ class _Sections(StageConfig):
     signals: SignalsRecipe = SignalsRecipe()
     questions: QuestionsRecipe = QuestionsRecipe()
     tables: TablesRecipe = TablesRecipe()
+    workflows: WorkflowsRecipe = WorkflowsRecipe()
     grading: GradingRecipe = GradingRecipe()
     selection: SelectionRecipe = SelectionRecipe()
     preflight: SandboxRecipe = SandboxRecipe()

@@ -146,6 +146,13 @@ def judge_here(questions: Sequence[Question], files: Files) -> list[StateReason 
     return [judge_state(kind, params, files) for kind, params in questions]
 
 
+def judge_check(kind: str, params: Mapping[str, Any], files: Files, run: Run) -> StateReason | None:
+    """One check on files that this project wrote itself."""
+    if kind == RUNS:
+        return _after_run(params, files, run, judge_here)
+    return judge_state(kind, params, files)
+
+
 def judge_in_child(questions: Sequence[Question], files: Files) -> list[StateReason | None]:
     """In a confined process; if it dies, every check that it was to answer fails."""
     root = Path(__file__).resolve().parents[__name__.count(".")]

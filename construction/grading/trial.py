@@ -20,6 +20,7 @@ from construction.grading.scripted_agent import slug
 from construction.grading.spec import spec_of
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec, answer
 from construction.statements.tools.database import Database
+from construction.workflows.agent_tools import split_tool_name
 from data.canonical import digest, file_digest
 from data.captures import CaptureFile
 from data.contracts import Candidate, Fixture
@@ -183,8 +184,8 @@ def _tool_faults(task: Candidate, database: Database | None) -> Iterator[Fault]:
     """Tools that nobody provides, or that do not answer."""
     walked = _walked(task, database)
     for name in task.tools:
-        if name in walked or _is_in_the_box(name, task):
-            continue
+        if name in walked or _is_in_the_box(name, task) or split_tool_name(name):
+            continue  # the last: services are tried when the task is screened
         what = _unanswered(BY_NAME.get(name), database)
         if what is not None:
             yield Fault(TrialStep.EXECUTION, what, name)

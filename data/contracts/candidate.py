@@ -20,6 +20,7 @@ class Lane(StrEnum):
     SIGNALS = "signals"
     QUESTIONS = "questions"
     ANALYTICS = "analytics"
+    WORKFLOWS = "workflows"
 
 
 class Disclosure(StrEnum):

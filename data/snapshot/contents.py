@@ -9,8 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from data.atomic import private_dir
-from data.canonical import digest, pretty_json
+from data.canonical import canonical_json, digest, pretty_json
 from data.contracts import Candidate
 from data.errors import ReleaseError
 from data.neutralise import storable_tree
@@ -129,6 +131,10 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
     for task in contents.release.candidates:
         for name, content in tasks.private_parts(task, guid).items():
             _write(root / task.task_id / name, content)
+        if task.task_id in contents.release.worlds:
+            world = orjson.loads(contents.release.worlds[task.task_id].read_bytes())
+            content = canonical_json({"canary": guid, **world}) + b"\n"
+            _write(root / task.task_id / layout.WORLD, content)
     ledger_tables.write(root, contents.frames)
     if contents.release.answers is not None:
         shutil.copyfile(contents.release.answers, root / layout.ANSWERS_TABLE)

@@ -30,6 +30,7 @@ STATISTICS = f"{AUDIT}/statistics.json"
 PRIVACY = f"{AUDIT}/privacy.json"
 PRIVACY_PAGE = f"{AUDIT}/privacy.html"  # where there are anonymized tables
 HALF_LINK = "snapshot.json"  # in private/: which public half it belongs to
+WORLD = "world.json"  # in private/TASK/: the services of a workflow task at the start
 LEDGER_TABLE = "ledger.parquet"
 VERDICTS_TABLE = "verdicts.parquet"
 LINEAGE_TABLE = "lineage.parquet"

@@ -14,16 +14,21 @@ from data.run_store import content_digest
 from data.stages import Shard, Stage, Unit
 from flows.run import Work
 from flows.stages.questions import STATEMENTS
+from flows.stages.workflows import WORKFLOWS
 
-POOL_PARTS = ("leak-check", "question_phrasing")  # the last stage of each lane with candidates
-_FILES = "package"
+POOL_PARTS = (
+    "leak-check",
+    "question_phrasing",
+    WORKFLOWS.name,
+)  # the last stage of each lane with candidates
+FILE_PARTS = ("package", WORKFLOWS.name)  # the stages that keep input files of candidates
 _SHARD_SIZE = 200  # candidates
 
 
 def _shards(work: Work) -> list[Shard]:
     """Candidates in the order of their ids, some to a shard."""
     rows = pool_rows([part for stage in POOL_PARTS for part in work.folders(stage)])
-    files = fixture_files(work.folders(_FILES))
+    files = fixture_files([part for stage in FILE_PARTS for part in work.folders(stage)])
     statements = work.folders(STATEMENTS.name)
     database = statements[0] / DATABASE if statements else None
     made_from = [content_digest(folder) for folder in statements]
@@ -43,6 +48,6 @@ PREFLIGHT = Stage(
     meaning=GATE.meaning,
     units=(Unit(UNIT, StageKind.FILTER),),
     settings=(SECTION,),
-    reads=(*POOL_PARTS, _FILES, STATEMENTS.name),
+    reads=(*dict.fromkeys((*POOL_PARTS, *FILE_PARTS)), STATEMENTS.name),
     shards=_shards,
 )

@@ -8,7 +8,8 @@ mutant for each check. What is run is this project's own, so all programs share 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -21,11 +22,10 @@ from construction.grading.null_files import LOREM, holding, saved_anew, shell, s
 from construction.grading.programs import Program, Ran, Run
 from construction.grading.programs_box import LIMITS, run_in
 from construction.grading.spec import TaskSpec, spec_of
-from construction.grading.state import grade_state, judge_here
-from construction.grading.state_kinds import StateReason, is_keeping
+from construction.grading.state import grade_state, judge_check, judge_here
+from construction.grading.state_kinds import RUNS, StateReason, is_keeping
 from construction.sandbox.box import Box
 from construction.sandbox.sandbox import Sandbox
-from construction.workflows.repair.catalogue import BY_NAME
 from construction.workflows.repair.drafts import Files, Repair, RepairDraft
 from construction.workflows.screening import SCREEN, ScreeningConfig, Tried
 from data.canonical import digest
@@ -41,7 +41,6 @@ class RepairScreened:
     """A draft with what its reference delivers, what it was put to, and the verdict."""
 
     draft: RepairDraft
-    repair: Repair
     delivered: Files
     tried: Tried
     verdict: Verdict
@@ -52,20 +51,27 @@ class RepairScreened:
         return self.verdict.reason
 
 
-def screened(
-    drafts: Sequence[RepairDraft], config: ScreeningConfig, repairs: Mapping[str, Repair] = BY_NAME
-) -> Iterator[RepairScreened]:
-    """Every draft with its verdict, in order. Raises SandboxFailed where there is no sandbox."""
+def screen_repair(
+    draft: RepairDraft, repair: Repair, run: Run, config: ScreeningConfig
+) -> RepairScreened:
+    """A draft with its verdict; `run` runs programs, which are this project's own."""
+    seen, delivered = tried(draft, repair, run, config)
+    return RepairScreened(draft, delivered, seen, SCREEN.judge(seen, config))
+
+
+@contextmanager
+def own_programs() -> Iterator[Run]:
+    """A box in which programs of this project run, each in its own folder.
+
+    Raises SandboxFailed where there is no sandbox.
+    """
     with Sandbox(Box(LIMITS)) as sandbox:
         numbers = count()
 
         def run(program: Program) -> Ran:
             return run_in(sandbox, program, f"run-{next(numbers)}")
 
-        for draft in drafts:
-            repair = repairs[draft.generator]
-            seen, delivered = tried(draft, repair, run, config)
-            yield RepairScreened(draft, repair, delivered, seen, SCREEN.judge(seen, config))
+        yield run
 
 
 def spec_of_repair(draft: RepairDraft) -> TaskSpec:
@@ -89,7 +95,8 @@ def tried(
 ) -> tuple[Tried, Files]:
     """What a draft was put to, and what its reference delivers."""
     spec, threshold = spec_of_repair(draft), config.pass_threshold
-    grader = partial(graded, spec, run=_once(run), threshold=threshold)
+    once = _once(run)
+    grader = partial(graded, spec, run=once, threshold=threshold)
     delivered = solved(repair, draft.rule, draft.inputs)
     oracle = grader(delivered) if delivered else None
     if oracle is None or oracle.overall != 1:
@@ -99,7 +106,7 @@ def tried(
         or graded(spec, delivered, run, threshold) != oracle
     )
     survivors, mutants, destructive = _mutants(draft, delivered, grader)
-    passes = partial(_passes, grader)
+    passes = partial(_passes, draft, run=once)
     return (
         Tried(
             faults=0,
@@ -138,8 +145,13 @@ def solved(repair: Repair, rule: str, inputs: Files) -> Files:
         return {}
 
 
-def _passes(grader: Any, submissions: Any) -> int:
-    return sum(grader(files).passed is not False for files in submissions)
+def _passes(draft: RepairDraft, submissions: Iterable[Files], run: Run) -> int:
+    """How many pass. All checks are required, so the first that fails decides; reading is cheap."""
+    order = sorted(draft.checks, key=lambda check: check.kind == RUNS)
+    return sum(
+        all(judge_check(check.kind, check.params, files, run) is None for check in order)
+        for files in submissions
+    )
 
 
 def null_deliverables(draft: RepairDraft) -> Iterator[Files]:

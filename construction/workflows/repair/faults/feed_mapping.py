@@ -61,7 +61,8 @@ _REQUESTS = {
     "split": (
         "Norrgard's feed now has the {column} in two columns (letter.md; today's file is "
         "feed.csv), and load.py stops. Please adapt mapping.json so that our column holds both "
-        "parts again, in the order in which the letter gives them. load.py itself belongs to another team."
+        "parts again, in the order in which the letter gives them. load.py itself belongs to "
+        "another team."
     ),
 }
 _LETTERS = {
