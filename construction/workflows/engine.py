@@ -40,6 +40,9 @@ MAX_REQUEST_BYTES = 64 * 1024
 MAX_DELAY_MS = 2000
 _MAX_NAME = 80  # characters of a name that is unknown, or of a message's part
 _UNKNOWN = "unknown"  # what calls of unknown operations are counted as
+# In the log instead of arguments that are none; no operation has an argument of this name, so that
+# the request is refused for the same reason when it is made again.
+_LEFT_OUT = {"…": "no JSON object, or too large"}
 
 
 def handle(world: World, request: Request) -> Handled:
@@ -64,7 +67,8 @@ def handle(world: World, request: Request) -> Handled:
         after, body, records = _carried_out(counted, operation, arguments, kinds)
     except Refusal as refusal:
         body = {"error": refusal.refused.value, "message": refusal.message}
-        row = AuditRow(name, title, arguments or {}, refusal.refused.value)
+        kept = _LEFT_OUT if arguments is None else arguments
+        row = AuditRow(name, title, kept, refusal.refused.value)
         return Handled(counted, Response(body, refusal.refused), (row,))
     delay = MAX_DELAY_MS if FaultKind.SLOW in kinds else 0
     row = AuditRow(name, title, arguments or {}, OK, records=records)

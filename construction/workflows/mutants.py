@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+from construction.grading.field_conditions import fits
 from construction.workflows.contracts import Draft, Request
 from construction.workflows.declaration import operations
+from construction.workflows.diff import state_changes
 from construction.workflows.engine import OK
 from construction.workflows.runs import Run, replay
 from data.contracts.attempt import StateChange, Submission
@@ -96,15 +98,11 @@ def _left_out(check: Check, draft: Draft, run: Run, is_meant: Any) -> Iterator[M
 
 
 def _changes_between(before: Run, after: Run) -> Sequence[StateChange]:
-    from construction.workflows.diff import state_changes
-
     return state_changes(before.world.state, after.world.state)
 
 
 def _made_by(check: Check, draft: Draft, run: Run) -> list[str]:
     """The records that were made and fit a check, by the grader's own comparison."""
-    from construction.grading.field_conditions import fits
-
     return [
         change.record
         for change in run.submission().changes
@@ -178,9 +176,9 @@ def _stray(
         return Request(service, name, {"id": identifier})
     rules = operations(service)[name].arguments
     for field, rule in rules.items():
-        if field != "id" and rule.type == "text" and not rule.reference and not rule.values:
-            if not rule.unique and fields.get(field) != OTHER_TEXT:
-                return Request(service, name, {"id": identifier, field: OTHER_TEXT})
+        is_free = rule.type == "text" and not (rule.reference or rule.values or rule.unique)
+        if field != "id" and is_free and fields.get(field) != OTHER_TEXT:
+            return Request(service, name, {"id": identifier, field: OTHER_TEXT})
     return None
 
 

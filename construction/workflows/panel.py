@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -116,10 +117,8 @@ class _Twice(_Relay):
     def call(self, service: str, operation: str, **arguments: Any) -> Body:
         body = self.client.call(service, operation, **arguments)
         if not operations(service)[operation].is_read:
-            try:
+            with suppress(RefusedError):
                 self.client.call(service, operation, **arguments)
-            except RefusedError:
-                pass
         return body
 
 

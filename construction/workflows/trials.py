@@ -1,4 +1,4 @@
-"""What a draft is put to: attacks without work, wrong acts besides, recipes that do not fit, mutants."""
+"""What a draft is put to: attacks, wrong acts besides, recipes that do not fit, mutants."""
 
 from __future__ import annotations
 

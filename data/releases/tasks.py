@@ -68,6 +68,21 @@ class ReleasedTasks:
             whole[name] = orjson.loads((self.private / path).read_bytes())[name]
         return whole
 
+    def world(self, task_id: str) -> Path:
+        """The file with the services' state at the start of a workflow task.
+
+        Raises InputError if the task has none, or if it is not what was released.
+        """
+        path = f"{task_id}/{layout.WORLD}"
+        if self.private is None or path not in self.private_sums:
+            raise InputError(
+                self.snapshot, f"no {layout.WORLD} of {task_id[:100]}",
+                "a workflow task, and the private half of its release",
+                "Choose a task with services, or restore private/.",
+            )  # fmt: skip
+        _check(self.private, path, self.private_sums)
+        return self.private / path
+
 
 def read_tasks(snapshot: Path) -> ReleasedTasks:
     """The tasks of a snapshot, both halves or the public one.

@@ -43,6 +43,7 @@ COMMANDS = {
     "leaderboard": ("leaderboard", "write the leaderboard of graded attempts"),
     "plan": ("leaderboard", "say how many tasks tell two agents apart"),
     "serve-tables": ("workspace", "serve statements to agents (MCP)"),
+    "services": ("services", "start a workflow task's services to try them"),
     "export-atif": ("workspace", "write sessions as ATIF trajectories"),
 }
 GROUPS = {

@@ -19,7 +19,7 @@ from construction.workflows.scenarios.acting import (
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import Person, namesakes, people
 from construction.workflows.scenarios.story import Story
-from construction.workflows.scenarios.surroundings import articles, house_rule, mail, mails
+from construction.workflows.scenarios.surroundings import articles, house_rule, mailed_rule, mails
 
 FAMILY = "approvals_governance"
 NOW = "2026-05-05T08:50:00+02:00"
@@ -83,9 +83,9 @@ def _request(story: Story, kind: str, centre: str, staff: list[Person]) -> tuple
     budgets = [
         story.add(
             "finance", "budgets", "bud", cost_centre=centre, period=period, currency="EUR",
-            planned=round(spent + left, 2), spent=spent, owner=ACTOR,
+            planned=round(spent + amount_left, 2), spent=spent, owner=ACTOR,
         )
-        for period, left in periods.items()
+        for period, amount_left in periods.items()
     ]  # fmt: skip
     what = "travel" if kind == "travel" else story.draw.pick(("purchase", "purchase", "travel"))
     things = {"travel": ("Site visit", "Trade fair", "Training week")}
@@ -108,14 +108,14 @@ def _solve_spending(client: Client, params: Mapping[str, Any]) -> str:
         [budget] = every(
             client, "finance", "budgets", cost_centre=request["cost_centre"], period="2026-Q2"
         )
-        left = budget["planned"] - budget["spent"] - request["amount"]
+        rest = budget["planned"] - budget["spent"] - request["amount"]
         reserve = budget["planned"] / 10 if "a tenth of the planned" in text else 0
         is_late = request["kind"] == "travel" and "Travel is approved only" in text
         is_open = "three offers" in text and request["amount"] > figure(
             text, r"more than ([\d,.]+) EUR", 1e9
         )
         is_open = is_open or ("only that it is urgent" in text and request["reason"] == "Urgent!")
-        if left < reserve or (is_late and request["needed_by"] < days_later(TODAY, 14)):
+        if rest < reserve or (is_late and request["needed_by"] < days_later(TODAY, 14)):
             attempt(client, "approvals", "reject_request", id=request["id"], comment="By our rules")
             rejected.append(request["title"])
         elif is_open:
@@ -168,11 +168,9 @@ def _access(number: int, seed: int) -> Draft:
         rejected += [person.name] if is_refused else []
     for person in staff[:4]:
         _wish(story, person, "visitor list")
-    rules = list(_ACCESS)
-    older = _ACCESS[rules[rules.index(story.rule) - 1]]
-    mail(story, officer, "Access to systems, until last year", older, days_ago=390)
-    text = f"Hello, one thing about access from this month on. {_ACCESS[story.rule]} Thank you"
-    story.overrides(mail(story, officer, "Access to systems", text, days_ago=4))
+    subjects = "Access to systems", "Access to systems, until last year"
+    frame = "Hello, one thing about access from this month on. {} Thank you"
+    mailed_rule(story, officer, subjects, _ACCESS, frame)
     mails(story, staff)
     story.number_is("approved", approved, "how many")
     story.list_is("rejected", sorted(rejected), "full names, as a JSON list in any order")

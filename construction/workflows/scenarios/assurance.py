@@ -195,7 +195,7 @@ def _solve_erasure(client: Client, params: Mapping[str, Any]) -> str:
         known = next(
             c for c in rows(client, "contacts", "contacts", query=name) if c["name"] == name
         )
-        invoices = [i for i in every(client, "finance", "invoices", party=name)]
+        invoices = every(client, "finance", "invoices", party=name)
         complaints = rows(
             client, "helpdesk", "tickets", requester=known["email"], category="complaint"
         )

@@ -150,10 +150,8 @@ def _terms(number: int, seed: int) -> Draft:
     titles = story.draw.shuffled(_HEADLINES)
     story.room("documents", "versions")
     for at in range(6):
-        present = story.draw.sample([pair[0] for pair in _TERMS.values()], 2)
-        present = (
-            [old, *[t for t in present if t != old]] if at < 4 else [t for t in present if t != old]
-        )
+        drawn = story.draw.sample([pair[0] for pair in _TERMS.values()], 2)
+        present = [old] * (at < 4) + [term for term in drawn if term != old]
         body = _text(present, at % 2 + 1)
         draft = _paper(story, titles.pop(), folder, body, "draft")
         if old in body:
@@ -170,13 +168,8 @@ def _terms(number: int, seed: int) -> Draft:
         _paper(story, titles.pop(), "/texts/internal", _text([old, "employees"], 1), "draft")
     rules = list(_TERMS)
     before = _TERMS[rules[rules.index(story.rule) - 1]]
-    mail(
-        story,
-        editor,
-        "Wording last year",
-        f"We now say '{before[1]}' for '{before[0]}'.",
-        days_ago=400,
-    )
+    said = f"We now say '{before[1]}' for '{before[0]}'."
+    mail(story, editor, "Wording last year", said, days_ago=400)
     text = f"Dear all, from now on we say '{new}' instead of '{old}'. Thank you"
     story.overrides(mail(story, editor, "Wording", text, days_ago=4))
     mails(story, others)

@@ -35,6 +35,7 @@ _NOTICE = {
     "large": "Our deadline is 10 days before the last day for giving notice, for contracts of "
     "more than 20,000 EUR a year 45 days before.",
 }
+_FOLDERS = ("/contracts/facility", "/contracts/it", "/contracts/fleet")
 _NOTICE_PROMPTS = (
     "Which of our contracts in the folder {folder} end this year and aren't cancelled yet? For "
     "each, put a deadline into the calendar called 'Notice: <contract title>', all in one hour "
@@ -49,12 +50,9 @@ _NOTICE_PROMPTS = (
 
 def _notice(number: int, seed: int) -> Draft:
     story = Story("contract_notice", number, seed, list(_NOTICE), NOW, ACTOR)
-    folder, other = story.draw.sample(
-        ("/contracts/facility", "/contracts/it", "/contracts/fleet"), 2
-    )
+    folder, other = story.draw.sample(_FOLDERS, 2)
     story.room("calendar", "events")
     kinds = ["plain", "plain", "amended", "rent", "large", "cancelled", "later"]
-    lead_days = {"early": 20, "shared": 0}
     deadlines = []
     for at, (kind, name) in enumerate(zip(kinds, companies(story.draw, 7), strict=True)):
         contract, ends, months = _contract(story, name, folder, kind)
@@ -68,7 +66,7 @@ def _notice(number: int, seed: int) -> Draft:
         story.reads(contract)
         if at == 0:
             _contract(story, near_company(name), other, "plain")
-        days = lead_days.get(story.rule, 10)
+        days = {"early": 20, "shared": 0}.get(story.rule, 10)
         if kind == story.rule:
             days = {"rent": 60, "large": 45}[kind]
         deadline = days_later(ends, -30 * months - days)
@@ -88,9 +86,8 @@ def _notice(number: int, seed: int) -> Draft:
     articles(story)
     story.number_is("deadlines", len(deadlines), "how many")
     story.date_is("first", min(deadlines))
-    params = {"folder": folder}
     prompt = _NOTICE_PROMPTS[number % 2].format(folder=folder)
-    return story.draft(prompt, params, faulty=("documents", "search_documents"))
+    return story.draft(prompt, {"folder": folder}, faulty=("documents", "search_documents"))
 
 
 def _contract(story: Story, name: str, folder: str, kind: str) -> tuple[str, str, int]:
@@ -194,7 +191,7 @@ def _rises(number: int, seed: int) -> Draft:
     for at, (kind, name) in enumerate(zip(kinds, companies(story.draw, 7), strict=True)):
         old = story.draw.cents(40, 90)
         new = round(old * (1.25 if kind == "cap" else 1.04 + at / 100), 2)
-        item, supplier = _item(story, name, _PARTS[at], old, kind)
+        item, _ = _item(story, name, _PARTS[at], old, kind)
         sku = story.fields(item)["sku"]
         if kind == "twice":
             _letter(story, name, folder, sku, old + 1, "2025-12-01", "plain")

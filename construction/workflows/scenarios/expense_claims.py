@@ -10,7 +10,7 @@ from construction.workflows.scenarios.acting import attempt, every, figure, get,
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import Person, namesakes, people
 from construction.workflows.scenarios.story import Story
-from construction.workflows.scenarios.surroundings import mail, mails
+from construction.workflows.scenarios.surroundings import mailed_rule, mails
 
 NOW = "2026-04-08T14:05:00+02:00"
 TODAY = NOW[:10]
@@ -74,11 +74,8 @@ def _contact(story: Story, person: Person, department: str, role: str) -> str:
 
 
 def _letters(story: Story, cfo: Person, others: list[Person]) -> None:
-    rules = list(_RULES)
-    older = _RULES[rules[rules.index(story.rule) - 1]]
-    mail(story, cfo, "Expense claims last year", f"Dear all, {older} Kind regards", days_ago=420)
-    text = f"Dear all, {_RULES[story.rule]} Everything else stays as it is. Kind regards"
-    story.overrides(mail(story, cfo, SUBJECT, text, days_ago=6))
+    frame = "Dear all, {} Everything else stays as it is. Kind regards"
+    mailed_rule(story, cfo, (SUBJECT, "Expense claims last year"), _RULES, frame)
     mails(story, others)
 
 

@@ -18,7 +18,7 @@ from construction.workflows.scenarios.acting import (
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import people
 from construction.workflows.scenarios.story import Story
-from construction.workflows.scenarios.surroundings import articles, house_rule, mail, mails
+from construction.workflows.scenarios.surroundings import articles, house_rule, mailed_rule, mails
 
 FAMILY = "infrastructure_operations"
 NOW = "2026-11-03T07:20:00+01:00"
@@ -199,11 +199,9 @@ def _jobs(number: int, seed: int) -> Draft:
                 "todo", "tasks", f"Somebody looks into {name}.", title=f"Look into {name}",
                 assignee=owner.email,
             )  # fmt: skip
-    rules = list(_JOBS)
-    older = _JOBS[rules[rules.index(story.rule) - 1]]
-    mail(story, lead, "Jobs in the old data centre", f"Until the move: {older}", days_ago=200)
-    text = f"Hello, about the scheduled jobs. {_JOBS[story.rule]} Thanks, and good night"
-    story.overrides(mail(story, lead, "Scheduled jobs", text, days_ago=1))
+    subjects = "Scheduled jobs", "Jobs in the old data centre"
+    frame = "Hello, about the scheduled jobs. {} Thanks, and good night"
+    mailed_rule(story, lead, subjects, _JOBS, frame)
     mails(story, owners)
     story.list_is("jobs", sorted(paused), "names, as a JSON list in any order")
     story.number_is("paused", len(paused), "how many")

@@ -20,7 +20,7 @@ from construction.workflows.scenarios.acting import (
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import companies, people
 from construction.workflows.scenarios.story import Story
-from construction.workflows.scenarios.surroundings import articles, house_rule, mail, mails
+from construction.workflows.scenarios.surroundings import articles, house_rule, mailed_rule, mails
 
 FAMILY = "inventory_procurement"
 NOW = "2026-02-10T07:45:00+01:00"
@@ -67,16 +67,11 @@ def _ordering(number: int, seed: int) -> Draft:
         fields = story.fields(item)
         if kind == "incoming":
             _incoming(story, fields, supplier)
-        is_due = {
-            "low": True,
-            "incoming": story.rule != "incoming",
-            "reserved": story.rule == "reserved",
-        }.get(kind, False)
-        if is_due:
+        if _is_due(kind, story.rule):
             story.reads(item)
-            pieces = usual * 2 if story.rule == "double" else usual
-            if story.rule == "packs":
-                pieces = 50 * math.ceil(usual / 50)
+            pieces = {"double": usual * 2, "packs": 50 * math.ceil(usual / 50)}.get(
+                story.rule, usual
+            )
             ordered[fields["sku"]] = pieces
             story.makes(
                 "inventory", "purchase_orders", f"{name} is ordered.", status="draft",
@@ -94,9 +89,13 @@ def _ordering(number: int, seed: int) -> Draft:
     articles(story)
     story.list_is("items", sorted(ordered), "item numbers, as a JSON list in any order")
     story.number_is("pieces", sum(ordered.values()), "how many")
-    params = {"warehouse": here}
     prompt = _ORDER_PROMPTS[number % 2].format(warehouse=here)
-    return story.draft(prompt, params, faulty=("inventory", "search_items"))
+    return story.draft(prompt, {"warehouse": here}, faulty=("inventory", "search_items"))
+
+
+def _is_due(kind: str, rule: str) -> bool:
+    by_rule = {"low": True, "incoming": rule != "incoming", "reserved": rule == "reserved"}
+    return by_rule.get(kind, False)
 
 
 def _supplier(story: Story, name: str, status: str) -> str:
@@ -191,8 +190,7 @@ def _counting(number: int, seed: int) -> Draft:
         )
         counted = fields["quantity"] + delta
         lines.append(f"{fields['sku']} | {counted} | {'moved' if kind == 'moved' else ''}")
-        is_out = kind == story.rule
-        if delta and not is_out:
+        if delta and kind != story.rule:
             booked, net = booked + 1, net + delta
             story.sets(item, f"{name} is as counted.", quantity=counted)
             story.makes(
@@ -202,25 +200,24 @@ def _counting(number: int, seed: int) -> Draft:
     for name in story.draw.sample(_GOODS, 6):
         _item(story, f"{name}, large", other, "enough", supplier)
     story.room("inventory", "movements")
-    sheets = {here: lines, other: ["Not counted yet"]}
-    for where, content in sheets.items():
-        sheet = story.add(
-            "documents", "documents", "doc", title=f"Stock count {where}", kind="sheet",
-            body="Item | counted | note\n" + "\n".join(content), owner=keeper.email,
-        )  # fmt: skip
-        if where == here:
-            story.reads(sheet)
-    text = f"Hello, about the stock count: {_COUNTING[story.rule]} Everything else is booked. Bye"
-    story.overrides(mail(story, keeper, "Stock count", text, days_ago=2))
-    rules = list(_COUNTING)
-    older = _COUNTING[rules[rules.index(story.rule) - 1]]
-    mail(story, keeper, "Stock count last year", older, days_ago=365)
+    story.reads(_sheet(story, here, lines))
+    _sheet(story, other, ["Not counted yet"])
+    subjects = "Stock count", "Stock count last year"
+    frame = "Hello, about the stock count: {} Everything else is booked. Bye"
+    mailed_rule(story, keeper, subjects, _COUNTING, frame)
     mails(story, others)
     story.number_is("corrected", booked, "how many items")
     story.number_is("net_change", net, "pieces, negative if stock went down")
     params = {"warehouse": here, "keeper": keeper.name}
     prompt = _COUNT_PROMPTS[number % 2].format(**params)
     return story.draft(prompt, params, faulty=("documents", "search_documents"))
+
+
+def _sheet(story: Story, where: str, lines: list[str]) -> str:
+    return story.add(
+        "documents", "documents", "doc", title=f"Stock count {where}", kind="sheet",
+        body="Item | counted | note\n" + "\n".join(lines), owner=ACTOR,
+    )  # fmt: skip
 
 
 def _solve_counting(client: Client, params: Mapping[str, Any]) -> str:

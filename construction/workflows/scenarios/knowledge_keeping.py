@@ -18,7 +18,7 @@ from construction.workflows.scenarios.acting import (
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import Person, namesakes, people
 from construction.workflows.scenarios.story import Story
-from construction.workflows.scenarios.surroundings import articles, house_rule, mail, mails
+from construction.workflows.scenarios.surroundings import articles, house_rule, mailed_rule, mails
 
 FAMILY = "knowledge_keeping"
 NOW = "2026-07-07T10:00:00+02:00"
@@ -59,7 +59,7 @@ def _stale(number: int, seed: int) -> Draft:
         )  # fmt: skip
     audience, other = story.draw.sample(("shop staff", "drivers", "bakers"), 2)
     titles = story.draw.shuffled(_TOPICS)
-    archived, left = [], 0
+    archived, kept = [], 0
     for kind in [*_STALE, *_STALE, "plain", "plain", "plain"]:
         title = titles.pop()
         piece = _article(
@@ -70,19 +70,16 @@ def _stale(number: int, seed: int) -> Draft:
             story.reads(piece)
             story.sets(piece, f"'{title}' is archived.", status="archived", updated_on=TODAY)
         else:
-            left += 1
+            kept += 1
     for kind in [*_STALE, "plain"]:
         _article(
             story, titles.pop(), other, kind, gone if kind == "owner" else story.draw.pick(staff)
         )
-    rules = list(_STALE)
-    older = _STALE[rules[rules.index(story.rule) - 1]]
-    mail(story, editor, "Clear-out last year", f"Hello, {older} Thank you", days_ago=370)
-    text = f"Hello, this time it is simple. {_STALE[story.rule]} Thank you"
-    story.overrides(mail(story, editor, "Clear-out of the knowledge base", text, days_ago=3))
+    subjects = "Clear-out of the knowledge base", "Clear-out last year"
+    mailed_rule(story, editor, subjects, _STALE, "Hello, this time it is simple. {} Thank you")
     mails(story, staff)
     story.list_is("archived", sorted(archived), "titles, as a JSON list in any order")
-    story.number_is("still_published", left, "how many")
+    story.number_is("still_published", kept, "how many")
     params = {"editor": editor.name, "audience": audience}
     prompt = _STALE_PROMPTS[number % 2].format(**params)
     return story.draft(prompt, params, faulty=("kb", "search_articles"))
@@ -102,7 +99,7 @@ def _article(story: Story, title: str, audience: str, kind: str, owner: Person) 
 def _solve_stale(client: Client, params: Mapping[str, Any]) -> str:
     text = letter(client, params["editor"], "Clear-out of the knowledge base")
     gone = {p["email"] for p in rows(client, "hr", "employees", status="left")}
-    archived, left = [], 0
+    archived, kept = [], 0
     for piece in every(client, "kb", "articles", status="published", audience=params["audience"]):
         days = int(figure(text, r"for (\d+) days or more", 10_000))
         is_stale = (
@@ -114,8 +111,8 @@ def _solve_stale(client: Client, params: Mapping[str, Any]) -> str:
         if is_stale:
             attempt(client, "kb", "archive_article", id=piece["id"])
             archived.append(piece["title"])
-        left += not is_stale
-    return report(archived=archived, still_published=left)
+        kept += not is_stale
+    return report(archived=archived, still_published=kept)
 
 
 # What meetings decided

@@ -9,7 +9,7 @@ from construction.workflows.contracts import Client, Draft, Scenario
 from construction.workflows.scenarios.acting import article, attempt, every, figure, letter, report
 from construction.workflows.scenarios.people import people
 from construction.workflows.scenarios.story import Story
-from construction.workflows.scenarios.surroundings import articles, house_rule, mail, mails
+from construction.workflows.scenarios.surroundings import articles, house_rule, mailed_rule, mails
 
 FAMILY = "media_handling"
 NOW = "2026-08-04T15:15:00+02:00"
@@ -166,11 +166,8 @@ def _subtitles(number: int, seed: int) -> Draft:
     for name in ("minutes-of-june", "price-list", "shot-list"):
         story.add("documents", "documents", "doc", title=name, body="See the table.", owner=ACTOR,
                   folder="/media/other")  # fmt: skip
-    rules = list(_SUBTITLES)
-    older = _SUBTITLES[rules[rules.index(story.rule) - 1]]
-    mail(story, editor, "Subtitles in spring", f"Hello, {older}", days_ago=130)
-    text = f"Hello, about the subtitles: {_SUBTITLES[story.rule]} All others do. Best"
-    story.overrides(mail(story, editor, "Subtitles", text, days_ago=1))
+    frame = "Hello, about the subtitles: {} All others do. Best"
+    mailed_rule(story, editor, ("Subtitles", "Subtitles in spring"), _SUBTITLES, frame)
     mails(story, others)
     story.number_is("recordings", len(hours), "how many")
     story.number_is("hours", round(sum(hours), 1), "one decimal", decimals=1)

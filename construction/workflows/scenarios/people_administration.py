@@ -40,14 +40,7 @@ def _leave(number: int, seed: int) -> Draft:
     department, other = story.draw.sample(("Warehouse", "Bakery", "Workshop", "Front desk"), 2)
     right, twin = namesakes(story.draw)
     staff = people(story.draw, 12)
-    first = story.draw.day("2026-07-06", "2026-07-20")
-    blocked = story.draw.pick(("stock count", "machine overhaul", "summer fair"))
-    event = story.add(
-        "calendar", "events", "evt", title=blocked.capitalize(), owner=ACTOR, category="other",
-        start=f"{first}T08:00:00+02:00", end=f"{days_later(first, 3)}T18:00:00+02:00",
-        status="confirmed", description="All hands are needed.",
-    )  # fmt: skip
-    story.overrides(event)
+    first, blocked = _calendar(story)
     story.add("hr", "employees", "emp", name=staff[-3].name, email=staff[-3].email,
               department="Management", status="active")  # fmt: skip
     kinds = ["plain", "plain", "few", "blocked", *_LEAVE]
@@ -68,12 +61,6 @@ def _leave(number: int, seed: int) -> Draft:
         rejected += [person.name] if is_refused else []
     for person in staff[-2:]:
         _request(story, person, other, "plain", first)
-    for title in ("Team breakfast", "Safety talk", "Visit of the auditors", "Payday"):
-        day = story.draw.day("2026-06-08", "2026-08-20")
-        story.add(
-            "calendar", "events", "evt", title=title, owner=ACTOR, status="confirmed",
-            start=f"{day}T09:00:00+02:00", end=f"{day}T10:00:00+02:00",
-        )  # fmt: skip
     house_rule(story, "Leave rules", "Vacation is granted if enough days are left.", _LEAVE, "hr")
     articles(story)
     story.number_is("approved", approved, "how many requests")
@@ -81,6 +68,25 @@ def _leave(number: int, seed: int) -> Draft:
     params = {"department": department, "blocked": blocked}
     prompt = _LEAVE_PROMPTS[number % 2].format(**params)
     return story.draft(prompt, params, faulty=("hr", "search_leave_requests"))
+
+
+def _calendar(story: Story) -> tuple[str, str]:
+    """The first day of the time without leave, and what goes on then."""
+    first = story.draw.day("2026-07-06", "2026-07-20")
+    blocked = story.draw.pick(("stock count", "machine overhaul", "summer fair"))
+    event = story.add(
+        "calendar", "events", "evt", title=blocked.capitalize(), owner=ACTOR, category="other",
+        start=f"{first}T08:00:00+02:00", end=f"{days_later(first, 3)}T18:00:00+02:00",
+        status="confirmed", description="All hands are needed.",
+    )  # fmt: skip
+    story.overrides(event)
+    for title in ("Team breakfast", "Safety talk", "Visit of the auditors", "Payday"):
+        day = story.draw.day("2026-06-08", "2026-08-20")
+        story.add(
+            "calendar", "events", "evt", title=title, owner=ACTOR, status="confirmed",
+            start=f"{day}T09:00:00+02:00", end=f"{day}T10:00:00+02:00",
+        )  # fmt: skip
+    return first, blocked
 
 
 def _request(

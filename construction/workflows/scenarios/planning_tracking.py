@@ -84,14 +84,8 @@ def _absence(number: int, seed: int) -> Draft:
     for person in others:
         _employee(story, person, manager)
     first, last = "2026-05-18", "2026-05-29"
-    for who, stands_in in ((absent, stand_in), (double, manager)):
-        leave = story.add(
-            "hr", "leave_requests", "lv", employee=who.rpartition("/")[2], kind="vacation", days=10,
-            first_day=first, last_day=last, status="approved", cover=stands_in.rpartition("/")[2],
-        )  # fmt: skip
-        if who is absent:
-            story.reads(leave)
-    story.reads(absent)
+    story.reads(absent, _leave(story, absent, stand_in, first, last))
+    _leave(story, double, manager, first, last)
     kinds = ["plain", "plain", "plain", "low", "started", "long", "project", "project"]
     kinds += ["early", "late", "done"]
     handed = rest = 0
@@ -125,6 +119,13 @@ def _employee(story: Story, person: Person, manager: str | None) -> str:
     return story.add(
         "hr", "employees", "emp", name=person.name, email=person.email, status="active",
         department="Projects", **more,
+    )  # fmt: skip
+
+
+def _leave(story: Story, who: str, cover: str, first: str, last: str) -> str:
+    return story.add(
+        "hr", "leave_requests", "lv", employee=who.rpartition("/")[2], kind="vacation", days=10,
+        first_day=first, last_day=last, status="approved", cover=cover.rpartition("/")[2],
     )  # fmt: skip
 
 

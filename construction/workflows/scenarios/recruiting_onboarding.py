@@ -19,7 +19,7 @@ from construction.workflows.scenarios.acting import (
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import Person, namesakes, people
 from construction.workflows.scenarios.story import Story
-from construction.workflows.scenarios.surroundings import articles, house_rule, mail, mails
+from construction.workflows.scenarios.surroundings import articles, house_rule, mailed_rule, mails
 
 FAMILY = "recruiting_onboarding"
 NOW = "2026-04-13T09:00:00+02:00"
@@ -27,6 +27,10 @@ TODAY = NOW[:10]
 ACTOR = "recruiting@harrowgate.example"
 
 # Invitations
+
+_LATEST = "2026-06-30"
+_POSTS = ("Dispatch planner", "Service engineer", "Buyer", "Shift lead")
+_SKILLS = ("planning", "negotiation", "spreadsheets", "first aid", "welding")
 
 _INVITING = {
     "salary": "We cannot go beyond 52,000 EUR a year for this post.",
@@ -46,12 +50,8 @@ _INVITE_PROMPTS = (
 
 def _inviting(number: int, seed: int) -> Draft:
     story = Story("applicant_shortlist", number, seed, list(_INVITING), NOW, ACTOR)
-    post, other = story.draw.sample(
-        ("Dispatch planner", "Service engineer", "Buyer", "Shift lead"), 2
-    )
-    skills = story.draw.sample(
-        ("planning", "negotiation", "spreadsheets", "first aid", "welding"), 3
-    )
+    post, other = story.draw.sample(_POSTS, 2)
+    skills = story.draw.sample(_SKILLS, 3)
     right, twin = namesakes(story.draw, "mailbox.example")
     manager, *crowd = people(story.draw, 14, "mailbox.example")
     kinds = ["plain", "plain", *_INVITING, "green", "unskilled", "plain"]
@@ -70,21 +70,11 @@ def _inviting(number: int, seed: int) -> Draft:
         invited += [] if is_out else [person.name]
     for person in crowd[len(kinds) : len(kinds) + 4]:
         _applicant(story, person, other, "plain", skills)
-    for title, body in ((post, f"At least 3 years. Needed: {skills[0]}, {skills[1]}."),
-                        (other, f"At least 1 year. Needed: {skills[2]}.")):  # fmt: skip
-        paper = story.add(
-            "documents", "documents", "doc", title=f"Job profile {title}", folder="/jobs",
-            body=body,
-            owner=ACTOR, kind="specification", status="final",
-        )  # fmt: skip
-        if title == post:
-            story.reads(paper)
-    rules = list(_INVITING)
-    older = _INVITING[rules[rules.index(story.rule) - 1]]
+    story.reads(_profile(story, post, f"At least 3 years. Needed: {skills[0]}, {skills[1]}."))
+    _profile(story, other, f"At least 1 year. Needed: {skills[2]}.")
     boss = Person(manager.name, manager.email.replace("mailbox", "harrowgate"))
-    mail(story, boss, f"{other}: one thing", f"Hello, {older} Thanks", days_ago=30)
-    text = f"Hello, about the post: {_INVITING[story.rule]} The profile holds otherwise. Thanks"
-    story.overrides(mail(story, boss, f"{post}: one thing", text, days_ago=2))
+    frame = "Hello, about the post: {} The profile holds otherwise. Thanks"
+    mailed_rule(story, boss, (f"{post}: one thing", f"{other}: one thing"), _INVITING, frame)
     mails(story, people(story.draw, 5))
     story.list_is("invited", sorted(invited), "full names, as a JSON list in any order")
     story.number_is("rejected", rejected, "how many")
@@ -93,13 +83,20 @@ def _inviting(number: int, seed: int) -> Draft:
     return story.draft(prompt, params, faulty=("documents", "search_documents"))
 
 
+def _profile(story: Story, post: str, body: str) -> str:
+    return story.add(
+        "documents", "documents", "doc", title=f"Job profile {post}", folder="/jobs", body=body,
+        owner=ACTOR, kind="specification", status="final",
+    )  # fmt: skip
+
+
 def _applicant(story: Story, person: Person, post: str, kind: str, skills: list[str]) -> str:
     return story.add(
         "hr", "applicants", "app", name=person.name, email=person.email, post=post, stage="new",
         applied_on=days_later(TODAY, -story.draw.whole(1, 20)), currency="EUR",
         years_of_experience=2 if kind == "green" else story.draw.whole(3, 12),
         expected_salary=story.draw.whole(*((54, 60) if kind == "salary" else (42, 51))) * 1000,
-        available_from="2026-08-15" if kind == "start" else story.draw.day("2026-05-01", "2026-06-30"),
+        available_from="2026-08-15" if kind == "start" else story.draw.day("2026-05-04", _LATEST),
         languages=["French"] if kind == "language" else ["Dutch", "English"],
         location="Bruges" if kind == "travel" else story.draw.pick(("Antwerp", "Ghent")),
         skills=skills[1:] if kind == "unskilled" else skills,

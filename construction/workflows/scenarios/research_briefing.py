@@ -147,13 +147,7 @@ def _news(number: int, seed: int) -> Draft:
     story = Story("news_digest", number, seed, list(_NEWS), NOW, ACTOR)
     name = companies(story.draw, 1)[0]
     twin = near_company(name)
-    feeds = {
-        title: story.add(
-            "rss", "feeds", "feed", title=title, is_active=True, category="business",
-            url=f"https://{title.lower().replace(' ', '-')}.example/feed",
-        ).rpartition("/")[2]
-        for title in _FEEDS
-    }  # fmt: skip
+    feeds = {title: _feed(story, title) for title in _FEEDS}
     dates = []
     for at, what in enumerate(story.draw.shuffled(_STORIES)):
         day = days_later("2026-02-03", 4 * at)
@@ -165,10 +159,8 @@ def _news(number: int, seed: int) -> Draft:
         chosen = {"copies": order[0], "agency": "Wire Service", "trade": "Trade Weekly"}
         starred = entries[chosen.get(story.rule, order[-1])]
         if at == 2:
-            withdrawn = _entry(
-                story, feeds["Wire Service"], f"Withdrawn: {name} {what}", days_later(day, 6)
-            )
-            story.reads(withdrawn)
+            title = f"Withdrawn: {name} {what}"
+            story.reads(_entry(story, feeds["Wire Service"], title, days_later(day, 6)))
             continue
         fields = story.fields(starred)
         dates.append(fields["published_at"][:10])
@@ -178,12 +170,8 @@ def _news(number: int, seed: int) -> Draft:
             other = _entry(story, feeds["Trade Weekly"], rest, fields["published_at"][:10])
             story.decoy(starred, other)
     for what in story.draw.sample(_STORIES, 4):
-        _entry(
-            story,
-            feeds["Morning Post"],
-            f"{name} {what}",
-            story.draw.day("2026-01-05", "2026-01-28"),
-        )
+        earlier = story.draw.day("2026-01-05", "2026-01-28")
+        _entry(story, feeds["Morning Post"], f"{name} {what}", earlier)
         _entry(story, feeds["Harbour Gazette"], f"{twin} {what}", "2026-02-15")
     house_rule(story, "Briefing rules", "A briefing has every story of the month.", _NEWS)
     articles(story)
@@ -192,6 +180,15 @@ def _news(number: int, seed: int) -> Draft:
     params = {"name": name}
     return story.draft(_NEWS_PROMPTS[number % 2].format(name=name), params,
                        faulty=("rss", "search_entries"))  # fmt: skip
+
+
+def _feed(story: Story, title: str) -> str:
+    """The id of a feed."""
+    feed = story.add(
+        "rss", "feeds", "feed", title=title, is_active=True, category="business",
+        url=f"https://{title.lower().replace(' ', '-')}.example/feed",
+    )  # fmt: skip
+    return feed.rpartition("/")[2]
 
 
 def _entry(story: Story, feed: str, title: str, day: str) -> str:

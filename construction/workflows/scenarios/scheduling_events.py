@@ -170,8 +170,8 @@ _ROOM_PROMPTS = (
 def _closing(number: int, seed: int) -> Draft:
     story = Story("closed_room", number, seed, list(_MOVES), NOW, ACTOR)
     caretaker, *staff = people(story.draw, 12)
-    closed, guests, used, moved = "Fir", (4, 5, 7, 9, 3), [], 0
-    for day, count in enumerate(guests):
+    closed, used = "Fir", []
+    for day, count in enumerate((4, 5, 7, 9, 3)):
         hour = story.draw.whole(9, 14)
         taken = story.draw.pick(("Alder", "Cedar", "Elder"))
         _event(story, staff[0], day, hour, hour + 2, "Workshop", room=taken)
@@ -183,20 +183,12 @@ def _closing(number: int, seed: int) -> Draft:
         story.reads(event)
         room = _new_room(story.rule, count + 1, {taken})
         used.append(room)
-        moved += 1
         story.sets(event, f"The event of day {day + 1} moves to {room}.", room=room)
     _event(story, staff[1], 2, 16, 17, "Standing talk", room=closed, status="cancelled")
     _event(story, staff[2], 8, 10, 11, "Later review", room=closed)
     for day in range(5):
-        _event(
-            story,
-            story.draw.pick(staff),
-            day,
-            16,
-            17,
-            "Round",
-            room=story.draw.pick(("Oak", "Pine")),
-        )
+        room = story.draw.pick(("Oak", "Pine"))
+        _event(story, story.draw.pick(staff), day, 16, 17, "Round", room=room)
     seats = ", ".join(f"{room} {count}" for room, count in _ROOMS.items())
     lead = f"Seats: {seats}, {closed} 10. The owner of an event needs a seat too."
     house_rule(story, "Meeting rooms", lead, _MOVES)
@@ -206,7 +198,7 @@ def _closing(number: int, seed: int) -> Draft:
     story.overrides(mail(story, caretaker, "Room closed next week", text, days_ago=1))
     mails(story, staff)
     articles(story)
-    story.number_is("moved", moved, "how many events")
+    story.number_is("moved", len(used), "how many events")
     story.list_is("rooms", sorted(set(used)), "each room once, as a JSON list in any order")
     params = {"caretaker": caretaker.name}
     prompt = _ROOM_PROMPTS[number % 2].format(caretaker=caretaker.name)

@@ -103,7 +103,7 @@ def _won(story: Story, name: str, kind: str, owner: Person) -> tuple[str, str, s
     deal = story.add(
         "crm", "deals", "deal", title=f"{name}: first contract", close_date=won,
         account=account.rpartition("/")[2], stage="negotiation" if kind == "open" else "won",
-        amount=story.draw.whole(31, 60) * 1000 if kind == "large" else story.draw.whole(4, 25) * 1000,
+        amount=story.draw.whole(*((31, 60) if kind == "large" else (4, 25))) * 1000,
         currency="EUR", owner=owner.email,
     )  # fmt: skip
     return account, deal, won
@@ -206,7 +206,8 @@ def _account(story: Story, name: str, kind: str, owner: Person) -> str:
         status="churned" if kind == "lost" else "active",
         tier="premium" if kind == "premium" else "standard",
         health=story.draw.whole(10, 35) if kind == "weak" else story.draw.whole(45, 95),
-        renewal_date="2026-04-14" if kind == "renewal" else story.draw.day("2026-06-01", "2026-11-30"),
+        renewal_date=story.draw.day("2026-04-02" if kind == "renewal" else "2026-06-01",
+                                    "2026-04-28" if kind == "renewal" else "2026-11-30"),
         region="Coast" if kind == "region" else story.draw.pick(("Fjord", "Valley")),
     )  # fmt: skip
 

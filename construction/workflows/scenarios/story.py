@@ -164,7 +164,7 @@ class Story:
         return (Fault(*faulty, kind, (1,)),)
 
     def _checks(self) -> tuple[Check, ...]:
-        overriding = [record for record in self._overriding]
+        overriding = self._overriding
         facts = {
             service: [record for record in records if record not in overriding]
             for service, records in self._facts.items()

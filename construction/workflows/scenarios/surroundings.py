@@ -1,4 +1,4 @@
-"""What else services hold: policies with an older version, and everyday records beside the story."""
+"""What else services hold: policies with an older version, and everyday records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ARTICLES = (
      "Sign with your full name."),
     ("Fire drill", "Leave by the nearest stairs and wait at the bicycle racks until counted."),
     ("Business cards", "Order them through the office team, a hundred at a time."),
-    ("Holiday calendar", "The office is closed on public holidays and between Christmas and New Year."),
+    ("Holiday calendar", "The office is closed on public holidays and at the end of the year."),
     ("Guest network", "Guests get a code for one day from reception."),
     ("Ordering stationery", "Put what you need on the list by Wednesday; it comes on Friday."),
     ("First aid", "First-aiders wear a green lanyard. The box is in the kitchen."),
@@ -116,3 +116,21 @@ def house_rule(
     names = list(rules)
     older = rules[names[names.index(story.rule) - 1]]
     return policy(story, title, f"{lead} {rules[story.rule]}", older=f"{lead} {older}", owner=owner)
+
+
+def mailed_rule(
+    story: Story,
+    sender: Person,
+    subjects: tuple[str, str],
+    rules: Mapping[str, str],
+    frame: str = "Hello, {} Thank you",
+) -> None:
+    """A mail with the rule of the story, and an old mail, of the second subject, with a sibling's.
+
+    `frame` is the mail around the rule.
+    """
+    names = list(rules)
+    older = rules[names[names.index(story.rule) - 1]]
+    mail(story, sender, subjects[1], f"Hello, {older} Thank you", days_ago=380)
+    text = frame.format(rules[story.rule])
+    story.overrides(mail(story, sender, subjects[0], text, days_ago=3))

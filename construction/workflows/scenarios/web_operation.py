@@ -20,7 +20,7 @@ from construction.workflows.scenarios.acting import (
 from construction.workflows.scenarios.drawing import days_later
 from construction.workflows.scenarios.people import companies, domain_of, near_company, people
 from construction.workflows.scenarios.story import Story
-from construction.workflows.scenarios.surroundings import articles, house_rule, mail, mails
+from construction.workflows.scenarios.surroundings import articles, house_rule, mailed_rule, mails
 
 FAMILY = "web_operation"
 NOW = "2026-05-27T09:50:00+02:00"
@@ -45,6 +45,7 @@ _PRICE_PROMPTS = (
     "number>' and put the lowest competing price (like 12.34) in the details. List the items and "
     "the largest difference in EUR.",
 )
+_MARKS = {"member": "Members only.", "stock": "Out of stock.", "bundle": "Price of a set of 2."}
 _GOODS = (
     *("Garden bench", "Hand cart", "Tool box", "Rain barrel", "Bird house", "Hose reel"),
     *("Work lamp", "Step ladder", "Leaf rake", "Plant trough"),
@@ -65,13 +66,8 @@ def _prices(number: int, seed: int) -> Draft:
         )  # fmt: skip
         cheap = round(own - story.draw.cents(4, 12), 2)
         shown = own + 9.5 if kind == "dear" else cheap
-        marks = {
-            "member": "Members only.",
-            "stock": "Out of stock.",
-            "bundle": "Price of a set of 2.",
-        }
         shipping = 25 if kind == "shipping" else 0
-        page = _page(story, shops[0], name, shown, shipping, marks.get(kind, "In stock."))
+        page = _page(story, shops[0], name, shown, shipping, _MARKS.get(kind, "In stock."))
         other = _page(story, shops[1], name, own + 14.25, 0, "In stock.")
         story.reads(page, other)
         if kind not in ("dear", story.rule):
@@ -82,16 +78,10 @@ def _prices(number: int, seed: int) -> Draft:
             )  # fmt: skip
     for shop in shops[2:]:
         for name in ("Snow shovel", "Sun sail", "Fire bowl"):
-            _page(
-                story,
-                shop,
-                f"{name} by {shop.split()[0]}",
-                story.draw.cents(20, 90),
-                0,
-                "In stock.",
-            )
-    house_rule(story, "Comparing prices", "Only a lower price for one piece of the same item counts.",
-               _PRICES, "shop")  # fmt: skip
+            title = f"{name} by {shop.split()[0]}"
+            _page(story, shop, title, story.draw.cents(20, 90), 0, "In stock.")
+    lead = "Only a lower price for one piece of the same item counts."
+    house_rule(story, "Comparing prices", lead, _PRICES, "shop")
     articles(story)
     story.list_is("items", sorted(gaps), "item numbers, as a JSON list in any order")
     story.number_is("largest_gap", max(gaps.values()), "EUR, two decimals", unit="EUR", decimals=2)
@@ -171,12 +161,9 @@ def _details(number: int, seed: int) -> Draft:
     for title in ("Spring tides", "Road works in May", "Trade fair calendar", "Museum night"):
         story.add("web", "pages", "page", title=title, text="Read more inside.", kind="news",
                   url=f"https://town.example/{title.lower().replace(' ', '-')}")  # fmt: skip
-    rules = list(_DETAILS)
     texts = {rule: words.format(buyer=buyer.name) for rule, words in _DETAILS.items()}
-    older = texts[rules[rules.index(story.rule) - 1]]
-    mail(story, buyer, "Supplier details, autumn", older, days_ago=220)
-    text = f"Hello, for the supplier details this time: {texts[story.rule]} Thanks"
-    story.overrides(mail(story, buyer, "Supplier details", text, days_ago=2))
+    frame = "Hello, for the supplier details this time: {} Thanks"
+    mailed_rule(story, buyer, ("Supplier details", "Supplier details, autumn"), texts, frame)
     mails(story, others)
     story.number_is("updated", len(changed), "how many suppliers")
     story.list_is("suppliers", sorted(changed), "names, as a JSON list in any order")
