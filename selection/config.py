@@ -58,7 +58,8 @@ class SelectionConfig(StageConfig):
     it is split in two (None: no strata). `cover_families` requires at least one item of each
     family. If `drop_zero_discrimination` is false, items that do not distinguish the pilots are
     admitted too (for a subset that stands for the whole pool, or for few pilots, whose agreement
-    says little). `max_changed` bounds the share of items that were not in the last release.
+    says little). `max_changed` bounds the share of items that were not in the last release,
+    `max_per_generator` the number of items that one generator of tasks made.
     """
 
     size: Annotated[int, Field(gt=0)]
@@ -77,6 +78,7 @@ class SelectionConfig(StageConfig):
     must_exclude: tuple[str, ...] = ()
     budget: Annotated[float, Field(gt=0)] | None = None
     max_changed: Share | None = None
+    max_per_generator: Annotated[int, Field(gt=0)] | None = None
     seed: Count = 0
 
 
@@ -97,11 +99,13 @@ class SelectionRecipe(StageConfig):
     difficulties and sources. If the runtime names pilot scores, `objective` says what they decide,
     `pilots` which models count (none: all) and `selection_threshold` what passes. `lane_shares`
     apply if candidates come from more than one lane, `difficulty_shares` among candidates whose
-    difficulty is known. `lite_size`: tasks of the subset for manual audit (None: none is drawn).
+    difficulty is known. No generator of workflow tasks has more than `max_per_generator` in a
+    release. `lite_size`: tasks of the subset for manual audit (None: none is drawn).
     """
 
     max_tasks: Annotated[int, Field(gt=0)] | None = None
     max_changed: Share | None = None
+    max_per_generator: Annotated[int, Field(gt=0)] | None = 3
     objective: Objective = Objective.MARGINS
     pilots: tuple[str, ...] = ()
     selection_threshold: Share | None = None
@@ -112,7 +116,7 @@ class SelectionRecipe(StageConfig):
     lite_size: Annotated[int, Field(gt=0)] | None = None
 
 
-_OF_CANDIDATES = frozenset({"lane_shares", "difficulty_shares", "max_changed"})
+_OF_CANDIDATES = frozenset({"lane_shares", "difficulty_shares", "max_changed", "max_per_generator"})
 
 
 class MatrixSelection(SelectionConfig):

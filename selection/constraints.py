@@ -81,6 +81,10 @@ def _rows(
     for cluster, members in pool.positions("cluster").items():
         if len(members) > 1:
             yield Row(f"near-duplicates {cluster}", RowKind.CLUSTER, members, high=1)
+    if config.max_per_generator is not None:
+        for generator, members in pool.positions("generator").items():
+            most = config.max_per_generator
+            yield Row(f"generator {generator}", RowKind.GENERATOR, members, high=most)
     if config.max_changed is not None:
         new = [n for n, item in enumerate(pool.items) if not item.in_last_release]
         most = math.floor(config.max_changed * config.size + 1e-9)
