@@ -71,16 +71,11 @@ def spec_of_draft(draft: Draft) -> TaskSpec:
     """What graders know of a draft."""
     fields: dict[str, Any] = {
         "task_id": f"{draft.scenario}-{draft.number}",
-        "prompt": prompt_of(draft),
+        "prompt": draft.prompt,
         "answers": [answer.model_dump(mode="json") for answer in draft.answers],
         "checks": [check.model_dump(mode="json") for check in draft.checks],
     }
     return spec_of(fields)
-
-
-def prompt_of(draft: Draft) -> str:
-    """What an agent is given: the request, then how to report back."""
-    return f"{draft.prompt}\n\n{draft.guidelines}"
 
 
 def graded(spec: TaskSpec, submission: Submission, threshold: float) -> Score:

@@ -53,21 +53,25 @@ def tried(
         return seen, run
     again = perform(draft, scenario)
     same_score = graded(spec, again.submission(), threshold) == oracle
-    passes = [
-        _passes(spec, submissions, threshold)
-        for submissions in (
-            _of_family(NULL, spec, draft),
-            _of_family(TALK, spec, draft),
-            [*_of_family(EMPTY_CALLS, spec, draft), empty_calls(spec, draft.world)],
-            destructive(draft, run),
-            [perform(draft, scenario, lambda c, s=s: forgetting(c, s)).submission()  # type: ignore[misc]
-             for s in scenario.services],
-            [*sibling_recipes(draft, scenario, siblings), rule_ignored(draft, scenario)],
-        )
-    ]  # fmt: skip
+    nulls = _of_family(NULL, spec, draft)
+    empty = [*_of_family(EMPTY_CALLS, spec, draft), empty_calls(spec, draft.world)]
+    recipes = [*sibling_recipes(draft, scenario, siblings), rule_ignored(draft, scenario)]
+    partial_runs = [without_source(draft, scenario, name) for name in scenario.services]
     survivors, mutants = _survivors(draft, run, spec, threshold)
     differing = (not same_score) + (again.digest != run.digest)
-    return Tried(0, seen.oracle, differing, *passes, survivors, mutants), run
+    return Tried(
+        faults=0,
+        oracle=seen.oracle,
+        differing=differing,
+        null=_passes(spec, nulls, threshold),
+        talk_only=_passes(spec, _of_family(TALK, spec, draft), threshold),
+        empty_calls=_passes(spec, empty, threshold),
+        destructive=_passes(spec, destructive(draft, run), threshold),
+        unneeded=_passes(spec, partial_runs, threshold),
+        siblings=_passes(spec, recipes, threshold),
+        survivors=survivors,
+        mutants=mutants,
+    ), run
 
 
 def _passes(spec: TaskSpec, submissions: Iterable[Submission], threshold: float) -> int:
@@ -84,6 +88,11 @@ def empty_calls(spec: TaskSpec, world: World) -> Submission:
     """The reference path as talk, and every operation of every service called without arguments."""
     requests = [Request(s, name, {}) for s in world.state for name in operations(s)]
     return replay(world, requests, reference_text(spec)).submission()
+
+
+def without_source(draft: Draft, scenario: Scenario, service: str) -> Submission:
+    """The reference where one service holds nothing."""
+    return perform(draft, scenario, lambda client: forgetting(client, service)).submission()
 
 
 def destructive(draft: Draft, run: Run) -> Iterator[Submission]:

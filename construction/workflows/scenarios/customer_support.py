@@ -235,7 +235,7 @@ def _solve_duplicates(client: Client, params: Mapping[str, Any]) -> str:
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for ticket in every(client, "helpdesk", "tickets", status="open"):
         if ticket.get("order"):
-            key = (names.get(ticket["requester"], ticket["requester"]), ticket["order"])
+            key = (str(names.get(ticket["requester"], ticket["requester"])), ticket["order"])
             groups.setdefault(key, []).append(ticket)
     choose = {
         "earliest": lambda t: t["opened_at"],

@@ -45,7 +45,8 @@ def _build(number: int, seed: int) -> Draft:
     for person in (*outside, twin):
         _contact(story, person, others, "Specialist")
     claims = ["plain", "plain", "plain", "cheap", *_RULES, "plain"]
-    approved, rejected = [], []
+    approved: list[dict[str, Any]] = []
+    rejected: list[dict[str, Any]] = []
     for kind, person in zip(claims, [right, *inside, *inside], strict=False):
         claim = _claim(story, person, kind)
         story.reads(claim)

@@ -200,7 +200,8 @@ def _purchase_invoice(story: Story, supplier: str, kind: str) -> str:
         story.add("finance", "invoices", "inv", **earlier)
     if "approved" in kind:
         status = "approved" if kind == "approved" else "rejected"
-        request = _invoice_request(story, printed, supplier, fields["total"], status)
+        total = round(net + round(net * 0.2, 2), 2)
+        request = _invoice_request(story, printed, supplier, total, status)
         if kind == "approved":
             story.reads(request)
     return invoice

@@ -115,7 +115,7 @@ def _solve_drift(client: Client, params: Mapping[str, Any]) -> str:
     for setting in every(
         client, "config", "settings", application=application, environment="production"
     ):
-        base = baseline.get(setting["key"], setting["value"])
+        base = str(baseline.get(setting["key"], setting["value"]))
         if setting["value"] == base:
             continue
         is_out = (

@@ -236,7 +236,7 @@ def _solve_late(client: Client, params: Mapping[str, Any]) -> str:
         for name, task in tasks.items()
         if task["due_on"] < TODAY and task["status"] not in ("done", "dropped")
     }
-    dates = []
+    dates: list[str] = []
     for task in tasks.values():
         cause = late.get(task.get("waits_for", ""))
         if cause is None:
@@ -250,7 +250,7 @@ def _solve_late(client: Client, params: Mapping[str, Any]) -> str:
         elif "set to blocked" in text:
             changes = {"status": "blocked"}
         attempt(client, "todo", "update_task", id=task["id"], **changes)
-        dates.append(changes.get("due_on", task["due_on"]))
+        dates.append(str(changes.get("due_on", task["due_on"])))
     return report(changed=len(dates), latest=max(dates, default=""))
 
 

@@ -53,7 +53,7 @@ def _choice(number: int, seed: int) -> Draft:
             _page(story, name, thing, "plain", prices[0] - 60, "2025-06-01")
     eligible = {n: p for n, p in pages.items() if p[2] != story.rule}
     winner = min(eligible, key=lambda name: eligible[name][1])
-    page, price, _ = pages[winner]
+    page, lowest, _ = pages[winner]
     twin = _page(story, near_company(winner), other, "plain", prices[0] - 20.5, "2026-02-11")
     story.decoy(page, twin)
     for name in companies(story.draw, 30)[20:]:
@@ -68,7 +68,7 @@ def _choice(number: int, seed: int) -> Draft:
     house_rule(story, "Buying criteria", lead, _CRITERIA, "purchasing")
     articles(story)
     story.text_is("vendor", winner, "its name")
-    story.number_is("price", price, "EUR, two decimals", unit="EUR", decimals=2)
+    story.number_is("price", lowest, "EUR, two decimals", unit="EUR", decimals=2)
     story.number_is("ruled_out", len(pages) - len(eligible), "how many vendors")
     params = {"thing": thing}
     prompt = _CHOICE_PROMPTS[number % 2].format(thing=thing)

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Scenario
-from construction.workflows.scenarios.acting import article, attempt, every, get, report, rows
+from construction.workflows.scenarios.acting import (
+    article,
+    attempt,
+    every,
+    figure,
+    named,
+    report,
+    rows,
+)
 from construction.workflows.scenarios.people import companies, domain_of, near_company, people
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, policy
@@ -36,7 +44,7 @@ def _build(number: int, seed: int) -> Draft:
     story = Story("response_times", number, seed, list(_RULES), NOW, ACTOR)
     lead = people(story.draw, 1)[0]
     kinds = ["late", "late", "late", *_RULES, "fresh", "fresh", "fresh", "done"]
-    late = []
+    late: list[str] = []
     for kind, name in zip(kinds, companies(story.draw, len(kinds)), strict=True):
         tier = story.draw.pick(tuple(_HOURS))
         account = _account(story, name, tier, kind)
@@ -96,9 +104,8 @@ def _ticket(story: Story, name: str, tier: str, kind: str) -> str:
 
 def _solve(client: Client, params: Mapping[str, Any]) -> str:
     text = article(client, "Response times")
-    hours = {tier: _hours(text, tier) for tier in _HOURS}
-    lead = next(r for r in rows(client, "contacts", "contacts", query=params["lead"]))
-    lead = get(client, "contacts", "contacts", lead["id"])
+    hours = {tier: figure(text, rf"{tier} (\d+) hours", 24) for tier in _HOURS}
+    lead = named(client, "contacts", "contacts", params["lead"])
     now = dt.datetime.fromisoformat(NOW)
     titles = []
     for ticket in every(client, "helpdesk", "tickets"):
@@ -123,12 +130,6 @@ def _solve(client: Client, params: Mapping[str, Any]) -> str:
             )  # fmt: skip
             titles.append(ticket["title"])
     return report(late=len(titles), titles=titles)
-
-
-def _hours(text: str, tier: str) -> float:
-    from construction.workflows.scenarios.acting import figure
-
-    return figure(text, rf"{tier} (\d+) hours", 24)
 
 
 SCENARIOS = (

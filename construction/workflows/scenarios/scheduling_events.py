@@ -44,15 +44,14 @@ def _slot(number: int, seed: int) -> Draft:
     trio = (first, second, right)
     for person in (*trio, *others):
         _card(story, person)
-    ours = next(_address(story, person) for person in [right])
-    story.decoy(ours, _card(story, twin))
+    story.decoy(_address(story, right), _card(story, twin))
     for day in range(5):
         for low, high in _busy(_FREE[story.rule] if day == 0 else _FREE_LATER[day]):
             _event(story, story.draw.pick(trio), day, low, high, "Client call")
     for person in (*others, twin):
         for day in range(5):
-            start = story.draw.whole(9, 15)
-            _event(story, person, day, start, start + 1, "Team meeting")
+            hour = story.draw.whole(9, 15)
+            _event(story, person, day, hour, hour + 1, "Team meeting")
     _event(story, first, 1, 9, 10, "Old plan", status="cancelled")
     day, start = _GOLD[story.rule]
     title = story.draw.pick(("Budget review", "Supplier choice", "Kick-off spring project"))
@@ -73,13 +72,18 @@ def _slot(number: int, seed: int) -> Draft:
 
 
 # When all three are free, by rule on Monday and then by day; without its rule, the first counts.
-_FREE = {
+_FREE: Mapping[str, list[tuple[float, float]]] = {
     "morning": [(10, 11), (12.5, 13.5), (15, 16)],
     "lunch": [(12, 13), (15, 16)],
     "monday": [(10, 11), (12.5, 13.5), (15, 16)],
     "buffer": [(10, 11), (15, 16)],
 }
-_FREE_LATER = {1: [(9.5, 10.5)], 2: [(11, 12), (14, 16)], 3: [(9, 12)], 4: [(14, 16)]}
+_FREE_LATER: Mapping[int, list[tuple[float, float]]] = {
+    1: [(9.5, 10.5)],
+    2: [(11, 12), (14, 16)],
+    3: [(9, 12)],
+    4: [(14, 16)],
+}
 _GOLD = {"morning": (0, 12.5), "lunch": (0, 15), "monday": (1, 9.5), "buffer": (2, 14.5)}
 
 

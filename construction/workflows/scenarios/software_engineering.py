@@ -54,7 +54,8 @@ def _notes(number: int, seed: int) -> Draft:
     titles = story.draw.shuffled(_BUGS)
     story.room("documents", "documents")
     kinds = ["plain", "plain", "plain", "reverted", *_NOTES, "open", "other", "other"]
-    listed, out = [], []
+    listed: list[str] = []
+    out: list[str] = []
     reverted = ""
     for kind in kinds:
         title = titles.pop()
