@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +18,7 @@ from flows.prefect_adapter import as_flow, as_task, publish_funnel
 from flows.publish import publish, released_candidates, stage_for_analysts
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
-from flows.source import with_source
+from flows.source import Source, with_source
 from flows.stages import (
     judging,
     masking,
@@ -77,6 +78,7 @@ SELECTION = Lane(
     meaning="From the pool of all lanes to the tasks of the release.",
     stages=(preflight.PREFLIGHT, sandbox_preflight.SANDBOX_PREFLIGHT, selection.SELECT),
 )
+WORKFLOWS_ALONE = (SIGNALS, WORKFLOWS, SELECTION)
 PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, WORKFLOWS, SELECTION)
 
 
@@ -95,13 +97,18 @@ def build_snapshot(recipe: Recipe, runtime: Runtime) -> Built:
     return as_flow("build-snapshot", runtime.label(recipe), lambda: build(recipe, runtime))
 
 
-def build(recipe: Recipe, runtime: Runtime) -> Built:
+def build(
+    recipe: Recipe,
+    runtime: Runtime,
+    lanes: Sequence[Lane[Run]] = PIPELINE,
+    source: Source = with_source,
+) -> Built:
     """Build, verify and publish one snapshot; nothing is redone that is done already."""
     flow_started, began = time.perf_counter(), datetime.now(UTC)
     with building(runtime.out), runtime.judges(recipe).budget():
-        recipe, runtime, privacy = with_source(recipe, runtime)
+        recipe, runtime, privacy = source(recipe, runtime)
         run, results = open_run(recipe, runtime), Results()
-        for lane in PIPELINE:
+        for lane in lanes:
             run_lane(run, lane, results)
         run_id = stage_for_analysts(run, results, privacy)
         publish_funnel(run.staging)

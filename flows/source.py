@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from data.builds import require_apart, require_there
 from data.contracts import Disclosure
 from data.demo import generate
@@ -58,6 +60,20 @@ def require_installed(runtime: Runtime) -> None:
     """
     if runtime.sessions or runtime.signals or not (runtime.sec or runtime.edinet):
         require_extra("masking")
+
+
+Source = Callable[[Recipe, Runtime], tuple[Recipe, Runtime, PrivacyStamp]]
+
+
+def with_signals(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, PrivacyStamp]:
+    """As `with_source`, for a build from popularity snapshots alone; without any, the demo's."""
+    if runtime.signals:
+        require_apart(runtime.signals, runtime.out)
+        require_there(runtime.signals)
+        require_extra("masking")  # signals are embedded
+        return recipe, runtime, PrivacyStamp.PUBLIC
+    recipe, demo, privacy = with_source(recipe, runtime)
+    return recipe, runtime.model_copy(update={"signals": demo.signals}), privacy
 
 
 def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, PrivacyStamp]:

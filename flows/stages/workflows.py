@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from construction.workflows.demand import REPORT, demanded, write_demand
 from construction.workflows.demand import STAGE as DEMAND
 from construction.workflows.pool import UNIT, GeneratorJob, make_shard
 from construction.workflows.screening import STAGE as SCREENING
+from data.apportion import total_variation
 from data.contracts import StageKind
 from data.stages import Shard, Stage, Unit
 from flows.run import Run, Work
@@ -72,3 +74,24 @@ def workflows_report(folders: Sequence[Path]) -> dict[str, Any] | None:
         report: dict[str, Any] = orjson.loads((folder / REPORT).read_bytes())
         return report
     return None
+
+
+def released_lines(snapshot: Path) -> list[str]:
+    """Lines about a release of workflow tasks: families, distance from demand, unserved ideas."""
+    report = orjson.loads((snapshot / "public/audit/selection.json").read_bytes())
+    rows = [
+        orjson.loads(line) for line in (snapshot / "public/tasks.jsonl").read_bytes().splitlines()
+    ]
+    families = Counter(row["task_family"]["value"] for row in rows if row["task_family"])
+    lines = [f"{n:4} {family}" for family, n in sorted(families.items(), key=lambda x: -x[1])]
+    weights = report["family_weights"]
+    if weights:
+        distance = total_variation(weights, families)
+        lines.append(f"{len(families)} families, total variation distance {distance:.3f}")
+    demand = report["workflows"] or {"no_scenario": [], "ideas": 0}
+    missing = Counter(idea["seed"] for idea in demand["no_scenario"])
+    lines.append(
+        f"{len(demand['no_scenario'])} of {demand['ideas']} ideas have no scenario"
+        + (f": {', '.join(f'{seed} {n}' for seed, n in missing.most_common())}" if missing else "")
+    )
+    return lines
