@@ -194,16 +194,16 @@ PANEL = (
         lambda d: bool(d.world.faults),
     ),
     Agent(
-        "double_writes",
-        "writes everything twice",
-        lambda c, d, s: _Twice(c),
-        lambda d: "record_created" in _kinds(d),
-    ),
-    Agent(
         "wrong_entity",
         "takes decoys for the right records",
         lambda c, d, s: _Confusing(c, d.decoys, d),
         lambda d: bool(d.decoys),
+    ),
+    Agent(
+        "double_writes",
+        "writes everything twice",
+        lambda c, d, s: _Twice(c),
+        lambda d: "record_created" in _kinds(d),
     ),
     Agent(
         "arithmetic_slip",

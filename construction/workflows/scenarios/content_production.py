@@ -158,7 +158,7 @@ def _terms(number: int, seed: int) -> Draft:
             changed, times = changed + 1, times + body.count(old)
             story.reads(draft)
             story.sets(draft, "The new words are in the draft.", body=body.replace(old, new),
-                       version=2, updated_at=NOW)  # fmt: skip
+                       version=2, free=("updated_at",))  # fmt: skip
             story.makes(
                 "documents", "versions", "The earlier text is kept.", version=1, body=body,
                 document=draft.rpartition("/")[2],

@@ -60,11 +60,10 @@ def _sorting(number: int, seed: int) -> Draft:
     for group, members in groups.items():
         for at, person in enumerate(members):
             known = [group, "key"] if at == 0 else [group]
-            contact = story.add(
+            story.add(
                 "contacts", "contacts", "con", name=person.name, email=person.email, groups=known,
                 organisation=story.draw.pick(("Tidewell", "Corvane", "Maplin & Sons")),
             )  # fmt: skip
-            story.reads(contact)
         kinds = ["plain", "plain", "complaint", "attachment", "old", "key"]
         for kind in kinds:
             writer = members[0] if kind == "key" else story.draw.pick(members[1:])
@@ -72,7 +71,7 @@ def _sorting(number: int, seed: int) -> Draft:
             folder = third if kind == story.rule else group
             if kind != story.rule:
                 counts[group] += 1
-            if story.rule in ("attachment",):
+            if story.rule == "attachment":
                 story.reads(message)
             story.sets(message, f"A mail goes to {folder}.", folder=folder)
     colleagues = people(story.draw, 6)

@@ -45,13 +45,14 @@ _DRIFT = {
     "owner": "Settings of the owner {guest} are not set back; talk to the partner first.",
 }
 _DRIFT_PROMPTS = (
-    "Please compare the production settings of {application} with our baseline and set back what "
-    "has drifted, as the baseline rules allow; {guest} is the partner's account. Other "
-    "environments and applications stay as they are. Which keys did you set back, and how many "
-    "deviating keys stay?",
-    "{application} in production has drifted from the baseline again. Set the deviating values "
-    "back under the baseline rules (the partner's account is {guest}) and leave staging and "
-    "other applications alone. I need the keys set back and the number of deviations that remain.",
+    "Please compare the production settings of the application '{application}' with our baseline "
+    "and set back what has drifted, as the baseline rules allow; {guest} is the partner's account. "
+    "Other environments and applications stay as they are. Which keys did you set back, and how "
+    "many deviating keys stay?",
+    "The application '{application}' has drifted from the baseline in production again. Set the "
+    "deviating values back under the baseline rules (the partner's account is {guest}) and leave "
+    "staging and other applications alone. I need the keys set back and the number of deviations "
+    "that remain.",
 )
 
 
@@ -76,7 +77,7 @@ def _drift(number: int, seed: int) -> Draft:
             stays += 1
             continue
         back.append(key)
-        story.sets(setting, f"{key} is set back.", value=str(base), changed_at=NOW)
+        story.sets(setting, f"{key} is set back.", value=str(base), free=("changed_at",))
         story.makes(
             "config", "changes", f"The change of {key} is on record.", after=str(base),
             setting=setting.rpartition("/")[2],
@@ -144,9 +145,9 @@ _JOB_PROMPTS = (
     "Pause those, leave jobs of the environment 'billing' as they are, and create a task 'Look "
     "into <job name>' for each one paused, assigned to the job's owner. How many did you pause, "
     "and which?",
-    "Some scheduled jobs misbehave. Pause the ones that fit what {lead} wrote (never those of "
-    "the environment 'billing') and put a task 'Look into <job name>' on the list of each job's "
-    "owner. I need the names and the number paused.",
+    "Some scheduled jobs misbehave. Pause the ones that fit what {lead} wrote (never those of the "
+    "environment 'billing') and create a task 'Look into <job name>' for each, assigned to the "
+    "job's owner. I need the names and the number paused.",
 )
 _NAMES = (
     *(

@@ -40,12 +40,12 @@ _STALE = {
     "draft": "Archive what has the tag 'pilot': the pilot shops are closed.",
 }
 _STALE_PROMPTS = (
-    "Please tidy up the {audience} articles in the knowledge base. {editor} mailed what is to be "
+    "Please tidy up the knowledge base articles for {audience}. {editor} mailed what is to be "
     "archived this time; archive those and nothing else, articles for other audiences stay. Which "
-    "articles went, and how many published ones are left for {audience}?",
+    "articles went, and how many for {audience} are still published?",
     "Time to clear out the knowledge base for {audience}. Go by {editor}'s mail about the "
     "clear-out and archive what it says, for that audience only. I need the titles archived and "
-    "the number of {audience} articles that are still published.",
+    "the number of articles for {audience} that are still published.",
 )
 
 
@@ -68,7 +68,7 @@ def _stale(number: int, seed: int) -> Draft:
         if kind == story.rule:
             archived.append(title)
             story.reads(piece)
-            story.sets(piece, f"'{title}' is archived.", status="archived", updated_on=TODAY)
+            story.sets(piece, f"'{title}' is archived.", status="archived", free=("updated_on",))
         else:
             kept += 1
     for kind in [*_STALE, "plain"]:

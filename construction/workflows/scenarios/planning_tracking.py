@@ -108,7 +108,7 @@ def _absence(number: int, seed: int) -> Draft:
     house_rule(story, "Handing over tasks", lead, _ABSENCE)
     articles(story)
     story.number_is("stand_in", handed, "how many tasks")
-    story.number_is("others", rest, "how many of the tasks due did not go to the stand-in")
+    story.number_is("elsewhere", rest, "how many of the tasks due did not go to the stand-in")
     params = {"name": away.name, "first": first, "last": last}
     prompt = _ABSENCE_PROMPTS[number % 2].format(**params)
     return story.draft(prompt, params, faulty=("todo", "search_tasks"))
@@ -162,7 +162,7 @@ def _solve_absence(client: Client, params: Mapping[str, Any]) -> str:
         if not stays:
             receiver = boss if to_boss else cover
             attempt(client, "todo", "update_task", id=task["id"], assignee=receiver)
-    return report(stand_in=handed, others=rest)
+    return report(stand_in=handed, elsewhere=rest)
 
 
 # A late plan

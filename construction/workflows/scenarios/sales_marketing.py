@@ -30,8 +30,8 @@ _ROUTING = {
 _ROUTING_PROMPTS = (
     "The prospects from the trade fair still have no owner. Please assign each of them to the "
     "right sales rep by territory (the knowledge base has the list), and check the sales "
-    "channel, there was a change announced there. Who got how many? I only need the number for "
-    "{boss}, plus the names of the prospects that went to {boss}.",
+    "channel, there was a change announced there. How many prospects went to {boss}, and which "
+    "ones?",
     "Can you give owners to all prospects that don't have one? Territories are written down, and "
     "{boss} posted something in the sales channel that you should respect. Let me know which "
     "prospects landed with {boss} and how many that is.",

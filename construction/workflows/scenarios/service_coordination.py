@@ -36,10 +36,11 @@ ACTOR = "customer.office@harrowgate.example"
 # New customers
 
 _START = {
-    "premium": "Premium customers start within 5 days instead.",
-    "large": "Customers with a deal above 30,000 EUR start within 21 days instead.",
-    "abroad": "Customers outside the country (Norway) start within 28 days instead.",
-    "returning": "Customers who were with us before (tag 'returning') start within 3 days instead.",
+    "premium": "Premium customers start 5 days after it instead.",
+    "large": "Customers with a deal above 30,000 EUR start 21 days after it instead.",
+    "abroad": "Customers outside the country (Norway) start 28 days after it instead.",
+    "returning": "Customers who were with us before (tag 'returning') start 3 days after it "
+    "instead.",
 }
 _START_PROMPTS = (
     "Please set up the customers we won in the last seven days: make the account active and "
@@ -80,9 +81,7 @@ def _start(number: int, seed: int) -> Draft:
         story.fields(account)["status"] = "active"
         story.add("todo", "tasks", "task", title=f"Start {name} Union", due_on="2026-02-20",
                   status="done", assignee=ACTOR)  # fmt: skip
-    lead = (
-        f"Every new customer starts within {usual} days of the win: the last of them is the date."
-    )
+    lead = f"A new customer starts {usual} days after the day on which the deal was won."
     house_rule(story, "Onboarding customers", lead, _START, "sales")
     articles(story)
     story.list_is("accounts", sorted(starts), "names, as a JSON list in any order")
@@ -111,8 +110,8 @@ def _won(story: Story, name: str, kind: str, owner: Person) -> tuple[str, str, s
 
 def _solve_start(client: Client, params: Mapping[str, Any]) -> str:
     text = article(client, "Onboarding customers")
-    usual = int(figure(text, r"starts within (\d+) days", 7))
-    other = int(figure(text, r"start within (\d+) days instead", usual))
+    usual = int(figure(text, r"starts (\d+) days after", 7))
+    other = int(figure(text, r"start (\d+) days after it", usual))
     starts = {}
     window = {"close_date_from": days_later(TODAY, -7), "close_date_to": TODAY}
     shown = {row["id"]: row for row in rows(client, "crm", "accounts")}

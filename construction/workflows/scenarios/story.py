@@ -75,10 +75,14 @@ class Story:
 
     # What has to be done
 
-    def sets(self, record: str, text: str, **changes: Any) -> None:
-        """The record gets these values, and keeps all others. A value may be a constraint."""
+    def sets(self, record: str, text: str, *, free: Sequence[str] = (), **changes: Any) -> None:
+        """The record gets these values, and keeps all others. A value may be a constraint.
+
+        Fields that are `free` may change too: some ways of doing it stamp the time, some do not.
+        """
         service = record.partition("/")[0]
-        after = {**self.fields(record), **changes}
+        kept = {name: value for name, value in self.fields(record).items() if name not in free}
+        after = {**kept, **changes}
         where = {"service": service, "record": record_name(record)}
         self._changes.append(self._wanted("record_equals", {**where, "where": changes}, text))
         self._allowed.append({"service": service, "where": after})
@@ -132,14 +136,7 @@ class Story:
 
     # The draft
 
-    def draft(
-        self,
-        prompt: str,
-        params: Mapping[str, Any],
-        *,
-        faulty: tuple[str, str],
-        language: str = "en",
-    ) -> Draft:
+    def draft(self, prompt: str, params: Mapping[str, Any], *, faulty: tuple[str, str]) -> Draft:
         """`faulty`: service and operation that are disturbed in every third draft."""
         assert self._overriding, f"{self.scenario}: nothing overrides"
         return Draft(
@@ -147,8 +144,8 @@ class Story:
             rule=self.rule,
             number=self.number,
             prompt=prompt,
-            language=language,
-            guidelines=guidelines(self._forms, language),
+            language="en",
+            guidelines=guidelines(self.now, self.actor, self._forms),
             world=World(self._state, self.now, self.actor, self._faults(faulty)),
             params=params,
             answers=tuple(self._answers),
@@ -209,11 +206,11 @@ def record_name(record: str) -> str:
     return record.partition("/")[2]
 
 
-def guidelines(forms: Sequence[str], language: str) -> str:
-    lead = "Please end your reply with exactly these lines:"
-    if language == "zh":
-        lead = "请在回复末尾只写以下几行："
-    return "\n".join((lead, *forms))
+def guidelines(now: str, actor: str, forms: Sequence[str]) -> str:
+    """Clock and mailbox of the person for whom the agent acts, and the form of the report."""
+    day, clock = now[:10], now[11:16]
+    lead = f"It is {day}, {clock}. You act for {actor}."
+    return "\n".join((lead, "Please end your reply with exactly these lines:", *forms))
 
 
 def _holds_a_value(where: Where) -> bool:

@@ -62,7 +62,8 @@ def _prices(number: int, seed: int) -> Draft:
         sku, own = story.draw.identifier("G", 4), story.draw.whole(40, 150)
         story.add(
             "inventory", "items", "item", sku=sku, name=name, warehouse="Shop", quantity=20,
-            unit_cost=own, currency="EUR", description="Price in unit cost", status="active",
+            unit_cost=own * 0.5, currency="EUR", status="active",
+            description=f"Shop price: {own}.00 EUR",
         )  # fmt: skip
         cheap = round(own - story.draw.cents(4, 12), 2)
         shown = own + 9.5 if kind == "dear" else cheap
@@ -115,10 +116,11 @@ def _solve_prices(client: Client, params: Mapping[str, Any]) -> str:
     gaps = {}
     for item in every(client, "inventory", "items", warehouse="Shop"):
         low = min(offers.get(item["name"], [1e9]))
-        if low < item["unit_cost"]:
+        own = figure(item["description"], r"Shop price: ([\d.]+) EUR", 0)
+        if low < own:
             title = f"Check price {item['sku']}"
             attempt(client, "todo", "create_task", title=title, details=f"Lowest: {low:.2f} EUR")
-            gaps[item["sku"]] = round(item["unit_cost"] - low, 2)
+            gaps[item["sku"]] = round(own - low, 2)
     return report(items=list(gaps), largest_gap=float(max(gaps.values(), default=0)))
 
 
