@@ -33,9 +33,9 @@ class PoolItem:
     difficulty: str | None = None
     cluster: str | None = None
     source: str | None = None
-    generator: str | None = None
     cost: float = 0.0
     in_last_release: bool = False
+    generator: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -237,16 +237,22 @@ def _config(
 
 
 def _item(candidate: Candidate, known: Known) -> PoolItem:
-    """What the selection may know: it is published, so the session goes by its keyed id."""
+    """What the selection may know: it is published, so the session goes by its keyed id.
+
+    Tasks of one generator with the same rule count as the same task: one recipe solves both.
+    """
     item_id = candidate.provenance.item_id
+    made = candidate.provenance.detail
+    generator = made.get("generator")
+    same = [generator, made.get("rule")] if generator else _content(candidate)
     return PoolItem(
         item_id=candidate.task_id,
         family=family_of(candidate),
         lane=str(candidate.lane),
         difficulty=candidate.difficulty,
-        cluster=known.opaque(_content(candidate)),
+        cluster=known.opaque(same if isinstance(same, str) else digest(same)),
         source=known.opaque(item_id.rpartition("_i")[0] or item_id),
-        generator=candidate.provenance.detail.get("generator"),
+        generator=generator,
         in_last_release=candidate.task_id in known.released,
     )
 

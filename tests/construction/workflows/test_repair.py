@@ -13,7 +13,6 @@ from construction.grading.programs import Run
 from construction.sandbox.box import bubblewrap
 from construction.workflows.repair.candidates import candidate_of
 from construction.workflows.repair.catalogue import BY_NAME, REPAIRS, all_drafts
-from construction.workflows.repair.drafts import RepairDraft
 from construction.workflows.repair.panel import panel_scores
 from construction.workflows.repair.screening import (
     graded,
@@ -99,10 +98,6 @@ def test_the_other_drafts_pass_their_screening(name: str, run: Run) -> None:
     assert screen_repair(draft, BY_NAME[draft.generator], run, CONFIG).reason is None
 
 
-def _without(draft: RepairDraft, check_id: str) -> RepairDraft:
-    return replace(draft, checks=tuple(c for c in draft.checks if c.check_id != check_id))
-
-
 @needs_box
 def test_a_grader_that_misses_something_is_rejected(run: Run) -> None:
     draft = DRAFTS["service_settings-2"]
@@ -123,7 +118,7 @@ def test_a_grader_that_misses_something_is_rejected(run: Run) -> None:
         ),
         "another fault than its solution mends": (
             replace(draft, rule="moved_store"),
-            ScreenReason.ORACLE_FAILED,
+            ScreenReason.NOT_RUNNABLE,
         ),
     }
     for title, (changed, reason) in spoilt.items():
@@ -151,15 +146,9 @@ def test_attacks_deliver_every_file_that_is_asked_for() -> None:
 @pytest.mark.parametrize("name", ["site_modes-1", "price_cache-2", "access_log-3"])
 def test_the_panel_differs_on_a_draft(name: str, run: Run) -> None:
     draft = DRAFTS[name]
-    spec, delivered = (
-        spec_of_repair(draft),
-        solved(BY_NAME[draft.generator], draft.rule, draft.inputs),
-    )
-    scores = dict(
-        panel_scores(
-            draft, delivered, lambda files: graded(spec, files, run, CONFIG.pass_threshold)
-        )
-    )
+    delivered = solved(BY_NAME[draft.generator], draft.rule, draft.inputs)
+    grader = partial(graded, spec_of_repair(draft), run=run, threshold=CONFIG.pass_threshold)
+    scores = dict(panel_scores(draft, delivered, grader))
     assert scores["perfect"].passed is True
     assert not any(scores[agent].passed for agent in ("no_writes", "forgets_one_source"))
     assert len(scores) == 8
