@@ -15,6 +15,7 @@ from data.atomic import PRIVATE_FILE, private_dir, replacing_dir, write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
 from data.errors import InputError
 from flows.commands.options import Key, WriteTo
+from flows.commands.workflows import foreign_lines, has_foreign_tasks
 
 if TYPE_CHECKING:
     from construction.analytics.make import Minted
@@ -200,11 +201,19 @@ def _print(minted: Minted, environment: Environment, out: Path, seconds: float) 
 
 def lint_command(
     path: Annotated[
-        Path, typer.Argument(help="What `benchmint analytics` wrote, or a JSON file of records.")
+        Path,
+        typer.Argument(
+            help="What `benchmint analytics` wrote, a JSON file of records, or folders of tasks."
+        ),
     ],
 ) -> None:
-    """Run every gold anew, or list the faults of foreign task records; exit 1 if there are any."""
-    if path.is_dir():
+    """Run every gold anew, or list the faults of foreign tasks; exit 1 if there are any.
+
+    Foreign tasks are records, or folders with a task.yaml each, whose graders are attacked.
+    """
+    if path.is_dir() and has_foreign_tasks(path):
+        n, lines = foreign_lines(path)
+    elif path.is_dir():
         from construction.analytics.gold_lint import lint_release
 
         private = path / "private" / "analytics"

@@ -66,3 +66,26 @@ def _print(built: Built, seconds: float) -> None:
     print("\n".join(released_lines(built.snapshot.path)))
     print(f"{built.tasks} tasks in {built.snapshot.path} (verified, {seconds:.0f} s)")
     print(f"digest {built.snapshot.digest}")
+
+
+def has_foreign_tasks(folder: Path) -> bool:
+    """Does the folder, or one in it, hold a task.yaml?"""
+    return (folder / "task.yaml").is_file() or any(folder.glob("*/task.yaml"))
+
+
+def foreign_lines(folder: Path) -> tuple[int, list[str]]:
+    """How many foreign tasks there are, and a line for each gap and each fault of a grader."""
+    from construction.grading.programs_box import run_in_box
+    from construction.workflows.foreign.audit import audit
+    from construction.workflows.foreign.reader import read_task, task_folders
+    from data.neutralise import one_line
+
+    folders = task_folders(folder)
+    lines = []
+    for task_folder in folders:
+        task = read_task(task_folder)
+        lines += [f"{task.task_id}: {gap.missing}: {gap.name}" for gap in task.gaps]
+        audited = audit(task, run_in_box)
+        scores = ", ".join(f"{name} {score}" for name, score in audited.scores.items())
+        lines += [f"{task.task_id}: {reason} ({scores})" for reason in audited.reasons]
+    return len(folders), list(map(one_line, lines))
