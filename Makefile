@@ -24,8 +24,9 @@ $(READY): requirements.lock pyproject.toml
 	$(PIP) --no-build-isolation -e .
 	@touch $@
 
-$(TESTS): $(READY) requirements-dev.lock
+$(TESTS): $(READY) requirements-dev.lock requirements-duckdb-1.4.lock
 	$(LOCKED) requirements-dev.lock
+	$(LOCKED) requirements-duckdb-1.4.lock --upgrade --target $(VENV)/duckdb-1.4
 	@touch $@
 
 evaluate: $(READY) ## add what running agents needs: the runner (the sandbox is in `make system`)
@@ -106,6 +107,8 @@ lock: ## write the lock files anew (needs uv)
 	$(COMPILE) $(FULL) --extra evaluate -c requirements.lock -o requirements-evaluate.lock
 	$(COMPILE) $(FULL) $(TESTED) -c requirements-evaluate.lock -o requirements-dev.lock
 	$(COMPILE) $(FULL) $(TESTED) --extra bench -c requirements-dev.lock -o requirements-bench.lock
+	echo "duckdb==1.4.*" | uv pip compile --python-version 3.11 --generate-hashes --no-header \
+	  --no-annotate --quiet - -o requirements-duckdb-1.4.lock
 	echo "harbor==0.24.0" | uv pip compile --python-version 3.12 --generate-hashes --no-header \
 	  --no-annotate --no-strip-extras --quiet - -o requirements-harbor.lock
 

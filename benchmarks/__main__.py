@@ -30,6 +30,7 @@ BENCHMARKS = (
     "questions",
     "analytics",
     "grading",
+    "services",
     "graded_answers",
     "real_requests",
     "mentions",

@@ -4,7 +4,7 @@
 
 writes results/audit_page.md and audit_page.json. The verdicts are made up by arithmetic. Filter
 times are the page's own marks, from the change of a filter to the rows in place; what-if times are
-from the move of a slider to the funnel in place. Needs the extra `browser` and a Chromium.
+from the move of a slider to the funnel in place. Needs a Chromium.
 """
 
 from __future__ import annotations

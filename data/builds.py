@@ -7,6 +7,7 @@ import os
 import platform
 import shutil
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -16,7 +17,7 @@ from typing import Any
 
 from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers
 from data.canonical import digest, file_digest
-from data.errors import BenchmintError, ConfigError, InputError
+from data.errors import BenchmintError, ConfigError, InputError, NoSpaceError
 from data.logs import logged
 
 _PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
@@ -106,6 +107,34 @@ def require_there(paths: Iterable[Path | None]) -> None:
     for path in paths:
         if path is not None and not path.exists():
             raise InputError(str(path), "nothing", "a file or folder", "Check the path.")
+
+
+_LEAST_SPACE = 256 << 20  # bytes: the demo with its tables, and what Prefect writes
+_LEAST_TEMPORARY = 64 << 20
+_PER_INPUT_BYTE = 3  # a masked copy in the store, one in the snapshot, tables and text
+
+
+def require_space(out: Path, material: Iterable[Path]) -> None:
+    """Raise NoSpaceError where the output or temporary files would not fit, before anything starts.
+
+    What is needed is estimated from the size of the input; a disk may still fill up later.
+    """
+    needed = _LEAST_SPACE + _PER_INPUT_BYTE * sum(map(_bytes_of, material))
+    for folder, least in ((out, needed), (Path(tempfile.gettempdir()), _LEAST_TEMPORARY)):
+        free = shutil.disk_usage(nearest(folder)).free
+        if free < least:
+            raise NoSpaceError(folder, free, least)
+
+
+def _bytes_of(path: Path) -> int:
+    files = [path] if path.is_file() else (file for file in path.rglob("*") if file.is_file())
+    return sum(file.stat().st_size for file in files)
+
+
+def nearest(path: Path) -> Path:
+    """The path itself, or the first of its parents that is there."""
+    absolute = path.absolute()
+    return next(folder for folder in (absolute, *absolute.parents) if folder.exists())
 
 
 def stand_in(folder: Path, target: Path) -> None:

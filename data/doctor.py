@@ -19,6 +19,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
+from data.builds import nearest
 from data.errors import BenchmintError, missing_package
 from data.loopback import LOOPBACK
 from data.neutralise import one_line
@@ -158,13 +159,11 @@ def port(number: int, running: str | None) -> Finding:
 
 def rights(out: Path) -> Finding:
     """Can the output folder be written, and is its private half private?"""
-    nearest = _nearest(out)
-    if not nearest.is_dir():
-        return Finding("rights", Grade.FAIL, f"{nearest} is not a folder", "Choose another --out.")
-    if not os.access(nearest, os.W_OK | os.X_OK):
-        return Finding(
-            "rights", Grade.FAIL, f"{nearest} cannot be written", "Choose another --out."
-        )
+    folder = nearest(out)
+    if not folder.is_dir():
+        return Finding("rights", Grade.FAIL, f"{folder} is not a folder", "Choose another --out.")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Finding("rights", Grade.FAIL, f"{folder} cannot be written", "Choose another --out.")
     private = out / "private"
     if private.is_dir() and (mode := stat.S_IMODE(private.stat().st_mode)) & 0o077:
         access = f"other users can reach {private} ({mode:04o})"
@@ -175,7 +174,7 @@ def rights(out: Path) -> Finding:
 def disk(out: Path, free: int | None = None) -> Finding:
     """Bytes free where the output goes."""
     if free is None:
-        free = shutil.disk_usage(_nearest(out)).free
+        free = shutil.disk_usage(nearest(out)).free
     space = f"{free / _GIB:.1f} GiB free"
     if free < _LEAST:
         return Finding(
@@ -186,12 +185,6 @@ def disk(out: Path, free: int | None = None) -> Finding:
             "disk", Grade.WARN, space, "Enough for the demo; benchmint purge frees more."
         )
     return Finding("disk", Grade.OK, space)
-
-
-def _nearest(path: Path) -> Path:
-    """The path itself, or the first of its parents that is there."""
-    absolute = path.absolute()
-    return next(one for one in (absolute, *absolute.parents) if one.exists())
 
 
 def key(path: Path) -> Finding:

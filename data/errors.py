@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
+_MIB = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _AGAIN = "Add --debug to see the traceback."
 EXTRA_MODULES = {
@@ -61,6 +63,20 @@ class InputError(BenchmintError):
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, str, int]]:
         """For pickling between processes: the message is built again from the parts."""
         return type(self), (self.path, self.actual, self.expected, self.todo, self.line)
+
+
+class NoSpaceError(BenchmintError):
+    """A folder has less free space than what is about to be written there needs."""
+
+    def __init__(self, path: Path, free: int, needed: int) -> None:
+        super().__init__(
+            f"{path}: found {free / _MIB:,.0f} MiB free; expected at least "
+            f"{needed / _MIB:,.0f} MiB. Free some space there, or choose another folder."
+        )
+        self.path, self.free, self.needed = path, free, needed
+
+    def __reduce__(self) -> tuple[type[NoSpaceError], tuple[Path, int, int]]:
+        return type(self), (self.path, self.free, self.needed)
 
 
 class ConfigError(BenchmintError):
@@ -156,11 +172,18 @@ def error_line(error: Exception) -> str:
     # What the operating system says about which file: its names are no session text.
     why = error.strerror or type(error).__name__
     if is_disk_full(error):
-        return f"{why}: free some space where the output goes, or for temporary files, and repeat."
+        where = f"{_named(error)}: " if error.filename is not None else ""
+        return (
+            f"{where}{why}: free some space where the output goes, or for temporary files "
+            f"({tempfile.gettempdir()}), and repeat."
+        )
     if error.filename is None:
         return f"{why} at {error_location(error)}. {_AGAIN}"
-    name = os.fsdecode(error.filename) if not isinstance(error.filename, int) else "a file"
     return (
-        f"{name}: found {why}; expected a readable file or folder. "
+        f"{_named(error)}: found {why}; expected a readable file or folder. "
         "Check the path, permissions and free disk space."
     )
+
+
+def _named(error: OSError) -> str:
+    return "a file" if isinstance(error.filename, int) else os.fsdecode(error.filename)

@@ -24,6 +24,10 @@ class Table:
     def schema(self) -> dict[str, Any]:
         return {name: dtype for name, (dtype, _) in self.columns.items()}
 
+    @property
+    def meanings(self) -> dict[str, str]:
+        return {name: meaning for name, (_, meaning) in self.columns.items()}
+
 
 FILES = Table(
     "files",

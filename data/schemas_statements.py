@@ -78,6 +78,15 @@ HISTORY = Table(
     "one value that a later filing restated",
     {**POINTS.columns, "replaced_by": (pl.String, "point that replaced it")},
 )
+# The values as numbers, for people who reckon with them. The text in `points` is what was filed.
+AMOUNTS = Table(
+    "amounts",
+    "one reported value as a number",
+    {
+        "point_id": (pl.String, "point"),
+        "value": (pl.Decimal(38, 10), "the value; null if it has more digits than fit"),
+    },
+)
 # Rows of statements in filing order, for the ±10 neighbours, sections and pictures.
 ROWS = Table(
     "rows",

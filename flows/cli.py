@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from io import TextIOWrapper
+from signal import SIGINT
 from typing import Annotated
 
 import typer
@@ -12,11 +14,12 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from data.errors import error_line
-from flows.commands.table import CommandGroup, add_commands
+from flows.commands.table import GOES_ON, CommandGroup, add_commands
 
 _COMPLETION = ("--install-completion", "--show-completion")
 # Typer's switch from options that look for the shell in use to such as take its name.
 _SHELL_IS_NAMED = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"
+_INTERRUPTED = 128 + SIGINT
 
 app = typer.Typer(
     help="Mint agent benchmarks: turn raw sessions into an audited and verified snapshot.",
@@ -53,12 +56,15 @@ def main() -> None:
     if any(one in _COMPLETION for one in arguments[:-1]):
         os.environ[_SHELL_IS_NAMED] = "1"
     try:
-        sys.exit(_program()(arguments, standalone_mode=False))
+        code = _program()(arguments, standalone_mode=False)
+        if code == _INTERRUPTED:
+            print(_stopped(arguments), file=sys.stderr)
+        sys.exit(code)
     except typer.Abort:
         print("aborted", file=sys.stderr)
         sys.exit(1)
     except typer.TyperException as error:
-        _fail(f"{error.format_message().rstrip('.')}. See `benchmint --help`.")
+        _fail(_misused(error))
     except Exception as error:
         if debug:
             raise
@@ -85,6 +91,22 @@ def _program() -> TyperGroup:
     assert isinstance(group, TyperGroup)
     add_commands(group)
     return group
+
+
+def _stopped(arguments: Sequence[str]) -> str:
+    """What a command leaves that somebody interrupted."""
+    goes_on = any(name in GOES_ON for name in arguments)
+    kept = "; what was finished is kept, and the same command goes on from there" if goes_on else ""
+    return f"benchmint: stopped{kept}"
+
+
+def _misused(error: typer.TyperException) -> str:
+    """What is wrong with the arguments, and the command whose help says more."""
+    context = getattr(error, "ctx", None)
+    names = context.command_path.split()[1:] if context is not None else []
+    path = " ".join(["benchmint", *names])
+    message = error.format_message().rstrip(".")
+    return f"{message}{'' if message.endswith('?') else '.'} See `{path} --help`."
 
 
 def _fail(message: str) -> None:

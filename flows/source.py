@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from data.builds import require_apart, require_there
+from data.builds import require_apart, require_space, require_there
 from data.contracts import Disclosure
 from data.demo import generate
 from data.demo.generate import CONFIG, STATEMENTS
@@ -18,11 +18,12 @@ from flows.recipe import Recipe, Runtime, recipe_over
 def require_input(runtime: Runtime) -> None:
     """Raise ConfigError or InputError for input that cannot be built from, before anything starts.
 
-    It lies apart from the output, says something without other input, and is there.
+    It lies apart from the output, says something without other input, is there, and fits.
     """
     require_apart(runtime.material, runtime.out)
     require_complete(runtime)
     require_there((*runtime.material, *runtime.signals, *runtime.single_files))
+    require_space(runtime.out, runtime.material)
 
 
 def require_complete(runtime: Runtime) -> None:

@@ -21,16 +21,14 @@ import polars as pl
 
 from anonymization.leaks.contracts import LeakConfig, NotScannable
 from anonymization.leaks.views import joined_lines
+from data.archive_kinds import ArchiveKind, kinds_of
 
 _CHUNK = 1 << 18
 _XZ_MEMORY = 1 << 27
-_UNKNOWN = {
-    b"7z\xbc\xaf\x27\x1c": "7z",
-    b"Rar!\x1a\x07": "rar",
-    b"\x28\xb5\x2f\xfd": "zstd",
-    b"\x04\x22\x4d\x18": "lz4",
-    b"MSCF": "cab",
-}
+_BROKEN = (
+    zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError,
+    zipfile.BadZipFile, tarfile.TarError, NotImplementedError,
+)  # fmt: skip
 
 
 class CannotScan(Exception):
@@ -71,8 +69,8 @@ class Budget:
 
 
 def is_container(data: bytes) -> bool:
-    """Does the head of `data` announce an archive or a compressed stream?"""
-    return _opener(data) is not None or _is_unknown(data)
+    """Is `data` an archive or a compressed stream?"""
+    return bool(kinds_of(data))
 
 
 def parts(data: bytes, budget: Budget) -> Iterator[Part]:
@@ -80,29 +78,14 @@ def parts(data: bytes, budget: Budget) -> Iterator[Part]:
 
     Raises CannotScan for what is encrypted, broken, of an unknown kind or past the limits.
     """
-    if _is_unknown(data):
-        raise CannotScan(NotScannable.UNKNOWN_ARCHIVE)
-    opener = _opener(data)
-    if opener is None:
-        return
-    try:
-        yield from opener(data, budget)
-    except (zlib.error, lzma.LZMAError, EOFError, OSError, ValueError, RuntimeError) as error:
-        raise CannotScan(NotScannable.BROKEN) from error
-    except (zipfile.BadZipFile, tarfile.TarError, NotImplementedError) as error:
-        raise CannotScan(NotScannable.BROKEN) from error
-
-
-def _is_unknown(data: bytes) -> bool:
-    return data.startswith(tuple(_UNKNOWN))
-
-
-def _opener(data: bytes) -> Callable[[bytes, Budget], Iterator[Part]] | None:
-    if data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _zip
-    if data.startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00")):
-        return _stream
-    return _tar if data[257:262] == b"ustar" else None
+    for kind in kinds_of(data):
+        if kind is ArchiveKind.OPAQUE:
+            raise CannotScan(NotScannable.UNKNOWN_ARCHIVE)
+        try:
+            yield from _OPENERS[kind](data, budget)
+        except _BROKEN as error:
+            if kind is not ArchiveKind.LZMA:  # which has no magic number: it may be no stream
+                raise CannotScan(NotScannable.BROKEN) from error
 
 
 def _zip(data: bytes, budget: Budget) -> Iterator[Part]:
@@ -141,22 +124,26 @@ def _read(read: Callable[[int], bytes], budget: Budget) -> bytes:
     return bytes(content)
 
 
-def _stream(data: bytes, budget: Budget) -> Iterator[Part]:
-    opened = io.BytesIO(data)
-    with _decompressing(data, opened) as stream:
-        content = _read(stream.read, budget)
-    yield Part("(inflated)", content)
+def _inflated(stream: io.BufferedIOBase, budget: Budget) -> Iterator[Part]:
+    yield Part("(inflated)", _read(stream.read, budget))
 
 
-def _decompressing(data: bytes, opened: io.BytesIO) -> io.BufferedIOBase:
-    if data.startswith(b"\x1f\x8b"):
-        return gzip.GzipFile(fileobj=opened)
-    if data.startswith(b"BZh"):
-        return bz2.BZ2File(opened)
+def _lzma(data: bytes, budget: Budget) -> Iterator[Part]:
     lzma.LZMADecompressor(memlimit=_XZ_MEMORY).decompress(data, 1)  # refuses a huge dictionary
-    return lzma.LZMAFile(opened)
+    with lzma.LZMAFile(io.BytesIO(data)) as stream:
+        yield from _inflated(stream, budget)
 
 
+_OPENERS: dict[ArchiveKind, Callable[[bytes, Budget], Iterator[Part]]] = {
+    ArchiveKind.ZIP: _zip,
+    ArchiveKind.TAR: _tar,
+    ArchiveKind.GZIP: lambda data, budget: _inflated(
+        gzip.GzipFile(fileobj=io.BytesIO(data)), budget
+    ),
+    ArchiveKind.BZIP2: lambda data, budget: _inflated(bz2.BZ2File(io.BytesIO(data)), budget),
+    ArchiveKind.XZ: _lzma,
+    ArchiveKind.LZMA: _lzma,
+}
 _ROWS = 65_536
 _BROKEN_PARQUET = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
 _PNG = b"\x89PNG\r\n\x1a\n"

@@ -25,6 +25,7 @@ from data.canonical import file_digest, pretty_json
 from data.contracts import Outcome
 from data.errors import InputError
 from data.ledger import completed
+from data.schemas_statements import AMOUNTS
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import LEDGER_FILE, TALLIES_FILE
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_frame, write_table
@@ -158,6 +159,8 @@ def askable_points(database: Path) -> pl.Series:
 def statements_tables(folder: Path) -> dict[str, ReleasedTable]:
     """The released tables of statements that were read into `folder`."""
     return {
-        table.name: ReleasedTable(folder / DATABASE / f"{table.name}.parquet", table.row)
-        for table in TABLES
+        table.name: ReleasedTable(
+            folder / DATABASE / f"{table.name}.parquet", table.row, table.meanings
+        )
+        for table in (*TABLES, AMOUNTS)
     }

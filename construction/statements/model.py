@@ -20,7 +20,15 @@ from data.atomic import replacing_dir
 from data.contracts import LedgerRow, StageTally
 from data.errors import InputError
 from data.schemas import Table
-from data.schemas_statements import COMPANIES, HISTORY, POINTS, ROWS, SERIES, STATEMENT_TABLES
+from data.schemas_statements import (
+    AMOUNTS,
+    COMPANIES,
+    HISTORY,
+    POINTS,
+    ROWS,
+    SERIES,
+    STATEMENT_TABLES,
+)
 from data.tables import write_frame
 
 __all__ = [
@@ -132,7 +140,7 @@ _REBUILD = "Build the tables again."
 
 
 def write_statements(out: Path, statements: Statements) -> None:
-    """Write the five tables to the folder `out`, which appears complete or not at all.
+    """Write the tables and `AMOUNTS` to the folder `out`, which appears complete or not at all.
 
     The ledger and the tallies of `statements` are written by the stage, not here.
 
@@ -147,6 +155,9 @@ def write_statements(out: Path, statements: Statements) -> None:
             frame: pl.DataFrame = getattr(statements, table.name)
             _check_schema(_file(out, table), frame.schema, table)
             write_frame(_file(part, table), frame)
+        dtype = AMOUNTS.schema["value"]
+        amounts = pl.col("value").cast(dtype, strict=False)
+        write_frame(_file(part, AMOUNTS), statements.points.select("point_id", amounts))
 
 
 def read_statements(folder: Path) -> Statements:

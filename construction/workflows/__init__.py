@@ -19,6 +19,6 @@ Who writes a scenario should know:
 - `actor` is an email address. Times in records have the offset of `now`, whole seconds; emails are
   in lower case; numbers are JSON numbers. `world_faults(world)` says what does not fit.
 - `AuditRow.records` and `StateChange.record` are "collection/id", with the service beside them.
-- A task's `tools` are the names of `agent_tools.tools_of(services)`, its steps have operations
-  "service.operation".
+- A task's `tools` are the names of `agent_tools.tools_of(services)`; its `steps` are made by
+  `client.reference_steps(audit, answer)`: operations "service.operation", and `report` at the end.
 """

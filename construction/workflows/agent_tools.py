@@ -12,6 +12,7 @@ from typing import Any
 
 from construction.workflows.declaration import Operation, operations, service_names
 from construction.workflows.values import object_schema
+from data.contracts.candidate import Candidate
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,11 @@ def tools_of(services: Iterable[str]) -> tuple[ServiceTool, ...]:
 
 def tool_name(operation: Operation) -> str:
     return f"{operation.service}_{operation.name}"
+
+
+def has_services(task: Candidate) -> bool:
+    """Does a task list an operation of a service as a tool?"""
+    return any(split_tool_name(name) is not None for name in task.tools)
 
 
 def split_tool_name(name: str) -> tuple[str, str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from construction.workflows.contracts import RefusedError, Request, World
@@ -10,6 +10,8 @@ from construction.workflows.diff import changes_of
 from construction.workflows.engine import handle
 from data.contracts.attempt import AuditRow, StateChange
 from data.contracts.candidate import Step
+
+REPORT = "report"  # the operation of the step that gives the answer
 
 
 class InProcessClient:
@@ -36,14 +38,23 @@ class InProcessClient:
         """What differs from the state at the start."""
         return changes_of(self.world)
 
-    def steps(self) -> tuple[Step, ...]:
-        """The requests so far as steps of a reference path, refused ones too."""
-        return tuple(
-            Step(
-                index=index,
-                text=f"{row.service}: {row.operation.replace('_', ' ')}",
-                operation=f"{row.service}.{row.operation}",
-                arguments=dict(row.arguments),
-            )
-            for index, row in enumerate(self.audit, start=1)
+
+def reference_steps(audit: Sequence[AuditRow], answer: str | None) -> tuple[Step, ...]:
+    """The requests of a reference solution as steps, refused ones too, and its answer as the last.
+
+    The step of the answer has the operation `report` and the argument `answer`.
+    """
+    steps = [
+        Step(
+            index=index,
+            text=f"{row.service}: {row.operation.replace('_', ' ')}",
+            operation=f"{row.service}.{row.operation}",
+            arguments=dict(row.arguments),
         )
+        for index, row in enumerate(audit, start=1)
+    ]
+    if answer is not None:
+        text = "Report what was asked for."
+        last = Step(index=len(steps) + 1, text=text, operation=REPORT, arguments={"answer": answer})
+        steps.append(last)
+    return tuple(steps)

@@ -215,7 +215,12 @@ def json_schema(rule: FieldRule) -> dict[str, Any]:
     for name, bound in (("minimum", rule.minimum), ("maximum", rule.maximum)):
         if bound is not None:
             schema[name] = int(bound) if float(bound).is_integer() else bound
-    return schema | ({"description": rule.about} if rule.about else {})
+    said = [rule.about] if rule.about else []
+    if rule.reference is not None:
+        said.append(f"an id of {rule.reference.replace('_', ' ')}")
+    elif rule.type in _FORMS:
+        said.append(_FORMS[rule.type])
+    return schema | {"description": "; ".join(said) or "a text"}
 
 
 def object_schema(rules: Mapping[str, FieldRule]) -> dict[str, Any]:
@@ -228,6 +233,19 @@ def object_schema(rules: Mapping[str, FieldRule]) -> dict[str, Any]:
     }
 
 
+# Every argument has a description: some runners insist on it, and agents need the form.
+_FORMS: Mapping[FieldType, str] = {
+    FieldType.EMAIL: "an email address",
+    FieldType.ENUM: "one of the values listed",
+    FieldType.DATE: "a day such as 2026-03-05",
+    FieldType.DATETIME: "a time such as 2026-03-05T09:00:00+01:00",
+    FieldType.INTEGER: "a whole number",
+    FieldType.NUMBER: "a number",
+    FieldType.BOOLEAN: "true or false",
+    FieldType.TEXTS: "a list of texts",
+    FieldType.EMAILS: "a list of email addresses",
+    FieldType.ROWS: "a list of objects",
+}
 _SCHEMAS: Mapping[FieldType, Mapping[str, Any]] = {
     FieldType.TEXT: {"type": "string"},
     FieldType.EMAIL: {"type": "string"},

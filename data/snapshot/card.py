@@ -1,14 +1,12 @@
-"""The texts around the tasks: README card, change log, licence notice, Harbor's dataset file."""
+"""The texts around the tasks: README card, change log, licence notice."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import tomli_w
 import yaml
 
-from data.canonical import digest
 from data.contracts import TurnedAway
 from data.snapshot import layout
 from data.snapshot.config import CardConfig
@@ -43,7 +41,7 @@ def readme(
     """The dataset card: YAML front matter for the Hugging Face hub, then the datasheet."""
     return render(
         "README.md.j2",
-        front_matter=_front_matter(release.card, manifest, statistics),
+        front_matter=_front_matter(release, manifest, statistics),
         card=release.card,
         manifest=manifest,
         stamp=STAMPS[manifest.privacy],
@@ -81,36 +79,10 @@ def licence_notice(card: CardConfig, manifest: Manifest) -> str:
     return render("LICENSE.j2", card=card, manifest=manifest, canary=_sentence(manifest))
 
 
-def dataset_toml(
-    card: CardConfig, manifest: Manifest, task_sums: Mapping[str, Mapping[str, str]]
-) -> str:
-    """`dataset.toml` in the shape of Harbor's dataset files: every task pinned by digest.
-
-    A task's digest is the SHA-256 over `path NUL sha256 LF` for each file of its directory,
-    sorted by path. `task_sums` maps task id -> path below the task -> SHA-256.
-    """
-    document = {
-        "schema_version": "1.0",
-        "dataset": {
-            "name": f"benchmint/{manifest.name}",
-            "version": manifest.version,
-            "description": card.summary,
-            "keywords": ["agents", "benchmark", manifest.snapshot],
-            "authors": [{"name": card.creator}],
-        },
-        "tasks": [
-            {"name": f"benchmint/{task_id}", "digest": f"sha256:{_folder_digest(sums)}"}
-            for task_id, sums in sorted(task_sums.items())
-        ],
-    }
-    return f"# {_sentence(manifest)}\n{tomli_w.dumps(document)}"
-
-
-def _folder_digest(sums: Mapping[str, str]) -> str:
-    return digest("".join(f"{path}\0{sums[path]}\n" for path in sorted(sums)).encode())
-
-
-def _front_matter(card: CardConfig, manifest: Manifest, statistics: Mapping[str, Any]) -> str:
+def _front_matter(release: Release, manifest: Manifest, statistics: Mapping[str, Any]) -> str:
+    card = release.card
+    files = {"tasks": layout.TASK_TABLE}
+    files |= {name: layout.table_path(name) for name in sorted(release.tables)}
     document = {
         "pretty_name": card.title,
         "license": card.licence.lower() if card.licence else "unknown",
@@ -121,10 +93,8 @@ def _front_matter(card: CardConfig, manifest: Manifest, statistics: Mapping[str,
         "source_datasets": ["original"],
         "annotations_creators": ["machine-generated"],
         "configs": [
-            {
-                "config_name": "tasks",
-                "data_files": [{"split": "test", "path": layout.TASK_LIST}],
-            }
+            {"config_name": name, "data_files": [{"split": "test", "path": path}]}
+            for name, path in files.items()
         ],
     }
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)

@@ -30,6 +30,7 @@ from data.snapshot import (
 from data.snapshot.manifest import Manifest
 from data.snapshot.release import Release
 from data.snapshot.statistics import statistics
+from data.tables import write_frame
 
 
 class OpaqueIds:
@@ -100,6 +101,7 @@ def write_public(root: Path, contents: Contents) -> bytes:
         _write_task(root, contents, task)
     task_list = b"".join(tasks.row_line(row) for row in contents.rows)
     _write(root / layout.TASK_LIST, task_list)
+    write_frame(root / layout.TASK_TABLE, tasks.task_table(contents.rows))
     _write_audit(root, contents)
     _write_tables(root, release)
     _write(root / layout.MANIFEST, pretty_json(manifest))
@@ -116,12 +118,7 @@ def write_public(root: Path, contents: Contents) -> bytes:
     )
     _write_text(root / "CHANGELOG.md", card.changelog(release, manifest))
     _write_text(root / "LICENSE", card.licence_notice(release.card, manifest))
-    task_sums = sums.compute(root / layout.TASKS)
-    _write_text(
-        root / "dataset.toml", card.dataset_toml(release.card, manifest, _by_task(task_sums))
-    )
-    known = {f"{layout.TASKS}/{name}": sha256 for name, sha256 in task_sums.items()}
-    return _write_sums(root, known)
+    return _write_sums(root)
 
 
 def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
@@ -149,7 +146,7 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
         "public_sums_sha256": digest(public_sums),
     }
     _write(root / layout.HALF_LINK, pretty_json(link))
-    return _write_sums(root, {})
+    return _write_sums(root)
 
 
 def _write_task(root: Path, contents: Contents, task: Candidate) -> None:
@@ -216,6 +213,7 @@ def _croissant(contents: Contents, task_list: bytes) -> bytes:
         contents.manifest,
         task_list,
         digest(task_list),
+        contents.statistics,
         contents.release.tables,
     )
     missing = croissant.problems(document)
@@ -224,16 +222,8 @@ def _croissant(contents: Contents, task_list: bytes) -> bytes:
     return pretty_json(document)
 
 
-def _by_task(task_sums: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    sums_by_task: dict[str, dict[str, str]] = {}
-    for name, sha256 in task_sums.items():
-        task_id, _, path = name.partition("/")
-        sums_by_task.setdefault(task_id, {})[path] = sha256
-    return sums_by_task
-
-
-def _write_sums(root: Path, known: Mapping[str, str]) -> bytes:
-    content = sums.render(sums.compute(root, known))
+def _write_sums(root: Path) -> bytes:
+    content = sums.render(sums.compute(root))
     _write(root / layout.SUMS, content)
     return content
 

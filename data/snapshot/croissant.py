@@ -6,20 +6,21 @@ loader accepts a missing name, url, creator or description; `problems` does not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from data.canonical import file_digest
 from data.snapshot import layout
+from data.snapshot.card import STAMPS
 from data.snapshot.config import CardConfig
+from data.snapshot.croissant_records import TASKS_FILE, record_sets, table_file
 from data.snapshot.manifest import Manifest
 from data.snapshot.release import ReleasedTable
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
+_RAI = "http://mlcommons.org/croissant/RAI/1.0"
 _NOT_EVALUATED = "http://rightsstatements.org/vocab/CNE/1.0/"  # no licence is declared
-_FILE = "tasks-jsonl"
-_RECORDS = "tasks"
 _REQUIRED = ("name", "description", "url", "license", "creator", "datePublished", "version")
 
 # The literal context of the specification: loaders warn about any other.
@@ -67,29 +68,24 @@ _CONTEXT: Mapping[str, Any] = {
     "transform": "cr:transform",
 }
 
-# Columns whose value is one text in every row; nested ones are read from the file itself.
-_FIELDS: Mapping[str, str] = {
-    "task_id": "Id of the task and name of its directory under tasks/.",
-    "lane": "Where the task was minted: sessions, signals, questions or analytics.",
-    "prompt": "What the agent is told.",
-    "language": "Language of the prompt as a BCP 47 tag.",
-    "canary": "GUID that marks text of this benchmark.",
-}
-
 
 def metadata(
     card: CardConfig,
     manifest: Manifest,
     task_list: bytes,
     sha256: str,
+    statistics: Mapping[str, Any],
     tables: Mapping[str, ReleasedTable] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """The JSON-LD document for `tasks.jsonl`, given by content and digest, and for the tables."""
+    """The JSON-LD document for `tasks.jsonl`, given by content and digest, and for the tables.
+
+    `statistics` are those of the released tasks (`data.snapshot.statistics`).
+    """
     sentence = layout.canary_sentence(manifest.snapshot, manifest.canary)
     return {
         "@context": dict(_CONTEXT),
         "@type": "sc:Dataset",
-        "conformsTo": CONFORMS_TO,
+        "conformsTo": [CONFORMS_TO, _RAI],
         "name": manifest.snapshot,
         "description": f"{card.summary} {sentence}",
         "url": card.url,
@@ -101,7 +97,7 @@ def metadata(
         "distribution": [
             {
                 "@type": "cr:FileObject",
-                "@id": _FILE,
+                "@id": TASKS_FILE,
                 "name": layout.TASK_LIST,
                 "description": "One task a line.",
                 "contentUrl": layout.TASK_LIST,
@@ -111,30 +107,50 @@ def metadata(
             },
             *(_table(name, table) for name, table in sorted(tables.items())),
         ],
-        "recordSet": [_record_set()],
+        "recordSet": record_sets(tables),
+        **_responsible_use(card, manifest, statistics),
     }
 
 
-def _record_set() -> dict[str, Any]:
+def _responsible_use(
+    card: CardConfig, manifest: Manifest, statistics: Mapping[str, Any]
+) -> dict[str, str]:
+    """The RAI properties of Croissant 1.0, from what the manifest and the statistics say."""
+    source, tasks = manifest.authorization, statistics["tasks"]
+    grading = manifest.grading
+    tried = f" {grading.verified} of them were tried in a sandbox." if grading else ""
+    shares = "; ".join(
+        f"{name}: {_counts(statistics[name])}" for name in ("languages", "lanes", "families")
+    )
     return {
-        "@type": "cr:RecordSet",
-        "@id": _RECORDS,
-        "name": _RECORDS,
-        "description": "The tasks of this snapshot.",
-        "key": {"@id": f"{_RECORDS}/task_id"},
-        "field": [_field(name, meaning) for name, meaning in _FIELDS.items()],
+        "rai:dataCollection": f"Source: {source.source}. Authorization: {source.authorization}. "
+        f"Reviewed by {source.reviewer}, {source.reviewed}. Retention: {source.retention}.",
+        "rai:dataPreprocessingProtocol": "Candidates pass gates with declared limits; "
+        "audit/ledger.json counts what each of them rejected, by reason.",
+        "rai:dataAnnotationProtocol": f"Labelled by {_counts(statistics['judges'])}.",
+        "rai:personalSensitiveInformation": STAMPS[manifest.privacy],
+        "rai:dataLimitations": f"{tasks} tasks.{tried} They cover what the source holds, and "
+        "stand for no other work.",
+        "rai:dataBiases": f"Tasks by {shares}. Sources, gates and selection decide these shares.",
+        "rai:dataUseCases": "Evaluating agents. Not for training: each text file has a canary.",
+        "rai:dataReleaseMaintenancePlan": f"Published by {card.creator}: {card.url}. A release is "
+        "never changed: corrections are notices beside it, another selection is a new snapshot.",
     }
+
+
+def _counts(rows: Sequence[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{row['value']} {row['n']}" for row in rows) or "none"
 
 
 def _table(name: str, table: ReleasedTable) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
-        "@id": f"table-{name}",
+        "@id": table_file(name),
         "name": f"{name}.parquet",
         "description": f"One row is {table.row}.",
         "contentUrl": layout.table_path(name),
         "contentSize": f"{table.path.stat().st_size} B",
-        "encodingFormat": "application/vnd.apache.parquet",
+        "encodingFormat": "application/x-parquet",
         "sha256": file_digest(table.path),
     }
 
@@ -145,7 +161,7 @@ def problems(document: Mapping[str, Any]) -> list[str]:
     creator = document.get("creator")
     if "creator" not in missing and not (isinstance(creator, dict) and creator.get("name")):
         missing.append("creator.name")
-    if document.get("conformsTo") != CONFORMS_TO:
+    if CONFORMS_TO not in (document.get("conformsTo") or ()):
         missing.append("conformsTo")
     return missing
 
@@ -161,14 +177,3 @@ def unpinned(document: Mapping[str, Any], digests: Mapping[str, str]) -> list[st
     tables = {path for path in digests if path.startswith(f"{layout.TABLES}/")}
     named = {layout.TASK_LIST} | tables | pinned.keys()
     return sorted(path for path in named if pinned.get(path) != digests.get(path, ""))
-
-
-def _field(name: str, meaning: str) -> dict[str, Any]:
-    return {
-        "@type": "cr:Field",
-        "@id": f"{_RECORDS}/{name}",
-        "name": name,
-        "description": meaning,
-        "dataType": "sc:Text",
-        "source": {"fileObject": {"@id": _FILE}, "extract": {"column": name}},
-    }

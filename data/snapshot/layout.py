@@ -16,6 +16,7 @@ SUMS = "SHA256SUMS"
 MANIFEST = "manifest.json"
 ATTESTATION = "attestation.json"  # in public/: the signature, which no sums list
 TASK_LIST = "tasks.jsonl"
+TASK_TABLE = "tasks.parquet"  # the same rows, for loaders that read one format alone
 TASKS = "tasks"
 INPUTS = "inputs"
 INSTRUCTION = "instruction.md"

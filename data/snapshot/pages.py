@@ -43,7 +43,7 @@ def thousands(value: object) -> str:
 
 def plural(unit: str, n: int) -> str:
     """The name of a unit for `n` of them."""
-    return unit if n == 1 else f"{unit}s"
+    return unit if n == 1 or unit.endswith("s") else f"{unit}s"
 
 
 def amount(n: int, unit: str) -> str:

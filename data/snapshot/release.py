@@ -73,10 +73,11 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class ReleasedTable:
-    """A Parquet file of the release, and the meaning of one row."""
+    """A Parquet file of the release, and the meaning of one row and of its columns."""
 
     path: Path
     row: str
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from data.snapshot.card import STAMPS
 from data.snapshot.config import CardConfig
 from data.snapshot.ledger_tables import turned_away
 from data.snapshot.manifest import Manifest
-from data.snapshot.pages import asset, page, thousands
+from data.snapshot.pages import amount, asset, page, thousands
 from data.snapshot.release import Picture
 
 _FULL = 100.0  # width of the longest bar, in units of its view box
@@ -107,6 +107,7 @@ def report(
     steps = funnel_picture.steps(stages, summary["rejections"], gates)
     title = funnel_title(manifest, stages)
     styles = dict.fromkeys(picture.style for picture in pictures)
+    strata = _strata(summary["strata"])
     return page(
         "report.html.j2",
         "".join([asset("report.css"), funnel_picture.STYLE, *styles]),
@@ -121,7 +122,8 @@ def report(
         gates=[_gate(gate) for gate in summary["gates"]],
         gate_names=gates,
         overlaps=list(zip(summary["overlaps"], _overlap_bars(summary["overlaps"]), strict=True)),
-        strata=_strata(summary["strata"]),
+        strata=strata,
+        empty_strata=_empty(strata),
         counts=[(name, bars(statistics[key], n=n)) for name, key, n in _COUNTS],
         lengths=[_length(name, statistics[key]) for name, key in _LENGTHS],
         pictures=pictures,
@@ -133,7 +135,9 @@ def report(
 
 def funnel_title(manifest: Manifest, stages: Sequence[Mapping[str, Any]]) -> str:
     """The text alternative of the picture for screen readers."""
-    inflows = "; ".join(f"{step['stage']}: {step['n_in']} {step['unit']}s in" for step in stages)
+    inflows = "; ".join(
+        f"{step['stage']}: {amount(step['n_in'], step['unit'])} in" for step in stages
+    )
     return f"Funnel of {manifest.snapshot}. {inflows}; {manifest.counts.tasks} tasks released."
 
 
@@ -198,6 +202,15 @@ def _strata(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         {"stage": stage, "unit": unit, "stratum": stratum} | counts
         for (stage, unit, stratum), counts in sorted(lines.items())
     ]
+
+
+def _empty(strata: Sequence[dict[str, Any]]) -> list[tuple[tuple[str, str], list[Any]]]:
+    """The strata of which nothing was chosen, by stage and unit: many, and alike."""
+    grouped: dict[tuple[str, str], list[Any]] = {}
+    for row in strata:
+        if not row["chosen"]:
+            grouped.setdefault((row["stage"], row["unit"]), []).append(row)
+    return list(grouped.items())
 
 
 def _reason(row: Mapping[str, Any]) -> dict[str, Any]:

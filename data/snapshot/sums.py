@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 
 from data.canonical import digest, file_digest
 from data.snapshot import layout
@@ -20,18 +19,11 @@ class SumsError(ValueError):
         super().__init__(f"line {line}: {problem}")
 
 
-def compute(root: Path, known: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-    """Path below `root` -> SHA-256 of every regular file but those that are never listed, sorted.
-
-    Digests in `known` (by path) are taken as they are, so that large inputs are read once.
-    """
+def compute(root: Path) -> dict[str, str]:
+    """Path below `root` -> SHA-256 of every regular file that is listed, sorted."""
     files = [path for path in root.rglob("*") if path.is_file() and not path.is_symlink()]
     named = sorted((path.relative_to(root).as_posix(), path) for path in files)
-    return {
-        name: known.get(name) or file_digest(path)
-        for name, path in named
-        if name not in layout.UNLISTED
-    }
+    return {name: file_digest(path) for name, path in named if name not in layout.UNLISTED}
 
 
 def render(sums: Mapping[str, str]) -> bytes:

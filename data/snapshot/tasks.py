@@ -1,17 +1,18 @@
 """One task in the two halves: what an agent gets, and what only graders see.
 
-What an agent gets is written three times (a row of `tasks.jsonl`, `task.yaml`,
-`instruction.md`); all three show the same text.
+What an agent gets is written several times (a row of `tasks.jsonl` and `tasks.parquet`,
+`task.yaml`, `instruction.md`); all of them show the same text.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
+import polars as pl
 import yaml
 
 from data.canonical import file_digest, pretty_json
@@ -45,6 +46,31 @@ def candidate_of(row: Mapping[str, Any]) -> Candidate:
 def row_line(row: Row) -> bytes:
     """A row as a line; keys in the order of the contract, so that `task_id` comes first."""
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def task_table(rows: Sequence[Row]) -> pl.DataFrame:
+    """The rows as a table. What holds nothing in all of them is a column of missing texts."""
+    if not rows:
+        return pl.DataFrame(schema={"task_id": pl.String})
+    frame = pl.from_dicts([_without_empty(row) for row in rows], infer_schema_length=None)
+    return frame.cast(
+        {name: _without_null(dtype) for name, dtype in frame.collect_schema().items()}
+    )
+
+
+def _without_empty(value: Any) -> Any:
+    """Parquet has no structs without fields."""
+    if isinstance(value, dict):
+        return {key: _without_empty(item) for key, item in value.items()} or None
+    return value
+
+
+def _without_null(dtype: Any) -> Any:
+    if isinstance(dtype, pl.List):
+        return pl.List(_without_null(dtype.inner))
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct({item.name: _without_null(item.dtype) for item in dtype.fields})
+    return pl.String if dtype == pl.Null else dtype
 
 
 def instruction(task: Candidate, snapshot: str, guid: str) -> str:

@@ -28,6 +28,7 @@ from data.staging.audit import Rows, commonest_reasons, funnel, turned_away
 from data.staging.sql import SqlResult
 
 _WIDE = 10_000
+_NARROW = 80  # columns of a terminal; below it, each field has a line of its own
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 _JSON_ESCAPED = re.compile(
     "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
@@ -67,15 +68,38 @@ class Format(StrEnum):
     JSON = "json"
 
 
+def _console() -> Console:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDE  # piped: one line a row, nothing cut
+    return console
+
+
+def _is_narrow(console: Console) -> bool:
+    return console.is_terminal and console.width < _NARROW
+
+
+def _print_stacked(console: Console, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A line for each field that holds something, and an empty line after each row."""
+    names = [one_line(name) for name in head]
+    width = max(map(len, names), default=0)
+    for row in rows:
+        for name, value in zip(names, row, strict=True):
+            if (text := _shown(value)) != "":
+                console.print(Text(f"{name:<{width}}  {text}"), soft_wrap=True)
+        console.print()
+
+
 def print_result(result: SqlResult, format: Format) -> None:
     """Print a result to standard output."""
     _PRINTERS[format](result)
 
 
 def _print_table(result: SqlResult) -> None:
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDE  # piped: one line a row, nothing cut
+    console = _console()
+    if _is_narrow(console):
+        _print_stacked(console, [name for name, _ in result.columns], result.rows)
+        return
     table = Table(box=None)
     for name, kind in result.columns:
         numeric = any(part in kind for part in _NUMERIC)
@@ -150,9 +174,7 @@ def print_rows(tables: Mapping[str, Rows], as_json: bool) -> None:
     if as_json:
         print(orjson.dumps(tables, option=orjson.OPT_INDENT_2).decode())
         return
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = _WIDE  # piped: one line a row, nothing cut
+    console = _console()
     with console.capture() as printed:
         _print_tables(tables, console)
     print("\n".join(line.rstrip() for line in printed.get().splitlines()))
@@ -165,6 +187,9 @@ def _print_tables(tables: Mapping[str, Rows], console: Console) -> None:
         wanted = _BRIEF if title == "rejections" else tuple(rows[0])
         columns = [name for name in wanted if any(row[name] is not None for row in rows)]
         console.print(Text(f"{title} ({_counted(title, rows)})", style="italic"), soft_wrap=True)
+        if _is_narrow(console):
+            _print_stacked(console, columns, [[row[name] for name in columns] for row in rows])
+            continue
         table = Table(box=None)
         for name in columns:
             table.add_column(name, overflow="fold")
@@ -212,6 +237,9 @@ def print_no_release(staging: Path) -> None:
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table without markup; a line is never cut at the width of the terminal."""
     console = Console(highlight=False, soft_wrap=True, markup=False)
+    if _is_narrow(console):
+        _print_stacked(console, head, rows)
+        return
     table = Table(*head, box=None)
     for row in rows:
         table.add_row(*(one_line(str(value)) for value in row))

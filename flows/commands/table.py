@@ -70,6 +70,9 @@ GROUPS = {
     ),
 }
 
+# Commands that find what an earlier run of theirs has finished.
+GOES_ON = frozenset({"build", "evaluate", "pilot", "judge"})
+
 # A query that begins with a comment: a blank before it, and it is not taken for an option.
 _SQL_COMMENT = re.compile(r"--(\s|[^=\n]*\n)")
 

@@ -1,4 +1,4 @@
-"""The audit page in a headless Chromium: an optional extra (playwright, axe) and a browser."""
+"""Pages in a headless Chromium, driven with playwright and checked with axe."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import sync_playwright
 
 from tests.flows.command import environment
 
@@ -21,12 +23,11 @@ READY = "body[data-ready=yes]"
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """A browser; or a skip that says what is missing."""
-    sync = pytest.importorskip("playwright.sync_api", reason="needs the extra `browser`")
+    """A browser; or a skip if this machine has none."""
     actual = shutil.which("chromium") or shutil.which("chromium-browser")
     if actual is None:
         pytest.skip("no chromium on this machine")
-    with sync.sync_playwright() as playwright:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=actual, args=["--no-sandbox"])
         try:
             yield browser
@@ -69,8 +70,7 @@ def watched(browser: Any, **options: Any) -> tuple[Any, list[str]]:
 
 def violations(page: Any) -> list[tuple[str, str]]:
     """What axe-core finds of serious or critical impact: rule and element."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs axe")
-    actual = axe.Axe().run(page).response["violations"]
+    actual = Axe().run(page).response["violations"]
     return [
         (rule["id"], rule["nodes"][0]["html"])
         for rule in actual

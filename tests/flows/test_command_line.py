@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import re
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -19,6 +20,7 @@ from data.errors import InputError
 from data.snapshot.config import DemoConfig
 from data.staging import build_database
 from data.staging.database import RunTables
+from data.staging.print import print_rows
 from data.tables import LEDGER, ledger_record, write_table
 from flows import cli
 from flows.recipe import Recipe, Runtime
@@ -245,3 +247,71 @@ def test_export_names_what_it_could_not_read_in_plain_text(
     arguments = ["export-atif", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
     code, _, error = _run(arguments, monkeypatch, capsys)
     assert (code, error) == (1, "in/a⟨U+001B⟩[2J b.jsonl: not read, file.empty (empty)\n")
+
+
+def test_wrong_use_names_the_help_of_the_command(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments, end in {
+        "audti": "Did you mean 'audit'? See `benchmint --help`.\n",
+        "audit --gat x": "See `benchmint audit --help`.\n",
+        "review exprt": "See `benchmint review --help`.\n",
+    }.items():
+        code, _, error = _run(arguments.split(), monkeypatch, capsys)
+        assert (code, error.endswith(end)) == (2, True), error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["sql", "-"], "benchmint: stopped"),
+        (
+            ["build", "--dry-run"],
+            "benchmint: stopped; what was finished is kept, "
+            "and the same command goes on from there",
+        ),
+    ],
+)
+def test_an_interrupted_command_says_what_it_leaves(
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted(*_: object, **__: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("flows.commands.build._checked", interrupted)
+    monkeypatch.setattr("flows.commands.staging.query_text", interrupted)
+    code, _, error = _run(arguments, monkeypatch, capsys)
+    assert (code, error.splitlines()[-1]) == (130, said)
+
+
+def test_a_narrow_terminal_gets_a_line_for_each_field(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    rows = {
+        "gates": [{"gate": "length", "reason": None, "n": 3}, {"gate": "x", "reason": "y", "n": 1}]
+    }
+    shown = {}
+    for columns in ("60", "100"):
+        monkeypatch.setenv("COLUMNS", columns)
+        print_rows(rows, as_json=False)
+        text = capsys.readouterr().out
+        shown[columns] = re.sub(r"\x1b\[\d*m", "", text).strip().splitlines()
+    assert shown["60"][1:] == [
+        "gate    length",
+        "n       3",
+        "",
+        "gate    x",
+        "reason  y",
+        "n       1",
+    ]
+    assert [line.split() for line in shown["100"][1:]] == [
+        ["gate", "reason", "n"],
+        ["length", "3"],
+        ["x", "y", "1"],
+    ]

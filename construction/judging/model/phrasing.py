@@ -248,4 +248,4 @@ def word_questions(
 
 def questions_table(folder: Path) -> ReleasedTable:
     """The released questions, without their answers."""
-    return ReleasedTable(folder / "public" / "questions.parquet", QUESTIONS.row)
+    return ReleasedTable(folder / "public" / "questions.parquet", QUESTIONS.row, QUESTIONS.meanings)

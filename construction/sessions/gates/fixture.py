@@ -36,6 +36,10 @@ class FixtureReason(GateReason):
     CREDENTIAL = "fixture.credential", "A declared file contains credentials."
     TOO_LARGE = "fixture.too_large", "A declared file, or all of them together, is too large."
     UNSAFE_ARCHIVE = "fixture.unsafe_archive", "A declared archive is not safe to unpack."
+    OPAQUE_ARCHIVE = (
+        "fixture.opaque_archive",
+        "A declared archive cannot be looked into: 7z, RAR, zstd and the like, encrypted, damaged.",
+    )
     NOT_REGULAR = "fixture.not_regular", "A declared file is a device, a pipe or a socket."
 
 

@@ -256,7 +256,8 @@ def check_tables(half: Half, findings: Findings) -> None:
 
 
 def _is_table(path: str) -> bool:
-    return path == layout.ANSWERS_TABLE or path.startswith(f"{layout.TABLES}/")
+    alone = (layout.ANSWERS_TABLE, layout.TASK_TABLE)
+    return path in alone or path.startswith(f"{layout.TABLES}/")
 
 
 def _table_problem(file: Path) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from construction.workflows.client import InProcessClient
+from construction.workflows.client import InProcessClient, reference_steps
 from construction.workflows.contracts import Fault, FaultKind, Request, World
 from construction.workflows.engine import MAX_DELAY_MS, handle
 from data.contracts.attempt import AuditRow
@@ -64,8 +64,12 @@ def test_a_declared_service_that_the_world_lacks_is_unknown() -> None:
     assert "there are: mail" in refused(mailbox(), "crm", "search_accounts")
 
 
-def test_requests_become_steps() -> None:
+def test_requests_and_the_answer_become_steps() -> None:
     client = mailbox()
     client.call("mail", "get_message", id="m-1")
-    (step,) = client.steps()
-    assert (step.index, step.operation, step.arguments) == (1, "mail.get_message", {"id": "m-1"})
+    steps = reference_steps(client.audit, "order: 7")
+    assert [(step.index, step.operation, step.arguments) for step in steps] == [
+        (1, "mail.get_message", {"id": "m-1"}),
+        (2, "report", {"answer": "order: 7"}),
+    ]
+    assert len(reference_steps(client.audit, None)) == 1

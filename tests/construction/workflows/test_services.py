@@ -11,6 +11,7 @@ from construction.workflows.agent_tools import split_tool_name, tools_of
 from construction.workflows.declaration import operations, service, service_names
 from construction.workflows.values import FieldType
 from construction.workflows.world_file import world_faults
+from tests.conftest import REPO
 from tests.construction.workflows.worlds import filled_world
 
 EIGHTEEN = {
@@ -103,6 +104,7 @@ def test_tools_have_plain_schemas_and_names_that_lead_back() -> None:
         assert re.fullmatch(r"[a-z_]{1,64}", tool.name)
         for schema in tool.parameters["properties"].values():
             assert isinstance(schema["type"], str)
+            assert schema["description"]
             assert "$ref" not in schema
             assert "anyOf" not in schema
     for other in ("get_company_fundamentals", "mail", "mail_", "mail_post", "_search_messages"):
@@ -118,3 +120,14 @@ def test_a_pattern_is_explained_in_words() -> None:
 
 def test_a_world_made_from_the_declarations_has_no_faults() -> None:
     assert world_faults(filled_world(1, 5)) == []
+
+
+def test_the_guide_names_every_service_collection_and_special_operation() -> None:
+    guide = (REPO / "docs" / "services.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([a-z]+) \| (.+) \|$", guide, re.MULTILINE))
+    assert rows.keys() >= EIGHTEEN
+    for name in EIGHTEEN:
+        declared = service(name)
+        for plural in declared.collections:
+            assert plural.replace("_", " ") in rows[name]
+        assert set(re.findall("`([a-z_]+)`", rows[name])) == set(declared.specials)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -66,7 +65,7 @@ def test_the_card_opens_with_what_the_hub_reads(pristine: Path) -> None:
         "source_datasets": ["original"],
         "annotations_creators": ["machine-generated"],
         "configs": [
-            {"config_name": "tasks", "data_files": [{"split": "test", "path": "tasks.jsonl"}]}
+            {"config_name": "tasks", "data_files": [{"split": "test", "path": "tasks.parquet"}]}
         ],
     }
 
@@ -197,7 +196,10 @@ def test_croissant_names_everything_loaders_forget_to_check(pristine: Path) -> N
     file = document["distribution"][0]
     content = (pristine / "public/tasks.jsonl").read_bytes()
     assert problems(document) == []
-    assert document["conformsTo"] == "http://mlcommons.org/croissant/1.1"
+    assert document["conformsTo"] == [
+        "http://mlcommons.org/croissant/1.1",
+        "http://mlcommons.org/croissant/RAI/1.0",
+    ]
     assert file["encodingFormat"] == "application/jsonlines"
     assert file["sha256"] == hashlib.sha256(content).hexdigest()
     assert file["contentSize"] == f"{len(content)} B"
@@ -227,24 +229,6 @@ def test_manifest_fields_that_do_not_fit_are_named(tmp_path: Path) -> None:
     broken = replace(given_release, build=replace(given_release.build, lock_digest="none"))
     with pytest.raises(ReleaseError, match="lock_digest: String should match"):
         write_snapshot(broken, tmp_path / "out")
-
-
-def test_the_dataset_file_pins_every_task(pristine: Path) -> None:
-    text = (pristine / "public/dataset.toml").read_text()
-    document = tomllib.loads(text)
-    folders = sorted((pristine / "public/tasks").iterdir())
-    files = {
-        path.relative_to(folders[0]).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folders[0].rglob("*")
-        if path.is_file()
-    }
-    records = "".join(f"{name}\0{files[name]}\n" for name in sorted(files))
-    assert document["dataset"]["name"] == "benchmint/demo"
-    assert document["dataset"]["version"] == "1.0.0"
-    assert [task["name"] for task in document["tasks"]] == [f"benchmint/{f.name}" for f in folders]
-    assert (
-        document["tasks"][0]["digest"] == f"sha256:{hashlib.sha256(records.encode()).hexdigest()}"
-    )
 
 
 def test_a_public_row_keeps_the_task_and_drops_the_rest(tmp_path: Path) -> None:

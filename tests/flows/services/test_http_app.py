@@ -175,7 +175,7 @@ def test_the_page_shows_state_and_log_as_text_under_a_strict_policy(tmp_path: Pa
         assert "&lt;script&gt;alert(1)" in page.text
         assert 'class="changed"' in page.text
         assert "mail.update_message" in page.text
-        assert "So far 1 requests,\n1 records changed" in page.text
+        assert "Requests so far: 1;\nrecords changed: 1." in page.text
         assert (await client.get("/page.css")).headers["content-type"].startswith("text/css")
 
     with_mail(tmp_path, doing)

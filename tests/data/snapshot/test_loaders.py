@@ -1,0 +1,138 @@
+"""Every table of the demo release, loaded with the tools that people have."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+import pandas as pd
+import polars as pl
+import pytest
+import yaml
+
+from tests.demo import Demo
+
+OLD_DUCKDB = Path(sys.prefix) / "duckdb-1.4"
+_COUNT_ROWS = (
+    "import duckdb, sys; print(duckdb.__version__, *(duckdb.sql(f\"from '{p}'\").count('*')\
+.fetchone()[0] for p in sys.argv[1:]))"
+)
+
+
+@pytest.fixture(scope="module")
+def public(demo: Demo) -> Path:
+    return demo.out / "snapshots/latest/public"
+
+
+def test_the_two_lists_of_tasks_are_equal(public: Path) -> None:
+    rows = [orjson.loads(line) for line in (public / "tasks.jsonl").read_bytes().splitlines()]
+    for row in rows:
+        assert row["provenance"].pop("detail") == {}
+    listed = pl.read_parquet(public / "tasks.parquet").to_dicts()
+    for row in listed:
+        assert row["provenance"].pop("detail") is None
+    assert listed == rows
+
+
+@pytest.fixture(scope="module")
+def heights(public: Path) -> dict[str, int]:
+    """Rows of each table by name, the tasks included, as Polars counts them."""
+    rows = {path.stem: pl.read_parquet(path).height for path in (public / "tables").iterdir()}
+    return rows | {"tasks": pl.read_ndjson(public / "tasks.jsonl").height}
+
+
+def paths(public: Path, heights: dict[str, int]) -> dict[str, str]:
+    tables = {name: public / "tables" / f"{name}.parquet" for name in heights if name != "tasks"}
+    return {name: str(path) for name, path in (tables | {"tasks": public / "tasks.jsonl"}).items()}
+
+
+def test_there_is_more_than_one_table(heights: dict[str, int]) -> None:
+    assert {"tasks", "points", "amounts", "questions", "enterprise"} <= heights.keys()
+    assert all(heights.values())
+
+
+def test_pandas_and_duckdb_load_every_table(public: Path, heights: dict[str, int]) -> None:
+    for name, path in paths(public, heights).items():
+        rows = duckdb.connect().execute(f"from '{path}'").fetchall()
+        frame = pd.read_json(path, lines=True) if name == "tasks" else pd.read_parquet(path)
+        assert (name, len(rows), len(frame)) == (name, heights[name], heights[name])
+
+
+def test_duckdb_1_4_loads_every_table(public: Path, heights: dict[str, int]) -> None:
+    if not OLD_DUCKDB.is_dir():
+        pytest.skip("no DuckDB 1.4 beside this environment: `make test` installs it")
+    printed = subprocess.run(
+        [sys.executable, "-c", _COUNT_ROWS, *paths(public, heights).values()],
+        env={**os.environ, "PYTHONPATH": str(OLD_DUCKDB)},
+        cwd=public,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert printed[0].startswith("1.4.")
+    assert [int(number) for number in printed[1:]] == [heights[n] for n in paths(public, heights)]
+
+
+def test_every_configuration_of_the_card_loads_with_datasets(
+    public: Path, heights: dict[str, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"):
+        monkeypatch.setenv(name, "1")
+    datasets = pytest.importorskip("datasets")
+    front = yaml.safe_load((public / "README.md").read_text().split("---\n")[1])
+    names = [config["config_name"] for config in front["configs"]]
+    assert sorted(names) == sorted(heights)
+    for name in names:
+        loaded = datasets.load_dataset(str(public), name, cache_dir=str(tmp_path), split="test")
+        assert (name, loaded.num_rows) == (name, heights[name])
+
+
+def test_every_record_set_is_read_by_mlcroissant(public: Path, heights: dict[str, int]) -> None:
+    croissant = pytest.importorskip("mlcroissant")
+    dataset = croissant.Dataset(jsonld=str(public / "croissant.json"))
+    assert not dataset.metadata.ctx.issues.errors
+    assert not dataset.metadata.ctx.issues.warnings
+    document = orjson.loads((public / "croissant.json").read_bytes())
+    assert {key for key in document if key.startswith("rai:")} >= {
+        "rai:dataCollection",
+        "rai:personalSensitiveInformation",
+        "rai:dataLimitations",
+        "rai:dataBiases",
+        "rai:dataUseCases",
+        "rai:dataReleaseMaintenancePlan",
+    }
+    by_name = {records["name"]: records for records in document["recordSet"]}
+    assert by_name.keys() == heights.keys()
+    for name, records in by_name.items():
+        rows = list(dataset.records(name))
+        fields = {f"{name}/{field['name']}" for field in records["field"]}
+        assert (name, len(rows)) == (name, heights[name])
+        assert fields == rows[0].keys()
+
+
+def test_croissant_names_every_column(public: Path, heights: dict[str, int]) -> None:
+    document = orjson.loads((public / "croissant.json").read_bytes())
+    named = {records["name"]: columns(records) for records in document["recordSet"]}
+    task = orjson.loads((public / "tasks.jsonl").read_bytes().splitlines()[0])
+    assert named.pop("tasks") == set(task)
+    assert named == {
+        name: set(pl.read_parquet_schema(path))
+        for name, path in paths(public, heights).items()
+        if name != "tasks"
+    }
+
+
+def columns(records: dict[str, Any]) -> set[str]:
+    return {field["source"]["extract"]["column"] for field in records["field"]}
+
+
+def test_values_as_numbers_equal_the_filed_texts(public: Path) -> None:
+    points = pl.read_parquet(public / "tables/points.parquet")
+    amounts = pl.read_parquet(public / "tables/amounts.parquet")
+    assert amounts["point_id"].to_list() == points["point_id"].to_list()
+    assert amounts["value"].to_list() == points["value"].str.to_decimal(scale=10).to_list()

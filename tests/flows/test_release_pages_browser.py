@@ -1,0 +1,83 @@
+"""Every page of a release in Chromium: phone, tablet and desk, light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.demo import Demo
+from tests.flows.browser import chromium, violations, watched
+
+pytestmark = pytest.mark.slow(seconds=40)
+
+WIDTHS = (390, 768, 1440)
+_FOCUSABLE = "a[href], button, input, select, summary, [tabindex='0']"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def pages(demo: Demo) -> dict[str, Path]:
+    """The pages of both halves; of those of single instances, the largest."""
+    snapshot = demo.out / "snapshots/latest"
+    instances = sorted((snapshot / "private/audit").glob("*.html"), key=lambda p: p.stat().st_size)
+    return {
+        "report": snapshot / "public/audit/report.html",
+        "privacy": snapshot / "public/audit/privacy.html",
+        "index": snapshot / "private/audit/index.html",
+        "instance": [path for path in instances if path.name != "index.html"][-1],
+    }
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["report", "privacy", "index", "instance"])
+def test_a_page_fits_and_everyone_can_use_it(
+    browser: Any, pages: dict[str, Path], name: str, scheme: str
+) -> None:
+    page, trouble = watched(browser, color_scheme=scheme)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(pages[name].as_uri())
+        page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        assert (width, overflow(page)) == (width, [])
+        assert (width, violations(page)) == (width, [])
+    assert trouble == []
+
+
+def test_the_keyboard_follows_the_page(browser: Any, pages: dict[str, Path]) -> None:
+    page, _ = watched(browser, viewport={"width": 1440, "height": 900})
+    page.goto(pages["report"].as_uri())
+    expected = page.evaluate(
+        f"[...document.querySelectorAll(`{_FOCUSABLE}`)].filter(n => n.checkVisibility()).length"
+    )
+    reached = []
+    for _ in range(min(expected, 60)):
+        page.keyboard.press("Tab")
+        reached.append(
+            page.evaluate("document.activeElement.getBoundingClientRect().top + scrollY")
+        )
+    assert len(reached) > 20
+    body = reached[reached.index(max(reached[:9])) :]  # what comes after the row of links on top
+    assert body == sorted(body)
+
+
+def overflow(page: Any) -> list[str]:
+    """Elements that stick out to the right of the window, but for those in a scroll box."""
+    elements: list[str] = page.evaluate(
+        """() => {
+          if (document.documentElement.scrollWidth <= innerWidth) return [];
+          return [...document.body.querySelectorAll('*')]
+            .filter(n => n.getBoundingClientRect().right > innerWidth + 1
+                    && !n.closest('.scroll') && !n.closest('nav'))
+            .map(n => n.outerHTML.slice(0, 120)).slice(0, 3)
+            .concat([`page of ${document.documentElement.scrollWidth} px`]);
+        }"""
+    )
+    return elements
