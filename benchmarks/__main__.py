@@ -29,6 +29,7 @@ BENCHMARKS = (
     "sec_read",
     "questions",
     "analytics",
+    "workflows",
     "grading",
     "services",
     "graded_answers",

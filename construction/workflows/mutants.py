@@ -36,9 +36,10 @@ class Mutant:
 
 
 def mutants_of(draft: Draft, run: Run) -> Iterator[Mutant]:
-    """At least one mutant of every check and answer."""
+    """Mutants of every check and answer; none of a check that no mutant can violate."""
     for check in draft.checks:
-        yield from _MAKERS[check.kind](check, draft, run)
+        if check.kind in _MAKERS:
+            yield from _MAKERS[check.kind](check, draft, run)
     for answer in draft.answers:
         yield from _of_answer(answer, run)
 
@@ -68,7 +69,9 @@ def _record_set(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
 
 
 def _record_made(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
-    made = _made_by(check, draft, run)
+    made = _made_by(check, run)
+    if not made:
+        return
     yield from _left_out(check, draft, run, lambda change: change.record in made)
     number = _request_behind(draft, run, check.params["service"], made)
     twice = (*run.requests[: number + 1], *run.requests[number:])
@@ -101,7 +104,7 @@ def _changes_between(before: Run, after: Run) -> Sequence[StateChange]:
     return state_changes(before.world.state, after.world.state)
 
 
-def _made_by(check: Check, draft: Draft, run: Run) -> list[str]:
+def _made_by(check: Check, run: Run) -> list[str]:
     """The records that were made and fit a check, by the grader's own comparison."""
     return [
         change.record
@@ -187,7 +190,19 @@ def _changes_state(run: Run, request: Request) -> bool:
     return after.audit[-1].status == OK and after.world.state != run.world.state
 
 
+def _not_called(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
+    """Without the requests to an operation."""
+    wanted = (check.params.get("service"), check.params["operation"])
+    kept = [
+        request
+        for request in run.requests
+        if (wanted[0] and request.service, request.operation) != wanted
+    ]
+    yield _again(check, "not called", draft, kept, run)
+
+
 _MAKERS = {
+    "called": _not_called,
     "records_returned": _withheld,
     "record_equals": _record_set,
     "record_created": _record_made,

@@ -9,6 +9,7 @@ from construction.workflows.contracts import Draft, Scenario
 from construction.workflows.scenarios import (
     approvals_governance,
     assurance,
+    chinese_office,
     content_production,
     correspondence,
     customer_support,
@@ -35,6 +36,7 @@ from construction.workflows.scenarios import (
 _MODULES = (
     approvals_governance,
     assurance,
+    chinese_office,
     content_production,
     correspondence,
     customer_support,

@@ -180,7 +180,9 @@ def _deal(story: Story, name: str, kind: str) -> tuple[str, float]:
         status="paused" if kind == "paused" else "active",
     ).rpartition("/")[2]  # fmt: skip
     probability = story.draw.whole(20, 80, 10)
-    amount = story.draw.whole(*((52, 90) if kind == "single" else (4, 40))) * 1000 + 250
+    amount = story.draw.whole(
+        *((52, 90) if kind == "single" else (4, 40))
+    ) * 1000 + story.draw.whole(1, 999)
     stages = {"stages": ("lead", "qualified"), "won": ("won",), "lost": ("lost",)}
     stage = story.draw.pick(stages.get(kind, ("proposal", "negotiation")))
     close = story.draw.day("2026-03-02", "2026-03-30")

@@ -36,10 +36,10 @@ ACTOR = "customer.office@harrowgate.example"
 # New customers
 
 _START = {
-    "premium": "Premium customers start 5 days after it instead.",
+    "premium": "Premium customers start 9 days after it instead.",
     "large": "Customers with a deal above 30,000 EUR start 21 days after it instead.",
     "abroad": "Customers outside the country (Norway) start 28 days after it instead.",
-    "returning": "Customers who were with us before (tag 'returning') start 3 days after it "
+    "returning": "Customers who were with us before (tag 'returning') start 7 days after it "
     "instead.",
 }
 _START_PROMPTS = (
@@ -58,7 +58,7 @@ def _start(number: int, seed: int) -> Draft:
     story = Story("customer_start", number, seed, list(_START), NOW, ACTOR)
     owners = people(story.draw, 4)
     story.room("todo", "tasks")
-    usual, other = 14, {"premium": 5, "large": 21, "abroad": 28, "returning": 3}
+    usual, other = 14, {"premium": 9, "large": 21, "abroad": 28, "returning": 7}
     kinds = ["plain", *_START, "older", "open", "open"]
     starts = {}
     for at, (kind, name) in enumerate(zip(kinds, companies(story.draw, 8), strict=True)):

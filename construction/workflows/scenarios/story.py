@@ -136,7 +136,14 @@ class Story:
 
     # The draft
 
-    def draft(self, prompt: str, params: Mapping[str, Any], *, faulty: tuple[str, str]) -> Draft:
+    def draft(
+        self,
+        prompt: str,
+        params: Mapping[str, Any],
+        *,
+        faulty: tuple[str, str],
+        language: str = "en",
+    ) -> Draft:
         """`faulty`: service and operation that are disturbed in every third draft."""
         assert self._overriding, f"{self.scenario}: nothing overrides"
         return Draft(
@@ -144,8 +151,8 @@ class Story:
             rule=self.rule,
             number=self.number,
             prompt=prompt,
-            language="en",
-            guidelines=guidelines(self.now, self.actor, self._forms),
+            language=language,
+            guidelines=guidelines(self.now, self.actor, self._forms, language),
             world=World(self._state, self.now, self.actor, self._faults(faulty)),
             params=params,
             answers=tuple(self._answers),
@@ -206,11 +213,17 @@ def record_name(record: str) -> str:
     return record.partition("/")[2]
 
 
-def guidelines(now: str, actor: str, forms: Sequence[str]) -> str:
+_LEADS = {
+    "en": "It is {day}, {clock}. You act for {actor}.\n"
+    "Please end your reply with exactly these lines:",
+    "zh": "现在是 {day} {clock}，您代 {actor} 处理。\n请在回复的最后只写以下几行：",
+}
+
+
+def guidelines(now: str, actor: str, forms: Sequence[str], language: str) -> str:
     """Clock and mailbox of the person for whom the agent acts, and the form of the report."""
-    day, clock = now[:10], now[11:16]
-    lead = f"It is {day}, {clock}. You act for {actor}."
-    return "\n".join((lead, "Please end your reply with exactly these lines:", *forms))
+    lead = _LEADS[language].format(day=now[:10], clock=now[11:16], actor=actor)
+    return "\n".join((lead, *forms))
 
 
 def _holds_a_value(where: Where) -> bool:
