@@ -92,6 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--spec and --work are needed")
     spec = read_spec(options.spec)
     run = run_here if options.run else None
+    if options.run and os.geteuid() == 0:
+        options.spec.chmod(0o600)  # delivered programs run as another user, and must not read it
     score = grade(spec, read_work(spec, options.work), threshold=options.threshold, run=run)
     print(json.dumps(asdict(score)))
     if options.reward is not None:

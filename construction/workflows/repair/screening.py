@@ -27,7 +27,8 @@ from construction.grading.state_kinds import RUNS, StateReason, is_keeping
 from construction.sandbox.box import Box
 from construction.sandbox.sandbox import Sandbox
 from construction.workflows.repair.drafts import Files, Repair, RepairDraft
-from construction.workflows.screening import SCREEN, ScreeningConfig, Tried
+from construction.workflows.screening import SCREEN, ScreeningConfig
+from construction.workflows.trials import Tried
 from data.canonical import digest
 from data.contracts import Verdict
 from data.contracts.attempt import Score

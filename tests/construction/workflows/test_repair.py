@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+from construction.grading.bundle import write_bundle
 from construction.grading.programs import Run
 from construction.sandbox.box import bubblewrap
 from construction.workflows.repair.candidates import candidate_of
@@ -152,3 +157,28 @@ def test_the_panel_differs_on_a_draft(name: str, run: Run) -> None:
     assert scores["perfect"].passed is True
     assert not any(scores[agent].passed for agent in ("no_writes", "forgets_one_source"))
     assert len(scores) == 8
+
+
+@pytest.mark.parametrize("name", ["month_report-1", "crontab_times-2", "site_modes-3"])
+def test_the_exported_grader_passes_the_reference_and_not_the_inputs(
+    tmp_path: Path, name: str
+) -> None:
+    draft = DRAFTS[name]
+    repair = BY_NAME[draft.generator]
+    write_bundle(tmp_path / "grader")
+    task = candidate_of(draft, repair, "w-1").model_dump(mode="json")
+    (tmp_path / "spec.json").write_text(json.dumps(task), encoding="utf-8")
+    rewards = {}
+    for title, files in (
+        ("reference", solved(repair, draft.rule, draft.inputs)),
+        ("inputs", draft.inputs),
+    ):
+        for path, content in files.items():
+            target = tmp_path / title / "outputs" / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        command = [sys.executable, "-I", str(tmp_path / "grader"), "--run"]
+        command += ["--spec", str(tmp_path / "spec.json"), "--work", str(tmp_path / title)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        rewards[title] = json.loads(done.stdout)["passed"]
+    assert rewards == {"reference": True, "inputs": False}
