@@ -127,7 +127,8 @@ def page(figures: Mapping[str, Any]) -> str:
             "that for flaws, not for models.",
             f"{figures['screened']} of {figures['drafts']} drafts of {figures['generators']} "
             "generators pass the screening (bar: 157). The release has "
-            f"{figures['released']} tasks of {covered} families (bar: 105 of 18), {figures['repairs']} of them workspace "
+            f"{figures['released']} tasks of {covered} families (bar: 105 of 18), "
+            f"{figures['repairs']} of them workspace "
             f"repairs, at most {figures['most_of_a_generator']} of a generator (bar: {MOST}), with "
             f"{figures['recipes']} different pairs of generator and rule. All of it, from the "
             f"signals to the verified snapshot, took {figures['seconds']} s with {WORKERS} workers "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -126,7 +126,7 @@ def _release(
         version=recipe.release.version,
         card=_card(recipe.release.card, privacy),
         candidates=released_candidates(results),
-        fixture_file=_input_files(results).__getitem__,
+        fixture_file=_input_files(results),
         opaque=lambda item_id: run.opaque("x", item_id),
         build=_build_facts(run, results),
         ledger_tables=LedgerTables(
@@ -151,9 +151,10 @@ def _release(
     )
 
 
-def _input_files(results: Results) -> dict[str, Path]:
-    """The stored input files of all lanes by SHA-256."""
-    return fixture_files([part for stage in FILE_PARTS for part in results.outputs.get(stage, ())])
+def _input_files(results: Results) -> Callable[[str], Path]:
+    """Leads from a SHA-256 to the stored input file, of all lanes."""
+    parts = [part for stage in FILE_PARTS for part in results.outputs.get(stage, ())]
+    return fixture_files(parts).__getitem__
 
 
 def _build_facts(run: Run, results: Results) -> BuildFacts:

@@ -7,7 +7,7 @@ holds no times and nothing about the machine, so that a rebuild may replay it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -20,7 +20,6 @@ from construction.grading.scripted_agent import slug
 from construction.grading.spec import spec_of
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec, answer
 from construction.statements.tools.database import Database
-from construction.workflows.agent_tools import split_tool_name
 from data.canonical import digest, file_digest
 from data.captures import CaptureFile
 from data.contracts import Candidate, Fixture
@@ -142,9 +141,14 @@ def outcome_of(trial: Trial, faults: Iterable[Fault]) -> TrialOutcome:
     )
 
 
-def outside_faults(task: Candidate, database: Database | None) -> tuple[Fault, ...]:
-    """What goes wrong with all that is served or shown outside the sandbox: tools, judges."""
-    return (*_tool_faults(task, database), *_route_faults(task))
+def outside_faults(
+    task: Candidate, database: Database | None, elsewhere: Collection[str] = ()
+) -> tuple[Fault, ...]:
+    """What goes wrong with all that is served or shown outside the sandbox: tools, judges.
+
+    `elsewhere` are tools that are tried at another stage.
+    """
+    return (*_tool_faults(task, database, elsewhere), *_route_faults(task))
 
 
 def sandbox_faults(trial: Trial, returned: Returned) -> Iterator[Fault]:
@@ -180,12 +184,14 @@ def _deliverables(task: Candidate) -> Iterator[tuple[str, str]]:
         yield from ((name, item.file_type) for name in (*named, *made_up))
 
 
-def _tool_faults(task: Candidate, database: Database | None) -> Iterator[Fault]:
+def _tool_faults(
+    task: Candidate, database: Database | None, elsewhere: Collection[str]
+) -> Iterator[Fault]:
     """Tools that nobody provides, or that do not answer."""
     walked = _walked(task, database)
     for name in task.tools:
-        if name in walked or _is_in_the_box(name, task) or split_tool_name(name):
-            continue  # the last: services are tried when the task is screened
+        if name in walked or name in elsewhere or _is_in_the_box(name, task):
+            continue
         what = _unanswered(BY_NAME.get(name), database)
         if what is not None:
             yield Fault(TrialStep.EXECUTION, what, name)

@@ -109,8 +109,8 @@ def _document(path: Path) -> Mapping[str, Any]:
             raise OSError
         document = yaml.load(path.read_text("utf-8"), Loader=_PlainLoader)  # noqa: S506 (below)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError) as error:
-        found = type(error).__name__
-        raise InputError(str(path), found, "YAML without tags and aliases", _DO) from None
+        what = type(error).__name__
+        raise InputError(str(path), what, "YAML without tags and aliases", _DO) from None
     if not isinstance(document, dict):
         raise InputError(str(path), type(document).__name__, "a mapping", _DO)
     return document

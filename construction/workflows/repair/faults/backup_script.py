@@ -44,25 +44,25 @@ _FAULTS = {  # rule -> pairs of what works and what stands there instead
 }
 _REQUESTS = {
     "spaces": (
-        "Last night's backup of {place} left out every file with a space in its name (see "
+        "Last night's backup of {store} left out every file with a space in its name (see "
         "backup.log). Please mend backup.sh so that any name in the list is copied. How it is "
         "called, and manifest.txt, must stay as they are: the nightly job relies on both."
     ),
     "missing": (
-        "The backup of {place} ends at the first file that is listed but not there, and still "
+        "The backup of {store} ends at the first file that is listed but not there, and still "
         "exits with 0, so that nobody noticed for a week. As the README says: a missing file is "
         "named on standard error, the others are still copied, and the exit code is 3 at the end. "
         "Please mend backup.sh."
     ),
     "same_name": (
-        "We tried to restore {place} and found that files with the same name in different folders "
+        "We tried to restore {store} and found that files with the same name in different folders "
         "overwrote each other in the backup. Please mend backup.sh so that the folders are kept "
         "below the target. Everything else about it stays as it is."
     ),
 }
 _README = """# Nightly backup
 
-    sh backup.sh backup.list /srv/{place} /backup/{place}
+    sh backup.sh backup.list /srv/{store} /backup/{store}
 
 - the list has one file per line, relative to the source
 - a file that is listed but missing: `missing: NAME` on standard error, go on with the next one, and
@@ -100,7 +100,7 @@ def _runs(name: str, names: list[str], text: str, *, keeps: bool = False) -> Che
 
 def _build(number: int, seed: int) -> RepairDraft:
     draw = Draw(seed, REPAIR.name, number)
-    rule, place = (
+    rule, store = (
         REPAIR.rule_of(number),
         draw.pick(("fleetdesk", "kilnlog", "seedstore", "tollbox")),
     )
@@ -112,8 +112,8 @@ def _build(number: int, seed: int) -> RepairDraft:
     inputs = {
         _FILE: script.encode(),
         "backup.list": "".join(f"{each}\n" for each in listed).encode(),
-        "README.md": _README.format(place=place).encode(),
-        "backup.log": f"{moment} start {place}\n{moment} {_SAID[rule]}\n".encode(),
+        "README.md": _README.format(store=store).encode(),
+        "backup.log": f"{moment} start {store}\n{moment} {_SAID[rule]}\n".encode(),
     }
     plain = [f"p{draw.number(1, 9)}.txt", f"q{draw.number(1, 9)}.cfg"]
     checks = [
@@ -128,7 +128,7 @@ def _build(number: int, seed: int) -> RepairDraft:
         generator=REPAIR.name,
         rule=rule,
         number=number,
-        prompt=_REQUESTS[rule].format(place=place),
+        prompt=_REQUESTS[rule].format(store=store),
         inputs=inputs,
         delivers=(_FILE,),
         checks=shared(checks),

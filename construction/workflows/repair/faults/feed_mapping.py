@@ -147,8 +147,8 @@ def _build(number: int, seed: int) -> RepairDraft:
 
 
 def _loads(column: str, feed: bytes, gold: Sequence[Sequence[str]], text: str) -> Check:
-    place = _COLUMNS.index(column)
-    after = [printed_rows([column], [[row[place]] for row in gold])]
+    position = _COLUMNS.index(column)
+    after = [printed_rows([column], [[row[position]] for row in gold])]
     files: dict[str, str | bytes] = {_LOADER: _SCRIPT, "held-out.csv": feed.decode()}
     command = f"python3 {_LOADER} {_FILE} held-out.csv"
     return runs(column, files, {_FILE: _FILE}, command, after, text)

@@ -69,15 +69,11 @@ def _build(number: int, seed: int) -> RepairDraft:
     draw = Draw(seed, REPAIR.name, number)
     rule, area = REPAIR.rule_of(number), draw.pick(("billing", "catalogue", "returns", "quotes"))
     routes = _routes(rule, area, draw)
-    inputs: dict[str, bytes] = {
-        _FILE: _written(routes),
-        "resolve.py": _RESOLVER.encode(),
-        **_around(rule, routes, draw),
-    }
-    mended = json.loads(REPAIR.solve(rule, inputs)[_FILE])["routes"]
-    asked = _probes(area, draw)
-    new = [each for each in asked if _upstream(mended, *each) != _upstream(routes, *each)]
-    same = [each for each in asked if each not in new]
+    around, mended = _around(rule, routes, draw)
+    inputs = {_FILE: _written(routes), "resolve.py": _RESOLVER.encode(), **around}
+    probes = _probes(area, draw)
+    new = [each for each in probes if _upstream(mended, *each) != _upstream(routes, *each)]
+    same = [each for each in probes if each not in new]
     checks = [
         _resolves("mended", new, mended, "the requests in question reach the right upstream"),
         _resolves("same", same, mended, "all other requests go where they went", keeps=True),
@@ -97,14 +93,14 @@ def _build(number: int, seed: int) -> RepairDraft:
 
 def _resolves(
     name: str,
-    asked: Sequence[tuple[str, str]],
+    probes: Sequence[tuple[str, str]],
     routes: Sequence[dict[str, Any]],
     text: str,
     *,
     keeps: bool = False,
 ) -> Any:
-    lines = "".join(f"{method},{path}\n" for method, path in asked)
-    expected = [(method, path, _upstream(routes, method, path)) for method, path in asked]
+    lines = "".join(f"{method},{path}\n" for method, path in probes)
+    expected = [(method, path, _upstream(routes, method, path)) for method, path in probes]
     return runs(
         name,
         {"resolve.py": _RESOLVER, "requests.csv": lines},
@@ -136,13 +132,21 @@ def _upstream(routes: Sequence[dict[str, Any]], method: str, path: str) -> str:
     return "404"
 
 
-def _around(rule: str, routes: Sequence[dict[str, Any]], draw: Draw) -> dict[str, bytes]:
+def _around(
+    rule: str, routes: Sequence[dict[str, Any]], draw: Draw
+) -> tuple[dict[str, bytes], list[dict[str, Any]]]:
+    """The other files, and the routes without the fault."""
     if rule == "decommissioned":
         hosts = [route["upstream"].partition(":")[0] for route in routes]
         gone = draw.several(hosts[1:-1], 2)
         rows = [(host, "off", f"{host.partition('-')[0]}-{draw.number(60, 90)}") for host in gone]
+        new = {host: replacement for host, _, replacement in rows}
+        right = [
+            {**route, "upstream": f"{new.get(host, host)}:{route['upstream'].partition(':')[2]}"}
+            for route, host in zip(routes, hosts, strict=True)
+        ]
         rows += [("mail-7", "off", "mail-9"), (hosts[-1], "on", "")]
-        return {"hosts.csv": table(["host", "power", "replaced_by"], sorted(rows))}
+        return {"hosts.csv": table(["host", "power", "replaced_by"], sorted(rows))}, right
     if rule == "methods":
         contract = (
             "# What partners may do\n\n- look at orders and parcels\n- send in orders (POST) and "
@@ -151,8 +155,13 @@ def _around(rule: str, routes: Sequence[dict[str, Any]], draw: Draw) -> dict[str
         moment = stamp(draw.instant())
         number = draw.number(100, 999)
         log = f"{moment} POST /orders/{number} 405\n{moment} DELETE /orders/{number + 1} 405\n"
-        return {"contract.md": contract.encode(), "gateway.log": log.encode()}
-    return {}
+        right = [
+            {**route, "methods": ["GET", "POST", "DELETE"]} if position == 3 else route
+            for position, route in enumerate(routes)
+        ]
+        return {"contract.md": contract.encode(), "gateway.log": log.encode()}, right
+    general, special = routes[1:3]
+    return {}, [routes[0], special, general, *routes[3:]]
 
 
 def _undone(original: bytes) -> Change:

@@ -42,31 +42,29 @@ def _build(number: int, seed: int) -> RepairDraft:
     rule, app = REPAIR.rule_of(number), draw.pick(("tidegauge", "shelfcount", "ferrybook"))
     packages = draw.several(_NAMES, 6)
     index = {name: _versions(draw) for name in packages}
-    needs, python, pins, around = _MAKE[rule](packages, index, draw)
+    needs, python, pins, around, right = _MAKE[rule](packages, index, draw)
     rows = [
         (name, version, python.get((name, version), "3.8"), needs.get((name, version), ""))
         for name in sorted(packages)
         for version in index[name]
     ]
-    lines = [f"{name}=={pins[name]}" for name in sorted(packages)]
-    text = f"# {app}, pinned by hand\n" + "\n".join(lines) + "\n"
+    lines = [f"{name}=={pins[name]}\n" for name in sorted(packages)]
+    text = f"# {app}, pinned by hand\n{''.join(lines)}"
     inputs = {
         _FILE: text.encode(),
         _INDEX: table(["package", "version", "python_at_least", "needs"], rows),
         **around,
     }
-    mended = _pins(REPAIR.solve(rule, inputs)[_FILE])
-    changed = [name for name in sorted(packages) if mended[name] != pins[name]]
     checks = [
-        value(name, _FILE, "requirements", name, f"=={mended[name]}", f"{name} is {mended[name]}")
-        for name in changed
+        value(name, _FILE, "requirements", name, f"=={version}", f"{name} is {version}")
+        for name, version in right.items()
     ]
     mutants = {
-        name: swap(_FILE, f"{name}=={mended[name]}\n", f"{name}=={pins[name]}\n")
-        for name in changed
+        name: swap(_FILE, f"{name}=={version}\n", f"{name}=={pins[name]}\n")
+        for name, version in right.items()
     }
-    checks.append(keeps_values(_FILE, "requirements", inputs[_FILE], changed))
-    same = next(name for name in sorted(packages) if name not in changed)
+    checks.append(keeps_values(_FILE, "requirements", inputs[_FILE], list(right)))
+    same = min(set(packages) - set(right))
     mutants[checks[-1].check_id] = swap(_FILE, f"{same}=={pins[same]}", f"{same}==0.1.0")
     return RepairDraft(
         generator=REPAIR.name,
@@ -81,9 +79,10 @@ def _build(number: int, seed: int) -> RepairDraft:
 
 
 _PYTHON = "3.9"
-Parts = tuple[
-    dict[tuple[str, str], str], dict[tuple[str, str], str], dict[str, str], dict[str, bytes]
-]
+ByVersion = dict[tuple[str, str], str]
+Pins = dict[str, str]
+# What versions need, the Python that they need, the pins with the fault, other files, right pins.
+Parts = tuple[ByVersion, ByVersion, Pins, dict[str, bytes], Pins]
 
 
 def _conflict(packages: list[str], index: dict[str, list[str]], draw: Draw) -> Parts:
@@ -98,27 +97,33 @@ def _conflict(packages: list[str], index: dict[str, list[str]], draw: Draw) -> P
         f"resolving {len(pins)} pins\n{second} {pins[second]} needs {third}<{high}, but "
         f"{third}=={pins[third]} is pinned\n{first} {pins[first]} needs {third}>={low}\n"
     )
-    return needs, {}, pins, {"build.log": log.encode()}
+    return needs, {}, pins, {"build.log": log.encode()}, {third: index[third][4]}
 
 
 def _withdrawn(packages: list[str], index: dict[str, list[str]], draw: Draw) -> Parts:
     pins = {name: versions[draw.number(2, 4)] for name, versions in index.items()}
-    rows = []
+    rows, right = [], {}
     for name in packages[:2]:
-        place = index[name].index(pins[name])
-        rows += [(name, index[name][at], "2026-05-02") for at in (place - 1, place, place + 1)]
+        position = index[name].index(pins[name])
+        rows += [
+            (name, index[name][at], "2026-05-02") for at in (position - 1, position, position + 1)
+        ]
+        right[name] = index[name][position + 2]
     rows += [(packages[2], index[packages[2]][7], "2026-05-09"), ("umber", "1.0.0", "2026-05-09")]
-    return {}, {}, pins, {"withdrawn.csv": table(["package", "version", "since"], sorted(rows))}
+    withdrawn = table(["package", "version", "since"], sorted(rows))
+    return {}, {}, pins, {"withdrawn.csv": withdrawn}, right
 
 
 def _interpreter(packages: list[str], index: dict[str, list[str]], draw: Draw) -> Parts:
     pins = {name: versions[6] for name, versions in index.items()}
-    python: dict[tuple[str, str], str] = {}
+    python: ByVersion = {}
+    right = {}
     for name in packages[:3]:
         begins = draw.number(3, 5)
         newer = draw.pick(("3.10", "3.11"))  # compared as numbers: 3.10 comes after 3.9
         python |= {(name, version): newer for version in index[name][begins:]}
-    return {}, python, pins, {}
+        right[name] = index[name][begins - 1]
+    return {}, python, pins, {}, right
 
 
 _MAKE = {"conflict": _conflict, "withdrawn": _withdrawn, "interpreter": _interpreter}
