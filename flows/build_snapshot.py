@@ -14,7 +14,7 @@ from data.errors import NothingReleasedError
 from data.snapshot import SnapshotRef
 from data.stages import Lane, Results, run_stage
 from data.staging import record_release
-from flows.prefect_adapter import as_flow, as_task, publish_funnel
+from flows.prefect_adapter import as_flow, as_task, name_run, publish_funnel, publish_release
 from flows.publish import publish, released_candidates, stage_for_analysts
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
@@ -107,6 +107,7 @@ def build(
     flow_started, began = time.perf_counter(), datetime.now(UTC)
     with building(runtime.out), runtime.judges(recipe).budget():
         recipe, runtime, privacy = source(recipe, runtime)
+        name_run(runtime.label(recipe)["snapshot"])
         run, results = open_run(recipe, runtime), Results()
         for lane in lanes:
             run_lane(run, lane, results)
@@ -118,6 +119,7 @@ def build(
         times = {"began": began.isoformat(timespec="seconds")}
         snapshot = publish(run, results, privacy, times)
         record_release(run.out, run_id, snapshot, tasks)
+        publish_release(snapshot.path, snapshot.digest, tasks)
         run.store.prune(set(results.folders))
     return Built(snapshot, run.staging, tasks, flow_started)
 
