@@ -21,19 +21,19 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from benchmarks.report import table, write_result
-from benchmarks.services_client import Connection
+from benchmarks.services_client import Connection, Tally, percentile
 from construction.workflows.contracts import Refused, Request, World
-from construction.workflows.declaration import operations
 from construction.workflows.engine import OK
 from construction.workflows.world_file import world_faults
 from data.errors import BenchmintError
 from data.loopback import listen
+from flows.services.http_app import STATUS
 from flows.services.instance import Instance, logged
 from flows.services.serve import serve_instances
 from flows.services.tokens import Instances
@@ -43,18 +43,6 @@ ATTEMPTS, REQUESTS, RECORDS, HOSTILE = 50, 120, 60, 5000
 PAUSES = (0.0, 0.1, 0.5)  # seconds from one request of an attempt to its next
 READ_BAR, WRITE_BAR = 50.0, 100.0  # ms, p95
 _KILL_AFTER = 1.5  # seconds
-
-
-@dataclass
-class Tally:
-    """What the clients of one run saw: latencies in ms, statuses, answers by attempt."""
-
-    reads: list[float] = field(default_factory=list)
-    writes: list[float] = field(default_factory=list)
-    statuses: Counter[int] = field(default_factory=Counter)
-    answered: Counter[int] = field(default_factory=Counter)
-    cut_off: int = 0
-    seconds: float = 0.0
 
 
 def serve(folder: Path) -> None:
@@ -101,10 +89,7 @@ async def attempt(
             began = time.perf_counter()
             status = await connection.ask(request)
             spent = time.perf_counter() - began
-            is_read = operations(request.service)[request.operation].is_read
-            (tally.reads if is_read else tally.writes).append(spent * 1000)
-            tally.statuses[status] += 1
-            tally.answered[number] += 1
+            tally.add(number, request, spent, status)
             await asyncio.sleep(max(0.0, pause - spent) if pause else 0)
     except (OSError, EOFError):
         tally.cut_off += 1
@@ -129,11 +114,6 @@ def load(port: int, tokens: Sequence[str], pause: float, after: Any = None) -> T
     asyncio.run(run())
     tally.seconds = time.perf_counter() - began
     return tally
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def figures_of(tally: Tally, folder: Path) -> dict[str, Any]:
@@ -161,6 +141,29 @@ def loaded(pause: float) -> dict[str, Any]:
         with served(folder) as (_, port, tokens):
             tally = load(port, tokens, pause)
         return figures_of(tally, folder)
+
+
+def in_process() -> dict[str, Any]:
+    """The same attempts as threads of one process, as `benchmint evaluate` asks its instances."""
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        held = [
+            stack.enter_context(Instance.start(Path(name, f"{n}.sqlite"), filled_world(n, RECORDS)))
+            for n in range(ATTEMPTS)
+        ]
+
+        def work(number: int) -> None:
+            for request in fitting_requests(number, REQUESTS, held[number].world):
+                began = time.perf_counter()
+                refused = held[number].answer(request).refused
+                spent = time.perf_counter() - began
+                tally.add(number, request, spent, STATUS[refused] if refused else 200)
+
+        began = time.perf_counter()
+        with ThreadPoolExecutor(ATTEMPTS) as pool:
+            list(pool.map(work, range(ATTEMPTS)))
+        tally.seconds = time.perf_counter() - began
+        return figures_of(tally, Path(name))
 
 
 def killed() -> dict[str, Any]:
@@ -249,14 +252,18 @@ def _verdict(load: dict[str, Any]) -> str:
 def page(result: dict[str, Any]) -> str:
     loads, kill, fuzz = (result[name] for name in ("loads", "killed", "fuzzed"))
     verdicts = "; ".join(f"{_pace(pause)}: {_verdict(loads[str(pause)])}" for pause in PAUSES)
+    verdicts += f"; in the runner's process: {_verdict(result['in_process'])}"
     head = ["50 attempts", "requests", "per second", "reads p50 / p95 ms", "writes p50 / p95 ms"]
     statuses = ", ".join(f"{n:,} {status}" for status, n in fuzz["statuses"].items())
     return (
         f"Bars: p95 below {READ_BAR:g} ms for reads and {WRITE_BAR:g} ms for writes, for each "
-        f"attempt's requests {verdicts}.\n\n"
+        f"attempt's requests over HTTP {verdicts}.\n\n"
         + table(
             [*head, "logs complete and chained"],
-            [_load_row(_pace(pause), loads[str(pause)]) for pause in PAUSES],
+            [
+                *(_load_row(f"HTTP, {_pace(pause)}", loads[str(pause)]) for pause in PAUSES),
+                _load_row("in the runner's process, at once", result["in_process"]),
+            ],
         )
         + f"\nA server killed after {_KILL_AFTER:g} s: {kill['attempts_cut_off']} of {ATTEMPTS} "
         f"attempts were cut off; {kill['kills_seen']} of {ATTEMPTS} files say so when they are "
@@ -280,6 +287,7 @@ def main() -> int:
     result = {
         "fuzzed": fuzzed(),
         "loads": {str(pause): loaded(pause) for pause in PAUSES},
+        "in_process": in_process(),
         "killed": killed(),
     }
     write_result("services", __doc__ or "", page(result), result)

@@ -1,14 +1,41 @@
-"""A client of the services' routes that costs little: what is measured is the server."""
+"""A client of services that costs little, and what it saw: what is measured is the server."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from urllib.parse import quote, urlencode
 
 from construction.workflows.contracts import Request
 from construction.workflows.declaration import operations
 from flows.services.http_app import method_of, path_of
+
+
+@dataclass
+class Tally:
+    """What the clients of one run saw: latencies in ms, statuses, answers by attempt."""
+
+    reads: list[float] = field(default_factory=list)
+    writes: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    answered: Counter[int] = field(default_factory=Counter)
+    cut_off: int = 0
+    seconds: float = 0.0
+
+    def add(self, number: int, request: Request, spent: float, status: int) -> None:
+        """Count an answer to an attempt that took so many seconds."""
+        is_read = operations(request.service)[request.operation].is_read
+        (self.reads if is_read else self.writes).append(spent * 1000)
+        self.statuses[status] += 1
+        self.answered[number] += 1
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 class Connection:

@@ -137,15 +137,31 @@ def _carried_out(
     checked = _checked(operation, arguments, now)
     collection = service(operation.service).collections[operation.collection]
     if operation.is_read:
-        is_stale = FaultKind.STALE in kinds and world.initial is not None
-        state = world.initial if is_stale and world.initial is not None else world.state
-        return world, *_read(replace(world, state=state), operation, checked, now)
+        shown = world
+        if FaultKind.STALE in kinds and world.initial is not None:
+            shown = replace(world, state=world.initial)
+        body, records = _read(shown, operation, checked, now)
+        return world, body, _as_they_are(world, shown, operation, records)
     state, record = written(Act(world, operation, checked))
     if operation.kind == "delete":
         body: dict[str, Any] = {"id": record["id"], "deleted": True}
     else:
         body = row_of(record, collection)
     return _after(world, state), body, ()
+
+
+def _as_they_are(
+    world: World, shown: World, operation: Operation, records: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Those of the records shown that are still so: of others, a stale read returned no content."""
+    if shown is world:
+        return records
+    before, after = (
+        each.state.get(operation.service, {}).get(operation.collection, {})
+        for each in (shown, world)
+    )
+    ids = ((name, name.partition("/")[2]) for name in records)
+    return tuple(name for name, record_id in ids if before[record_id] == after.get(record_id))
 
 
 def _after(world: World, state: State) -> World:

@@ -81,7 +81,7 @@ def _as_text(value: Any) -> str:
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 12)
 def folded(text: str) -> str:
     """A text without differences of width, case and white space; kept, for it is compared often."""
     return plain_form(text)

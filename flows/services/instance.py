@@ -13,7 +13,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from data.errors import BenchmintError, InputError
 from data.hash_chain import FIRST, BrokenChain, follows, linked
 
 RUNNING, CLOSED = "running", "closed"
+_COLUMNS = tuple(column.name for column in fields(AuditRow))
 _TODO = "Start a new instance from the task's world."
 _TABLES = """
 CREATE TABLE about (name TEXT PRIMARY KEY, value BLOB NOT NULL);
@@ -99,7 +100,7 @@ class Instance:
                 raise InstanceGone(f"{self.path}: this instance was closed.")
             handled = handle(self.world, request)
             (row,) = handled.audit
-            entry = linked(self._last, asdict(row))
+            entry = linked(self._last, {name: getattr(row, name) for name in _COLUMNS})
             try:
                 with self._database:
                     raw = canonical_json(entry)
@@ -144,8 +145,8 @@ class Instance:
 
 def row_of(entry: Mapping[str, Any]) -> AuditRow:
     """The audit row of an entry of the log."""
-    fields = {name: entry[name] for name in ("service", "operation", "arguments", "status", "step")}
-    return AuditRow(**fields, records=tuple(entry["records"]))
+    row = {name: entry[name] for name in _COLUMNS}
+    return AuditRow(**{**row, "records": tuple(entry["records"])})
 
 
 def logged(path: Path) -> list[dict[str, Any]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from mcp.server.transport_security import TransportSecuritySettings
@@ -28,14 +29,22 @@ _IDLE_SECONDS = 600.0
 
 
 class _Fork:
-    """Sends requests to MCP or to the routes by their path; MCP has the lifespan."""
+    """Sends requests to MCP or to the routes by their path; MCP has the lifespan.
 
-    def __init__(self, routes: ASGIApp, mcp: Starlette) -> None:
-        self._routes, self._mcp = routes, mcp
+    Routes are tried one after another, so that each service has an application of its own; that of
+    all services describes them, and answers what none of them knows.
+    """
+
+    def __init__(self, services: Sequence[str], mcp: Starlette) -> None:
+        self._by_name: dict[str, ASGIApp] = {name: http_app([name]) for name in services}
+        self._all, self._mcp = http_app(services), mcp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        is_mcp = scope["type"] == "lifespan" or scope["path"] == MCP_PATH
-        await (self._mcp if is_mcp else self._routes)(scope, receive, send)
+        if scope["type"] == "lifespan" or scope["path"] == MCP_PATH:
+            await self._mcp(scope, receive, send)
+            return
+        name = scope["path"][1:].partition("/")[0]
+        await self._by_name.get(name, self._all)(scope, receive, send)
 
 
 def _mcp_app(port: int) -> Starlette:
@@ -54,12 +63,13 @@ def _mcp_app(port: int) -> Starlette:
 
 
 def _guarded(mcp: Starlette, instances: Instances, port: int) -> Guard:
-    fork = _Fork(http_app(instances.services()), mcp)
+    fork = _Fork(instances.services(), mcp)
     return Guard(TokenCheck(fork, instances), port, POLICY)
 
 
 def serve_instances(instances: Instances, listening: socket.socket, port: int) -> None:
     """Serve until interrupted; callers name the server 127.0.0.1:PORT."""
+    gc.freeze()  # worlds live as long as the server: no collection need visit them again
     serve_app(_guarded(_mcp_app(port), instances, port), listening, CONNECTIONS)
 
 

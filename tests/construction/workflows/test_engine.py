@@ -29,6 +29,9 @@ def test_a_stale_read_shows_the_world_as_it_was() -> None:
     client.call("mail", "update_message", id="m-1", folder="archive")
     folders = [client.call("mail", "get_message", id="m-1")["folder"] for _ in range(3)]
     assert folders == ["archive", "inbox", "archive"]
+    assert [row.records for row in client.audit[1:]] == [
+        ("messages/m-1",), (), ("messages/m-1",),
+    ]  # fmt: skip
 
 
 def test_ids_come_from_the_count_of_requests_and_never_return() -> None:

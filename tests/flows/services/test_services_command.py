@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 
 from construction.workflows.world_file import write_world
-from flows.services.instance import logged
+from flows.services.instance import Instance, logged
 from tests.conftest import REPO
 from tests.flows.services.test_http_app import mail_world
 
@@ -53,8 +53,10 @@ def test_a_person_tries_a_task_and_goes_on_after_a_kill(tmp_path: Path) -> None:
         page = httpx.get(f"{address}/", params={"token": token}).text
         assert "was killed" in page
         assert "mail.update_message" in page
-        child.send_signal(signal.SIGINT)
+        child.send_signal(signal.SIGTERM)
         assert child.wait(10) == 0
+    with Instance.reopen(state) as instance:
+        assert not instance.was_killed
     assert [entry["status"] for entry in logged(state)] == ["ok"]
 
 
