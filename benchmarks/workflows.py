@@ -56,6 +56,7 @@ def figures_of(seen: Sequence[Screened]) -> dict[str, Any]:
         "difficulty": dict(Counter(difficulty_of(each.draft, each.scenario) for each in kept)),
         "with_decoy": sum(bool(each.draft.decoys) for each in kept),
         "with_fault": sum(bool(each.draft.world.faults) for each in kept),
+        "languages": dict(Counter(each.draft.language for each in kept)),
         "panel": _panel(kept),
         "passed_by": {str(number): passes[number] for number in range(len(PANEL) + 1)},
     }
@@ -96,8 +97,9 @@ def page(figures: Mapping[str, Any]) -> str:
         [
             "Misses first. The panel shows that graders tell flaws apart, not how hard tasks are "
             "for models: no model has run on them. Three agents of the panel pass no task at all, "
-            "by construction. Requests are in English alone. The naturalness of the requests was "
-            "judged by their author alone.\n",
+            "by construction. Whether the requests are natural was judged by their author alone, "
+            "once for each generator. Each rule is one sentence. Languages of the requests: "
+            f"{figures['languages']}.\n",
             f"{figures['kept']} of {figures['drafts']} drafts of {figures['generators']} "
             f"generators and {len(figures['families'])} families pass the screening, in "
             f"{figures['seconds']} s in one process (bar: at least 130 from at least 40, in under "

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -23,6 +23,7 @@ from construction.workflows.runs import Run, replay
 from data.contracts.attempt import StateChange, Submission
 from data.contracts.candidate import Answer, Check
 
+Meant = Callable[[StateChange], bool]
 OTHER_TEXT = "something else entirely"
 
 
@@ -85,23 +86,18 @@ def _record_gone(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
     yield from _left_out(check, draft, run, lambda change: change.record == name)
 
 
-def _left_out(check: Check, draft: Draft, run: Run, is_meant: Any) -> Iterator[Mutant]:
+def _left_out(check: Check, draft: Draft, run: Run, is_meant: Meant) -> Iterator[Mutant]:
     """Without the requests that change the record of a check."""
     service = check.params["service"]
     kept = []
     world = draft.world
     for request in run.requests:
-        before = replay(world, (), None)
-        after = replay(world, (request,), None)
-        changed = _changes_between(before, after)
+        after = replay(world, (request,), None).world
+        changed = state_changes(world.state, after.state)
         if not any(change.service == service and is_meant(change) for change in changed):
             kept.append(request)
-        world = after.world
+        world = after
     yield _again(check, "left out", draft, kept, run)
-
-
-def _changes_between(before: Run, after: Run) -> Sequence[StateChange]:
-    return state_changes(before.world.state, after.world.state)
 
 
 def _made_by(check: Check, run: Run) -> list[str]:

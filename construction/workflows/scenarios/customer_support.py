@@ -166,7 +166,7 @@ def _duplicates(number: int, seed: int) -> Draft:
     for buyer in buyers[:4]:
         second = Person(buyer.name, buyer.email.replace("mailbox", "inbox"))
         for person in (buyer, second):
-            story.reads(_known(story, person))
+            _known(story, person)
         order = story.draw.identifier("HG", 6)
         group = _group(story, (buyer, second, buyer), order)
         kept = group.pop(story.rule)

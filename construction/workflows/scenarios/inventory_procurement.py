@@ -80,7 +80,6 @@ def _ordering(number: int, seed: int) -> Draft:
             )  # fmt: skip
     for name in goods[len(kinds) :]:
         _item(story, name, other, "low", story.draw.pick(suppliers))
-    story.reads(held)
     lead = (
         "An active item is ordered again when its stock is at or below its reorder point, in its "
         "usual reorder quantity. Nothing is ordered from suppliers on hold."

@@ -67,7 +67,6 @@ def _stale(number: int, seed: int) -> Draft:
         )
         if kind == story.rule:
             archived.append(title)
-            story.reads(piece)
             story.sets(piece, f"'{title}' is archived.", status="archived", free=("updated_on",))
         else:
             kept += 1

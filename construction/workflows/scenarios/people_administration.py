@@ -74,12 +74,11 @@ def _calendar(story: Story) -> tuple[str, str]:
     """The first day of the time without leave, and what goes on then."""
     first = story.draw.day("2026-07-06", "2026-07-20")
     blocked = story.draw.pick(("stock count", "machine overhaul", "summer fair"))
-    event = story.add(
+    story.add(
         "calendar", "events", "evt", title=blocked.capitalize(), owner=ACTOR, category="other",
         start=f"{first}T08:00:00+02:00", end=f"{days_later(first, 3)}T18:00:00+02:00",
         status="confirmed", description="All hands are needed.",
     )  # fmt: skip
-    story.overrides(event)
     for title in ("Team breakfast", "Safety talk", "Visit of the auditors", "Payday"):
         day = story.draw.day("2026-06-08", "2026-08-20")
         story.add(

@@ -160,7 +160,7 @@ def _news(number: int, seed: int) -> Draft:
         starred = entries[chosen.get(story.rule, order[-1])]
         if at == 2:
             title = f"Withdrawn: {name} {what}"
-            story.reads(_entry(story, feeds["Wire Service"], title, days_later(day, 6)))
+            _entry(story, feeds["Wire Service"], title, days_later(day, 6))
             continue
         fields = story.fields(starred)
         dates.append(fields["published_at"][:10])

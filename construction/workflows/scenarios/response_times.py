@@ -42,7 +42,7 @@ _PROMPTS = (
 
 def _build(number: int, seed: int) -> Draft:
     story = Story("response_times", number, seed, list(_RULES), NOW, ACTOR)
-    lead = people(story.draw, 1)[0]
+    lead, *colleagues = people(story.draw, 7)
     kinds = ["late", "late", "late", *_RULES, "fresh", "fresh", "fresh", "done"]
     late: list[str] = []
     for kind, name in zip(kinds, companies(story.draw, len(kinds)), strict=True):
@@ -59,10 +59,12 @@ def _build(number: int, seed: int) -> Draft:
             late.append(title)
             story.reads(ticket)
             story.sets(ticket, f"{title} is escalated.", priority="urgent", assignee=lead.email)
-    story.reads(story.add(
+    story.add(
         "contacts", "contacts", "con", name=lead.name, email=lead.email, role="Escalation lead",
         organisation="Harrowgate",
-    ))  # fmt: skip
+    )  # fmt: skip
+    for person in colleagues:
+        story.add("contacts", "contacts", "con", name=person.name, email=person.email, role="Agent")
     hours = ", ".join(f"{tier} {hours} hours" for tier, hours in _HOURS.items())
     text = f"We answer within these times after a ticket was opened, day and night: {hours}."
     rules = list(_RULES)
@@ -95,7 +97,7 @@ def _ticket(story: Story, name: str, tier: str, kind: str) -> str:
     status = {"waiting": "waiting", "done": "resolved"}.get(kind, "open")
     return story.add(
         "helpdesk", "tickets", "tkt", title=f"{what} ({story.draw.identifier('R', 3)})",
-        description="It has been like this since this morning.", organisation=name,
+        description="It has been like this for a while now.", organisation=name,
         requester=f"it@{domain_of(name)}", opened_at=opened.isoformat(), status=status,
         priority=story.draw.pick(("low", "normal")), channel="chat" if kind == "chat" else "web",
         category="question" if kind == "questions" else "incident",

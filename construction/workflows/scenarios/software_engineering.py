@@ -59,10 +59,9 @@ def _notes(number: int, seed: int) -> Draft:
     reverted = ""
     for kind in kinds:
         title = titles.pop()
-        ticket = _fixed(story, title, product, version, kind)
+        _fixed(story, title, product, version, kind)
         if kind in ("open", "other"):
             continue
-        story.reads(ticket)
         reverted = title if kind == "reverted" else reverted
         (out if kind in ("reverted", story.rule) else listed).append(title)
     for _ in range(3):
@@ -84,7 +83,7 @@ def _notes(number: int, seed: int) -> Draft:
     return story.draft(prompt, params, faulty=("helpdesk", "search_tickets"))
 
 
-def _fixed(story: Story, title: str, product: str, version: str, kind: str) -> str:
+def _fixed(story: Story, title: str, product: str, version: str, kind: str) -> None:
     asker = (
         "qa@harrowgate.example"
         if kind == "own"
@@ -92,7 +91,7 @@ def _fixed(story: Story, title: str, product: str, version: str, kind: str) -> s
     )
     day = story.draw.day("2026-09-07", "2026-09-28")
     done = {} if kind == "open" else {"resolved_at": f"{day}T16:00:00+02:00", "resolution": "Fixed"}
-    return story.add(
+    story.add(
         "helpdesk", "tickets", "tkt", title=title, description="Steps are attached.",
         product=product,
         version="2.0" if kind == "other" else version, category="bug", requester=asker,

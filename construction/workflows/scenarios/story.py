@@ -59,7 +59,7 @@ class Story:
     # What has to be known
 
     def reads(self, *records: str) -> None:
-        """Records without which the task cannot be solved."""
+        """Records whose whole content is needed: what a list shows of them does not suffice."""
         for record in records:
             known = self._facts.setdefault(record.partition("/")[0], [])
             if record not in known:

@@ -9,6 +9,7 @@ from itertools import combinations
 import pytest
 
 from construction.workflows.contracts import Draft
+from construction.workflows.declaration import service as declared
 from construction.workflows.runs import graded, perform, spec_of_draft
 from construction.workflows.scenarios.drawing import Drawing
 from construction.workflows.scenarios.people import companies, namesakes, near_company, people
@@ -51,6 +52,7 @@ def test_siblings_differ_in_their_rule_and_in_what_is_right(name: str) -> None:
 def test_the_request_says_nothing_that_has_to_be_looked_up(name: str) -> None:
     for draft in drafts(name):
         shown = f"{draft.prompt}\n{draft.guidelines}"
+        assert not re.search(r"\b(?:crm|kb|helpdesk|hr|rss|api|tool)\b", draft.prompt, re.I)
         for record in ids_of(draft):
             assert not re.search(rf"(?<![\w-]){re.escape(record)}(?![\w-])", shown)
         for answer in draft.answers:
@@ -62,6 +64,17 @@ def test_the_request_says_nothing_that_has_to_be_looked_up(name: str) -> None:
             fields = draft.world.state[service][plural][identifier]
             text = str(fields.get("body") or fields.get("text") or fields.get("description"))
             assert text not in shown
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_list_shows_what_an_overriding_record_says(name: str) -> None:
+    for draft in drafts(name):
+        for record in draft.overriding:
+            service, plural, _ = record.split("/")
+            collection = declared(service).collections[plural]
+            assert collection.summary
+            assert not {"body", "text"} & {*collection.summary}
+            assert {"body", "text"} & {*collection.fields}
 
 
 def ids_of(draft: Draft) -> list[str]:
