@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import io
-import re
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -20,7 +19,6 @@ from data.errors import InputError
 from data.snapshot.config import DemoConfig
 from data.staging import build_database
 from data.staging.database import RunTables
-from data.staging.print import print_rows
 from data.tables import LEDGER, ledger_record, write_table
 from flows import cli
 from flows.recipe import Recipe, Runtime
@@ -287,31 +285,3 @@ def test_an_interrupted_command_says_what_it_leaves(
     monkeypatch.setattr("flows.commands.staging.query_text", interrupted)
     code, _, error = _run(arguments, monkeypatch, capsys)
     assert (code, error.splitlines()[-1]) == (130, said)
-
-
-def test_a_narrow_terminal_gets_a_line_for_each_field(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    rows = {
-        "gates": [{"gate": "length", "reason": None, "n": 3}, {"gate": "x", "reason": "y", "n": 1}]
-    }
-    shown = {}
-    for columns in ("60", "100"):
-        monkeypatch.setenv("COLUMNS", columns)
-        print_rows(rows, as_json=False)
-        text = capsys.readouterr().out
-        shown[columns] = re.sub(r"\x1b\[\d*m", "", text).strip().splitlines()
-    assert shown["60"][1:] == [
-        "gate    length",
-        "n       3",
-        "",
-        "gate    x",
-        "reason  y",
-        "n       1",
-    ]
-    assert [line.split() for line in shown["100"][1:]] == [
-        ["gate", "reason", "n"],
-        ["length", "3"],
-        ["x", "y", "1"],
-    ]

@@ -15,7 +15,7 @@ from construction.sandbox.box import bubblewrap
 from data.errors import InputError
 from data.releases.tasks import read_tasks
 from flows import cli
-from flows.commands.evaluate import _check_options
+from flows.evaluate.request import Request, check_request
 from tests.demo import Demo
 
 
@@ -76,5 +76,14 @@ def test_conditions_are_compared_on_the_same_questions(
 def test_options_that_contradict_each_other_are_refused(
     agent: str, model: str | None, harness: str | None, tools: str, pages: Path | None
 ) -> None:
+    request = Request(
+        snapshot=Path("release"),
+        out=Path("attempts"),
+        agent=agent,
+        model=model,
+        harness=harness,
+        tools=tools,
+        pages=pages,
+    )
     with pytest.raises(InputError):
-        _check_options(agent, model, harness, tools, pages)
+        check_request(request)
