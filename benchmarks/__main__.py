@@ -3,11 +3,12 @@
     python -m benchmarks            all but those of `APART`
     python -m benchmarks lane kill_points
 
-Three need a folder and run alone:
+Four need a folder and run alone:
 
     python -m benchmarks.judging MATERIAL/sessions
     python -m benchmarks.task_labels MATERIAL
     python -m benchmarks.evaluation SNAPSHOT
+    python -m benchmarks.analytics_reading SNAPSHOT OUT
 """
 
 from __future__ import annotations

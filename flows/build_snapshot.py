@@ -19,6 +19,7 @@ from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from flows.source import with_source
 from flows.stages import (
+    analytics,
     judging,
     masking,
     preflight,
@@ -65,12 +66,18 @@ QUESTIONS = Lane(
     stages=(questions.STATEMENTS, questions.QUESTIONS, questions.QUESTION_PHRASING),
     given=questions.is_given,
 )
+ANALYTICS = Lane(
+    name="tables-to-analytics",
+    meaning="An environment of files to analytic tasks over it.",
+    stages=(analytics.ENVIRONMENT, analytics.ANALYTICS, analytics.ANNOTATION),
+    given=analytics.is_given,
+)
 SELECTION = Lane(
     name="select-subset",
     meaning="From the pool of all lanes to the tasks of the release.",
     stages=(preflight.PREFLIGHT, sandbox_preflight.SANDBOX_PREFLIGHT, selection.SELECT),
 )
-PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, SELECTION)
+PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, ANALYTICS, SELECTION)
 
 
 @dataclass(frozen=True, slots=True)

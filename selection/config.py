@@ -96,7 +96,8 @@ class SelectionRecipe(StageConfig):
     candidates, a subset is selected by family quotas from the market's mixture, spread over
     difficulties and sources. If the runtime names pilot scores, `objective` says what they decide,
     `pilots` which models count (none: all) and `selection_threshold` what passes. `lane_shares`
-    apply if candidates come from more than one lane, `difficulty_shares` among candidates whose
+    apply if candidates come from more than one lane (by default questions and analytic tasks may
+    fill a release between them, and neither alone), `difficulty_shares` among candidates whose
     difficulty is known. `lite_size`: tasks of the subset for manual audit (None: none is drawn).
     """
 
@@ -106,7 +107,7 @@ class SelectionRecipe(StageConfig):
     pilots: tuple[str, ...] = ()
     selection_threshold: Share | None = None
     lane_shares: Mapping[LaneName, Band] = Field(
-        default_factory=lambda: {"questions": Band(high=0.3)}
+        default_factory=lambda: {"questions": Band(high=0.3), "analytics": Band(high=0.7)}
     )
     difficulty_shares: Mapping[str, Band] = Field(default_factory=dict)
     lite_size: Annotated[int, Field(gt=0)] | None = None

@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import polars as pl
 from inspect_ai.tool import Tool, ToolDef
 
+from construction.analytics.released import (
+    StepsDoNotRunError,
+    read_analytics,
+    read_released,
+    submission_of,
+)
 from construction.grading.flawed import FLAWS, flawed
 from construction.grading.oracle import OracleError, computable, oracle
 from construction.grading.spec import TaskSpec, spec_of
@@ -108,7 +115,8 @@ def scripts_of(
     if source is not None:
         return recorded_scripts(release, source, epochs)
     if agent == ORACLE or agent in FLAWS:
-        return computed_scripts(agent, release, database, epochs)
+        analytic = _analytic_scripts(release, epochs) if agent == ORACLE else {}
+        return {**computed_scripts(agent, release, database, epochs), **analytic}
     return {}
 
 
@@ -150,6 +158,26 @@ def computed_scripts(
             raise InputError(where, str(error), expected, "Build the release again.") from error
         if done is not None:
             scripts.update({(task_id, epoch): script_of(done) for epoch in range(1, epochs + 1)})
+    return scripts
+
+
+def _analytic_scripts(release: ReleasedTasks, epochs: int) -> Scripts:
+    """Scripts of the oracle for analytic tasks, from the released files of their environment.
+
+    Raises InputError for steps that do not run. Needs the private half.
+    """
+    scripts: dict[tuple[str, int], Script] = {}
+    tables: dict[str, Mapping[str, pl.DataFrame]] = {}
+    for task in read_analytics(release):
+        name = task.environment
+        tables[name] = tables.get(name) or read_released(release, name).tables
+        try:
+            done = submission_of(task.program, task.parts, tables[name])
+        except StepsDoNotRunError as error:
+            where = f"{release.snapshot}: {task.task_id}"
+            expected = "reference steps that lead to the answer"
+            raise InputError(where, str(error), expected, "Build the release again.") from error
+        scripts.update({(task.task_id, epoch): script_of(done) for epoch in range(1, epochs + 1)})
     return scripts
 
 

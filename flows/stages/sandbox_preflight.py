@@ -41,10 +41,9 @@ from data.snapshot import layout
 from data.snapshot.tasks import candidate_of, instruction, public_row
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
-from flows.stages.preflight import PREFLIGHT
+from flows.stages.preflight import FILES, PREFLIGHT
 from flows.stages.questions import STATEMENTS
 from flows.stages.selection import chosen_from, last_released
-from flows.stages.sessions import PACKAGE
 
 INPUT = "preflight-outcomes"  # in the manifest
 log = logging.getLogger("benchmint.stages")
@@ -56,7 +55,7 @@ class Attempts:
     def __init__(self, work: Work) -> None:
         run = work.run
         self._captures = Outcomes.load(run.private / "captures" / "preflight.jsonl")
-        self._files = fixture_files(work.folders(PACKAGE.name))
+        self._files = fixture_files([part for stage in FILES for part in work.folders(stage)])
         self._statements = work.folders(STATEMENTS.name)
         self._boxes = run.boxes or Boxes(run.runtime.workers, run.runtime.quiet)
         self._opaque = partial(run.opaque, "x")
@@ -168,7 +167,7 @@ SANDBOX_PREFLIGHT = Stage(
     meaning=GATE.meaning,
     units=(Unit(UNIT, StageKind.FILTER),),
     settings=(SECTION,),
-    reads=("signals", PREFLIGHT.name, PACKAGE.name, STATEMENTS.name),
+    reads=("signals", PREFLIGHT.name, *FILES, STATEMENTS.name),
     inputs=_captured,
     observe=_try,
     compute=_write,

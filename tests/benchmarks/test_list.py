@@ -6,6 +6,7 @@ from benchmarks.__main__ import APART, BENCHMARKS
 from tests.conftest import REPO
 
 NEED_MORE = {
+    "analytics_reading",
     "evaluation",
     "judging",
     "judging_replay_server",

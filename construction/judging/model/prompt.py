@@ -50,7 +50,15 @@ _FOLDER = files("construction.judging.model").joinpath("prompts")
 _FIELDS = frozenset(
     {"id", "version", "max_tokens", "system", "reference", "intro", "outro", "free_words"}
 )
-NAMES = ("containment", "grading", "ideas", "phrasing", "task_class", "taxonomy")
+NAMES = (
+    "annotation",
+    "containment",
+    "grading",
+    "ideas",
+    "phrasing",
+    "task_class",
+    "taxonomy",
+)
 
 
 @dataclass(frozen=True, slots=True)

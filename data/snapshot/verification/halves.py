@@ -44,7 +44,7 @@ def check_task_folders(private: Half, task_ids: Iterable[str], findings: Finding
     known = set(task_ids)
     for task_id in sorted(known - folders):
         findings.add(Check.TASK_FILES, f"{private.name}/{task_id}", "the task has no private part")
-    for folder in sorted(folders - known - {layout.AUDIT, "views"}):
+    for folder in sorted(folders - known - {layout.AUDIT, layout.ENVIRONMENTS, "views"}):
         findings.add(Check.TASK_FILES, f"{private.name}/{folder}", "belongs to no task")
 
 
