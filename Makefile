@@ -52,7 +52,7 @@ snapshot: $(READY) ## build and verify a release from the generated demo workspa
 
 leaderboard: $(READY) evaluate ## leaderboard of scripted agents on the demo release
 	test -e workspace/snapshots/latest || $(MAKE) snapshot
-	for agent in oracle unrounded wrong-period missing-step talk null; do \
+	for agent in oracle skill-85 skill-55 skill-25 unrounded missing-step talk null; do \
 	  $(BIN)/benchmint evaluate workspace/snapshots/latest --agent $$agent --out workspace/attempts || exit 1; done
 	$(BIN)/benchmint leaderboard workspace/snapshots/latest --attempts workspace/attempts --out workspace/leaderboard
 

@@ -5,6 +5,7 @@
 
 Four need a folder and run alone:
 
+    python -m benchmarks.blind_plants FOLDER
     python -m benchmarks.judging MATERIAL/sessions
     python -m benchmarks.task_labels MATERIAL
     python -m benchmarks.evaluation SNAPSHOT
@@ -26,15 +27,20 @@ BENCHMARKS = (
     "selection_quality",
     "solver",
     "boards",
+    "linking",
     "sampler",
     "sec_read",
+    "question_floor",
     "questions",
     "analytics",
+    "workflows",
     "grading",
     "services",
     "graded_answers",
+    "answer_words",
     "real_requests",
     "mentions",
+    "anonymization_settings",
     "anonymization_text",
     "anonymization_secrets",
     "anonymization_tables",
@@ -45,9 +51,12 @@ APART = (
     "audit_page",
     "computed_checks",
     "kill_points",
+    "judge_injections",
     "large_build",
+    "leaderboard_page",
     "mutation",
     "named_inputs",
+    "question_sheets",
 )  # need a browser, other rights or a release, or long
 
 

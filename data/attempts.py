@@ -243,6 +243,7 @@ def _score_row(attempt: Attempt, score: Score) -> dict[str, Any]:
         "acc": score.acc,
         "ee": score.ee,
         "deterministic_share": score.deterministic_share,
+        "judge": score.judge,
         **asdict(score.progress),
     }
 

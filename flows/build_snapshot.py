@@ -20,6 +20,7 @@ from flows.run import Run, open_run
 from flows.source import with_source
 from flows.stages import (
     analytics,
+    informative,
     judging,
     masking,
     preflight,
@@ -75,7 +76,12 @@ ANALYTICS = Lane(
 SELECTION = Lane(
     name="select-subset",
     meaning="From the pool of all lanes to the tasks of the release.",
-    stages=(preflight.PREFLIGHT, sandbox_preflight.SANDBOX_PREFLIGHT, selection.SELECT),
+    stages=(
+        preflight.PREFLIGHT,
+        informative.INFORMATIVE,
+        sandbox_preflight.SANDBOX_PREFLIGHT,
+        selection.SELECT,
+    ),
 )
 PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, ANALYTICS, SELECTION)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import httpx
@@ -20,6 +20,7 @@ from prefect.states import Completed
 from construction.judging.candidate_ideas import IDEAS_FILE
 from construction.signals.collect import capture_registry
 from construction.signals.mixture import CHART, REPORT, mixture_report, snapshot_files
+from data.attempts import TABLES_FOLDER
 from data.builds import BuildRunning, building
 from data.errors import BenchmintError
 from data.stages import Results
@@ -29,6 +30,9 @@ from flows.prefect_adapter import name_run
 from flows.recipe import Settings, load_settings
 from flows.run import open_run
 from flows.source import with_source
+
+if TYPE_CHECKING:
+    from flows.evaluate.request import Request
 
 RETRIES = 2
 RETRY_SECONDS = 30
@@ -124,6 +128,54 @@ def refresh_signals(
         raise
     summary = f"{len(runtime.signals)} snapshots, the newest of {mixture_report(mixture)['date']}"
     return Completed(message=f"{summary}: {runtime.out / REPORT}")
+
+
+@flow(name="evaluate-snapshot", retries=RETRIES, retry_delay_seconds=RETRY_SECONDS)
+def evaluate_snapshot(
+    snapshot: str | None = None,
+    out: str = "attempts",
+    agents: list[str] = [],  # noqa: B006
+    models: list[str] = [],  # noqa: B006
+    base_url: str | None = None,
+    epochs: int = 1,
+    task: list[str] = [],  # noqa: B006
+    overrides: dict[str, Any] = {},  # noqa: B006
+) -> State[None]:
+    """Run agents on a release and grade them; what is done already is not run again.
+
+    Args:
+        snapshot: The release; none: the newest of `workspace`.
+        out: Where to write the attempts.
+        agents: Agents without a model, as in `benchmint evaluate`.
+        models: Models for Inspect's own agent, as provider/model. None of either: the controls.
+        base_url: Address of an OpenAI-compatible server.
+        epochs: Attempts at each task.
+        task: Only these tasks; none: all.
+        overrides: More options of `benchmint evaluate`, by their names with underscores.
+    """
+    from flows.evaluate.request import requests_of
+
+    folder = Path(snapshot or "workspace/snapshots/latest")
+    common = {"out": Path(out), "base_url": base_url, "epochs": epochs, "task": tuple(task)}
+    try:
+        requests = requests_of(folder, agents, models, {**common, **overrides})
+        lines = [_evaluated(request) for request in requests]
+    except Exception as error:
+        _decide_about_retries(error)
+        raise
+    return Completed(message="; ".join(lines))
+
+
+def _evaluated(request: Request) -> str:
+    """Run one agent and grade it; a line for the run's page."""
+    from flows.evaluate.grading import grade_folder
+    from flows.evaluate.request import plan_of
+    from flows.evaluate.run import evaluate
+
+    ended = evaluate(plan_of(request))
+    if ended.done:
+        grade_folder(request.snapshot, ended.folder, ended.folder / TABLES_FOLDER)
+    return f"{request.title}: {ended.done} of {ended.wanted} attempts"
 
 
 def is_worth_retrying(error: BaseException) -> bool:

@@ -17,6 +17,7 @@ from construction.grading.sandbox_gate import GATE as SANDBOX
 from construction.judging.self_containment import GATE as SELF_CONTAINMENT
 from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
 from construction.sessions.local_gates import LOCAL_GATES
+from selection.informative import GATE as INFORMATIVE
 
 SESSION_GATES = (
     *LOCAL_GATES,
@@ -29,6 +30,6 @@ SESSION_GATES = (
     LEAKS,
 )
 TABLE_GATES = (FIDELITY, RE_IDENTIFICATION)
-POOL_GATES = (GRADER, SANDBOX)  # for the candidates of all lanes
+POOL_GATES = (GRADER, INFORMATIVE, SANDBOX)  # for the candidates of all lanes
 GATES = (*SESSION_GATES, *TABLE_GATES, *POOL_GATES)
 GATE_ORDER = tuple(gate.name for gate in SESSION_GATES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from anonymization.leaks.candidate_leaks import guard_release
@@ -51,9 +52,15 @@ from flows.stages.tables import keep_pseudonymized, sealed
 
 
 def publish(
-    run: Run, results: Results, privacy: PrivacyStamp, run_info: Mapping[str, Any]
+    run: Run,
+    results: Results,
+    privacy: PrivacyStamp,
+    run_info: Mapping[str, Any],
+    out: Path | None = None,
 ) -> SnapshotRef:
     """Write the snapshot and verify it; only then does `latest` point to it.
+
+    `out` is the folder of snapshots, that of the build unless another is given.
 
     Raises ReleaseError if it does not verify: it then stays, for `benchmint verify` to explain.
     """
@@ -69,9 +76,10 @@ def publish(
     last = run.runtime.release_before(run.recipe)
     release = with_changes(replace(release, privacy_report=report), last)
     guard = partial(guard_release, candidates=release.candidates, targets=targets)
-    for folder in results.outputs.get("anonymize-tables", ()):
-        keep_pseudonymized(run, folder)
-    ref = write_snapshot(release, run.snapshots, revision=run.runtime.revision, guard=guard)
+    for tables_folder in results.outputs.get("anonymize-tables", ()):
+        keep_pseudonymized(run, tables_folder)
+    folder = out or run.snapshots
+    ref = write_snapshot(release, folder, revision=run.runtime.revision, guard=guard)
     mark_latest(ref, verify(ref.path))
     return ref
 

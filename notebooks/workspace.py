@@ -21,6 +21,7 @@ from data.neutralise import one_line
 from data.staging import open_read_only
 
 VARIABLE = "BENCHMINT_RUNTIME__OUT"
+BOARD_VARIABLE = "BENCHMINT_LEADERBOARD"
 _WIDTH, _LABEL, _BAR, _ROW = 760, 270, 330, 22
 _LONGEST = 40
 _DIGITS = 4
@@ -54,6 +55,19 @@ def audit_file(out: Path, name: str) -> dict[str, Any]:
         return {}
     document: dict[str, Any] = orjson.loads(path.read_bytes())
     return document
+
+
+def board_table(given: str | None, name: str) -> pl.DataFrame:
+    """A table that `benchmint leaderboard` wrote: `--board`, else the environment, else here.
+
+    Raises InputError where there is no leaderboard; other tables are empty where there are none.
+    """
+    folder = Path(given or os.environ.get(BOARD_VARIABLE) or "leaderboard")
+    if not (folder / "leaderboard.parquet").is_file():
+        expected = "the folder of a leaderboard"
+        raise InputError(str(folder), "no leaderboard", expected, "benchmint leaderboard SNAPSHOT.")
+    path = folder / f"{name}.parquet"
+    return shown(pl.read_parquet(path)) if path.is_file() else pl.DataFrame()
 
 
 def shown(frame: pl.DataFrame) -> pl.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -95,10 +95,12 @@ class SelectionRecipe(StageConfig):
     `max_tasks` is the size of the release (None: as many as the other limits allow). From more
     candidates, a subset is selected by family quotas from the market's mixture, spread over
     difficulties and sources. If the runtime names pilot scores, `objective` says what they decide,
-    `pilots` which models count (none: all) and `selection_threshold` what passes. `lane_shares`
-    apply if candidates come from more than one lane (by default questions and analytic tasks may
-    fill a release between them, and neither alone), `difficulty_shares` among candidates whose
-    difficulty is known. `lite_size`: tasks of the subset for manual audit (None: none is drawn).
+    `pilots` which models count (none: all) and `selection_threshold` what passes. A candidate that
+    all pilots pass, or all fail, under `pilot_threshold` is rejected before. `unpiloted`: are
+    candidates without any score left out, or kept beside those with scores? `lane_shares` apply if
+    candidates come from more than one lane (by default questions and analytic tasks may fill a
+    release between them, and neither alone), `difficulty_shares` among candidates whose difficulty
+    is known. `lite_size`: tasks of the subset for manual audit (None: none is drawn).
     """
 
     max_tasks: Annotated[int, Field(gt=0)] | None = None
@@ -106,6 +108,8 @@ class SelectionRecipe(StageConfig):
     objective: Objective = Objective.MARGINS
     pilots: tuple[str, ...] = ()
     selection_threshold: Share | None = None
+    pilot_threshold: Share = 0.6
+    unpiloted: Literal["leave_out", "keep"] = "leave_out"
     lane_shares: Mapping[LaneName, Band] = Field(
         default_factory=lambda: {"questions": Band(high=0.3), "analytics": Band(high=0.7)}
     )
@@ -113,7 +117,9 @@ class SelectionRecipe(StageConfig):
     lite_size: Annotated[int, Field(gt=0)] | None = None
 
 
-_OF_CANDIDATES = frozenset({"lane_shares", "difficulty_shares", "max_changed"})
+_OF_CANDIDATES = frozenset(
+    {"lane_shares", "difficulty_shares", "max_changed", "pilot_threshold", "unpiloted"}
+)
 
 
 class MatrixSelection(SelectionConfig):

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -188,23 +188,29 @@ def _share(share: float, size: int) -> int:
 def _selectable(
     items: Mapping[str, PoolItem], recipe: SelectionRecipe, size: int, known: Known
 ) -> tuple[Pool, list[str]]:
-    """The pool, and the candidates that no pilot ran on: scores decide only among those piloted."""
+    """The pool, and the candidates left out of it because no pilot has a score on them."""
     if known.pilots is None or not items:
         return pool_of_items(list(items.values())), []
     rows = [row for row, item in enumerate(known.pilots.items) if item in items]
     matrix = known.pilots.of_items(np.array(rows, dtype=np.intp))
     missing = sorted(items.keys() - set(matrix.items))
-    if len(rows) < size:
+    if recipe.unpiloted == "keep":
+        families = [items[name].family for name in missing]
+        matrix, missing = matrix.with_unscored(missing, families), []
+    if len(matrix.items) < size:
         raise InputError(
             "scores",
-            f"{len(rows)} of {len(items)} candidates with scores",
+            f"{len(matrix.items)} of {len(items)} candidates with scores",
             f"at least {size}, as many as are released",
             "Run the pilots on more candidates, or release fewer.",
         )
     config = SelectionConfig(
         size=size, pilots=recipe.pilots, selection_threshold=recipe.selection_threshold
     )
-    return pool_of_matrix(matrix, config, items), missing
+    pool = pool_of_matrix(matrix, config, items)
+    if recipe.unpiloted == "keep":
+        pool = replace(pool, eligible=pool.eligible | np.isnan(pool.scores).all(axis=1))
+    return pool, missing
 
 
 def _config(

@@ -93,6 +93,16 @@ class ScoreMatrix:
             None if self.costs is None else self.costs[rows],
         )
 
+    def with_unscored(self, items: Sequence[str], families: Sequence[str]) -> ScoreMatrix:
+        """The same with more items, of which no model has a score."""
+        names, own = (*self.items, *items), (*self.families, *families)
+        empty = np.full((len(items), len(self.models)), np.nan)
+        order = sorted(range(len(names)), key=names.__getitem__)
+        costs = None if self.costs is None else np.append(self.costs, np.zeros(len(items)))
+        scores = np.concatenate([self.scores, empty])
+        whole = ScoreMatrix(names, own, self.models, scores, costs)
+        return whole.of_items(np.array(order, dtype=np.intp))
+
 
 def read_scores(path: Path) -> tuple[ScoreMatrix, tuple[Finding, ...]]:
     """Read `item,family,model,score[,cost]` from CSV (plain or gzip) or Parquet and examine it.

@@ -45,6 +45,9 @@ LONGER_FUNCTIONS = {
     "flows/commands/releases.py:purge_command",
     "flows/commands/audit.py:audit_command",
     "flows/commands/evaluate.py:evaluate_command",
+    "flows/commands/judge.py:judge_command",
+    "flows/commands/pilot.py:pilot_command",
+    "flows/commands/submissions.py:check_command",
     "flows/deployed.py:build_snapshot",
 }
 # Names that say nothing about what they hold. A comprehension may use them for its loop variable.

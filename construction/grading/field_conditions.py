@@ -88,12 +88,26 @@ def _all_of(value: Any, wanted: Sequence[Any]) -> bool:
     return all(_contains(value, item) for item in wanted)
 
 
+def _same_items(value: Any, wanted: Sequence[Any]) -> bool:
+    """A list with exactly these items, in any order."""
+    if not isinstance(value, list | tuple) or len(value) != len(wanted):
+        return False
+    free = list(value)
+    for item in wanted:
+        at = next((at for at, other in enumerate(free) if _equals(other, item)), None)
+        if at is None:
+            return False
+        free.pop(at)
+    return True
+
+
 _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
     "equals": _equals,
     "not": lambda value, wanted: not _equals(value, wanted),
     "in": lambda value, wanted: any(_equals(value, item) for item in wanted),
     "contains": _contains,
     "contains_all": _all_of,
+    "same_items": _same_items,
     "matches": lambda value, wanted: re.search(wanted, str(value)[:MAX_CHARS], re.I) is not None,
     "min": lambda value, bound: _compares(value, bound, 1),
     "max": lambda value, bound: _compares(value, bound, -1),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import fsum
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import orjson
 
 from construction.grading.attacks import look_here
+from construction.grading.audit import Probe, audit, audited_kinds
 from construction.grading.files import grade_files
 from construction.grading.gate import GATE, STAGE, Attacked, GradingRecipe, measure
 from construction.grading.grade import grade
@@ -29,7 +31,7 @@ from data.snapshot.statistics import verified
 from data.stage_tables import write_stage_tables
 
 UNIT = "candidate"
-_SHARES = "deterministic_shares.json"
+_SHARES, _PROBES = "deterministic_shares.json", "grader_audit.json"
 
 
 # What a candidate's steps lead to; None if they lead to no answer.
@@ -62,10 +64,12 @@ def preflight_shard(job: PreflightJob, out: Path) -> None:
         spec.task_id: _attacked(candidate, spec, job, _oracle(candidate, spec, database, analytic))
         for candidate, spec in zip(candidates, specs, strict=True)
     }
+    probes = {spec.task_id: _audited(spec, attacked, job, database) for spec in specs}
     verdicts = [(name, GATE.judge(seen, job.config)) for name, seen in attacked.items()]
     write_preflight(candidates, verdicts, out)
     shares = {name: seen.deterministic_share for name, seen in attacked.items()}
     write_bytes(out / _SHARES, canonical_json(shares))
+    write_bytes(out / _PROBES, canonical_json(probes))
 
 
 def write_preflight(
@@ -87,8 +91,10 @@ def grading_facts(
 ) -> GradingFacts:
     """How the released tasks are scored; `folders` are outputs of the preflight."""
     shares: dict[str, float] = {}
+    probes: dict[str, list[dict[str, Any]]] = {}
     for folder in folders:
         shares |= orjson.loads((folder / _SHARES).read_bytes())
+        probes |= orjson.loads((folder / _PROBES).read_bytes())
     released = [shares[task.task_id] for task in tasks]
     return GradingFacts(
         formula=config.formula,
@@ -97,6 +103,7 @@ def grading_facts(
         deterministic_share=share(fsum(released), len(released)),
         judge_only=released.count(0.0),
         verified=verified(tasks),
+        audit=audited_kinds(Probe(**row) for task in tasks for row in probes[task.task_id]),
     )
 
 
@@ -134,6 +141,16 @@ def _attacked(
             is_computable=compute is not None,
             needs_model=candidate.rubric is not None and candidate.rubric.needs_model,
         )
+
+
+def _audited(
+    spec: TaskSpec, attacked: Mapping[str, Attacked], job: PreflightJob, database: Database | None
+) -> list[dict[str, Any]]:
+    """What the grader of a task did with submissions whose worth is known."""
+    grader = partial(_graded, threshold=job.config.pass_threshold)
+    path = database if computable(spec) else None
+    limit = job.config.null_limit
+    return [asdict(row) for row in audit(spec, attacked[spec.task_id], grader, path, limit)]
 
 
 def _graded(spec: TaskSpec, submission: Submission, threshold: float) -> Score:

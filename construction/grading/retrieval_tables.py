@@ -15,6 +15,9 @@ from typing import Any
 import orjson
 import polars as pl
 
+from construction.grading.retrieval_errors import error_of, first_query
+from construction.grading.spec import spec_of
+from construction.statements.tools.database import Database, database_of
 from data.attempts import AttemptRecord
 from data.contracts.attempt import Attempt, AttemptStatus, Score
 from data.releases.tasks import ReleasedTasks
@@ -47,6 +50,8 @@ _SCORES = {
     "extracted": pl.String,
     "could_extract": pl.Boolean,
     "error_reason": pl.String,
+    "error_kind": pl.String,
+    "first_query": pl.Boolean,
 }
 _TRACES = {
     **_KEY,
@@ -90,10 +95,11 @@ def write_retrieval_tables(
     ]
     attempted = questions.filter(pl.col("index").is_in(list(by_task.values())))
     graded = [row for row in rows if row.score is not None]
+    database = database_of(release.tables)
     frames = (
         (QUESTIONS, attempted),
         ("responses", frame_of(map(_response, rows), _RESPONSES)),
-        ("scores", frame_of((_score(release, row) for row in graded), _SCORES)),
+        ("scores", frame_of((_score(release, row, database) for row in graded), _SCORES)),
         ("tool_traces", frame_of(map(_trace, rows), _TRACES)),
     )
     replace_frames(out, frames)
@@ -128,9 +134,11 @@ def _response(row: Graded) -> dict[str, Any]:
     }
 
 
-def _score(release: ReleasedTasks, row: Graded) -> dict[str, Any]:
-    """The answer's part beside what was expected; a question has one part."""
-    gold: Mapping[str, Any] = release.grading(row.record.attempt.task_id)["answers"][0]
+def _score(release: ReleasedTasks, row: Graded, database: Database | None) -> dict[str, Any]:
+    """The answer's part beside what was expected, and what went wrong; a question has one part."""
+    whole = release.grading(row.record.attempt.task_id)
+    gold: Mapping[str, Any] = whole["answers"][0]
+    spec, submission = spec_of(whole), row.record.submission
     assert row.score is not None
     part = next(part for part in row.score.parts if part.name.startswith("answer."))
     unit = gold["unit"] if gold["scale"] == 1 else f"{gold['unit']} x {gold['scale']}"
@@ -142,6 +150,10 @@ def _score(release: ReleasedTasks, row: Graded) -> dict[str, Any]:
         "extracted": part.detail.get("reading"),
         "could_extract": part.reason not in _NO_VALUE,
         "error_reason": part.reason,
+        "error_kind": None
+        if part.value == 1
+        else str(error_of(spec, submission, part.detail.get("reading"), database)),
+        "first_query": first_query(spec, submission),
     }
 
 

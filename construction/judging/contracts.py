@@ -76,6 +76,14 @@ class RoleClass(StrEnum):
     FINANCE_OPERATIONS = "finance_operations"
 
 
+class CriterionVerdict(StrEnum):
+    """How far a criterion is met."""
+
+    MET = "met"
+    PARTLY = "partly"
+    NOT_MET = "not_met"
+
+
 class InputTable(Contract):
     """A table of an input file: its sheet, its columns, and how many other rows it has.
 
@@ -210,6 +218,7 @@ class ModelStagesConfig(StageConfig):
     background_chars: Annotated[int, Field(gt=0)] = 2_000
     reply_chars: Annotated[int, Field(gt=0)] = 1_500
     excerpt_chars: Annotated[int, Field(gt=0)] = 1_500
+    delivered_chars: Annotated[int, Field(gt=0)] = 30_000
     files: Annotated[int, Field(gt=0)] = 40
     path_chars: Annotated[int, Field(gt=0)] = 200
     rewrite_chars: Annotated[int, Field(gt=0)] = 8_000

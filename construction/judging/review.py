@@ -20,7 +20,13 @@ from typing import Annotated, Any
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from construction.judging.contracts import UNASSIGNED, Containment, ContainmentReason, RoleClass
+from construction.judging.contracts import (
+    UNASSIGNED,
+    Containment,
+    ContainmentReason,
+    CriterionVerdict,
+    RoleClass,
+)
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
 from data.contracts import Candidate, Label
@@ -42,12 +48,14 @@ class Topic(StrEnum):
     CONTAINMENT = "self_containment"
     ROLE = "role"
     ANSWER = "answer"  # consensus: any text; `rejected` rejects the item
+    CRITERION = "criterion"  # of an attempt: how far it is met
 
 
 OPTIONS: Mapping[Topic, tuple[str, ...]] = {
     Topic.CONTAINMENT: tuple(ContainmentReason),
     Topic.ROLE: tuple(RoleClass),
     Topic.ANSWER: (),
+    Topic.CRITERION: tuple(CriterionVerdict),
 }
 REJECTED = "rejected"
 

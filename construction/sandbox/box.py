@@ -25,12 +25,14 @@ SERVER = Path(__file__).with_name("sandbox_server.py")
 class Box:
     """What a sandbox is made of. `libraries` are packages and modules that Python finds inside.
 
-    `programs` is a folder that is mounted read-only at `PROGRAMS`.
+    `programs` is a folder that is mounted read-only at `PROGRAMS`; `settings` are files and folders
+    of the system's `/etc` that a program inside reads.
     """
 
     limits: Limits = field(default_factory=Limits)
     libraries: tuple[Path, ...] = ()
     programs: Path | None = None
+    settings: tuple[str, ...] = ()
     confined: bool = True  # False in the tests that show that escapes are noticed
 
 
@@ -45,7 +47,7 @@ def wrapper(box: Box) -> list[str]:
     binds = [] if root.is_relative_to("/usr") else ["--ro-bind", str(root), str(root)]
     for library in box.libraries:
         binds += ["--ro-bind", str(library), f"{_LIBRARIES}/{library.name}"]
-    for folder in ("/etc/fonts", "/etc/alternatives", "/etc/ld.so.cache"):
+    for folder in ("/etc/fonts", "/etc/alternatives", "/etc/ld.so.cache", *box.settings):
         binds += ["--ro-bind-try", folder, folder]
     if box.programs is not None:
         binds += ["--ro-bind", str(box.programs.resolve()), PROGRAMS]

@@ -61,10 +61,10 @@ def toolset() -> dict[str, object]:
     return {**parts, "digest": digest(canonical_json(parts))}
 
 
-def library_paths() -> tuple[Path, ...]:
+def library_paths(packages: Sequence[str] = PACKAGES) -> tuple[Path, ...]:
     """The folders and modules of the libraries, to be laid side by side in a sandbox."""
     paths: set[Path] = set()
-    for name in installed():
+    for name in installed(tuple(packages)):
         package = distribution(name)
         for file in package.files or ():
             first = file.parts[0]

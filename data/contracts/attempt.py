@@ -188,7 +188,8 @@ class Score:
     `overall` is the weighted mean of the parts, None while a part with weight is unjudged.
     `passed` is None where the unjudged parts could still decide it. `acc` is the mean of the
     answer parts, None without one; `ee` is gold steps by steps taken, for passed attempts alone.
-    `deterministic_share` is the share of weight that needs no judge.
+    `deterministic_share` is the share of weight that needs no judge. `judge` names who judged the
+    other parts; None: nobody has.
     """
 
     task_id: str
@@ -200,3 +201,4 @@ class Score:
     ee: float | None
     deterministic_share: float
     progress: Progress = Progress()
+    judge: str | None = None

@@ -165,7 +165,7 @@ def _write_config(part: Path) -> None:
         },
         "masking": {"level": "full"},  # what it plants are names
         "signals": {"source": "demo-registry"},
-        "selection": {"max_tasks": 40, "lite_size": 12},
+        "selection": {"max_tasks": 40, "lite_size": 12, "unpiloted": "keep"},
         "questions": {"sampling": {"size": 60}},
         "tables": demo_section(),
         "sessions": {"network": {"mode": "offline", "unverified": "keep"}},

@@ -46,16 +46,26 @@ class Counts(_Closed):
     lineage_rows: Count
 
 
+class Audited(_Closed):
+    """What graders did with one kind of submission whose worth is known; see `AuditedKind`."""
+
+    kind: str
+    expected: Literal["accepted", "rejected"]
+    tasks: Count
+    held: Count
+
+
 class Grading(_Closed):
     """How attempts are scored, what share of the weight needs no judge, how many tasks were tried
-    in a sandbox."""
+    in a sandbox, and the audit of the graders."""
 
     formula: str
     pass_threshold: Share
     null_limit: Share
     deterministic_share: Share
     judge_only: Count
-    verified: Count = 0  # manifests of earlier versions have none
+    verified: Count = 0  # manifests of earlier versions have neither this
+    audit: tuple[Audited, ...] = ()  # nor this
 
 
 class Manifest(_Closed):
@@ -118,7 +128,7 @@ def build(release: Release, revision: int, frames: Frames) -> Manifest:
             architecture=facts.architecture,
             release_key_digest=facts.release_key_digest,
             seed=facts.seed,
-            grading=Grading(**asdict(release.grading)) if release.grading else None,
+            grading=Grading.model_validate(asdict(release.grading)) if release.grading else None,
             counts=_counts(release.candidates, frames),
         )
     except ValidationError as error:

@@ -81,12 +81,26 @@ class ReleasedTable:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditedKind:
+    """One kind of probe of the graders: of so many tasks, and in how many they did as expected.
+
+    `expected` is `accepted` or `rejected`.
+    """
+
+    kind: str
+    expected: str
+    tasks: int
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
 class GradingFacts:
     """How the tasks of a release are scored.
 
     `formula`, `pass_threshold` and `null_limit` are those of the recipe. `deterministic_share` is
     the mean over the tasks of the share of weight that is scored without a judge; `judge_only`
-    counts the tasks in which it is 0, `verified` those that were tried in a sandbox.
+    counts the tasks in which it is 0, `verified` those that were tried in a sandbox. `audit`: what
+    the tasks' graders did with submissions whose worth is known.
     """
 
     formula: str
@@ -95,6 +109,7 @@ class GradingFacts:
     deterministic_share: float
     judge_only: int
     verified: int
+    audit: tuple[AuditedKind, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

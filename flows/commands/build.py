@@ -19,6 +19,7 @@ from flows.server import own_server
 
 if TYPE_CHECKING:
     from data.stage_plan import PlannedStage
+    from flows.build_snapshot import Built
     from flows.recipe import Settings
 
 
@@ -100,10 +101,10 @@ def build_command(
     if format is not None:
         overrides["source"] = {"format": format}
     if dry_run:
-        _plan_and_report(_checked(config, overrides))
+        print_plan(checked_settings(config, overrides))
         return
     with own_server():  # first: it is imported on one core while the other imports what follows
-        settings = _checked(config, overrides)
+        settings = checked_settings(config, overrides)
         if verbose:
             from data.logs import tell_all
 
@@ -111,7 +112,7 @@ def build_command(
         _build_and_report(settings, started)
 
 
-def _checked(config: Path | None, overrides: dict[str, Any]) -> Settings:
+def checked_settings(config: Path | None, overrides: dict[str, Any]) -> Settings:
     """The configuration, whose input is there, apart from the output, and complete."""
     from flows.recipe import load_settings
     from flows.source import require_input
@@ -126,7 +127,7 @@ def _build_and_report(settings: Settings, started: float) -> None:
     from data.errors import NothingReleasedError
     from data.logs import tell_stages
     from data.progress import console
-    from data.staging.print import print_funnel, print_no_release
+    from data.staging.print import print_no_release
     from flows import environment
 
     environment.apply()  # before Prefect is imported, which takes seconds
@@ -144,16 +145,23 @@ def _build_and_report(settings: Settings, started: float) -> None:
             print_no_release(nothing.staging)
             raise typer.Exit(1) from nothing
     if loud:
-        print_funnel(built.staging)
+        print_built(built)
         total, waited = time.perf_counter() - started, built.flow_started - started
-        state = "written" if built.snapshot.written else "unchanged"
-        print(f"\n{built.tasks} tasks in {built.snapshot.path} ({state}, verified)")
-        print(f"digest {built.snapshot.digest}")
         print(f"{total:.1f} s, including {waited:.1f} s until Prefect had started")
         print("why was something rejected?  benchmint audit --out", built.staging.parent)
 
 
-def _plan_and_report(settings: Settings) -> None:
+def print_built(built: Built) -> None:
+    """Print the funnel of a build, and what it released."""
+    from data.staging.print import print_funnel
+
+    print_funnel(built.staging)
+    state = "written" if built.snapshot.written else "unchanged"
+    print(f"\n{built.tasks} tasks in {built.snapshot.path} ({state}, verified)")
+    print(f"digest {built.snapshot.digest}")
+
+
+def print_plan(settings: Settings) -> None:
     """Print each stage with what a build would do with it. Starts no server."""
     from data.staging.print import print_table
     from flows import environment

@@ -5,13 +5,16 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from data.attempts import TABLES_FOLDER, check_name, infra_errors
-from data.errors import InputError, require_extra
+from data.attempts import TABLES_FOLDER, infra_errors
+from data.errors import require_extra
 from flows.commands.options import Json, Processes
+
+if TYPE_CHECKING:
+    from flows.evaluate.request import Request
 
 ATTEMPTS = Path("attempts")
 Snapshot = Annotated[Path, typer.Argument(help="The release: a folder with public/ and private/.")]
@@ -23,8 +26,8 @@ def evaluate_command(
         str,
         typer.Option(
             help="react (a model with tools), harness (--harness), or without a model: oracle, "
-            "web-reader, playback, null, talk, empty-calls, wrong-period, wrong-company, "
-            "unrounded, missing-step, answers-first."
+            "skill-85, skill-70, skill-55, skill-40, skill-25, web-reader, playback, null, talk, "
+            "empty-calls, wrong-period, wrong-company, unrounded, missing-step, answers-first."
         ),
     ] = "react",
     model: Annotated[
@@ -90,53 +93,42 @@ def evaluate_command(
         Path | None, typer.Option(help="File with the prices of models, for costs.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Where to write the attempts.")] = ATTEMPTS,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would run; write nothing.")
+    ] = False,
 ) -> None:
     """Run what is not finished yet, each attempt in a box of its own, and grade if possible."""
     require_extra("evaluate")
-    from construction.statements.tools.database import database_of
-    from construction.webpages.page_index import PageIndex
-    from construction.webpages.pages import open_pages
-    from data.contracts.attempt import Configuration
-    from data.releases.tasks import read_tasks, require_outside
-    from flows.evaluate.budget import Budget, dollars, spending_of
-    from flows.evaluate.harness import Harness
-    from flows.evaluate.plan import Plan
-    from flows.evaluate.run import evaluate
-    from flows.evaluate.scripts import scripts_of
+    from flows.evaluate.request import Request
 
-    _check_options(agent, model, harness, tools, pages)
-    require_outside(snapshot, out)
-    if programs is not None and not programs.is_dir():
-        raise InputError(str(programs), "no folder", "the harness's programs", "Check --programs.")
-    spending = spending_of(
-        model,
-        Budget(run_tokens, dollars(run_cost, "--run-cost")),
-        Budget(attempt_tokens, dollars(attempt_cost, "--attempt-cost")),
-        reply_tokens,
-        prices,
-        attempt_calls,
-    )
-    release = read_tasks(snapshot)
-    parts = [agent, (model or "").replace("/", "-"), tools if tools != "data" else "", reasoning]
-    title = name or "-".join(part for part in parts if part)
-    check_name(title)
-    database = None if tools == "web" else database_of(release.tables)
-    index = PageIndex(open_pages(pages)) if pages is not None else None
-    plan = Plan(
-        release,
-        Configuration(title, agent, model or "none", tools, reasoning),
-        agent,
-        out / release.snapshot / title,
-        database,
-        index,
-        Harness(harness, programs) if harness is not None else None,
-        epochs=epochs,
-        samples_at_once=at_once,
-        base_url=base_url,
-        spending=spending,
-        task_ids=tuple(task or ()),
-        scripts=scripts_of(agent, release, database, epochs, source, index),
-    )
+    values = {name: value for name, value in locals().items() if name in Request.__slots__}
+    request = Request(**values | {"task": tuple(task or ())})
+    if dry_run:
+        _print_plan(request)
+        return
+    _run(request)
+
+
+def _print_plan(request: Request) -> None:
+    """Say what a run would do, without doing anything."""
+    from data.attempts import finished
+    from flows.evaluate.plan import wanted_attempts
+    from flows.evaluate.request import plan_of
+
+    plan = plan_of(request)
+    wanted = wanted_attempts(plan)
+    done = len(finished(plan.folder) & wanted.keys())
+    tasks = len({task_id for task_id, _ in wanted.values()})
+    print(f"{request.title} on {plan.release.snapshot}: {tasks} tasks, {len(wanted)} attempts")
+    print(f"{done} are done, {len(wanted) - done} would be run into {plan.folder}")
+    print("Nothing was written and no model was asked.")
+
+
+def _run(request: Request) -> None:
+    from flows.evaluate.request import plan_of
+    from flows.evaluate.run import evaluate
+
+    plan = plan_of(request)
     ended = evaluate(plan)
     print(f"attempts: {ended.folder} ({ended.done} of {ended.wanted} done)")
     _tell_of_failures(ended.folder)
@@ -146,8 +138,9 @@ def evaluate_command(
             "Run it again with a larger one; nothing is paid twice.",
             file=sys.stderr,
         )
-    if release.private is not None and ended.done:
-        _grade(snapshot, ended.folder, ended.folder / TABLES_FOLDER, workers=1, as_json=False)
+    if plan.release.private is not None and ended.done:
+        out = ended.folder / TABLES_FOLDER
+        _grade(request.snapshot, ended.folder, out, workers=1, as_json=False)
 
 
 def _tell_of_failures(folder: Path) -> None:
@@ -158,35 +151,6 @@ def _tell_of_failures(folder: Path) -> None:
             f"{len(errors)} attempts were ended by the infrastructure, the first with: "
             f"{errors[0]}. The same command goes on with them.",
             file=sys.stderr,
-        )
-
-
-def _check_options(
-    agent: str, model: str | None, harness: str | None, tools: str, pages: Path | None
-) -> None:
-    """Raise InputError for options that contradict each other."""
-    if (agent in ("react", "harness")) != (model is not None):
-        raise InputError(
-            "--agent and --model", f"agent {agent}, model {model}",
-            "a model with react and harness alone",
-            "Give --model NAME with --agent react or harness, and none with a scripted agent.",
-        )  # fmt: skip
-    is_blank = harness is not None and not harness.strip()
-    if is_blank or (agent == "harness") != (harness is not None):
-        raise InputError(
-            "--agent and --harness", f"agent {agent}, harness {harness}", "a command with harness",
-            "Give --harness 'COMMAND' with --agent harness, and with no other.",
-        )  # fmt: skip
-    if tools not in ("data", "web", "data+web"):
-        raise InputError("--tools", tools, "data, web or data+web", "Choose one of these.")
-    if ("web" in tools) != (pages is not None):
-        raise InputError(
-            "--tools and --pages", f"tools {tools}, pages {pages}", "pages with web alone",
-            "Give --pages DIR with --tools web or data+web; `benchmint pages` makes it.",
-        )  # fmt: skip
-    if agent == "web-reader" and pages is None:
-        raise InputError(
-            "--agent", agent, "captured pages to read", "Give --tools web and --pages DIR."
         )
 
 
@@ -204,18 +168,11 @@ def grade_command(
 
 
 def _grade(snapshot: Path, logs: Path, out: Path, *, workers: int, as_json: bool) -> None:
-    from construction.grading.logs import grade_attempts, print_summaries, summaries
-    from construction.grading.retrieval_tables import write_retrieval_tables
-    from data.attempts import write_tables
+    from construction.grading.logs import print_summaries, summaries
     from data.canonical import pretty_json
-    from data.releases.tasks import read_tasks, require_outside
+    from flows.evaluate.grading import grade_folder
 
-    require_outside(snapshot, out)
-    release = read_tasks(snapshot)
-    run = grade_attempts(release, logs, workers=workers)
-    write_tables(out, run.attempts, run.scores)
-    write_retrieval_tables(out / "retrieval", release, run.attempts, run.scores)
-    rows = summaries(run)
+    rows = summaries(grade_folder(snapshot, logs, out, workers))
     if as_json:
         print(pretty_json([asdict(row) for row in rows]).decode(), end="")
     else:

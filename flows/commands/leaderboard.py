@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,12 +29,13 @@ def leaderboard_command(
     from selection.evaluation.leaderboard_page import markdown_table, write_board
 
     release = read_tasks(snapshot)
-    tables = _graded(attempts)
-    facts = [_facts(task.candidate) for task in release.tasks.values()]
-    tables = _of_release(tables, release.digest, str(attempts), release.snapshot)
+    questions = _questions(release.tables)
+    facts = [_facts(task.candidate, questions) for task in release.tasks.values()]
+    tables = _of_release(_graded(attempts), release.digest, str(attempts), release.snapshot)
     made = board(tables["attempts"], tables["scores"], facts)
     listed = list(_listed(tables, {fact.task_id: fact for fact in facts}))
     paths = write_board(made, release.snapshot, out, listed)
+    paths += _write_measures(tables, facts, questions, attempts, out)
     print(markdown_table(made), end="")
     print("\n".join(f"written: {path}" for path in paths))
 
@@ -45,8 +46,74 @@ def _of_release(tables: dict[str, Any], digest: str, folder: str, name: str) -> 
     if not attempts.height:
         actual, todo = "attempts at other releases only", "Name the release that was run."
         raise InputError(folder, actual, f"attempts at {name}", todo)
-    scores = tables["scores"].join(attempts, on="attempt_id", how="semi")
-    return {"attempts": attempts, "scores": scores}
+    own = {
+        name: tables[name].join(attempts, on="attempt_id", how="semi")
+        for name in ("scores", "score_parts")
+    }
+    return {"attempts": attempts, **own}
+
+
+def _questions(tables: Path) -> dict[str, dict[str, Any]]:
+    """Index, category and region of the questions of a release by their words."""
+    import polars as pl
+
+    path = tables / "questions.parquet"
+    if not path.is_file():
+        return {}
+    companies = pl.read_parquet(tables / "companies.parquet").select("company_id", "country")
+    rows = pl.read_parquet(path).join(companies, on="company_id", how="left").to_dicts()
+    return {row["question"]: row for row in rows}
+
+
+def _write_measures(
+    tables: Mapping[str, Any],
+    facts: Sequence[Any],
+    questions: Mapping[str, Mapping[str, Any]],
+    attempts: Path,
+    out: Path,
+) -> tuple[Path, ...]:
+    """Write the tables of measures as Parquet and CSV; their paths."""
+    from selection.evaluation.leaderboard_page import write_frame
+    from selection.evaluation.measures import (
+        cells_table,
+        process_table,
+        retrieval_table,
+        task_table,
+    )
+
+    frames = {
+        "process": process_table(tables["attempts"], tables["scores"]),
+        "cells": cells_table(tables["attempts"], tables["score_parts"], facts),
+        "tasks": task_table(tables["scores"], facts),
+    }
+    if retrieval := _retrieval_frames(attempts, tables["attempts"]["release_digest"][0]):
+        regions = {row["index"]: row["country"] or "none" for row in questions.values()}
+        frames["retrieval"] = retrieval_table(retrieval, regions)
+    return tuple(
+        path
+        for name, frame in frames.items()
+        if frame.height
+        for path in write_frame(frame, out / name)
+    )
+
+
+def _retrieval_frames(attempts: Path, digest: str) -> dict[str, Any]:
+    """FinRetrieval's tables of all configurations at one release; none without questions."""
+    import polars as pl
+
+    from data.attempts_database import table_folders
+
+    folders = [
+        source / "retrieval"
+        for source in table_folders(attempts)
+        if digest in pl.read_parquet(source / "attempts.parquet")["release_digest"]
+        and (source / "retrieval" / "scores.parquet").is_file()
+    ]
+    return {
+        name: pl.concat([pl.read_parquet(folder / f"{name}.parquet") for folder in folders])
+        for name in ("questions", "scores", "tool_traces")
+        if folders
+    }
 
 
 def _graded(folder: Path) -> dict[str, Any]:
@@ -63,14 +130,15 @@ def _graded(folder: Path) -> dict[str, Any]:
         )  # fmt: skip
     return {
         name: pl.concat([pl.read_parquet(source / f"{name}.parquet") for source in sources])
-        for name in ("attempts", "scores")
+        for name in ("attempts", "scores", "score_parts")
     }
 
 
-def _facts(candidate: Any) -> Any:
+def _facts(candidate: Any, questions: Mapping[str, Mapping[str, Any]]) -> Any:
     from selection.evaluation.board import TaskFacts
 
     family = candidate.task_family.value if candidate.task_family else "none"
+    question = questions.get(candidate.prompt.partition("\n\n")[0], {})
     deliverables = [deliverable.file_type for deliverable in candidate.deliverables]
     return TaskFacts(
         candidate.task_id,
@@ -80,6 +148,8 @@ def _facts(candidate: Any) -> Any:
         difficulty=candidate.difficulty or "none",
         lane=str(candidate.lane),
         deliverable=deliverables[0] if deliverables else "none",
+        category=question.get("category") or "none",
+        region=question.get("country") or "none",
     )
 
 
@@ -133,3 +203,72 @@ def plan_command(
         made = plan(seen, gap, epochs, cost_per_attempt=mean, power=power)
         cost = "" if made.cost is None else f", {made.cost:.2f} US dollars"
         print(f"epochs {epochs}: {made.tasks} tasks, {made.attempts} attempts{cost}")
+
+
+def link_command(
+    reference: Annotated[Path, typer.Argument(help="The snapshot whose scale is used.")],
+    later: Annotated[Path, typer.Argument(help="The other snapshot.")],
+    attempts: Attempts = ATTEMPTS,
+    out: WriteTo = Path("leaderboard"),
+    seed: Annotated[int, typer.Option(min=0, help="Draws the tasks of the bootstrap.")] = 0,
+) -> None:
+    """Print the scores of agents on two snapshots on one scale, with intervals; write the table."""
+    import polars as pl
+
+    from data.releases.tasks import read_tasks
+    from selection.evaluation.leaderboard_page import percent, write_frame
+    from selection.evaluation.linking import link
+
+    releases = [read_tasks(reference), read_tasks(later)]
+    tables = _graded(attempts)
+    rates = [
+        _rates(_of_release(tables, release.digest, str(attempts), release.snapshot))
+        for release in releases
+    ]
+    anchors = _anchors(*releases)
+    first, second = (
+        {name: _named(row, anchors, side) for name, row in own.items()}
+        for side, own in enumerate(rates)
+    )
+    linked = link(first, second, anchors, seed)
+    out.mkdir(parents=True, exist_ok=True)
+    paths = write_frame(pl.DataFrame(linked), out / "linked")
+    print(f"{len(anchors)} tasks are in both; scores are on the scale of {releases[0].snapshot}")
+    for row in linked:
+        where = releases[0] if row.on_reference else releases[1]
+        print(
+            f"{row.configuration} ({where.snapshot}): {percent(row.score)} %, "
+            f"{percent(row.low)} to {percent(row.high)}; raw {percent(row.raw)}"
+        )
+    print("\n".join(f"written: {path}" for path in paths))
+
+
+def _rates(tables: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """The pass rate over epochs by configuration and task."""
+    import polars as pl
+
+    graded = tables["scores"].drop_nulls("passed").group_by("configuration", "task_id")
+    rates: dict[str, dict[str, float]] = {}
+    for name, task, rate in graded.agg(pl.col("passed").mean()).sort(pl.all()).iter_rows():
+        rates.setdefault(name, {})[task] = rate
+    return rates
+
+
+def _anchors(reference: Any, later: Any) -> list[str]:
+    """Tasks of both snapshots that ask the same and are graded the same."""
+    from data.canonical import digest
+
+    parts = ("prompt", "guidelines", "fixtures", "answers", "rules", "rubric", "checks")
+
+    def content(release: Any, task_id: str) -> str:
+        whole = release.grading(task_id)
+        return digest([whole.get(part) for part in parts])
+
+    shared = sorted(reference.tasks.keys() & later.tasks.keys())
+    return [name for name in shared if content(reference, name) == content(later, name)]
+
+
+def _named(row: Mapping[str, float], anchors: Sequence[str], side: int) -> dict[str, float]:
+    """A task that changed between the snapshots goes by another name in each."""
+    same = set(anchors)
+    return {task if task in same else f"{task} {side}": rate for task, rate in row.items()}

@@ -18,7 +18,7 @@ from construction.statements.tools.database import Database
 from construction.webpages.page_index import PageIndex
 from construction.workflows.agent_tools import has_services
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, remove_leftovers, write_bytes
-from data.attempts import FOLDER, RUN, TRAJECTORIES
+from data.attempts import FOLDER, RUN, TRAJECTORIES, attempt_name
 from data.canonical import pretty_json
 from data.contracts.attempt import Configuration
 from data.errors import BenchmintError, InputError
@@ -88,6 +88,17 @@ def chosen(plan: Plan) -> tuple[str, ...]:
         if has_services(plan.release.tasks[task_id].candidate):
             plan.release.world(task_id)
     return tasks
+
+
+def wanted_attempts(plan: Plan) -> dict[str, tuple[str, int]]:
+    """Task and repetition of all attempts of a plan, by their names. Raises InputError."""
+    tasks = chosen(plan)
+    return {
+        attempt_name(task_id, epoch): (task_id, epoch)
+        for epoch in range(1, plan.epochs + 1)
+        for task_id in tasks
+        if plan.can_run(task_id, epoch)
+    }
 
 
 @contextmanager

@@ -43,7 +43,7 @@ from flows.evaluate.harness import harness_agent, network_of
 from flows.evaluate.inspect_sandbox import NAME, BoxEnvironment
 from flows.evaluate.outcome import check_ended
 from flows.evaluate.paid_model import ACCOUNT, Account, paid
-from flows.evaluate.plan import Plan, alone, chosen
+from flows.evaluate.plan import Plan, alone, wanted_attempts
 from flows.evaluate.record import record_of
 from flows.evaluate.scripts import WORKLESS
 from flows.evaluate.service_tools import keep, start_instance
@@ -90,22 +90,19 @@ def evaluate(plan: Plan) -> Ended:
     Raises OSError where this machine cannot go on, such as with a full disk; what was done is kept.
     """
     with alone(plan):
-        tasks = chosen(plan)
-        wanted = {
-            attempt_name(task_id, epoch)
-            for epoch in range(1, plan.epochs + 1)
-            for task_id in tasks
-            if plan.can_run(task_id, epoch)
-        }
+        wanted = wanted_attempts(plan)
         budget_spent = False
         before = finished(plan.folder)
         for epoch in range(1, plan.epochs + 1):
-            names = {attempt_name(task_id, epoch): task_id for task_id in tasks}
-            todo = [t for name, t in names.items() if name in wanted and name not in before]
+            todo = [
+                task_id
+                for name, (task_id, repetition) in wanted.items()
+                if repetition == epoch and name not in before
+            ]
             if todo:
                 budget_spent |= _run_epoch(plan, epoch, todo)
         done = finished(plan.folder)
-    return Ended(plan.folder, len(done & wanted), len(wanted), budget_spent)
+    return Ended(plan.folder, len(done & wanted.keys()), len(wanted), budget_spent)
 
 
 def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:

@@ -35,10 +35,14 @@ from data.attempts import read_attempts
 from data.contracts import Candidate
 from data.contracts.attempt import AttemptStatus, Submission
 from data.errors import InputError
+from data.randomness import keyed_generator, keyed_order
 from data.releases.tasks import ReleasedTasks
 
 Move = tuple[str, Mapping[str, Any]]  # a tool's name and its arguments
 ORACLE, PLAYBACK, READER = "oracle", "playback", "web-reader"
+# Agents of graded skill, and how often they are right.
+SKILLED = {"skill-85": 0.85, "skill-70": 0.70, "skill-55": 0.55, "skill-40": 0.40, "skill-25": 0.25}
+_LUCK = b"skilled agents"  # no secret: what they do may be computed again by anybody
 TALK = "Done. All steps of the task were carried out, the results were checked, and all is ready."
 
 
@@ -117,6 +121,8 @@ def scripts_of(
     if agent == ORACLE or agent in FLAWS:
         analytic = _analytic_scripts(release, epochs) if agent == ORACLE else {}
         return {**computed_scripts(agent, release, database, epochs), **analytic}
+    if agent in SKILLED:
+        return skilled_scripts(agent, release, database, epochs)
     return {}
 
 
@@ -195,6 +201,46 @@ def reference_script(spec: TaskSpec) -> Script:
     return Script(tuple(steps), answer)
 
 
+def skilled_scripts(
+    agent: str, release: ReleasedTasks, database: Database | None, epochs: int
+) -> Scripts:
+    """Scripts of an agent that is right as often as its skill says, and else makes a mistake.
+
+    A task has a difficulty that all such agents share, and each attempt a share of luck; both are
+    keyed by ids, so that the same attempt is always the same. Needs the private half.
+    """
+    scripts: dict[tuple[str, int], Script] = {}
+    for task_id in release.tasks if database is not None else ():
+        spec = spec_of(release.grading(task_id))
+        if not computable(spec):
+            continue
+        assert database is not None
+        right, wrong = oracle(spec, database), _mistake(spec, database)
+        for epoch in range(1, epochs + 1):
+            is_right = _hardness(agent, task_id, epoch) < SKILLED[agent]
+            script = script_of(right) if is_right else Script((ScriptStep(TALK),), TALK)
+            scripts[task_id, epoch] = script if is_right or wrong is None else script_of(wrong)
+    return scripts
+
+
+def _mistake(spec: TaskSpec, database: Database) -> Submission | None:
+    """The first mistake that a task allows, in an order that is the task's own."""
+    names = list(FLAWS)
+    for position in keyed_order(_LUCK, spec.task_id, names):
+        if (wrong := flawed(names[position], spec, database)) is not None:
+            return wrong
+    return None
+
+
+def _hardness(agent: str, task_id: str, epoch: int) -> float:
+    """From 0 to 1, evenly: the task's difficulty and the luck of the attempt weigh the same."""
+    shared = keyed_generator(_LUCK, "difficulty", task_id).random()
+    luck = keyed_generator(_LUCK, agent, f"{task_id} {epoch}").random()
+    mean = (shared + luck) / 2
+    # the mean of two even draws lies around 1/2: its distribution makes it even again
+    return 2 * mean**2 if mean < 0.5 else 1 - 2 * (1 - mean) ** 2
+
+
 def recorded_scripts(release: ReleasedTasks, source: Path, epochs: int) -> Scripts:
     """Scripts that repeat the attempts of one configuration, but for those that broke down.
 
@@ -234,4 +280,5 @@ def script_of(submission: Submission) -> Script:
     return Script(tuple(steps), submission.answer)
 
 
-SCRIPTED = (ORACLE, READER, *FLAWS, *WORKLESS, PLAYBACK)
+SCRIPTED = (ORACLE, READER, *SKILLED, *FLAWS, *WORKLESS, PLAYBACK)
+CONTROLS = frozenset({ORACLE, *FLAWS, *WORKLESS})  # right or wrong by construction

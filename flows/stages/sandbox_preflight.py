@@ -41,7 +41,8 @@ from data.snapshot import layout
 from data.snapshot.tasks import candidate_of, instruction, public_row
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
-from flows.stages.preflight import FILES, PREFLIGHT
+from flows.stages.informative import INFORMATIVE
+from flows.stages.preflight import FILES
 from flows.stages.questions import STATEMENTS
 from flows.stages.selection import chosen_from, last_released
 
@@ -128,7 +129,7 @@ def _try(work: Work) -> Observed:
     config = work.run.recipe.preflight
     if config.sandbox == "off":
         return Observed("off", _Tried())
-    candidates = read_pool(work.folders(PREFLIGHT.name)).candidates
+    candidates = read_pool(work.folders(INFORMATIVE.name)).candidates
     released, attempts = last_released(work), Attempts(work)
     outcomes: dict[str, TrialOutcome | None] = {}
     while True:
@@ -158,7 +159,7 @@ def _captured(work: Work) -> dict[str, str]:
 
 
 def _write(work: Work, out: Path) -> None:
-    candidates = read_pool(work.folders(PREFLIGHT.name)).candidates
+    candidates = read_pool(work.folders(INFORMATIVE.name)).candidates
     write_sandbox_preflight(candidates, work.observed.outcomes, work.run.recipe.preflight, out)
 
 
@@ -167,7 +168,7 @@ SANDBOX_PREFLIGHT = Stage(
     meaning=GATE.meaning,
     units=(Unit(UNIT, StageKind.FILTER),),
     settings=(SECTION,),
-    reads=("signals", PREFLIGHT.name, *FILES, STATEMENTS.name),
+    reads=("signals", INFORMATIVE.name, *FILES, STATEMENTS.name),
     inputs=_captured,
     observe=_try,
     compute=_write,

@@ -15,15 +15,15 @@ from construction.signals.analyse import with_families
 from construction.signals.gap import gap_of_pool
 from construction.signals.mixture import task_weights
 from data.atomic import write_bytes
-from data.canonical import file_digest, pretty_json
+from data.canonical import pretty_json
 from data.contracts import Candidate, StageKind
 from data.pool import read_pool
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
+from flows.stages.informative import pilot_scores, scores_input
 from selection.choice_tables import STAGE, write_choice
 from selection.pilot_difficulty import with_pilot_difficulty
 from selection.release import Choice, Known, choose, last_release
-from selection.scores import read_scores
 
 REPORT = "selection.json"
 
@@ -44,10 +44,9 @@ def chosen_from(work: Work, candidates: Sequence[Candidate], released: frozenset
     Raises ReleaseError naming every blocker if no selection is possible.
     """
     run, recipe = work.run, work.run.recipe
-    scores = run.runtime.scores
     known = Known(
         opaque=partial(run.opaque, "x"),
-        pilots=read_scores(scores)[0] if scores else None,
+        pilots=pilot_scores(work),
         released=released,
     )
     weights = task_weights(work.folders("signals"))
@@ -62,11 +61,6 @@ def last_released(work: Work) -> frozenset[str]:
     """The ids of the release that `max_changed` compares with."""
     last = work.run.runtime.last_release
     return last_release(last) if last else frozenset()
-
-
-def _inputs(work: Work) -> dict[str, str]:
-    scores = work.run.runtime.scores
-    return {"scores": file_digest(scores)} if scores else {}
 
 
 def _last_release(work: Work) -> Observed:
@@ -92,7 +86,7 @@ SELECT = Stage(
     units=(Unit("candidate", StageKind.CHOOSE),),
     settings=("selection", "signals", "release.seed"),
     reads=("signals", SANDBOX_PREFLIGHT),
-    inputs=_inputs,
+    inputs=scores_input,
     observe=_last_release,
     compute=_select,
     uses_key=True,

@@ -6,6 +6,7 @@ parts could decide. A task counts once: the mean of its epochs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,8 +18,9 @@ from data.errors import InputError
 from selection.evaluation.comparisons import Difference, compare, rank_ranges, tie_groups
 from selection.evaluation.intervals import FEWEST_CLUSTERS, Estimate, Floats, clustered, wilson
 
+_FAMILIES = {"chatgpt": "gpt", "o": "gpt", "codestral": "mistral", "mixtral": "mistral"}
 INFRA = "infra_error"
-GROUPINGS = ("family", "role", "difficulty", "lane", "deliverable")
+GROUPINGS = ("family", "role", "difficulty", "lane", "deliverable", "category", "region")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class TaskFacts:
     difficulty: str = "none"
     lane: str = "none"
     deliverable: str = "none"
+    category: str = "none"
+    region: str = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,8 @@ class LeaderboardRow:
     `passed` and `low` to `high`: the pass rate with its interval, `method` which; `error`: its
     standard error by cluster, None with too few clusters. `ranks`: the best and the worst rank that
     the comparisons support. `cost`, `seconds`, `steps`: means per attempt, None where unknown.
+    `judge`: who judged what graders cannot, None: nobody has; `judged_by_kin`: the judge is of the
+    family of the model that is judged.
     """
 
     configuration: str
@@ -63,6 +69,8 @@ class LeaderboardRow:
     cost: float | None
     seconds: float | None
     steps: float | None
+    judge: str | None = None
+    judged_by_kin: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +91,14 @@ class Board:
 def board(attempts: pl.DataFrame, scores: pl.DataFrame, tasks: Sequence[TaskFacts]) -> Board:
     """The leaderboard of graded attempts; tables as `data.schemas_attempts` has them.
 
-    Errors: `InputError` if attempts are of several releases or graders, or of unknown tasks.
+    Errors: `InputError` if attempts are of several releases, graders or judges, or of tasks that
+    are not known.
     """
     _require_one(attempts, "release_digest", "attempts of one release")
     _require_one(scores, "grader", "scores of one grader: grade all again")
+    if scores["judge"].drop_nulls().n_unique() > 1:
+        actual, todo = f"{scores['judge'].n_unique()} judges", "Judge all again with one of them."
+        raise InputError("attempts", actual, "one judge for all of a leaderboard", todo)
     facts = {task.task_id: task for task in tasks}
     if strange := sorted(set(attempts["task_id"]) - set(facts)):
         todo = "Name the release that was run."
@@ -139,10 +151,10 @@ def _row(
     own = attempts.filter(configuration=name)
     graded = scores.filter(configuration=name)
     known = ~np.isnan(passes)
-    own_labels = [label for label, is_known in zip(labels, known, strict=True) if is_known]
-    rate = pass_rate(passes[known], own_labels)
+    rate = pass_rate(passes[known], [labels[int(at)] for at in np.flatnonzero(known)])
     first = own.row(0, named=True)
     ran = own.filter(pl.col("status") != INFRA)
+    judge = next(iter(graded["judge"].drop_nulls()), None)
     return LeaderboardRow(
         name,
         first["harness"],
@@ -164,7 +176,16 @@ def _row(
         cost=_mean(ran["cost"]) if ran["cost"].null_count() == 0 else None,
         seconds=_mean(ran["seconds"]),
         steps=_mean(ran["steps"]),
+        judge=judge,
+        judged_by_kin=judge is not None and model_family(judge) == model_family(first["model"]),
     )
+
+
+def model_family(name: str) -> str:
+    """The family of a model by its name: the last part of the path, up to its first number."""
+    last = re.split("[/:]", name.lower())[-1]
+    word = re.match(r"[a-z]+", last)
+    return _FAMILIES.get(word[0], word[0]) if word else last
 
 
 def pass_rate(passes: Floats, labels: Sequence[str]) -> Estimate:

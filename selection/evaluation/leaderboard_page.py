@@ -16,7 +16,7 @@ from selection.evaluation.board import Board, LeaderboardRow
 
 _HEADS = (
     "configuration", "tasks", "passed", "interval", "ranks", "group", "overall", "cost", "seconds",
-    "infrastructure", "unjudged",
+    "infrastructure", "unjudged", "judge",
 )  # fmt: skip
 _WIDTH, _HEIGHT, _MARGIN = 640.0, 300.0, 44.0
 
@@ -32,13 +32,20 @@ def write_board(
     paths = tuple(out / f"leaderboard.{ending}" for ending in ("html", "parquet", "csv", "md"))
     out.mkdir(parents=True, exist_ok=True)
     write_bytes(paths[0], leaderboard_html(board, release, attempts).encode())
-    frame.write_parquet(paths[1])
+    write_frame(frame, out / "leaderboard")
+    write_bytes(paths[3], markdown_table(board).encode())
+    return paths
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> tuple[Path, Path]:
+    """Write a table as `path.parquet` and `path.csv`, whose cells are no formulas; both paths."""
+    parquet, csv = path.with_name(f"{path.name}.parquet"), path.with_name(f"{path.name}.csv")
+    frame.write_parquet(parquet)
     safe = frame.with_columns(
         pl.col(pl.String).map_elements(csv_cell, return_dtype=pl.String, skip_nulls=True)
     )
-    write_bytes(paths[2], safe.write_csv().encode())
-    write_bytes(paths[3], markdown_table(board).encode())
-    return paths
+    write_bytes(csv, safe.write_csv().encode())
+    return parquet, csv
 
 
 def rows_frame(board: Board) -> pl.DataFrame:
@@ -69,8 +76,14 @@ def _shown(row: LeaderboardRow) -> tuple[str, ...]:
     overall = "" if row.overall is None else f"{100 * row.overall:.1f}"
     return (
         row.configuration, str(row.tasks), percent(row.passed), interval, ranks, group, overall,
-        cost, seconds, str(row.n_infra), str(row.n_unjudged),
+        cost, seconds, str(row.n_infra), str(row.n_unjudged), _judge(row),
     )  # fmt: skip
+
+
+def _judge(row: LeaderboardRow) -> str:
+    """Who judged, with a mark where judge and judged are of one family."""
+    mark = " (same family)" if row.judged_by_kin else ""
+    return "" if row.judge is None else f"{row.judge}{mark}"
 
 
 def _range(ranks: tuple[int, int]) -> str:
@@ -86,7 +99,7 @@ def leaderboard_html(board: Board, release: str, attempts: Sequence[Mapping[str,
     """The page; names of configurations, tasks and models are escaped, and nothing is loaded."""
     sorting = [
         [r.configuration, r.tasks, r.passed, r.low, r.ranks[0] if r.ranks else None, r.tie_group,
-         r.overall, r.cost, r.seconds, r.n_infra, r.n_unjudged]
+         r.overall, r.cost, r.seconds, r.n_infra, r.n_unjudged, r.judge]
         for r in board.rows
     ]  # fmt: skip
     return page(
@@ -107,8 +120,34 @@ def leaderboard_html(board: Board, release: str, attempts: Sequence[Mapping[str,
         clusters=board.clusters,
         pairs=len(board.differences),
         separated=sum(pair.is_real for pair in board.differences),
-        data=script_json({"sorting": sorting, "attempts": [list(a.values()) for a in attempts]}),
+        data=script_json({"sorting": sorting, **_compact(attempts)}),
     )
+
+
+def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The attempts with configurations, tasks and results by number: there may be 40,000."""
+    tasks = {attempt["task"]: attempt["groups"] for attempt in attempts}
+    names = {
+        name: list(dict.fromkeys(attempt[name] for attempt in attempts))
+        for name in ("configuration", "result")
+    }
+    numbers = {name: {v: at for at, v in enumerate(values)} for name, values in names.items()}
+    task_numbers = {task: at for at, task in enumerate(tasks)}
+    return {
+        "configurations": names["configuration"],
+        "results": names["result"],
+        "tasks": [[task, groups] for task, groups in tasks.items()],
+        "attempts": [
+            [
+                numbers["configuration"][attempt["configuration"]],
+                task_numbers[attempt["task"]],
+                attempt["epoch"],
+                numbers["result"][attempt["result"]],
+                attempt["attempt"],
+            ]
+            for attempt in attempts
+        ],
+    }
 
 
 def _bar(row: LeaderboardRow) -> tuple[float, float, float]:

@@ -7,6 +7,7 @@ from tests.conftest import REPO
 
 NEED_MORE = {
     "analytics_reading",
+    "blind_plants",
     "evaluation",
     "judging",
     "judging_replay_server",

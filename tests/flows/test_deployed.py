@@ -44,6 +44,7 @@ def test_what_is_deployed_and_when() -> None:
         "build-snapshot/build-snapshot": [],
         "build-snapshot/weekly-release": ["0 3 * * 1"],
         "refresh-signals/daily-signals": ["0 2 * * *"],
+        "evaluate-snapshot/evaluate-snapshot": [],
     }
     for item in DEPLOYMENTS:
         for schedule in item["schedules"]:
@@ -51,7 +52,7 @@ def test_what_is_deployed_and_when() -> None:
         flow_of(item).validate_parameters(item["parameters"])
 
 
-@pytest.mark.parametrize("name", ["build_snapshot", "refresh_signals"])
+@pytest.mark.parametrize("name", ["build_snapshot", "refresh_signals", "evaluate_snapshot"])
 def test_every_parameter_is_plain_json_and_explained(name: str) -> None:
     flow: Flow[..., Any] = getattr(deployed, name)
     properties = flow.parameters.properties

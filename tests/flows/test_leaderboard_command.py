@@ -11,13 +11,14 @@ from typer.testing import CliRunner
 
 from data.errors import BenchmintError, InputError
 from data.releases.tasks import read_tasks
-from flows.commands.leaderboard import leaderboard_command, plan_command
+from flows.commands.leaderboard import leaderboard_command, link_command, plan_command
 from tests.demo import Demo
 from tests.selection.evaluation.test_board import tables
 
 app = typer.Typer()
 app.command(name="leaderboard")(leaderboard_command)
 app.command(name="plan")(plan_command)
+app.command(name="link")(link_command)
 
 
 def run(*arguments: object) -> str:
@@ -45,6 +46,9 @@ def graded(demo: Demo, tmp_path: Path) -> Path:
         for table in tables()
     )
     attempts = attempts.with_columns(release_digest=pl.lit(release.digest))
+    nothing = pl.lit(None, dtype=pl.Float64)
+    names = ("ee", "gpr_direct", "gpr_inferred", "tpe")
+    scores = scores.with_columns(**dict.fromkeys(names, nothing))
     other = attempts.with_columns(
         release_digest=pl.lit("other"), attempt_id=pl.col("attempt_id") + "-other"
     )
@@ -53,6 +57,8 @@ def graded(demo: Demo, tmp_path: Path) -> Path:
         (folder / name / "scores").mkdir(parents=True)
         of.write_parquet(folder / name / "scores" / "attempts.parquet")
         rows.write_parquet(folder / name / "scores" / "scores.parquet")
+        parts = rows.select("attempt_id", name=pl.lit("rubric.depth"), value=pl.col("overall"))
+        parts.write_parquet(folder / name / "scores" / "score_parts.parquet")
     return folder
 
 
@@ -62,6 +68,9 @@ def test_attempts_at_one_release_become_a_board(graded: Path, demo: Demo, tmp_pa
     assert f"| strong | {tasks} |" in said
     assert {path.suffix for path in out.iterdir()} == {".html", ".parquet", ".csv", ".md"}
     assert pl.read_parquet(out / "leaderboard.parquet")["attempts"].to_list() == [2 * tasks] * 3
+    cells = pl.read_parquet(out / "cells.parquet")
+    assert set(cells["dimension"]) == {"depth"} and cells["value"].null_count() == 0
+    assert pl.read_parquet(out / "process.parquet")["attempts"].to_list() == [2 * tasks] * 3
 
 
 def test_attempts_at_other_releases_only_are_refused(
@@ -84,3 +93,16 @@ def test_a_plan_names_tasks_attempts_and_dollars(graded: Path) -> None:
     assert "epochs 8" in said
     with pytest.raises(InputError, match="found weaker"):
         run("plan", "strong", "weaker", "--attempts", graded)
+
+
+def test_two_snapshots_are_put_on_one_scale_by_the_tasks_of_both(
+    graded: Path, demo: Demo, tmp_path: Path
+) -> None:
+    """With the same snapshot twice every task is an anchor, and the scores are the raw ones."""
+    out = tmp_path / "out"
+    said = run("link", latest(demo), latest(demo), "--attempts", graded, "--out", out)
+    assert f"{len(read_tasks(latest(demo)).tasks)} tasks are in both" in said
+    linked = pl.read_parquet(out / "linked.parquet")
+    assert linked["on_reference"].to_list().count(True) == 3
+    assert (linked["score"] - linked["raw"]).abs().max() < 0.02  # type: ignore[operator]
+    assert ((linked["low"] <= linked["score"]) & (linked["score"] <= linked["high"])).all()

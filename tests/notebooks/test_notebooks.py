@@ -16,6 +16,7 @@ from notebooks.workspace import (
     VARIABLE,
     audit_file,
     bars,
+    board_table,
     lines,
     listing,
     paragraph,
@@ -23,7 +24,11 @@ from notebooks.workspace import (
     shown,
     workspace,
 )
+from selection.evaluation.board import board
+from selection.evaluation.leaderboard_page import write_board, write_frame
+from selection.evaluation.measures import task_table
 from tests.demo import Demo
+from tests.selection.evaluation.test_board import TASKS, tables
 
 HOSTILE = '<script>alert("x")</script>\x1b[31m'
 NOTEBOOKS = sorted(
@@ -45,6 +50,7 @@ def test_there_is_one_for_each_question() -> None:
     assert NOTEBOOKS == [
         "analytics_noise",
         "funnel_overlaps",
+        "leaderboard_reading",
         "privacy_frontier",
         "rejection_audit",
         "sampling_inclusion",
@@ -233,3 +239,27 @@ def test_noise_is_that_of_the_tasks_of_the_pool(
     assert defined["rejected"]["candidates"].sum() == rejected
     assert (defined["quota"]["reached"] >= defined["quota"]["wanted"]).all()
     assert "Tasks, by kind of noise" in text
+
+
+def test_a_board_is_read_and_its_agents_are_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts, scores = tables(1)
+    write_board(board(attempts, scores, TASKS), "demo", tmp_path, [])
+    write_frame(task_table(scores, TASKS), tmp_path / "tasks")
+    monkeypatch.setenv("BENCHMINT_LEADERBOARD", os.fspath(tmp_path))
+    outputs, defined = importlib.import_module("notebooks.leaderboard_reading").app.run()
+    text = "\n".join(getattr(output, "text", "") for output in outputs)
+    assert "<script>alert" not in text
+    assert defined["rows"]["configuration"][0] == "strong"
+    assert dict(defined["groups"].iter_rows()) == {1: 1, 2: 2}
+    assert defined["hardest"].height == 20
+    assert defined["hardest"]["pass_share"].max() <= 1 / 3 + 1e-9
+
+
+def test_without_a_board_the_notebook_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHMINT_LEADERBOARD", os.fspath(tmp_path))
+    with pytest.raises(InputError, match="no leaderboard"):
+        board_table(None, "leaderboard")

@@ -95,13 +95,14 @@ def unaddressed(case: Case) -> Case:
     """
     return case.model_copy(
         update={
-            "request": _unaddressed(case.request),
-            "background": tuple(_unaddressed(text) for text in case.background),
+            "request": without_addressed(case.request),
+            "background": tuple(without_addressed(text) for text in case.background),
         }
     )
 
 
-def _unaddressed(text: str) -> str:
+def without_addressed(text: str) -> str:
+    """A text without the paragraphs that address a judge; if none remains, without sentences."""
     if not addresses_judge(text):
         return text
     sentences = [text[start:end] for start, end in sentence_spans(text)]

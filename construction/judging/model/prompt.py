@@ -52,6 +52,7 @@ _FIELDS = frozenset(
 )
 NAMES = (
     "annotation",
+    "attempts",
     "containment",
     "grading",
     "ideas",

@@ -34,8 +34,9 @@
   });
 
   const list = (grouping, group, configuration) => {
-    const { attempts } = parsed();
-    const own = attempts.filter((a) => a[0] === configuration && a[4][grouping] === group);
+    const { attempts, configurations, results, tasks } = parsed();
+    const wanted = configurations.indexOf(configuration);
+    const own = attempts.filter((a) => a[0] === wanted && tasks[a[1]][1][grouping] === group);
     at("chosen").textContent = `${own.length} attempts of ${configuration}, ${grouping} ${group}`;
     const shown = make("table"), head = shown.createTHead().insertRow(), lines = shown.createTBody();
     for (const name of ["task", "epoch", "result", "attempt"]) {
@@ -43,9 +44,11 @@
       cell.scope = "col";
       head.append(cell);
     }
-    for (const [, task, epoch, result, , attempt] of own) {
+    for (const [, task, epoch, result, attempt] of own) {
       const line = lines.insertRow();
-      for (const text of [task, epoch, result, attempt]) line.insertCell().textContent = text;
+      for (const text of [tasks[task][0], epoch, results[result], attempt]) {
+        line.insertCell().textContent = text;
+      }
     }
     at("attempts").replaceChildren(shown);
     at("list").scrollIntoView();

@@ -37,7 +37,7 @@ def tables(epochs: int = 2) -> tuple[pl.DataFrame, pl.DataFrame]:
                               "seconds": 2.0, "release_digest": "d"}
                 )  # fmt: skip
                 scores.append(
-                    shared | {"configuration": name, "grader": "g", "passed": passed,
+                    shared | {"configuration": name, "grader": "g", "judge": None, "passed": passed,
                               "overall": float(passed), "acc": float(passed),
                               "operation": None if passed else "comparison or boolean"}
                 )  # fmt: skip
@@ -89,7 +89,11 @@ def test_attempts_of_several_releases_are_refused(column: str, value: str) -> No
 
 
 def test_names_are_text_in_all_files(made: Board, tmp_path: Path) -> None:
-    listed = [{"c": HOSTILE, "t": "t1", "e": 1, "r": "passed", "g": {"family": "a"}, "a": "x"}]
+    groups = {"family": "a"}
+    listed = [
+        {"configuration": HOSTILE, "task": "t1", "epoch": 1, "result": "passed", "groups": groups,
+         "attempt": "x"}
+    ]  # fmt: skip
     paths = write_board(made, "release </title>", tmp_path, listed)
     page, _, csv, text = paths
     content = page.read_text()
@@ -111,3 +115,16 @@ def test_a_plan_follows_from_the_variances() -> None:
     assert often.tasks < once.tasks and once.cost == once.attempts * 0.5
     half = plan(seen, 0.05, 1)
     assert half.tasks == pytest.approx(4 * once.tasks, rel=0.02)
+
+
+def test_one_judge_judges_a_board_and_kin_is_marked() -> None:
+    attempts, scores = tables(1)
+    attempts = attempts.with_columns(model=pl.lit("openai/gpt-4o"))
+    made = board(attempts, scores.with_columns(judge=pl.lit("model:gpt-5")), TASKS)
+    assert {(row.judge, row.judged_by_kin) for row in made.rows} == {("model:gpt-5", True)}
+    assert "model:gpt-5 (same family)" in markdown_table(made)
+    other = board(attempts, scores.with_columns(judge=pl.lit("model:claude-9")), TASKS)
+    assert not any(row.judged_by_kin for row in other.rows)
+    two = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("a")).otherwise(pl.lit("b"))
+    with pytest.raises(InputError, match="one judge for all of a leaderboard"):
+        board(attempts, scores.with_columns(judge=two), TASKS)

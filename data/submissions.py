@@ -1,0 +1,161 @@
+"""Submissions: the attempts of one configuration as one archive, and back as hostile input.
+
+    submission.json                     release, configuration, digests of all other files
+    attempts/<task>-<epoch>.json        what was done
+    outputs/<task>-<epoch>/…            what was delivered
+
+Trajectories, logs and replies stay with whoever ran the agent: nothing is graded from them.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
+from data.attempts import FOLDER, OUTPUTS, AttemptRecord, attempt_name, goes_on, read_attempt
+from data.canonical import digest, file_digest, pretty_json
+from data.contracts.attempt import Configuration
+from data.errors import InputError
+from data.snapshot import layout
+
+MANIFEST = "submission.json"
+VERSION = "benchmint-submission/1"
+_DATE = (1980, 1, 1, 0, 0, 0)  # of every entry: the same attempts make the same archive
+_MOST_FILES, _MOST_BYTES, _LARGEST = 200_000, 20 << 30, 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What an archive says of itself; `files` maps a path in it to its SHA-256."""
+
+    version: str
+    release: str
+    configuration: Configuration
+    epochs: int
+    files: dict[str, str]
+
+
+_SUBMISSION = TypeAdapter(Submission)
+
+
+def bundle(folder: Path, out: Path) -> Submission:
+    """Write the attempts of a configuration's folder as an archive.
+
+    Raises InputError if there are none, or some that the infrastructure ended: they are to be run
+    again first.
+    """
+    records = [read_attempt(path) for path in sorted((folder / FOLDER).glob("*.json"))]
+    if not records:
+        raise InputError(
+            str(folder), "no attempts", f"a configuration's folder with {FOLDER}/*.json",
+            "Name ATTEMPTS/<release>/<configuration>.",
+        )  # fmt: skip
+    if broken := [record for record in records if goes_on(record.attempt)]:
+        raise InputError(
+            str(folder), f"{len(broken)} attempts that did not end", "attempts that ended",
+            "Run the same command again: it goes on with them.",
+        )  # fmt: skip
+    files = dict(_files(folder, records))
+    about = Submission(
+        VERSION,
+        records[0].attempt.release_digest,
+        records[0].attempt.configuration,
+        max(record.attempt.epoch for record in records),
+        {name: file_digest(path) for name, path in sorted(files.items())},
+    )
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo(MANIFEST, _DATE), pretty_json(asdict(about)))
+        for name, path in sorted(files.items()):
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, path.read_bytes())
+    write_bytes(out, buffer.getvalue(), mode=PRIVATE_FILE)
+    return about
+
+
+def _files(folder: Path, records: list[AttemptRecord]) -> Iterator[tuple[str, Path]]:
+    for record in records:
+        name = attempt_name(record.attempt.task_id, record.attempt.epoch)
+        yield f"{FOLDER}/{name}.json", folder / FOLDER / f"{name}.json"
+        outputs = folder / OUTPUTS / name
+        for path in sorted(outputs.rglob("*")) if outputs.is_dir() else ():
+            if path.is_file() and not path.is_symlink():
+                yield f"{OUTPUTS}/{name}/{path.relative_to(outputs).as_posix()}", path
+
+
+def unpack(archive: Path, folder: Path) -> Submission:
+    """Unpack a submission into `folder`, which is made anew. Raises InputError.
+
+    Nothing is written unless every entry is listed, has a safe name and the digest that is stated.
+    """
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            contents = _contents(archive, opened)
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise _refused(archive, f"no archive that can be read ({type(error).__name__})") from None
+    about = _about(archive, contents.pop(MANIFEST, b""))
+    if contents.keys() != about.files.keys():
+        raise _refused(archive, "other files than it lists")
+    for name, content in contents.items():
+        if digest(content) != about.files[name]:
+            raise _refused(archive, f"a file with another digest than it states: {name[:80]!r}")
+    if folder.exists():
+        shutil.rmtree(folder)
+    for name, content in contents.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_DIR)
+        write_bytes(path, content, mode=PRIVATE_FILE)
+    _check_records(archive, folder, about)
+    return about
+
+
+def _contents(archive: Path, opened: zipfile.ZipFile) -> dict[str, bytes]:
+    entries = opened.infolist()
+    sizes = [entry.file_size for entry in entries]
+    if len(entries) > _MOST_FILES or sum(sizes) > _MOST_BYTES or max(sizes, default=0) > _LARGEST:
+        raise _refused(archive, "more than the limits of a submission")
+    names = [entry.filename for entry in entries]
+    if len({name.lower() for name in names}) < len(names):
+        raise _refused(archive, "two files of one name")
+    for name in names:
+        kind = name.partition("/")[0]
+        if not layout.is_safe_path(name) or (name != MANIFEST and kind not in (FOLDER, OUTPUTS)):
+            raise _refused(archive, f"a name that has no place there: {name[:80]!r}")
+    return {entry.filename: opened.read(entry) for entry in entries}
+
+
+def _about(archive: Path, content: bytes) -> Submission:
+    try:
+        about = _SUBMISSION.validate_json(content)
+    except ValidationError:
+        raise _refused(archive, f"no {MANIFEST}, or one that is damaged") from None
+    name = about.configuration.name
+    if about.version != VERSION or not layout.is_safe_path(name) or "/" in name:
+        raise _refused(archive, f"a {MANIFEST} of another version, or without a usable name")
+    return about
+
+
+def _check_records(archive: Path, folder: Path, about: Submission) -> None:
+    """Every attempt is of the release and the configuration that the manifest states."""
+    for path in sorted((folder / FOLDER).glob("*.json")):
+        attempt = read_attempt(path).attempt
+        same = (attempt.release_digest, attempt.configuration) == (
+            about.release, about.configuration,
+        )  # fmt: skip
+        if not same or not 1 <= attempt.epoch <= about.epochs:
+            raise _refused(archive, f"an attempt of another run: {path.stem[:80]}")
+
+
+def _refused(archive: Path, problem: str) -> InputError:
+    return InputError(
+        str(archive), problem, "a submission that `benchmint submit` wrote",
+        "Ask for the archive again.",
+    )  # fmt: skip

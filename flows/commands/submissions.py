@@ -1,0 +1,105 @@
+"""Attempts of others: `submit` bundles them, `check` grades them again before they are compared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from data.errors import InputError
+from flows.commands.evaluate import ATTEMPTS
+
+_SHOWN = 5
+
+
+def submit_command(
+    attempts: Annotated[
+        Path, typer.Argument(help="The attempts of one configuration: ATTEMPTS/RELEASE/NAME.")
+    ],
+    out: Annotated[Path, typer.Option(help="The archive to write.")] = Path("submission.zip"),
+) -> None:
+    """Bundle the attempts of one configuration for whoever keeps the leaderboard."""
+    from data.submissions import bundle
+
+    about = bundle(attempts, out)
+    print(f"{about.configuration.name}: {len(about.files)} files in {out}")
+    print(f"made on the release with the digest {about.release}")
+
+
+def check_command(
+    submission: Annotated[Path, typer.Argument(help="The archive that somebody handed in.")],
+    snapshot: Annotated[Path, typer.Option(help="The release that was run, with private/.")],
+    out: Annotated[Path, typer.Option(help="The attempts of the leaderboard.")] = ATTEMPTS,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Admit attempts at some of the tasks only.")
+    ] = False,
+) -> None:
+    """Check a submission, grade it again, and put it among the attempts; exit 1 if it is refused.
+
+    Nothing that the submission says of its own scores is used.
+    """
+    import shutil
+    from tempfile import TemporaryDirectory
+
+    from data.attempts import TABLES_FOLDER
+    from data.releases.tasks import read_tasks, require_outside
+    from data.submissions import unpack
+
+    require_outside(snapshot, out)
+    release = read_tasks(snapshot)
+    with TemporaryDirectory() as scratch:
+        folder = Path(scratch, "submission")
+        about = unpack(submission, folder)
+        if about.release != release.digest:
+            expected = f"attempts on {release.snapshot}"
+            todo = "Name the snapshot that was run."
+            raise InputError(str(submission), "attempts on another release", expected, todo)
+        target = out / release.snapshot / about.configuration.name
+        if target.exists():
+            todo = "Move them away, or ask for another name."
+            raise InputError(str(target), "attempts of that name", "none yet", todo)
+        problems = _problems(release, folder, about.epochs, partial=partial)
+        if problems:
+            print("\n".join(problems))
+            print(f"refused: {about.configuration.name} does not enter the leaderboard")
+            raise typer.Exit(1)
+        run = _grade(snapshot, folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(folder, target)
+    _print(run, target / TABLES_FOLDER)
+
+
+def _problems(release: Any, folder: Path, epochs: int, *, partial: bool) -> list[str]:
+    """Why a submission is refused, one line each."""
+    from construction.grading.replayed_calls import altered_calls
+    from construction.statements.tools.database import database_of
+    from data.attempts import attempt_name, read_attempts
+
+    records = [record for _, record in read_attempts(folder)]
+    names = {attempt_name(r.attempt.task_id, r.attempt.epoch) for r in records}
+    strange = sorted({r.attempt.task_id for r in records} - release.tasks.keys())
+    wanted = {attempt_name(task, n) for task in release.tasks for n in range(1, epochs + 1)}
+    altered = list(altered_calls(records, database_of(release.tables)))
+    lines = [f"task {name} is not of the release" for name in strange[:_SHOWN]]
+    if not partial and (missing := sorted(wanted - names)):
+        lines.append(f"{len(missing)} of {len(wanted)} attempts are missing, first {missing[0]}")
+    lines += [
+        f"{record.attempt.task_id}: {call.name} did not answer what is recorded"
+        for record, call in altered[:_SHOWN]
+    ]
+    return lines
+
+
+def _grade(snapshot: Path, folder: Path) -> Any:
+    from data.attempts import TABLES_FOLDER
+    from flows.evaluate.grading import grade_folder
+
+    return grade_folder(snapshot, folder, folder / TABLES_FOLDER)
+
+
+def _print(run: Any, tables: Path) -> None:
+    from construction.grading.logs import print_summaries, summaries
+
+    print_summaries(summaries(run))
+    print(f"admitted; tables: {tables}")

@@ -1,0 +1,160 @@
+"""Pilots: agents on all of the pool, their scores as a matrix, and the next release from it.
+
+    OUT/pilots/<name>-pool-<date>/          the pool, written and guarded like a release
+    OUT/pilots/attempts/<pool>/<agent>/     what the agents did
+    OUT/pilots/scores/<pool>.csv            item,family,model,score
+
+Each step is done once: the same command goes on after any end.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from data.atomic import PRIVATE_FILE, private_dir, write_bytes
+from data.attempts_database import table_folders
+from data.builds import building
+from data.errors import InputError
+from data.releases.guarded import require_guarded
+from data.releases.tasks import ReleasedTasks
+from data.stages import Results
+from flows.build_snapshot import PIPELINE, Built, build_snapshot, run_lane
+from flows.evaluate.closed_off import Job, run_closed_off
+from flows.evaluate.request import Request
+from flows.evaluate.scripts import CONTROLS
+from flows.publish import publish
+from flows.recipe import Recipe, Runtime
+from flows.run import open_run
+from flows.source import with_source
+from selection.config import SelectionRecipe
+from selection.release import NO_FAMILY, family_of
+
+FOLDER, ATTEMPTS, SCORES = "pilots", "attempts", "scores"
+
+
+@dataclass(frozen=True, slots=True)
+class Piloting:
+    """What pilots left: the pool that they ran on, their attempts, and the score matrix.
+
+    `pilots` are those that count in a selection, best first; none: all of the matrix.
+    """
+
+    pool: ReleasedTasks
+    attempts: Path
+    scores: Path
+    pilots: tuple[str, ...]
+
+
+def pool_recipe(recipe: Recipe) -> Recipe:
+    """The recipe of the pool: all candidates under a name of its own, whatever the release takes.
+
+    `recipe` is that of the release, with the configuration of its source.
+    """
+    release = recipe.release.model_copy(update={"name": f"{recipe.release.name}-pool"})
+    selection = SelectionRecipe(lane_shares={})
+    return recipe.model_copy(update={"release": release, "selection": selection})
+
+
+def pilot(recipe: Recipe, runtime: Runtime, requests: Sequence[Request]) -> Piloting:
+    """Write the pool, run the agents on it where no key can be read, and write their scores.
+
+    The requests' folders are set here. Raises InputError, ReleaseError as a build does.
+    """
+    folder = private_dir(runtime.out / FOLDER)
+    snapshot, hidden = write_pool_release(recipe, runtime, folder)
+    pool = require_guarded(snapshot)
+    attempts = folder / ATTEMPTS
+    own = tuple(replace(request, snapshot=snapshot, out=attempts) for request in requests)
+    run_closed_off(Job(own, hidden))
+    scores = folder / SCORES / f"{pool.snapshot}.csv"
+    matrix = score_matrix(pool, attempts / pool.snapshot, [request.title for request in own])
+    write_bytes(scores, matrix.write_csv().encode(), mode=PRIVATE_FILE)
+    counting = [request.title for request in own if request.agent not in CONTROLS]
+    return Piloting(pool, attempts / pool.snapshot, scores, best_first(matrix, counting))
+
+
+def write_pool_release(
+    recipe: Recipe, runtime: Runtime, folder: Path
+) -> tuple[Path, tuple[Path, ...]]:
+    """The pool as a release of its own in `folder`, and what its agents must not read."""
+    with building(runtime.out), runtime.judges(recipe).budget():
+        recipe, runtime, privacy = with_source(recipe, runtime)
+        changed: dict[str, object] = {"scores": None, "last_release": None, "revision": True}
+        runtime = runtime.model_copy(update=changed)
+        run, results = open_run(pool_recipe(recipe), runtime), Results()
+        for lane in PIPELINE:
+            run_lane(run, lane, results)
+        written = publish(run, results, privacy, {}, folder)
+    return written.path, hidden_from_pilots(runtime)
+
+
+def hidden_from_pilots(runtime: Runtime) -> tuple[Path, ...]:
+    """Keys, vaults, stored stages and originals, as absolute paths."""
+    single = (runtime.key_file, runtime.tripwires)
+    paths = (runtime.out / "private", *runtime.material, *(path for path in single if path))
+    return tuple(path.resolve() for path in paths)
+
+
+def score_matrix(pool: ReleasedTasks, attempts: Path, names: Sequence[str]) -> pl.DataFrame:
+    """The scores of the named configurations: the mean over the epochs of each task.
+
+    Columns: item, family, model, score (0 to 1).
+
+    An attempt without a score (unjudged, or ended by the infrastructure) counts as none. Raises
+    InputError where no pilot has any.
+    """
+    frames = [
+        pl.read_parquet(source / "scores.parquet")
+        for name in names
+        for source in table_folders(attempts / name)
+    ]
+    columns = ("item", "family", "model", "score")
+    scores = pl.concat(frames) if frames else pl.DataFrame()
+    if not scores.height or scores["overall"].null_count() == scores.height:
+        raise InputError(
+            str(attempts), "no score of any pilot", "agents that can work on tasks of the pool",
+            "Name other agents, or a model.",
+        )  # fmt: skip
+    families = {name: family_of(task.candidate) for name, task in pool.tasks.items()}
+    return (
+        scores.drop_nulls("overall")
+        .group_by("task_id", "configuration")
+        .agg(score=pl.col("overall").mean().round(9))
+        .select(
+            item="task_id",
+            family=pl.col("task_id").replace_strict(families, default=NO_FAMILY),
+            model="configuration",
+            score="score",
+        )
+        .sort(columns[:3])
+    )
+
+
+def best_first(matrix: pl.DataFrame, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of the names that have scores, by falling mean."""
+    own = matrix.filter(pl.col("model").is_in(names)).group_by("model").agg(pl.col("score").mean())
+    return tuple(own.sort(-pl.col("score").round(9), "model")["model"])
+
+
+def next_release(
+    recipe: Recipe, runtime: Runtime, done: Piloting, released: dt.date | None
+) -> Built:
+    """Build the release that the scores lead to; without a date of its own it is a revision.
+
+    Where the recipe names no pilots, those that are right or wrong by construction do not count:
+    with them every task would tell two pilots apart.
+    """
+    section = recipe.selection
+    if not section.pilots:
+        section = section.model_copy(update={"pilots": done.pilots})
+    changed = recipe.model_copy(update={"selection": section})
+    if released is not None:
+        dated = recipe.release.model_copy(update={"release_date": released})
+        changed = changed.model_copy(update={"release": dated})
+    given = {"scores": done.scores, "revision": True}
+    return build_snapshot(changed, runtime.model_copy(update=given))

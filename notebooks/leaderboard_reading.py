@@ -1,0 +1,68 @@
+"""Which agents are told apart, how they fail, and which tasks tell them apart?"""
+
+import marimo
+
+__generated_with = "0.25.2"
+app = marimo.App(width="medium", app_title="Reading a leaderboard")
+
+
+@app.cell
+def _():
+    import marimo as mo
+    import polars as pl
+
+    from notebooks.workspace import bars, board_table, listing
+
+    return bars, board_table, listing, mo, pl
+
+
+@app.cell
+def _(bars, board_table, listing, mo):
+    given = mo.cli_args().get("board")
+    rows = board_table(given, "leaderboard")
+    groups = rows.group_by("tie_group").len().sort("tie_group")
+    _bars = [
+        (row["configuration"], row["passed"] or 0.0, f"group {row['tie_group']}")
+        for row in rows.iter_rows(named=True)
+    ]
+    _text = (
+        f"# Reading a leaderboard\n{rows.height} configurations in {groups.height} tie groups: "
+        "within a group nobody is told from its best."
+    )
+    mo.vstack([mo.md(_text), mo.Html(bars(_bars, "pass rate")), listing(rows, "None.")])
+    return given, groups, rows
+
+
+@app.cell
+def _(board_table, given, listing, mo):
+    process = board_table(given, "process")
+    retrieval = board_table(given, "retrieval")
+    mo.vstack(
+        [
+            mo.md("## How they work and fail\nEmpty where a measure is undefined."),
+            listing(process, "No table of the process."),
+            listing(retrieval, "No questions about tables."),
+        ]
+    )
+    return process, retrieval
+
+
+@app.cell
+def _(board_table, given, listing, mo, pl):
+    tasks = board_table(given, "tasks")
+    mo.stop(tasks.is_empty(), mo.md("## Tasks\nNo table of the tasks."))
+    hardest = tasks.sort("pass_share", "task_id").head(20)
+    telling = tasks.sort(-pl.col("discrimination"), "task_id").head(20)
+    mo.vstack(
+        [
+            mo.md("## The hardest tasks"),
+            listing(hardest, "None."),
+            mo.md("## The tasks that tell agents apart best"),
+            listing(telling, "None."),
+        ]
+    )
+    return hardest, tasks, telling
+
+
+if __name__ == "__main__":
+    app.run()

@@ -1,0 +1,160 @@
+"""Tables beside the leaderboard: the measures that published benchmarks report of an agent.
+
+A measure that is undefined is null, never zero. Each table has its numbers of attempts or tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from selection.evaluation.board import INFRA, TaskFacts
+from selection.evaluation.intervals import wilson
+
+_RUBRIC = "rubric."
+
+
+def process_table(attempts: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
+    """DataClawBench: a row per configuration, micro averages over its graded attempts.
+
+    `acc` of all with answer parts, `ee` of the passed, `gpr_*` and `tpe` of the failed that have
+    milestones; `first_unreached.*` and `termination.*` count the failed attempts by the operation
+    of the first milestone missed and by how they ended.
+    """
+    joined = scores.join(attempts.select("attempt_id", "termination"), on="attempt_id", how="left")
+    failed = joined.filter(~pl.col("passed"))
+    means = joined.group_by("configuration").agg(
+        attempts=pl.len(),
+        passed=pl.col("passed").sum().cast(pl.Int64),
+        failed=(~pl.col("passed")).sum().cast(pl.Int64),
+        acc=pl.col("acc").mean(),
+        ee=pl.col("ee").mean(),
+        gpr_direct=pl.col("gpr_direct").mean(),
+        gpr_inferred=pl.col("gpr_inferred").mean(),
+        tpe=pl.col("tpe").mean(),
+    )
+    for column, prefix in (("operation", "first_unreached."), ("termination", "termination.")):
+        counts = failed.drop_nulls(column).group_by("configuration", column).len()
+        if counts.height:
+            wide = counts.pivot(column, index="configuration", values="len")
+            names = sorted(name for name in wide.columns if name != "configuration")
+            wide = wide.select("configuration", *(pl.col(n).alias(f"{prefix}{n}") for n in names))
+            means = means.join(wide, on="configuration", how="left")
+    counted = pl.selectors.starts_with("first_unreached.", "termination.")
+    return means.with_columns(counted.fill_null(0)).sort("configuration")
+
+
+def cells_table(
+    attempts: pl.DataFrame, parts: pl.DataFrame, tasks: Sequence[TaskFacts]
+) -> pl.DataFrame:
+    """EnterpriseClawBench: harness × model × role × deliverable × dimension.
+
+    `value` is the mean of the judged parts of a dimension, null where none is; `parts` counts the
+    judged ones and `unjudged` the others; `cost` and `seconds` are means per attempt, the cost null
+    where one is not known.
+    """
+    facts = pl.DataFrame(
+        [(task.task_id, task.role, task.deliverable) for task in tasks],
+        schema=["task_id", "role", "deliverable"],
+        orient="row",
+    )
+    rubric = parts.filter(pl.col("name").str.starts_with(_RUBRIC)).with_columns(
+        dimension=pl.col("name").str.split(".").list.get(1)
+    )
+    known = attempts.filter(pl.col("status") != INFRA).select(
+        "attempt_id", "task_id", "harness", "model", "cost", "seconds"
+    )
+    keys = ["harness", "model", "role", "deliverable", "dimension"]
+    cells = rubric.join(known, on="attempt_id").join(facts, on="task_id", how="left")
+    per_attempt = cells.unique([*keys, "attempt_id"]).group_by(keys).agg(
+        attempts=pl.len(),
+        cost=pl.when(pl.col("cost").null_count() == 0).then(pl.col("cost").mean()),
+        seconds=pl.col("seconds").mean(),
+    )  # fmt: skip
+    values = cells.group_by(keys).agg(
+        value=pl.col("value").mean(),
+        parts=pl.col("value").count().cast(pl.Int64),
+        unjudged=pl.col("value").null_count().cast(pl.Int64),
+    )
+    return values.join(per_attempt, on=keys).sort(keys)
+
+
+def task_table(scores: pl.DataFrame, tasks: Sequence[TaskFacts]) -> pl.DataFrame:
+    """Claw-Eval-Live: a row per task with the share of configurations that pass it.
+
+    `discrimination` is the standard deviation of the configurations' mean scores, null for one.
+    """
+    families = pl.DataFrame(
+        [(task.task_id, task.family) for task in tasks], schema=["task_id", "family"], orient="row"
+    )
+    means = scores.group_by("task_id", "configuration").agg(
+        pl.col("overall").mean(), pl.col("passed").mean()
+    )
+    return (
+        means.group_by("task_id")
+        .agg(
+            configurations=pl.len(),
+            pass_share=pl.col("passed").mean(),
+            overall=pl.col("overall").mean(),
+            discrimination=pl.col("overall").std(ddof=0).round(9)
+            if means["configuration"].n_unique() > 1
+            else pl.lit(None, dtype=pl.Float64),
+        )
+        .join(families, on="task_id", how="left")
+        .sort("task_id")
+    )
+
+
+def retrieval_table(frames: Mapping[str, pl.DataFrame], regions: Mapping[int, str]) -> pl.DataFrame:
+    """FinRetrieval: a row per configuration and group (all, category, region).
+
+    `frames` are the tables of `construction.grading.retrieval_tables`, `regions` the region of each
+    question by its index. `accuracy` has Wilson's interval; `calls` is the mean per attempt;
+    `first_query` the share whose first search returned the series, of those that searched, and
+    `accuracy_after` the accuracy of those that it did; `gave_up` and `error.*` count wrong answers.
+    """
+    questions = frames["questions"].select("index", "category").unique("index")
+    rows = (
+        frames["scores"]
+        .join(frames["tool_traces"].select("index", "configuration", "epoch", "num_tool_calls"),
+              on=["index", "configuration", "epoch"], how="left")
+        .join(questions, on="index", how="left")
+        .with_columns(
+            region=pl.col("index").replace_strict(regions, default="none", return_dtype=pl.String),
+            all=pl.lit("all"),
+        )
+    )  # fmt: skip
+    kinds = sorted(rows["error_kind"].drop_nulls().unique())
+    tables = [_retrieval(rows, grouping, kinds) for grouping in ("all", "category", "region")]
+    return pl.concat(tables).sort("configuration", "grouping", "group")
+
+
+def _retrieval(rows: pl.DataFrame, grouping: str, kinds: Sequence[str]) -> pl.DataFrame:
+    right, first, error = pl.col("is_correct"), pl.col("first_query"), pl.col("error_kind")
+    counted = (
+        rows.rename({grouping: "group"})
+        .with_columns(pl.col("group").fill_null("none"))
+        .group_by("configuration", "group")
+        .agg(
+            attempts=pl.len(),
+            right=right.sum().cast(pl.Int64),
+            calls=pl.col("num_tool_calls").mean(),
+            first_query=first.mean(),
+            accuracy_after=right.filter(first).mean(),
+            **{f"error.{kind}": (error == kind).sum().cast(pl.Int64) for kind in kinds},
+        )
+    )
+    intervals = [wilson(n, of) for n, of in counted.select("right", "attempts").iter_rows()]
+    ends = pl.DataFrame(
+        {
+            "accuracy": [interval.mean for interval in intervals],
+            "low": [interval.low for interval in intervals],
+            "high": [interval.high for interval in intervals],
+        },
+        schema=dict.fromkeys(("accuracy", "low", "high"), pl.Float64),
+    )
+    wide = counted.hstack(ends)
+    order = ["configuration", "grouping", "group", "attempts", "right", "accuracy", "low", "high"]
+    others = [name for name in wide.columns if name not in order]
+    return wide.with_columns(grouping=pl.lit(grouping)).select(*order, *others)

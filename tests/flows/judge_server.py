@@ -1,0 +1,75 @@
+"""A judge on the loopback that follows simple rules, in a thread of the test."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+_END = "\n⟦end of material"
+_WHOLE = 120  # characters from which a text is long enough for this judge
+
+
+def material(said: str) -> dict[str, Any]:
+    """The block of a request."""
+    start = said.index("⟧\n") + 2
+    block: dict[str, Any] = json.loads(said[start : said.index(_END, start)])
+    return block
+
+
+def verdicts(block: dict[str, Any]) -> dict[str, Any]:
+    """met for long texts and partly for short ones, with the beginning of the text as evidence."""
+    texts = [*(file["text"] for file in block["files"]), block["answer"]]
+    text = next((text for text in texts if text.strip()), "")
+    verdict = "met" if len(text) >= _WHOLE else "partly" if text else "not_met"
+    quotes = [text[:40]] if text else []
+    return {
+        "verdicts": [
+            {"part": criterion["part"], "verdict": verdict, "quotes": quotes, "page": None}
+            for criterion in block["criteria"]
+        ]
+    }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    requests: list[dict[str, Any]]
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        said = json.loads(body)["messages"][1]["content"]
+        text = said if isinstance(said, str) else said[0]["text"]
+        block = material(text)
+        self.requests.append(block)
+        message = {"role": "assistant", "content": json.dumps(verdicts(block))}
+        reply = {
+            "model": "rules-of-the-test",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 5},
+        }
+        content = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing on standard error."""
+
+
+@contextmanager
+def judging() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The base URL of a judge, and what was sent to it so far."""
+    requests: list[dict[str, Any]] = []
+    handler = type("Handler", (_Handler,), {"requests": requests})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/v1", requests
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,149 @@
+"""`benchmint judge`: from open parts to scores, recorded and replayed, with packets for people."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import openpyxl
+import orjson
+import polars as pl
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from data.attempts import AttemptRecord, outputs_folder, write_attempt
+from data.contracts import Candidate, Criterion, Deliverable, Rubric
+from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
+from data.errors import InputError
+from data.releases.tasks import ReleasedTasks, read_tasks
+from data.snapshot import write_snapshot
+from flows.commands.judge import judge_command
+from flows.commands.judging import review_export_command, review_import_command
+from tests.data.snapshot.sample import release
+from tests.flows.judge_server import judging
+
+app = typer.Typer()
+app.command(name="judge")(judge_command)
+app.command(name="export")(review_export_command)
+app.command(name="import")(review_import_command)
+LONG = "Orders rose in all weeks of the month, most of all in the second one. " * 3
+SHORT = "Orders rose in the second week."
+
+
+def run(*arguments: object, code: int = 0) -> str:
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == code, done.output
+    return done.output
+
+
+def with_rubric(candidate: Candidate) -> Candidate:
+    criteria = [
+        Criterion(dimension=name, weight=weight, text=f"The report says what {name} asks for.")
+        for name, weight in (("grounded_accuracy", 0.75), ("communication_quality", 0.25))
+    ]
+    changes = {"answers": (), "rules": (), "deliverables": (Deliverable(file_type="md"),)}
+    rubric = Rubric(route="text", criteria=tuple(criteria))
+    return candidate.model_copy(update=changes | {"rubric": rubric})
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    given = release(tmp_path)
+    tasks = [with_rubric(candidate) for candidate in given.candidates]
+    return write_snapshot(replace(given, candidates=tasks), tmp_path / "out").path
+
+
+def attempted(folder: Path, tasks: ReleasedTasks, texts: list[str | None]) -> None:
+    """Attempts of one configuration at the first tasks, which deliver these texts."""
+    own = folder / "agent"
+    for task_id, text in zip(tasks.tasks, texts, strict=False):
+        attempt = Attempt(
+            f"id-{task_id}", tasks.digest, task_id, Configuration("agent", "react", "fake-2"), 1,
+            AttemptStatus.COMPLETED, None, 3, Usage(), 1.0, 0, "d" * 64,
+        )  # fmt: skip
+        write_attempt(own, AttemptRecord(attempt, Submission(answer="report.md", steps=3)))
+        if text is not None:
+            outputs = outputs_folder(own, task_id, 1)
+            outputs.mkdir(parents=True)
+            (outputs / "report.md").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def attempts(snapshot: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "attempts"
+    attempted(folder, read_tasks(snapshot), [LONG, SHORT, None])
+    return folder
+
+
+def judged(attempts: Path, snapshot: Path, url: str, *more: object) -> str:
+    given = ("judge", attempts, "--snapshot", snapshot, "--model", "fake-1", "--base-url", url)
+    return run(*given, *more)
+
+
+def test_open_parts_are_scored_and_what_was_not_delivered_is_worth_nothing(
+    snapshot: Path, attempts: Path
+) -> None:
+    with judging() as (url, requests):
+        said = judged(attempts, snapshot, url)
+    assert "2 attempts judged, 1 with nothing delivered" in said
+    assert len(requests) == 2
+    scores = pl.read_parquet(attempts / "scores" / "scores.parquet").sort("task_id")
+    assert scores["overall"].to_list() == [1.0, 0.5, 0.0]
+    assert scores["passed"].to_list() == [True, False, False]
+    assert set(scores["judge"]) == {"model:fake-1"}
+    parts = pl.read_parquet(attempts / "scores" / "score_parts.parquet")
+    first = parts.filter(attempt_id=f"id-{scores['task_id'][0]}").row(0, named=True)
+    detail = orjson.loads(first["detail"])
+    assert (detail["judge"], detail["quotes"]) == ("model:fake-1", [LONG[:40]])
+
+
+def test_a_replay_asks_nobody_and_writes_the_same_bytes(snapshot: Path, attempts: Path) -> None:
+    tables = attempts / "scores"
+    with judging() as (url, _):
+        judged(attempts, snapshot, url)
+    before = {path.name: path.read_bytes() for path in tables.glob("*.parquet")}
+    judged(attempts, snapshot, "http://127.0.0.1:9/v1", "--mode", "replay")
+    assert {path.name: path.read_bytes() for path in tables.glob("*.parquet")} == before
+
+
+def test_a_judge_that_runs_elsewhere_sees_a_guarded_release_only(
+    snapshot: Path, attempts: Path
+) -> None:
+    with pytest.raises(InputError, match="expected a pool that passed the leak scan"):
+        judged(attempts, snapshot, "https://judge.example/v1")
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_packets_go_to_people_and_back(
+    snapshot: Path, attempts: Path, tmp_path: Path, ending: str
+) -> None:
+    sheet, home = tmp_path / f"sheet.{ending}", attempts / "judging"
+    with judging() as (url, _):
+        said = judged(attempts, snapshot, url, "--packets", 5)
+    assert "4 criteria for people" in said
+    run("export", sheet, "--out", home)
+    filled(sheet, ["met", "partly", "partly", "partly"])
+    assert "4 decisions recorded" in run("import", sheet, "--reviewer", "Ann", "--out", home)
+    said = judged(attempts, snapshot, "http://127.0.0.1:9/v1", "--mode", "replay")
+    assert "judge and people on 4 criteria: mean error 0.125" in said
+
+
+def filled(sheet: Path, decisions: list[str]) -> None:
+    if sheet.suffix == ".xlsx":
+        book = openpyxl.load_workbook(sheet)
+        page = book.worksheets[0]
+        column = [cell.value for cell in page[1]].index("decision") + 1
+        for line, decision in enumerate(decisions, start=2):
+            page.cell(line, column, decision)
+        book.save(sheet)
+        return
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        head, *rows = list(csv.reader(file))
+    for row, decision in zip(rows, decisions, strict=True):
+        row[head.index("decision")] = decision
+    with sheet.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([head, *rows])

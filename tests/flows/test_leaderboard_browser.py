@@ -1,0 +1,103 @@
+"""The leaderboard page in Chromium with 40 configurations × 1,000 tasks: phone, keyboard, axe.
+
+How fast it is: `python -m benchmarks.leaderboard_page`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from selection.evaluation.board import TaskFacts, board
+from selection.evaluation.leaderboard_page import write_board
+from tests.flows.browser import chromium, violations, watched
+from tests.flows.test_release_pages_browser import overflow
+
+pytestmark = pytest.mark.slow(seconds=60)
+CONFIGURATIONS, TASKS = 40, 1_000
+
+
+def tables() -> tuple[pl.DataFrame, pl.DataFrame, list[TaskFacts]]:
+    draw = np.random.default_rng(40)
+    facts = [
+        TaskFacts(f"task-{at:04d}", f"c{at % 25}", f"family-{at % 25}", f"role-{at % 7}",
+                  deliverable=("md", "xlsx", "pptx")[at % 3])
+        for at in range(TASKS)
+    ]  # fmt: skip
+    rows = []
+    for number in range(CONFIGURATIONS):
+        passed = draw.random(TASKS) < 0.3 + number / 100
+        cost = draw.random(TASKS)
+        rows += [
+            {"attempt_id": f"{number:02d}-{task.task_id}-0123456789", "task_id": task.task_id,
+             "epoch": 1, "configuration": f"harness-model-{number:02d}", "harness": "h",
+             "model": "m", "condition": "data", "status": "completed", "steps": 3, "cost": c,
+             "seconds": 2.0, "release_digest": "d", "termination": None if p else "gave_up",
+             "grader": "g", "judge": None, "passed": bool(p), "overall": float(p),
+             "acc": float(p), "operation": None if p else "ranking and selection"}
+            for task, p, c in zip(facts, passed, cost, strict=True)
+        ]  # fmt: skip
+    frame = pl.DataFrame(rows, infer_schema_length=None)
+    return frame, frame, facts
+
+
+def large_page(folder: Path) -> Path:
+    """The page of 40 configurations on 1,000 tasks."""
+    attempts, scores, facts = tables()
+    groups = {f.task_id: {"family": f.family, "role": f.role} for f in facts}
+    listed = [
+        {"configuration": row["configuration"], "task": row["task_id"], "epoch": 1,
+         "result": "passed" if row["passed"] else "failed", "groups": groups[row["task_id"]],
+         "attempt": row["attempt_id"]}
+        for row in scores.iter_rows(named=True)
+    ]  # fmt: skip
+    return write_board(board(attempts, scores, facts), "demo-2026.01.15", folder, listed)[0]
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return large_page(tmp_path_factory.mktemp("board"))
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as browser:
+        yield browser
+
+
+def test_a_click_on_a_head_sorts_and_another_turns_it_round(browser: Any, page_file: Path) -> None:
+    page, trouble = watched(browser, viewport={"width": 1200, "height": 900})
+    page.goto(page_file.as_uri())
+    shares = []
+    for _ in range(2):
+        page.click("#table thead th:nth-child(3) button")
+        cells = page.locator("#table tbody tr td:nth-child(3)").all_text_contents()
+        shares.append([float(cell) for cell in cells])
+    assert shares[0] == sorted(shares[0], reverse=True)
+    assert shares[1] == sorted(shares[0])
+    assert trouble == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1200])
+def test_the_page_fits_and_everyone_can_use_it(
+    browser: Any, page_file: Path, width: int, scheme: str
+) -> None:
+    page, _ = watched(browser, viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page.goto(page_file.as_uri())
+    assert overflow(page) == []
+    assert violations(page) == []
+
+
+def test_a_cell_leads_to_its_attempts(browser: Any, page_file: Path) -> None:
+    page, _ = watched(browser)
+    page.goto(page_file.as_uri())
+    page.click(".heat tbody tr:nth-child(2) td:nth-child(3) button")
+    said = page.text_content("#chosen")
+    assert said is not None and said.startswith("40 attempts of harness-model-")
+    assert page.locator("#attempts tbody tr").count() == TASKS // 25

@@ -1,0 +1,152 @@
+"""`benchmint pilot`: pool, attempts where no key can be read, matrix, gate, the next release."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import orjson
+import polars as pl
+import pytest
+
+pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
+
+from construction.sandbox.box import bubblewrap
+from data.errors import InputError
+from data.releases.guarded import require_guarded
+from data.snapshot import verify, write_snapshot
+from flows.deployed import evaluate_snapshot
+from flows.evaluate.closed_off import Job, PilotsStopped, readable, run_closed_off
+from flows.evaluate.request import Request, requests_of
+from flows.pilots import best_first
+from tests.data.snapshot.sample import release
+from tests.demo import Demo
+from tests.flows.command import benchmint, command, environment
+
+needs_box = pytest.mark.skipif(
+    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
+)
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("release")
+    return write_snapshot(release(root), root / "out").path
+
+
+@needs_box
+def test_keys_and_vaults_cannot_be_read_where_pilots_run(tmp_path: Path) -> None:
+    vault, key = tmp_path / "private", tmp_path / "release.key"
+    vault.mkdir()
+    (vault / "vault.json").write_text("names")
+    key.write_text("5a" * 32)
+    assert readable([vault, key]) == [vault, key]
+    run_closed_off(Job((), (vault, key, tmp_path / "absent")))
+    assert readable([vault, key]) == [vault, key]  # outside nothing has changed
+
+
+@needs_box
+def test_a_process_that_can_read_a_key_lets_no_agent_in(
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = tmp_path / "release.key"
+    key.write_text("5a" * 32)
+    monkeypatch.setattr("flows.evaluate.closed_off._covers", lambda hidden: [])
+    request = Request(snapshot=snapshot, out=tmp_path / "out", agent="null")
+    with pytest.raises(PilotsStopped, match=r"release\.key can be read where pilots run"):
+        run_closed_off(Job((request,), (key,)))
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_pool_that_was_not_searched_or_has_changed_is_refused(demo: Demo, tmp_path: Path) -> None:
+    folder = tmp_path / (demo.out / "snapshots" / "latest").resolve().name
+    shutil.copytree(demo.out / "snapshots" / "latest", folder)
+    assert len(require_guarded(folder).tasks) > 0
+    privacy = folder / "public" / "audit" / "privacy.json"
+    content = orjson.loads(privacy.read_bytes())
+    content["masking"].pop("leak_scan")
+    privacy.chmod(0o644)
+    privacy.write_bytes(orjson.dumps(content))
+    with pytest.raises(InputError, match="expected a pool that passed the leak scan"):
+        require_guarded(folder)
+
+
+def test_pilots_are_ordered_by_their_means() -> None:
+    rows = [("a", 0.2), ("a", 0.4), ("b", 0.9), ("c", 0.9), ("null", 0.0)]
+    matrix = pl.DataFrame(rows, schema=["model", "score"], orient="row")
+    assert best_first(matrix, ["c", "a", "b", "absent"]) == ("b", "c", "a")
+
+
+def test_requests_that_nothing_can_run_are_refused() -> None:
+    with pytest.raises(InputError, match="no-such-agent"):
+        requests_of(Path(), ["no-such-agent"], [], {"out": Path()})
+    with pytest.raises(InputError, match="found budget"):
+        requests_of(Path(), [], ["p/m"], {"out": Path(), "budget": 1})
+    (only,) = requests_of(Path(), [], ["p/m"], {"out": Path(), "base_url": "http://127.0.0.1:9"})
+    assert (only.title, only.base_url) == ("react-p-m", "http://127.0.0.1:9")
+
+
+@needs_box
+@pytest.mark.slow(seconds=20)
+def test_the_flow_runs_and_grades_and_the_dry_run_says_what_is_left(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "attempts"
+    state = evaluate_snapshot.fn(str(snapshot), str(out), agents=["null"])
+    assert state.message is not None and state.message.startswith("null: ")
+    assert len(list(out.rglob("scores/attempts.parquet"))) == 1
+    said = benchmint("evaluate", snapshot, "--agent", "null", "--out", out, "--dry-run")
+    assert said.returncode == 0, said.stderr
+    assert "0 would be run" in said.stdout
+    other = tmp_path / "other"
+    said = benchmint("evaluate", snapshot, "--agent", "null", "--out", other, "--dry-run")
+    assert "0 are done" in said.stdout and not other.exists()
+
+
+def kill_after(arguments: list[object], folder: Path, attempts: int) -> list[Path]:
+    """Start a command, and kill its whole group once so many attempts are done; those attempts."""
+    process = subprocess.Popen(
+        command(*arguments), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=environment(), start_new_session=True,
+    )  # fmt: skip
+    try:
+        while len(done := sorted(folder.rglob("attempts/*-1.json"))) < attempts:
+            assert process.poll() is None, "the command ended before the kill"
+            time.sleep(0.1)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    return done
+
+
+@needs_box
+@pytest.mark.full
+@pytest.mark.slow(seconds=240)
+@pytest.mark.timeout(1200)
+def test_one_command_goes_from_pilots_to_the_next_release_and_on_after_a_kill(
+    demo: Demo, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    shutil.copytree(demo.out, out, symlinks=True)
+    agents = [part for name in ("skill-70", "skill-25", "null") for part in ("--agent", name)]
+    arguments = ["pilot", "--config", demo.config, "--out", out, *agents]
+    arguments += ["--date", "2026-02-15", "--quiet"]
+    before = {path: path.stat().st_mtime_ns for path in kill_after(arguments, out, 10)}
+    done = benchmint(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+    (scores,) = (out / "pilots" / "scores").glob("*.csv")
+    matrix = pl.read_csv(scores)
+    assert set(matrix["model"]) == {"skill-70", "skill-25", "null"}
+    second = (out / "snapshots" / "latest").resolve()
+    assert second.name.endswith("2026.02.15") and verify(second).ok
+    ledger = orjson.loads((second / "public" / "audit" / "ledger.json").read_bytes())
+    assert "informative.all_fail" in orjson.dumps(ledger).decode()
+    manifest = orjson.loads((second / "public" / "manifest.json").read_bytes())
+    assert manifest["recipe"]["selection"]["pilots"] == ["skill-70", "skill-25"]
+    assert "scores" in manifest["inputs"]
