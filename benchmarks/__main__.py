@@ -3,13 +3,14 @@
     python -m benchmarks            all but those of `APART`
     python -m benchmarks lane kill_points
 
-Four need a folder and run alone:
+Some need a folder or a file and run alone:
 
     python -m benchmarks.blind_plants FOLDER
     python -m benchmarks.judging MATERIAL/sessions
     python -m benchmarks.task_labels MATERIAL
     python -m benchmarks.evaluation SNAPSHOT
     python -m benchmarks.analytics_reading SNAPSHOT OUT
+    python -m benchmarks.workflow_release SIGNALS.csv
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -17,7 +18,7 @@ from flows.prefect_adapter import as_flow, as_task, name_run, publish_funnel, pu
 from flows.publish import publish, released_candidates, stage_for_analysts
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
-from flows.source import with_source
+from flows.source import Source, with_source
 from flows.stages import (
     analytics,
     informative,
@@ -30,6 +31,7 @@ from flows.stages import (
     sessions,
     signals,
     tables,
+    workflows,
 )
 
 SIGNALS = Lane(
@@ -73,6 +75,12 @@ ANALYTICS = Lane(
     stages=(analytics.ENVIRONMENT, analytics.ANALYTICS, analytics.ANNOTATION),
     given=analytics.is_given,
 )
+WORKFLOWS = Lane(
+    name="signals-to-workflows",
+    meaning="From demand to executable tasks over services and broken workspaces.",
+    stages=(workflows.WORKFLOW_DEMAND, workflows.WORKFLOWS),
+    given=workflows.is_given,
+)
 SELECTION = Lane(
     name="select-subset",
     meaning="From the pool of all lanes to the tasks of the release.",
@@ -83,7 +91,8 @@ SELECTION = Lane(
         selection.SELECT,
     ),
 )
-PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, ANALYTICS, SELECTION)
+WORKFLOWS_ALONE = (SIGNALS, WORKFLOWS, SELECTION)
+PIPELINE = (SESSIONS, QUESTIONS, TABLES, ANALYTICS, SIGNALS, WORKFLOWS, SELECTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +110,19 @@ def build_snapshot(recipe: Recipe, runtime: Runtime) -> Built:
     return as_flow("build-snapshot", runtime.label(recipe), lambda: build(recipe, runtime))
 
 
-def build(recipe: Recipe, runtime: Runtime) -> Built:
+def build(
+    recipe: Recipe,
+    runtime: Runtime,
+    lanes: Sequence[Lane[Run]] = PIPELINE,
+    source: Source = with_source,
+) -> Built:
     """Build, verify and publish one snapshot; nothing is redone that is done already."""
     flow_started, began = time.perf_counter(), datetime.now(UTC)
     with building(runtime.out), runtime.judges(recipe).budget():
-        recipe, runtime, privacy = with_source(recipe, runtime)
+        recipe, runtime, privacy = source(recipe, runtime)
         name_run(runtime.label(recipe)["snapshot"])
         run, results = open_run(recipe, runtime), Results()
-        for lane in PIPELINE:
+        for lane in lanes:
             run_lane(run, lane, results)
         run_id = stage_for_analysts(run, results, privacy)
         publish_funnel(run.staging)

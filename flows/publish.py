@@ -16,6 +16,7 @@ from construction.judging.candidate_ideas import IDEAS_FILE
 from construction.judging.model.asking import model_costs, model_replies
 from construction.signals.mixture import public_mixture
 from construction.signals.pictures import pictures_of
+from construction.workflows.pool import worlds_of
 from data.builds import architecture, host_and_tools, lock_digest
 from data.contracts import Candidate
 from data.pool import fixture_files
@@ -49,6 +50,7 @@ from flows.stages.preflight import FILES
 from flows.stages.questions import questions_report, questions_tables
 from flows.stages.selection import chosen_candidates, selection_report
 from flows.stages.tables import keep_pseudonymized, sealed
+from flows.stages.workflows import WORKFLOW_DEMAND, WORKFLOWS, workflows_report
 
 
 def publish(
@@ -156,10 +158,12 @@ def _release(
             "mixture": public_mixture(signals[0], ideas[0] / IDEAS_FILE) if signals else None,
             "questions": questions_report(outputs.get("questions", ()), phrased) or None,
             "analytics": analytics_report(made_by(results, ANALYTICS.name)),
+            "workflows": workflows_report(outputs.get(WORKFLOW_DEMAND.name, ())),
         },
         tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
         answers=phrased[0] / "private/answers.parquet" if phrased else None,
         private_files=private_files(run, made_by(results, ANALYTICS.name)),
+        worlds=worlds_of(outputs.get(WORKFLOWS.name, ())),
         pictures={**pictures_of(signals, selected), **tables.pictures},
         run_info=dict(run_info) | {"judging": costs} | host_and_tools(),
     )

@@ -26,6 +26,7 @@ from construction.sessions.config import SessionsConfig
 from construction.sessions.network.probe import NetworkRuntime
 from construction.signals.config import SignalsRecipe
 from construction.statements.config import StatementsRecipe
+from construction.workflows.config import WorkflowsRecipe
 from data.canonical import digest
 from data.configuration import Section, merge, read_layers, read_section, read_toml, validated
 from data.contracts import StageConfig
@@ -56,6 +57,7 @@ class _Sections(StageConfig):
     questions: QuestionsRecipe = QuestionsRecipe()
     tables: TablesRecipe = TablesRecipe()
     analytics: AnalyticsRecipe = AnalyticsRecipe()
+    workflows: WorkflowsRecipe = WorkflowsRecipe()
     grading: GradingRecipe = GradingRecipe()
     selection: SelectionRecipe = SelectionRecipe()
     preflight: SandboxRecipe = SandboxRecipe()

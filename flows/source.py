@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from construction.analytics.environment.declaration import read_declaration
 from construction.statements.database import Sources
 from data.builds import require_apart, require_space, require_there
@@ -89,6 +91,20 @@ def _is_anonymized(runtime: Runtime) -> bool:
         return False
     files = read_declaration(runtime.environment).files.values()
     return any(file.disclosure is not Disclosure.PUBLIC for file in files)
+
+
+Source = Callable[[Recipe, Runtime], tuple[Recipe, Runtime, PrivacyStamp]]
+
+
+def with_signals(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, PrivacyStamp]:
+    """As `with_source`, for a build from popularity snapshots alone; without any, the demo's."""
+    if runtime.signals:
+        require_apart(runtime.signals, runtime.out)
+        require_there(runtime.signals)
+        require_extra("masking")  # signals are embedded
+        return recipe, runtime, PrivacyStamp.PUBLIC
+    recipe, demo, privacy = with_source(recipe, runtime)
+    return recipe, runtime.model_copy(update={"signals": demo.signals}), privacy
 
 
 def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, PrivacyStamp]:

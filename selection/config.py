@@ -58,7 +58,8 @@ class SelectionConfig(StageConfig):
     it is split in two (None: no strata). `cover_families` requires at least one item of each
     family. If `drop_zero_discrimination` is false, items that do not distinguish the pilots are
     admitted too (for a subset that stands for the whole pool, or for few pilots, whose agreement
-    says little). `max_changed` bounds the share of items that were not in the last release.
+    says little). `max_changed` bounds the share of items that were not in the last release,
+    `max_per_generator` the number of items that one generator of tasks made.
     """
 
     size: Annotated[int, Field(gt=0)]
@@ -77,6 +78,7 @@ class SelectionConfig(StageConfig):
     must_exclude: tuple[str, ...] = ()
     budget: Annotated[float, Field(gt=0)] | None = None
     max_changed: Share | None = None
+    max_per_generator: Annotated[int, Field(gt=0)] | None = None
     seed: Count = 0
 
 
@@ -100,11 +102,13 @@ class SelectionRecipe(StageConfig):
     candidates without any score left out, or kept beside those with scores? `lane_shares` apply if
     candidates come from more than one lane (by default questions and analytic tasks may fill a
     release between them, and neither alone), `difficulty_shares` among candidates whose difficulty
-    is known. `lite_size`: tasks of the subset for manual audit (None: none is drawn).
+    is known. No generator of workflow tasks has more than `max_per_generator` in a release.
+    `lite_size`: tasks of the subset for manual audit (None: none is drawn).
     """
 
     max_tasks: Annotated[int, Field(gt=0)] | None = None
     max_changed: Share | None = None
+    max_per_generator: Annotated[int, Field(gt=0)] | None = 3
     objective: Objective = Objective.MARGINS
     pilots: tuple[str, ...] = ()
     selection_threshold: Share | None = None
@@ -118,7 +122,14 @@ class SelectionRecipe(StageConfig):
 
 
 _OF_CANDIDATES = frozenset(
-    {"lane_shares", "difficulty_shares", "max_changed", "pilot_threshold", "unpiloted"}
+    {
+        "lane_shares",
+        "difficulty_shares",
+        "max_changed",
+        "max_per_generator",
+        "pilot_threshold",
+        "unpiloted",
+    }
 )
 
 

@@ -44,6 +44,9 @@ class ScreenReason(GateReason):
         "A solution that violates a check or an answer loses neither pass nor points, "
         "or a check has no such solution.",
     )
+
+
+class PilotReason(GateReason):
     NOT_INFORMATIVE = "screen.not_informative", "All agents of the pilot pass, or all fail."
 
 
@@ -110,7 +113,7 @@ PILOT = Gate(
     section="workflows.screening",
     meaning="Do agents of the pilot differ on it?",
     config=ScreeningConfig,
-    reasons=ScreenReason,
+    reasons=PilotReason,
     measure=lambda cells: piloted(cells, ScreeningConfig()),
     limits=(
         Limit(
@@ -118,7 +121,7 @@ PILOT = Gate(
             Bound.MIN,
             "agents",
             "An agent passes.",
-            ScreenReason.NOT_INFORMATIVE,
+            PilotReason.NOT_INFORMATIVE,
             value=lambda m: m["passed"],
             at=1,
             movable=False,
@@ -128,7 +131,7 @@ PILOT = Gate(
             Bound.MIN,
             "agents",
             "An agent fails.",
-            ScreenReason.NOT_INFORMATIVE,
+            PilotReason.NOT_INFORMATIVE,
             value=lambda m: m["agents"] - m["passed"],
             at=1,
             movable=False,

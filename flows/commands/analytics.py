@@ -18,6 +18,7 @@ from data.canonical import digest, keyed_digest, pretty_json
 from data.errors import InputError
 from data.neutralise import one_line
 from flows.commands.options import Config, Key, WriteTo
+from flows.commands.workflows import foreign_lines, has_foreign_tasks
 
 if TYPE_CHECKING:
     from construction.analytics.make import Minted
@@ -196,7 +197,8 @@ def lint_command(
     path: Annotated[
         Path,
         typer.Argument(
-            help="A snapshot, what `benchmint analytics` wrote, or a JSON file of records."
+            help="A snapshot, what `benchmint analytics` wrote, a JSON file of records, or "
+            "folders of tasks."
         ),
     ],
     run: Annotated[
@@ -210,10 +212,15 @@ def lint_command(
         Path | None, typer.Option(help="With --run: folder of the original files [RUN/demo].")
     ] = None,
 ) -> None:
-    """Run every gold anew, or list the faults of foreign task records; exit 1 if there are any."""
+    """Run every gold anew, or list the faults of foreign tasks; exit 1 if there are any.
+
+    Foreign tasks are records, or folders with a task.yaml each, whose graders are attacked.
+    """
     if run is not None:
         n, faults = _lint_records(path, run, files or run / "demo")
         lines = [one_line(f"{task}: {fault}") for task, fault in faults]
+    elif path.is_dir() and has_foreign_tasks(path):
+        n, lines = foreign_lines(path)
     elif path.is_dir():
         n, faults = _lint_folder(path)
         lines = [f"{task}: {fault}" for task, fault in faults]

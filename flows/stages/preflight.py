@@ -18,10 +18,11 @@ from data.run_store import content_digest
 from data.stages import Shard, Stage, Unit
 from flows.run import Work
 from flows.stages.questions import STATEMENTS
+from flows.stages.workflows import WORKFLOWS
 
 # The stages that leave candidates (of one lane the last that ran counts), and their input files.
-POOL_PARTS = (("leak-check",), ("question_phrasing",), (ANNOTATION, ANALYTICS))
-FILES = ("package", ANALYTICS)
+POOL_PARTS = (("leak-check",), ("question_phrasing",), (ANNOTATION, ANALYTICS), (WORKFLOWS.name,))
+FILES = ("package", ANALYTICS, WORKFLOWS.name)
 _SHARD_SIZE = 200  # candidates
 
 

@@ -34,6 +34,8 @@ from construction.grading.trial import (
 from construction.statements.database import DATABASE
 from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database, open_database
+from construction.workflows.agent_tools import tools_of
+from construction.workflows.declaration import service_names
 from data.contracts import Candidate, StageKind
 from data.pool import fixture_files, read_pool
 from data.run_store import content_digest
@@ -47,6 +49,7 @@ from flows.stages.questions import STATEMENTS
 from flows.stages.selection import chosen_from, last_released
 
 INPUT = "preflight-outcomes"  # in the manifest
+_SERVICE_TOOLS = frozenset(tool.name for tool in tools_of(service_names()))  # tried in screening
 log = logging.getLogger("benchmint.stages")
 
 
@@ -102,7 +105,7 @@ class Attempts:
         return outcome
 
     def _keep(self, trial: Trial, faults: Sequence[Fault]) -> None:
-        outside = outside_faults(trial.task, self._database)
+        outside = outside_faults(trial.task, self._database, _SERVICE_TOOLS)
         self._captures.keep(trial.key, outcome_of(trial, [*faults, *outside]))
 
     def _trial(self, task: Candidate) -> Trial:

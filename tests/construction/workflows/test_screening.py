@@ -17,6 +17,7 @@ from construction.workflows.screening import (
     PILOT,
     SCREEN,
     Piloted,
+    PilotReason,
     ScreeningConfig,
     ScreenReason,
     screen,
@@ -68,7 +69,7 @@ def test_each_count_has_its_reason(field: str, value: Any, expected: str) -> Non
 def test_a_pilot_that_all_pass_or_all_fail_says_nothing(passed: int, informative: bool) -> None:
     verdict = PILOT.judge(Piloted(passed, 8), CONFIG)
     assert (verdict.reason is None) is informative
-    assert informative or verdict.reason == ScreenReason.NOT_INFORMATIVE
+    assert informative or verdict.reason == PilotReason.NOT_INFORMATIVE
 
 
 def test_the_drafts_of_a_scenario_pass() -> None:
