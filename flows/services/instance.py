@@ -30,6 +30,7 @@ from data.errors import BenchmintError, InputError
 from data.hash_chain import FIRST, BrokenChain, follows, linked
 
 RUNNING, CLOSED = "running", "closed"
+_PATIENCE = 10.0  # seconds to wait for another connection to the file
 _COLUMNS = tuple(column.name for column in fields(AuditRow))
 _TODO = "Start a new instance from the task's world."
 _TABLES = """
@@ -68,7 +69,8 @@ class Instance:
             raise InputError(str(path), "a file", "no file yet", "Choose another name.")
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
-        database = _connection(path)
+        database = sqlite3.connect(path, check_same_thread=False, timeout=_PATIENCE)
+        _prepare(database)
         database.executescript(_TABLES)
         rows = [("world", world_bytes(world)), ("status", RUNNING.encode())]
         with database:
@@ -156,20 +158,20 @@ def logged(path: Path) -> list[dict[str, Any]]:
         return list(_entries(database, path))
 
 
-def _connection(path: Path) -> sqlite3.Connection:
-    database = sqlite3.connect(path, check_same_thread=False, timeout=10)
+def _prepare(database: sqlite3.Connection) -> None:
     database.execute("PRAGMA journal_mode=WAL")
     database.execute("PRAGMA synchronous=NORMAL")
-    return database
 
 
 def _opened(path: Path) -> tuple[sqlite3.Connection, dict[str, bytes]]:
     if not path.is_file():
         raise InputError(str(path), "no file", "an instance of services", _TODO)
+    database = sqlite3.connect(path, check_same_thread=False, timeout=_PATIENCE)
     try:
-        database = _connection(path)
+        _prepare(database)
         about = dict(database.execute("SELECT name, value FROM about"))
     except sqlite3.Error as error:
+        database.close()
         actual = type(error).__name__
         raise InputError(str(path), actual, "an instance of services", _TODO) from error
     if about.keys() != {"world", "status"}:
