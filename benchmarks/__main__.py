@@ -40,6 +40,7 @@ BENCHMARKS = (
     "graded_answers",
     "answer_words",
     "real_requests",
+    "session_reading",
     "mentions",
     "anonymization_settings",
     "anonymization_text",
