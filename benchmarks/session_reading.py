@@ -3,7 +3,7 @@
     python -m benchmarks.session_reading
 
 The release was built at b9ecef3 from the blind half of `sessions-with-files` (120 labelled requests
-and the recorded sessions, as `benchmarks.real_requests` builds it); on this half no rule is written.
+and the recorded sessions, built as by `benchmarks.real_requests`); on this half no rule is written.
 `benchmarks.reading_packets` drew by the release's digest, first draw: the release has fewer than
 100 tasks, so all were read. The readers are two language models that had not seen the code. They
 saw what an agent sees, and the rubric and the rules. Scores: 0 cannot be done, 1 partly, 2 doable
