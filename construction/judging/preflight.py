@@ -47,7 +47,9 @@ def measures(signals: Signals) -> dict[str, Scalar]:
     person typed, the latter for talk of the workspace only if no file is at hand. `inputs` are
     the files that the agent read, `missing_inputs` those of them that are not released. `systems`
     are wanted and nothing stands for them, `records` are to be gathered and no file can hold them;
-    `offline` parts of the web may not be reached. `told` counts words of request and background.
+    `offline` parts of the web may not be reached. `missing_objects` are to be changed and not
+    there; `unknown_days` and `unknown_askers` count what depends on the day or on who asks. `told`
+    counts words of request and background.
     """
     conversation, opening, demands = signals.conversation, signals.opening, signals.demands
     has_past = bool(conversation.said_before)
@@ -74,6 +76,9 @@ def measures(signals: Signals) -> dict[str, Scalar]:
         "systems": len(conversation.systems_missing),
         "records": len(conversation.records_missing),
         "offline": len(conversation.offline),
+        "missing_objects": len(conversation.objects_missing),
+        "unknown_days": len(conversation.day_unknown),
+        "unknown_askers": len(conversation.asker_unknown),
         "people": conversation.people,
         "thread": conversation.is_thread,
         "told": signals.words_shown,

@@ -37,7 +37,9 @@ def unknown_asker(text: str, paths: Collection[str]) -> tuple[str, ...]:
 
     A mailbox or a calendar is somebody's own; a file that carries "my" in its name too.
     """
-    if not any(extension_of(path) in _TABLES for path in paths) or _GIVEN_ASKER.search(_plain(text)):
+    if not any(extension_of(path) in _TABLES for path in paths) or _GIVEN_ASKER.search(
+        _plain(text)
+    ):
         return ()
     words = {word for path in paths for word in re.split(r"[\W_]+", path.casefold())}
     if not _OWNED.isdisjoint(words):
