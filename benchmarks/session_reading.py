@@ -10,6 +10,8 @@ saw what an agent sees, and the rubric and the rules. Scores: 0 cannot be done, 
 and gradable, 3 as good as a published benchmark's. Their sentences are not published, for they
 quote the tasks; the column `reason` names the class into which each was put afterwards, by hand
 below 2, and from 2 up `rubric_weak` where the sentence holds something against rubric or checks.
+Two more such readers read 60 rejections, drawn in the same way. What they named has led to rules
+since, written on other requests: this is a reading of that release, not of the code of today.
 """
 
 from __future__ import annotations
@@ -38,10 +40,11 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """One rejection: is it right, and is the reason that it gives?"""
+    """One rejection: is it right, and is the reason that it gives? `reason`: what is wrong."""
 
     right: bool
     reason_right: bool
+    reason: str = "ok"
 
 
 def read_scores(path: Path) -> dict[int, Score]:
@@ -58,7 +61,9 @@ def read_scores(path: Path) -> dict[int, Score]:
 def read_rejections(path: Path) -> dict[int, Rejection]:
     """The judgements of one reader by the number of the rejection."""
     return {
-        int(row["n"]): Rejection(row["rejection_right"] == "true", row["reason_right"] == "true")
+        int(row["n"]): Rejection(
+            row["rejection_right"] == "true", row["reason_right"] == "true", row["reason"]
+        )
         for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())
     }
 
@@ -77,12 +82,17 @@ def released_text(readers: Mapping[str, Mapping[int, Score]]) -> str:
     text += f"\nBoth give 2 or more to {_share(both, len(pairs))}. They give the same score to "
     text += f"{exact} of {len(pairs)}; quadratically weighted κ {_kappa(weighted_kappa(pairs))}; "
     text += f"κ of 2 or more {_kappa(binary.kappa)}.\n"
-    names = list(readers)
-    counts = [Counter(row.reason for row in readers[name].values()) for name in names]
+    return text + "\nWhat is held against the tasks:\n\n" + _classes(readers)
+
+
+def _classes(
+    readers: Mapping[str, Mapping[int, Score]] | Mapping[str, Mapping[int, Rejection]],
+) -> str:
+    """How often each reader's remarks are of each class, the commonest first."""
+    counts = [Counter(row.reason for row in rows.values()) for rows in readers.values()]
     reasons = sorted(counts[0] | counts[1], key=lambda key: (-counts[0][key] - counts[1][key], key))
-    text += "\nWhat is held against the tasks:\n\n"
     rows = [[f"`{key}`", *(str(count[key]) for count in counts)] for key in reasons]
-    return text + table(("class", *names), rows)
+    return table(("class", *readers), rows)
 
 
 def _scores_row(name: str, rows: Mapping[int, Score]) -> list[str]:
@@ -108,7 +118,7 @@ def rejections_text(readers: Mapping[str, Mapping[int, Rejection]]) -> str:
     for title, key in (("rejection", "right"), ("reason", "reason_right")):
         sides = [[str(getattr(row[n], key)) for n in sorted(first)] for row in (first, second)]
         text += f"\nκ of the {title} being right: {_kappa(agreement(*sides).kappa)}.\n"
-    return text
+    return text + "\nWhat is wrong with rejections or reasons:\n\n" + _classes(readers)
 
 
 def _rejection_rows(readers: Mapping[str, Mapping[int, Rejection]]) -> Iterator[list[str]]:

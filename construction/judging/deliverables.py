@@ -94,8 +94,8 @@ _SENT_OR_READ = re.compile(
     r"|(?P<made_zh>发|写|起草|添加|加到|创建|新建|安排|写入|放进|生成|预约|把)|(?P<read_zh>查|看|读|找|根据|从)"
 )
 _BEFORE_NOUN = re.compile(
-    r"\b(?:the|an?|this|that|these|his|her|my|our|your|their|each|every|all|first|last|latest|name|phone"
-    r"|address|title|of|from)(?: and)?,? $"
+    r"\b(?:the|an?|this|that|these|his|her|my|our|your|their|each|every|all|first|last|latest|names?|phones?"
+    r"|address(?:es)?|titles?|numbers?|of|from)(?: and)?,? $"
 )
 _LOOK_BACK = 80  # characters
 _MOST = 20  # names kept as hints
@@ -179,7 +179,7 @@ def _made(sentence: str, wish: ResourceKind) -> bool:
         if resource.kind is not wish:
             continue
         start = text.find(resource.name)
-        is_noun = resource.name.startswith("email") and _BEFORE_NOUN.search(text, 0, start)
+        is_noun = "email" in resource.name[:9] and _BEFORE_NOUN.search(text, 0, start)
         end = start if is_noun or wish is ResourceKind.CALENDAR else start + len(resource.name)
         verbs = list(_SENT_OR_READ.finditer(text, 0, end))
         if verbs and (verbs[-1].lastgroup or "").startswith("made"):
