@@ -97,6 +97,10 @@ _BEFORE_NOUN = re.compile(
     r"\b(?:the|an?|this|that|these|his|her|my|our|your|their|each|every|all|first|last|latest|names?|phones?"
     r"|address(?:es)?|titles?|numbers?|of|from)(?: and)?,? $"
 )
+_EACH_FOLDER = re.compile(
+    r"\b(?:in|into|to|under|inside) (?:each|every|their|his or her|the respective)\b[^.;]{0,40}"
+    r"\b(?:folder|director)|每(?:个|位|名)[^。；]{0,12}(?:文件夹|目录)|各自的(?:文件夹|目录)"
+)
 _LOOK_BACK = 80  # characters
 _MOST = 20  # names kept as hints
 
@@ -120,11 +124,14 @@ def expected_deliverables(
     """
     produced = _produced(acts)
     names: dict[str, list[str]] = {}
+    repeated: set[str] = set()
     for path in named:
         kind, base = type_of(path), _base(path)
-        if kind is not None and base not in names.setdefault(kind.name, []):
+        if kind is not None and _is_repeated(request, base):
+            repeated.add(kind.name)
+        elif kind is not None and base not in names.setdefault(kind.name, []):
             names[kind.name].append(base)
-    requested = _types_asked_for(request, names, produced)
+    requested = {**_types_asked_for(request, names, produced), **dict.fromkeys(repeated, 2)}
     if requested or names:
         return tuple(
             _requested(kind, requested.get(kind, 1), names.get(kind, []), kind in produced)
@@ -141,6 +148,13 @@ def expected_deliverables(
             for kind in sorted(produced)
         )
     return (Deliverable(file_type="md", name_hints=(ANSWER,)),)
+
+
+def _is_repeated(request: str, name: str) -> bool:
+    """Is a file of this name to lie in a folder of each person or thing, and so several times?"""
+    return any(
+        name in item.text and _EACH_FOLDER.search(item.text.lower()) for item in read(request)
+    )
 
 
 def with_moved(

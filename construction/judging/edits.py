@@ -109,7 +109,8 @@ def _moved_phrases(request: str) -> Iterator[tuple[str, str]]:
     for sentence in read(request):
         text = " ".join(sentence.text.lower().split())
         for match in _MOVED.finditer(text):
-            if sentence.ask is not Ask.STATUS and not is_negated(text, match.start("object")):
+            is_made = match["verb"] == "convert" and _SAVED.search(text, 0, match.start())
+            if not is_made and not is_negated(text, match.start("object")):
                 yield (match["verb"] or "rename"), match["object"]
 
 

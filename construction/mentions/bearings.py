@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from construction.grading.file_types import extension_of
-from construction.mentions.negation import is_negated
 from construction.mentions.spans import find_file_spans
 from data.text.dates import find_dates
 from data.text.lexicon import load_table
@@ -18,15 +17,17 @@ from data.text.sentences import sentence_spans
 
 _TABLE = load_table(__package__, "bearings.toml")
 _MOST = 400  # sentences
+_LONG = 400  # characters
 
 
 def unknown_day(text: str, *, for_event: bool = False) -> tuple[str, ...]:
     """The words that need to be known what day it is; empty where the request names a date.
 
-    `for_event`: something is to be put on a calendar, which needs more than "tomorrow".
+    `for_event`: something is to be put on a calendar, which needs more than "tomorrow". In a long
+    request the day is but a part of many, and none is named.
     """
     lowered = _plain(text)
-    if _GIVEN_DAY.search(lowered) or any(True for _ in find_dates(text)):
+    if len(lowered) > _LONG or _GIVEN_DAY.search(lowered) or any(True for _ in find_dates(text)):
         return ()
     patterns = (_DAY, _RELATIVE) if for_event else (_DAY,)
     return tuple(dict.fromkeys(said for pattern in patterns for said in _said(text, pattern)))
@@ -53,7 +54,7 @@ def _said(text: str, pattern: re.Pattern[str]) -> Iterator[str]:
             return
         sentence = _plain(_without_files(text[start:end]))
         match = pattern.search(sentence)
-        if match is not None and not is_negated(sentence, match.start()):
+        if match is not None and not _NEGATED.search(sentence, 0, match.start()):
             yield match.group()
 
 
@@ -74,6 +75,7 @@ def _any(patterns: Sequence[str]) -> re.Pattern[str]:
     return re.compile("|".join(patterns))
 
 
+_NEGATED = re.compile(r"(?:\b(?:not|never|no|without|n't)(?: \w+){0,2} |不要|不用|无需|没有)$")
 _DAY = _any([*_TABLE["day"]["en"], *_TABLE["day"]["zh"]])
 _RELATIVE = _any([*_TABLE["day"]["relative_en"], *_TABLE["day"]["relative_zh"]])
 _GIVEN_DAY = _any(_TABLE["day"]["given"])

@@ -31,7 +31,7 @@ def conversation_of(
     is_offline: bool,
     has_event: bool,
 ) -> Conversation:
-    """What is known of the conversation; `has_event`: an event for a calendar is to be delivered."""
+    """What is known of the conversation; `has_event`: a calendar event is to be delivered."""
     released = {tail(fixture.path) for fixture in fixtures}
     given = [fixture.path for fixture in fixtures]
     read_first: set[str] = set()
@@ -59,7 +59,7 @@ def conversation_of(
 
 
 def with_day(merged: Merged, turns: Sequence[UserTurn]) -> Merged:
-    """The request with the day on which it was typed, where it depends on that and the log has it."""
+    """The request with the day on which it was typed, if it depends on that and the log has it."""
     times = [turn.at for turn in turns if turn.at is not None]
     if not times or not unknown_day(merged.text, for_event=True):
         return merged

@@ -63,6 +63,7 @@ def test_the_changed_file_is_delivered() -> None:
         ("Copy the document into the archive folder.", ["a.docx"], ["a.docx"], []),
         ("Convert the picture to a pdf.", ["a.docx"], [], ["the picture"]),
         ("Convert the picture to a pdf.", ["a.jpg"], [], []),
+        ("Save the list in a word file and convert the word file to pdf.", ["a.eml"], [], []),
         ("Rename the pdf file.", ["a.pdf", "b.pdf"], [], []),
         ("Do not rename the pdf file; read it.", ["mail/a.eml"], [], []),
         ("Delete the last row of the boats spreadsheet.", ["in/notes.md"], [],

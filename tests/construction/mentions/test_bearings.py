@@ -21,6 +21,8 @@ ROSTER = ["data/ferry_bookings.xlsx"]
         ("Today is 2 May 2031. Which loans are overdue?", False, ()),
         ("Sum the column of overdue.csv.", False, ()),
         ("Do not flag overdue loans; count them all.", False, ()),
+        ("Do not drop any loan, and flag overdue loans.", False, ("overdue",)),
+        ("Flag overdue loans. " + "Then list each shelf. " * 20, False, ()),
         ("Put the tasting into the calendar for tomorrow.", True, ("tomorrow",)),
         ("Write a notice that the pool is shut tomorrow.", False, ()),
         ("All pupils attend today, enter Y for each.", False, ()),
@@ -42,6 +44,8 @@ def test_the_day_is_needed(text: str, for_event: bool, words: tuple[str, ...]) -
         ("What is my seat on the ferry?", ["mail/inbox.json"], ()),
         ("What is my seat on the ferry?", [], ()),
         ("Which cabin did Runa book?", ROSTER, ()),
+        ("Find the cabin that I booked.", ROSTER, ("find the cabin that i booked",)),
+        ("Enter what these receipts say; I paid all of them.", ["a.jpg"], ()),
     ],
 )
 def test_the_asker_is_needed(text: str, paths: list[str], words: tuple[str, ...]) -> None:
