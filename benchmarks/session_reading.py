@@ -74,9 +74,8 @@ def released_text(readers: Mapping[str, Mapping[int, Score]]) -> str:
     text = table(head, [_scores_row(name, rows) for name, rows in readers.items()])
     first, second = readers.values()
     pairs = [(first[number].score, second[number].score) for number in sorted(first)]
-    binary = agreement(
-        *([str(score >= _GOOD) for score in side] for side in zip(*pairs, strict=True))
-    )
+    good = [[str(score >= _GOOD) for score in side] for side in zip(*pairs, strict=True)]
+    binary = agreement(good[0], good[1])
     exact = sum(one == two for one, two in pairs)
     both = sum(min(pair) >= _GOOD for pair in pairs)
     text += f"\nBoth give 2 or more to {_share(both, len(pairs))}. They give the same score to "
@@ -117,7 +116,7 @@ def rejections_text(readers: Mapping[str, Mapping[int, Rejection]]) -> str:
     first, second = readers.values()
     for title, key in (("rejection", "right"), ("reason", "reason_right")):
         sides = [[str(getattr(row[n], key)) for n in sorted(first)] for row in (first, second)]
-        text += f"\nκ of the {title} being right: {_kappa(agreement(*sides).kappa)}.\n"
+        text += f"\nκ of the {title} being right: {_kappa(agreement(sides[0], sides[1]).kappa)}.\n"
     return text + "\nWhat is wrong with rejections or reasons:\n\n" + _classes(readers)
 
 

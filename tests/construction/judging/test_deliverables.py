@@ -119,6 +119,7 @@ def test_a_file_for_each_persons_folder_is_several_files() -> None:
         ("Create calendar events for each rower.", ["ics"]),
         ("Schedule the regatta with Ann on calendar.", ["ics"]),
         ("Email the table to Ann.", ["eml"]),
+        ("Pair the rowers and email those rowers.", ["eml"]),
         ("Read the email to Ann and list the prices.", ["md"]),
         ("List the name and email to call.", ["md"]),
         ("Draft an email to Ann.", ["eml"]),
