@@ -156,9 +156,7 @@ def _release(
         selection={
             **selected,
             "mixture": public_mixture(signals[0], ideas[0] / IDEAS_FILE) if signals else None,
-            "questions": questions_report(outputs.get("questions", ()), phrased) or None,
-            "analytics": analytics_report(made_by(results, ANALYTICS.name)),
-            "workflows": workflows_report(outputs.get(WORKFLOW_DEMAND.name, ())),
+            **_lane_reports(results),
         },
         tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
         answers=phrased[0] / "private/answers.parquet" if phrased else None,
@@ -167,6 +165,16 @@ def _release(
         pictures={**pictures_of(signals, selected), **tables.pictures},
         run_info=dict(run_info) | {"judging": costs} | host_and_tools(),
     )
+
+
+def _lane_reports(results: Results) -> dict[str, Any]:
+    """What each lane says of itself, None for one that did not run."""
+    questions, phrased = (made_by(results, name) for name in ("questions", "question_phrasing"))
+    return {
+        "questions": questions_report(questions, phrased) or None,
+        "analytics": analytics_report(made_by(results, ANALYTICS.name)),
+        "workflows": workflows_report(made_by(results, WORKFLOW_DEMAND.name)),
+    }
 
 
 def _ledger_tables(records: StageRecords) -> LedgerTables:
