@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from benchmarks.report import table, write_result
 from construction.judging.model.attempts import without_orders
@@ -35,7 +36,8 @@ def reaches(text: str) -> bool:
 
 def main() -> None:
     sets = tomllib.loads(_TEXTS.read_text(encoding="utf-8"))
-    rows, figures = [], {}
+    rows: list[list[str]] = []
+    figures: dict[str, Any] = {}
     for name, texts in sets.items():
         known = sum(map(addresses_judge, texts))
         through = [text for text in texts if reaches(text)]
