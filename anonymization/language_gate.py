@@ -47,7 +47,11 @@ class TextLanguages:
 
 def supported_languages(config: DetectionConfig) -> frozenset[str] | None:
     """The languages in which names are found; None if no names are looked for by any model."""
-    models = {"en": config.english_model, "zh": config.chinese_model}
+    models = {
+        "en": config.english_model,
+        "zh": config.chinese_model,
+        "ja": config.japanese_model,
+    }
     supported = frozenset(language for language, model in models.items() if model)
     return supported if supported and _NAMES & set(config.entities) else None
 

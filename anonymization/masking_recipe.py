@@ -8,6 +8,8 @@ from __future__ import annotations
 from enum import StrEnum
 from pathlib import Path
 
+from pydantic import field_validator
+
 from anonymization.documents.contracts import DocumentConfig, Pictures
 from anonymization.instruction_gate import InstructionConfig
 from anonymization.language_gate import LanguageConfig
@@ -60,6 +62,14 @@ class MaskingRecipe(StageConfig):
     language: LanguageConfig = LanguageConfig()
     leaks: LeakConfig = LeakConfig()
 
+    @field_validator("detection", mode="before")
+    @classmethod
+    def _for_tasks(cls, given: object) -> object:
+        """What a recipe leaves out of `detection` is as for tasks, and not as for records."""
+        if not isinstance(given, dict):
+            return given
+        return DetectionConfig.for_tasks().model_dump() | given
+
 
 def for_source(recipe: MaskingRecipe, disclosure: Disclosure) -> MaskingRecipe:
     """The recipe with its level decided, and with the kinds of detection that the level looks for.
@@ -81,7 +91,8 @@ def for_source(recipe: MaskingRecipe, disclosure: Disclosure) -> MaskingRecipe:
     pictures = recipe.documents.pictures or unseen or Pictures.APPROVED
     documents = recipe.documents.model_copy(update={"pictures": pictures})
     if level is not MaskingLevel.FULL:  # such kinds are known by their form: no model is needed
-        detection = detection.model_copy(update={"english_model": "", "chinese_model": ""})
+        no_models = {"english_model": "", "chinese_model": "", "japanese_model": ""}
+        detection = detection.model_copy(update=no_models)
         documents = documents.model_copy(update={"caption_model": ""})
     return recipe.model_copy(
         update={"level": level, "detection": detection, "documents": documents}

@@ -3,11 +3,14 @@
     python -m benchmarks            all but those of `APART`
     python -m benchmarks lane kill_points
 
-Three need a folder and run alone:
+Some need a folder or a file and run alone:
 
+    python -m benchmarks.blind_plants FOLDER
     python -m benchmarks.judging MATERIAL/sessions
     python -m benchmarks.task_labels MATERIAL
     python -m benchmarks.evaluation SNAPSHOT
+    python -m benchmarks.analytics_reading SNAPSHOT OUT
+    python -m benchmarks.workflow_release SIGNALS.csv
 """
 
 from __future__ import annotations
@@ -28,12 +31,17 @@ BENCHMARKS = (
     "linking",
     "sampler",
     "sec_read",
+    "question_floor",
     "questions",
     "analytics",
+    "workflows",
     "grading",
+    "services",
     "graded_answers",
+    "answer_words",
     "real_requests",
     "mentions",
+    "anonymization_settings",
     "anonymization_text",
     "anonymization_secrets",
     "anonymization_tables",
@@ -49,6 +57,7 @@ APART = (
     "leaderboard_page",
     "mutation",
     "named_inputs",
+    "question_sheets",
 )  # need a browser, other rights or a release, or long
 
 

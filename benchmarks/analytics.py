@@ -34,6 +34,7 @@ from flows.commands.analytics import analytics_command, public_half
 MATERIAL = Path("../shared/material")
 DECLARATION = Path(__file__).with_name("analytics_japan.toml")
 KEY = bytes(range(32))
+LONGEST = 120  # seconds
 _GUESSED = "a guesser is right too often"
 # Accuracy on tasks that had failed, by difficulty, as DataClawBench reports it.
 _SEED = (("raw", "0 / 0 / 0"), ("cleaned", "20 / 33.3 / 0"), ("guided", "40 / 45 / 20"))
@@ -58,13 +59,14 @@ def timed(
     out: Path, key: Path, declaration: Path | None = None, files: Path | None = None
 ) -> dict[str, Any]:
     """The command's time, the memory of this process so far, and its report."""
-    began = time.perf_counter()
+    began, worked = time.perf_counter(), time.process_time()
     with suppress(typer.Exit):  # what is refused is measured all the same
         analytics_command(declaration, files, seed=0, key=key, out=out)
-    seconds = time.perf_counter() - began
+    seconds, busy = time.perf_counter() - began, time.process_time() - worked
     report: dict[str, Any] = orjson.loads((out / "private/analytics/report.json").read_bytes())
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    return {"seconds": round(seconds, 1), "peak_mib": round(peak), "report": report}
+    figures = {"seconds": round(seconds, 1), "processor_s": round(busy, 1)}
+    return figures | {"peak_mib": round(peak), "report": report}
 
 
 def figures_of(out: Path, declaration: Declaration, run: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +87,30 @@ def figures_of(out: Path, declaration: Declaration, run: dict[str, Any]) -> dict
         "analysts": analysts(out, declaration, tasks),
         "most_per_template_and_family": most(tasks),
         "files_in_raw": sum(path.is_file() for path in raw.rglob("*")),
+        "risks": risks(out),
+        "implausible": implausible(out),
     }
+
+
+def risks(out: Path) -> dict[str, dict[str, Any]]:
+    """Per anonymized file with measures the rates of the attacks, and the rank correlation kept."""
+    privacy = orjson.loads((out / "private/analytics/privacy.json").read_bytes())
+    return {
+        name: {
+            **{k: v for k, v in of["verdict"]["measures"].items() if isinstance(v, float)},
+            "spearman": of["utility"]["spearman"],
+            "sums": of["utility"]["sums"],
+        }
+        for name, of in privacy.get("tables", {}).items()
+        if of.get("verdict")
+    }
+
+
+def implausible(out: Path) -> float:
+    """The share of the released rows of accounts with more operating income than revenue."""
+    table = pl.read_csv(public_half(out) / "environment/cleaned/tables/accounts.csv")
+    known = table.drop_nulls(["operating_income", "revenue"])
+    return known.filter(pl.col("operating_income") > pl.col("revenue")).height / known.height
 
 
 def changed(out: Path, tasks: list[AnalyticTask]) -> dict[str, int]:
@@ -139,16 +164,22 @@ def summary(figures: dict[str, Any]) -> Iterator[str]:
     """What stops a release, yield, time, and what was checked."""
     report, demo, moved = figures["report"], figures["demo"], figures["changed"]
     asked_for, made = report["asked_for"], report["made"]
+    if figures["seconds"] > LONGEST:
+        yield (
+            f"**Over the bar of {LONGEST} s**: {figures['seconds']} s by the clock on a machine "
+            f"with other work, of which this process worked {figures['processor_s']} s."
+        )
     if report["refused"]:
         yield (
             "**Not releasable as declared**: the gates of the tables lane refuse it. "
-            f"{report['refused']}. Several years under one pseudonym are what the history attack "
-            "lives on. The terms of two sources are unread besides."
+            f"{report['refused']}. The terms of two sources are unread besides."
         )
+    else:
+        yield from passed(figures)
     yield (
         f"{report['tasks']} of {sum(asked_for.values())} tasks pass the gates of this lane "
-        f"({report['candidates']} candidates) in {figures['seconds']} s (bar 120), attacks on the "
-        f"tables included, and {figures['peak_mib']} MiB (bar 2,048), one process. Demo: "
+        f"({report['candidates']} candidates) in {figures['seconds']} s (bar {LONGEST}), attacks "
+        f"on the tables included, and {figures['peak_mib']} MiB (bar 2,048), one process. Demo: "
         f"{demo['report']['tasks']} tasks in {demo['seconds']} s (bar 20 in 10 s)."
     )
     short = [name for name, n in asked_for.items() if made.get(name, 0) < n]
@@ -162,6 +193,29 @@ def summary(figures: dict[str, Any]) -> Iterator[str]:
     )
 
 
+def passed(figures: dict[str, Any]) -> Iterator[str]:
+    """How the anonymized files came below the limits of risk, and what that cost."""
+    yield (
+        "The terms of two sources are unread: the set cannot be published, only counted. The gates "
+        "of the tables lane let the anonymized files pass with the default limits. Before, with "
+        "one pseudonym for all years, they refused them (history .973, limit .2; .873 of columns "
+        "and industries drifted, limit 0). Now each of four years has pseudonyms of its own, since "
+        "no task follows one company; ranks are swapped within a quarter of industry and year; "
+        "industries with fewer than 70 rows, days, listing market, cash, net assets and the "
+        "register's capital stay out. The settings were found by looking at what drifted."
+    )
+    names = ("one company", "whole industry", "history", "largest company", "unchanged row")
+    rows = [
+        [name, *(f"{of.get(risk, 0):.3f}" for risk in names), f"{of['spearman']:.3f}"]
+        for name, of in figures["risks"].items()
+    ]
+    yield table(["file", *names, "least rank correlation kept"], rows)
+    yield (
+        f"The price: swapped columns no longer fit each other; {figures['implausible']:.1%} of the "
+        "rows have more operating income than revenue. The gold is computed on what is released."
+    )
+
+
 def noise(figures: dict[str, Any]) -> Iterator[str]:
     """Guessers, the noise that bites, and the scripted analysts."""
     report, keys = figures["report"], ("n", "chance", "majority", "ranking")
@@ -171,6 +225,10 @@ def noise(figures: dict[str, Any]) -> Iterator[str]:
     yield (
         f"Noise changes the answer of {report['noisy_share']:.0%} of the tasks if it is ignored; "
         "by kind, and how often the files hold it:"
+    )
+    quota = report["noise_quota"]
+    yield "Quotas of noise, wanted and reached: " + ", ".join(
+        f"{kind} {share['wanted']:.0%} / {share['reached']:.0%}" for kind, share in quota.items()
     )
     kinds = [
         [kind, str(report["noise"].get(kind, "")), f"{n:,}"]

@@ -220,7 +220,7 @@ def _race(texts: Sequence[str], peer: Find) -> dict[str, float]:
     return figures
 
 
-_PLANTS = (
+PLANTS = (
     ("My colleague {} will review it.", "Margaret Ellsworth"),
     ("Please forward the log to {} today.", "r.hollander@brightwater-legal.com"),
     ("Call me at {} after lunch.", "+44 20 7946 0958"),
@@ -242,7 +242,7 @@ def _planted(texts: Sequence[str], ours: Find, peer: Find) -> dict[str, Any]:
     """Character recall on sentences added to every so many session strings, on a line of theirs."""
     planted, spans = [], []
     for position, text in enumerate(texts[::_PLANT_EVERY]):
-        frame, value = _PLANTS[position % len(_PLANTS)]
+        frame, value = PLANTS[position % len(PLANTS)]
         before = text[:4000] + "\n"
         start = len(before) + frame.index("{}")
         planted.append(before + frame.format(value) + "\n" + text[4000:8000])

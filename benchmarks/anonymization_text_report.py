@@ -12,21 +12,29 @@ from data.atomic import write_bytes
 from data.canonical import pretty_json
 
 _PAGE, _FIGURES = RESULTS / "anonymization.md", RESULTS / "anonymization.json"
-_OPEN, _CLOSE = "<!-- text -->", "<!-- /text -->"
+_HEADING = "# anonymization\n"
 _HALVES = ("development", "held_out", "all")
 
 
 def write_text_part(figures: Mapping[str, Any]) -> None:
     """Put the figures under `text` in the JSON and the section between marks in the page."""
+    write_section("text", figures, _section(figures))
+
+
+def write_section(name: str, figures: Mapping[str, Any], section: str) -> None:
+    """Put figures under `name` in the JSON, and a section between marks of that name in the page.
+
+    A new section comes first.
+    """
     known = json.loads(_FIGURES.read_text("utf-8")) if _FIGURES.exists() else {}
-    write_bytes(_FIGURES, pretty_json(known | {"text": dict(figures) | {"machine": machine()}}))
-    page = _PAGE.read_text("utf-8") if _PAGE.exists() else "# anonymization\n"
-    section = f"{_OPEN}\n{_section(figures)}{_CLOSE}\n"
-    marked = re.compile(f"{_OPEN}.*{_CLOSE}\n", re.DOTALL)
+    write_bytes(_FIGURES, pretty_json(known | {name: dict(figures) | {"machine": machine()}}))
+    page = _PAGE.read_text("utf-8") if _PAGE.exists() else _HEADING
+    section = f"<!-- {name} -->\n{section}<!-- /{name} -->\n"
+    marked = re.compile(f"<!-- {name} -->.*<!-- /{name} -->\n", re.DOTALL)
     if marked.search(page):
         page = marked.sub(lambda _: section, page)
     else:
-        page = f"{page.rstrip()}\n\n{section}"
+        page = page.replace(_HEADING, f"{_HEADING}\n{section}", 1)
     write_bytes(_PAGE, page.encode())
 
 

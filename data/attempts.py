@@ -5,6 +5,7 @@
     ATTEMPTS/<configuration>/trajectories/<task>-<epoch>.json   the same for viewers: ATIF
     ATTEMPTS/<configuration>/outputs/<task>-<epoch>/        the files that it delivered
     ATTEMPTS/<configuration>/replies/<task>-<epoch>.jsonl   what its model answered, as it came
+    ATTEMPTS/<configuration>/services/<task>-<epoch>.sqlite   the services of a workflow task
     ATTEMPTS/<configuration>/logs/                          the runner's own logs
 
 A file is written once the attempt has ended, synced and moved into place: a killed run leaves whole
@@ -31,7 +32,7 @@ from data.snapshot import layout
 from data.tables import frame_of, replace_frames
 
 FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
-REPLIES = "replies"
+REPLIES, SERVICES = "replies", "services"
 TRAJECTORIES, TABLES_FOLDER = "trajectories", "scores"
 _LARGEST = 1 << 53  # a number that tables hold, and nothing counts up to
 RUN_BUDGET_SPENT = "the budget of the run is spent"  # the error of an attempt that it cut off
@@ -131,7 +132,7 @@ def infra_errors(folder: Path) -> list[str]:
 
 def check_name(configuration: str) -> None:
     """Raise InputError for a configuration's name that is no name of a folder of its own."""
-    own = (FOLDER, OUTPUTS, LOGS, TRAJECTORIES, TABLES_FOLDER, REPLIES)
+    own = (FOLDER, OUTPUTS, LOGS, TRAJECTORIES, TABLES_FOLDER, REPLIES, SERVICES)
     is_one = layout.is_safe_path(configuration) and "/" not in configuration
     if not is_one or configuration.startswith(".") or configuration in own:
         raise InputError(

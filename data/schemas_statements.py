@@ -117,6 +117,7 @@ QUESTIONS = Table(
         "question": (pl.String, "the question"),
         "unit": (pl.String, "unit asked for: currency, CODE/share, shares, percent, ratio, count"),
         "category": (pl.String, "one of the six categories"),
+        "level": (pl.String, "easy, medium or hard"),
         "ticker": (pl.String, "ticker or securities code; null if unknown"),
         "company": (pl.String, "name of the company as the question writes it"),
         "company_id": (pl.String, "source and its own id"),
@@ -142,5 +143,7 @@ ANSWERS = Table(
         "document": (pl.String, "filing"),
         "report": (pl.Int64, "number of the statement within the filing; null if none"),
         "line": (pl.Int64, "row within that statement; null if none"),
+        "operation": (pl.String, "difference, growth or ratio of two values; null for one value"),
+        "second_point_id": (pl.String, "the second data point; null for one value"),
     },
 )

@@ -176,6 +176,22 @@ class Prepared(Generic[R]):
     parts: Sequence[tuple[StageKey, Callable[[Path], None]]]
 
 
+@dataclass(frozen=True, slots=True)
+class StageEnd:
+    """How a stage ended: was all of its output there already, and how many units went where."""
+
+    stage: str
+    reused: bool
+    counts: Mapping[str, int]
+
+    @property
+    def line(self) -> str:
+        """The same for people: `labels: 46 kept, done already`."""
+        counted = [f"{n:,} {outcome.replace('_', ' ')}" for outcome, n in self.counts.items()]
+        parts = [", ".join(counted) or "nothing counted", *["done already"][: self.reused]]
+        return f"{self.stage}: {', '.join(parts)}"
+
+
 def prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> Prepared[R]:
     """Look outside, and derive the keys of a stage from all that its output depends on."""
     given = {name: outputs.get(name, ()) for name in stage.reads}
@@ -197,21 +213,24 @@ def prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> Prepared
     return Prepared(work, inputs, [(key, partial(stage.compute, work))])
 
 
-def run_stage(run: R, stage: Stage[R], results: Results) -> None:
+def run_stage(run: R, stage: Stage[R], results: Results) -> StageEnd:
     """Add the outputs of a stage to `results`, computing those that are not there yet."""
     with guarded(stage.name):
         kept = stage.stand_in(run) if stage.stand_in is not None else None
         if kept is not None:
             results.outputs[stage.name] = (kept,)
-            return
+            return StageEnd(stage.name, True, _counts((kept,)))
         prepared = prepare(run, stage, results.outputs)
+        reused = all(run.store.is_done(stage.name, key) for key, _ in prepared.parts)
         folders = _computed(run, stage, prepared)
         _check_units(stage, folders)
-        log.info("counted", extra={"stage": stage.name, **_counts(folders)})
+        end = StageEnd(stage.name, reused, _counts(folders))
+        log.info("counted", extra={"stage": stage.name, **end.counts})
         if stage.deliver is not None:
             stage.deliver(prepared.work, folders)
         results.outputs[stage.name] = folders
         results.inputs |= prepared.inputs
+        return end
 
 
 def _setting(recipe: Any, path: str) -> Any:

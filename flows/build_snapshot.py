@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -13,12 +14,13 @@ from data.errors import NothingReleasedError
 from data.snapshot import SnapshotRef
 from data.stages import Lane, Results, run_stage
 from data.staging import record_release
-from flows.prefect_adapter import as_flow, as_task, publish_funnel
+from flows.prefect_adapter import as_flow, as_task, name_run, publish_funnel, publish_release
 from flows.publish import publish, released_candidates, stage_for_analysts
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
-from flows.source import with_source
+from flows.source import Source, with_source
 from flows.stages import (
+    analytics,
     informative,
     judging,
     masking,
@@ -29,6 +31,7 @@ from flows.stages import (
     sessions,
     signals,
     tables,
+    workflows,
 )
 
 SIGNALS = Lane(
@@ -66,6 +69,18 @@ QUESTIONS = Lane(
     stages=(questions.STATEMENTS, questions.QUESTIONS, questions.QUESTION_PHRASING),
     given=questions.is_given,
 )
+ANALYTICS = Lane(
+    name="tables-to-analytics",
+    meaning="An environment of files to analytic tasks over it.",
+    stages=(analytics.ENVIRONMENT, analytics.ANALYTICS, analytics.ANNOTATION),
+    given=analytics.is_given,
+)
+WORKFLOWS = Lane(
+    name="signals-to-workflows",
+    meaning="From demand to executable tasks over services and broken workspaces.",
+    stages=(workflows.WORKFLOW_DEMAND, workflows.WORKFLOWS),
+    given=workflows.is_given,
+)
 SELECTION = Lane(
     name="select-subset",
     meaning="From the pool of all lanes to the tasks of the release.",
@@ -76,7 +91,8 @@ SELECTION = Lane(
         selection.SELECT,
     ),
 )
-PIPELINE = (SIGNALS, TABLES, SESSIONS, QUESTIONS, SELECTION)
+WORKFLOWS_ALONE = (SIGNALS, WORKFLOWS, SELECTION)
+PIPELINE = (SESSIONS, QUESTIONS, TABLES, ANALYTICS, SIGNALS, WORKFLOWS, SELECTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +110,19 @@ def build_snapshot(recipe: Recipe, runtime: Runtime) -> Built:
     return as_flow("build-snapshot", runtime.label(recipe), lambda: build(recipe, runtime))
 
 
-def build(recipe: Recipe, runtime: Runtime) -> Built:
+def build(
+    recipe: Recipe,
+    runtime: Runtime,
+    lanes: Sequence[Lane[Run]] = PIPELINE,
+    source: Source = with_source,
+) -> Built:
     """Build, verify and publish one snapshot; nothing is redone that is done already."""
     flow_started, began = time.perf_counter(), datetime.now(UTC)
     with building(runtime.out), runtime.judges(recipe).budget():
-        recipe, runtime, privacy = with_source(recipe, runtime)
+        recipe, runtime, privacy = source(recipe, runtime)
+        name_run(runtime.label(recipe)["snapshot"])
         run, results = open_run(recipe, runtime), Results()
-        for lane in PIPELINE:
+        for lane in lanes:
             run_lane(run, lane, results)
         run_id = stage_for_analysts(run, results, privacy)
         publish_funnel(run.staging)
@@ -110,6 +132,7 @@ def build(recipe: Recipe, runtime: Runtime) -> Built:
         times = {"began": began.isoformat(timespec="seconds")}
         snapshot = publish(run, results, privacy, times)
         record_release(run.out, run_id, snapshot, tasks)
+        publish_release(snapshot.path, snapshot.digest, tasks)
         run.store.prune(set(results.folders))
     return Built(snapshot, run.staging, tasks, flow_started)
 

@@ -26,6 +26,7 @@ from data.errors import BenchmintError
 from data.stages import Results
 from flows import build_snapshot as pipeline
 from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
+from flows.prefect_adapter import name_run
 from flows.recipe import Settings, load_settings
 from flows.run import open_run
 from flows.source import with_source
@@ -106,6 +107,7 @@ def refresh_signals(
     """
     try:
         settings = _settings(config, {"out": out}, overrides)
+        name_run(f"signals of {_due()}")
         recipe, runtime = settings.recipe, settings.runtime
         captures = runtime.out / "captures"
         if registry is not None:

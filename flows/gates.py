@@ -17,6 +17,7 @@ from construction.grading.sandbox_gate import GATE as SANDBOX
 from construction.judging.self_containment import GATE as SELF_CONTAINMENT
 from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
 from construction.sessions.local_gates import LOCAL_GATES
+from construction.workflows.screening import PILOT, SCREEN
 from selection.informative import GATE as INFORMATIVE
 
 SESSION_GATES = (
@@ -30,6 +31,7 @@ SESSION_GATES = (
     LEAKS,
 )
 TABLE_GATES = (FIDELITY, RE_IDENTIFICATION)
+WORKFLOW_GATES = (SCREEN, PILOT)
 POOL_GATES = (GRADER, INFORMATIVE, SANDBOX)  # for the candidates of all lanes
-GATES = (*SESSION_GATES, *TABLE_GATES, *POOL_GATES)
+GATES = (*SESSION_GATES, *TABLE_GATES, *WORKFLOW_GATES, *POOL_GATES)
 GATE_ORDER = tuple(gate.name for gate in SESSION_GATES)

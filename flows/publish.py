@@ -16,9 +16,10 @@ from construction.judging.candidate_ideas import IDEAS_FILE
 from construction.judging.model.asking import model_costs, model_replies
 from construction.signals.mixture import public_mixture
 from construction.signals.pictures import pictures_of
+from construction.workflows.pool import worlds_of
 from data.builds import architecture, host_and_tools, lock_digest
 from data.contracts import Candidate
-from data.pool import read_pool
+from data.pool import fixture_files
 from data.releases import with_changes
 from data.snapshot import layout, mark_latest, verify, write_snapshot
 from data.snapshot.config import DEMO_LICENCE, CardConfig
@@ -30,16 +31,26 @@ from data.snapshot.release import (
     Release,
     SnapshotRef,
 )
-from data.stage_tables import read_records
-from data.stages import Results
+from data.stage_tables import StageRecords, read_records
+from data.stages import Folders, Results
 from data.staging import RunFacts, stage_run
 from flows import ROOT
 from flows.gates import GATE_ORDER
 from flows.run import Run
+from flows.stages.analytics import (
+    ANALYTICS,
+    ENVIRONMENT,
+    analytics_report,
+    environment_identifiers,
+    environment_privacy,
+    private_files,
+)
 from flows.stages.masking import release_targets
+from flows.stages.preflight import FILES
 from flows.stages.questions import questions_report, questions_tables
 from flows.stages.selection import chosen_candidates, selection_report
 from flows.stages.tables import keep_pseudonymized, sealed
+from flows.stages.workflows import WORKFLOW_DEMAND, WORKFLOWS, workflows_report
 
 
 def publish(
@@ -57,10 +68,13 @@ def publish(
     """
     tables = anonymized_tables(run, results)
     masked = results.outputs.get("masking", ())
-    targets = release_targets(run, masked, tables.identifiers)
+    opened = results.outputs.get(ENVIRONMENT.name, ())
+    originals = [*tables.identifiers, *environment_identifiers(opened)]
+    targets = release_targets(run, masked, originals)
     release = _release(run, results, tables, privacy, run_info)
     report: dict[str, Any] = {"masking": masking_report(masked, targets)}
     report |= {} if tables.report is None else {"tables": tables.report}
+    report |= {"environments": environment_privacy(run, opened)} if opened else {}
     last = run.runtime.release_before(run.recipe)
     release = with_changes(replace(release, privacy_report=report), last)
     guard = partial(guard_release, candidates=release.candidates, targets=targets)
@@ -123,19 +137,17 @@ def _release(
     selected = selection_report(outputs["select"][0])
     signals, phrased = outputs.get("signals", ()), outputs.get("question_phrasing", ())
     ideas = outputs.get("candidate_ideas", ())
-    costs, records = model_costs(results.folders), read_records(results.folders)
+    costs = model_costs(results.folders)
     return Release(
         name=recipe.release.name,
         released=recipe.release.release_date,
         version=recipe.release.version,
         card=_card(recipe.release.card, privacy),
         candidates=released_candidates(results),
-        fixture_file=dict(read_pool(outputs.get("package", ())).fixtures).__getitem__,
+        fixture_file=fixture_files(made_by(results, *FILES)).__getitem__,
         opaque=lambda item_id: run.opaque("x", item_id),
         build=_build_facts(run, results),
-        ledger_tables=LedgerTables(
-            records.ledger, records.verdicts, records.lineage, records.tallies, GATE_ORDER
-        ),
+        ledger_tables=_ledger_tables(read_records(results.folders)),
         privacy=privacy,
         authorization=Authorization(
             source.name, source.authorization, source.reviewer, source.reviewed, source.retention
@@ -145,12 +157,27 @@ def _release(
             **selected,
             "mixture": public_mixture(signals[0], ideas[0] / IDEAS_FILE) if signals else None,
             "questions": questions_report(outputs.get("questions", ()), phrased) or None,
+            "analytics": analytics_report(made_by(results, ANALYTICS.name)),
+            "workflows": workflows_report(outputs.get(WORKFLOW_DEMAND.name, ())),
         },
         tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
         answers=phrased[0] / "private/answers.parquet" if phrased else None,
+        private_files=private_files(run, made_by(results, ANALYTICS.name)),
+        worlds=worlds_of(outputs.get(WORKFLOWS.name, ())),
         pictures={**pictures_of(signals, selected), **tables.pictures},
         run_info=dict(run_info) | {"judging": costs} | host_and_tools(),
     )
+
+
+def _ledger_tables(records: StageRecords) -> LedgerTables:
+    return LedgerTables(
+        records.ledger, records.verdicts, records.lineage, records.tallies, GATE_ORDER
+    )
+
+
+def made_by(results: Results, *stages: str) -> Folders:
+    """The outputs of these stages; none for one that did not apply."""
+    return tuple(part for stage in stages for part in results.outputs.get(stage, ()))
 
 
 def _build_facts(run: Run, results: Results) -> BuildFacts:

@@ -16,6 +16,7 @@ from pydantic import Field, PlainSerializer, model_validator
 
 from anonymization.masking_recipe import MaskingRecipe, for_source
 from anonymization.tables.settings import TablesRecipe
+from construction.analytics.config import AnalyticsRecipe
 from construction.grading.gate import GradingRecipe
 from construction.grading.sandbox_gate import SandboxRecipe
 from construction.judging.calls.contracts import LlmRuntime
@@ -25,6 +26,7 @@ from construction.sessions.config import SessionsConfig
 from construction.sessions.network.probe import NetworkRuntime
 from construction.signals.config import SignalsRecipe
 from construction.statements.config import StatementsRecipe
+from construction.workflows.config import WorkflowsRecipe
 from data.canonical import digest
 from data.configuration import Section, merge, read_layers, read_section, read_toml, validated
 from data.contracts import StageConfig
@@ -54,6 +56,8 @@ class _Sections(StageConfig):
     signals: SignalsRecipe = SignalsRecipe()
     questions: QuestionsRecipe = QuestionsRecipe()
     tables: TablesRecipe = TablesRecipe()
+    analytics: AnalyticsRecipe = AnalyticsRecipe()
+    workflows: WorkflowsRecipe = WorkflowsRecipe()
     grading: GradingRecipe = GradingRecipe()
     selection: SelectionRecipe = SelectionRecipe()
     preflight: SandboxRecipe = SandboxRecipe()
@@ -95,6 +99,8 @@ class Runtime(StageConfig):
     tickers: AnyPath | None = None  # today's US listings: cik, ticker, exchange
     edinet: tuple[AnyPath, ...] = ()  # EDINET summaries, with the code list beside them
     tables: tuple[AnyPath, ...] = ()  # tables to anonymize, and folders of them
+    environment: AnyPath | None = None  # the declaration of an environment for analytic tasks
+    environment_files: AnyPath | None = None  # its files, if they are not beside the declaration
     categories: AnyPath | None = None  # a table of categories instead of the project's own
     out: AnyPath = Path("workspace")
     approvals: AnyPath | None = None  # pictures and PDFs that a person approved: sha256, who
@@ -113,7 +119,9 @@ class Runtime(StageConfig):
     @property
     def material(self) -> tuple[Path, ...]:
         """What must lie apart from the output."""
-        return *self.sessions, *self.files, *self.sec, *self.edinet, *self.tables
+        given = (self.environment, self.environment_files)
+        environment = [path for path in given if path is not None]
+        return *self.sessions, *self.files, *self.sec, *self.edinet, *self.tables, *environment
 
     @property
     def single_files(self) -> tuple[Path | None, ...]:
@@ -124,7 +132,7 @@ class Runtime(StageConfig):
     @property
     def has_input(self) -> bool:
         """Is real material given? Otherwise the demo workspace is built."""
-        return bool(self.sessions or self.sec or self.edinet or self.tables)
+        return bool(self.sessions or self.sec or self.edinet or self.tables or self.environment)
 
     def label(self, recipe: Recipe) -> dict[str, str]:
         """What Prefect shows of a run: which snapshot is built, and where. Nothing else of it."""

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from construction.analytics.environment.declaration import read_declaration
+from construction.statements.database import Sources
 from data.builds import require_apart, require_space, require_there
 from data.contracts import Disclosure
 from data.demo import generate
-from data.demo.generate import CONFIG, STATEMENTS
+from data.demo.analytics import DECLARATION
+from data.demo.generate import CONFIG, ENVIRONMENT, STATEMENTS
 from data.demo.tables import FOLDER as TABLES
 from data.demo.truth import TRIPWIRES
 from data.errors import ConfigError, require_extra
 from data.snapshot import PrivacyStamp
+from flows.environments import refuse_shared, source_digests
 from flows.recipe import Recipe, Runtime, recipe_over
 
 
@@ -31,10 +37,17 @@ def require_complete(runtime: Runtime) -> None:
             "--files without sessions: found folders of input files, but no session that uses "
             "them. Name the session logs too: benchmint build SESSIONS… --files DIR."
         )
-    if runtime.tables and not (runtime.sessions or runtime.sec or runtime.edinet):
+    if runtime.environment_files and not runtime.environment:
         raise ConfigError(
-            "tables alone make no release: give sessions or statements too, or anonymize the "
-            "tables with `benchmint perturb`."
+            "--environment-files without --environment: found a folder of files, but no "
+            "declaration that says what they are. Name it too."
+        )
+    if runtime.tables and not (
+        runtime.sessions or runtime.sec or runtime.edinet or runtime.environment
+    ):
+        raise ConfigError(
+            "tables alone make no release: give sessions, statements or an environment too, or "
+            "anonymize the tables with `benchmint perturb`."
         )
 
 
@@ -57,8 +70,41 @@ def require_installed(runtime: Runtime) -> None:
 
     Sessions are masked, signals are embedded, and the demo has both.
     """
-    if runtime.sessions or runtime.signals or not (runtime.sec or runtime.edinet):
+    others = runtime.sec or runtime.edinet or runtime.environment
+    if runtime.sessions or runtime.signals or not others:
         require_extra("masking")
+
+
+def require_own_sources(runtime: Runtime) -> None:
+    """Raise ConfigError for a file that serves both questions and analytics (law 9)."""
+    if runtime.environment is None or not (runtime.sec or runtime.edinet):
+        return
+    declaration = read_declaration(runtime.environment)
+    root = runtime.environment_files or runtime.environment.parent
+    questions = Sources(runtime.sec, runtime.edinet).digests()
+    refuse_shared(source_digests(declaration, root), questions)
+
+
+def _is_anonymized(runtime: Runtime) -> bool:
+    """Is any file of the environment, if there is one, anonymized rather than public?"""
+    if runtime.environment is None:
+        return False
+    files = read_declaration(runtime.environment).files.values()
+    return any(file.disclosure is not Disclosure.PUBLIC for file in files)
+
+
+Source = Callable[[Recipe, Runtime], tuple[Recipe, Runtime, PrivacyStamp]]
+
+
+def with_signals(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, PrivacyStamp]:
+    """As `with_source`, for a build from popularity snapshots alone; without any, the demo's."""
+    if runtime.signals:
+        require_apart(runtime.signals, runtime.out)
+        require_there(runtime.signals)
+        require_extra("masking")  # signals are embedded
+        return recipe, runtime, PrivacyStamp.PUBLIC
+    recipe, demo, privacy = with_source(recipe, runtime)
+    return recipe, runtime.model_copy(update={"signals": demo.signals}), privacy
 
 
 def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, PrivacyStamp]:
@@ -70,10 +116,12 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     require_input(runtime)
     require_installed(runtime)
     require_public(recipe, runtime)
+    require_own_sources(runtime)
     if runtime.sessions:
         return recipe, runtime, PrivacyStamp.MASKED
-    if runtime.sec or runtime.edinet:
-        return recipe, runtime, PrivacyStamp.MASKED if runtime.tables else PrivacyStamp.PUBLIC
+    if runtime.sec or runtime.edinet or runtime.environment:
+        is_private = bool(runtime.tables) or _is_anonymized(runtime)
+        return recipe, runtime, PrivacyStamp.MASKED if is_private else PrivacyStamp.PUBLIC
     demo = runtime.out / f"demo-{recipe.demo.size}-{recipe.demo.seed}"
     if not (demo / CONFIG).is_file():
         generate(demo, recipe.demo.size, recipe.demo.seed)
@@ -84,6 +132,7 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
         "sec": (demo / STATEMENTS / "sec",),
         "edinet": (demo / STATEMENTS / "edinet",),
         "tables": (demo / TABLES,),
+        "environment": demo / ENVIRONMENT / DECLARATION,
         "tripwires": runtime.tripwires or demo / TRIPWIRES,
     }
     layered = recipe_over(demo / CONFIG, recipe)

@@ -86,13 +86,15 @@ def _too_few(case: Case) -> Iterator[Blocker]:
 
 
 def _most(programme: Programme, members: Positions, allowed: NDArray[np.bool_]) -> int:
-    """How many of `members` can be chosen at most: allowed, and one per near-duplicate cluster."""
+    """How many of `members` can be chosen at most: allowed, one per near-duplicate cluster, and as
+    many of a generator as may be.
+    """
     usable = np.zeros_like(allowed)
     usable[members] = allowed[members]
     for row in programme.rows:
-        if row.kind is RowKind.CLUSTER:
+        if row.kind in (RowKind.CLUSTER, RowKind.GENERATOR):
             inside = row.members[usable[row.members]]
-            usable[inside[1:]] = False
+            usable[inside[row.high :]] = False
     return int(usable.sum())
 
 

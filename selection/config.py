@@ -58,7 +58,8 @@ class SelectionConfig(StageConfig):
     it is split in two (None: no strata). `cover_families` requires at least one item of each
     family. If `drop_zero_discrimination` is false, items that do not distinguish the pilots are
     admitted too (for a subset that stands for the whole pool, or for few pilots, whose agreement
-    says little). `max_changed` bounds the share of items that were not in the last release.
+    says little). `max_changed` bounds the share of items that were not in the last release,
+    `max_per_generator` the number of items that one generator of tasks made.
     """
 
     size: Annotated[int, Field(gt=0)]
@@ -77,6 +78,7 @@ class SelectionConfig(StageConfig):
     must_exclude: tuple[str, ...] = ()
     budget: Annotated[float, Field(gt=0)] | None = None
     max_changed: Share | None = None
+    max_per_generator: Annotated[int, Field(gt=0)] | None = None
     seed: Count = 0
 
 
@@ -98,26 +100,36 @@ class SelectionRecipe(StageConfig):
     `pilots` which models count (none: all) and `selection_threshold` what passes. A candidate that
     all pilots pass, or all fail, under `pilot_threshold` is rejected before. `unpiloted`: are
     candidates without any score left out, or kept beside those with scores? `lane_shares` apply if
-    candidates come from more than one lane, `difficulty_shares` among candidates whose difficulty
-    is known. `lite_size`: tasks of the subset for manual audit (None: none is drawn).
+    candidates come from more than one lane (by default questions and analytic tasks may fill a
+    release between them, and neither alone), `difficulty_shares` among candidates whose difficulty
+    is known. No generator of workflow tasks has more than `max_per_generator` in a release.
+    `lite_size`: tasks of the subset for manual audit (None: none is drawn).
     """
 
     max_tasks: Annotated[int, Field(gt=0)] | None = None
     max_changed: Share | None = None
+    max_per_generator: Annotated[int, Field(gt=0)] | None = 3
     objective: Objective = Objective.MARGINS
     pilots: tuple[str, ...] = ()
     selection_threshold: Share | None = None
     pilot_threshold: Share = 0.6
     unpiloted: Literal["leave_out", "keep"] = "leave_out"
     lane_shares: Mapping[LaneName, Band] = Field(
-        default_factory=lambda: {"questions": Band(high=0.3)}
+        default_factory=lambda: {"questions": Band(high=0.3), "analytics": Band(high=0.7)}
     )
     difficulty_shares: Mapping[str, Band] = Field(default_factory=dict)
     lite_size: Annotated[int, Field(gt=0)] | None = None
 
 
 _OF_CANDIDATES = frozenset(
-    {"lane_shares", "difficulty_shares", "max_changed", "pilot_threshold", "unpiloted"}
+    {
+        "lane_shares",
+        "difficulty_shares",
+        "max_changed",
+        "max_per_generator",
+        "pilot_threshold",
+        "unpiloted",
+    }
 )
 
 

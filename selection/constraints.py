@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -81,6 +82,10 @@ def _rows(
     for cluster, members in pool.positions("cluster").items():
         if len(members) > 1:
             yield Row(f"near-duplicates {cluster}", RowKind.CLUSTER, members, high=1)
+    if config.max_per_generator is not None:
+        for generator, members in pool.positions("generator").items():
+            most = config.max_per_generator
+            yield Row(f"generator {generator}", RowKind.GENERATOR, members, high=most)
     if config.max_changed is not None:
         new = [n for n, item in enumerate(pool.items) if not item.in_last_release]
         most = math.floor(config.max_changed * config.size + 1e-9)
@@ -101,7 +106,10 @@ def _quotas(
     family_weights: Mapping[str, float] | None,
 ) -> Iterator[Row]:
     families = pool.positions("family")
-    room = {family: int(allowed[members].sum()) for family, members in families.items()}
+    room = {
+        family: _room(pool, config, members[allowed[members]])
+        for family, members in families.items()
+    }
     weights = family_weights or {family: float(len(m)) for family, m in families.items()}
     shares = {family: weights.get(family, 0.0) for family in families}
     least = {family: min(int(config.cover_families), most) for family, most in room.items()}
@@ -118,6 +126,16 @@ def _quotas(
             usable = members[allowed[members]]
             strata = profile_strata(scores, usable, targets[family], config.stratum_picks, ties)
             yield from _strata(family, list(strata), price)
+
+
+def _room(pool: Pool, config: SelectionConfig, members: Positions) -> int:
+    """How many of these can be chosen: one of a cluster, and no more of a generator than may be."""
+    distinct = {pool.items[n].cluster or pool.items[n].item_id: n for n in members}
+    made = Counter(pool.items[n].generator for n in distinct.values())
+    most = config.max_per_generator
+    return sum(
+        n if most is None or generator is None else min(n, most) for generator, n in made.items()
+    )
 
 
 def _spread(pool: Pool, attribute: str, size: int) -> Iterator[Row]:

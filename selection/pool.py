@@ -25,7 +25,7 @@ _EQUAL = 1e-9  # scores closer than this count as equal
 @dataclass(frozen=True, slots=True)
 class PoolItem:
     """What is known about an item besides its scores. `cluster` groups near-duplicates; `source` is
-    shared by items of the same origin, e.g. the same session."""
+    shared by items of the same origin, e.g. the same session; `generator` made the item."""
 
     item_id: str
     family: str
@@ -35,6 +35,7 @@ class PoolItem:
     source: str | None = None
     cost: float = 0.0
     in_last_release: bool = False
+    generator: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ class RowKind(StrEnum):
     LANE = "lane"
     DIFFICULTY = "difficulty"
     CLUSTER = "cluster"  # near-duplicates
+    GENERATOR = "generator"  # tasks that one generator made
     CHURN = "churn"
     BUDGET = "budget"
     ORDER = "order"

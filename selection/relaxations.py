@@ -37,6 +37,8 @@ def change_of(row: Row, config: SelectionConfig, value: int, *, below: bool) -> 
         name = row.name.removeprefix(f"{row.kind} ")
         setting = f"{row.kind}_shares.{name}.{'low' if below else 'high'}"
         return changed(config, setting, _share(value, config.size, below=below))
+    if row.kind is RowKind.GENERATOR:
+        return changed(config, "max_per_generator", value)
     if row.kind is RowKind.CHURN:
         return changed(config, "max_changed", _share(value, config.size, below=False))
     if row.kind is RowKind.BUDGET:

@@ -123,15 +123,17 @@ def _sized(
     """
     everything, limit = pool_of_items(list(items.values())), recipe.max_tasks
     if limit is not None and limit < len(items):
-        size = _most(_eligible(everything), limit, _lane_shares(recipe, everything), None)
+        possible = _eligible(everything, recipe.max_per_generator)
+        size = _most(possible, limit, _lane_shares(recipe, everything), None)
         pool, missing = _selectable(items, recipe, size, known)
     else:
         pool, missing = _selectable(items, recipe, 1, known)
-        eligible = _eligible(pool)
+        eligible = _eligible(pool, recipe.max_per_generator)
         shares, max_changed = _lane_shares(recipe, pool), _max_changed(recipe, known)
         size = _most(eligible, len(eligible), shares, max_changed)
     if items and not size:
-        piloted = f"{len(_eligible(pool))} tell the pilots apart, and " if pool.pilots else ""
+        able = len(_eligible(pool, None))
+        piloted = f"{able} tell the pilots apart, and " if pool.pilots else ""
         raise ReleaseError(
             f"none of {len(items)} candidates can be released: {piloted}[selection] lane_shares "
             "and max_changed leave room for none."
@@ -139,20 +141,29 @@ def _sized(
     return pool, missing, size
 
 
-def _eligible(pool: Pool) -> list[PoolItem]:
-    """The eligible items, one of each cluster, if possible of the last release."""
+def _eligible(pool: Pool, per_generator: int | None) -> list[PoolItem]:
+    """The eligible items, one of each cluster, if possible of the last release.
+
+    Of a generator there are at most `per_generator`.
+    """
     eligible = [
         item for item, is_eligible in zip(pool.items, pool.eligible, strict=True) if is_eligible
     ]
     first: dict[str, PoolItem] = {}
     for item in sorted(eligible, key=lambda item: not item.in_last_release):
         first.setdefault(item.cluster or item.item_id, item)
-    return list(first.values())
+    made: Counter[str | None] = Counter()
+    distinct = []
+    for item in first.values():
+        made[item.generator] += 1
+        if None in (item.generator, per_generator) or made[item.generator] <= (per_generator or 0):
+            distinct.append(item)
+    return distinct
 
 
 def _lane_shares(recipe: SelectionRecipe, pool: Pool) -> Mapping[str, Band]:
     """A single lane fills the release; its share does not apply."""
-    return recipe.lane_shares if len({item.lane for item in _eligible(pool)}) > 1 else {}
+    return recipe.lane_shares if len({item.lane for item in _eligible(pool, None)}) > 1 else {}
 
 
 def _max_changed(recipe: SelectionRecipe, known: Known) -> float | None:
@@ -226,20 +237,28 @@ def _config(
         lane_shares=_lane_shares(recipe, pool),
         difficulty_shares=recipe.difficulty_shares,
         max_changed=_max_changed(recipe, known),
+        max_per_generator=recipe.max_per_generator,
         seed=seed,
     )
 
 
 def _item(candidate: Candidate, known: Known) -> PoolItem:
-    """What the selection may know: it is published, so the session goes by its keyed id."""
+    """What the selection may know: it is published, so the session goes by its keyed id.
+
+    Tasks of one generator with the same rule count as the same task: one recipe solves both.
+    """
     item_id = candidate.provenance.item_id
+    made = candidate.provenance.detail
+    generator = made.get("generator")
+    same = [generator, made.get("rule")] if generator else _content(candidate)
     return PoolItem(
         item_id=candidate.task_id,
         family=family_of(candidate),
         lane=str(candidate.lane),
         difficulty=candidate.difficulty,
-        cluster=known.opaque(_content(candidate)),
+        cluster=known.opaque(same if isinstance(same, str) else digest(same)),
         source=known.opaque(item_id.rpartition("_i")[0] or item_id),
+        generator=generator,
         in_last_release=candidate.task_id in known.released,
     )
 

@@ -73,6 +73,7 @@ def _runtime(demo: Demo, root: Path) -> dict[str, object]:
     return {name: [str(demo.folder / path)] for name, path in folders.items()} | {
         "sessions": [str(path) for path in demo.sessions()],
         "signals": sorted(map(str, (demo.folder / "signals").glob("*.csv"))),
+        "environment": str(demo.folder / "environment/environment.toml"),
         "tripwires": str(demo.folder / "tripwires.txt"),
         "key_file": str(key_file(root)),
     }

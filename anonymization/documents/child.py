@@ -32,6 +32,18 @@ _PICTURES = (
     b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
     b"\x01\0\0\0", b"\xd7\xcd\xc6\x9a",
 )  # fmt: skip
+# Sound and film: MP3, FLAC, Ogg, AMR, Matroska; by their inner marks WAVE, AVI and MPEG-4.
+_MEDIA = (
+    b"ID3",
+    b"\xff\xfb",
+    b"\xff\xf3",
+    b"\xff\xf2",
+    b"fLaC",
+    b"OggS",
+    b"#!AMR",
+    b"\x1aE\xdf\xa3",
+)
+_RIFF = (b"WEBP", b"WAVE", b"AVI ")
 _MAIL = (".eml",)
 _OFFICE = (".xlsx", ".docx", ".pptx", ".xltx", ".dotx", ".potx", ".ppsx", ".xlsm", ".docm", ".pptm")
 _RICH = (".rtf", ".mht", ".mhtml", ".ps", ".eps")
@@ -49,7 +61,7 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
         from anonymization.documents.pdf import admit_pdf  # slow to import, seldom needed
 
         return admit_pdf(visitor, data)
-    if data.startswith(_PICTURES) or data[8:12] == b"WEBP":
+    if _is_media(data):
         return admit_picture(visitor, data)
     if data.startswith(_CFB):
         raise Refused(Refusal.ENCRYPTED if ending in _OFFICE else Refusal.UNKNOWN_TYPE)
@@ -61,11 +73,17 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
     return encoded(visitor.text("", decoded(data, encoding), name), encoding)
 
 
+def _is_media(data: bytes) -> bool:
+    """Is it a picture, sound or film?"""
+    marked = (data.startswith(b"RIFF") and data[8:12] in _RIFF) or data[4:8] == b"ftyp"
+    return marked or data.startswith((*_PICTURES, *_MEDIA))
+
+
 def is_document(data: bytes, name: str) -> bool:
     """Is it rewritten as a package or admitted unchanged, rather than edited as text?"""
     ending = PurePath(name).suffix.lower()
-    heads = (_ZIP, _CFB, *_PICTURES)
-    if data.startswith(heads) or data[8:12] == b"WEBP" or ending in (*_MAIL, *_RICH, *_OFFICE):
+    endings = (*_MAIL, *_RICH, *_OFFICE)
+    if data.startswith((_ZIP, _CFB)) or _is_media(data) or ending in endings:
         return True
     return data[:1024].lstrip().startswith(b"%PDF-") or encoding_of(data) is None
 

@@ -37,7 +37,10 @@ class Refusal(GateReason):
         "document.language_unsupported",
         "A file is in a language in which masking does not find names.",
     )
-    NOT_APPROVED = "document.no_approval", "A picture or scan was not approved by a person."
+    NOT_APPROVED = (
+        "document.no_approval",
+        "A picture, scan, sound or film was not approved by a person.",
+    )
     PRIVATE_PART_NAME = (
         "document.private_part_name",
         "The name of a part contains a private value.",

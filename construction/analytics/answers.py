@@ -66,14 +66,14 @@ def guidelines_of(declaration: Declaration, parts: Sequence[Part], language: Lan
     """How to answer: kind, unit, rounding, conventions, and what to say without data."""
     words = words_table()["guidelines"][language]
     if len(parts) == 1:
-        lines = [words["only"].format(**_wanted(declaration, parts[0], language))]
+        lines = [words["files"], words["only"].format(**_wanted(declaration, parts[0], language))]
     else:
         separator = "; " if language == "en" else "；"
         wanted = [
             words["part"].format(part=part.part, **_wanted(declaration, part, language))
             for part in parts
         ]
-        lines = [words["several"].format(parts=separator.join(wanted))]
+        lines = [words["files"], words["several"].format(parts=separator.join(wanted))]
     if any(part.decimals is not None for part in parts):
         lines.append(words["rounding"])
     if "conventions" in declaration.words:

@@ -43,6 +43,7 @@ class AnalyticsReason(StrEnum):
     MISMATCH = "guidelines.mismatch"
     LEAK = "priors.leak"
     INVALID = "steps.invalid"
+    TOO_LITTLE_NOISE = "noise.too_little"
 
 
 # The first four are rated by the number of steps, the last three by the label of the template.

@@ -11,6 +11,8 @@ import polars as pl
 from construction.analytics import steps as s
 from construction.analytics.polars_state import Result, State, StepFailedError, Value, column_of
 
+LARGEST_JOIN = 2_000_000  # rows
+
 
 def run(program: s.Program, tables: Mapping[str, pl.DataFrame]) -> list[Result]:
     """The result of every step. Raises StepFailedError."""
@@ -62,6 +64,14 @@ def _(step: s.Join, state: State) -> Result:
         raise StepFailedError(f"column {min(clash)} twice")
     keys, others = list(step.on), list(step.on.values())
     taken = other.select([*others, *(name for name in step.take if name not in others)])
+    # A programme may come from anybody: what would not fit into memory is not tried.
+    pairs = (
+        rows.group_by(keys)
+        .len("n")
+        .join(taken.group_by(others).len("m"), left_on=keys, right_on=others)
+    )
+    if (pairs["n"].cast(pl.Int64) * pairs["m"].cast(pl.Int64)).sum() > LARGEST_JOIN:
+        raise StepFailedError("more rows than a join may have")
     return rows.join(taken, left_on=keys, right_on=others, how="inner", maintain_order="left")
 
 

@@ -1,37 +1,99 @@
-"""Every gold of a release run anew, by both executors, on the tables that were released."""
+"""Every gold of a release run anew, by both executors, on the files that were released."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Protocol
 
 import polars as pl
 
+from construction.analytics import steps as s
 from construction.analytics.agreement import first_disagreement
-from construction.analytics.answers import written_parts
-from construction.analytics.contracts import AnalyticTask
-from construction.analytics.environment.variants import TABLES
+from construction.analytics.answers import guideline_faults, written_parts
+from construction.analytics.contracts import Part
+from construction.analytics.environment.declaration import read_declaration
+from construction.analytics.environment.variants import read_clean
 from construction.analytics.execute_duckdb import Engine, SqlFailedError
 from construction.analytics.execute_polars import run
+from construction.analytics.milestones import milestones_of
 from construction.analytics.output import prompt_of, read_gold
 from construction.analytics.polars_state import StepFailedError
+from construction.analytics.released import (
+    ReleasedEnvironment,
+    ReleasedTask,
+    read_analytics,
+    read_released,
+)
+from data.contracts import Answer, Milestone
+from data.releases.tasks import ReleasedTasks
+from data.tables import write_frame
+
+Faults = list[tuple[str, str]]  # task id, fault
 
 
-def lint_release(public: Path, private: Path) -> tuple[int, list[tuple[str, str]]]:
-    """How many tasks there are, and what is wrong: pairs of task id and fault.
+class Gold(Protocol):
+    """What is run anew and compared."""
 
-    `public` holds `environment/cleaned/tables`, `private` the gold.
+    @property
+    def program(self) -> s.Program: ...
+
+    @property
+    def parts(self) -> Sequence[Part]: ...
+
+    @property
+    def answers(self) -> Sequence[Answer]: ...
+
+    @property
+    def milestones(self) -> Sequence[Milestone]: ...
+
+
+def lint_release(public: Path, private: Path) -> tuple[int, Faults]:
+    """How many tasks `benchmint analytics` wrote, and what is wrong with them.
+
+    `public` holds `environment/cleaned/tables`, `private` the gold and the declaration.
     """
     tasks = read_gold(private)
-    paths = {p.stem: p for p in sorted((public / "environment/cleaned" / TABLES).glob("*.parquet"))}
-    tables = {name: pl.read_parquet(path) for name, path in paths.items()}
-    engine = Engine(paths)
-    return len(tasks), [
-        (task.task_id, fault) for task in tasks for fault in _faults(task, tables, engine)
-    ]
+    declaration = read_declaration(private / "declaration.toml")
+    tables = read_clean(declaration, public / "environment/cleaned")
+    with TemporaryDirectory() as folder:
+        engine = _engine(tables, Path(folder))
+        faults = [(task.task_id, f) for task in tasks for f in _faults(task, tables, engine)]
+    empty = [(task.task_id, "no question") for task in tasks if not prompt_of(task).strip()]
+    return len(tasks), faults + empty
 
 
-def _faults(task: AnalyticTask, tables: dict[str, pl.DataFrame], engine: Engine) -> Iterator[str]:
+def lint_snapshot(release: ReleasedTasks) -> tuple[int, Faults]:
+    """The same for the analytic tasks of a snapshot, whose tables are made of its files.
+
+    Raises InputError without the private half.
+    """
+    tasks = read_analytics(release)
+    faults: Faults = []
+    for name in sorted({task.environment for task in tasks}):
+        environment = read_released(release, name)
+        own = [task for task in tasks if task.environment == name]
+        with TemporaryDirectory() as folder:
+            engine = _engine(environment.tables, Path(folder))
+            faults += [(t.task_id, f) for t in own for f in _faults(t, environment.tables, engine)]
+        faults += [(task.task_id, f) for task in own for f in _misfits(task, environment)]
+    return len(tasks), sorted(faults)
+
+
+def _engine(tables: Mapping[str, pl.DataFrame], folder: Path) -> Engine:
+    paths = {name: folder / f"{name}.parquet" for name in tables}
+    for name, frame in tables.items():
+        write_frame(paths[name], frame)
+    return Engine(paths)
+
+
+def _misfits(task: ReleasedTask, environment: ReleasedEnvironment) -> Sequence[str]:
+    declaration = environment.declaration
+    return guideline_faults(declaration, task.guidelines, task.parts, task.answers, task.language)
+
+
+def _faults(task: Gold, tables: Mapping[str, pl.DataFrame], engine: Engine) -> Iterator[str]:
     try:
         results = run(task.program, tables)
         other = engine.run(task.program)
@@ -41,15 +103,16 @@ def _faults(task: AnalyticTask, tables: dict[str, pl.DataFrame], engine: Engine)
     number = first_disagreement(results, other)
     if number is not None:
         yield f"the executors disagree at step {number}"
-    written = written_parts(task.parts, results)
-    for answer, value in zip(task.answers, written, strict=True):
-        if answer.value != value:
+    made = zip(task.parts, written_parts(task.parts, results), strict=True)
+    written = {part.part: value for part, value in made}
+    if list(written) != [answer.part for answer in task.answers]:
+        yield "the parts of the answer are not those of the steps"
+    for answer in task.answers:
+        if not answer.value:
+            yield f"{answer.part}: no value"
+        elif answer.value != written.get(answer.part):
             yield f"{answer.part}: the gold is not what the steps give"
-    yield from _unlike_prompt(task)
-
-
-def _unlike_prompt(task: AnalyticTask) -> Sequence[str]:
-    empty = [answer.part for answer in task.answers if not answer.value]
-    return [f"{part}: no value" for part in empty] + (
-        [] if prompt_of(task).strip() else ["no question"]
-    )
+    values = {again.name: again.value for again in milestones_of(task.program, results, ())}
+    for milestone in task.milestones:
+        if values.get(milestone.name) != milestone.value:
+            yield f"{milestone.name}: the milestone is not what its step gives"

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from construction.analytics import steps as s
 from construction.analytics.answers import guidelines_of
 from construction.analytics.candidates import Bench, Draft, Judged
+from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import (
     RATED_BY_STEPS,
     RULE_BY_LABEL,
@@ -37,6 +36,7 @@ from construction.analytics.environment.declaration import Metric
 from construction.analytics.gates import judge, noise_that_bites
 from construction.analytics.guessing import Guesser
 from construction.analytics.milestones import milestones_of
+from construction.analytics.noise_quota import NoiseQuota
 from construction.analytics.proposals import Proposed
 from construction.analytics.templates import Template, filled
 from data.canonical import digest
@@ -45,6 +45,7 @@ from data.randomness import keyed_generator, keyed_order
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 UNLIMITED = 10**9
+_ID = 32  # characters of a digest
 
 
 @dataclass
@@ -53,6 +54,7 @@ class Minted:
 
     bench: Bench
     guesser: Guesser
+    quota: NoiseQuota
     tasks: list[AnalyticTask] = field(default_factory=list)
     ledger: list[LedgerRow] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
@@ -67,7 +69,7 @@ class Minted:
 
     def admit(self, draft: Draft, family: tuple[str, ...], drawn: Mapping[str, str]) -> bool:
         """Judge a draft and write down its outcome; nothing for what was judged before."""
-        identity = digest(orjson.dumps([step.model_dump(mode="json") for step in draft.program]))
+        identity = identity_of(draft.program, self.bench.declaration.name)
         if identity in self.seen or draft.question in self.seen:
             return False
         self.seen |= {identity, draft.question}
@@ -78,10 +80,14 @@ class Minted:
             if not self.guesser.fits(task):
                 why = "a guesser is right too often"
                 judged, task = Judged(draft, AnalyticsReason.WORLD_KNOWLEDGE, why), None
+            elif (kind := self.quota.missing(task)) is not None:
+                why = f"the quota of tasks with {kind} noise would be missed"
+                judged, task = Judged(draft, AnalyticsReason.TOO_LITTLE_NOISE, why), None
         self.ledger.append(_row(identity, draft, judged.reason, judged.detail))
         if task is None:
             return False
         self.guesser.add(task)
+        self.quota.add(task)
         self.tasks.append(task)
         return True
 
@@ -91,9 +97,8 @@ class Minted:
             row = LedgerRow(
                 stage=STAGE,
                 unit="candidate",
-                item_id=proposed.identity[:32],
+                item_id=proposed.identity[:_ID],
                 outcome=Outcome.REJECTED,
-                gate="steps",
                 reason=str(AnalyticsReason.INVALID),
                 stratum="proposal",
                 evidence={"detail": proposed.why},
@@ -130,12 +135,23 @@ class _Source:
                     yield family, LANGUAGES[int(generator.integers(2))], drawn
 
 
+def identity_of(program: s.Program, environment: str) -> str:
+    """The digest of a programme over an environment: what two candidates must not share."""
+    return digest([environment, *(step.model_dump(mode="json") for step in program)])
+
+
 def mint(
-    bench: Bench, templates: Sequence[Template], seed: int, proposals: Sequence[Proposed] = ()
+    bench: Bench,
+    templates: Sequence[Template],
+    seed: int,
+    proposals: Sequence[Proposed] = (),
+    recipe: AnalyticsRecipe | None = None,
 ) -> Minted:
     """Judge proposals, then draw candidates by template in turn until the quotas are filled."""
-    world = World(bench.declaration, bench.tables)
-    minted = Minted(bench, Guesser(world, bench.declaration.limits.closed_book))
+    world, quotas = World(bench.declaration, bench.tables), bench.declaration.quotas
+    wanted = sum(n for of_category in quotas.values() for n in of_category.values())
+    noise = NoiseQuota(recipe or AnalyticsRecipe(), wanted or None)
+    minted = Minted(bench, Guesser(world, bench.declaration.limits.closed_book), noise)
     for proposed in proposals:
         minted.propose(proposed)
     for category in Category:
@@ -233,7 +249,7 @@ def task_of(
     draft = judged.draft
     rated = draft.category in RATED_BY_STEPS
     return AnalyticTask(
-        task_id=digest([bench.declaration.name, draft.question])[:16],
+        task_id=identity_of(draft.program, bench.declaration.name)[:_ID],
         template=draft.template,
         family=family,
         category=draft.category,
@@ -256,9 +272,8 @@ def _row(identity: str, draft: Draft, reason: AnalyticsReason | None, detail: st
     return LedgerRow(
         stage=STAGE,
         unit="candidate",
-        item_id=identity[:32],
+        item_id=identity[:_ID],
         outcome=Outcome.KEPT if reason is None else Outcome.REJECTED,
-        gate=None if reason is None else reason.partition(".")[0],
         reason=None if reason is None else str(reason),
         stratum=f"{draft.category}/{draft.difficulty}",
         evidence={"template": draft.template, "detail": detail},

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from construction.analytics import steps as s
+from construction.analytics.contracts import Part
 from construction.analytics.polars_state import Result
+from construction.statements.questions.operations import PRESENT
 from data.contracts import Milestone, Step
 
 TOLERANCE = 0.01  # relative, as DataClawBench has it
@@ -47,9 +49,12 @@ def milestones_of(
     return tuple(milestones)
 
 
-def reference_steps(program: s.Program) -> tuple[Step, ...]:
-    """The programme as the steps of a candidate: in words, and as data that both executors run."""
-    return tuple(
+def reference_steps(program: s.Program, parts: Sequence[Part]) -> tuple[Step, ...]:
+    """The programme as the steps of a candidate: in words, and as data that both executors run.
+
+    A last step for each part of the answer says of which step it is made, and how it is written.
+    """
+    made = tuple(
         Step(
             index=number,
             text=described(step),
@@ -59,6 +64,30 @@ def reference_steps(program: s.Program) -> tuple[Step, ...]:
         )
         for number, step in enumerate(program, 1)
     )
+    given = tuple(
+        Step(
+            index=number,
+            text=f"Give the result of step {part.step} as {part.part}.",
+            operation=PRESENT,
+            arguments=part.model_dump(mode="json"),
+        )
+        for number, part in enumerate(parts, len(program) + 1)
+    )
+    return made + given
+
+
+def program_of_steps(steps: Sequence[Step]) -> tuple[s.Program, tuple[Part, ...]]:
+    """The programme and the parts of the answer that `reference_steps` wrote.
+
+    Raises pydantic.ValidationError for other steps.
+    """
+    made = [
+        {"op": step.operation, "text": step.text, **step.arguments}
+        for step in steps
+        if step.operation != PRESENT
+    ]
+    given = [step.arguments for step in steps if step.operation == PRESENT]
+    return s.program_of(made), tuple(map(Part.model_validate, given))
 
 
 def described(step: s.StepOf) -> str:

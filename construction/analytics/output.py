@@ -9,9 +9,10 @@ import orjson
 
 from construction.analytics.contracts import AnalyticTask
 from construction.analytics.environment.declaration import Declaration
+from construction.analytics.market_quotas import family_of
 from construction.analytics.milestones import reference_steps
 from data.atomic import PRIVATE_FILE, write_bytes
-from data.canonical import canonical_json
+from data.canonical import canonical_json, file_digest
 from data.contracts import (
     Budget,
     Candidate,
@@ -24,7 +25,10 @@ from data.contracts import (
 )
 
 TASKS, GOLD = "tasks.jsonl", "gold.jsonl"
-FAMILY = "data_reporting"
+_MEDIA = {
+    ".csv": "text/csv",
+    ".md": "text/markdown",
+}
 _PUBLIC = ("task_id", "category", "difficulty", "difficulty_rule", "language")
 
 
@@ -53,6 +57,21 @@ def prompt_of(task: AnalyticTask) -> str:
     return f"{task.question}\n\n{task.guidelines}"
 
 
+def fixtures_of(folder: Path, environment: str) -> list[Fixture]:
+    """The files of a variant as inputs of tasks: the same for all of them."""
+    return [
+        Fixture(
+            path=path.relative_to(folder).as_posix(),
+            sha256=file_digest(path),
+            bytes=path.stat().st_size,
+            media_type=_MEDIA.get(path.suffix, "text/plain"),
+            environment=environment,
+        )
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    ]
+
+
 def candidate_of(
     task: AnalyticTask,
     declaration: Declaration,
@@ -67,18 +86,21 @@ def candidate_of(
     return Candidate(
         task_id=opaque(task.task_id),
         lane=Lane.ANALYTICS,
-        prompt=prompt_of(task),
+        prompt=task.question,
         language=task.language,
-        task_family=Label(value=FAMILY, confidence=1.0, reason=f"category {task.category}"),
+        task_family=Label(
+            value=family_of(task.category), confidence=1.0, reason=f"category {task.category}"
+        ),
         business_task=f"Analyse: {task.category.replace('_', ' ')}",
         execution_surface="workspace",
         difficulty=task.difficulty,
         difficulty_rule=task.difficulty_rule,
         guidelines=task.guidelines,
         fixtures=tuple(fixtures),
+        tools=("shell",),
         budget=Budget(turns=60, seconds=1200),
         answers=task.answers,
-        steps=reference_steps(task.program),
+        steps=reference_steps(task.program, task.parts),
         milestones=task.milestones,
         evidence=Evidence(retrieval=True, accuracy=True),
         provenance=Provenance(

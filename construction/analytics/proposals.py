@@ -6,7 +6,7 @@ give it one answer that passes what template questions pass.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -65,20 +65,20 @@ def _proposed(line: bytes, declaration: Declaration) -> Proposed:
     except ValidationError as error:
         fields = sorted({".".join(map(str, item["loc"][:2])) for item in error.errors()})
         return Proposed(identity, None, ", ".join(fields)[:200])
-    why = _unfit(proposal)
+    why = unfit(proposal.steps, proposal.answers)
     if why:
         return Proposed(identity, None, why)
     return Proposed(identity, _draft(proposal, declaration))
 
 
-def _unfit(proposal: Proposal) -> str:
+def unfit(program: s.Program, parts: Sequence[Part]) -> str:
     """What the schema cannot say: references ahead, parts of no step or of an unknown kind."""
-    for number, step in enumerate(proposal.steps, 1):
+    for number, step in enumerate(program, 1):
         if any(other >= number for other in s.reads_steps(step)):
             return f"step {number} uses a later step"
     kinds = words_table()["kinds"]
-    for part in proposal.answers:
-        if not 1 <= part.step <= len(proposal.steps):
+    for part in parts:
+        if not 1 <= part.step <= len(program):
             return "an answer of no step"
         if part.kind not in kinds:
             return "an answer of an unknown kind"
@@ -96,7 +96,9 @@ def _draft(proposal: Proposal, declaration: Declaration) -> Draft:
         guidelines=guidelines_of(declaration, proposal.answers, proposal.language),
         program=proposal.steps,
         parts=proposal.answers,
-        words=dict(_words(proposal, declaration)),
+        words=dict(
+            condition_words(proposal.steps, proposal.question, declaration, proposal.language)
+        ),
         label=proposal.label,
         metrics=tuple(
             metric
@@ -106,9 +108,11 @@ def _draft(proposal: Proposal, declaration: Declaration) -> Draft:
     )
 
 
-def _words(proposal: Proposal, declaration: Declaration) -> Iterator[tuple[str, str]]:
+def condition_words(
+    program: s.Program, question: str, declaration: Declaration, language: Language
+) -> Iterator[tuple[str, str]]:
     """Every value that a step compares with has to be in the question, in its language."""
-    for number, step in enumerate(proposal.steps, 1):
+    for number, step in enumerate(program, 1):
         for condition in getattr(step, "where", ()):
             name, value = f"{condition.column} of step {number}", condition.value
             if condition.test == "known" or s.step_number(value) is not None:
@@ -116,13 +120,15 @@ def _words(proposal: Proposal, declaration: Declaration) -> Iterator[tuple[str, 
             if condition.column in ("doc_id", "rank", "item") or value == 0:
                 continue
             for member in value if isinstance(value, tuple) else (value,):
-                yield name, _in_words(member, declaration, proposal.language)
+                yield name, _in_words(member, question, declaration, language)
 
 
-def _in_words(value: Any, declaration: Declaration, language: Language) -> str:
+def _in_words(value: Any, question: str, declaration: Declaration, language: Language) -> str:
+    """The value as the question may say it: of a number, the form that stands there."""
     for slot, names in declaration.names.items():
         if str(value) in names:
             return entity_words(declaration, slot, value, language)
     if isinstance(value, float | int):
-        return f"{value:,.0f}" if value >= 10_000 else f"{value:g}"
+        forms = (f"{value:,.0f}" if value == int(value) else f"{value:,g}", f"{value:.12g}")
+        return next((form for form in forms if form in question), forms[-1])
     return str(value)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, get_args
 
+from construction.analytics.contracts import AnalyticTask, Difficulty
 from construction.analytics.make import Minted
 
 
@@ -29,6 +31,26 @@ def report_of(minted: Minted) -> dict[str, Any]:
         "templates": dict(sorted(Counter(task.template for task in tasks).items())),
         "languages": dict(sorted(Counter(task.language for task in tasks).items())),
         "noise": dict(sorted(Counter(kind for task in tasks for kind in task.noise).items())),
+        "noise_by_difficulty": _noise_by_difficulty(tasks),
         "noisy_share": round(len(bitten) / len(tasks), 4) if tasks else 0.0,
+        "noise_quota": minted.quota.report(),
         "guessers": minted.guesser.report(),
     }
+
+
+def _noise_by_difficulty(tasks: Sequence[AnalyticTask]) -> list[dict[str, Any]]:
+    """Per difficulty: its tasks, those that noise changes, and by kind."""
+    rows = []
+    for difficulty in get_args(Difficulty):
+        own = [task for task in tasks if task.difficulty == difficulty]
+        kinds = Counter(kind for task in own for kind in task.noise)
+        rows.append(
+            {
+                "difficulty": difficulty,
+                "tasks": len(own),
+                "noisy": sum(bool(task.noise) for task in own),
+                "kinds": dict(sorted(kinds.items())),
+                "steps": sum(len(task.program) for task in own),
+            }
+        )
+    return rows

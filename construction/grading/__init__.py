@@ -12,6 +12,7 @@
     file_look.py   what a grader sees in a file; file_child.py looks in confined processes
     hard_rules.py  hard rules, checked on the folder of output files
     actions.py     audit rows and state changes of controlled services
+    field_conditions.py  whether their fields meet what a check wants
     files.py       hard rules and originality of output files
     combine.py     parts to one score: overall, passed (or undecided), progress
     grade.py       all of it: `grade(spec, submission)`

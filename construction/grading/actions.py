@@ -2,7 +2,7 @@
 
 A check is data: its `kind` names one of the functions below, its `params` say which requests or
 records it is about. `where` maps fields (dotted for nested ones) to a value, or to a constraint
-such as `{"contains": "refund"}`; the operators are those of `_OPERATORS`.
+such as `{"contains": "refund"}`; the operators are those of `field_conditions`.
 
 Checks that only forbid are satisfied by an agent that does nothing. They therefore count only
 where at least one other check of the task is satisfied, if the task has others.
@@ -13,18 +13,15 @@ it along.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
+from construction.grading.field_conditions import fits
 from construction.grading.spec import CheckSpec, TaskSpec
 from data.contracts.attempt import AuditRow, ScorePart, StateChange, Submission
-from data.text.folding import plain_form
 
 OK = "ok"  # the status of a request that a service carried out
-MAX_CHARS = 10_000  # of a field that is searched
 FORBIDS = frozenset({"not_called", "unchanged"})
 
 
@@ -38,6 +35,7 @@ class ActionReason(StrEnum):
     TOO_MANY_CALLS = "action.too_many_calls"
     FORBIDDEN_CALL = "action.forbidden_call"
     WRONG_ORDER = "action.wrong_order"
+    RECORD_NOT_READ = "action.record_not_read"  # the agent was never shown all of it
     RECORD_UNCHANGED = "action.record_unchanged"
     WRONG_RECORD = "action.wrong_record"  # changed, to something else
     NOT_CREATED = "action.not_created"
@@ -81,7 +79,7 @@ def _called(params: Mapping[str, Any], submission: Submission) -> ActionReason |
     """`operation` was carried out with arguments that fit `where`, `min` (1) to `max` times."""
     rows = [row for row in submission.audit if _is_operation(params, row)]
     carried_out = [row for row in rows if row.status == OK]
-    fitting = [row for row in carried_out if _fits(row.arguments, params.get("where"))]
+    fitting = [row for row in carried_out if fits(row.arguments, params.get("where"))]
     least, most = int(params.get("min", 1)), params.get("max")
     if most is not None and len(fitting) > int(most):
         return ActionReason.TOO_MANY_CALLS
@@ -97,9 +95,7 @@ def _called(params: Mapping[str, Any], submission: Submission) -> ActionReason |
 def _not_called(params: Mapping[str, Any], submission: Submission) -> ActionReason | None:
     """`operation` was never carried out with arguments that fit `where`."""
     done = any(
-        _is_operation(params, row)
-        and row.status == OK
-        and _fits(row.arguments, params.get("where"))
+        _is_operation(params, row) and row.status == OK and fits(row.arguments, params.get("where"))
         for row in submission.audit
     )
     return ActionReason.FORBIDDEN_CALL if done else None
@@ -116,7 +112,7 @@ def _order(params: Mapping[str, Any], submission: Submission) -> ActionReason | 
         fitting = [
             at
             for at, row in enumerate(rows)
-            if _is_operation(wanted, row) and _fits(row.arguments, wanted.get("where"))
+            if _is_operation(wanted, row) and fits(row.arguments, wanted.get("where"))
         ]
         if not fitting:
             return ActionReason.NOT_CALLED
@@ -125,6 +121,18 @@ def _order(params: Mapping[str, Any], submission: Submission) -> ActionReason | 
             return ActionReason.WRONG_ORDER
         position = following[0] + 1
     return None if position else ActionReason.NOT_CALLED
+
+
+def _records_returned(params: Mapping[str, Any], submission: Submission) -> ActionReason | None:
+    """All `records` ("collection/id") of `service` were shown to the agent as a whole."""
+    wanted = set(params.get("records", ()))
+    shown = {
+        record
+        for row in submission.audit
+        if row.status == OK and params.get("service") in (None, row.service)
+        for record in row.records
+    }
+    return None if wanted and wanted <= shown else ActionReason.RECORD_NOT_READ
 
 
 def _is_operation(params: Mapping[str, Any], row: AuditRow) -> bool:
@@ -140,7 +148,7 @@ def _record_equals(params: Mapping[str, Any], submission: Submission) -> ActionR
     record = params.get("record")
     changed = [change for change in _changes(params, submission) if record in (None, change.record)]
     after = [change.after for change in changed if change.after is not None]
-    if any(_fits(fields, params.get("where")) for fields in after):
+    if any(fits(fields, params.get("where")) for fields in after):
         return None
     return ActionReason.WRONG_RECORD if changed else ActionReason.RECORD_UNCHANGED
 
@@ -152,7 +160,7 @@ def _record_created(params: Mapping[str, Any], submission: Submission) -> Action
         for change in _changes(params, submission)
         if change.before is None and change.after is not None
     ]
-    fitting = [change for change in made if _fits(change.after or {}, params.get("where"))]
+    fitting = [change for change in made if fits(change.after or {}, params.get("where"))]
     most = params.get("max")
     if most is not None and len(fitting) > int(most):
         return ActionReason.TOO_MANY_CREATED
@@ -168,7 +176,7 @@ def _record_deleted(params: Mapping[str, Any], submission: Submission) -> Action
         change.after is None
         and change.before is not None
         and record in (None, change.record)
-        and _fits(change.before, params.get("where"))
+        and fits(change.before, params.get("where"))
         for change in _changes(params, submission)
     )
     return None if gone else ActionReason.NOT_DELETED
@@ -191,7 +199,7 @@ def _is_allowed(rule: Any, change: StateChange) -> bool:
     service = rule.get("service")
     sides = [side for side in (change.before, change.after) if side is not None]
     return service in (None, change.service) and any(
-        _fits(side, rule.get("where")) for side in sides
+        fits(side, rule.get("where")) for side in sides
     )
 
 
@@ -204,97 +212,9 @@ _KINDS: Mapping[str, Callable[[Mapping[str, Any], Submission], ActionReason | No
     "called": _called,
     "not_called": _not_called,
     "order": _order,
+    "records_returned": _records_returned,
     "record_equals": _record_equals,
     "record_created": _record_created,
     "record_deleted": _record_deleted,
     "unchanged": _unchanged,
-}
-
-
-# Fields
-
-
-def _fits(fields: Mapping[str, Any], where: Mapping[str, Any] | None) -> bool:
-    """Do all fields fit? A missing field fits only `{"exists": false}`."""
-    return all(_meets(_field(fields, name), wanted) for name, wanted in (where or {}).items())
-
-
-_ABSENT = object()
-
-
-def _field(fields: Mapping[str, Any], name: str) -> Any:
-    if name in fields:
-        return fields[name]
-    value: Any = fields
-    for key in name.split("."):
-        value = value.get(key, _ABSENT) if isinstance(value, Mapping) else _ABSENT
-    return value
-
-
-def _meets(value: Any, wanted: Any) -> bool:
-    if not isinstance(wanted, Mapping):
-        return value is not _ABSENT and _equals(value, wanted)
-    if value is _ABSENT:
-        return wanted == {"exists": False}
-    return all(
-        name in _OPERATORS and _OPERATORS[name](value, operand) for name, operand in wanted.items()
-    )
-
-
-def _equals(value: Any, wanted: Any) -> bool:
-    """Numbers by value, texts without width, case and amount of white space."""
-    if isinstance(value, bool) or isinstance(wanted, bool):
-        return value is wanted
-    if isinstance(value, str) and isinstance(wanted, str):
-        return plain_form(value) == plain_form(wanted)
-    if isinstance(wanted, list | tuple):
-        if not isinstance(value, list | tuple) or len(value) != len(wanted):
-            return False
-        return all(map(_equals, value, wanted))
-    first, second = _number(value), _number(wanted)
-    if first is not None and second is not None:
-        return first == second
-    return bool(value == wanted)
-
-
-def _number(value: Any) -> Decimal | None:
-    if value is None or isinstance(value, bool | Mapping | list | tuple):
-        return None
-    try:
-        number = Decimal(str(value)[:100])
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() else None
-
-
-def _compares(value: Any, bound: Any, sign: int) -> bool:
-    """Is `sign` times the difference from a bound at least zero? Texts, such as days, by order."""
-    first, second = _number(value), _number(bound)
-    if first is not None and second is not None:
-        return (first - second) * sign >= 0
-    if isinstance(value, str) and isinstance(bound, str):
-        return value >= bound if sign > 0 else value <= bound
-    return False
-
-
-def _contains(value: Any, wanted: Any) -> bool:
-    if isinstance(value, list | tuple):
-        return any(_equals(item, wanted) for item in value)
-    return plain_form(str(wanted)) in plain_form(str(value)[:MAX_CHARS])
-
-
-def _all_of(value: Any, wanted: Sequence[Any]) -> bool:
-    return all(_contains(value, item) for item in wanted)
-
-
-_OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "equals": _equals,
-    "not": lambda value, wanted: not _equals(value, wanted),
-    "in": lambda value, wanted: any(_equals(value, item) for item in wanted),
-    "contains": _contains,
-    "contains_all": _all_of,
-    "matches": lambda value, wanted: re.search(wanted, str(value)[:MAX_CHARS], re.I) is not None,
-    "min": lambda value, bound: _compares(value, bound, 1),
-    "max": lambda value, bound: _compares(value, bound, -1),
-    "exists": lambda value, wanted: wanted is True,
 }

@@ -17,6 +17,7 @@ from construction.statements.answers import lexicon
 from construction.statements.answers.check import check_answer
 from construction.statements.answers.contracts import AnswerCheck, ErrorReason, GoldAnswer
 from construction.statements.answers.measures import Measured, kind_of, measured, measures_asked
+from construction.statements.answers.sides import side_asked
 from data.text.folding import fold_width
 
 MAX_SHIFT = 12  # powers of ten within which a number of the same digits is a wrong scale
@@ -56,6 +57,7 @@ _FORMULA = re.compile(
 _TWO_IN_BRACKETS = re.compile(
     r"\(([0-9][0-9.,]*)\)\s*(?:or|或者?|または|又は|もしくは)\s*\(([0-9][0-9.,]*)\)", re.I
 )
+_LOOKED_UP = re.compile(r"\blook(?:ed|ing)? (?:\w+ ){0,4}?up\b", re.I)
 _SIGNED_NUMBER = re.compile(r"(?<![0-9])[-−–△▲(]\s?[$€£¥]?\s?[0-9]")
 _UNKNOWN_UNIT = re.compile(
     r"\W*[0-9][0-9.,]*\s?(?:[^\W\d_]+(?:[ -][^\W\d_]+){0,2})[23]?\s*[.。]?\s*"
@@ -190,7 +192,10 @@ def _contradiction(text: str, gold: GoldAnswer, question: str) -> AnswerReason |
     folded = fold_width(text[-MAX_TEXT:])
     if any(match[1] != match[2] for match in _TWO_IN_BRACKETS.finditer(folded)):
         return AnswerReason.AMBIGUOUS
-    rises = lexicon.CHANGE_UP.search(folded) and not lexicon.LOSS.search(folded)
+    is_up = lexicon.CHANGE_UP.search(_LOOKED_UP.sub(" ", folded)) is not None
+    rises = is_up and not lexicon.LOSS.search(folded)
+    side = side_asked(question)
+    rises = rises and (side is None or not side.said.search(folded))
     is_up = rises and not lexicon.CHANGE_UP.search(fold_width(question))
     if is_up and gold.value < 0 and not _SIGNED_NUMBER.search(folded):
         return AnswerReason.WRONG_SIGN

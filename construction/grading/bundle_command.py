@@ -21,6 +21,7 @@ from typing import Any
 
 from construction.grading.combine import PASS_THRESHOLD, deterministic_score
 from construction.grading.grade import grade
+from construction.grading.programs import run_here
 from construction.grading.spec import TaskSpec, read_spec, spec_of
 from data.contracts.attempt import AuditRow, Call, Score, StateChange, Submission
 
@@ -77,6 +78,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, help="the agent's work folder, with outputs/ in it")
     parser.add_argument("--reward", type=Path, help="write the reward to this file (JSON)")
     parser.add_argument("--threshold", type=float, default=PASS_THRESHOLD)
+    parser.add_argument(
+        "--run",
+        action="store_true",
+        help="run delivered programs here: only in a container that is made for this",
+    )
     parser.add_argument("--cases", action="store_true", help="cases from standard input")
     options = parser.parse_args(arguments)
     if options.cases:
@@ -85,7 +91,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.spec is None or options.work is None:
         parser.error("--spec and --work are needed")
     spec = read_spec(options.spec)
-    score = grade(spec, read_work(spec, options.work), threshold=options.threshold)
+    run = run_here if options.run else None
+    if options.run and os.geteuid() == 0:
+        options.spec.chmod(0o600)  # delivered programs run as another user, and must not read it
+    score = grade(spec, read_work(spec, options.work), threshold=options.threshold, run=run)
     print(json.dumps(asdict(score)))
     if options.reward is not None:
         options.reward.write_text(json.dumps(reward(score)), encoding="utf-8")

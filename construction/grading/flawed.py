@@ -21,6 +21,7 @@ from construction.grading.walk import shown_value
 from construction.statements.tools.database import Database
 from data.contracts.attempt import Call, Submission
 
+_OF_TWO_VALUES = ("answers-first",)  # the other flaws are those of one look-up
 _OTHER_COMPANIES = 50  # that are looked at for one with the same line item
 
 
@@ -30,6 +31,8 @@ def flawed(flaw: str, spec: TaskSpec, database: Database) -> Submission | None:
     Raises OracleError where the right answer cannot be computed.
     """
     right = oracle(spec, database)
+    if (spec.steps[-1].arguments or {}).get("combine") and flaw not in _OF_TWO_VALUES:
+        return None
     try:
         wrong = FLAWS[flaw](spec, right, database)
     except OracleError:

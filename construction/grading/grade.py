@@ -15,7 +15,14 @@ from construction.grading.actions import grade_actions
 from construction.grading.answers import grade_answers
 from construction.grading.combine import PASS_THRESHOLD, combine
 from construction.grading.milestones import progress
+from construction.grading.programs import Run
 from construction.grading.spec import TaskSpec
+from construction.grading.state import (
+    grade_state,
+    read_outputs,
+    state_checks,
+    without_state_checks,
+)
 from data.contracts.attempt import Score, ScorePart, Submission
 
 FileGrader = Callable[[TaskSpec, Path | None], Sequence[ScorePart]]
@@ -28,18 +35,21 @@ def grade(
     *,
     threshold: float = PASS_THRESHOLD,
     file_grader: FileGrader | None = None,
+    run: Run | None = None,
 ) -> Score:
     """The score of a submission; parts that need a judge stay unjudged.
 
-    `file_grader` looks at the output files in place of `files.grade_files`. Never raises for
-    anything that an agent made; raises ValueError for a gold value that is not of its type.
+    `file_grader` looks at the output files in place of `files.grade_files`; `run` runs delivered
+    programs, without it the checks that need it stay unjudged. Never raises for anything that an
+    agent made, except what `run` raises; raises ValueError for a gold value that is not of its
+    type.
     """
+    outputs = None if submission.outputs is None else Path(submission.outputs)
     parts = weighed(
         grade_answers(spec, submission.answer),
-        grade_actions(spec, submission),
+        (*grade_actions(without_state_checks(spec), submission), *_state(spec, outputs, run)),
         criteria(spec),
     )
-    outputs = None if submission.outputs is None else Path(submission.outputs)
     return combine(
         spec.task_id,
         (*parts, *_files(spec, outputs, file_grader)),
@@ -92,6 +102,12 @@ def criteria(spec: TaskSpec) -> tuple[ScorePart, ...]:
             )
         )
     return tuple(parts)
+
+
+def _state(spec: TaskSpec, outputs: Path | None, run: Run | None) -> Sequence[ScorePart]:
+    if not state_checks(spec):
+        return ()
+    return grade_state(spec, read_outputs(spec, outputs), run)
 
 
 def _files(

@@ -17,6 +17,7 @@ from rich.table import Column, Table
 from construction.grading.combine import PASS_THRESHOLD
 from construction.grading.grade import grade
 from construction.grading.milestones import termination
+from construction.grading.programs_box import run_in_box
 from construction.grading.spec import TaskSpec, spec_of
 from data.attempts import AttemptRecord, outputs_folder, read_attempts
 from data.contracts.attempt import Attempt, AttemptStatus, Score
@@ -131,7 +132,7 @@ def _grade_batch(job: _Job) -> list[Score]:
             specs[task_id] = spec_of(job.release.grading(task_id))
         outputs = outputs_folder(folder, task_id, record.attempt.epoch)
         submission = replace(record.submission, outputs=str(outputs))
-        scores.append(grade(specs[task_id], submission, threshold=job.threshold))
+        scores.append(grade(specs[task_id], submission, threshold=job.threshold, run=run_in_box))
     return scores
 
 

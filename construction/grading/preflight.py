@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from math import fsum
@@ -22,7 +22,7 @@ from construction.grading.spec import TaskSpec, spec_of
 from construction.statements.tools.database import Database, open_database
 from data.atomic import write_bytes
 from data.canonical import canonical_json
-from data.contracts import Candidate, StageKind, Verdict, share
+from data.contracts import Candidate, Lane, StageKind, Verdict, share
 from data.contracts.attempt import Score, ScorePart, Submission
 from data.ledger import deciding, gated_row
 from data.pool import write_pool
@@ -34,14 +34,22 @@ UNIT = "candidate"
 _SHARES, _PROBES = "deterministic_shares.json", "grader_audit.json"
 
 
+# What a candidate's steps lead to; None if they lead to no answer.
+Compute = Callable[[Candidate], Submission | None]
+
+
 @dataclass(frozen=True, slots=True)
 class PreflightJob:
-    """Candidates as JSON, their input files by SHA-256, and the tables behind the data tools."""
+    """Candidates as JSON, their input files by SHA-256, and what the oracle computes with.
+
+    `database`: the tables behind the data tools; `analytic` opens what computes analytic tasks.
+    """
 
     candidates: tuple[str, ...]
     files: Mapping[str, Path]
     database: Path | None
     config: GradingRecipe
+    analytic: Callable[[], Compute] | None = None
 
 
 def preflight_shard(job: PreflightJob, out: Path) -> None:
@@ -50,8 +58,10 @@ def preflight_shard(job: PreflightJob, out: Path) -> None:
     specs = [spec_of(candidate.model_dump(mode="json")) for candidate in candidates]
     folder = job.database if any(map(computable, specs)) else None
     database = None if folder is None else open_database(folder)
+    has_analytic = any(candidate.lane is Lane.ANALYTICS for candidate in candidates)
+    analytic = job.analytic() if has_analytic and job.analytic is not None else None
     attacked = {
-        spec.task_id: _attacked(candidate, spec, job, database)
+        spec.task_id: _attacked(candidate, spec, job, _oracle(candidate, spec, database, analytic))
         for candidate, spec in zip(candidates, specs, strict=True)
     }
     probes = {spec.task_id: _audited(spec, attacked, job, database) for spec in specs}
@@ -101,12 +111,24 @@ def _evidence(verdict: Verdict) -> dict[str, str | None]:
     return {"attack": str(verdict.measures["strongest"])} if verdict.measures["strongest"] else {}
 
 
+Oracle = Callable[[], Submission | None]
+
+
+def _oracle(
+    candidate: Candidate, spec: TaskSpec, database: Database | None, analytic: Compute | None
+) -> Oracle | None:
+    """What computes the answer of a candidate; None where nothing can."""
+    if candidate.lane is Lane.ANALYTICS:
+        return partial(analytic, candidate) if analytic is not None else None
+    if database is not None and computable(spec):
+        return partial(_computed, spec, database)
+    return None
+
+
 def _attacked(
-    candidate: Candidate, spec: TaskSpec, job: PreflightJob, database: Database | None
+    candidate: Candidate, spec: TaskSpec, job: PreflightJob, compute: Oracle | None
 ) -> Attacked:
     inputs = {fixture.path: job.files[fixture.sha256] for fixture in candidate.fixtures}
-    is_computable = database is not None and computable(spec)
-    computed = _computed(spec, database) if database is not None and is_computable else None
     grader = partial(_graded, threshold=job.config.pass_threshold)
     with TemporaryDirectory() as folder:
         return measure(
@@ -115,8 +137,8 @@ def _attacked(
             inputs,
             Path(folder),
             grader,
-            computed,
-            is_computable=is_computable,
+            compute() if compute is not None else None,
+            is_computable=compute is not None,
             needs_model=candidate.rubric is not None and candidate.rubric.needs_model,
         )
 

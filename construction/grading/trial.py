@@ -7,7 +7,7 @@ holds no times and nothing about the machine, so that a rebuild may replay it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -141,9 +141,14 @@ def outcome_of(trial: Trial, faults: Iterable[Fault]) -> TrialOutcome:
     )
 
 
-def outside_faults(task: Candidate, database: Database | None) -> tuple[Fault, ...]:
-    """What goes wrong with all that is served or shown outside the sandbox: tools, judges."""
-    return (*_tool_faults(task, database), *_route_faults(task))
+def outside_faults(
+    task: Candidate, database: Database | None, elsewhere: Collection[str] = ()
+) -> tuple[Fault, ...]:
+    """What goes wrong with all that is served or shown outside the sandbox: tools, judges.
+
+    `elsewhere` are tools that are tried at another stage.
+    """
+    return (*_tool_faults(task, database, elsewhere), *_route_faults(task))
 
 
 def sandbox_faults(trial: Trial, returned: Returned) -> Iterator[Fault]:
@@ -179,11 +184,13 @@ def _deliverables(task: Candidate) -> Iterator[tuple[str, str]]:
         yield from ((name, item.file_type) for name in (*named, *made_up))
 
 
-def _tool_faults(task: Candidate, database: Database | None) -> Iterator[Fault]:
+def _tool_faults(
+    task: Candidate, database: Database | None, elsewhere: Collection[str]
+) -> Iterator[Fault]:
     """Tools that nobody provides, or that do not answer."""
     walked = _walked(task, database)
     for name in task.tools:
-        if name in walked or _is_in_the_box(name, task):
+        if name in walked or name in elsewhere or _is_in_the_box(name, task):
             continue
         what = _unanswered(BY_NAME.get(name), database)
         if what is not None:

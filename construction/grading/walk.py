@@ -85,20 +85,17 @@ def _value(value: Any, outputs: Mapping[int, Any]) -> Any:
 
 def _check_path(spec: TaskSpec, outputs: Mapping[int, Any]) -> None:
     """Each id that a step uses was returned by an earlier step that looks for such ids."""
-    for key, index in _looked_up(spec):
-        used = {
-            step.arguments[key]
-            for step in spec.steps
-            if step.index > index and step.arguments and key in step.arguments
-        }
-        missing = used - set(_ids(outputs[index], key))
-        if missing:
-            names = ", ".join(sorted(map(str, missing)))
-            raise OracleError(f"step {index}: {key} {names} is not in the output")
-
-
-def _looked_up(spec: TaskSpec) -> list[tuple[str, int]]:
-    return [(_FINDS[step.operation], step.index) for step in spec.steps if step.operation in _FINDS]
+    for step in spec.steps:
+        finders = [
+            earlier.index
+            for earlier in spec.steps
+            if earlier.operation in _FINDS and earlier.index < step.index
+        ]
+        for key in set(_FINDS.values()) & (step.arguments or {}).keys():
+            seen = {value for index in finders for value in _ids(outputs[index], key)}
+            used = (step.arguments or {})[key]
+            if used not in seen:
+                raise OracleError(f"step {step.index}: {key} {used} was in no earlier output")
 
 
 def _ids(output: Mapping[str, Any], key: str) -> list[Any]:
@@ -113,30 +110,62 @@ def _ids(output: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _present(step: StepSpec, outputs: Mapping[int, Any]) -> str:
-    """The one value of the days asked for, in the unit, scale and rounding asked for."""
+    """The one value of the days asked for, or two of them combined, as asked for."""
     arguments = _resolved(step, outputs)
-    fitting = [
+    first = _fitting(step, arguments, "")
+    if arguments.get("combine") is None:
+        return shown_value(step, first)
+    return shown_value(step, first, _fitting(step, arguments, "second_"))
+
+
+def _fitting(step: StepSpec, arguments: Mapping[str, Any], prefix: str) -> Mapping[str, Any]:
+    """The one row of `values` that has the days asked for."""
+    fitting: list[Mapping[str, Any]] = [
         row
-        for row in arguments["values"]
-        if all(row.get(name) == arguments.get(name) for name in _DAYS)
+        for row in arguments[f"{prefix}values"]
+        if all(row.get(name) == arguments.get(f"{prefix}{name}") for name in _DAYS)
     ]
     if len(fitting) != 1:
         raise OracleError(f"step {step.index}: {len(fitting)} values fit the period")
-    return shown_value(step, fitting[0])
+    return fitting[0]
 
 
-def shown_value(step: StepSpec, row: Mapping[str, Any]) -> str:
-    """A value of the data tools in the unit, scale and rounding that the last step asks for."""
+def shown_value(
+    step: StepSpec, row: Mapping[str, Any], second: Mapping[str, Any] | None = None
+) -> str:
+    """A value of the data tools in the unit, scale and rounding that the last step asks for.
+
+    With a `second` one it is their difference, growth or ratio.
+    """
     arguments = step.arguments or {}
     unit = str(arguments["unit"])
     with localcontext(prec=100):
-        try:
-            amount = Decimal(row["value"])
-        except InvalidOperation as error:
-            raise OracleError(f"step {step.index}: the value is not a number") from error
-        if row["unit"] == "ratio" and unit in _PER_RATIO:
+        amount = _number(step, row)
+        given = row["unit"]
+        if second is not None:
+            if given != second["unit"]:
+                raise OracleError(f"step {step.index}: the values are in {given}, {second['unit']}")
+            amount, given = _combined(step, amount, _number(step, second), given)
+        if given == "ratio" and unit in _PER_RATIO:
             amount *= _PER_RATIO[unit]
-        elif row["unit"] != unit:
-            raise OracleError(f"step {step.index}: the value is in {row['unit']}, not {unit}")
+        elif given != unit:
+            raise OracleError(f"step {step.index}: the value is in {given}, not {unit}")
         quantum = Decimal(1).scaleb(-int(arguments["decimals"]))
         return f"{rounded(amount / Decimal(arguments['scale']), quantum):f}"
+
+
+def _number(step: StepSpec, row: Mapping[str, Any]) -> Decimal:
+    try:
+        return Decimal(row["value"])
+    except InvalidOperation as error:
+        raise OracleError(f"step {step.index}: the value is not a number") from error
+
+
+def _combined(step: StepSpec, first: Decimal, second: Decimal, unit: str) -> tuple[Decimal, str]:
+    """Two values of a unit made one, and its unit."""
+    operation = (step.arguments or {})["combine"]
+    if operation == "difference":
+        return first - second, unit
+    if operation not in ("growth", "ratio") or not second:
+        raise OracleError(f"step {step.index}: no {operation} of these values")
+    return (first if operation == "ratio" else first - second) / second, "ratio"

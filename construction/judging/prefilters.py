@@ -1,10 +1,12 @@
 """Candidate ideas, by model or by rules, and their filters (Claw-Eval-Live, §3).
 
-Four prefilters in the order of the paper, then near-duplicates.
+The four prefilters of the paper in their order, with two of this project's own (what no grader can
+open, what needs a person's account), then near-duplicates.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -22,6 +24,8 @@ STAGE = "candidate_ideas"
 PREFILTER = "idea_prefilter"
 _STEPS = (2, 12)
 _MINUTES = (10, 300)
+_SAME_WORK = 0.8  # of the words of the shorter list of steps
+_LEAST_WORK = 15  # distinct words; shorter lists of steps say too little of the work
 _LEAST_WORDS = 6  # shorter known texts are titles
 _LEAST_GRADED = 25  # characters; "it is correct" says too little
 
@@ -34,6 +38,8 @@ class IdeaReason(StrEnum):
     NOT_VERIFIABLE = "idea.not_verifiable"
     TRIVIAL = "idea.trivial"
     IMPOSSIBLE = "idea.impossible"
+    PRIVATE_ACCOUNT = "idea.private_account"
+    UNGRADABLE = "idea.ungradable"  # no grader can open what is to be made
     NEAR_DUPLICATE = "idea.near_duplicate"
     UNKNOWN_PATTERN = "idea.unknown_pattern"  # of a seed: the rules have no moves for its pattern
 
@@ -107,7 +113,14 @@ def _filtered(idea: Idea, fault: IdeaReason | None) -> LedgerRow:
 
 def first_fault(idea: Idea) -> IdeaReason | None:
     """The first prefilter that an idea fails, in the order of the paper."""
-    checks = (composite, clear_artifact, verifiable, neither_trivial_nor_impossible)
+    checks = (
+        composite,
+        clear_artifact,
+        gradable,
+        verifiable,
+        without_account,
+        neither_trivial_nor_impossible,
+    )
     return next((fault for check in checks if (fault := check(idea)) is not None), None)
 
 
@@ -133,6 +146,25 @@ def verifiable(idea: Idea) -> IdeaReason | None:
     return IdeaReason.NOT_VERIFIABLE if vague or not hard else None
 
 
+def gradable(idea: Idea) -> IdeaReason | None:
+    """Some grader opens one of the files to be made: sound and video alone will not do."""
+    kinds = [type_of(span.path) for span in find_file_spans(idea.artifact)]
+    known = [kind for kind in kinds if kind is not None]
+    is_closed = bool(known) and not any(kind.opener for kind in known)
+    return IdeaReason.UNGRADABLE if is_closed else None
+
+
+def without_account(idea: Idea) -> IdeaReason | None:
+    """No account of a person is needed; one of a simulated service belongs to the workspace."""
+    texts = (idea.title, idea.task, *idea.steps, *idea.environment)
+    sentences = [part for text in texts for part in re.split(r"(?<=[.!?])\s", text)]
+    needs = any(
+        _holds(sentence, "private_account") and not _holds(sentence, "inside")
+        for sentence in sentences
+    )
+    return IdeaReason.PRIVATE_ACCOUNT if needs else None
+
+
 def neither_trivial_nor_impossible(idea: Idea) -> IdeaReason | None:
     """Possible within the time and means of a closed workspace, and worth the time."""
     text = " ".join((idea.title, idea.task, *idea.steps))
@@ -149,19 +181,29 @@ def twins(
     """Ideas that repeat a known text or an earlier idea, in the order of idea ids.
 
     Two texts are alike if they share `threshold` of the distinct words of the shorter one. A known
-    text of few words is taken for a title and must equal the idea's title.
+    text of few words is taken for a title and must equal the idea's title. Ideas of one seed are
+    also alike if their steps, where they are told at length, share `_SAME_WORK` of these words: the
+    same work in another place.
     """
     texts = [frozenset(_plain(text).split()) for text in known]
     titles = {words for words in texts if len(words) < _LEAST_WORDS}
     seen = [words for words in texts if len(words) >= _LEAST_WORDS]
+    works: dict[str, list[frozenset[str]]] = {}
     duplicates: dict[str, IdeaReason] = {}
     for idea in sorted(ideas, key=lambda idea: idea.idea_id):
         title = frozenset(_plain(idea.title).split())
         words = title | frozenset(_plain(idea.task).split())
-        if title in titles or any(_share(words, other) >= threshold for other in seen):
+        work, others = (
+            frozenset(_plain(" ".join(idea.steps)).split()),
+            works.setdefault(idea.seed, []),
+        )
+        is_long = len(work) >= _LEAST_WORK
+        is_known = title in titles or any(_share(words, other) >= threshold for other in seen)
+        if is_known or (is_long and any(_share(work, other) >= _SAME_WORK for other in others)):
             duplicates[idea.idea_id] = IdeaReason.NEAR_DUPLICATE
         else:
             seen.append(words)
+            others += [work] if is_long else []
     return duplicates
 
 

@@ -126,6 +126,11 @@ def write_items(folder: Path, items: Sequence[ReviewItem]) -> None:
     write_bytes(folder / ITEMS, lines, mode=PRIVATE_FILE)
 
 
+def queued(folder: Path) -> list[ReviewItem]:
+    """The items that wait for people; none before a first build. Raises InputError."""
+    return read_items(folder) if (folder / ITEMS).is_file() else []
+
+
 def read_items(folder: Path) -> list[ReviewItem]:
     """The items that the last build left for people to decide. Raises InputError without a file."""
     path = folder / ITEMS

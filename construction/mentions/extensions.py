@@ -56,6 +56,7 @@ _DOCUMENTS = {
     "vcf": "text/vcard",
     "srt": "application/x-subrip",
     "vtt": "text/vtt",
+    "bib": "text/x-bibtex",
 }
 _DATA = {
     "csv": "text/csv",
@@ -64,6 +65,8 @@ _DATA = {
     "jsonl": "application/x-ndjson",
     "ndjson": "application/x-ndjson",
     "geojson": "application/geo+json",
+    "gpx": "application/gpx+xml",
+    "kml": "application/vnd.google-earth.kml+xml",
     "ipynb": "application/x-ipynb+json",
     "xml": "application/xml",
     "xsd": "application/xml",

@@ -12,6 +12,7 @@ from enum import StrEnum
 from construction.mentions.extensions import COMMON_NAMES, MESSAGES, extension
 from construction.mentions.lead import words_before_name
 from construction.mentions.lexicon import Cue
+from construction.mentions.result_cues import is_said_to_exist, may_be_result
 from construction.mentions.words import FILE, cues
 
 
@@ -75,6 +76,12 @@ _KNOWLEDGE = re.compile(
 )
 
 
+_KEPT_THERE = re.compile(r"[有已][^。；\n]{0,40}[存放保]+[存放]?[在于]\s{0,3}$")
+_THEN_GIVEN = re.compile(
+    r"(?i)\s?(?:is|are|was|were) (?:included|attached|provided|given|available|supplied|enclosed)\b"
+)
+
+
 def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = False) -> Intent:
     """The intent of the file named at `masked[start:end]`.
 
@@ -93,14 +100,22 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
         return Intent.OUTPUT
     if _NAMES_IT.search(before.rstrip(_QUOTES)):
         return Intent.EITHER
+    if _THEN_GIVEN.match(after) or _KEPT_THERE.search(before.rstrip(_QUOTES)):
+        return Intent.INPUT
     state = _read(before)
     if before.rstrip(_QUOTES).endswith(("(", "（")):
         state.article = state.article and state.verb is Cue.WISH  # "a report (report.docx)"
     if is_folder and (state.holds_file() or _THEN_HOLDS.match(after)):
         return Intent.NONE  # the folder only locates a file that is itself named
+    open_result = may_be_result(before, after)
+    state.article = state.article and not open_result
     if _THEN_EXAMPLE.match(after) or state.is_none(after, name):
         return Intent.NONE
-    return state.intent(after)
+    intent = state.intent(after)
+    if open_result and intent in (Intent.ASSUMED, Intent.INPUT):
+        return Intent.EITHER
+    exists = intent is Intent.ASSUMED and is_said_to_exist(before, after)
+    return Intent.INPUT if exists else intent
 
 
 @dataclass(slots=True)
@@ -246,7 +261,8 @@ class _State:
             return Intent.ASSUMED if self.by_self else Intent.OUTPUT
         summarised = self.verb is Cue.GIVE and self.had_file and self.link is Cue.INSIDE
         if self.verb is Cue.MAKE or summarised:
-            return Intent.INPUT if self.via_source else Intent.EITHER
+            is_read = self.via_source and self.link is Cue.INSIDE  # "a summary of the rows in"
+            return Intent.INPUT if is_read else Intent.EITHER
         if self.verb is Cue.WISH:
             is_open = self.link is Cue.INSIDE and not self.anchored
             return Intent.EITHER if is_open or self.article else Intent.INPUT

@@ -91,7 +91,7 @@ _ENGLISH = {
     Cue.MAKE: [
         *_present(
             "write create generate make produce build draft compose author deliver render design "
-            "prepare scaffold return"
+            "prepare scaffold return emit draw sketch"
         ),
         *_phrases("give me|send me|hand me|new file|new script|new document|end up"),
         *_phrases("send a|send an|send email|send emails|drop a|drop me|jot down|give some"),

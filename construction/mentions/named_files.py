@@ -2,7 +2,9 @@
 
 *Declared* files are a person's attachments and the files that a person names as input. *Output*
 files are named as results. *Open* ones are inputs where such a file exists, and results otherwise:
-"record it in scores.xlsx". *Observed* files were read by the agent and named by nobody.
+"record it in scores.xlsx". *Observed* files were read by the agent and named by nobody. Of a
+*silent* one the words do not say which it is: where other inputs are at hand and it is not, it is a
+result, and else it is an input.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from construction.mentions.extensions import (
     BARE_NAMES,
@@ -19,7 +21,7 @@ from construction.mentions.extensions import (
     tail,
 )
 from construction.mentions.intent import Intent, intent_of
-from construction.mentions.places import is_route, with_result_folders
+from construction.mentions.places import in_result_sections, is_route, with_result_folders
 from construction.mentions.spans import FileSpan, find_file_spans
 from construction.mentions.words import FILE
 from data.contracts import AgentAct, Attachment, TaskInstance, UserTurn
@@ -38,7 +40,8 @@ class Mention:
 
     `turn` is the position in `user_turns` (-1 for an act). For words, `path` is
     `said[start:end]`, and `wide` also includes any text before it that may belong to the name:
-    where the start of a name is uncertain, the existing files decide.
+    where the start of a name is uncertain, the existing files decide. `silent`: declared only
+    because the words do not say what the file is.
     """
 
     path: str
@@ -47,6 +50,7 @@ class Mention:
     end: int = -1
     wide: str = ""
     attachment: Attachment | None = field(default=None, repr=False)
+    silent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,11 @@ def declared_files(instance: TaskInstance) -> tuple[Mention, ...]:
 def output_files(instance: TaskInstance, given: Collection[str] = ()) -> tuple[Mention, ...]:
     """Files that a person names as results, and open ones that are not among the `given` files.
 
-    `given` are paths; their last component is compared.
+    `given` are paths; their last component is compared. Silent ones count if any file is given.
     """
     named, known = named_files(instance), {tail(path) for path in given}
-    made = [mention for mention in named.open if tail(mention.path) not in known]
+    silent = [mention for mention in named.declared if mention.silent and known]
+    made = [mention for mention in (*named.open, *silent) if tail(mention.path) not in known]
     return (*named.outputs, *made)
 
 
@@ -109,7 +114,9 @@ def _judged(instance: TaskInstance) -> list[tuple[Mention, Intent]]:
     for position, turn in enumerate(instance.user_turns):
         for mention, intent in _named(turn, position):
             touched = acts.get(_parts(mention.path)[-1:], ())
-            _add(judged, mention, _decide(mention, intent, turn.index if position else -1, touched))
+            decided = _decide(mention, intent, turn.index if position else -1, touched)
+            silent = intent is Intent.ASSUMED and decided is Intent.INPUT and not touched
+            _add(judged, replace(mention, silent=silent), decided)
             if len(judged) >= MAX_MENTIONS:
                 return judged
     return judged
@@ -122,7 +129,7 @@ def _named(turn: UserTurn, position: int) -> Iterator[tuple[Mention, Intent]]:
             yield mention, Intent.INPUT
     spans = [span for span in find_file_spans(turn.said) if not is_route(turn.said, span)]
     masked = _mask(turn.said, spans)
-    intents = [_intent(masked, span) for span in spans]
+    intents = in_result_sections(turn.said, spans, [_intent(masked, span) for span in spans])
     for span, intent in zip(spans, with_result_folders(spans, intents), strict=True):
         if span.doubtful and intent not in (Intent.INPUT, Intent.OUTPUT):
             continue
@@ -211,6 +218,7 @@ def _add(judged: list[tuple[Mention, Intent]], mention: Mention, intent: Intent)
         if mention.attachment is not None or not _is_same_file(mention, other):
             continue
         longer = other.attachment is None and len(parts) > len(_parts(other.path))
+        longer |= other.silent and not mention.silent
         if role is Intent.NONE or (role is intent and longer):
             judged[position] = (mention, intent)
         elif role is Intent.INPUT and intent in (Intent.OUTPUT, Intent.EITHER) and longer:

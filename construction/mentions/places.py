@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from construction.mentions.extensions import DOUBTFUL_EXTENSIONS, extension
 from construction.mentions.intent import Intent
+from construction.mentions.result_cues import begins_item, result_sections
 from construction.mentions.spans import FileSpan
 
 _PAGES = frozenset(("html", "htm", "xhtml"))
@@ -46,6 +47,23 @@ def with_result_folders(spans: Sequence[FileSpan], intents: Sequence[Intent]) ->
         if intent is Intent.OUTPUT and (folder := _folder(span.path))
     }
     return [_beside(span, intent, results) for span, intent in zip(spans, intents, strict=True)]
+
+
+def in_result_sections(
+    text: str, spans: Sequence[FileSpan], intents: Sequence[Intent]
+) -> list[Intent]:
+    """The intents where a name below "Deliverables:" may be a result.
+
+    That is so if its words are silent, or if it begins an item: "- report.md is a short report".
+    """
+    sections = result_sections(text)
+    return [
+        Intent.EITHER
+        if any(start <= span.start < end for start, end in sections)
+        and (intent is Intent.ASSUMED or (intent is Intent.INPUT and begins_item(text, span.start)))
+        else intent
+        for span, intent in zip(spans, intents, strict=True)
+    ]
 
 
 def _beside(span: FileSpan, intent: Intent, results: set[str]) -> Intent:

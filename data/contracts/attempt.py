@@ -115,13 +115,17 @@ class StateChange:
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """A request that a controlled service answered, in the order in which they came."""
+    """A request that a controlled service answered, in the order in which they came.
+
+    `records` are the records ("collection/id") whose whole content the answer showed.
+    """
 
     service: str
     operation: str
     arguments: Mapping[str, Any]
     status: str  # "ok", or the reason of the refusal
     step: int = 0
+    records: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

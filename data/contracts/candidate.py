@@ -20,6 +20,7 @@ class Lane(StrEnum):
     SIGNALS = "signals"
     QUESTIONS = "questions"
     ANALYTICS = "analytics"
+    WORKFLOWS = "workflows"
 
 
 class Disclosure(StrEnum):
@@ -53,13 +54,18 @@ class TaskClass(Contract):
 
 
 class Fixture(Contract):
-    """An input file as released: `path` is relative to the task's `inputs/`, POSIX."""
+    """An input file as released: `path` is relative to the task's `inputs/`, POSIX.
+
+    `environment` names the environment that the file is part of; such a file is the same for all
+    tasks of the environment, and a release holds it once.
+    """
 
     path: str
     sha256: Sha256
     bytes: Annotated[int, Field(ge=0)]
     media_type: str
     role: Literal["declared", "observed", "frozen_page"] = "declared"
+    environment: str | None = None
 
 
 class Budget(Contract):

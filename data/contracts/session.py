@@ -25,6 +25,8 @@ class SourceFormat(StrEnum):
     CODEX = "codex"
     ATIF = "atif"
     CHAT = "chat"  # OpenAI roles, tau-bench runs, dataclaw exports
+    GEMINI = "gemini"  # Gemini CLI, JSON lines and documents
+    SWE_AGENT = "swe_agent"  # trajectories of SWE-agent
 
 
 class Role(StrEnum):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import tomli_w
 
+from data.demo.analytics import write_demo as write_environment
 from data.demo.draft import INBOUND, inbound_name
 from data.demo.files import rendered, write_defect_files
 from data.demo.material import N_VARIANTS, material
@@ -26,7 +27,7 @@ from data.demo.texts import LANGUAGES, load_tasks
 from data.demo.truth import TruthWriter
 from data.errors import InputError
 
-CONFIG, STATEMENTS = "benchmint.toml", "statements"
+CONFIG, STATEMENTS, ENVIRONMENT = "benchmint.toml", "statements", "environment"
 N_COMPANIES = 36
 _INBOUND_FOLDER = INBOUND.removeprefix("/root/.openclaw/")
 
@@ -90,6 +91,7 @@ def _write(part: Path, size: int, seed: int, bulk: Bulk | None) -> DemoSummary:
     write_signals(part, seed)
     write_demo_statements(part / STATEMENTS, seed, N_COMPANIES)
     write_tables(part / TABLES, seed=seed)
+    write_environment(part / ENVIRONMENT, seed)
     _write_config(part)
     plants = truth.close()
     return DemoSummary(n_sessions, truth.n_files, truth.n_instances, n_fixtures, n_bytes, plants)

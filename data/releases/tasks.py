@@ -45,6 +45,11 @@ class ReleasedTasks:
     private: Path | None
     private_sums: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def public(self) -> Path:
+        """The folder of the public half."""
+        return self.tables.parent
+
     def grading(self, task_id: str) -> dict[str, Any]:
         """The task with its grader-only fields, as JSON.
 
@@ -68,6 +73,21 @@ class ReleasedTasks:
             whole[name] = orjson.loads((self.private / path).read_bytes())[name]
         return whole
 
+    def world(self, task_id: str) -> Path:
+        """The file with the services' state at the start of a workflow task.
+
+        Raises InputError if the task has none, or if it is not what was released.
+        """
+        path = f"{task_id}/{layout.WORLD}"
+        if self.private is None or path not in self.private_sums:
+            raise InputError(
+                self.snapshot, f"no {layout.WORLD} of {task_id[:100]}",
+                "a workflow task, and the private half of its release",
+                "Choose a task with services, or restore private/.",
+            )  # fmt: skip
+        _check(self.private, path, self.private_sums)
+        return self.private / path
+
 
 def read_tasks(snapshot: Path) -> ReleasedTasks:
     """The tasks of a snapshot, both halves or the public one.
@@ -85,8 +105,9 @@ def read_tasks(snapshot: Path) -> ReleasedTasks:
         for name in (layout.TASK_LIST, layout.MANIFEST):
             _check(public, name, listed)
         manifest = orjson.loads((public / layout.MANIFEST).read_bytes())
-        tasks = [_task(public, orjson.loads(line), listed) for line in lines]
-        for name in _tables(public, listed):
+        shared: set[str] = set()
+        tasks = [_task(public, orjson.loads(line), listed, shared) for line in lines]
+        for name in (*sorted(shared), *_tables(public, listed)):
             _check(public, name, listed)
         if not layout.is_id(str(manifest["snapshot"])):
             raise ValueError(layout.MANIFEST)
@@ -120,14 +141,20 @@ def _sums(half: Path) -> tuple[bytes, dict[str, str]]:
         ) from error  # fmt: skip
 
 
-def _task(public: Path, row: Mapping[str, Any], listed: Mapping[str, str]) -> ReleasedTask:
+def _task(
+    public: Path, row: Mapping[str, Any], listed: Mapping[str, str], shared: set[str]
+) -> ReleasedTask:
+    """A task whose own files are checked; those that it shares are added to `shared`."""
     candidate = candidate_of(row)
     if not layout.is_id(candidate.task_id):
         raise ValueError(layout.TASK_LIST)
-    folder = Path(layout.TASKS, candidate.task_id)
-    inputs = {item.path: folder / layout.INPUTS / item.path for item in candidate.fixtures}
-    for path in (folder / layout.INSTRUCTION, *inputs.values()):
-        _check(public, path.as_posix(), listed)
+    folder = f"{layout.TASKS}/{candidate.task_id}"
+    inputs = {item.path: layout.input_path(candidate.task_id, item) for item in candidate.fixtures}
+    for path in (f"{folder}/{layout.INSTRUCTION}", *inputs.values()):
+        if path.startswith(f"{layout.ENVIRONMENTS}/"):
+            shared.add(path)
+        else:
+            _check(public, path, listed)
     text = (public / folder / layout.INSTRUCTION).read_text(encoding="utf-8")
     return ReleasedTask(candidate, text, {name: public / path for name, path in inputs.items()})
 

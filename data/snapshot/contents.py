@@ -9,8 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from data.atomic import private_dir
-from data.canonical import digest, pretty_json
+from data.canonical import canonical_json, digest, pretty_json
 from data.contracts import Candidate
 from data.errors import ReleaseError
 from data.neutralise import storable_tree
@@ -97,6 +99,7 @@ def write_public(root: Path, contents: Contents) -> bytes:
     release, manifest = contents.release, contents.manifest
     for task in contents.public_tasks:
         _write_task(root, contents, task)
+    _write_inputs(root, contents)
     task_list = b"".join(tasks.row_line(row) for row in contents.rows)
     _write(root / layout.TASK_LIST, task_list)
     write_frame(root / layout.TASK_TABLE, tasks.task_table(contents.rows))
@@ -126,9 +129,16 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
     for task in contents.release.candidates:
         for name, content in tasks.private_parts(task, guid).items():
             _write(root / task.task_id / name, content)
+        if task.task_id in contents.release.worlds:
+            world = orjson.loads(contents.release.worlds[task.task_id].read_bytes())
+            content = canonical_json({"canary": guid, **world}) + b"\n"
+            _write(root / task.task_id / layout.WORLD, content)
     ledger_tables.write(root, contents.frames)
     if contents.release.answers is not None:
         shutil.copyfile(contents.release.answers, root / layout.ANSWERS_TABLE)
+    for name, source in sorted(contents.release.private_files.items()):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, root / name)
     pages = audit_pages.write_pages(
         contents.frames, contents.manifest, contents.funnel, contents.gates, contents.ids
     )
@@ -150,10 +160,18 @@ def _write_task(root: Path, contents: Contents, task: Candidate) -> None:
     described = tasks.task_yaml(task, manifest.snapshot, manifest.version, manifest.canary)
     _write_text(folder / layout.INSTRUCTION, text)
     _write_text(folder / layout.TASK_YAML, described)
-    for fixture in task.fixtures:
-        source = contents.release.fixture_file(fixture.sha256)
-        target = folder / layout.INPUTS / fixture.path
-        tasks.copy_fixture(task.task_id, fixture, source, target)
+
+
+def _write_inputs(root: Path, contents: Contents) -> None:
+    """The input files of all tasks; those of an environment once for all its tasks."""
+    written: set[str] = set()
+    for task in contents.public_tasks:
+        for fixture in task.fixtures:
+            path = layout.input_path(task.task_id, fixture)
+            if path not in written:
+                source = contents.release.fixture_file(fixture.sha256)
+                tasks.copy_fixture(task.task_id, fixture, source, root / path)
+                written.add(path)
 
 
 def _write_tables(root: Path, release: Release) -> None:

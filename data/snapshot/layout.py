@@ -7,6 +7,7 @@ import uuid
 from datetime import date
 from pathlib import Path
 
+from data.contracts import Fixture
 from data.errors import ReleaseError
 
 PUBLIC = "public"
@@ -23,6 +24,7 @@ INSTRUCTION = "instruction.md"
 TASK_YAML = "task.yaml"
 AUDIT = "audit"
 TABLES = "tables"
+ENVIRONMENTS = "environments"  # in both halves: files that many tasks share
 ANSWERS_TABLE = "answers.parquet"
 REPORT = f"{AUDIT}/report.html"
 FUNNEL = f"{AUDIT}/funnel.json"
@@ -31,6 +33,7 @@ STATISTICS = f"{AUDIT}/statistics.json"
 PRIVACY = f"{AUDIT}/privacy.json"
 PRIVACY_PAGE = f"{AUDIT}/privacy.html"  # where there are anonymized tables
 HALF_LINK = "snapshot.json"  # in private/: which public half it belongs to
+WORLD = "world.json"  # in private/TASK/: the services of a workflow task at the start
 LEDGER_TABLE = "ledger.parquet"
 VERDICTS_TABLE = "verdicts.parquet"
 LINEAGE_TABLE = "lineage.parquet"
@@ -50,7 +53,9 @@ _DEVICES = frozenset(
     {"con", "prn", "aux", "nul"} | {f"{name}{i}" for name in ("com", "lpt") for i in range(1, 10)}
 )
 # Other entries of a private half; no task may have such a name.
-_RESERVED = frozenset({AUDIT, "views", *PRIVATE_TABLES, HALF_LINK, SUMS.lower(), ANSWERS_TABLE})
+_RESERVED = frozenset(
+    {AUDIT, "views", ENVIRONMENTS, *PRIVATE_TABLES, HALF_LINK, SUMS.lower(), ANSWERS_TABLE}
+)
 _CANARIES = uuid.UUID("6f1c2f0e-0d2b-5c39-9c3a-7a4d8b5e6f10")
 
 
@@ -76,6 +81,20 @@ def table_path(name: str) -> str:
     if not _TABLE.fullmatch(name):
         raise ReleaseError(f"a table's name of {len(name)} characters; use a-z, 0-9 and _")
     return f"{TABLES}/{name}.parquet"
+
+
+def input_path(task_id: str, fixture: Fixture) -> str:
+    """The path of an input file in the public half: the task's own, or its environment's."""
+    if fixture.environment is None:
+        return f"{TASKS}/{task_id}/{INPUTS}/{fixture.path}"
+    return f"{ENVIRONMENTS}/{fixture.environment}/{fixture.path}"
+
+
+def is_input(path: str) -> bool:
+    """Is a file of the public half one that agents are given, rather than text about them?"""
+    parts = path.split("/")
+    is_own = len(parts) > 3 and parts[0] == TASKS and parts[2] == INPUTS
+    return is_own or (len(parts) > 2 and parts[0] == ENVIRONMENTS)
 
 
 def canary(snapshot: str, recipe_digest: str) -> str:
@@ -112,6 +131,12 @@ def is_safe_path(text: str) -> bool:
     return all(
         part not in ("", ".", "..") and len(part.encode()) <= _LONGEST_PART for part in parts
     )
+
+
+def is_safe_input(fixture: Fixture) -> bool:
+    """Does an input file stay in the folder of its task or environment?"""
+    environment = fixture.environment
+    return is_safe_path(fixture.path) and (environment is None or is_name(environment))
 
 
 def halves(snapshot: Path) -> tuple[Path, Path | None]:

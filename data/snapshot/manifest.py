@@ -16,6 +16,7 @@ from data.neutralise import storable_tree
 from data.snapshot import layout
 from data.snapshot.ledger_tables import Frames
 from data.snapshot.release import PrivacyStamp, Release
+from data.snapshot.statistics import stored_fixtures
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -143,7 +144,7 @@ def fields_of(error: ValidationError) -> str:
 
 
 def _counts(candidates: Sequence[Candidate], frames: Frames) -> Counts:
-    fixtures = [fixture for task in candidates for fixture in task.fixtures]
+    fixtures = stored_fixtures(candidates)
     return Counts(
         tasks=len(candidates),
         fixtures=len(fixtures),

@@ -121,7 +121,8 @@ class Release:
     `selection` and `privacy_report` become `audit/selection.json` and `audit/privacy.json`.
     `pictures` become `audit/<name>.svg` and sections of the report. `tables` become
     `tables/<name>.parquet` of the public half, and `answers`, a Parquet file, `answers.parquet`
-    of the private one.
+    of the private one; `private_files` are further files of the private half by path, `worlds`
+    files by task id, each the `world.json` of its private folder.
     `run_info` (times, host, tool versions) is the only part that may differ between rebuilds.
     """
 
@@ -143,6 +144,8 @@ class Release:
     pictures: Mapping[str, Picture] = field(default_factory=dict)
     tables: Mapping[str, ReleasedTable] = field(default_factory=dict)
     answers: Path | None = None
+    private_files: Mapping[str, Path] = field(default_factory=dict)
+    worlds: Mapping[str, Path] = field(default_factory=dict)
     run_info: Mapping[str, Any] = field(default_factory=dict)
 
 

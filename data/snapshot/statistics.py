@@ -9,7 +9,8 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
-from data.contracts import Candidate, Label
+from data.contracts import Candidate, Fixture, Label
+from data.snapshot import layout
 
 Bins = Mapping[str, tuple[float, float]]  # label -> [low, high)
 
@@ -24,7 +25,7 @@ def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
     Lengths are in characters, sizes in bytes. `*_types.tasks` counts tasks that have the type
     at all, `*_types.files` counts files.
     """
-    fixtures = [fixture for task in candidates for fixture in task.fixtures]
+    fixtures = stored_fixtures(candidates)
     return {
         "tasks": len(candidates),
         "lanes": counted(str(task.lane) for task in candidates),
@@ -47,6 +48,16 @@ def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
         "input_bytes": distribution([fixture.bytes for fixture in fixtures]),
         "total_input_bytes": sum(fixture.bytes for fixture in fixtures),
     }
+
+
+def stored_fixtures(candidates: Iterable[Candidate]) -> list[Fixture]:
+    """The input files that a release holds: those of an environment once for all its tasks."""
+    stored = {
+        layout.input_path(task.task_id, fixture): fixture
+        for task in candidates
+        for fixture in task.fixtures
+    }
+    return list(stored.values())
 
 
 def verified(candidates: Iterable[Candidate]) -> int:

@@ -196,6 +196,7 @@ def _check(release: Release) -> None:
             "by hyphens, at most 64 characters."
         )
     seen: set[str] = set()
+    shared: dict[str, str] = {}
     for task in release.candidates:
         if not layout.is_id(task.task_id):
             raise ReleaseError(
@@ -205,18 +206,25 @@ def _check(release: Release) -> None:
         if task.task_id.lower() in seen:
             raise ReleaseError(f"task {task.task_id}: the id occurs twice (ignoring case).")
         seen.add(task.task_id.lower())
-        _check_paths(task)
+        _check_paths(task, shared)
 
 
-def _check_paths(task: Candidate) -> None:
+def _check_paths(task: Candidate, shared: dict[str, str]) -> None:
+    """`shared`: the digests of the files of environments, by path, over all tasks so far."""
     files: set[str] = set()
     folders: set[str] = set()
     for fixture in task.fixtures:
-        if not layout.is_safe_path(fixture.path):
+        if not layout.is_safe_input(fixture):
             raise ReleaseError(
                 f"task {task.task_id}: fixture {fixture.sha256[:12]} has an unsafe path of "
                 f"{len(fixture.path)} characters; expected a relative POSIX path without '..', "
                 "backslashes and control characters."
+            )
+        where = layout.input_path(task.task_id, fixture)
+        if fixture.environment and shared.setdefault(where, fixture.sha256) != fixture.sha256:
+            raise ReleaseError(
+                f"task {task.task_id}: fixture {fixture.sha256[:12]} of environment "
+                f"{fixture.environment} is another file than other tasks have there."
             )
         path = fixture.path.lower()
         if path in files:

@@ -172,14 +172,6 @@ def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
         raise InputError(str(staging), actual, expected, "Run `benchmint build` again.") from error
 
 
-def funnel_markdown(rows: Rows) -> str:
-    """The funnel as a Markdown table."""
-    head = ("stage", "unit", "n_in", "passed", "rejected", "errored", "not_chosen")
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-    lines += [f"| {' | '.join(str(row[name]) for name in head)} |" for row in rows]
-    return "\n".join(lines)
-
-
 _MAX_CHARS = 20_000  # of one line; a log line can be a whole document
 
 

@@ -6,19 +6,23 @@ import shutil
 import sys
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from construction.analytics.config import AnalyticsRecipe
 from data.atomic import PRIVATE_FILE, private_dir, replacing_dir, write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
 from data.errors import InputError
-from flows.commands.options import Key, WriteTo
+from data.neutralise import one_line
+from flows.commands.options import Config, Key, WriteTo
+from flows.commands.workflows import foreign_lines, has_foreign_tasks
 
 if TYPE_CHECKING:
     from construction.analytics.make import Minted
-    from flows.stages.analytics import Environment
+    from flows.environments import Environment
 
 ENVIRONMENT, REPORT, NOISE = "environment", "report.json", "noise.json"
 PRIVACY, REFUSED = "privacy.json", "refused"
@@ -36,6 +40,7 @@ def analytics_command(
         Path | None, typer.Option(help="Proposed step programmes, one per line (JSON).")
     ] = None,
     seed: Annotated[int, typer.Option(help="Public seed of what is drawn.")] = 0,
+    config: Config = None,
     key: Key = None,
     out: WriteTo = Path("analytics"),
 ) -> None:
@@ -46,51 +51,53 @@ def analytics_command(
     """
     from data.builds import building, require_apart
     from data.demo.analytics import write_demo
-    from data.neutralise import one_line
     from data.randomness import release_key
+    from flows.recipe import load_section
 
     began = time.perf_counter()
     if declaration is not None:
         require_apart([files or declaration.parent], out)
     declaration = declaration or write_demo(out / "demo", seed)
     root = files or declaration.parent
+    recipe = load_section(AnalyticsRecipe, "analytics", config)
     with building(out):
         secret = release_key(key or private_dir(out / "private") / "release.key")
-        minted, environment = _mint(declaration, root, secret, (templates, proposals), seed, out)
+        more = Given(templates, proposals, recipe)
+        minted, environment = _mint(declaration, root, secret, more, seed, out)
     _print(minted, environment, out, time.perf_counter() - began)
-    for refused in environment.refused:
-        print(one_line(f"refused, nothing is public: {refused}"), file=sys.stderr)
-    if environment.refused or not minted.tasks or not _is_noisy(minted):
+    if environment.refused or not minted.tasks or not minted.quota.is_reached:
         raise typer.Exit(1)
 
 
-def _is_noisy(minted: Minted) -> bool:
-    """Does noise change the answer of as many tasks as the declaration wants?"""
-    bitten = sum(bool(task.noise) for task in minted.tasks)
-    return bitten >= minted.bench.declaration.limits.noisy * len(minted.tasks)
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Files of more templates and of proposals, and the settings of the lane."""
+
+    templates: Path | None
+    proposals: Path | None
+    recipe: AnalyticsRecipe
 
 
 def _mint(
     declaration: Path,
     root: Path,
     secret: bytes,
-    more: tuple[Path | None, Path | None],
+    more: Given,
     seed: int,
     out: Path,
 ) -> tuple[Minted, Environment]:
-    """Make and write everything; `more`: files of templates and of proposals."""
+    """Make and write everything."""
     from construction.analytics.environment.declaration import read_declaration
     from construction.analytics.make import mint
     from construction.analytics.proposals import read_proposals
     from construction.analytics.templates import read_templates
-    from flows.stages.analytics import bench_of, open_environment
+    from flows.environments import bench_of, open_environment
 
     declared = read_declaration(declaration)
-    templates, proposals = more
-    proposed = read_proposals(proposals, declared) if proposals else []
+    proposed = read_proposals(more.proposals, declared) if more.proposals else []
     environment = open_environment(declared, root, secret, seed)
     with bench_of(environment) as bench:
-        minted = mint(bench, read_templates(templates), seed, proposed)
+        minted = mint(bench, read_templates(more.templates), seed, proposed, more.recipe)
         _write(out, environment, minted, bench.tables, secret)
     write_bytes(out / "private" / "analytics" / "declaration.toml", declaration.read_bytes())
     return minted, environment
@@ -105,7 +112,7 @@ def _write(
 ) -> None:
     """Both halves, each whole or not at all; the public one stays private if it is refused."""
     from construction.analytics.environment.variants import write_variants
-    from construction.analytics.output import candidate_of, write_gold, write_tasks
+    from construction.analytics.output import candidate_of, fixtures_of, write_gold, write_tasks
     from data.pool import write_pool
     from data.stage_tables import StageRecords, write_records
 
@@ -117,7 +124,7 @@ def _write(
         write_tasks(part, minted.tasks)
         folder = part / ENVIRONMENT
         write_variants(declared, environment.root, environment.replaced, tables, folder)
-    fixtures = fixtures_of(public / ENVIRONMENT / "raw")
+    fixtures = fixtures_of(public / ENVIRONMENT / "raw", declared.name)
     candidates = [
         candidate_of(task, declared, fixtures, lambda item: f"a-{keyed_digest(secret, item)[:16]}")
         for task in minted.tasks
@@ -158,24 +165,8 @@ def public_half(out: Path) -> Path:
     return refused if refused.is_dir() else out / "public"
 
 
-def fixtures_of(folder: Path) -> list[Any]:
-    """The files of a variant as inputs of a task."""
-    from data.canonical import file_digest
-    from data.contracts import Fixture
-
-    return [
-        Fixture(
-            path=path.relative_to(folder).as_posix(),
-            sha256=file_digest(path),
-            bytes=path.stat().st_size,
-            media_type="text/csv" if path.suffix == ".csv" else "text/plain",
-        )
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    ]
-
-
 def _print(minted: Minted, environment: Environment, out: Path, seconds: float) -> None:
+    from construction.analytics.noise_quota import ANY
     from construction.analytics.reporting import report_of
 
     report = report_of(minted)
@@ -191,31 +182,50 @@ def _print(minted: Minted, environment: Environment, out: Path, seconds: float) 
             reasons[reason] = reasons.get(reason, 0) + n * (reason != "kept")
     for reason, n in sorted(reasons.items()):
         print(f"  {n} × {reason}" if n else "", end="\n" if n else "")
-    least = environment.declaration.limits.noisy
-    print(f"noise changes the answer of {report['noisy_share']:.0%} (at least {least:.0%} wanted)")
+    for kind, share in report["noise_quota"].items():
+        name = "noise" if kind == ANY else f"noise of the kind {kind}"
+        reached, wanted = share["reached"], share["wanted"]
+        print(f"{name} changes the answer of {reached:.0%} (at least {wanted:.0%} wanted)")
     unread = [name for name, f in environment.declaration.files.items() if f.terms == "unread"]
     if unread:
         print(f"terms unread, do not publish: {', '.join(unread)}")
+    for refused in environment.refused:
+        print(one_line(f"refused, nothing is public: {refused}"), file=sys.stderr)
 
 
 def lint_command(
     path: Annotated[
-        Path, typer.Argument(help="What `benchmint analytics` wrote, or a JSON file of records.")
+        Path,
+        typer.Argument(
+            help="A snapshot, what `benchmint analytics` wrote, a JSON file of records, or "
+            "folders of tasks."
+        ),
     ],
+    run: Annotated[
+        Path | None,
+        typer.Option(
+            help="What `benchmint analytics` wrote: PATH has lines like its gold.jsonl, which go "
+            "through all gates again."
+        ),
+    ] = None,
+    files: Annotated[
+        Path | None, typer.Option(help="With --run: folder of the original files [RUN/demo].")
+    ] = None,
 ) -> None:
-    """Run every gold anew, or list the faults of foreign task records; exit 1 if there are any."""
-    if path.is_dir():
-        from construction.analytics.gold_lint import lint_release
+    """Run every gold anew, or list the faults of foreign tasks; exit 1 if there are any.
 
-        private = path / "private" / "analytics"
-        if not private.is_dir():
-            expected = "a folder of `benchmint analytics`"
-            raise InputError(str(path), "no gold", expected, "Name the folder it wrote to.")
-        n, faults = lint_release(public_half(path), private)
+    Foreign tasks are records, or folders with a task.yaml each, whose graders are attacked.
+    """
+    if run is not None:
+        n, faults = _lint_records(path, run, files or run / "demo")
+        lines = [one_line(f"{task}: {fault}") for task, fault in faults]
+    elif path.is_dir() and has_foreign_tasks(path):
+        n, lines = foreign_lines(path)
+    elif path.is_dir():
+        n, faults = _lint_folder(path)
         lines = [f"{task}: {fault}" for task, fault in faults]
     elif path.is_file():
         from construction.analytics.record_lint import lint_records, read_records
-        from data.neutralise import one_line
 
         records = read_records(path)
         findings = lint_records(records)
@@ -226,3 +236,37 @@ def lint_command(
     print("\n".join([*lines, f"{n} tasks: {len(lines)} faults"]))
     if lines:
         raise typer.Exit(1)
+
+
+def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, list[tuple[str, str]]]:
+    """The faults of records in the lane's own form, by all gates on the environment of a run."""
+    from construction.analytics.environment.declaration import read_declaration
+    from construction.analytics.records import judge_records
+    from flows.environments import bench_of, reopened
+
+    declaration = read_declaration(run / "private" / "analytics" / "declaration.toml")
+    with bench_of(reopened(declaration, files, public_half(run) / ENVIRONMENT / "raw")) as bench:
+        verdicts = judge_records(path, bench)
+    faults = [(v.record, f"{why}: {detail}") for v in verdicts for why, detail in v.faults]
+    return len(verdicts), faults
+
+
+def _lint_folder(path: Path) -> tuple[int, list[tuple[str, str]]]:
+    """The faults of a snapshot or of a folder that `benchmint analytics` wrote."""
+    from construction.analytics.gold_lint import lint_release, lint_snapshot
+    from data.releases.tasks import read_tasks
+    from data.snapshot import layout
+
+    public, _ = layout.halves(path)
+    if (public / layout.MANIFEST).is_file():
+        n, faults = lint_snapshot(read_tasks(path))
+        if not n:
+            raise InputError(
+                str(path), "no analytic task", "a snapshot with analytic tasks", "Name another."
+            )
+        return n, faults
+    private = path / "private" / "analytics"
+    if not private.is_dir():
+        expected = "a snapshot, or a folder of `benchmint analytics`"
+        raise InputError(str(path), "no gold", expected, "Name the folder it wrote to.")
+    return lint_release(public_half(path), private)

@@ -40,6 +40,12 @@ def build_command(
         list[Path] | None,
         typer.Option(help="Tables to anonymize as declared in [tables]: files or folders."),
     ] = None,
+    environment: Annotated[
+        Path | None, typer.Option(help="Declaration of an environment for analytic tasks (TOML).")
+    ] = None,
+    environment_files: Annotated[
+        Path | None, typer.Option(help="Folder of its files [that of the declaration].")
+    ] = None,
     scores: Annotated[
         Path | None, typer.Option(help="Pilot scores by task id: item,family,model,score.")
     ] = None,
@@ -79,6 +85,8 @@ def build_command(
     started = time.perf_counter()
     lists = given(sessions=sessions, files=files, sec=sec, edinet=edinet, tables=tables)
     single = given(
+        environment=environment,
+        environment_files=environment_files,
         scores=scores,
         last_release=last,
         out=out,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,21 +24,33 @@ def export_inspect_command(snapshot: _Snapshot, out: _Out, with_private: _Privat
     """Write a package with one task of Inspect over the tasks of a release."""
     from construction.grading.exports.inspect import export_inspect
 
-    number = export_inspect(_export(snapshot, with_private, out), out)
-    print(f"{number} tasks in {out}; start with {out / 'README.md'}")
+    export = _export(snapshot, with_private, out)
+    _print_done(export, export_inspect(export, out), out)
 
 
 def export_harbor_command(snapshot: _Snapshot, out: _Out, with_private: _Private = False) -> None:
     """Write one folder per task of a release, as Harbor reads them."""
     from construction.grading.exports.harbor import export_harbor
 
-    number = export_harbor(_export(snapshot, with_private, out), out)
+    export = _export(snapshot, with_private, out)
+    _print_done(export, export_harbor(export, out), out)
+
+
+def _print_done(export: Export, number: int, out: Path) -> None:
     print(f"{number} tasks in {out}; start with {out / 'README.md'}")
+    if export.left_out:
+        number, first = len(export.left_out), min(export.left_out)
+        print(
+            f"{number} workflow tasks are left out, the first {first}: their services run with "
+            "`benchmint evaluate` alone (docs/services.md).",
+            file=sys.stderr,
+        )
 
 
 def _export(snapshot: Path, with_private: bool, out: Path) -> Export:
     """The release, and how much of it leaves. Raises InputError where `out` is in the release."""
     from construction.grading.exports.writing import Export
+    from construction.workflows.agent_tools import has_services
     from data.releases.tasks import read_tasks, require_outside
 
     require_outside(snapshot, out)
@@ -47,4 +60,11 @@ def _export(snapshot: Path, with_private: bool, out: Path) -> Export:
             str(snapshot), "no private half", "private/ beside public/",
             "Export without --with-private, or from the whole snapshot.",
         )  # fmt: skip
-    return Export(release, with_private)
+    left_out = (name for name, task in release.tasks.items() if has_services(task.candidate))
+    export = Export(release, with_private, frozenset(left_out))
+    if not any(export.tasks()):
+        raise InputError(
+            str(snapshot), "workflow tasks alone", "tasks that another runner can work on",
+            "Their services run with `benchmint evaluate`: see docs/services.md.",
+        )  # fmt: skip
+    return export

@@ -36,6 +36,7 @@ COMMANDS = {
     "signals": ("lanes", "compute weights and ideas from what people install"),
     "select": ("lanes", "select the best subset of a score matrix"),
     "questions": ("lanes", "make questions from financial statements"),
+    "workflows": ("workflows", "make executable tasks from what people install"),
     "analytics": ("analytics", "make analytic tasks over an environment of files"),
     "lint": ("analytics", "check the gold of tasks, or foreign task records"),
     "evaluate": ("evaluate", "run an agent on a release"),
@@ -48,6 +49,7 @@ COMMANDS = {
     "check": ("submissions", "check a submission and grade it again"),
     "plan": ("leaderboard", "say how many tasks tell two agents apart"),
     "serve-tables": ("workspace", "serve statements to agents (MCP)"),
+    "services": ("services", "start a workflow task's services to try them"),
     "export-atif": ("workspace", "write sessions as ATIF trajectories"),
 }
 GROUPS = {

@@ -4,6 +4,7 @@ The sandbox is in `construction/sandbox`, prices and the journal of replies in `
 
 inspect_sandbox.py the box as a sandbox of Inspect
 tools.py           what agents may call: data tools that are served, commands in the box
+service_tools.py   the services of workflow tasks, one instance for each attempt
 scripts.py         what agents without a model do
 agents.py          Inspect's react agent, and agents that play a script
 budget.py          what a run and its attempts may spend

@@ -8,7 +8,7 @@ leaves in `answer.txt`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -28,10 +28,12 @@ from data.contracts import NetworkPolicy
 from flows.evaluate.chat_app import MODEL, chat_app
 from flows.evaluate.chat_bridge import ChatBridge
 from flows.evaluate.inspect_sandbox import BoxEnvironment
+from flows.evaluate.service_tools import AUDIT, reachable
 from flows.http_server import serving
+from flows.services.instance import Instance
 
 ANSWER, INSTRUCTION = "answer.txt", "instruction.md"
-AUDIT, FAILED, BEGUN = "audit", "agent_error", "harness_begun"  # in an attempt's store
+FAILED, BEGUN = "agent_error", "harness_begun"  # in an attempt's store
 _MODEL_PORT, _PROXY_PORT = 8701, 3128
 _CONNECTIONS = 16
 _END, _LOG = "/tmp/harness.exit", "/tmp/harness.log"  # noqa: S108 (inside)
@@ -73,17 +75,20 @@ async def network_of(
 
 
 @solver
-def harness_agent(harness: Harness) -> Solver:
-    """Runs the command until it ends or a limit stops it."""
+def harness_agent(harness: Harness, instance: Instance | None = None) -> Solver:
+    """Runs the command until it ends or a limit stops it; services are served inside its box."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         box = sandbox().as_type(BoxEnvironment)
         bridge = ChatBridge(state)
-        await box.write_file(INSTRUCTION, state.input_text + _HOW_TO_ANSWER)
         listening = await asyncio.to_thread(box.sandbox.listen, _MODEL_PORT)
-        async with serving(chat_app(bridge.answer), listening, _CONNECTIONS):
+        async with (
+            serving(chat_app(bridge.answer), listening, _CONNECTIONS),
+            reachable(instance, box) as (how_to_call, variables),
+        ):
+            await box.write_file(INSTRUCTION, state.input_text + _HOW_TO_ANSWER + how_to_call)
             state.store.set(BEGUN, True)
-            await _start(box, harness.command)
+            await _start(box, harness.command, variables)
             code = None
             while bridge.stopped is None and code is None:
                 await asyncio.sleep(_POLL_SECONDS)
@@ -101,9 +106,10 @@ def harness_agent(harness: Harness) -> Solver:
     return solve
 
 
-async def _start(box: BoxEnvironment, command: str) -> None:
+async def _start(box: BoxEnvironment, command: str, others: Mapping[str, str]) -> None:
     address = f"http://127.0.0.1:{_MODEL_PORT}/v1"
     variables = {
+        **others,
         "HARNESS": command,
         "OPENAI_BASE_URL": address,
         "OPENAI_API_KEY": "none",

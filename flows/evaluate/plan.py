@@ -16,6 +16,7 @@ from construction.sandbox.toolset import toolset
 from construction.sessions.network.transport import Wire
 from construction.statements.tools.database import Database
 from construction.webpages.page_index import PageIndex
+from construction.workflows.agent_tools import has_services
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, remove_leftovers, write_bytes
 from data.attempts import FOLDER, RUN, TRAJECTORIES, attempt_name
 from data.canonical import pretty_json
@@ -68,7 +69,10 @@ class RunUnderWay(BenchmintError):
 
 
 def chosen(plan: Plan) -> tuple[str, ...]:
-    """The tasks to run: those named, or all that the agent can run. Raises InputError."""
+    """The tasks to run: those named, or all that the agent can run.
+
+    Raises InputError, also where the services of a task have no world to start from.
+    """
     if plan.agent not in AGENTS:
         raise InputError(
             "evaluate", f"no agent {plan.agent}", ", ".join(AGENTS), "Choose one of these."
@@ -80,6 +84,9 @@ def chosen(plan: Plan) -> tuple[str, ...]:
         problem = f"{unknown[0]} is not among them" if unknown else "none"
         expected = f"tasks of {plan.release.snapshot} that {plan.agent} can run"
         raise InputError("evaluate", problem, expected, "Choose other tasks or another agent.")
+    for task_id in tasks:
+        if has_services(plan.release.tasks[task_id].candidate):
+            plan.release.world(task_id)
     return tasks
 
 

@@ -15,7 +15,6 @@ from data.canonical import digest
 from data.contracts.attempt import (
     Attempt,
     AttemptStatus,
-    AuditRow,
     Call,
     Submission,
     Usage,
@@ -23,9 +22,10 @@ from data.contracts.attempt import (
 from data.model_prices import Tokens
 from data.neutralise import one_line
 from flows.evaluate.budget import Spending
-from flows.evaluate.harness import AUDIT, BEGUN, FAILED
+from flows.evaluate.harness import BEGUN, FAILED
 from flows.evaluate.paid_model import Account, tokens_of
 from flows.evaluate.plan import Plan
+from flows.evaluate.service_tools import kept
 
 _STATUS_OF_LIMIT = {
     "time": AttemptStatus.TIMEOUT,
@@ -49,11 +49,13 @@ def record_of(
     """
     task_id, epoch = str(sample.id), sample.epoch
     identity = [plan.release.digest, task_id, plan.configuration.name, epoch]
+    served = kept(sample.store)
     submission = Submission(
         answer=shortened(sample.output.completion) if sample.output.choices else None,
         statements=tuple(_statements(sample)),
         calls=tuple(_calls(sample)),
-        audit=tuple(AuditRow(**row) for row in sample.store.get(AUDIT, ())),
+        audit=served.audit,
+        changes=served.changes,
         steps=len(list(_inferences(sample))),
     )
     earlier = before.retries + 1 if before is not None and before.status is _BROKEN else 0

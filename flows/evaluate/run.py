@@ -46,8 +46,10 @@ from flows.evaluate.paid_model import ACCOUNT, Account, paid
 from flows.evaluate.plan import Plan, alone, wanted_attempts
 from flows.evaluate.record import record_of
 from flows.evaluate.scripts import WORKLESS
+from flows.evaluate.service_tools import keep, start_instance
 from flows.evaluate.tools import tools_for
 from flows.evaluate.trajectory import trajectory_of
+from flows.services.instance import Instance
 
 _RETRIES = 3  # of a model call; then the attempt ends as an infrastructure error
 _REPLY_SECONDS = 600
@@ -207,12 +209,16 @@ def _attempt(run: UnderWay) -> Solver:
             try:
                 box = sandbox().as_type(BoxEnvironment)
                 await box.exec(["mkdir", "-p", "inputs", "outputs"])
-                agent = _agent(run, task.task_id, stack)
+                instance = start_instance(
+                    run.plan.release, task.task_id, run.plan.folder, run.epoch
+                )
+                agent = _agent(run, task.task_id, instance, stack)
                 try:
                     async with network_of(box, task.network, state, run.plan.wire):
                         with apply_limits(limits):
                             return await agent(state, generate)
                 finally:
+                    keep(state, instance)
                     await asyncio.to_thread(fetch_outputs, box.sandbox, folder)
             except OSError as error:
                 if is_disk_full(error):
@@ -222,11 +228,11 @@ def _attempt(run: UnderWay) -> Solver:
     return solve
 
 
-def _agent(run: UnderWay, task_id: str, stack: ExitStack) -> Solver:
+def _agent(run: UnderWay, task_id: str, instance: Instance | None, stack: ExitStack) -> Solver:
     """The agent of one attempt; one that asks a model has an account, and its tools too."""
     plan = run.plan
     task = plan.release.tasks[task_id].candidate
-    tools = tools_for(task, plan.database, plan.pages)
+    tools = tools_for(task, plan.database, plan.pages, instance)
     if not plan.asks_model:
         script = plan.scripts.get((task_id, run.epoch))
         return scripted(script or WORKLESS[plan.agent](task, tools), tools)
@@ -235,7 +241,7 @@ def _agent(run: UnderWay, task_id: str, stack: ExitStack) -> Solver:
     account = run.accounts[task_id] = Account(name, run.purse, journal)
     ACCOUNT.set(account)
     if plan.harness is not None:
-        return harness_agent(plan.harness)
+        return harness_agent(plan.harness, instance)
     return model_agent([account.shown(tool) for tool in tools])
 
 

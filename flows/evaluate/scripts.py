@@ -13,8 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import polars as pl
 from inspect_ai.tool import Tool, ToolDef
 
+from construction.analytics.released import (
+    StepsDoNotRunError,
+    read_analytics,
+    read_released,
+    submission_of,
+)
 from construction.grading.flawed import FLAWS, flawed
 from construction.grading.oracle import OracleError, computable, oracle
 from construction.grading.spec import TaskSpec, spec_of
@@ -22,6 +29,8 @@ from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database
 from construction.webpages.page_index import PageIndex
 from construction.webpages.reader import read_pages
+from construction.workflows.agent_tools import has_services
+from construction.workflows.client import REPORT
 from data.attempts import read_attempts
 from data.contracts import Candidate
 from data.contracts.attempt import AttemptStatus, Submission
@@ -110,7 +119,8 @@ def scripts_of(
     if source is not None:
         return recorded_scripts(release, source, epochs)
     if agent == ORACLE or agent in FLAWS:
-        return computed_scripts(agent, release, database, epochs)
+        analytic = _analytic_scripts(release, epochs) if agent == ORACLE else {}
+        return {**computed_scripts(agent, release, database, epochs), **analytic}
     if agent in SKILLED:
         return skilled_scripts(agent, release, database, epochs)
     return {}
@@ -132,14 +142,20 @@ def computed_scripts(
 ) -> Scripts:
     """Scripts of the oracle or a flawed agent, for tasks whose reference steps can be run.
 
-    Answers are computed by the data tools, never read. Needs the private half.
+    Answers to questions are computed by the data tools, never read; on a workflow task the oracle
+    makes the recorded requests of the reference solution. Needs the private half.
     """
     scripts: dict[tuple[str, int], Script] = {}
-    for task_id in release.tasks if database is not None else ():
-        spec = spec_of(release.grading(task_id))
-        if not computable(spec):
+    for task_id, task in release.tasks.items():
+        is_workflow = has_services(task.candidate)
+        if database is None and not is_workflow:
             continue
-        assert database is not None
+        spec = spec_of(release.grading(task_id))
+        if is_workflow and agent == ORACLE:
+            script = reference_script(spec)
+            scripts.update({(task_id, epoch): script for epoch in range(1, epochs + 1)})
+        if database is None or not computable(spec):
+            continue
         try:
             done = oracle(spec, database) if agent == ORACLE else flawed(agent, spec, database)
         except OracleError as error:
@@ -149,6 +165,40 @@ def computed_scripts(
         if done is not None:
             scripts.update({(task_id, epoch): script_of(done) for epoch in range(1, epochs + 1)})
     return scripts
+
+
+def _analytic_scripts(release: ReleasedTasks, epochs: int) -> Scripts:
+    """Scripts of the oracle for analytic tasks, from the released files of their environment.
+
+    Raises InputError for steps that do not run. Needs the private half.
+    """
+    scripts: dict[tuple[str, int], Script] = {}
+    tables: dict[str, Mapping[str, pl.DataFrame]] = {}
+    for task in read_analytics(release):
+        name = task.environment
+        tables[name] = tables.get(name) or read_released(release, name).tables
+        try:
+            done = submission_of(task.program, task.parts, tables[name])
+        except StepsDoNotRunError as error:
+            where = f"{release.snapshot}: {task.task_id}"
+            expected = "reference steps that lead to the answer"
+            raise InputError(where, str(error), expected, "Build the release again.") from error
+        scripts.update({(task.task_id, epoch): script_of(done) for epoch in range(1, epochs + 1)})
+    return scripts
+
+
+def reference_script(spec: TaskSpec) -> Script:
+    """The reference steps of a workflow task, one request at a time, and the answer of the last."""
+    steps: list[ScriptStep] = []
+    answer: str | None = None
+    for step in spec.steps:
+        arguments = dict(step.arguments or {})
+        service, _, operation = step.operation.partition(".")
+        if step.operation == REPORT:
+            answer = str(arguments.get("answer"))
+        elif operation:
+            steps.append(ScriptStep(calls=((f"{service}_{operation}", arguments),)))
+    return Script(tuple(steps), answer)
 
 
 def skilled_scripts(

@@ -1,4 +1,4 @@
-"""What agents may call: data tools that the runner serves, and commands in their own box.
+"""What agents may call: data tools and services of the runner, and commands in their own box.
 
 Tables are never mounted: the three tools of the questions lane answer from the runner's process.
 """
@@ -20,18 +20,26 @@ from construction.webpages.page_index import PageIndex
 from construction.webpages.web_tools import WEB_TOOLS
 from data.contracts import Candidate
 from data.neutralise import one_line
+from flows.evaluate.service_tools import service_tools
+from flows.services.instance import Instance
 
 SHELL_SECONDS = 180
 _SHELL_BYTES = 16 << 10  # of an output of the shell; the middle of a longer one is left out
 
 
 def tools_for(
-    task: Candidate, database: Database | None, pages: PageIndex | None = None
+    task: Candidate,
+    database: Database | None,
+    pages: PageIndex | None = None,
+    instance: Instance | None = None,
 ) -> list[Tool]:
-    """The data tools that a task lists, `search` and `fetch` if there are pages, and a shell."""
+    """The data tools and services that a task lists, `search` and `fetch` if there are pages, and
+    a shell.
+    """
     listed = [BY_NAME[name] for name in task.tools if name in BY_NAME]
     served = [_served(spec, database) for spec in listed] if database is not None else []
     served += [_served(spec, pages) for spec in WEB_TOOLS] if pages is not None else []
+    served += service_tools(task, instance) if instance is not None else []
     works_on_files = task.deliverables or SHELL_TOOLS & set(task.tools)
     inside = [shell()] if works_on_files else []
     return [*served, *inside]

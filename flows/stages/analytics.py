@@ -1,144 +1,283 @@
-"""The lane of analytic tasks: an environment, anonymized where declared, and the tasks over it."""
+"""The stages of the analytics lane: an environment that may leave, and the tasks made over it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+import orjson
 import polars as pl
 
-from anonymization.tables.files import TableFile
-from anonymization.tables.judged_tables import judged_tables, tables_report
-from anonymization.tables.release_gate import refusal
-from anonymization.tables.release_tables import (
-    RELEASED,
-    Anonymizing,
-    released_file,
-    write_anonymized,
-)
-from anonymization.tables.settings import TablesRecipe
-from construction.analytics.candidates import Bench
-from construction.analytics.environment.cleaning import Inventory, clean_tables
-from construction.analytics.environment.declaration import IGNORABLE, Declaration
+from construction.analytics.annotation import STAGE as ANNOTATION_STAGE
+from construction.analytics.annotation import Consented, annotate
+from construction.analytics.annotation_model import Subject
+from construction.analytics.config import AnalyticsRecipe
+from construction.analytics.contracts import STAGE
+from construction.analytics.environment.declaration import Declaration, read_declaration
 from construction.analytics.environment.reading import read_files
-from construction.analytics.execute_duckdb import Engine
-from data.canonical import file_digest
-from data.configuration import validated
-from data.contracts import Disclosure
-from data.errors import ConfigError
+from construction.analytics.environment.variants import (
+    noise_inventory,
+    raw_declaration,
+    write_variant,
+)
+from construction.analytics.make import mint
+from construction.analytics.market_quotas import market_quotas
+from construction.analytics.output import candidate_of, fixtures_of, write_gold
+from construction.analytics.released import (
+    DECLARATION,
+    FILES,
+    NOISE,
+    read_environment,
+    write_declaration,
+)
+from construction.analytics.reporting import report_of
+from construction.analytics.templates import read_templates
+from construction.judging.consensus import ConsensusConfig
+from construction.judging.contracts import Asker
+from construction.judging.model.asking import write_model_use
+from construction.judging.review import (
+    Topic,
+    answers_decided,
+    queued,
+    recorded,
+    write_items,
+)
+from construction.signals.mixture import task_weights
+from data.atomic import PRIVATE_FILE, write_bytes
+from data.canonical import canonical_json, digest, file_digest, pretty_json
+from data.contracts import Outcome, StageKind
+from data.ledger import gated_row
+from data.pool import read_pool, write_pool
+from data.snapshot import layout
+from data.stage_tables import (
+    StageRecords,
+    read_records,
+    write_records,
+    write_stage_tables,
+)
+from data.stages import Folders, Observed, Stage, Unit
 from data.tables import write_frame
+from flows.environments import (
+    Environment,
+    bench_of,
+    open_environment,
+    source_digests,
+)
+from flows.run import Run, Work
+
+SIGNALS = "signals"
+ENVIRONMENT_STAGE, FILE_UNIT = "environment", "environment_file"
+REPORT, PRIVACY, IDENTIFIERS = "report.json", "privacy.json", "originals.json"
+_REPLACED = "replaced"
 
 
-@dataclass(frozen=True)
-class Environment:
-    """What tasks are made from: files with the anonymized ones in place, and the noise found.
-
-    `refused`: why anonymized files must not leave, by the gates of the tables lane; `privacy`: the
-    attack report.
-    """
-
-    declaration: Declaration
-    root: Path
-    original: Mapping[str, pl.DataFrame]
-    replaced: Mapping[str, pl.DataFrame] = field(default_factory=dict)
-    refused: tuple[str, ...] = ()
-    privacy: Mapping[str, Any] = field(default_factory=dict)
-    inventory: Inventory = field(default_factory=Inventory)
-
-    @property
-    def files(self) -> Mapping[str, pl.DataFrame]:
-        return {**self.original, **self.replaced}
+def is_given(run: Run) -> bool:
+    """Is there a declared environment?"""
+    return run.runtime.environment is not None
 
 
-def open_environment(declaration: Declaration, root: Path, key: bytes, seed: int) -> Environment:
-    """Read all files; those declared anonymized go through the lane of tables, attacks included.
-
-    Raises ConfigError for an anonymized file without roles for its columns, or the reverse.
-    """
-    original = read_files(root, declaration)
-    recipe = tables_recipe(declaration)
-    if recipe is None:
-        return Environment(declaration, root, original)
-    with TemporaryDirectory() as folder:
-        given, out = Path(folder) / "given", Path(folder) / "out"
-        given.mkdir()
-        out.mkdir()
-        files = []
-        for name in sorted(recipe.tables):
-            files.append(TableFile(name, given / f"{name}.parquet", name, None))
-            write_frame(files[-1].path, original[name])
-        write_anonymized(files, Anonymizing(recipe, key, seed), out)
-        judged = judged_tables(out, recipe)
-        released = {name: out / RELEASED / released_file(name) for name in recipe.tables}
-        return Environment(
-            declaration,
-            root,
-            original,
-            # In the order of pseudonyms: the order of the originals would tell who is who.
-            replaced={name: pl.read_parquet(path) for name, path in released.items()},
-            refused=tuple(refusal(table) for table in judged if table.refused),
-            privacy=tables_report(out, judged, is_sealed=False),
-        )
+def declared(run: Run) -> tuple[Declaration, Path]:
+    """The declaration, and the folder that its paths count from."""
+    path = run.runtime.environment
+    assert path is not None
+    return read_declaration(path), run.runtime.environment_files or path.parent
 
 
-def tables_recipe(declaration: Declaration) -> TablesRecipe | None:
-    """The roles of the columns that are anonymized, and limits; None if nothing is.
-
-    No settings are tried besides the declared one, unless `frontier` names some.
-    """
-    declared = {
-        name for name, file in declaration.files.items() if file.disclosure is Disclosure.ANONYMIZED
+def _inputs(work: Work) -> Mapping[str, str]:
+    """The declaration and every file."""
+    declaration, root = declared(work.run)
+    path = work.run.runtime.environment
+    assert path is not None
+    numbered = enumerate(source_digests(declaration, root).values(), start=1)
+    return {"environment": file_digest(path)} | {
+        f"environment-{number:04d}": sha256 for number, sha256 in numbered
     }
-    if not declaration.anonymize and not declared:
-        return None
-    values = {"frontier": {"strengths": {}}, **declaration.anonymize}
-    recipe = validated(TablesRecipe, values, Path(declaration.name))
-    if set(recipe.tables) != declared:
-        differing = ", ".join(sorted(set(recipe.tables) ^ declared))
-        raise ConfigError(
-            f"{declaration.name}: anonymize: found other files than those with disclosure "
-            f"anonymized ({differing}); expected the same. Give each of them roles."
-        )
-    return recipe
 
 
-@contextmanager
-def bench_of(environment: Environment) -> Iterator[Bench]:
-    """The clean tables, loaded into both executors, and all that candidates are compared with."""
-    declaration, files = environment.declaration, environment.files
-    tables = clean_tables(declaration, files, (), environment.inventory)
-    readings = {
-        str(name): clean_tables(declaration, files, keep="first") for name in declaration.readings
-    }
-    careless = {noise: clean_tables(declaration, files, [noise]) for noise in IGNORABLE}
-    public = clean_tables(declaration, environment.original) if environment.replaced else None
-    with TemporaryDirectory() as folder:
-        paths = {name: Path(folder) / f"{name}.parquet" for name in tables}
-        for name, frame in tables.items():
-            write_frame(paths[name], frame)
-        yield Bench(declaration, tables, Engine(paths), readings, careless, public)
+def _open(work: Work, out: Path) -> None:
+    """Anonymize and attack; keep the released rows, and everything that was measured."""
+    run = work.run
+    declaration, root = declared(run)
+    environment = open_environment(declaration, root, run.key, run.recipe.release.seed)
+    (out / _REPLACED).mkdir()
+    for name, frame in environment.replaced.items():
+        write_frame(out / _REPLACED / f"{name}.parquet", frame)
+    for name, content in (
+        (PRIVACY, pretty_json(environment.privacy)),
+        (IDENTIFIERS, canonical_json(list(environment.identifiers))),
+    ):
+        write_bytes(out / name, content, mode=PRIVATE_FILE)
+    _record_files(environment, out)
 
 
-def source_digests(declaration: Declaration, root: Path) -> dict[str, str]:
-    """SHA-256 of every file of the environment, by path."""
-    paths = [
-        path
-        for file in declaration.files.values()
-        for path in (file.texts.values() if file.texts else (file.path,))
+def _record_files(environment: Environment, out: Path) -> None:
+    """A row for each file; that of a refused one has the reason and figures of the tables lane.
+
+    Where one is refused nothing of the environment leaves, since tasks join its files. The limits
+    are the declaration's, so that no verdict is recorded beside those by the limits of the recipe.
+    """
+    refused = {table.name: table.refused[0] for table in environment.judged if table.refused}
+    names = sorted(environment.declaration.files)
+    rows = [
+        replace(gated_row(ENVIRONMENT_STAGE, FILE_UNIT, name, refused.get(name), {}), gate=None)
+        for name in names
     ]
-    return {path: file_digest(root / path) for path in sorted(paths) if (root / path).is_file()}
+    write_stage_tables(out, StageKind.FILTER, names, rows, stage=ENVIRONMENT_STAGE, unit=FILE_UNIT)
 
 
-def refuse_shared(digests: Mapping[str, str], others: Mapping[str, str]) -> None:
-    """Raise ConfigError for a source that serves questions and analytics in one train (law 9)."""
-    known = {sha256: name for name, sha256 in others.items()}
-    for path, sha256 in digests.items():
-        if sha256 in known:
-            raise ConfigError(
-                f"{path}: found the source {known[sha256]} of the questions; expected a source of "
-                "one lane. Leave it out of one of them."
-            )
+ENVIRONMENT = Stage(
+    name=ENVIRONMENT_STAGE,
+    meaning="May the files of the environment leave, after the anonymized ones were attacked?",
+    units=(Unit(FILE_UNIT, StageKind.FILTER),),
+    settings=("release.seed",),
+    inputs=_inputs,
+    compute=_open,
+    uses_key=True,
+)
+
+
+def _is_refused(folder: Path) -> bool:
+    return any(row.outcome is Outcome.REJECTED for row in read_records([folder]).ledger)
+
+
+def _make(work: Work, out: Path) -> None:
+    """Draw and judge tasks; none where the environment must not leave."""
+    folder, run = work.folder(ENVIRONMENT_STAGE), work.run
+    declaration, root = declared(run)
+    if _is_refused(folder):
+        write_pool(out, [], {})
+        write_stage_tables(out, StageKind.FILTER, [], [], stage=STAGE, unit="candidate")
+        write_bytes(out / REPORT, pretty_json({"refused": True, "tasks": 0}))
+        return
+    replaced = {path.stem: pl.read_parquet(path) for path in (folder / _REPLACED).glob("*.parquet")}
+    original = read_files(root, declaration)
+    recipe: AnalyticsRecipe = run.recipe.analytics
+    if recipe.quotas == "signals":
+        quotas = market_quotas(declaration.quotas, task_weights(work.folders(SIGNALS)))
+        declaration = declaration.model_copy(update={"quotas": quotas})
+    environment = Environment(declaration, root, original, replaced)
+    with bench_of(environment) as bench:
+        minted = mint(bench, read_templates(), run.recipe.release.seed, recipe=recipe)
+        write_variant(recipe.variant, declaration, root, replaced, bench.tables, out / FILES)
+    fixtures = fixtures_of(out / FILES, declaration.name)
+    candidates = [
+        candidate_of(task, declaration, fixtures, partial(run.opaque, "a")) for task in minted.tasks
+    ]
+    inputs = {fixture.sha256: Path(FILES, fixture.path) for fixture in fixtures}
+    write_pool(out, candidates, inputs)
+    write_gold(out, minted.tasks)
+    write_declaration(out, raw_declaration(declaration, replaced), recipe.variant)
+    noise = pretty_json(noise_inventory(declaration, environment.inventory))
+    write_bytes(out / NOISE, noise, mode=PRIVATE_FILE)
+    write_bytes(out / REPORT, pretty_json({"refused": False} | report_of(minted)))
+    write_records(out, StageRecords(minted.ledger, [minted.tally]))
+
+
+ANALYTICS = Stage(
+    name=STAGE,
+    meaning="Which step programmes are fair tasks over its files?",
+    units=(Unit("candidate", StageKind.FILTER),),
+    settings=("analytics", "release.seed"),
+    reads=(ENVIRONMENT_STAGE, SIGNALS),
+    inputs=_inputs,
+    compute=_make,
+    uses_key=True,
+)
+
+
+def _has_annotators(run: Run) -> bool:
+    return bool(run.recipe.analytics.consensus.annotators)
+
+
+def _annotate(work: Work) -> Observed:
+    """Hold the rounds that are due, and queue what people have to answer."""
+    run, folder = work.run, work.folder(STAGE)
+    consensus: ConsensusConfig = run.recipe.analytics.consensus
+    candidates = read_pool([folder]).candidates
+    subjects: list[Subject] = []
+    if candidates:
+        opened = read_environment(folder / DECLARATION, folder / FILES)
+        subjects = [Subject(task, opened.declaration, opened.tables) for task in candidates]
+
+    def open_model(name: str) -> AbstractContextManager[Asker]:
+        return run.judges.with_model(name).client(masked=True)
+
+    decided = answers_decided(recorded(run.review), Topic.ANSWER)
+    consented = annotate(run.review, run.release, subjects, decided, consensus, open_model)
+    others = [item for item in queued(run.review) if item.topic is not Topic.ANSWER]
+    write_items(run.review, [*others, *consented.disputed])
+    return Observed([list(consented.routed.ledger), digest(consented.rounds)], consented)
+
+
+def _write_annotated(work: Work, out: Path) -> None:
+    """The pool of the tasks that were agreed on."""
+    consented: Consented = work.observed
+    candidates = read_pool([work.folder(STAGE)]).candidates
+    admitted = {item.item_id for item in consented.routed.admitted}
+    rows = [replace(row, stage=ANNOTATION_STAGE) for row in consented.routed.ledger]
+    ids = [task.task_id for task in candidates]
+    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=ANNOTATION_STAGE, unit="candidate")
+    write_pool(out, [task for task in candidates if task.task_id in admitted], {})
+    judges = work.run.judges
+    costs = [
+        row
+        for model, judged in consented.by_model.items()
+        for row in judges.with_model(model).costs({ANNOTATION_STAGE: judged})
+    ]
+    write_model_use(out, costs)
+
+
+def _rounds(work: Work) -> Mapping[str, str]:
+    return {"analytics-rounds": digest(work.observed.rounds)}
+
+
+ANNOTATION = Stage(
+    name=ANNOTATION_STAGE,
+    meaning="Do executor, models and people give one answer to it?",
+    units=(Unit("candidate", StageKind.FILTER),),
+    settings=("analytics.consensus", "judging.model"),
+    reads=(STAGE,),
+    observe=_annotate,
+    inputs=_rounds,
+    compute=_write_annotated,
+    applies=_has_annotators,
+)
+
+
+def analytics_report(made: Folders) -> dict[str, Any] | None:
+    """What the lane tells the auditor: the funnel, noise, guessers; None without the lane."""
+    for folder in made:
+        report: dict[str, Any] = orjson.loads((folder / REPORT).read_bytes())
+        return report
+    return None
+
+
+def environment_identifiers(environment: Folders) -> list[str]:
+    """The original codes and names of anonymized files, which a release is searched for."""
+    return [
+        value
+        for folder in environment
+        for value in orjson.loads((folder / IDENTIFIERS).read_bytes())
+    ]
+
+
+def environment_privacy(run: Run, environment: Folders) -> dict[str, Any]:
+    """What attacks found in the anonymized files, by environment."""
+    return {
+        declared(run)[0].name: orjson.loads((folder / PRIVACY).read_bytes())
+        for folder in environment
+    }
+
+
+def private_files(run: Run, made: Folders) -> dict[str, Path]:
+    """What the private half holds of an environment, by path: its declaration and its noise."""
+    return {
+        f"{layout.ENVIRONMENTS}/{declared(run)[0].name}/{name}": folder / name
+        for folder in made
+        for name in (DECLARATION, NOISE)
+        if (folder / name).is_file()
+    }

@@ -64,7 +64,8 @@ def _write_consensus(work: Work, out: Path) -> None:
 
 
 def _keep_rounds(work: Work, _folders: Folders) -> None:
-    keep_table("consensus-rounds", [asdict(row) for row in work.observed.agreement.routed.funnel])
+    rounds = [asdict(row) for row in work.observed.agreement.routed.funnel]
+    keep_table("consensus-rounds", rounds, "How far annotators agreed in each round.")
 
 
 def _consensus_inputs(work: Work) -> Mapping[str, str]:

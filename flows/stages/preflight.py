@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import chain
 
+from construction.analytics.annotation import STAGE as ANNOTATION
+from construction.analytics.contracts import STAGE as ANALYTICS
+from construction.analytics.released import walker_of
 from construction.grading.gate import GATE, SECTION
 from construction.grading.preflight import UNIT, PreflightJob, preflight_shard
 from construction.statements.database import DATABASE
@@ -14,25 +18,33 @@ from data.run_store import content_digest
 from data.stages import Shard, Stage, Unit
 from flows.run import Work
 from flows.stages.questions import STATEMENTS
+from flows.stages.workflows import WORKFLOWS
 
-POOL_PARTS = ("leak-check", "question_phrasing")  # the last stage of each lane with candidates
-_FILES = "package"
+# The stages that leave candidates (of one lane the last that ran counts), and their input files.
+POOL_PARTS = (("leak-check",), ("question_phrasing",), (ANNOTATION, ANALYTICS), (WORKFLOWS.name,))
+FILES = ("package", ANALYTICS, WORKFLOWS.name)
 _SHARD_SIZE = 200  # candidates
 
 
 def _shards(work: Work) -> list[Shard]:
     """Candidates in the order of their ids, some to a shard."""
-    rows = pool_rows([part for stage in POOL_PARTS for part in work.folders(stage)])
-    files = fixture_files(work.folders(_FILES))
+    last = [next(filter(None, map(work.folders, lane)), ()) for lane in POOL_PARTS]
+    rows = pool_rows([part for folders in last for part in folders])
+    files = fixture_files([part for stage in FILES for part in work.folders(stage)])
     statements = work.folders(STATEMENTS.name)
     database = statements[0] / DATABASE if statements else None
-    made_from = [content_digest(folder) for folder in statements]
+    environments = work.folders(ANALYTICS)
+    analytic = next((partial(walker_of, folder) for folder in environments), None)
+    made_from = [content_digest(folder) for folder in (*statements, *environments)]
     config = getattr(work.run.recipe, SECTION)
     groups = [rows[start : start + _SHARD_SIZE] for start in range(0, len(rows), _SHARD_SIZE)]
     return [
         Shard(
             [made_from, *map(digest, group)],
-            partial(preflight_shard, PreflightJob(tuple(group), files, database, config)),
+            partial(
+                preflight_shard,
+                PreflightJob(tuple(group), files, database, config, analytic),
+            ),
         )
         for group in groups
     ]
@@ -43,6 +55,6 @@ PREFLIGHT = Stage(
     meaning=GATE.meaning,
     units=(Unit(UNIT, StageKind.FILTER),),
     settings=(SECTION,),
-    reads=(*POOL_PARTS, _FILES, STATEMENTS.name),
+    reads=(*dict.fromkeys((*chain(*POOL_PARTS), *FILES)), STATEMENTS.name),
     shards=_shards,
 )

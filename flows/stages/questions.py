@@ -25,6 +25,7 @@ from construction.statements.database import (
 )
 from construction.statements.enrichment.enrich import enrich, write_pictures
 from construction.statements.model import read_statements
+from construction.statements.questions.levels import level_counts
 from construction.statements.questions.make import ask_for, sampling_frame
 from construction.statements.questions.output import PAGES, numbers_of, store_questions
 from data.atomic import write_bytes
@@ -81,7 +82,8 @@ def _ask(work: Work, out: Path) -> None:
     statements = read_statements(database / DATABASE)
     frame = sampling_frame(statements, askable_points(database))
     drawing = draw(frame, recipe.sampling, seed)
-    answered = ask_for(statements, drawing.without, recipe.wording, seed)
+    askable = frame["point_id"].to_list()
+    answered = ask_for(statements, drawing.without, recipe.wording, seed, askable)
     store_questions(out, answered.questions)
     numbers = numbers_of(answered.questions, seed)
     write_pictures(out / PAGES, enrich(numbers, statements, recipe.enrichment), numbers)
@@ -91,6 +93,7 @@ def _ask(work: Work, out: Path) -> None:
     in_questions = [question.point_id for question in answered.questions]
     own = {
         "not_asked": answered.reasons,
+        "levels": level_counts(answered.questions, recipe.wording),
         "coverage": coverage(known["filters"]["fill"], frame, answered.ledger, in_questions),
     }
     write_bytes(out / REPORT, pretty_json(known | drawing.report(answered.rejected) | own))

@@ -34,6 +34,8 @@ from construction.grading.trial import (
 from construction.statements.database import DATABASE
 from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database, open_database
+from construction.workflows.agent_tools import tools_of
+from construction.workflows.declaration import service_names
 from data.contracts import Candidate, StageKind
 from data.pool import fixture_files, read_pool
 from data.run_store import content_digest
@@ -42,11 +44,12 @@ from data.snapshot.tasks import candidate_of, instruction, public_row
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
 from flows.stages.informative import INFORMATIVE
+from flows.stages.preflight import FILES
 from flows.stages.questions import STATEMENTS
 from flows.stages.selection import chosen_from, last_released
-from flows.stages.sessions import PACKAGE
 
 INPUT = "preflight-outcomes"  # in the manifest
+_SERVICE_TOOLS = frozenset(tool.name for tool in tools_of(service_names()))  # tried in screening
 log = logging.getLogger("benchmint.stages")
 
 
@@ -56,7 +59,7 @@ class Attempts:
     def __init__(self, work: Work) -> None:
         run = work.run
         self._captures = Outcomes.load(run.private / "captures" / "preflight.jsonl")
-        self._files = fixture_files(work.folders(PACKAGE.name))
+        self._files = fixture_files([part for stage in FILES for part in work.folders(stage)])
         self._statements = work.folders(STATEMENTS.name)
         self._boxes = run.boxes or Boxes(run.runtime.workers, run.runtime.quiet)
         self._opaque = partial(run.opaque, "x")
@@ -102,7 +105,7 @@ class Attempts:
         return outcome
 
     def _keep(self, trial: Trial, faults: Sequence[Fault]) -> None:
-        outside = outside_faults(trial.task, self._database)
+        outside = outside_faults(trial.task, self._database, _SERVICE_TOOLS)
         self._captures.keep(trial.key, outcome_of(trial, [*faults, *outside]))
 
     def _trial(self, task: Candidate) -> Trial:
@@ -168,7 +171,7 @@ SANDBOX_PREFLIGHT = Stage(
     meaning=GATE.meaning,
     units=(Unit(UNIT, StageKind.FILTER),),
     settings=(SECTION,),
-    reads=("signals", INFORMATIVE.name, PACKAGE.name, STATEMENTS.name),
+    reads=("signals", INFORMATIVE.name, *FILES, STATEMENTS.name),
     inputs=_captured,
     observe=_try,
     compute=_write,

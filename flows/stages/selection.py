@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
@@ -14,16 +15,19 @@ from construction.grading.sandbox_gate import STAGE as SANDBOX_PREFLIGHT
 from construction.signals.analyse import with_families
 from construction.signals.gap import gap_of_pool
 from construction.signals.mixture import task_weights
+from construction.workflows.pool import PANEL_FILE, write_panel
 from data.atomic import write_bytes
 from data.canonical import pretty_json
-from data.contracts import Candidate, StageKind
+from data.contracts import Candidate, Lane, StageKind
 from data.pool import read_pool
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
 from flows.stages.informative import pilot_scores, scores_input
+from flows.stages.workflows import WORKFLOWS
 from selection.choice_tables import STAGE, write_choice
 from selection.pilot_difficulty import with_pilot_difficulty
 from selection.release import Choice, Known, choose, last_release
+from selection.scores import ScoreMatrix, read_scores
 
 REPORT = "selection.json"
 
@@ -46,7 +50,7 @@ def chosen_from(work: Work, candidates: Sequence[Candidate], released: frozenset
     run, recipe = work.run, work.run.recipe
     known = Known(
         opaque=partial(run.opaque, "x"),
-        pilots=pilot_scores(work),
+        pilots=pilot_scores(work) or _panel(work, candidates),
         released=released,
     )
     weights = task_weights(work.folders("signals"))
@@ -55,6 +59,17 @@ def chosen_from(work: Work, candidates: Sequence[Candidate], released: frozenset
     )
     choice = choose(with_family, weights, recipe.selection, recipe.release.seed, known)
     return Chosen(with_family, known, choice, weights)
+
+
+def _panel(work: Work, candidates: Sequence[Candidate]) -> ScoreMatrix | None:
+    """The scores of the panel of scripted agents, where it ran on every candidate."""
+    folders = work.folders(WORKFLOWS.name)
+    if not folders or any(candidate.lane is not Lane.WORKFLOWS for candidate in candidates):
+        return None
+    with TemporaryDirectory() as folder:
+        path = Path(folder, PANEL_FILE)
+        write_panel(folders, path)
+        return read_scores(path)[0]
 
 
 def last_released(work: Work) -> frozenset[str]:
@@ -85,7 +100,7 @@ SELECT = Stage(
     meaning="Which candidates does the release take?",
     units=(Unit("candidate", StageKind.CHOOSE),),
     settings=("selection", "signals", "release.seed"),
-    reads=("signals", SANDBOX_PREFLIGHT),
+    reads=("signals", WORKFLOWS.name, SANDBOX_PREFLIGHT),
     inputs=scores_input,
     observe=_last_release,
     compute=_select,

@@ -6,6 +6,8 @@ from benchmarks.__main__ import APART, BENCHMARKS
 from tests.conftest import REPO
 
 NEED_MORE = {
+    "analytics_reading",
+    "blind_plants",
     "evaluation",
     "judging",
     "judging_replay_server",

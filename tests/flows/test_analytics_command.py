@@ -14,7 +14,7 @@ from construction.analytics.environment.variants import VARIANTS
 from construction.analytics.output import read_gold
 from data.canonical import file_digest
 from data.errors import ConfigError
-from flows.stages.analytics import refuse_shared, source_digests, tables_recipe
+from flows.environments import refuse_shared, source_digests, tables_recipe
 from tests.flows.command import benchmint
 
 pytestmark = pytest.mark.slow(seconds=20)

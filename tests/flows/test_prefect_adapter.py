@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 from unittest.mock import patch
 
-from flows import prefect_adapter
-from flows.prefect_adapter import as_flow, as_task, keep_table, without_prefect
+from prefect.client.schemas.objects import State
 
+from data.stages import StageEnd
+from flows import prefect_adapter
+from flows.prefect_adapter import as_flow, as_task, keep_table, publish_release, without_prefect
+
+END = StageEnd("labels", False, {"kept": 1046, "not_chosen": 3})
 LABEL = {"snapshot": "demo-2026.01.15", "out": "workspace"}
 
 
 def test_without_prefect_bodies_are_called() -> None:
     called: list[str] = []
+
+    def stage() -> StageEnd:
+        called.append("stage")
+        return END
+
     with (
         without_prefect(),
         patch.object(prefect_adapter, "flow") as flow,
         patch.object(prefect_adapter, "task") as task,
         patch.object(prefect_adapter, "create_table_artifact") as artifact,
+        patch.object(prefect_adapter, "create_markdown_artifact") as page,
     ):
         assert as_flow("lane", LABEL, lambda: 7) == 7
-        as_task("stage", lambda: called.append("stage"))
-        keep_table("figures", [{"n": 1}])
+        as_task("stage", stage)
+        keep_table("figures", [{"n": 1}], "Figures.")
+        publish_release(Path("out/demo"), "5a", 3)
     assert called == ["stage"]
-    assert not (flow.called or task.called or artifact.called)
+    assert not (flow.called or task.called or artifact.called or page.called)
 
 
 def test_a_flow_is_given_its_label_and_nothing_else() -> None:
@@ -35,28 +48,30 @@ def test_a_flow_is_given_its_label_and_nothing_else() -> None:
             "tasks",
         ]
     assert flow.call_args.kwargs["name"] == "lane"
+    assert flow.call_args.kwargs["flow_run_name"] == "demo-2026.01.15: lane"
 
 
-def test_a_flow_and_a_task_return_nothing_to_prefect() -> None:
-    seen: list[object] = []
+def test_a_stage_is_one_line_of_the_log_and_a_state_that_tells_reuse() -> None:
+    states: list[State[None]] = []
 
-    def keeping(run: Callable[..., object]) -> Callable[..., None]:
-        def call(**label: str) -> None:
-            seen.append(run(**label))
-
-        return call
+    def keeping(run: Callable[..., State[None]]) -> Callable[..., None]:
+        return lambda: states.append(run())
 
     with (
-        patch.object(prefect_adapter, "flow", return_value=keeping),
         patch.object(prefect_adapter, "task", return_value=keeping),
+        patch.object(prefect_adapter, "get_run_logger") as logger,
     ):
-        assert as_flow("lane", LABEL, lambda: "result") == "result"
-        as_task("stage", lambda: None)
-    assert seen == [None, None]
+        as_task("labels", lambda: END)
+        as_task("labels", lambda: replace(END, reused=True))
+    lines = [call.args[0] for call in logger.return_value.info.call_args_list]
+    assert lines == ["labels: 1,046 kept, 3 not chosen", f"{END.line}, done already"]
+    assert [state.name for state in states] == ["Completed", "Cached"]
+    assert [state.message for state in states] == lines
+    assert [state.data for state in states] == [None, None]
 
 
 def test_tables_are_kept_if_they_have_rows() -> None:
     with patch.object(prefect_adapter, "create_table_artifact") as kept:
-        keep_table("figures", [])
-        keep_table("figures", [{"n": 1}])
-    kept.assert_called_once_with([{"n": 1}], key="figures")
+        keep_table("figures", [], "Figures.")
+        keep_table("figures", [{"n": 1}], "Figures.")
+    kept.assert_called_once_with([{"n": 1}], key="figures", description="Figures.")

@@ -119,8 +119,11 @@ def check_recorded_build(service: Running, out: Path, key: Path) -> None:
     assert {names[run["flow_id"]] for run in runs} >= {"build-snapshot"} | LANES
     by_hand = [run for run in runs if not run["deployment_id"] and not run["parent_task_run_id"]]
     assert [names[run["flow_id"]] for run in by_hand] == ["build-snapshot"]
+    snapshot = "benchmint-demo-2026.01.22"
+    named = {snapshot, "benchmint-demo-2026.01.15", *(f"{snapshot}: {lane}" for lane in LANES)}
+    assert {run["name"] for run in runs} >= named
     artifacts = service.api("artifacts/filter", {})
-    assert {artifact["key"] for artifact in artifacts} >= {"funnel", "funnel-summary"}
+    assert {artifact["key"] for artifact in artifacts} >= {"funnel", "commonest-reasons", "release"}
     secret = key.read_text().strip()
     assert secret not in str(runs) + str(artifacts), "the release key stays in the private store"
 

@@ -48,6 +48,7 @@ def run(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, dic
 
 def test_there_is_one_for_each_question() -> None:
     assert NOTEBOOKS == [
+        "analytics_noise",
         "funnel_overlaps",
         "leaderboard_reading",
         "privacy_frontier",
@@ -224,6 +225,20 @@ def setting(name: str, spearman: float, rate: float) -> dict[str, Any]:
         "utility": {"spearman": spearman},
         "risks": {"history": {"rate": rate}},
     }
+
+
+@pytest.mark.slow
+def test_noise_is_that_of_the_tasks_of_the_pool(
+    demo: Demo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, defined = run("analytics_noise", demo.out, monkeypatch)
+    passed = query(demo.out, "SELECT passed FROM funnel WHERE stage = 'analytics'").item()
+    assert defined["by_difficulty"]["tasks"].sum() == defined["report"]["tasks"] == passed
+    assert dict(defined["counts"]) == defined["report"]["noise"]
+    rejected = query(demo.out, "SELECT rejected FROM funnel WHERE stage = 'analytics'").item()
+    assert defined["rejected"]["candidates"].sum() == rejected
+    assert (defined["quota"]["reached"] >= defined["quota"]["wanted"]).all()
+    assert "Tasks, by kind of noise" in text
 
 
 def test_a_board_is_read_and_its_agents_are_compared(

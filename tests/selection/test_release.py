@@ -179,3 +179,34 @@ def test_a_lite_subset_is_drawn() -> None:
     choice = choose(SESSIONS, weights, recipe(lite_size=6, max_tasks=13), SEED, known())
     assert (choice.size, choice.report["lite"]["size"], choice.report["gap"]) == (13, 6, 0)
     assert "lite" not in choose(SESSIONS, {}, recipe(), SEED, known()).report
+
+
+def made(generator: str, rule: str, number: int) -> Candidate:
+    """A workflow task of a generator."""
+    task = candidate(number, Lane.WORKFLOWS)
+    detail = {"generator": generator, "rule": rule}
+    return task.model_copy(
+        update={"provenance": task.provenance.model_copy(update={"detail": detail})}
+    )
+
+
+def test_a_generator_has_at_most_so_many_tasks_and_one_of_each_rule() -> None:
+    many = [made("git_history", f"rule-{number % 5}", number) for number in range(15)]
+    other = [made("site_modes", "secrets", number) for number in range(15, 18)]
+    chosen = choose([*many, *other], {}, recipe(), SEED, known()).chosen
+    rules = {task.task_id: task.provenance.detail["rule"] for task in [*many, *other]}
+    generators = {task.task_id: task.provenance.detail["generator"] for task in [*many, *other]}
+    taken = sorted(generators[name] for name in chosen)
+    assert taken == ["git_history"] * 3 + ["site_modes"]
+    assert len({(generators[name], rules[name]) for name in chosen}) == 4
+    more = choose([*many, *other], {}, recipe(max_per_generator=None), SEED, known()).chosen
+    assert len(more) == 6  # five rules of the one, one of the other
+
+
+def test_quotas_reach_no_further_than_the_generators() -> None:
+    many = [made("git_history", f"rule-{number}", number) for number in range(0, 30, 3)]
+    other = [made(f"maker-{number}", "only", number) for number in range(1, 30, 3)]
+    weights = {"family-0": 0.9, "family-1": 0.1}
+    choice = choose([*many, *other], weights, recipe(max_tasks=10), SEED, known())
+    families = [name for name in choice.chosen if int(name[-2:]) % 3 == 0]
+    assert (len(choice.chosen), len(families)) == (10, 3)

@@ -58,6 +58,8 @@ _POSSESSED = re.compile(
 )
 _MEMBER = re.compile(rf"({_CAPITALISED}(?: {_CAPITALISED}){{1,2}}) of (?P<firm>.{{2,60}})")
 _PAIR = re.compile(rf"({_CAPITALISED}) and ({_CAPITALISED})")
+# A capital after a small word or a comma begins no command and no heading.
+_INSIDE = re.compile(r"[a-z]{2,},? $")
 _ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"),
             ("er", ""), ("ly", ""), ("ness", ""))  # fmt: skip
 _LOWER_TAIL = re.compile(r"(?: (?:[a-z]\w*|\W|[^\W\dA-Za-zÀ-ɏͰ-ӿ]))+$")
@@ -152,7 +154,8 @@ def _everyday(text: str, finding: Finding, listed: frozenset[str], doing: frozen
     if any(word in _NAMED or word in _COUNTRIES for word in words):
         return False
     if len(words) == 1:
-        return in_dictionary(words[0], doing)
+        inside = finding.type is EntityType.PERSON and _INSIDE.search(text, 0, finding.start)
+        return not inside and in_dictionary(words[0], doing)
     return _BULLET.match(text) is not None and all(in_dictionary(word, listed) for word in words)
 
 

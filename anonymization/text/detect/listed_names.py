@@ -106,9 +106,14 @@ def _is_job_title(text: str, line: re.Match[str]) -> bool:
 def _firms(folded: str, lines: MachineLines) -> Iterator[Finding]:
     for pattern in (_PARTNERS, _FIRM):
         for match in pattern.finditer(folded):
-            is_list = pattern is _PARTNERS and _is_list(match.group())
+            is_list = pattern is _PARTNERS and (_is_list(match.group()) or _is_turned(match))
             if not is_list and not lines.machine_at(match.start()):
                 yield Finding(*match.span(), EntityType.ORGANIZATION, "firm", 0.6)
+
+
+def _is_turned(match: re.Match[str]) -> bool:
+    """Is its second word a given name: `Smith, John and …`?"""
+    return _LETTERS.findall(match.group())[1] in _GIVEN
 
 
 def _is_list(text: str) -> bool:

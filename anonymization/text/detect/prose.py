@@ -4,7 +4,8 @@ Lines that a person wrote are told apart from code, commands, data and listings.
 units per language. Prose written without capitals gets them where a name is likely, without a
 change of length: on listed given names and places, the word after a given name, words after `my
 name is`, and words in no dictionary that are next to a number (streets) or have letters outside
-ASCII. Lines that already have a capital stay unchanged.
+ASCII. In lines that already have a capital only given names in small letters get one, and an
+unknown word after each.
 """
 
 from __future__ import annotations
@@ -15,8 +16,21 @@ from collections.abc import Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.english import in_dictionary
+from anonymization.text.detect.islands import islands
 from anonymization.text.detect.wording import COMMON, words
-from data.text.scripts import BEFORE, CAPITALS, HAN, LETTER, LETTERS, count_han, has_han
+from data.text.scripts import (
+    BEFORE,
+    CAPITALS,
+    HAN,
+    HAN_KANA,
+    JAPANESE_KANA,
+    KANA,
+    LETTER,
+    LETTERS,
+    count_han,
+    has_han,
+    has_kana,
+)
 
 # How a line of code, of a shell session or of a structured listing begins.
 _OPENING = re.compile(
@@ -27,6 +41,7 @@ _OPENING = re.compile(
     r"|[\[{<]|\"[\w -]{1,40}\" ?:|[-d][rwx-]{9}|sha\d+[=:]|\d{1,6}[:|→\t])"
 )
 _CODE_CHARS = re.compile(r"[{}\[\]()<>=;|\\/_$#*&^~`\"+]")
+_LINK = re.compile(r"https?://\S{1,2000}")  # a link says nothing about the words around it
 _STAMP = re.compile(r"\s*\d{4}-\d{2}-\d{2}T[\d:.,]+(?:Z| ?[+-]\d{2}:?\d{2})?\s*")
 _SHORT = 48
 _DENSE = 0.09
@@ -38,7 +53,7 @@ def is_machine(line: str) -> bool:
         return True
     if _OPENING.match(line):
         return True
-    marks = len(_CODE_CHARS.findall(line))
+    marks = len(_CODE_CHARS.findall(_LINK.sub("", line) if "//" in line else line))
     if len(line) < _SHORT:
         return marks > 2 + len(line) / 10
     return marks > _DENSE * len(line)
@@ -51,16 +66,23 @@ class MachineLines:
         self._text = text
         self._starts: list[int] = []
         self._judged: dict[int, bool] = {}
+        self._islands: dict[int, list[tuple[int, int]]] = {}
 
     def machine_at(self, offset: int) -> bool:
-        """Is the line at `offset` code or data?"""
+        """Is the line at `offset` code or data, and not a comment, string or cell in it?"""
         if not self._starts:
             self._starts = [0, *(match.end() for match in re.finditer("\n", self._text))]
         number = bisect_right(self._starts, offset) - 1
         if number not in self._judged:
             end = self._starts[number + 1] if number + 1 < len(self._starts) else len(self._text)
-            self._judged[number] = is_machine(self._text[self._starts[number] : end])
-        return self._judged[number]
+            line = self._text[self._starts[number] : end]
+            self._judged[number] = is_machine(line)
+            if self._judged[number]:
+                self._islands[number] = list(islands(line))
+        column = offset - self._starts[number]
+        return self._judged[number] and not any(
+            start <= column < end for start, end in self._islands[number]
+        )
 
 
 # Han characters and punctuation end a piece: else the model joins what is on either side.
@@ -70,6 +92,11 @@ _UNIT_LINE = re.compile(rf"[^\n\r\u3000-\u303f{HAN}，；！？]+")
 # not the sentences of `data.text.sentences`.
 _SENTENCE = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<![a-z0-9)]{2})[.!?]){1,1200}[.!?]*\s?")
 _CLAUSE = re.compile(r"[^。！？!?；;\n\r]{1,200}[。！？!?；;]?")
+_JAPANESE = re.compile(r"[^。！？\n\r]{1,400}[。！？]?")
+_HAN_NAME = re.compile(rf"(?<![{HAN_KANA}])[{HAN}]{{2,3}} ?[{HAN}]{{1,4}}(?![{HAN_KANA}])")
+_KANA_CHAR = re.compile(f"[{KANA}]")
+_JAPANESE_ONLY = re.compile("〒|(?:株式|有限|合同)会社|丁目|番地|御中|県|㈱|\\(株\\)")
+_SHARED_MARKS = frozenset("・ー")  # Chinese writes a middle dot in foreign names, too
 _CAPITALISED = re.compile(rf"(?<![/.@-]){BEFORE}[{CAPITALS}]{LETTER}+")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]{2} [A-Za-zÀ-ɏ]")
 _NO_NAMES = COMMON | words("words.toml", "institutions")
@@ -95,11 +122,21 @@ def english_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
     overlap, do not count.
     """
     for line in _UNIT_LINE.finditer(text):
-        if not _LATIN.search(line.group()) or is_machine(line.group()):
+        if not _LATIN.search(line.group()):
             continue
-        for part in _SENTENCE.finditer(text, line.start(), line.end()):
-            if _may_name(text, part.start(), part.end(), taken):
-                yield part.start(), part.group()
+        spans = [line.span()]
+        if is_machine(line.group()):
+            inner = (island for island in islands(line.group()) if _is_sentence(line, island))
+            spans = [(line.start() + start, line.start() + end) for start, end in inner]
+        for start, end in spans:
+            for part in _SENTENCE.finditer(text, start, end):
+                if _may_name(text, part.start(), part.end(), taken):
+                    yield part.start(), part.group()
+
+
+def _is_sentence(line: re.Match[str], island: tuple[int, int]) -> bool:
+    """Are there enough words in small letters for the model to read it as a sentence?"""
+    return len(_SMALL_WORD.findall(line.group(), *island)) >= _FEW
 
 
 def _may_name(text: str, start: int, end: int, taken: Sequence[Finding]) -> bool:
@@ -119,13 +156,52 @@ def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
     """
     if not has_han(text):
         return
+    japanese = JapaneseLines(text)
     start = 0
     for finding in [*taken, None]:
         end = len(text) if finding is None else finding.start
         for clause in _CLAUSE.finditer(text, start, end):
-            if count_han(clause.group()) >= 2:
+            if count_han(clause.group()) >= 2 and not japanese.at(clause.start()):
                 yield clause.start(), clause.group()
         start = max(start, end if finding is None else finding.end)
+
+
+class JapaneseLines:
+    """Which lines of a text are Japanese: those with kana or with words that only Japanese
+    writes (〒, 株式会社), and all lines if the text as a whole is."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._has_kana = has_kana(text) or _JAPANESE_ONLY.search(text) is not None
+        self._whole = self._has_kana and _is_japanese(text)
+
+    def at(self, offset: int) -> bool:
+        """Is the line at `offset` Japanese?"""
+        if self._whole or not self._has_kana:
+            return self._whole
+        start = self._text.rfind("\n", 0, offset) + 1
+        end = self._text.find("\n", offset)
+        return _is_japanese(self._text[start : end if end >= 0 else len(self._text)])
+
+
+def _is_japanese(text: str) -> bool:
+    kana = sum(char not in _SHARED_MARKS for char in _KANA_CHAR.findall(text))
+    has_words = _JAPANESE_ONLY.search(text) is not None
+    return has_words or kana > JAPANESE_KANA * (kana + count_han(text))
+
+
+def japanese_units(text: str) -> Iterator[Unit]:
+    """Sentences of Japanese lines; and where a text has no kana, short runs of Han characters,
+    which may be a name in a cell or a heading."""
+    if not has_han(text) and not has_kana(text):
+        return
+    japanese = JapaneseLines(text)
+    for sentence in _JAPANESE.finditer(text):
+        if japanese.at(sentence.start()):
+            yield sentence.start(), sentence.group()
+        else:
+            for name in _HAN_NAME.finditer(sentence.group()):
+                yield sentence.start() + name.start(), name.group()
 
 
 _SMALL_LINE = re.compile(r"[^\n]{6,2000}")
@@ -149,6 +225,7 @@ _STREETS = frozenset(
     word.lower() for key in ("suffixes", "units", "types") for word in words("streets.toml", key)
 )
 _FEW = 3  # words that make a line prose
+_SMALL_WORD = re.compile(r"(?<![\w.])[a-z]{2,}(?![\w(.])")
 
 
 def with_capitals(text: str, dictionary: frozenset[str]) -> str:
@@ -168,11 +245,28 @@ def _capital_offsets(text: str, dictionary: frozenset[str]) -> Iterator[int]:
     whole = not _CAPITAL.search(text)
     for line in _SMALL_LINE.finditer(text):
         if not whole and _CAPITAL.search(line.group()):
+            yield from _given_in_small(text, line, dictionary)
             continue
         line_words = list(_WORD.finditer(text, line.start(), line.end()))
         if (len(line_words) < _FEW and not whole) or is_machine(line.group()):
             continue
         yield from _named(text, line_words, dictionary)
+
+
+def _given_in_small(text: str, line: re.Match[str], dictionary: frozenset[str]) -> Iterator[int]:
+    """Given names in small letters in a line with capitals, and an unknown word after each."""
+    small = [
+        word
+        for word in _WORD.finditer(text, line.start(), line.end())
+        if word.group() in _GIVEN and word.group() not in _WORDS_TOO
+    ]
+    if not small or is_machine(line.group()):
+        return
+    for word in small:
+        yield word.start()
+        after = _WORD.match(text, word.end() + 1)
+        if after and text[word.end()] == " " and not in_dictionary(after.group(), dictionary):
+            yield after.start()
 
 
 def _named(text: str, line_words: list[re.Match[str]], dictionary: frozenset[str]) -> Iterator[int]:

@@ -93,8 +93,9 @@ _PUBLIC = (
     words("places.toml", "countries")
     | words("places.toml", "towns")
     | words("places.toml", "chinese")
+    | words("japanese.toml", "public")
 )
-_SUFFIX = re.compile(r"[省市]$")
+_SUFFIX = re.compile(r"[省市都府県州]$")
 _BORN = re.compile(
     r"(?:(?<![a-z])born(?![a-z])|birth|(?<![a-z])d\.?o\.?b(?![a-z])|出生|生日|生于)[^.!?。！？，；\d\n]{0,40}$"
 )

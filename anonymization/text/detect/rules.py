@@ -10,7 +10,6 @@ import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
 from functools import cache
 from typing import Any
 
@@ -20,6 +19,7 @@ from presidio_analyzer.predefined_recognizers import (
     IbanRecognizer,
 )
 
+from anonymization.text import identity_numbers
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import wording
 from anonymization.text.detect.prose import MachineLines
@@ -28,9 +28,6 @@ from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
 from data.text.scripts import AFTER, BEFORE, CAPITALS, HAN, LETTER
 
-_ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
-_ID_CHECK = "10X98765432"
-_CODE_ALPHABET = "0123456789ABCDEFGHJKLMNPQRTUWXY"  # GB 32100: without I, O, S, V, Z
 _CARD = CreditCardRecognizer()
 _IBAN = IbanRecognizer()
 _CRYPTO = CryptoRecognizer()
@@ -64,25 +61,6 @@ def _issued(digits: str) -> bool:
     return two in _MAESTRO + _ISSUERS and 16 <= size <= 19
 
 
-def resident_id(value: str) -> bool:
-    """Chinese resident identity card, GB 11643: 17 digits with a birth date and a check digit."""
-    try:
-        born = date(int(value[6:10]), int(value[10:12]), int(value[12:14]))
-    except ValueError:
-        return False
-    total = sum(int(digit) * weight for digit, weight in zip(value, _ID_WEIGHTS, strict=False))
-    return born.year >= 1880 and _ID_CHECK[total % 11] == value[17].upper()
-
-
-def credit_code(value: str) -> bool:
-    """Unified social credit code, GB 32100: 17 characters and a check character, mod 31."""
-    value = value.upper()
-    if any(char not in _CODE_ALPHABET for char in value):
-        return False
-    total = sum(_CODE_ALPHABET.index(char) * pow(3, i, 31) for i, char in enumerate(value[:17]))
-    return (31 - total % 31) % 31 == _CODE_ALPHABET.index(value[17])
-
-
 def iban(value: str) -> bool:
     """Country format and mod 97 (ISO 13616)."""
     return bool(_IBAN.validate_result("".join(value.split()).upper()))
@@ -100,12 +78,6 @@ def ip_address(value: str) -> bool:
     except ValueError:
         return False
     return not (address.is_loopback or address.is_unspecified or value.startswith("255."))
-
-
-def social_security(value: str) -> bool:
-    """A US social security number that could be in use: none of its parts is zero."""
-    digits = _digits(value)
-    return digits[:3] not in {"000", "666"} and digits[3:5] != "00" and digits[5:] != "0000"
 
 
 def phone(value: str) -> bool:
@@ -129,18 +101,7 @@ def _digits(value: str) -> str:
 
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     check.__name__: check
-    for check in (
-        bank_card,
-        luhn,
-        resident_id,
-        credit_code,
-        iban,
-        crypto_wallet,
-        ip_address,
-        social_security,
-        phone,
-        own_mail,
-    )
+    for check in (bank_card, luhn, iban, crypto_wallet, ip_address, phone, own_mail)
 }
 
 
@@ -152,7 +113,7 @@ def _written(month: str) -> str:
     return month if month in ("March", "May") else f"[{month[0]}{month[0].lower()}]{month[1:]}"
 
 
-_CHECKS = {**CHECKS, **wording.CHECKS}
+_CHECKS = {**CHECKS, **identity_numbers.CHECKS, **wording.CHECKS}
 _MACROS = {
     "%L": "(?<![A-Za-z0-9_])",
     "%R": "(?![A-Za-z0-9_])",
@@ -210,7 +171,7 @@ def load_rules() -> tuple[Rule, ...]:
     contexts = load_table(__package__, "data", "contexts.toml")
     return tuple(
         _rule(entry, contexts)
-        for table in ("rules.toml", "english.toml")
+        for table in ("rules.toml", "identifiers.toml", "english.toml")
         for entry in load_table(__package__, "data", table)["rule"]
     )
 

@@ -17,6 +17,8 @@ from data.text.scripts import BEFORE, CAPITALS, LETTER, LETTERS
 
 NAME = "unknown_word"
 _SCORE, _ONE_SCORE = 0.55, 0.5
+_KEYED_NAME, _KEYED_SCORE = "keyed_name", 0.65
+_GIVEN = words("names.toml", "given")
 _FUNCTION = words("words.toml", "function_words")
 _CONTRACTED = re.compile(r"'(?:m|d|ll|re|ve|t)$")
 _ENDS = rf"(?![{LETTERS}0-9_@/]|\.[{LETTERS}0-9])"
@@ -46,6 +48,20 @@ _LOWER = re.compile(
     r"(?P<v>[a-zß-öø-ɏ]{3,20}(?: [a-zß-öø-ɏ]\.?)?(?: [a-zß-öø-ɏ]{3,20})?)"
     r"(?=[.,;:!?'\n]|$| (?:but|and|in|on|to|flew)\b)"
 )
+# A key that says that its value is a person, with the value in quotes or at the end of a comment.
+_KEYED = re.compile(
+    r"(?i:(?<![A-Za-z])(?:author|owner|assignee|reviewer|approver|customer|client|contact|employee"
+    r"|manager|patient|requester|reporter|sender|recipient|person|full[ _-]?name|user[ _-]?name"
+    r"|(?:first|last|family|given|middle|sur|nick|display|contact|customer|employee|client|real)"
+    r"[ _-]?name|first|last|surname|signed(?:[ _-]by)?|prepared[ _-]by|contact[ _-]person))"
+    r"[\"']?\s{0,3}[:=]\s{0,3}(?P<quote>[\"'`]?)"
+    rf"(?P<v>{_WORD}(?: [{CAPITALS}]\.?)?(?: {_WORD}){{0,3}})(?:(?P=quote)(?=[\s,;)}}\]*]|$))"
+)
+# A cell, or the part behind a key: `Smith, John`.
+_TURNED = re.compile(
+    rf"(?:^|(?<=[:;(\"'|] )|(?<=[(\"'|;])|(?<=\n))(?P<v>{_WORD}(?:[ -]{_WORD})?, (?P<given>{_WORD})"
+    rf"(?: [{CAPITALS}]\.?| {_WORD})?)(?=$|[\n;)\"'|])"
+)
 # Two or three such words in a row need no other evidence.
 _PAIR = re.compile(rf"(?<![@/.-]){BEFORE}(?P<v>{_WORD}(?: [{CAPITALS}]\.?)?(?: {_WORD}){{1,2}})")
 # A single one inside a sentence: an organisation or a person, or a product in none of the lists.
@@ -68,6 +84,7 @@ def find_unknown(folded: str, lines: MachineLines, dictionary: frozenset[str]) -
             expected.append(
                 Finding(*match.span("v"), EntityType.ORGANIZATION, "lone_word", _ONE_SCORE)
             )
+    yield from _keyed(folded, dictionary)
     for finding in expected:
         if not lines.machine_at(finding.start):
             yield finding
@@ -85,6 +102,20 @@ def _expected(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
             group = "v" if match["v"] is not None else "v2"
             if _unknown(match[group], dictionary):
                 yield Finding(*match.span(group), kind, NAME, _SCORE)
+
+
+def _keyed(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
+    """Names behind a key that says so, or family name first, whatever the line around them is."""
+    for match in _TURNED.finditer(folded):
+        family, given = match["v"].split(",")[0], match["given"]
+        if given in _GIVEN and _is_name(family, dictionary):
+            yield Finding(*match.span("v"), EntityType.PERSON, "turned_name", _KEYED_SCORE)
+    for match in _KEYED.finditer(folded):
+        every = [word for word in match["v"].split() if len(word.rstrip(".")) > 1]
+        if any(word in _GIVEN or not _is_listed(word, dictionary) for word in every) and all(
+            _is_name(word, dictionary) for word in every
+        ):
+            yield Finding(*match.span("v"), EntityType.PERSON, _KEYED_NAME, _KEYED_SCORE)
 
 
 def _pairs(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:

@@ -29,6 +29,10 @@ _DOUBLE = words("names.toml", "chinese_double")
 _SINGLE = characters("names.toml", "chinese") - {"\n"}
 _NOT_NAMES = words("names.toml", "chinese_not_names")
 _JOBS = words("words.toml", "job_heads")
+_NO_HANDLES = words("words.toml", "no_handles")
+_HOST_ENDS = frozenset(
+    {"com", "net", "org", "io", "ai", "dev", "app", "cn", "de", "fr", "jp", "uk"}
+)
 _PUBLIC = words("words.toml", "public_hosts")
 COMMON = (
     words("words.toml", "common") | words("words.toml", "products") | words("words.toml", "trade")
@@ -70,10 +74,18 @@ def private_site(value: str) -> bool:
     return not any(".".join(labels[start:]) in _PUBLIC for start in range(len(labels) - 1))
 
 
+def own_handle(value: str) -> bool:
+    """Is it the handle of somebody, with a letter, and no word of programs, and no host?"""
+    name = value.strip("_. ").lower()
+    is_host = "." in name and name.rpartition(".")[2] in _HOST_ENDS
+    return name not in _NO_HANDLES and not is_host and any(map(str.isalpha, name))
+
+
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     "chinese_name": chinese_name,
     "not_common": not_common,
     "not_shouted": not_shouted,
     "job": job,
     "private_site": private_site,
+    "own_handle": own_handle,
 }

@@ -18,6 +18,7 @@ from anonymization.text.masking.known_search import KnownValueSearch, Occurrence
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.restore import applied
 from anonymization.text.spelling.known_values import respelled
+from anonymization.text.spelling.short_forms import short_forms
 from anonymization.text.surrogates.assignment import ScopeVocabulary
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault
@@ -48,6 +49,7 @@ class Masker:
         self._placeholders: dict[tuple[EntityType, str], str] = {}
         self._native: set[str] = set()
         self._counts: dict[EntityType, int] = {}
+        self._forms: set[tuple[EntityType, str]] = set()  # short forms of the people so far
         self._search: KnownValueSearch | None = None
 
     def learn(self, pieces: Iterable[Piece]) -> None:
@@ -62,11 +64,28 @@ class Masker:
             self._vocabulary.add(piece.value)
             if "<" in piece.text:
                 self._native.update(_PLACEHOLDER.findall(piece.text))
+        values |= self._short_forms(values, fresh)
         unknown = sorted(values - self._values.keys())
         if unknown:
             self._values.update(dict.fromkeys(unknown))
             self._replace(unknown)
             self._search = None
+
+    def _short_forms(
+        self, values: Iterable[tuple[EntityType, str]], fresh: Sequence[Piece]
+    ) -> set[tuple[EntityType, str]]:
+        """Short forms of known people that occur: of new people in all texts, else in new ones."""
+        new = {
+            form
+            for kind, value in values
+            if kind is EntityType.PERSON and (kind, value) not in self._values
+            for form in short_forms(value)
+        } - self._forms
+        everywhere = [piece.text for piece in self._findings] if new else []
+        seen = _occurring(new, everywhere, self._vocabulary)
+        seen |= _occurring(self._forms, [piece.text for piece in fresh], self._vocabulary)
+        self._forms |= new
+        return seen
 
     def mask_texts(self, texts: Sequence[str]) -> list[str]:
         """The texts masked, in their order."""
@@ -126,6 +145,16 @@ class Masker:
             placeholder = f"<{kind.value}_{number}>"
             if placeholder not in self._native:
                 return placeholder
+
+
+def _occurring(
+    forms: Iterable[tuple[EntityType, str]], texts: Sequence[str], vocabulary: ScopeVocabulary
+) -> set[tuple[EntityType, str]]:
+    return {
+        (kind, form)
+        for kind, form in forms
+        if vocabulary.may_contain(form) and any(form in text for text in texts)
+    }
 
 
 def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:

@@ -10,7 +10,7 @@ import html
 import re
 from dataclasses import dataclass
 
-from anonymization.text.contracts import Edit
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
     FindingFilter,
@@ -40,7 +40,7 @@ _TELLING = re.compile(
     r"|licen[cs]e|card|iban|account|user_?name|login|owner|author|sender|customer|employee|patient"
     r"|passw|passphrase|pwd|secret|token|api_?key|access_?key|private_?key|credential|bearer"
     r"|(?:full|first|last|family|given|real|display|nick|contact|company)[ _-]?name|ssn"
-    r"|wechat|^qq$)"
+    r"|wechat|^qq$|^(?:first|last|given|family|middle|sur)(?:name)?$|^(?:person|contact|client)$)"
     r"|姓名|名字|电话|手机|邮箱|地址|身份证|账号|帐号|卡号|护照|车牌|公司|单位|客户|联系|密码|密钥|微信|生日|出生"
 )
 
@@ -127,18 +127,31 @@ def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Ed
     gap = text[start:end]
     if _STRUCTURE.fullmatch(_SCALAR.sub("", gap)) is None:
         return shifted(plain_edits(gap, visit), start)
-    if len(gap) < _SHORTEST_NUMBER or not _TELLING.search(key):
+    if len(gap) < _SHORTEST_NUMBER:
         return []
+    label = key if _TELLING.search(key) else ""
     edits: list[Edit] = []
     for match in _LONG_NUMBER.finditer(gap):
-        found_edits = visit.look(labelled(key, match.group()))
-        edits += [e for e in shifted(found_edits, start + match.start()) if _is_number(e.new)]
+        if label or len(match.group()) >= SHORTEST_CARD:
+            number_edits = visit.look(labelled(label, match.group()))
+            edits += shifted(
+                (edit for edit in number_edits if stays_number(edit, bool(label))),
+                start + match.start(),
+            )
     return edits
 
 
-def _is_number(new: str) -> bool:
-    """Is it a valid JSON number?"""
-    return new.isdigit() and new.isascii() and not new.startswith("0")
+SHORTEST_CARD = 15  # digits; shorter numbers pass a card's check by chance too often
+
+
+def stays_number(edit: Edit, is_labelled: bool) -> bool:
+    """Can the edit stand in place of a number, and is it one?
+
+    Without a telling label only cards are, by their check digit; other numbers are amounts.
+    """
+    new = edit.new
+    is_number = new.isdigit() and new.isascii() and not new.startswith("0")
+    return is_number and (is_labelled or edit.type is EntityType.BANK_CARD)
 
 
 _TOKEN = re.compile(

@@ -15,14 +15,17 @@ from datetime import date, timedelta
 
 from numpy.random import Generator
 
+from anonymization.text.identity_numbers import (
+    CODE_ALPHABET,
+    DRAWN_FORMS,
+    ID_CHECK,
+    ID_WEIGHTS,
+)
 from anonymization.text.surrogates.assignment import SurrogateTable
 from anonymization.text.surrogates.shapes import digits, filled, pick, same_shape
 from data.text.folding import alnum_form
 
-_ID_WEIGHTS = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
-_ID_CHECK = "10X98765432"  # GB 11643
 _NO_REGION = "99"  # GB/T 2260 ends at 91
-_CODE_ALPHABET = "0123456789ABCDEFGHJKLMNPQRTUWXY"  # GB 32100
 _FICTION = 120  # attempts within a range of fictional numbers, before any number will do
 _TEST_CARDS = {
     "4": "400000", "5": "555555", "2": "222300", "34": "378282", "37": "378282",
@@ -31,6 +34,7 @@ _TEST_CARDS = {
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _YEARS = (1990, 2026)
 _FEW_LETTERS = 2
+_COUNTRY = 2  # letters that begin a VAT number
 _IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{10,30}")
 
 
@@ -108,13 +112,29 @@ def national_id(table: SurrogateTable, value: str, salt: str) -> str:
 def _identity(number: str, rng: Generator) -> str:
     if re.fullmatch(r"\d{17}[\dX]", number):
         body = _NO_REGION + digits(rng, 4) + _birth(rng).strftime("%Y%m%d") + digits(rng, 3)
-        total = sum(int(d) * weight for d, weight in zip(body, _ID_WEIGHTS, strict=True))
-        return body + _ID_CHECK[total % 11]
+        total = sum(int(d) * weight for d, weight in zip(body, ID_WEIGHTS, strict=True))
+        return body + ID_CHECK[total % 11]
     if re.fullmatch(r"\d{15}", number):
         return _NO_REGION + digits(rng, 4) + _birth(rng).strftime("%y%m%d") + digits(rng, 3)
     if re.fullmatch(r"\d{9}", number):  # 9xx is not an area, groups below 50 are not taxpayers'
         group = f"{int(rng.integers(1, 50)):02d}"
         return "9" + digits(rng, 2) + group + f"{int(rng.integers(1, 10_000)):04d}"
+    return _checked(number, rng)
+
+
+_MOST_DRAWS = 3_000  # of a number whose check one in a hundred passes
+
+
+def _checked(number: str, rng: Generator) -> str:
+    """Digits for digits; where a check is known that the number passes, the new one passes too."""
+    plain = number.upper()
+    for form, check in DRAWN_FORMS:
+        if form.fullmatch(plain) and check(plain):
+            for _ in range(_MOST_DRAWS):
+                new = plain[:_COUNTRY] if plain[:_COUNTRY].isalpha() else ""
+                new += same_shape(plain[len(new) :], rng)
+                if new != plain and form.fullmatch(new) and check(new):
+                    return new
     return same_shape(number, rng)
 
 
@@ -129,10 +149,10 @@ def company_code(table: SurrogateTable, value: str, salt: str) -> str:
 
 def _credit_code(number: str, rng: Generator) -> str:
     if len(number) != 18:
-        return same_shape(number, rng)
+        return _checked(number, rng)
     body = number[:2] + _NO_REGION + digits(rng, 4) + digits(rng, 9)
-    total = sum(_CODE_ALPHABET.find(char) * pow(3, i, 31) for i, char in enumerate(body))
-    return body + _CODE_ALPHABET[(31 - total % 31) % 31]
+    total = sum(CODE_ALPHABET.find(char) * pow(3, i, 31) for i, char in enumerate(body))
+    return body + CODE_ALPHABET[(31 - total % 31) % 31]
 
 
 def bank_account(table: SurrogateTable, value: str, salt: str) -> str:

@@ -36,6 +36,14 @@ class Lexicon:
     url_words: frozenset[str]
     nationalities: tuple[str, ...]
     nationalities_zh: tuple[str, ...]
+    ja_families: tuple[str, ...]
+    ja_first: tuple[str, ...]
+    ja_second: tuple[str, ...]
+    ja_given_first: tuple[str, ...]
+    ja_given_second: tuple[str, ...]
+    ja_titles: tuple[str, ...]
+    ja_company_words: tuple[str, ...]
+    ja_place_ends: tuple[str, ...]
     number_words: tuple[tuple[str, ...], ...]
 
 

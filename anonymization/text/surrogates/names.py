@@ -11,30 +11,35 @@ from functools import cache
 
 from numpy.random import Generator
 
+from anonymization.text.surrogates import japanese
 from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.shapes import LETTERS, cased_like, digits, pick, same_shape
-from data.text.scripts import HAN, has_han, is_han
+from data.text.scripts import HAN, has_han, has_kana, is_han
 
 GIVEN, FAMILY = "given", "family"
 _ZH_GIVEN, _ZH_FAMILY, _ZH_FOREIGN, _INITIAL = "zh.given", "zh.family", "zh.foreign", "initial"
 _ALPHABET = "ABCDEFGHJKLMNPRSTVW"
 _HAN_RUN = re.compile(rf"[{HAN}]+")
-_HANDLE_PARTS = re.compile(r"[^\W\d_]+|\d+")
+_TURNED = re.compile(r"[^\W\d_]+(?:[ '-][^\W\d_]+)?(?=, [^\W\d_])")
 _COMPOSED_FROM = 12
 _LONG_NAME = 4
 
 
 def person(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form: initials, titles, order, letter case and separators stay."""
+    if japanese.is_japanese_name(value):
+        return japanese.person(table, value, salt)
     if has_han(value):
-        return _HAN_RUN.sub(lambda run: _chinese(table, run.group(), "·" in value, salt), value)
+        return _HAN_RUN.sub(lambda run: chinese_name(table, run.group(), "·" in value, salt), value)
     words = [match for match in LETTERS.finditer(value) if _is_name(match.group())]
+    turned = _TURNED.match(value)  # Smith, John: the family name comes first
     parts, done = [], 0
     for number, match in enumerate(words):
-        last = number == len(words) - 1
+        is_last = 0 < number == len(words) - 1
+        is_family = match.end() <= turned.end() if turned else is_last
         word = match.group()
-        parts += [value[done : match.start()], _word(table, word, last and number > 0, salt)]
+        parts += [value[done : match.start()], _word(table, word, is_family, salt)]
         done = match.end()
     return "".join(parts) + value[done:]
 
@@ -45,28 +50,6 @@ def part_of_person(table: SurrogateTable, value: str) -> bool:
     return table.knows(FAMILY, folded) or table.knows(GIVEN, folded)
 
 
-def handle(table: SurrogateTable, value: str, salt: str = "") -> str:
-    """A user name: known parts of names get the same surrogates, all else new ones."""
-    known = {**table.tokens(GIVEN), **table.tokens(FAMILY)}
-
-    def part(match: re.Match[str]) -> str:
-        word = match.group()
-        if word.isdigit():
-            return table.token("handle.digits", word, _digits_like(len(word)), salt, fresh=False)
-        if has_han(word):
-            return _chinese(table, word, False, salt)
-        folded = word.casefold()
-        if folded in known:
-            return cased_like(known[folded], word)
-        if folded[1:] in known and len(folded) > _LONG_NAME:
-            return cased_like(_initial(table, folded[0]) + known[folded[1:]], word)
-        if len(word) == 1:
-            return cased_like(_initial(table, folded), word)
-        return cased_like(table.token("handle", folded, _given, salt), word)
-
-    return _HANDLE_PARTS.sub(part, value)
-
-
 def _is_name(word: str) -> bool:
     return word.casefold() not in lexicon().person_words or (len(word) == 1 and word.isupper())
 
@@ -74,14 +57,14 @@ def _is_name(word: str) -> bool:
 def _word(table: SurrogateTable, word: str, is_last: bool, salt: str) -> str:
     folded = word.casefold()
     if len(word) == 1:
-        return cased_like(_initial(table, folded), word)
+        return cased_like(initial(table, folded), word)
     family = table.knows(FAMILY, folded) and not table.knows(GIVEN, folded)
     if is_last or family:
         return cased_like(table.token(FAMILY, folded, _family, salt), word)
-    return cased_like(table.token(GIVEN, folded, _given, salt), word)
+    return cased_like(table.token(GIVEN, folded, given_name, salt), word)
 
 
-def _initial(table: SurrogateTable, letter: str) -> str:
+def initial(table: SurrogateTable, letter: str) -> str:
     """The initial of the surrogate of a known given name with this initial, else a random one."""
     for token, new in sorted(table.tokens(GIVEN).items()):
         if token.startswith(letter):
@@ -89,7 +72,8 @@ def _initial(table: SurrogateTable, letter: str) -> str:
     return table.token(_INITIAL, letter, lambda rng, _: pick(rng, _ALPHABET), fresh=False)
 
 
-def _given(rng: Generator, attempt: int) -> str:
+def given_name(rng: Generator, attempt: int) -> str:
+    """An English given name; after some attempts a composed one."""
     words = lexicon()
     if attempt < _COMPOSED_FROM:
         return pick(rng, words.given)
@@ -103,7 +87,8 @@ def _family(rng: Generator, attempt: int) -> str:
     return pick(rng, words.first) + middle + pick(rng, words.second)
 
 
-def _chinese(table: SurrogateTable, name: str, foreign: bool, salt: str) -> str:
+def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> str:
+    """A Chinese name of the same length; a foreign one is not split."""
     words = lexicon()
     end = next((t for t in words.person_titles_zh if name.endswith(t) and name != t), "")
     core = name[: len(name) - len(end)]
@@ -134,25 +119,31 @@ def _zh_given(size: int) -> Draw:
     return draw
 
 
-def _digits_like(size: int) -> Draw:
-    return lambda rng, _: digits(rng, size)
-
-
 _PLACE, _ZH_PLACE, _REGION, _NUMBER, _CODE = "place", "zh.place", "zh.region", "number", "code"
 _PARTS = re.compile(rf"[{HAN}]+|[^\W\d_{HAN}]+(?:'[^\W\d_]+)?|\d+")
 _POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
 _ABBREVIATION = 3
+_JAPANESE_PLACE = re.compile("[都府県]|丁目|番地")
 
 
 def location(table: SurrogateTable, value: str, salt: str) -> str:
     """A place: each word has its own surrogate; kinds of places (city, lake, 省, 市) stay."""
+    if _is_japanese_place(value):
+        return japanese.location(table, value, salt)
     return _changed(table, value, salt)
 
 
 def address(table: SurrogateTable, value: str, salt: str) -> str:
     """Like a location; numbers of houses and flats, postcodes and abbreviations are new too."""
+    if _is_japanese_place(value):
+        places = japanese.location(table, value, salt)
+        return re.sub(r"\d+", lambda number: _number(table, number.group(), salt), places)
     value = _POSTCODE.sub(lambda match: _code(table, match.group(), salt), value)
     return _changed(table, value, salt)
+
+
+def _is_japanese_place(value: str) -> bool:
+    return has_kana(value) or (has_han(value) and _JAPANESE_PLACE.search(value) is not None)
 
 
 def region(table: SurrogateTable, name: str) -> str:
@@ -224,12 +215,15 @@ def _zh_place_stem(size: int) -> Draw:
 
 
 _STEM, _ZH_STEM = "company", "zh.company"
+_JAPANESE_FORM = re.compile(r"会社|法人|㈱|㈲|[(（][株有][)）]")
 
 _LONGER_FROM = 40
 
 
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
+    if has_kana(value) or (has_han(value) and _JAPANESE_FORM.search(value)):
+        return japanese.organization(table, value, salt)
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)
     keep = lexicon().company_words

@@ -8,8 +8,9 @@ import re
 from numpy.random import Generator
 
 from anonymization.text.surrogates.assignment import Draw, SurrogateTable
+from anonymization.text.surrogates.handles import handle
 from anonymization.text.surrogates.lexicon import lexicon
-from anonymization.text.surrogates.names import handle, stem
+from anonymization.text.surrogates.names import stem
 from anonymization.text.surrogates.shapes import same_shape
 from data.text.scripts import has_han
 

@@ -54,7 +54,14 @@ IGNORABLE = (
 
 class File(StageConfig):
     """A file as it is published. `header`: the line (from 0) with the names of the columns; of the
-    lines up to `data_from`, the others are notes. `terms`: have its terms of use been read?"""
+    lines up to `data_from`, the others are notes. `terms`: have its terms of use been read?
+
+    Of an anonymized file less may leave than there is. `keep`: only rows whose cell in that column
+    begins with one of these texts. `least`: only rows whose value in that column has so many rows,
+    since small groups hide nobody. `cut`: so many characters of each cell, such as 7 of a date.
+    `unlinked`: pseudonyms are new for each period, which are the first four characters of that
+    column, or for a file of one period that year itself; nothing joins an entity over periods.
+    """
 
     path: str
     domain: Domain
@@ -67,6 +74,16 @@ class File(StageConfig):
     data_from: Annotated[int, Field(ge=1)] = 1
     about: str = ""
     texts: Mapping[str, str] = Field(default_factory=dict)  # documents: id -> path of a text file
+    keep: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    least: Mapping[str, Annotated[int, Field(ge=2)]] = Field(default_factory=dict)
+    cut: Mapping[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
+    unlinked: str = ""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if self.disclosure is not Disclosure.ANONYMIZED and (self.keep or self.least or self.cut):
+            raise ValueError("keep, least and cut are for anonymized files")
+        return self
 
 
 class Column(StageConfig):
@@ -164,14 +181,13 @@ class Limits(StageConfig):
     least_rows: Annotated[int, Field(ge=1)] = 3  # behind a statistic
     max_missing: Share = 0.35  # of the cells that a step uses
     closed_book: Share = 0.1  # by which a guesser may beat chance
-    noisy: Share = 0.3  # least share of tasks whose answer noise changes
     tries: Annotated[int, Field(ge=1)] = 60  # per template and family
 
 
 class Declaration(StageConfig):
     """An environment. `anonymize` is a section `tables` as `benchmint perturb` reads it."""
 
-    name: str
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
     words: Mapping[str, Words]
     files: Mapping[Name, File]

@@ -42,7 +42,23 @@ def read_files(root: Path, declaration: Declaration) -> dict[str, pl.DataFrame]:
 
 
 def read_file(root: Path, file: File) -> pl.DataFrame:
-    """One file; empty cells are null. Raises InputError for what cannot be read."""
+    """One file, of an anonymized one only what may leave; empty cells are null. Raises InputError.
+
+    Errors name the file and what cannot be read in it.
+    """
+    rows = _read(root, file)
+    if absent := sorted({*file.keep, *file.least, *file.cut} - set(rows.columns)):
+        expected = "the columns of keep, least and cut"
+        raise InputError(file.path, f"no column {absent[0]}", expected, "Correct the declaration.")
+    for column, begins in file.keep.items():
+        leaving = (pl.col(column).str.starts_with(text) for text in begins)
+        rows = rows.filter(pl.any_horizontal(leaving).fill_null(value=False))
+    for column, least in file.least.items():
+        rows = rows.filter(pl.len().over(column) >= least)
+    return rows.with_columns(pl.col(name).str.slice(0, n) for name, n in file.cut.items())
+
+
+def _read(root: Path, file: File) -> pl.DataFrame:
     if file.texts:
         texts = [(key, _text(root, path, file)) for key, path in sorted(file.texts.items())]
         return pl.DataFrame(texts, schema={ID: pl.String, TEXT: pl.String}, orient="row")

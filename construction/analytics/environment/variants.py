@@ -12,19 +12,24 @@ import csv
 import io
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 
+from construction.analytics.config import Variant
 from construction.analytics.environment.cleaning import Inventory
 from construction.analytics.environment.declaration import Declaration, Domain, Noise, Table
 from construction.analytics.environment.reading import content
 from data.atomic import write_bytes
-from data.tables import write_frame
 
-VARIANTS = ("raw", "cleaned", "guided")
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
 METRICS, SCHEMA, TABLES = "metrics.csv", "SCHEMA.md", "tables"
 _DOCUMENTS = "documents"
+_TYPES: Mapping[str, pl.DataType] = {
+    "text": pl.String(),
+    "number": pl.Float64(),
+    "year": pl.Int64(),
+}
 
 
 def write_variants(
@@ -35,16 +40,39 @@ def write_variants(
     out: Path,
 ) -> None:
     """Write all variants below `out`. `replaced`: the rows of anonymized files."""
-    for name, payload in raw_files(declaration, root, replaced):
-        write_bytes(out / "raw" / name, payload)
-    for variant in ("cleaned", "guided"):
-        folder = out / variant
-        (folder / TABLES).mkdir(parents=True, exist_ok=True)
-        for name, frame in sorted(tables.items()):
-            write_frame(folder / TABLES / f"{name}.parquet", frame)
-    write_bytes(out / "guided" / SCHEMA, schema_page(declaration).encode())
     for variant in VARIANTS:
-        write_bytes(out / variant / METRICS, metrics_file(declaration))
+        write_variant(variant, declaration, root, replaced, tables, out / variant)
+
+
+def write_variant(
+    variant: Variant,
+    declaration: Declaration,
+    root: Path,
+    replaced: Mapping[str, pl.DataFrame],
+    tables: Mapping[str, pl.DataFrame],
+    out: Path,
+) -> None:
+    """Write one variant into `out`."""
+    write_bytes(out / METRICS, metrics_file(declaration))
+    if variant == "raw":
+        for name, payload in raw_files(declaration, root, replaced):
+            write_bytes(out / name, payload)
+        return
+    for name, frame in sorted(tables.items()):
+        write_bytes(out / TABLES / f"{name}.csv", frame.write_csv().encode())
+    if variant == "guided":
+        write_bytes(out / SCHEMA, schema_page(declaration).encode())
+
+
+def read_clean(declaration: Declaration, folder: Path) -> dict[str, pl.DataFrame]:
+    """The clean tables of a variant in `folder`, with the types that the declaration gives."""
+    return {
+        table.name: pl.read_csv(
+            folder / TABLES / f"{table.name}.csv",
+            schema={column.name: _TYPES[column.type] for column in table.columns},
+        )
+        for table in declaration.tables
+    }
 
 
 def raw_files(
@@ -74,6 +102,7 @@ def raw_declaration(declaration: Declaration, replaced: Collection[str]) -> Decl
         if name in replaced:
             stem = base.rpartition(".")[0] or name
             plain = {"encoding": "utf-8", "header": 0, "data_from": 1}
+            plain |= {"keep": {}, "least": {}, "cut": {}}
             update: dict[str, Any] = {"path": f"{file.domain}/{stem}.csv", **plain}
         elif file.texts:
             texts = {key: f"{file.domain}/{_DOCUMENTS}/{key}.txt" for key in file.texts}
@@ -100,7 +129,7 @@ def schema_page(declaration: Declaration) -> str:
     """Which table holds what, in which unit, and which table is only another release."""
     lines = ["# Schema", ""]
     for table in declaration.tables:
-        lines += [f"## {TABLES}/{table.name}.parquet", "", *_about(table), ""]
+        lines += [f"## {TABLES}/{table.name}.csv", "", *_about(table), ""]
         lines += ["| column | type | unit | meaning |", "|---|---|---|---|"]
         lines += [f"| {c.name} | {c.type} | {c.unit} | {c.about} |" for c in table.columns]
         lines.append("")

@@ -84,15 +84,15 @@ def write_client(path: Path) -> None:
 
 
 def agent_image(*copies: str) -> str:
-    """The Dockerfile of an agent's work folder: what the toolset declares, and tmux for agents
-    that work in a terminal. `copies` are its last lines.
+    """The Dockerfile of an agent's work folder: what the toolset declares, git for tasks with
+    repositories, and tmux for agents that work in a terminal. `copies` are its last lines.
     """
     libraries = " \\\n    ".join(pins().split())
     return "\n".join(
         (
             _UNTESTED,
             f"{_base()}RUN apt-get update && apt-get install --yes --no-install-recommends \\",
-            f"    {' '.join(FONTS)} tmux && rm -rf /var/lib/apt/lists/*",
+            f"    {' '.join(FONTS)} git tmux && rm -rf /var/lib/apt/lists/*",
             f"RUN pip install --no-cache-dir \\\n    {libraries}",
             "WORKDIR /work\nRUN mkdir -p inputs outputs",
             *copies,

@@ -28,10 +28,14 @@ class ExportRunning(BenchmintError):
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """A release and what of it leaves: with `with_private`, the grader's half too."""
+    """A release and what of it leaves: with `with_private`, the grader's half too.
+
+    `left_out` are the ids of tasks that no other runner could work on.
+    """
 
     release: ReleasedTasks
     with_private: bool = False
+    left_out: frozenset[str] = frozenset()
 
     def spec(self, task: ReleasedTask) -> dict[str, Any]:
         """What grading needs of a task, as JSON. Raises InputError without the private half."""
@@ -46,9 +50,10 @@ class Export:
         return {name: whole[name] for name in ("task_id", "steps")}
 
     def tasks(self) -> Iterator[ReleasedTask]:
-        """The tasks by id."""
+        """The tasks by id, but for those that are left out."""
         for task_id in sorted(self.release.tasks):
-            yield self.release.tasks[task_id]
+            if task_id not in self.left_out:
+                yield self.release.tasks[task_id]
 
 
 @contextmanager

@@ -41,7 +41,7 @@ from construction.statements.answers.check import check_answer
 from construction.statements.enrichment.picture import render_png
 from construction.statements.model import read_statements
 from construction.statements.questions.ambiguity import Database, Slots, index_database, rivals
-from construction.statements.questions.contracts import Question, Sharpening
+from construction.statements.questions.contracts import Level, Question, Sharpening
 from construction.statements.questions.naming import period_words
 from construction.statements.questions.output import (
     PAGES,
@@ -239,11 +239,27 @@ def word_questions(
     images = statement_pictures(questions, pages, terms.seed) if model.sees_images else {}
     public = all(item.company.disclosure == Disclosure.PUBLIC for item in questions)
     with judges.client(masked=public) as client:
-        worded = phrase_questions(questions, index, client, judges.config.stage_settings, images)
+        worded = _phrased(questions, index, client, judges.config.stage_settings, images)
         replies = {"model-replies-questions": client.replies_digest()}
     costs = judges.costs({STAGE: require_answers(worded)})
     write_phrased(questions, worded, judge, terms, out)
     write_model_use(out, costs, replies)
+
+
+def _phrased(
+    questions: Sequence[Question],
+    index: Database,
+    client: Asker,
+    config: ModelStagesConfig,
+    images: Mapping[str, Image],
+) -> list[Judged[Question]]:
+    """Easy questions in the model's words; harder ones keep theirs, which make them harder."""
+    easy = [question for question in questions if question.level is Level.EASY]
+    worded = iter(phrase_questions(easy, index, client, config, images))
+    return [
+        next(worded) if question.level is Level.EASY else Judged(question.point_id, question)
+        for question in questions
+    ]
 
 
 def questions_table(folder: Path) -> ReleasedTable:

@@ -50,7 +50,16 @@ _FOLDER = files("construction.judging.model").joinpath("prompts")
 _FIELDS = frozenset(
     {"id", "version", "max_tokens", "system", "reference", "intro", "outro", "free_words"}
 )
-NAMES = ("attempts", "containment", "grading", "ideas", "phrasing", "task_class", "taxonomy")
+NAMES = (
+    "annotation",
+    "attempts",
+    "containment",
+    "grading",
+    "ideas",
+    "phrasing",
+    "task_class",
+    "taxonomy",
+)
 
 
 @dataclass(frozen=True, slots=True)

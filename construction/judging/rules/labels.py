@@ -4,8 +4,9 @@ A word counts once, by its strength and its place. The evidence for a label is t
 score in the scores of the two best labels and of a doubt, the weight of being none of them, which
 grows with the length of the request: a word says less of a longer one. Confidence is a logistic
 function of the evidence, fitted on labelled tasks (benchmarks/results/task_labels.md). Below
-`least_confidence` a label is `unassigned`: its reason then has the best guess. A skill is chosen
-among those of the role.
+`least_confidence` a label is `unassigned`, and its reason names the best guess. A role is guessed
+from what else was said if the request has no word of any role, and is the `fallback` if that has
+none either: such guesses are never assigned. A skill is chosen among those of the role.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ _GENERAL_ROUTE = "read what is given → do what is asked → check the result a
 _MOST_SURE = 0.95
 _CODE = "source code"  # what a file of a programming language counts as
 _SLOPE, _MIDDLE = 8.6, 0.3  # confidence by evidence, fitted
+_UNSURE = 1e-9  # a guess without a word of the request is never assigned
 _SHORT = 150  # characters of a request, up to which a word says most
 
 
@@ -59,13 +61,33 @@ class TaxonomyConfig(StageConfig):
     doubt: Weight = 3.0
     skill_doubt: Weight = 2.0
     least_confidence: Share = 0.5
+    fallback: RoleClass = RoleClass.ENGINEERING_IT  # the commonest role of agents' sessions
 
 
 def role_of(case: Case, config: TaxonomyConfig) -> Label:
-    """The role with the highest score; among equals the first in the contract's order."""
-    scores, words = _role_scores(list(zones(case, config)), config)
+    """The best guess, or `unassigned` where it is too unsure."""
+    return _assigned(guess_role(case, config), config)
+
+
+def guess_role(case: Case, config: TaxonomyConfig) -> Label:
+    """The role with the highest score; among equals the first in the contract's order.
+
+    Confidence is 0 if the request has no word of any role.
+    """
     doubt = config.doubt * _length_factor(case.request)
-    return _best({str(role): scores[role] for role in RoleClass}, words, doubt, config)
+    texts = list(zones(case, config))
+    for said, sure in ((texts, True), ([(text, 1.0) for text in _others(case)], False)):
+        scores, words = _role_scores(said, config)
+        if any(scores.values()):
+            best = _best({str(role): scores[role] for role in RoleClass}, words, doubt)
+            return best if sure else best.model_copy(update={"confidence": 0.0})
+    return Label(value=str(config.fallback), confidence=0.0, reason="no word of any role")
+
+
+def _others(case: Case) -> Iterator[str]:
+    """What else was said: the agent's last words and earlier messages, in plain form."""
+    yield _plain(case.reply[:_MOST])
+    yield from (_plain(text[:_MOST]) for text in case.background)
 
 
 def skill_of(case: Case, role: str, config: TaxonomyConfig) -> tuple[Label, Label]:
@@ -78,7 +100,8 @@ def skill_of(case: Case, role: str, config: TaxonomyConfig) -> tuple[Label, Labe
             weights = _weights(pattern, 1.0, texts)
             scores[name] = round(sum(weights.values()), 9)
             words[name] = sorted(weights, key=lambda word: (-weights[word], -len(word), word))
-    skill = _best(scores, words, config.skill_doubt * _length_factor(case.request), config)
+    best = _best(scores, words, config.skill_doubt * _length_factor(case.request))
+    skill = _assigned(best, config)
     route = _skills()[skill.value]["route"] if skill.value in _skills() else _GENERAL_ROUTE
     return skill, skill.model_copy(update={"value": route, "reason": f"route of {skill.value}"})
 
@@ -87,13 +110,8 @@ def _length_factor(request: str) -> float:
     return max(1.0, math.sqrt(len(request) / _SHORT))
 
 
-def _best(
-    scores: Mapping[str, float],
-    words: Mapping[str, list[str]],
-    doubt: float,
-    config: TaxonomyConfig,
-) -> Label:
-    """The label with the highest score, or `unassigned`; among equals the first."""
+def _best(scores: Mapping[str, float], words: Mapping[str, list[str]], doubt: float) -> Label:
+    """The label with the highest score; among equals the first. `unassigned` without any word."""
     ranked = sorted(scores, key=lambda name: -scores[name])
     if not ranked or not scores[ranked[0]]:
         return Label(value=UNASSIGNED, confidence=0.0, reason="no word of any")
@@ -101,10 +119,15 @@ def _best(
     evidence = first / (first + second + doubt)
     confidence = round(min(1 / (1 + math.exp(-_SLOPE * (evidence - _MIDDLE))), _MOST_SURE), 9)
     reason = ", ".join(words[ranked[0]][:_NAMED])
-    if confidence < config.least_confidence:
-        reason = f"too few words for {ranked[0]}: {reason}"
-        return Label(value=UNASSIGNED, confidence=confidence, reason=reason)
     return Label(value=ranked[0], confidence=confidence, reason=reason)
+
+
+def _assigned(best: Label, config: TaxonomyConfig) -> Label:
+    """The label itself, or `unassigned` with the guess as its reason."""
+    if best.value == UNASSIGNED or best.confidence >= max(config.least_confidence, _UNSURE):
+        return best
+    reason = f"too few words for {best.value}: {best.reason}"
+    return Label(value=UNASSIGNED, confidence=best.confidence, reason=reason)
 
 
 def zones(case: Case, config: TaxonomyConfig) -> Iterator[tuple[str, float]]:

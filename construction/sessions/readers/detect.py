@@ -232,7 +232,7 @@ _KINDS: tuple[tuple[str, SourceFormat | None, str, _Test], ...] = (
         "rollout records with a payload",
         lambda record: _type(record) in _CODEX_TYPES and "payload" in record,
     ),
-    ("gemini", None, "projectHash, $set, parts or type gemini", _is_gemini),
+    ("gemini", SourceFormat.GEMINI, "projectHash, $set, parts or type gemini", _is_gemini),
     ("qwen", None, "messages of parts, or a systemPayload", _is_qwen),
     ("kimi", None, "wire records or the state of agents", _is_kimi),
     (
@@ -245,7 +245,7 @@ _KINDS: tuple[tuple[str, SourceFormat | None, str, _Test], ...] = (
     ("antigravity", None, "numbered steps", _has("step_index", "source")),
     ("opencode", None, "storage parts", _is_opencode),
     ("kiro", None, "conversation_id and history", _has("conversation_id", "history")),
-    ("swe_agent", None, "a trajectory of actions", _is_swe_agent),
+    ("swe_agent", SourceFormat.SWE_AGENT, "a trajectory of actions", _is_swe_agent),
     ("cursor", None, "role and message without type", _is_cursor),
     ("openclaw_index", None, "a map of session ids", _is_openclaw_index),
     ("openclaw", SourceFormat.OPENCLAW, "session header or message records", _is_openclaw),

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from construction.sessions.readers import atif, chat, claude_code, codex, openclaw
+from construction.sessions.readers import (
+    atif,
+    chat,
+    claude_code,
+    codex,
+    gemini,
+    openclaw,
+    swe_agent,
+)
 from construction.sessions.readers.detect import detect
 from construction.sessions.readers.source import SourceFile
 from data.contracts import ReadIssue, Session, SourceFormat
@@ -15,6 +23,8 @@ _READERS: dict[SourceFormat, Callable[[SourceFile], Iterator[Session | ReadIssue
     SourceFormat.CODEX: codex.read,
     SourceFormat.ATIF: atif.read,
     SourceFormat.CHAT: chat.read,
+    SourceFormat.GEMINI: gemini.read,
+    SourceFormat.SWE_AGENT: swe_agent.read,
 }
 _EXPECTED = "a log of " + ", ".join(_READERS)
 _NO_LOGS = frozenset({"not_a_session_log", "empty"})

@@ -195,8 +195,13 @@ def add_records(
         if issue is not None:
             yield issue
     if not has_records:
-        yield ReadIssue("file", source.relative, 0, "file.no_records", "0 records", expected)
+        yield no_records(source, expected)
     return has_records
+
+
+def no_records(source: SourceFile, expected: str) -> ReadIssue:
+    """The issue of a file in which nothing of what was `expected` stands."""
+    return ReadIssue("file", source.relative, 0, "file.no_records", "0 records", expected)
 
 
 _SAMPLE_LINES = 40

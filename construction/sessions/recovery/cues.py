@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from construction.sessions.recovery import lexicon
 from construction.sessions.recovery.features import Answer, Speech
-from data.contracts import CutReason
+from data.contracts import CutReason, share
 from data.text.lexicon import has_any
 from data.text.sentences import phrase_form
 
@@ -32,11 +33,13 @@ class Cohesion:
     """How similar the texts before and after a gap are.
 
     `value` is the mean cosine of the term counts of both sides, over windows of one to three
-    exchanges (0 to 1); `mass` measures how much text it is based on (0 to 1); `depth` is its
-    distance below the rims around it; `valley` is true if no nearby gap is lower.
+    exchanges (0 to 1), `usual` the median of the session; `mass` measures how much text it is
+    based on (0 to 1); `depth` is its distance below the rims around it; `valley` is true if no
+    nearby gap is lower.
     """
 
     value: float
+    usual: float
     mass: float
     depth: float
     valley: bool
@@ -47,6 +50,7 @@ def cohesions(terms: Sequence[frozenset[str]]) -> list[Cohesion]:
     overlap = _overlaps(terms)
     sizes = [len(exchange_terms) for exchange_terms in terms]
     values = [_mean_cosine(overlap, gap) for gap in range(1, len(terms))]
+    usual = median(values) if values else 0.0
     measured: list[Cohesion] = []
     for index, value in enumerate(values):
         gap = index + 1
@@ -59,7 +63,7 @@ def cohesions(terms: Sequence[frozenset[str]]) -> list[Cohesion]:
         lowest = min(values[max(0, index - _NEAR) : index + _NEAR + 1])
         mass = min(1.0, poorer / _FULL_MASS)
         depth = (rim_before + rim_after) / 2 - value
-        measured.append(Cohesion(value, mass, depth, value <= lowest))
+        measured.append(Cohesion(value, usual, mass, depth, value <= lowest))
     return measured
 
 
@@ -101,7 +105,8 @@ def _square(overlap: list[list[int]], block: range) -> int:
 _OPENING = 160  # characters at the start of a request in which markers count
 _REFERRING = 80
 _COHERENT, _INCOHERENT, _DEEP = 0.4, 0.12, 0.25  # cosines at which a cue counts in full
-_SHORT = 8  # words
+_ABOVE_USUAL = 1.5
+_SHORT, _FULL = 8, 10  # words
 _HANDFUL = 5
 
 
@@ -152,8 +157,14 @@ def _hands_over(gap: Gap) -> bool:
 
 
 def _replies(gap: Gap) -> bool:
-    """True for an opening such as "ok", unless it only closes what was before a handover."""
-    return gap.next.plain.startswith(lexicon.REPLIES) and not _hands_over(gap)
+    """True for an opening such as "no" or "so", unless a handover follows."""
+    return gap.next.plain.startswith(lexicon.REPLIES) and not (_hands_over(gap) or _closes(gap))
+
+
+def _closes(gap: Gap) -> bool:
+    """True for an opening that may close what was before: "alright", with a full request after."""
+    opener = gap.next.plain.startswith(lexicon.ACKNOWLEDGEMENTS)
+    return opener and gap.next.words >= _FULL and not gap.answer.asks_back
 
 
 def _leans_on(gap: Gap) -> bool:
@@ -191,6 +202,21 @@ def _novel(gap: Gap) -> float:
     return min(1.0, len(gap.request.terms - gap.terms) / _HANDFUL) if gap.request.asks else 0.0
 
 
+def _coherent(gap: Gap) -> float:
+    """How coherent both sides are, by the session's own measure if all of it shares its words."""
+    return min(1.0, gap.coherence.value / max(_COHERENT, _ABOVE_USUAL * gap.coherence.usual))
+
+
+def _same_files(gap: Gap) -> float:
+    """The share of the files used after the gap that the instance knows."""
+    return share(len(gap.names & gap.next_files), len(gap.next_files))
+
+
+def _finished(gap: Gap) -> bool:
+    """True if the agent reports finished work in the end, and a full request follows."""
+    return gap.answer.reports and not gap.answer.asks_back and gap.request.words >= _FULL
+
+
 def _incoherent(gap: Gap) -> float:
     return gap.coherence.mass * max(0.0, 1 - gap.coherence.value / _INCOHERENT)
 
@@ -218,6 +244,7 @@ CUES = (
     Cue("pause", 1.5, lambda g: g.pause, _PAUSE),
     Cue("closed", 2, lambda g: g.before.courtesy, _DELIVERY),
     Cue("delivered", 0.5, _delivered, _DELIVERY),
+    Cue("finished", 1, _finished, _DELIVERY),
     Cue("incoherent", 2.5, _incoherent, _TOPIC),
     Cue("deep", 0.5, _deep, _TOPIC),
     Cue("valley", 1, lambda g: g.coherence.mass * g.coherence.valley, _TOPIC),
@@ -231,12 +258,13 @@ CUES = (
     Cue("new_material", 1.25, _attached),
     Cue("question", 0.25, lambda g: has_any(_opening(g), lexicon.QUESTIONS)),
     # Weighted, against a cut.
-    Cue("coherent", -3.25, lambda g: min(1.0, g.coherence.value / _COHERENT)),
+    Cue("coherent", -3.25, _coherent),
     Cue("same_names", -1, lambda g: not g.names.isdisjoint(g.request.names)),
-    Cue("same_files", -1.25, lambda g: not g.names.isdisjoint(g.next_files)),
+    Cue("same_files", -1.25, _same_files),
     Cue("answers_question", -1.25, lambda g: g.answer.asks_back),
     Cue("unanswered", -1, lambda g: not g.answer.present and not g.before.courtesy),
     Cue("reply_opener", -2, _replies),
+    Cue("interrupts", -1, lambda g: g.answer.unfinished and not _hands_over(g)),
     Cue("leans_on", -1.5, _leans_on),
     Cue("known_object", -0.5, lambda g: g.request.definite and not _material(g)),
     Cue("refers_back", -0.75, _refers_back),

@@ -84,6 +84,8 @@ class Answer:
     present: bool
     wrote: bool
     asks_back: bool
+    reports: bool  # ends with a report of what was done
+    unfinished: bool  # says nothing, or announces a step: the person speaks in the middle of work
     opening: str  # the beginning of the reply
 
 
@@ -121,13 +123,18 @@ def read_answer(exchange: Exchange, has_asked_back: bool, config: RecoveryConfig
     reply = exchange.reply
     reply_terms = terms(reply, config.reply_chars)
     files = frozenset(_base_name(act.path) for act in exchange.acts)
+    end = reply[-_REPLY_END:].rstrip()
+    worked = any(turn.tool_calls for turn in exchange.answers)
+    unfinished = end.endswith((":", "："))
     return Answer(
         terms=reply_terms,
         names=_names(reply[: config.reply_chars], reply_terms) | files,
         files=files,
-        present=bool(reply) or any(turn.tool_calls for turn in exchange.answers),
+        present=bool(reply) or worked,
         wrote=any(act.kind == WROTE for act in exchange.acts),
         asks_back=has_asked_back,
+        reports=worked and not unfinished and has_any(phrase_form(end), lexicon.REPORTS),
+        unfinished=unfinished,
         opening=reply[:_REPLY_END],
     )
 

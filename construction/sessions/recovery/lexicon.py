@@ -69,6 +69,8 @@ MARKS = frozenset({"|", ",", "^"})
 # At the very start of a turn.
 GREETINGS = _after(" | ", "greetings")
 REPLIES = _after(" | ", "replies")
+# Replies that may also close what was before, if a full request follows.
+ACKNOWLEDGEMENTS = _after(" | ", "acknowledgements")
 
 LEANS_ON = any_of(_both("leans_on"))  # the request builds on an earlier result
 REFERS_BACK = any_of(_both("refers_back"))  # it may build on one
@@ -81,6 +83,7 @@ SENT_ALL = any_of(_words("sent_all"))
 CLOSING_OFFERS = any_of(_words("closing_offers"))
 ASKS = any_of(_words("asks"))
 DONE = any_of(_both("done"))
+REPORTS = any_of((*_both("done"), *_both("reports")))  # of what was done, at the end
 
 # A request is a verb after one of BEFORE_VERB; in Chinese a verb soon after an asking word or at
 # the start of a clause. Light verbs request something only before one of NEW_THINGS.

@@ -14,8 +14,18 @@ from construction.statements.answers.passage import Passage
 from construction.statements.answers.question import Target
 from construction.statements.answers.units import settle
 
-_IN_PERCENT = {"percent": Decimal(1), "ratio": Decimal(100), "bps": Decimal("0.01")}
+_IN_PERCENT = {
+    "percent": Decimal(1),
+    "ratio": Decimal(100),
+    "permille": Decimal("0.1"),
+    "bps": Decimal("0.01"),
+}
 _PER_SHARE = re.compile(r"\bper (?:\w+ )?share\b|\bEPS\b|[1一]株当たり|[1一]株あたり|每股", re.I)
+_AMOUNTS_TO = re.compile(
+    r"\b(?:decreases?|declines?|drop|fall|reductions?)(?: [a-z]+){0,4}?"
+    r" (?:amount(?:ed|s)|c[ao]mes?) to\b[^0-9]*\Z",
+    re.I,
+)
 _LEVEL_AFTER = re.compile(r"\s*(?:へと?|に|まで|にまで|から)\s*(?:と)?")
 
 
@@ -78,12 +88,13 @@ def read(
 
 
 def _reading_unit(unit: Unit, target: Target) -> Unit:
-    """Proportions are read in the proportion asked for; basis points otherwise in percent."""
+    """Proportions are read in the proportion asked for; otherwise basis points and per
+    mille are read in percent."""
     if unit.dimension is not Dimension.PROPORTION:
         return Unit(unit.dimension, unit.name)
     if target.unit.dimension is Dimension.PROPORTION:
         return target.unit
-    return Unit(unit.dimension, "percent" if unit.name == "bps" else unit.name)
+    return Unit(unit.dimension, "percent" if unit.name != "ratio" else unit.name)
 
 
 def _unit(
@@ -165,6 +176,11 @@ def _gap(value: Value, start: int, end: int) -> tuple[int, bool]:
 
 
 def _is_level(text: str, value: Value) -> bool:
-    """ "fell to X", Xに低下, 降至X: X is the resulting level, not the amount of the change."""
-    before = text[max(0, value.start - 40) : value.start]
+    """ "fell to X", Xに低下, 降至X: X is the resulting level, not the amount of the change.
+
+    "The decrease amounted to X" gives the amount.
+    """
+    before = text[max(0, value.start - 60) : value.start]
+    if _AMOUNTS_TO.search(before):
+        return False
     return bool(lexicon.LEVEL_BEFORE.search(before) or _LEVEL_AFTER.match(text, value.end))

@@ -28,6 +28,7 @@ _IN_UNIT = re.compile(r",? ?\(?in ([A-Za-z$€£¥ ]{1,40})", re.I)
 _BRACKET_UNIT = re.compile(r" ?\(([^()\n]{1,40})\)")
 _CLOSING = re.compile(r"\s*\)")
 _RATIO_OF = re.compile(r"\bratio of (?:about |approximately |roughly )?\Z", re.I)
+_IN_PRICES = re.compile(r"\bin \Z", re.I)  # "in 2009 dollars" is no amount
 _HUNDREDTHS = re.compile("百分之(?:约|約)?\\Z")
 
 
@@ -69,6 +70,9 @@ def scan_values(text: str, noise: list[tuple[int, int]]) -> list[Value]:
         index = bisect_right(starts, number.start) - 1
         silent = index >= 0 and number.start < ends[index]
         value = _value(text, number, values[-1].end if values else 0)
+        if value is not None and silent and noise[index] == (number.start, number.end):
+            before = text[max(0, number.start - 4) : number.start]
+            silent = value.unit is None or _IN_PRICES.search(before) is not None
         if value is not None and silent:
             value = replace(value, weak=True) if _year_like(text, value) else None
         if value is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -30,9 +30,12 @@ MAX_VALUES = 1000  # a scope with more values is ambiguous
 _MOST_AMOUNTS = 2  # in prose that commits to one: the value, and what it is compared with
 _LISTED = re.compile(r"\s*(?:[,、;/]|,?\s*(?:and|or)\s|和|と|或|、?または)\s*")
 _OR = re.compile(r"\bor\b|または|又は|もしくは|あるいは|或(?!许|許)|还是|還是|か[、,\s]?\Z", re.I)
-_TOTAL = re.compile(
-    r"(?:合計|合计|总计|總計|共计|共計|总共|\btotal(?:l?ing|s)?|\bsum)[はで为為:of\s]*\Z", re.I
+_SUMMED = re.compile(
+    r"合計|合计|总计|總計|共计|共計|总共|\+|\b(?:(?:sub)?total(?:s|l?ed|l?ing)?|sum(?:s|med|ming)?|plus"
+    r"|together|altogether|combin(?:e|ed|ing)|in all|add(?:s|ed|ing)?)\b",
+    re.I,
 )
+_SUM_WITHIN = 1000  # characters in which amounts are added up
 _MAX_EDGE = 200  # characters allowed around a value that is alone in its scope
 _EDGE = " \t\n.。,、;:!?\"'「」“”*()[]{}<>~≈約约|"
 
@@ -246,23 +249,30 @@ def _concluded(
 ) -> _Group | None:
     """The one of many amounts that a text commits to: its conclusion, the total of the others, or
     the only one under the name asked for, when the others are changes or comparatives."""
-    concluded = _conclusion(passage, groups) or _total(passage, groups)
-    if concluded is None and len(remaining) == 1:
-        best = remaining[0].best
-        if naming(passage, best.value, target, best.low, best.high) is Naming.ASKED:
-            return remaining[0]
+    named = [group for group in groups if _is_named(passage, group.best, target)]
+    concluded = _conclusion(passage, groups) or _total(passage, groups, named)
+    if concluded is None and len(remaining) == 1 and remaining[0] in named:
+        return remaining[0]
     return concluded
 
 
-def _total(passage: Passage, groups: list[_Group]) -> _Group | None:
-    """The amount that is called a total and is the sum of all others."""
+def _is_named(passage: Passage, reading: Reading, target: Target) -> bool:
+    named = naming(passage, reading.value, target, reading.low, reading.high)
+    return named is Naming.ASKED
+
+
+def _total(passage: Passage, groups: list[_Group], named: Sequence[_Group]) -> _Group | None:
+    """The amount that is the sum of all others, if the words add them up.
+
+    If another amount alone has the name asked for, the sum is not what it commits to.
+    """
     everything = sum((group.best.amount for group in groups), Decimal(0))
-    for group in groups:
-        start = group.best.value.start
-        is_called = _TOTAL.search(passage.text, max(0, start - 30), start)
-        if is_called and 2 * group.best.amount == everything:
-            return group
-    return None
+    totals = [group for group in groups if 2 * group.best.amount == everything]
+    first = min(group.best.value.start for group in groups)
+    low, high = passage.sentence(first)[0], passage.sentence(groups[-1].best.value.start)[1]
+    if len(totals) != 1 or not _SUMMED.search(passage.text, max(low, high - _SUM_WITHIN), high):
+        return None
+    return totals[0] if all(group is totals[0] for group in named) else None
 
 
 def _conclusion(passage: Passage, groups: list[_Group]) -> _Group | None:

@@ -26,7 +26,8 @@ def gives_up(passage: Passage, scope: tuple[int, int]) -> bool:
 def is_doubted(passage: Passage, target: Target) -> bool:
     """Does a word deny or doubt anything but another value, outside the names asked about?
 
-    "3,633, not 3,400" denies a value that is none; "not consolidated" may be the metric's name.
+    "3,633, not 3,400" denies a value that is none; "not consolidated" may be the metric's name;
+    "no loss" denies the side that a question asks to give as a negative number.
     """
     text = passage.text
     named = [*passage.named]
@@ -35,8 +36,11 @@ def is_doubted(passage: Passage, target: Target) -> bool:
     for match in lexicon.DOUBT.finditer(text):
         is_name = any(low <= match.start() and match.end() <= high for low, high in named)
         following = passage.within(match.end(), match.end() + _DENIED_WITHIN)
-        denies = bool(following) and lexicon.NEGATED_BEFORE.search(
+        denied = following and lexicon.NEGATED_BEFORE.search(
             text, match.start(), passage.values[following[0]].start
+        )
+        denies = bool(denied) or (
+            target.side is not None and target.side.is_denied(text, match.start())
         )
         if not is_name and not denies:
             return True

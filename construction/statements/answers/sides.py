@@ -21,6 +21,7 @@ _ASIDE = re.compile(
     r"|instead of|rather than|not|no|statements? of)\s+(?:[a-z-]+\s+){0,3}\Z|\bI\s+\Z",
     re.I,
 )
+_DENIED_WITHIN = 16  # characters from a denial to the side that it denies
 _NEAR = 80  # characters before a word in which it is looked for
 
 
@@ -30,6 +31,19 @@ class Side:
 
     said: re.Pattern[str]
     contrary: re.Pattern[str]
+
+    def without(self, text: str) -> str:
+        """The text without the words by which this side and the other are named."""
+        return self.contrary.sub(" ", self.said.sub(" ", text))
+
+    def is_denied(self, text: str, position: int) -> bool:
+        """Does the word at `position`, such as "no", deny a side: "no loss"?"""
+        return any(
+            match.start() - position <= _DENIED_WITHIN
+            for pattern in (self.said, self.contrary)
+            for match in [pattern.search(text, position, position + 2 * _DENIED_WITHIN)]
+            if match is not None
+        )
 
     def is_stated(self, words: str, position: int) -> bool | None:
         """Is the amount at `position` of `words` on this side? None if the words leave it open.
@@ -53,23 +67,33 @@ def _stands(pattern: re.Pattern[str], text: str) -> bool:
     )
 
 
-def _any_word(words: Sequence[str]) -> re.Pattern[str]:
-    """Any of the words; without words a pattern that fits nothing."""
-    choice = "|".join(words)
-    return re.compile(rf"(?<![A-Za-z])(?:{choice})(?![A-Za-z])" if words else r"(?!)", re.I)
+def _any_word(words: Sequence[str], others: Sequence[str]) -> re.Pattern[str]:
+    """Any of the whole words, or of the others anywhere; without words it fits nothing."""
+    whole = rf"(?<![A-Za-z])(?:{'|'.join(words)})(?![A-Za-z])" if words else "(?!)"
+    return re.compile("|".join([whole, *others]), re.I)
 
 
 @cache
 def sides() -> Mapping[str, Side]:
     """All sides by the words in which questions ask for them."""
     return {
-        asked: Side(_any_word(entry["said"]), _any_word(entry["contrary"]))
+        asked: Side(
+            _any_word(entry["said"], entry.get("said_cjk", ())),
+            _any_word(entry["contrary"], entry.get("contrary_cjk", ())),
+        )
         for entry in load_table(__package__, "sides.toml")["side"]
         for asked in entry["asked"]
     }
 
 
+def name_of_side(question: str) -> str | None:
+    """The words in which a question asks to give a side as a negative number, if it does."""
+    match = _ASKED.search(question)
+    name = match[1].lower() if match else ""
+    return name if name in sides() else None
+
+
 def side_asked(question: str) -> Side | None:
     """The side that a question asks to give as a negative number; None if it names none."""
-    match = _ASKED.search(question)
-    return sides().get(match[1].lower()) if match else None
+    name = name_of_side(question)
+    return None if name is None else sides()[name]

@@ -70,8 +70,19 @@ def is_supposed(passage: Passage, reading: Reading, target: Target) -> bool:
     if lexicon.GUESS.search(sentence) or _HEARSAY.search(clause):
         return True
     index = passage.within(reading.value.start, reading.value.start + 1)[0]
-    asks_change = target.change or lexicon.CHANGE.search(target.wording.text)
+    asks_change = (
+        target.change
+        or lexicon.CHANGE.search(target.wording.text) is not None
+        or _states_side(passage, reading, target)
+    )
     return not asks_change and yielding_role(passage, index) is Role.CHANGE
+
+
+def _states_side(passage: Passage, reading: Reading, target: Target) -> bool:
+    """Does the clause of a value say on which side it is, as in "a gain of 5"?"""
+    clause = passage.text[reading.low : reading.high]
+    position = reading.value.start - reading.low
+    return target.side is not None and target.side.is_stated(clause, position) is not None
 
 
 def _without_names(passage: Passage, reading: Reading, target: Target) -> str:
@@ -93,6 +104,7 @@ def is_stated(passage: Passage, reading: Reading, target: Target) -> bool:
     after = _ASIDE.sub(" ", _without_periods(passage, value.end, high))
     around = f"{_without_periods(passage, low, value.start)} {after}"
     around = around.replace(target.company, " ") if target.company else around
+    around = target.side.without(around) if target.side is not None else around
     is_topic = _is_topic(passage.text[low : value.start], passage.text[value.end : high])
     if is_topic and _is_other_topic(passage.text[low : value.start], target):
         return False

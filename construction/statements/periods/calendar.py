@@ -10,7 +10,10 @@ from __future__ import annotations
 import polars as pl
 
 from construction.statements.periods.config import PeriodConfig, YearLabel
+from data.text.lexicon import load_table
 
+# How companies name their years, where that is known and their source has another convention.
+KNOWN = dict.fromkeys(load_table(__package__, "conventions.toml")["start"], YearLabel.START)
 _MONTH_DAY = r"^(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
 
 
@@ -35,7 +38,7 @@ def year_ends(companies: pl.DataFrame, config: PeriodConfig) -> pl.DataFrame:
     named = [
         pl.col(column).replace_strict(names, default=None, return_dtype=pl.String)
         for column, names in (
-            ("company_id", config.label_by_company),
+            ("company_id", KNOWN | config.label_by_company),
             ("source", config.label_by_source),
             ("country", config.label_by_country),
         )

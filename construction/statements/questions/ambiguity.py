@@ -42,8 +42,9 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.naming import core_name, natural_name, years_named
+from construction.statements.questions.printed import Printed, printed_rows
 from construction.statements.questions.signs import phrases_of, readings_of
-from construction.statements.questions.wording import Phrase, comparable, phrase_of
+from construction.statements.questions.wording import Phrase, comparable, phrase_of, synonym_of
 
 _POINT = tuple(name for name in Point.__dataclass_fields__)
 _NOTHING: tuple[Any, ...] = ()
@@ -57,7 +58,8 @@ class Database:
     `by_first_word` lists companies under the first word of their name, `of_company` the series of a
     company, `points` the points of a series, `replaced` the restated values of a point. `exponents`
     is the power of ten (0, 3, 6) in which a statement reports its amounts, `negated` the rows
-    (document, report, line) that print their values with the sign reversed.
+    (document, report, line) that print their values with the sign reversed, `printed` the rows
+    of a document with their labels as filed, in English.
     """
 
     companies: Mapping[str, Company]
@@ -68,6 +70,7 @@ class Database:
     replaced: Mapping[str, tuple[Point, ...]]
     exponents: Mapping[tuple[str, int | None, str], int]
     negated: frozenset[tuple[str, int, int]]
+    printed: Mapping[str, Mapping[tuple[int, int], Printed]]
 
 
 class PointTable:
@@ -113,6 +116,7 @@ def index_database(statements: Statements, round_share: float) -> Database:
         replaced=_restated_points(statements.history),
         exponents=reporting_exponents(statements, round_share),
         negated=_negated(statements.rows),
+        printed=printed_rows(statements),
     )
 
 
@@ -171,12 +175,16 @@ def _restated_points(history: pl.DataFrame) -> dict[str, tuple[Point, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """What a question names: the point it asks for, and the words that identify it."""
+    """What a question names: the point it asks for, and the words that identify it.
+
+    `worded` is what it calls the series if not by its label.
+    """
 
     company: Company
     series: Series
     point: Point
     sharpened: Collection[Sharpening]
+    worded: str = ""
 
 
 def rivals(slots: Slots, database: Database) -> list[Rival]:
@@ -223,8 +231,13 @@ def _series_fits(slots: Slots, other: Series) -> bool:
         return False
     if Sharpening.LINE in sharpened:
         return exact(other.label) == exact(own.label)
+    mine = phrases_of(own.label)
+    if slots.worded:
+        if slots.worded == synonym_of(other.label):
+            return True
+        mine = (*mine, phrase_of(slots.worded))
     theirs = readings_of(other.label)
-    return any(_same(mine, one) for mine in phrases_of(own.label) for one in theirs)
+    return any(_same(used, one) for used in mine for one in theirs)
 
 
 def _same(used: Phrase, other: Phrase) -> bool:

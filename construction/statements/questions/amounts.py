@@ -92,7 +92,7 @@ def _scaled(
             return Amount(
                 gold,
                 phrase,
-                _guideline(unit_phrase if words else "", places),
+                _guideline(unit_phrase if words else "", places, is_scaled=power > 0),
                 _plain_answer(gold, tail),
             )
     return None
@@ -117,13 +117,19 @@ def _per_share(number: Decimal, code: str, piece: str, max_decimals: int) -> Amo
 
 def _proportion(number: Decimal, label: str, max_decimals: int) -> Amount | None:
     """Ratios are asked for as percentages unless the label names a multiple."""
-    if _MULTIPLE.search(label):
-        gold = GoldAnswer(number, "ratio", Decimal(1), _places(number))
-        unit_phrase, tail = "as a multiple", "times"
-    else:
-        percent = trimmed(number * 100)
-        gold = GoldAnswer(percent, "percent", Decimal(1), _places(percent))
-        unit_phrase, tail = "as a percentage", "percent"
+    if not _MULTIPLE.search(label):
+        return percentage(trimmed(number * 100), max_decimals)
+    gold = GoldAnswer(number, "ratio", Decimal(1), _places(number))
+    return _ratio(gold, "as a multiple", "times", max_decimals)
+
+
+def percentage(percent: Decimal, max_decimals: int = 1) -> Amount | None:
+    """An amount in percent; None if it needs too many decimals."""
+    gold = GoldAnswer(percent, "percent", Decimal(1), _places(percent))
+    return _ratio(gold, "as a percentage", "percent", max_decimals)
+
+
+def _ratio(gold: GoldAnswer, unit_phrase: str, tail: str, max_decimals: int) -> Amount | None:
     if gold.decimals > max_decimals:
         return None
     rounding = f", to {_PLACES[gold.decimals]}" if gold.decimals else ""
@@ -135,14 +141,15 @@ def _proportion(number: Decimal, label: str, max_decimals: int) -> Amount | None
     )
 
 
-def _guideline(unit_phrase: str, places: int) -> str:
+def _guideline(unit_phrase: str, places: int, *, is_scaled: bool = False) -> str:
     precision = (
         f"to {_PLACES.get(places, f'{places} decimal places')}" if places else "as a whole number"
     )
     stated = f" {unit_phrase}," if unit_phrase else ""
+    bare = " A number without a unit is read in that unit." if is_scaled else ""
     return (
         f"Answer with a single number{stated} {precision}; a leading minus sign marks a negative "
-        "number. No further text is needed."
+        f"number.{bare} No further text is needed."
     )
 
 

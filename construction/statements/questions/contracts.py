@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from typing import Self
+
+from pydantic import model_validator
 
 from construction.statements.answers.contracts import GoldAnswer
 from data.contracts import Count, LedgerRow, Share, StageConfig, StageTally
@@ -30,6 +33,50 @@ class QuestionReason(StrEnum):
     NOT_CHECKABLE = "question.not_checkable"
 
 
+class Level(StrEnum):
+    """How hard a question was made on purpose."""
+
+    EASY = "easy"  # in the words of the database
+    MEDIUM = "medium"  # one value, with means of difficulty
+    HARD = "hard"  # two values to combine, in other words than the database's
+
+
+class Means(StrEnum):
+    """What makes a question harder than one in the words of the database."""
+
+    FILER_WORDING = "filer_wording"  # the label that the filing prints, not the database's
+    SYNONYM = "synonym"
+    UNDATED_PERIOD = "undated_period"  # a part of a fiscal year, without its own dates
+    LIKE_NAMED_COMPANY = "like_named_company"  # the database has another one of a like name
+    RESTATED = "restated"  # filings give different values; the question names the filing
+    TWO_POINTS = "two_points"  # two values to combine
+
+
+class Operation(StrEnum):
+    """How two values make one answer; `first` is the question's own point."""
+
+    DIFFERENCE = "difference"  # first - second
+    GROWTH = "growth"  # (first - second) / second, in percent
+    RATIO = "ratio"  # first / second, in percent
+
+
+class LevelConfig(StageConfig):
+    """The shares of medium and hard questions; all others are easy.
+
+    Questions are taken in a keyed order. One to which no means applies stays easy, so that fewer
+    than asked for may be hard; the report says how many.
+    """
+
+    medium: Share = 0.4
+    hard: Share = 0.2
+
+    @model_validator(mode="after")
+    def _together(self) -> Self:
+        if self.medium + self.hard > 1:
+            raise ValueError("medium and hard are shares of all questions: together at most 1")
+        return self
+
+
 class QuestionConfig(StageConfig):
     """Settings of the questions stage.
 
@@ -42,6 +89,7 @@ class QuestionConfig(StageConfig):
     max_decimals: Count = 3
     max_label_words: Count = 18
     max_sharpenings: Count = 6
+    levels: LevelConfig = LevelConfig()
 
 
 class Sharpening(StrEnum):
@@ -146,8 +194,20 @@ class Rival:
 
 
 @dataclass(frozen=True, slots=True)
+class Combined:
+    """The second value of an answer that combines two, and how."""
+
+    operation: Operation
+    series: Series
+    point: Point
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its answer; `text` and `guideline` reveal nothing about the value."""
+    """A question with its answer; `text` and `guideline` reveal nothing about the value.
+
+    `means` says what makes it harder than its level's words; `combined` is the second value.
+    """
 
     point_id: str
     text: str
@@ -161,6 +221,9 @@ class Question:
     sharpened: tuple[Sharpening, ...]
     pi_design: float
     is_replacement: bool
+    level: Level = Level.EASY
+    means: tuple[Means, ...] = ()
+    combined: Combined | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,23 +13,18 @@ from typing import Any
 import polars as pl
 
 from construction.statements.model import Statements
-from construction.statements.questions.ambiguity import Database, Slots, index_database, rivals
+from construction.statements.questions.ambiguity import Database, Slots, index_database
 from construction.statements.questions.contracts import (
     STAGE,
-    STEPS,
     Question,
     QuestionBatch,
     QuestionConfig,
     QuestionReason,
     Rival,
-    Sharpening,
 )
-from construction.statements.questions.write import (
-    Written,
-    applicable,
-    first_sharpenings,
-    write_question,
-)
+from construction.statements.questions.levels import leveled
+from construction.statements.questions.sharpening import sharpen
+from construction.statements.questions.write import Written, first_sharpenings, write_question
 from data.contracts import LedgerRow, Outcome, Scalar, StageKind, StageTally
 from data.errors import InputError
 from data.ledger import tally
@@ -55,10 +50,18 @@ class Answered:
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def ask_for(statements: Statements, fill: Fill, config: QuestionConfig, seed: int) -> Answered:
+def ask_for(
+    statements: Statements,
+    fill: Fill,
+    config: QuestionConfig,
+    seed: int,
+    askable: Collection[str] = (),
+) -> Answered:
     """Ask about every drawn point, and replace those that cannot be asked.
 
-    Every point that was tried has a ledger row; a replacement is flagged.
+    Every point that was tried has a ledger row; a replacement is flagged. Then questions are made
+    harder, as many as `config.levels` says; `askable` are the points that may be the second value
+    of a question.
     """
     database = index_database(statements, config.round_share)
     questions: dict[str, Question] = {}
@@ -75,6 +78,7 @@ def ask_for(statements: Statements, fill: Fill, config: QuestionConfig, seed: in
         rejected |= {row.item_id for row in made.rejections}
         points = fill(rejected)
     final = [questions[point] for point in sorted(points["point_id"])]
+    final = leveled(final, database, config, frozenset(askable), seed)
     counts = tally(STAGE, StageKind.FILTER, "point", [row.item_id for row in ledger], ledger)
     return Answered(final, ledger, counts, frozenset(rejected))
 
@@ -159,36 +163,6 @@ def _question(
     if isinstance(written, QuestionReason):
         return _rejected(row, written)
     return _to_question(row, sharpened, written)
-
-
-def sharpen(slots: Slots, database: Database, limit: int) -> Slots | Rival:
-    """The slots with the fewest further words that leave no rival, or the first remaining rival."""
-    first = tuple(slots.sharpened)
-    for _ in range(limit + 1):
-        remaining = rivals(slots, database)
-        if not remaining:
-            return _pruned(slots, first, database)
-        taken = tuple(slots.sharpened)
-        steps = (step for rival in remaining for step in STEPS[rival.cause])
-        step = next((step for step in steps if applicable(step, slots, taken)), None)
-        if step is None:
-            return remaining[0]
-        slots = Slots(slots.company, slots.series, slots.point, _with(taken, step))
-    return remaining[0]
-
-
-def _pruned(slots: Slots, first: Sequence[Sharpening], database: Database) -> Slots:
-    """The slots without added words that turned out to be unnecessary."""
-    for step in slots.sharpened:
-        fewer = tuple(one for one in slots.sharpened if one is not step)
-        less = Slots(slots.company, slots.series, slots.point, fewer)
-        if step not in first and not rivals(less, database):
-            slots = less
-    return slots
-
-
-def _with(taken: Sequence[Sharpening], step: Sharpening) -> tuple[Sharpening, ...]:
-    return tuple(one for one in Sharpening if one in taken or one is step)
 
 
 def _rejected(

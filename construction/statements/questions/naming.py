@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from construction.statements.periods.words import describe
+from construction.statements.periods.words import describe, write_months, write_span
 from construction.statements.questions.contracts import Point
 from construction.statements.questions.wording import WORDS
 from data.text.folding import fold_spaces, fold_width
@@ -14,6 +14,7 @@ from data.text.folding import fold_spaces, fold_width
 _ENDINGS: Mapping[str, str] = WORDS["names"]["endings"]
 _SMALL = frozenset(WORDS["names"]["small"])
 _SHORT = frozenset(WORDS["names"]["words"])
+_WHOLE: Mapping[str, str] = WORDS["names"]["whole"]
 _SPELLED: Mapping[str, str] = WORDS["names"]["spelled"]
 _SHOUTED = frozenset(WORDS["names"]["shouted"])
 _LEGAL = frozenset(WORDS["legal"]["words"])
@@ -31,6 +32,9 @@ _OWNED = re.compile(r"'S\b")
 _MC = re.compile(r"\bMc([a-z])(?=[a-z]{2})")
 _MAX_NAME = 120
 _AUTHORITY = {"sec": "SEC CIK", "edinet": "EDINET code"}
+# SEC's data sets move the end of a period to the end of the nearest month, so that the days of
+# 52/53-week filers are not those of their periods: the months are.
+_ROUNDED = "sec:"
 # Months of the fiscal year before each of its parts.
 _MONTHS_BEFORE = {"FY": 0, "H1": 0, "9M": 0, "Q1": 0, "Q2": 3, "Q3": 6, "H2": 6, "Q4": 9}
 
@@ -43,7 +47,8 @@ def natural_name(name: str) -> str:
     """
     text = fold_spaces(fold_width(name[:_MAX_NAME]))
     text = _DOT_COM.sub(".com", _in_case(text.replace(" ,", ",")))
-    return _LIMITED.sub("Limited", _JOINED.sub(" Co., Ltd.", text))
+    text = _LIMITED.sub("Limited", _JOINED.sub(" Co., Ltd.", text))
+    return _WHOLE.get(text, text)
 
 
 def _in_case(text: str) -> str:
@@ -109,10 +114,12 @@ def core_name(name: str) -> tuple[str, ...]:
 
 
 def period_words(point: Point, *, dated: bool) -> str:
-    """ "as of March 31, 2010"; "for fiscal year 2009", if `dated` with the days it covers."""
+    """ "as of March 31, 2010"; "for fiscal year 2009", if `dated` with the days it covers, or with
+    the months where the source rounds the days."""
+    start = point.period_start
     words = describe(
         {
-            "period_start": point.period_start,
+            "period_start": start,
             "period_end": point.period_end,
             "months": point.months,
             "fiscal_year": point.fiscal_year,
@@ -120,6 +127,9 @@ def period_words(point: Point, *, dated: bool) -> str:
         },
         dates=dated,
     )
+    if point.months and start is not None and point.series_id.startswith(_ROUNDED):
+        days, months = write_span(start, point.period_end), write_months(start, point.period_end)
+        words = words.replace(days, months)
     if point.months == 0:
         return words
     by_days = point.fiscal_period is None and point.period_start is not None

@@ -8,14 +8,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import TypeAdapter
 
 from construction.signals.crosswalk import default_crosswalk
 from construction.statements.coverage import coverage_lines
 from construction.statements.database import DATABASE, REPORT
-from construction.statements.questions.contracts import Point, Question, Sharpening
+from construction.statements.questions.contracts import Question
 from construction.statements.questions.operations import TOOLS
 from construction.statements.questions.reference import gold_answer, milestones, reference_steps
 from data.atomic import PRIVATE_FILE, private_dir, replacing, replacing_dir, write_bytes
@@ -28,6 +28,7 @@ from data.contracts import (
     Lane,
     NetworkPolicy,
     Provenance,
+    Scalar,
 )
 from data.pool import POOL_FILE
 from data.randomness import keyed_order
@@ -81,6 +82,7 @@ def _public_row(index: int, question: Question) -> dict[str, object]:
         "question": question.text,
         "unit": question.gold.unit,
         "category": question.category,
+        "level": question.level.value,
         "ticker": company.ticker,
         "company": company.name,
         "company_id": company.company_id,
@@ -94,7 +96,7 @@ def _public_row(index: int, question: Question) -> dict[str, object]:
 
 
 def _private_row(index: int, question: Question) -> dict[str, object]:
-    gold, point = question.gold, question.point
+    gold, point, combined = question.gold, question.point, question.combined
     return {
         "index": index,
         "answer": question.answer,
@@ -106,6 +108,8 @@ def _private_row(index: int, question: Question) -> dict[str, object]:
         "document": point.document,
         "report": point.report,
         "line": point.line,
+        "operation": None if combined is None else combined.operation.value,
+        "second_point_id": None if combined is None else combined.point.point_id,
     }
 
 
@@ -131,11 +135,10 @@ def stored_questions(folder: Path) -> list[Question]:
 
 SURFACE = "api"
 DIFFICULTY_RULE = (
-    "points for: a part of a year (1), a line under a subsection (1), a dimension (2), "
-    "words that had to tell the line or company from others (1 each, 2 at most), "
-    "a fiscal year that is no calendar year (1); easy 0, medium 1 or 2, hard from 3"
+    "easy: one value, in the words of the database; medium: one value, by the filer's own label, "
+    "a synonym, or a part of a fiscal year without its dates; hard: two values to combine, with a "
+    "line in the filer's own words or by a synonym"
 )
-_SECTIONS_OF_A_PLAIN_LINE = 3  # statement, section, label
 _FAMILIES = load_table(__package__, "families.toml")
 
 
@@ -157,7 +160,7 @@ def candidate_of(question: Question, task_id: str, licence: str | None = None) -
         display_group=default_crosswalk().display_group(family),
         business_task=f"Look up one figure: {question.category.replace('_', ' ')}",
         execution_surface=SURFACE,
-        difficulty=difficulty(question),
+        difficulty=question.level.value,
         difficulty_rule=DIFFICULTY_RULE,
         tools=TOOLS,
         budget=Budget(turns=30, seconds=600),
@@ -172,31 +175,21 @@ def candidate_of(question: Question, task_id: str, licence: str | None = None) -
             item_id=question.point_id,
             disclosure=Disclosure(question.company.disclosure),
             licence=licence,
-            detail={"document": question.point.document, "is_replacement": question.is_replacement},
+            detail=_detail(question),
         ),
     )
 
 
-def difficulty(question: Question) -> Literal["easy", "medium", "hard"]:
-    """The points of `DIFFICULTY_RULE`; all of them can be seen without the value."""
-    series, point = question.series, question.point
-    extra_words = [step for step in question.sharpened if step is not Sharpening.DATES]
-    points = min(len(extra_words), 2)
-    points += point.period_type not in (None, "annual")
-    points += series.depth > _SECTIONS_OF_A_PLAIN_LINE
-    points += 2 * (series.dimensions is not None)
-    points += point.months > 0 and point.calendar_period != _as_calendar(point)
-    if points == 0:
-        return "easy"
-    return "medium" if points < 3 else "hard"
-
-
-def _as_calendar(point: Point) -> str | None:
-    """The calendar period of the same name as the fiscal one; None if that is unknown."""
-    part = point.fiscal_period
-    if part is None:
-        return None
-    return str(point.fiscal_year) if part == "FY" else f"{point.fiscal_year}-{part}"
+def _detail(question: Question) -> dict[str, Scalar]:
+    """Where the values come from, and what makes the question harder."""
+    detail: dict[str, Scalar] = {
+        "document": question.point.document,
+        "is_replacement": question.is_replacement,
+        "means": ", ".join(question.means),
+    }
+    if question.combined is not None:
+        detail["second_document"] = question.combined.point.document
+    return detail
 
 
 def hand_over(out: Path, read: Path, questions: Path, phrased: Path) -> None:
@@ -231,9 +224,16 @@ def report_lines(report: Mapping[str, Any], out: Path, stamp: str) -> Iterator[s
     yield f"{rejected} drawn points could not become questions, {replaced} replaced"
     for reason, n in report["not_asked"].items():
         yield f"  {n} × {reason}"
+    yield _leveled(report["levels"])
     yield _wording(report["phrasing"])
     yield f"computed or auto-generated points left out: {share:.1%} (the seed: {seed:.0%})"
     yield from coverage_lines(report["coverage"])
+
+
+def _leveled(levels: Mapping[str, Any]) -> str:
+    shares = levels["shares"]
+    wanted = f"asked for: medium {shares['medium']:.0%}, hard {shares['hard']:.0%}"
+    return f"by level {_counts(levels['questions'])} ({wanted}); means {_counts(levels['means'])}"
 
 
 def _wording(phrasing: Mapping[str, Any]) -> str:

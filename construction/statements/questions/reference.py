@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from construction.statements.questions.contracts import Point, Question, Sharpening
+from construction.statements.questions.contracts import Point, Question, Series, Sharpening
 from construction.statements.questions.naming import period_words
 from construction.statements.questions.operations import PRESENT, TOOLS
 from construction.statements.questions.wording import phrase_of
@@ -31,38 +31,62 @@ def gold_answer(question: Question) -> Answer:
 
 
 def reference_steps(question: Question) -> tuple[Step, ...]:
-    """Find the company, its series and the value, and present it: each step names its tool."""
-    company, series, gold = question.company, question.series, question.gold
-    period = re.sub(r"^for ", "", period_words(question.point, dated=True))
-    when = period if question.point.months == 0 else f"for {period}"
-    texts = (
-        f"Find the company {company.name} with {TOOLS[0]}: {company.company_id}.",
-        f"Find its series “{series.label}” with {TOOLS[1]}: {series.series_id}.",
-        f"Read its value {when} with {TOOLS[2]}.",
-        "Give it in the unit and scale asked for.",
-    )
-    rounding = {"unit": gold.unit, "scale": int(gold.scale), "decimals": gold.decimals}
-    arguments: tuple[dict[str, Any], ...] = (
-        {"query": _company_query(question)[:_QUERY_CHARS]},
-        {
-            "company_id": company.company_id,
-            "query": series.label[:_QUERY_CHARS],
-            "limit": _MOST_SERIES,
-        },
-        {
-            "company_id": company.company_id,
-            "series_id": series.series_id,
-            "period": _tool_period(question.point),
-        },
-        {"values": "$3.values", **_days(question.point), **rounding},
-    )
-    reads = (("companies",), ("series",), ("points",), ())
-    return tuple(
-        Step(index=number, text=text, operation=operation, arguments=given, reads=tables)
-        for number, (text, operation, given, tables) in enumerate(
-            zip(texts, (*TOOLS, PRESENT), arguments, reads, strict=True), 1
-        )
-    )
+    """Find the company, its series and the value, and present it: each step names its tool.
+
+    For two values the second series and value follow, and the last step combines them.
+    """
+    company, combined = question.company, question.combined
+    steps = [
+        _step(
+            1,
+            f"Find the company {company.name} with {TOOLS[0]}: {company.company_id}.",
+            TOOLS[0],
+            {"query": _company_query(question)[:_QUERY_CHARS]},
+            "companies",
+        ),
+        _find_series(2, question.series),
+        _read_value(3, question.series, question.point),
+    ]
+    if combined is not None:
+        if combined.series.series_id != question.series.series_id:
+            steps.append(_find_series(len(steps) + 1, combined.series))
+        steps.append(_read_value(len(steps) + 1, combined.series, combined.point))
+    return (*steps, _present(len(steps) + 1, question))
+
+
+def _step(index: int, text: str, tool: str, arguments: dict[str, Any], table: str) -> Step:
+    return Step(index=index, text=text, operation=tool, arguments=arguments, reads=(table,))
+
+
+def _find_series(index: int, series: Series) -> Step:
+    text = f"Find its series “{series.label}” with {TOOLS[1]}: {series.series_id}."
+    query = series.label[:_QUERY_CHARS]
+    arguments = {"company_id": series.company_id, "query": query, "limit": _MOST_SERIES}
+    return _step(index, text, TOOLS[1], arguments, "series")
+
+
+def _read_value(index: int, series: Series, point: Point) -> Step:
+    period = re.sub(r"^for ", "", period_words(point, dated=True))
+    when = period if point.months == 0 else f"for {period}"
+    arguments = {
+        "company_id": series.company_id,
+        "series_id": series.series_id,
+        "period": _tool_period(point),
+    }
+    return _step(index, f"Read its value {when} with {TOOLS[2]}.", TOOLS[2], arguments, "points")
+
+
+def _present(index: int, question: Question) -> Step:
+    gold, combined = question.gold, question.combined
+    arguments: dict[str, Any] = {"values": "$3.values", **_days(question.point)}
+    text = "Give it in the unit and scale asked for."
+    if combined is not None:
+        text = f"Take the {combined.operation} of both values, and give it as asked for."
+        days = {f"second_{name}": day for name, day in _days(combined.point).items()}
+        values = {"combine": combined.operation.value, "second_values": f"${index - 1}.values"}
+        arguments |= values | days
+    arguments |= {"unit": gold.unit, "scale": int(gold.scale), "decimals": gold.decimals}
+    return Step(index=index, text=text, operation=PRESENT, arguments=arguments, reads=())
 
 
 def _company_query(question: Question) -> str:
@@ -92,26 +116,45 @@ def _days(point: Point) -> dict[str, str | int | None]:
 
 
 def milestones(question: Question) -> tuple[Milestone, ...]:
-    """Company, series, period and the value as filed, which the data tools return."""
-    company, series, point = question.company, question.series, question.point
-    line = (series.series_id, series.label, phrase_of(series.label).text)
-    return (
+    """Company, series, period and the value as filed, which the data tools return.
+
+    For two values series, period and value of the second one follow.
+    """
+    company, combined = question.company, question.combined
+    reached = [
         Milestone(name="company", value=company.company_id, step=1),
-        Milestone(name="series", value=series.series_id, step=2, implies=("company",)),
+        *_of_value("", question.series, question.point, 2),
+    ]
+    if combined is not None:
+        is_same = combined.series.series_id == question.series.series_id
+        second = _of_value("second_", combined.series, combined.point, 4)
+        reached += second[1:] if is_same else second
+    return tuple(reached)
+
+
+def _of_value(prefix: str, series: Series, point: Point, step: int) -> list[Milestone]:
+    """Series, period and value; the series is found in `step`, the value read in the next one.
+
+    A second value of the same series is read in `step` itself.
+    """
+    line = (series.series_id, series.label, phrase_of(series.label).text)
+    names = {name: f"{prefix}{name}" for name in ("series", "period", "value")}
+    return [
+        Milestone(name=names["series"], value=series.series_id, step=step, implies=("company",)),
         Milestone(
-            name="period",
+            name=names["period"],
             value=_tool_period(point),
-            step=3,
+            step=step + 1,
             context=line,
-            implies=("company", "series"),
+            implies=("company", names["series"]),
         ),
         Milestone(
-            name="value",
+            name=names["value"],
             value=point.value,
             type="number",
             unit=series.unit,
-            step=3,
+            step=step + 1,
             context=line,
-            implies=("company", "series", "period"),
+            implies=("company", names["series"], names["period"]),
         ),
-    )
+    ]

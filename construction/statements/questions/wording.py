@@ -13,6 +13,7 @@ from data.text.lexicon import load_table
 _TABLE = load_table(__package__, "phrases.toml")
 _WHOLE: Mapping[str, str] = _TABLE["whole"]
 _SHAPES = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _TABLE["shape"])
+SYNONYMS: Mapping[str, str] = load_table(__package__, "synonyms.toml")["synonyms"]
 WORDS = load_table(__package__, "words.toml")
 _KEEP: Mapping[str, str] = {word.lower(): word for word in WORDS["keep"]}
 _KEEP_PHRASES = tuple(
@@ -86,6 +87,11 @@ def phrase_of(label: str) -> Phrase:
     """The phrase of a label, as filed or from the label table."""
     cleaned = _cleaned(label)
     return _phrase(whole_phrase(cleaned) or _in_sentence(_in_order(reshaped(cleaned))))
+
+
+def synonym_of(label: str) -> str | None:
+    """What harder questions call a label; None without an entry in `synonyms.toml`."""
+    return SYNONYMS.get(phrase_of(label).text)
 
 
 @lru_cache(maxsize=200_000)

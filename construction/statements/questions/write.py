@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from construction.statements.answers.check import check_answer
 from construction.statements.model import Statement
@@ -51,9 +51,28 @@ class Written:
 
 
 def write_question(
-    slots: Slots, database: Database, config: QuestionConfig, seed: int
+    slots: Slots, database: Database, config: QuestionConfig, seed: int, period: str = ""
 ) -> Written | QuestionReason:
-    """The question in the words that `slots` allows, or why it cannot be asked."""
+    """The question in the words that `slots` allows, or why it cannot be asked.
+
+    `period` replaces the words for the period.
+    """
+    parts = words_of(slots, database, config)
+    if isinstance(parts, QuestionReason):
+        return parts
+    words, amount = parts
+    words = replace(words, period=period) if period else words
+    choice = int.from_bytes(keyed_hash(seed, _WORDING_STAGE, slots.point.point_id)[:4], "big")
+    text = sentence(words, choice)
+    if not check_answer(amount.answer, amount.gold, text).is_correct:
+        return QuestionReason.NOT_CHECKABLE
+    return Written(text, amount.guideline, amount)
+
+
+def words_of(
+    slots: Slots, database: Database, config: QuestionConfig
+) -> tuple[Words, Amount] | QuestionReason:
+    """The parts of a question and its amount, or why it cannot be asked."""
     amount = _amount(slots, database, config)
     if isinstance(amount, QuestionReason):
         return amount
@@ -75,11 +94,7 @@ def write_question(
     )
     if _holds_value(f"{words.company} {metric.text} {words.line}", slots.point.value, amount):
         return QuestionReason.VALUE_IN_WORDS
-    choice = int.from_bytes(keyed_hash(seed, _WORDING_STAGE, slots.point.point_id)[:4], "big")
-    text = sentence(words, choice)
-    if not check_answer(amount.answer, amount.gold, text).is_correct:
-        return QuestionReason.NOT_CHECKABLE
-    return Written(text, amount.guideline, amount)
+    return words, amount
 
 
 def first_sharpenings(series: Series, point: Point) -> tuple[Sharpening, ...]:
@@ -136,7 +151,12 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         side=_side(series, phrase.text),
         negated=(slots.point.document, slots.point.report, slots.point.line) in database.negated,
     )
-    return QuestionReason.SIGN_UNCLEAR if signed_label is None else signed_label
+    if signed_label is None:
+        return QuestionReason.SIGN_UNCLEAR
+    if not slots.worded:
+        return signed_label
+    is_turned = signed_label.phrase != phrase.text
+    return QuestionReason.SIGN_UNCLEAR if is_turned else replace(signed_label, phrase=slots.worded)
 
 
 def _identified(slots: Slots) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -128,6 +129,7 @@ def discover_company_series(
     limits = limits or LookupLimits()
     if not 1 <= limit <= limits.series:
         return Refusal(f"limit must be 1 to {limits.series}.")
+    company_id, hint = named_company(database, company_id)
     refused = unknown_company(database, company_id, limits)
     if refused is None and query is not None:
         refused = unreadable(query, limits)
@@ -140,7 +142,18 @@ def discover_company_series(
         if not fitting:
             return Refusal(f"This company has no such category. It has: {', '.join(known) or '-'}.")
         series = series.filter(pl.col("category") == fitting[0])
-    return _series_list(database, company_id, series.to_dicts(), query, limit, limits)
+    listed = _series_list(database, company_id, series.to_dicts(), query, limit, limits)
+    return replace(listed, note=" ".join(note for note in (hint, listed.note) if note) or None)
+
+
+def named_company(database: Database, company_id: str) -> tuple[str, str | None]:
+    """The company_id that is meant, and a hint if a ticker or a register number was given."""
+    if database.company(company_id) is None:
+        fitting = database.exact.get(fold_words(company_id), ())
+        if len(fitting) == 1:
+            meant = database.companies[fitting[0]]["company_id"]
+            return meant, f"Read as company_id {meant}; use that from now on."
+    return company_id, None
 
 
 def unknown_company(database: Database, company_id: str, limits: LookupLimits) -> Refusal | None:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 
 import polars as pl
 
 from construction.statements.periods.query import Basis, PeriodQuery, parse_period
 from construction.statements.tools.database import Database, Record
-from construction.statements.tools.discovery import local_label, series_scores, unknown_company
+from construction.statements.tools.discovery import (
+    local_label,
+    named_company,
+    series_scores,
+    unknown_company,
+)
 from construction.statements.tools.results import (
     Fundamentals,
     LookupLimits,
@@ -55,6 +61,7 @@ def get_company_fundamentals(
         return Refusal(f"limit must be 1 to {limits.values}.")
     if (series_id is None) == (series_name is None):
         return Refusal(f"Give either series_id or series_name. {_ASK_SERIES}")
+    company_id, hint = named_company(database, company_id)
     refused = unknown_company(database, company_id, limits)
     if refused:
         return refused
@@ -66,7 +73,8 @@ def get_company_fundamentals(
     except InputError as error:
         return Refusal(f"No such period: found {error.actual}; expected {error.expected}.")
     points = database.points_of(company_id).filter(pl.col("series_id") == series["series_id"])
-    return _fundamentals(database, series, points, query, convention, limit)
+    values = _fundamentals(database, series, points, query, convention, limit)
+    return replace(values, note=" ".join(note for note in (hint, values.note) if note) or None)
 
 
 def _series(

@@ -81,7 +81,7 @@ def read_object(half: Half, path: str, check: Check, findings: Findings) -> dict
 def check_canary(half: Half, guid: str, findings: Findings) -> None:
     """Every text file written by the project holds the canary, and no input does."""
     for path, file in half.files.items():
-        if _is_input(path):
+        if layout.is_input(path):
             if _holds(file, guid.encode()):
                 findings.add(Check.CANARY_IN_INPUTS, f"{half.name}/{path}", "holds the canary")
         elif path in (layout.TASK_LIST, layout.ATTESTATION):
@@ -119,16 +119,11 @@ def _mode(half: Half, path: str) -> int:
 
 def is_public_text(path: str) -> bool:
     """Whether this file of a half is text written by the project."""
-    return _is_own_text(path) and not _is_input(path)
+    return _is_own_text(path) and not layout.is_input(path)
 
 
 def _is_own_text(path: str) -> bool:
     return path == "LICENSE" or path.endswith(_TEXT_SUFFIXES)
-
-
-def _is_input(path: str) -> bool:
-    parts = path.split("/")
-    return len(parts) > 3 and parts[0] == layout.TASKS and parts[2] == layout.INPUTS
 
 
 def _holds(file: Path, needle: bytes) -> bool:

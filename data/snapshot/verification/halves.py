@@ -21,7 +21,7 @@ _TOKEN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._#-]{11,}")
 _SHORTEST_ID = 12  # shorter ids are words that may occur in any text
 # Units whose ids are paths, which public texts may name, and those whose ids are patterns of the
 # codebook, which is public.
-_NAMED_IN_PUBLIC = ("file", "line", "record", "seed", "idea")
+_NAMED_IN_PUBLIC = ("file", "line", "record", "seed", "idea", "generator")
 _DATED = re.compile(r".+-\d{4}\.\d{2}\.\d{2}(-r\d+)?")
 _PURGED = re.compile(rf"\.{layout.PRIVATE}\.\d+\.part")  # left by a purge that was killed
 
@@ -44,7 +44,7 @@ def check_task_folders(private: Half, task_ids: Iterable[str], findings: Finding
     known = set(task_ids)
     for task_id in sorted(known - folders):
         findings.add(Check.TASK_FILES, f"{private.name}/{task_id}", "the task has no private part")
-    for folder in sorted(folders - known - {layout.AUDIT, "views"}):
+    for folder in sorted(folders - known - {layout.AUDIT, layout.ENVIRONMENTS, "views"}):
         findings.add(Check.TASK_FILES, f"{private.name}/{folder}", "belongs to no task")
 
 

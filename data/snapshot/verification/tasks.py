@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from data.contracts import PRIVATE_FIELDS, Candidate
 from data.snapshot import croissant, layout
 from data.snapshot.manifest import Manifest, fields_of
-from data.snapshot.statistics import statistics, verified
+from data.snapshot.statistics import statistics, stored_fixtures, verified
 from data.snapshot.tasks import candidate_of, instruction
 from data.snapshot.verification.files import read, read_object, size_of
 from data.snapshot.verification.findings import Check, Findings, Half
@@ -22,6 +22,7 @@ Row = dict[str, Any]
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _LARGEST_YAML = 16 * 1024 * 1024
 _DEEPEST_YAML = 100
+_OF_TASKS = (f"{layout.TASKS}/", f"{layout.ENVIRONMENTS}/")
 
 
 def load_rows(half: Half, findings: Findings) -> dict[str, Row]:
@@ -79,11 +80,11 @@ def check_tasks(
         task = candidate_of(row)
         folder = f"{layout.TASKS}/{task_id}"
         texts = {f"{folder}/{layout.INSTRUCTION}", f"{folder}/{layout.TASK_YAML}"}
-        inputs = {f"{folder}/{layout.INPUTS}/{item.path}" for item in task.fixtures}
+        inputs = {layout.input_path(task_id, item) for item in task.fixtures}
         for path in sorted((texts | inputs) - half.files.keys()):
             findings.add(Check.TASK_FILES, f"{half.name}/{path}", "the task lacks this file")
         expected |= texts | inputs
-        _check_fixtures(half, folder, task, findings)
+        _check_fixtures(half, task, findings)
         if manifest is not None and row["canary"] != manifest.canary:
             where = f"{half.name}/{layout.TASK_LIST}"
             findings.add(Check.CANARY_MISSING, where, f"{task_id} has another canary")
@@ -92,7 +93,7 @@ def check_tasks(
             _check_instruction(half, folder, text, findings)
         _check_yaml(half, folder, task, findings)
     for path in half.files:
-        if path.startswith(f"{layout.TASKS}/") and path not in expected:
+        if path.startswith(_OF_TASKS) and path not in expected:
             findings.add(Check.TASK_FILES, f"{half.name}/{path}", "belongs to no task")
 
 
@@ -101,7 +102,7 @@ def check_counts(
 ) -> None:
     """The manifest's counts and the statistics match the rows."""
     tasks = [candidate_of(row) for row in rows.values()]
-    fixtures = [fixture for task in tasks for fixture in task.fixtures]
+    fixtures = stored_fixtures(tasks)
     counted = {
         "tasks": len(tasks),
         "fixtures": len(fixtures),
@@ -138,11 +139,12 @@ def check_metadata(half: Half, findings: Findings) -> None:
         findings.add(Check.METADATA, where, f"does not pin {path} by its digest")
 
 
-def _check_fixtures(half: Half, folder: str, task: Candidate, findings: Findings) -> None:
+def _check_fixtures(half: Half, task: Candidate, findings: Findings) -> None:
     for fixture in task.fixtures:
-        path = f"{folder}/{layout.INPUTS}/{fixture.path}"
-        if not layout.is_safe_path(fixture.path):
-            findings.add(Check.UNSAFE_PATH, f"{half.name}/{folder}", "a fixture leaves inputs/")
+        path = layout.input_path(task.task_id, fixture)
+        if not layout.is_safe_input(fixture):
+            where = f"{half.name}/{layout.TASKS}/{task.task_id}"
+            findings.add(Check.UNSAFE_PATH, where, "a fixture leaves its folder")
         elif path in half.files and half.digests.get(path) != fixture.sha256:
             findings.add(Check.FIXTURE, f"{half.name}/{path}", "not the recorded digest")
         elif path in half.files and size_of(half.files[path]) != fixture.bytes:

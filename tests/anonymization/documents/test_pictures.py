@@ -240,3 +240,19 @@ def test_a_pdf_with_private_text_is_refused_even_if_approved(data: bytes) -> Non
 def test_what_no_text_tells_of_needs_an_approval(data: bytes) -> None:
     assert mask(data, "a.pdf").report.refusal is Refusal.NOT_APPROVED
     assert mask(data, "a.pdf", approved(data)).data == data
+
+
+SILENCE = b"RIFF\x24\x10\0\0WAVEfmt \x10\0\0\0" + bytes(4096)
+FILM = b"\0\0\0\x18ftypmp42" + bytes(4096)
+SONG = b"ID3\x03\0\0" + bytes(4096)
+
+
+@pytest.mark.parametrize(
+    ("data", "name"), [(SILENCE, "call.wav"), (FILM, "clip.mp4"), (SONG, "song.mp3")]
+)
+def test_sound_and_film_are_released_as_pictures_are(data: bytes, name: str) -> None:
+    """Approved they stay as they are, else they are refused; a name inside them refuses them."""
+    assert mask(data, name).report.refusal is Refusal.NOT_APPROVED
+    assert mask(data, name, approved(data)).data == data
+    tagged = data + WORDS.encode()
+    assert mask(tagged, name, approved(tagged)).report.refusal is Refusal.TEXT_LAYER

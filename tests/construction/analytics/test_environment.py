@@ -100,9 +100,7 @@ def test_the_variants_hold_what_they_should(tmp_path: Path) -> None:
     assert {"irrelevant/weather.csv", "policy/documents/climate_levy.txt"} <= names["raw"]
     assert 12 <= len(names["raw"]) <= 20
     assert (tmp_path / "raw/enterprise/annual_accounts.csv").read_text() == "reg_no\nV1\n"
-    assert names["cleaned"] == {f"tables/{name}.parquet" for name in bench().tables} | {
-        "metrics.csv"
-    }
+    assert names["cleaned"] == {f"tables/{name}.csv" for name in bench().tables} | {"metrics.csv"}
     assert names["guided"] == names["cleaned"] | {"SCHEMA.md"}
     schema = (tmp_path / "guided/SCHEMA.md").read_text()
     assert "Another release of `regions`: use that one unless asked." in schema

@@ -279,3 +279,17 @@ def test_executors_agree_on_any_rows(rows: list[tuple[str, float | None, float |
         assert (
             first_disagreement(run(program, {"t": frame}), Engine({"t": path}).run(program)) is None
         )
+
+
+def test_a_join_that_would_not_fit_into_memory_is_not_tried() -> None:
+    rows = pl.DataFrame({"k": ["x"] * 2_000, "a": range(2_000)})
+    tables = {"left": rows, "right": rows.rename({"a": "b"})}
+    program = s.program_of(
+        [{"op": "join", "source": "left", "other": "right", "on": {"k": "k"}, "take": ["b"]}]
+    )
+    with pytest.raises(StepFailedError, match="step 1: more rows than a join may have"):
+        run(program, tables)
+    few = {**tables, "right": tables["right"].head(3)}
+    (joined,) = run(program, few)
+    assert isinstance(joined, pl.DataFrame)
+    assert joined.height == 6_000

@@ -8,9 +8,12 @@ from functools import lru_cache
 
 import pytest
 
+from construction.analytics.ablation import outcome
 from construction.analytics.answers import guideline_faults, rounded
+from construction.analytics.config import AnalyticsRecipe
+from construction.analytics.environment.declaration import Noise
 from construction.analytics.make import Minted, mint
-from construction.analytics.milestones import reference_steps
+from construction.analytics.milestones import program_of_steps, reference_steps
 from construction.analytics.output import candidate_of, prompt_of
 from construction.analytics.steps import Operation, operation_of
 from construction.analytics.templates import read_templates
@@ -39,6 +42,19 @@ def test_quotas_are_kept_and_every_candidate_has_one_outcome() -> None:
     assert len({row.item_id for row in made.ledger}) == len(made.ledger) == made.tally.n_in
     assert made.tally.counts[Outcome.KEPT] == len(made.tasks)
     assert {row.reason is None for row in made.ledger if row.outcome is Outcome.KEPT} == {True}
+
+
+def test_the_quota_of_noise_turns_tasks_away_and_says_whether_it_was_reached() -> None:
+    plain, recipe = minted(), AnalyticsRecipe(noise={Noise.MISSING: 0.4})
+    limited = mint(bench(), read_templates(), 0, recipe=recipe)
+    had, has = (sum("missing" in task.noise for task in made.tasks) for made in (plain, limited))
+    assert had < 0.4 * len(plain.tasks)
+    assert any(row.reason == "noise.too_little" for row in limited.ledger)
+    # Tasks without it never take more than the rest of the set would leave.
+    wanted = sum(n for levels in declaration().quotas.values() for n in levels.values())
+    assert len(limited.tasks) - has == int(0.6 * wanted)
+    assert limited.quota.is_reached == (has >= 0.4 * len(limited.tasks))
+    assert limited.quota.report()["missing"]["wanted"] == 0.4
 
 
 def test_the_same_seed_gives_the_same_tasks_and_another_gives_others() -> None:
@@ -71,7 +87,11 @@ def test_guidelines_fit_the_answers() -> None:
 
 def test_steps_and_milestones_hang_together() -> None:
     for task in minted().tasks:
-        steps = reference_steps(task.program)
+        steps = reference_steps(task.program, task.parts)
+        assert program_of_steps(steps)[1] == task.parts
+        assert outcome(program_of_steps(steps)[0], task.parts, bench().tables) == tuple(
+            answer.value for answer in task.answers
+        )
         names = {milestone.name for milestone in task.milestones}
         assert task.milestones
         assert {m.step for m in task.milestones} <= {step.index for step in steps}

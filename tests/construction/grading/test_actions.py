@@ -138,3 +138,19 @@ def test_doing_nothing_does_not_satisfy_what_is_forbidden() -> None:
 
 def test_an_unknown_kind_fails() -> None:
     assert reason("prayed", did(PAID)) is ActionReason.UNKNOWN_CHECK
+
+
+READ = AuditRow("desk", "get_ticket", {"id": "t-1"}, "ok", 1, ("tickets/t-1",))
+LISTED = AuditRow("desk", "search_tickets", {}, "ok", 1)
+DENIED = AuditRow("desk", "get_ticket", {"id": "t-2"}, "rate_limited", 1, ("tickets/t-2",))
+
+
+def test_records_are_read_only_where_they_were_shown_as_a_whole() -> None:
+    kind, unread = "records_returned", ActionReason.RECORD_NOT_READ
+    first, both = ["tickets/t-1"], ["tickets/t-1", "tickets/t-2"]
+    assert reason(kind, did(READ), service="desk", records=first) is None
+    assert reason(kind, did(READ), service="mail", records=first) is unread
+    assert reason(kind, did(LISTED), service="desk", records=first) is unread
+    assert reason(kind, did(READ), service="desk", records=both) is unread
+    assert reason(kind, did(READ, DENIED), service="desk", records=both) is unread
+    assert reason(kind, did(READ), service="desk", records=[]) is unread

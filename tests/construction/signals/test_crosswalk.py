@@ -97,3 +97,12 @@ def test_the_packages_crosswalk_fits_its_codebook() -> None:
     assert reached == crosswalk.task_families.keys()  # no task family that no signal asks for
     groups = {crosswalk.display_group(family) for family in crosswalk.task_families}
     assert groups == crosswalk.display_groups.keys()
+
+
+def test_the_package_has_twenty_two_task_families() -> None:
+    families = default_crosswalk().task_families
+    assert len(families) == 22
+    assert families.keys() > {
+        *("inventory_procurement", "customer_support", "approvals_governance"),
+        *("recruiting_onboarding", "scheduling_events"),
+    }

@@ -72,7 +72,7 @@ def test_each_layer_sums_to_one(report: SnapshotReport) -> None:
         weights = [row["weight"] for row in rows if row["layer"] == layer]
         assert sum(weights) == pytest.approx(1.0)
     gap = next(row for row in rows if row["family"] == "correspondence")
-    assert (gap["tasks"], gap["suggested"], gap["action"]) == (0, 10, "PRIORITY")
+    assert (gap["tasks"], gap["suggested"], gap["action"]) == (0, 7, "PRIORITY")
 
 
 def test_no_text_of_the_registry_is_told(report: SnapshotReport) -> None:

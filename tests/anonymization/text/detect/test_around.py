@@ -44,7 +44,7 @@ def _values(detector: TextDetector, text: str) -> dict[str, str]:
             "please refactor the numpy part of utils.py",
         ),
         ("git checkout maria && ls oslo/", "git checkout maria && ls oslo/"),
-        ("I met maria in oslo today", "I met maria in oslo today"),
+        ("I met maria in oslo today", "I met Maria in oslo today"),
     ],
 )
 def test_prose_without_capitals_gets_those_of_names(text: str, expected: str) -> None:

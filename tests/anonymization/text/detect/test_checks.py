@@ -6,18 +6,17 @@ from collections.abc import Callable
 
 import pytest
 
+from anonymization.text import identity_numbers
 from anonymization.text.detect.rules import (
     CHECKS,
     bank_card,
-    credit_code,
     iban,
     ip_address,
     luhn,
     own_mail,
     phone,
-    resident_id,
-    social_security,
 )
+from anonymization.text.identity_numbers import credit_code, resident_id, social_security
 
 
 def card(start: str, size: int) -> str:
@@ -97,7 +96,7 @@ def test_a_number_of_two_digits_alone_is_no_card() -> None:
 )  # fmt: skip
 def test_what_passes(check: Callable[[str], bool], value: str, passes: bool) -> None:
     assert check(value) is passes
-    assert CHECKS[check.__name__] is check
+    assert {**CHECKS, **identity_numbers.CHECKS}[check.__name__] is check
 
 
 def test_a_birth_before_1880_is_none() -> None:
@@ -108,3 +107,38 @@ def test_a_birth_before_1880_is_none() -> None:
 
     years = {year: resident_id(with_check(f"110105{year}0101001")) for year in (1879, 1880, 1990)}
     assert years == {1879: False, 1880: True, 1990: True}
+
+
+@pytest.mark.parametrize(
+    ("check", "valid"),
+    [
+        (identity_numbers.my_number, "6429 0157 8330"),
+        (identity_numbers.corporate_number, "8010401073198"),
+        (identity_numbers.korean_resident, "870314-2339461"),
+        (identity_numbers.korean_business, "129-81-47299"),
+        (identity_numbers.nir, "2 87 03 75 114 204 27"),
+        (identity_numbers.siret, "416 762 903 00027"),
+        (identity_numbers.siren, "410 762 983"),
+        (identity_numbers.french_vat, "FR00417629034"),
+        (identity_numbers.steuer_id, "47 061 862 959"),
+        (identity_numbers.german_vat, "DE287417958"),
+        (identity_numbers.german_insurance, "53140387E603"),
+        (identity_numbers.aadhaar, "7218 4068 5931"),
+        (identity_numbers.snils, "147-268-306 78"),
+        (identity_numbers.inn, "506162490755"),
+    ],
+)
+def test_another_last_digit_is_refused(check: Callable[[str], bool], valid: str) -> None:
+    assert check(valid)
+    others = {valid[:-1] + str(digit) for digit in range(10)} - {valid}
+    assert not any(map(check, others))
+
+
+def test_numbers_printed_by_their_issuers_are_valid() -> None:
+    """Examples in the documentation of the registers."""
+    assert identity_numbers.nir("255081416802538")
+    assert identity_numbers.siret("73282932000074")
+    assert identity_numbers.steuer_id("86095742719")
+    assert identity_numbers.gstin("27AAPFU0939F1ZV")
+    assert identity_numbers.snils("112-233-445 95")
+    assert identity_numbers.german_insurance("65170839J003")

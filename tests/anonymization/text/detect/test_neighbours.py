@@ -11,7 +11,13 @@ from tests.anonymization.text.detect.samples import SAMPLES, Sample
 
 _RULES = {rule.name: rule for rule in load_rules()}
 # Where the value itself begins or ends with Han characters, Han neighbours are part of no frame.
-_HAN_ENDED = {"address_chinese", "company_chinese", "name_chinese_said", "document_chinese"}
+_HAN_ENDED = {
+    "address_chinese",
+    "company_chinese",
+    "name_chinese_said",
+    "document_chinese",
+    "address_japanese",
+}
 _FRAMES = {
     "alone": ("", ""),
     "start": ("", "，请核对"),

@@ -15,15 +15,14 @@ from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.resolve import resolve
 from anonymization.text.detect.rules import (
     bank_card,
-    credit_code,
     iban,
     ip_address,
     load_rules,
     phone,
-    resident_id,
     scan,
 )
 from anonymization.text.detect.wording import chinese_name
+from anonymization.text.identity_numbers import credit_code, resident_id
 from data.text.folding import fold_characters
 
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anonymization.text.contracts import EntityType as T
-from anonymization.text.detect.rules import bank_card, credit_code, iban, resident_id
+from anonymization.text.detect.rules import bank_card, iban
+from anonymization.text.identity_numbers import credit_code, resident_id
 from anonymization.text.surrogates.assignment import ScopeVocabulary
 from anonymization.text.surrogates.scope_surrogates import Surrogates
 

@@ -78,7 +78,13 @@ IDEA = Idea(
         ({"task": "Rename a file and say so in a mail."}, IdeaReason.TRIVIAL),
         ({"minutes": 2_000}, IdeaReason.IMPOSSIBLE),
         ({"steps": tuple(f"step {n}" for n in range(13))}, IdeaReason.IMPOSSIBLE),
-        ({"environment": ("your own account at the bank",)}, IdeaReason.IMPOSSIBLE),
+        ({"environment": ("your own account at the bank",)}, IdeaReason.PRIVATE_ACCOUNT),
+        ({"task": "Log in to the shop and export my followers."}, IdeaReason.PRIVATE_ACCOUNT),
+        ({"steps": ("Get an API key", "Ask the weather service")}, IdeaReason.PRIVATE_ACCOUNT),
+        ({"task": "Log in to the simulated shop and export the orders."}, None),
+        ({"environment": ("a local web form; you are logged in there",)}, None),
+        ({"artifact": "speech.mp3, the announcement"}, IdeaReason.UNGRADABLE),
+        ({"artifact": "clip.mp4 and cuts.csv with the time of each cut"}, None),
         ({"task": "Pay with the credit card of the firm."}, IdeaReason.IMPOSSIBLE),
     ],
 )
@@ -92,6 +98,17 @@ def test_twins_go_by_words_and_the_first_stays() -> None:
     assert twins([other, same, IDEA], (), 0.86) == {"email-2": IdeaReason.NEAR_DUPLICATE}
     known = [f"{TASKS[1][0]}: {TASKS[1][1]}"]
     assert twins([other], known, 0.86) == {"email-3": IdeaReason.NEAR_DUPLICATE}
+
+
+def test_the_same_work_in_another_place_is_a_twin() -> None:
+    steps = (
+        "Find the pattern of the fault in the logs of the service", "Count it by hour and by day",
+        "Write the commands down as a script and run it afresh",
+    )  # fmt: skip
+    here = replace(IDEA, steps=steps)
+    there = replace(IDEA, idea_id="email-2", title="Elsewhere", task=TASKS[1][1], steps=steps)
+    foreign = replace(there, idea_id="email-3", seed="other", task=TASKS[2][1])
+    assert twins([here, there, foreign], (), 0.86) == {"email-2": IdeaReason.NEAR_DUPLICATE}
 
 
 def test_five_ideas_pass_and_the_books_close() -> None:

@@ -8,6 +8,7 @@ from construction.judging.contracts import UNASSIGNED, RoleClass
 from construction.judging.lexicon import table
 from construction.judging.rules.labels import (
     TaxonomyConfig,
+    guess_role,
     role_of,
     skill_definition,
     skill_name,
@@ -65,6 +66,24 @@ def test_a_role_that_would_be_a_guess_is_unassigned(text: str) -> None:
     skill, route = skill_of(case(text), actual.value, CONFIG)
     assert (skill.value, skill.confidence) == (UNASSIGNED, 0.0)
     assert "→" in route.value
+
+
+def test_a_guess_is_made_where_no_role_is_assigned() -> None:
+    few = case("Save the students of Rose as a pdf file")
+    assert role_of(few, CONFIG).value == UNASSIGNED
+    assert role_of(few, CONFIG).reason == "too few words for hr_admin: students"
+    assert guess_role(few, CONFIG).value == "hr_admin"
+
+
+def test_a_role_is_guessed_from_what_else_was_said_and_is_never_assigned_by_it() -> None:
+    """A request without a word of any role: the reply tells it, and without one the fallback."""
+    silent = case("Zzz qqq")
+    replied = silent.model_copy(update={"reply": "The invoices are reconciled with the bank."})
+    assert guess_role(replied, CONFIG).value == "finance_operations"
+    assert guess_role(silent, CONFIG).value == "engineering_it"
+    for said in (silent, replied):
+        assert guess_role(said, CONFIG).confidence == 0
+        assert role_of(said, TaxonomyConfig(least_confidence=0.0)).value == UNASSIGNED
 
 
 def test_a_word_says_less_of_a_longer_request() -> None:

@@ -53,7 +53,7 @@ def test_other_formats_are_named(tmp_path: Path) -> None:
     issue = _only_issue(lines(tmp_path, [{"type": "session.start", "data": {}}]))
     assert issue.reason == "file.unsupported"
     assert issue.actual == "copilot (dotted event types with data)"
-    assert issue.expected == "a log of openclaw, claude_code, codex, atif, chat"
+    assert issue.expected == "a log of openclaw, claude_code, codex, atif, chat, gemini, swe_agent"
 
 
 @pytest.mark.parametrize(
@@ -165,5 +165,7 @@ def test_all_real_files_are_read_or_named(material: Path) -> None:
     assert set(issues) == {"file file.unsupported", "file file.not_a_session_log"}
     assert by_format["openclaw"] == 98
     assert by_format["chat"] == 58
-    assert by_format.keys() == {"openclaw", "chat", "claude_code", "codex"}
+    assert by_format["gemini"] == 4
+    assert by_format["swe_agent"] == 2
+    assert by_format.keys() == {"openclaw", "chat", "claude_code", "codex", "gemini", "swe_agent"}
     assert people > 1400

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from construction.sessions.recovery import RecoveryConfig, recover
-from construction.sessions.recovery.cues import CUES
+from construction.sessions.recovery.cues import CUES, cohesions
 from construction.sessions.recovery.exchanges import read_exchanges
 from construction.sessions.recovery.features import asks_back
 from construction.sessions.recovery.segment import Decision, decide
@@ -29,6 +29,9 @@ def cues(talk: Talk) -> set[str]:
 def after(said: str, reply: str = "Here is the list.") -> Talk:
     return Talk().user(said).agent(reply)
 
+
+SAVE = call("write", path="chairs.csv")
+WELDS = "Please plan the welding course for the apprentices in the second week of May."
 
 LIST = after("Compile a list of the oak chairs.")
 
@@ -81,6 +84,10 @@ HOLDS: dict[str, tuple[Talk, Talk]] = {
     "delivered": (
         after("Count the chairs.", "I've saved it.").user("Count the desks."),
         after("Count the chairs.", "Do you want the desks too?").user("Count the desks."),
+    ),
+    "finished": (
+        Talk().user("Count the chairs.").agent("Counted, all tests pass.", SAVE).user(WELDS),
+        Talk().user("Count the chairs.").agent("Counting:", SAVE).user(WELDS),
     ),
     "incoherent": (
         after(LONG, LONG).user(OTHER).agent(OTHER),
@@ -158,6 +165,10 @@ HOLDS: dict[str, tuple[Talk, Talk]] = {
         after("Count the chairs.").user("No, the oak ones."),
         after("Count the chairs.").user("The oak ones, no others."),
     ),
+    "interrupts": (
+        after("Count the chairs.", "Let me look at the first hall:").user("the oak ones"),
+        after("Count the chairs.", "Let me look:").user("Then we need to count the desks."),
+    ),
     "leans_on": (
         after("Count the chairs.").user("Write a caption for it."),
         after("Count the chairs.").user("Write a caption for it.", "photo.jpg"),
@@ -194,6 +205,25 @@ def test_a_cue_holds_where_it_should(name: str) -> None:
 @pytest.mark.parametrize("name", [cue.name for cue in CUES if cue.name != "habit"])
 def test_a_cue_does_not_hold_elsewhere(name: str) -> None:
     assert name not in cues(HOLDS[name][1])
+
+
+def test_an_acknowledgement_before_a_full_request_closes_what_was_before() -> None:
+    opened = after("Count the chairs.").user(f"Alright, {WELDS.lower()}")
+    answered = after("Count the chairs.", "All halls?").user(f"Alright, {WELDS.lower()}")
+    assert "reply_opener" not in cues(opened)
+    assert "reply_opener" in cues(answered)
+    assert "reply_opener" in cues(after("Count the chairs.").user("Alright, the oak ones."))
+
+
+def test_words_that_a_whole_session_shares_say_less() -> None:
+    """The same gap counts as less coherent where all other gaps share these words too."""
+    shared, own = (frozenset(text.split()[:60]) for text in (LONG, OTHER))
+    half = frozenset([*sorted(shared)[:30], *sorted(own)[:30]])
+    alike = cohesions([shared, half, shared, half, shared, half])
+    mixed = cohesions([frozenset({f"a{n}"}) for n in range(8)] + [shared, half])
+    assert alike[-1].value == pytest.approx(mixed[-1].value, abs=0.25)
+    assert alike[-1].usual > 0.4
+    assert mixed[-1].usual == 0
 
 
 def test_the_score_is_the_sum_of_the_table() -> None:

@@ -62,3 +62,36 @@ def test_each_convention_that_questions_use_has_its_words() -> None:
     used |= {str(side) for side in FlowSide} | {"cash paid", "cash received", "a deduction"}
     assert used <= sides().keys()
     assert all(side_asked(f"Give {side} as a negative number.") is sides()[side] for side in used)
+
+
+JAPANESE = (
+    ("operating profit", "a loss", "{}の赤字です。", "{}の黒字です。"),
+    ("operating profit", "a loss", "△{}", "{}の利益です。"),
+    ("operating profit", "a loss", "▲{}でした。", "盈利{}。"),
+    (CASH, "cash used", "{}の支出です。", "{}の収入です。"),
+    (CASH, "cash used", "净流出{}。", "净流入{}。"),
+    (RECEIVABLES, "an increase", "{}の増加です。", "{}の減少です。"),
+)
+
+
+@pytest.mark.parametrize(("label", "side", "below", "above"), JAPANESE)
+def test_japanese_and_chinese_words_carry_the_sign_too(
+    label: str, side: str, below: str, above: str
+) -> None:
+    amount = "4億5600万米ドル"
+    assert reason(label, side, -456, below.format(amount)) is None
+    assert reason(label, side, 456, below.format(amount)) is ErrorReason.WRONG_SIGN
+    assert reason(label, side, 456, above.format(amount)) is None
+    assert reason(label, side, -456, above.format(amount)) is ErrorReason.WRONG_SIGN
+
+
+@pytest.mark.parametrize(("answer", "expected"), (
+    ("The decrease amounted to $456 million.", -456),
+    ("It shrank by $456 million.", -456),
+    ("It decreased to $456 million.", 456),
+    ("It expanded by $456 million.", 456),
+))  # fmt: skip
+def test_an_amount_of_a_decrease_is_no_level(answer: str, expected: int) -> None:
+    label = "increase (decrease) in restricted cash"
+    assert reason(label, "a decrease", expected, answer) is None
+    assert reason(label, "a decrease", -expected, answer) is ErrorReason.WRONG_SIGN

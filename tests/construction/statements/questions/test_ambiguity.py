@@ -19,7 +19,8 @@ from construction.statements.questions.contracts import (
     Rival,
     Sharpening,
 )
-from construction.statements.questions.make import make_questions, sharpen
+from construction.statements.questions.make import make_questions
+from construction.statements.questions.sharpening import sharpen
 from data.contracts import Outcome
 from tests.construction.statements.questions.small import YEAR_END, Book, drawn
 

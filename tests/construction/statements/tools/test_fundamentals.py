@@ -120,3 +120,14 @@ def test_series_by_tag() -> None:
 def test_values_refused(arguments: dict[str, str], result: str) -> None:
     actual = get_company_fundamentals(DATABASE, QUANDELL, **arguments)  # type: ignore[arg-type]
     assert isinstance(actual, Refusal) and result in actual.text
+
+
+def test_a_ticker_is_read_as_the_company_with_a_hint() -> None:
+    expected = values(REVENUE)
+    actual = get_company_fundamentals(DATABASE, "qndx", REVENUE)
+    assert isinstance(actual, Fundamentals)
+    assert actual.values == expected.values
+    assert (expected.note, actual.company_id) == (None, QUANDELL)
+    assert actual.note == f"Read as company_id {QUANDELL}; use that from now on."
+    unknown = get_company_fundamentals(DATABASE, "QQQQ", REVENUE)
+    assert isinstance(unknown, Refusal)

@@ -1,0 +1,271 @@
+"""Names in Japanese text: the words that the Sudachi dictionary marks as names, joined by rules.
+
+Compared on half of a public set of sentences (750): the dictionary with these rules was more often
+right about people and organisations than GiNZA's neural model, at 300 times its speed and a tenth
+of its memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from sudachipy import Dictionary, SplitMode, Tokenizer
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.wording import words
+from data.text.scripts import HAN
+
+NAME = "sudachi"
+MODEL = "sudachidict_core"
+_TABLE = "japanese.toml"
+_HONORIFICS = words(_TABLE, "honorifics")
+_FORMS = words(_TABLE, "forms")
+_ORGANISATIONS = words(_TABLE, "organisations")
+_PLACE_ENDS = words(_TABLE, "places")
+_KATAKANA = re.compile("[ァ-ヺー]{2,}")
+_NAME_CHARS = re.compile(f"[{HAN}ぁ-ゖァ-ヺー]{{1,4}}")
+_HAN_ONLY = re.compile(rf"[{HAN}]{{2,3}} ?[{HAN}]{{1,4}}")
+_LINK = re.compile("[ァ-ヺー]{1,20}|[A-Z]")  # a part of a foreign name
+_JOINS = frozenset("・=＝゠")
+_LAST_CHARACTERS = frozenset("郎子男夫雄助吉介太一二三七八美代江")
+_NAME_PAIRS = frozenset(
+    {("姓", "名"), ("地名", "名"), ("姓", "姓"), ("名", "名"), ("一般", "名"), ("姓", "一般")}
+)
+_NUMERAL = re.compile(r"\d{1,2}|[一二三四五六七八九十]{1,3}")
+_LONGEST_GIVEN = 3  # characters of a given name that is in no dictionary
+# People's names need no second hint; what is only marked as some name or other is uncertain.
+_WHOLE, _LONE, _UNKNOWN, _FORM, _ENDING, _MARKED = 0.8, 0.6, 0.5, 0.8, 0.65, 0.52
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    start: int
+    end: int
+    kind: str  # noun, proper noun, particle …: the first two parts of speech
+    name: str  # 姓, 名, 地名, 一般 (a person), 固有 (any other name); empty for other words
+    unknown: bool
+
+
+@cache
+def load(model: str) -> Tokenizer:
+    """The tokenizer with its dictionary; the file is mapped into memory, and shared.
+
+    Errors: ValueError for a name other than sudachidict_core.
+    """
+    if model != MODEL:
+        raise ValueError(f"no Japanese model {model!r}: {MODEL} or empty")
+    return Dictionary(dict="core").tokenizer(mode=SplitMode.C)
+
+
+def find_names(units: Sequence[str], model: str) -> list[list[Finding]]:
+    """The people, organisations and places in each unit.
+
+    A unit of a few Han characters alone may be Chinese: it is a name as a whole, or none.
+    """
+    if not units:
+        return []
+    tokenizer = load(model)
+    return [_findings(_words(tokenizer, unit), _HAN_ONLY.fullmatch(unit) is None) for unit in units]
+
+
+def _words(tokenizer: Tokenizer, text: str) -> list[_Word]:
+    tagged = []
+    for token in tokenizer.tokenize(text):
+        speech = token.part_of_speech()
+        name = ""
+        if speech[1] == "固有名詞":
+            name = {"地名": "地名", "一般": "固有"}.get(speech[2], speech[3])
+        tagged.append(
+            _Word(token.surface(), token.begin(), token.end(), speech[0], name, token.is_oov())
+        )
+    return tagged
+
+
+def _findings(tagged: Sequence[_Word], is_prose: bool) -> list[Finding]:
+    if not is_prose:
+        whole = _full_name(tagged)
+        return [whole] if whole else []
+    findings: list[Finding] = []
+    index = 0
+    while index < len(tagged):
+        match = (
+            _organisation(tagged, index)
+            or _chain(tagged, index)
+            or _person(tagged, index)
+            or _location(tagged, index)
+            or _uncertain(tagged, index)
+        )
+        if match is None:
+            index += 1
+            continue
+        size, kind, score = match
+        last = index + size - 1
+        findings.append(Finding(tagged[index].start, tagged[last].end, kind, NAME, score))
+        index = last + 1
+    return findings
+
+
+def _full_name(tagged: Sequence[_Word]) -> Finding | None:
+    """A unit that is a family and a given name and nothing else: a cell, a heading."""
+    parts = [word for word in tagged if word.text.strip()]
+    if parts and parts[-1].text in _HONORIFICS:
+        parts.pop()
+    if len(parts) != 2 or [part.name for part in parts] != ["姓", "名"]:
+        return None
+    if len(parts[0].text) < 2:
+        return None
+    return Finding(parts[0].start, parts[1].end, EntityType.PERSON, NAME, _WHOLE)
+
+
+_Match = tuple[int, EntityType, float]  # words, kind, score
+
+
+def _at(tagged: Sequence[_Word], index: int) -> _Word | None:
+    return tagged[index] if 0 <= index < len(tagged) else None
+
+
+def _is_person(word: _Word | None) -> bool:
+    return word is not None and word.name in {"姓", "名", "一般"}
+
+
+def _person(tagged: Sequence[_Word], index: int) -> _Match | None:
+    """A family and a given name, or one of them."""
+    first = tagged[index]
+    gap = _at(tagged, index + 1)
+    step = 2 if gap is not None and not gap.text.strip() else 1
+    second = _at(tagged, index + step)
+    if second is not None and (first.name, second.name) in _NAME_PAIRS:
+        size = step + 1
+        return size + _last_character(tagged, index + size), EntityType.PERSON, _WHOLE
+    if first.name == "姓":
+        size = _unlisted_given(tagged, index + step)
+        if size:
+            return step + size, EntityType.PERSON, _LONE
+    if _is_person(first):
+        return 1 + _numbered(tagged, index + 1), EntityType.PERSON, _LONE
+    if (first.unknown or first.name) and _is_honoured(tagged, index + 1):
+        return (1, EntityType.PERSON, _LONE) if _NAME_CHARS.match(first.text) else None
+    return None
+
+
+def _last_character(tagged: Sequence[_Word], index: int) -> int:
+    """One if a given name goes on by a character: 義次郎 as 義次 and 郎."""
+    word = _at(tagged, index)
+    return int(word is not None and word.text in _LAST_CHARACTERS)
+
+
+def _numbered(tagged: Sequence[_Word], index: int) -> int:
+    """How many words number a ruler: 4世."""
+    number, suffix = _at(tagged, index), _at(tagged, index + 1)
+    if number is None or suffix is None or suffix.text != "世":
+        return 0
+    return 2 if _NUMERAL.fullmatch(number.text) else 0
+
+
+def _is_honoured(tagged: Sequence[_Word], index: int) -> bool:
+    after = _at(tagged, index)
+    return after is not None and after.text in _HONORIFICS
+
+
+def _unlisted_given(tagged: Sequence[_Word], index: int) -> int:
+    """How many words after a family name are its given name, though no dictionary lists it.
+
+    A short run of nouns or unknown words up to a particle, a mark or a form of address.
+    """
+    size = length = 0
+    while (word := _at(tagged, index + size)) is not None:
+        is_part = word.kind in {"名詞", "接尾辞", "形状詞"} and not word.name
+        is_part = is_part and _NAME_CHARS.fullmatch(word.text) is not None
+        if word.text in _HONORIFICS or not is_part:
+            break
+        size, length = size + 1, length + len(word.text)
+    if not 1 <= length <= _LONGEST_GIVEN or size > 2:
+        return 0
+    if size == 1 and not tagged[index].unknown and length != 1:
+        return 0  # 田中部長, 佐藤会長: a word that is not a name
+    return size
+
+
+def _chain(tagged: Sequence[_Word], index: int) -> _Match | None:
+    """A foreign name: katakana words joined by dots, one of them a name or in no dictionary."""
+    size, named = 0, False
+    while (word := _at(tagged, index + size)) is not None:
+        if not _LINK.fullmatch(word.text):
+            break
+        named = named or word.unknown or _is_person(word)
+        joint = _at(tagged, index + size + 1)
+        size += 1
+        if joint is None or joint.text not in _JOINS:
+            break
+        size += 1
+    if size % 2 == 0:
+        size -= 1
+    if size < 3 or not named:
+        return None
+    return size + _numbered(tagged, index + size), EntityType.PERSON, _WHOLE
+
+
+def _is_noun(word: _Word | None) -> bool:
+    """Can the word be part of an organisation's name?"""
+    if word is None or not word.text.strip():
+        return False
+    return word.kind in {"名詞", "接頭辞", "接尾辞", "形状詞"} or word.text in {"・", "&", "ー"}
+
+
+def _run(tagged: Sequence[_Word], index: int) -> int:
+    size = 0
+    while _is_noun(_at(tagged, index + size)) and tagged[index + size].text not in _FORMS:
+        size += 1
+    return size
+
+
+def _organisation(tagged: Sequence[_Word], index: int) -> _Match | None:
+    """A run of nouns beside a legal form, or up to a word that ends an organisation's name."""
+    if tagged[index].text in _FORMS:
+        size = _run(tagged, index + 1)
+        return (1 + size, EntityType.ORGANIZATION, _FORM) if size else None
+    if not _is_noun(tagged[index]) or (index and _is_noun(tagged[index - 1])):
+        return None
+    size = _run(tagged, index)
+    form = _at(tagged, index + size)
+    if form is not None and form.text in _FORMS:
+        return size + 1, EntityType.ORGANIZATION, _FORM
+    for last in range(size, 0, -1):
+        parts = tagged[index : index + last]
+        if _ends_organisation(parts):
+            return last, EntityType.ORGANIZATION, _ENDING
+    return None
+
+
+def _ends_organisation(parts: Sequence[_Word]) -> bool:
+    """Does the run end like an organisation, and hold more than everyday words?"""
+    *lead, last = parts
+    if last.text in _ORGANISATIONS and lead:
+        return any(word.name or word.unknown for word in lead if not word.text.isdigit())
+    end = next((end for end in _ORGANISATIONS if last.text.endswith(end)), "")
+    return last.name == "固有" and len(end) > 1 and len(last.text) > len(end)
+
+
+def _location(tagged: Sequence[_Word], index: int) -> _Match | None:
+    if tagged[index].name != "地名":
+        return None
+    size = 1
+    while (word := _at(tagged, index + size)) is not None:
+        if word.name != "地名" and word.text not in _PLACE_ENDS:
+            break
+        size += 1
+    return size, EntityType.LOCATION, _LONE
+
+
+def _uncertain(tagged: Sequence[_Word], index: int) -> _Match | None:
+    """A word marked as a name of something, and a katakana word in no dictionary."""
+    word = tagged[index]
+    if word.name == "固有":
+        return 1, EntityType.ORGANIZATION, _MARKED
+    if word.unknown and _KATAKANA.fullmatch(word.text) and len(word.text) > 2:
+        return 1, EntityType.PERSON, _UNKNOWN
+    return None

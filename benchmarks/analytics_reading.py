@@ -1,0 +1,121 @@
+"""Analytic tasks drawn for readers who have not seen their steps: what they need, and apart, gold.
+
+    python -m benchmarks.analytics_reading SNAPSHOT OUT [NUMBER]
+
+The draw is made by the digest of the release, and the first draw counts. `OUT/reading` has what a
+reader gets: the rules, one page per task, a sheet to fill in, the files as agents get them, and the
+clean tables. `OUT/answers` has the steps and the answers, and is for whoever compares the sheets.
+Nothing is published of either but verdicts and counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from construction.analytics.released import (
+    ReleasedEnvironment,
+    ReleasedTask,
+    answer_text,
+    read_analytics,
+    read_released,
+)
+from data.atomic import PRIVATE_FILE, private_dir, write_bytes
+from data.canonical import canonical_json, digest, pretty_json
+from data.errors import InputError
+from data.releases.tasks import ReleasedTasks, read_tasks, require_outside
+from data.snapshot import layout
+
+NUMBER = 100
+COLUMNS = ("task", "natural", "complete", "unambiguous", "answer", "note")
+RULES = """# Reading analytic tasks
+
+You have the question and guidelines of each task (`tasks/`), the files as an agent gets them
+(`files/`), and tables that were cleaned out of them (`tables/`, with `SCHEMA.md`). You have not
+seen how the answers were computed.
+
+Fill in `sheet.csv`, a line per task, without looking back at tasks that you have done:
+
+- `natural`: would an analyst ask that, in these words? (yes, no)
+- `complete`: does it say all that one needs besides the files? (yes, no)
+- `unambiguous`: is there one way to understand it? If not, give the other way in `note`. (yes, no)
+- `answer`: for the first 40 tasks, your own answer by your own SQL, as the guidelines ask for it.
+- `note`: what is wrong, in your words.
+"""
+
+
+def main() -> None:
+    """Draw, and write both folders; says where they are."""
+    if len(sys.argv) not in (3, 4):
+        sys.exit("usage: python -m benchmarks.analytics_reading SNAPSHOT OUT [NUMBER]")
+    snapshot, out = Path(sys.argv[1]), Path(sys.argv[2])
+    number = int(sys.argv[3]) if len(sys.argv) == 4 else NUMBER
+    require_outside(snapshot, out)
+    if out.exists():
+        raise InputError(str(out), "a folder", "a new one", "The first draw counts: keep it.")
+    release = read_tasks(snapshot)
+    drawn = draw(read_analytics(release), release.digest, number)
+    write_reading(release, drawn, private_dir(out) / "reading")
+    write_answers(release, drawn, private_dir(out / "answers"))
+    print(f"{len(drawn)} tasks in {out}")
+
+
+def draw(tasks: Sequence[ReleasedTask], release: str, number: int) -> list[ReleasedTask]:
+    """The tasks in the order of a digest over that of the release: nobody can choose again."""
+    return sorted(tasks, key=lambda task: digest([release, task.task_id]))[:number]
+
+
+def write_reading(release: ReleasedTasks, drawn: Sequence[ReleasedTask], out: Path) -> None:
+    """What a reader gets: no step, no answer, no milestone, and no noise that bites."""
+    write_bytes(out / "RULES.md", RULES.encode())
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for number, task in enumerate(drawn, 1):
+        prompt = release.tasks[task.task_id].candidate.prompt
+        page = f"# Task {number:03}\n\n{prompt}\n\n## Guidelines\n\n{task.guidelines}\n"
+        write_bytes(out / "tasks" / f"{number:03}.md", page.encode())
+        writer.writerow([f"{number:03}", *[""] * (len(COLUMNS) - 1)])
+    write_bytes(out / "sheet.csv", text.getvalue().encode())
+    for name in sorted({task.environment for task in drawn}):
+        given = release.public / layout.ENVIRONMENTS / name
+        shutil.copytree(given, out / "files" / name)
+        write_tables(read_released(release, name), out / "tables" / name)
+
+
+def write_tables(environment: ReleasedEnvironment, out: Path) -> None:
+    """The clean tables as CSV, and what their columns are."""
+    lines = ["# Schema", ""]
+    for table in environment.declaration.tables:
+        frame = environment.tables[table.name]
+        write_bytes(out / f"{table.name}.csv", frame.write_csv().encode())
+        lines += [f"## {table.name}.csv", "", f"One row per {', '.join(table.key)}.", ""]
+        lines += [f"- {c.name} ({c.unit or c.type})" for c in table.columns]
+        lines.append("")
+    write_bytes(out / "SCHEMA.md", "\n".join(lines).encode())
+
+
+def write_answers(release: ReleasedTasks, drawn: Sequence[ReleasedTask], out: Path) -> None:
+    """What a reader must not see, readable by the owner alone."""
+    rows = [
+        {
+            "task": f"{number:03}",
+            "task_id": task.task_id,
+            "answer": answer_text([a.part for a in task.answers], [a.value for a in task.answers]),
+            "steps": [step.model_dump(mode="json") for step in task.program],
+        }
+        for number, task in enumerate(drawn, 1)
+    ]
+    lines = b"".join(canonical_json(row) + b"\n" for row in rows)
+    write_bytes(out / "answers.jsonl", lines, mode=PRIVATE_FILE)
+    drawn_ids = [task.task_id for task in drawn]
+    about = {"release": release.digest, "snapshot": release.snapshot, "drawn": drawn_ids}
+    write_bytes(out / "draw.json", pretty_json(about), mode=PRIVATE_FILE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Blind plants: which of somebody else's planted values survive masking, by value and by place.
+
+    python -m benchmarks.blind_plants FOLDER [--release RELEASE] [--record FILE]
+
+FOLDER holds `values.txt` and `files/`. Each line of `values.txt` is `value <tab> kind of place
+<tab> file`, the file being a path below `files/`; empty lines and lines with # are skipped. The
+files are masked as `benchmint mask` does it; with `--release`, the values are looked for in that
+folder instead (what a build released of the planted sessions). A value survives if the leak search
+finds it in any file, in any spelling or encoding that it knows. The report names places, never
+values.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
+from anonymization.leaks.contracts import LeakConfig, PrivateValue
+from anonymization.leaks.leak_patterns import LeakPatterns
+from anonymization.leaks.scan import scan_release
+from anonymization.text.spelling.normal_form import PLANTED
+from benchmarks.report import table
+from data.atomic import write_bytes
+from data.canonical import digest
+from data.errors import InputError
+
+_KEY = bytes(32)  # nothing that this program writes is released
+_FIELDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Plant:
+    """A planted value, the kind of place that it stands in, and its file below `files/`."""
+
+    value: str
+    place_kind: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a plant: `survivors` are files and encodings in which it still stands."""
+
+    plant: Plant
+    survivors: tuple[tuple[str, str], ...]
+    refusal: str
+    is_searched: bool
+
+
+def main() -> None:
+    """Mask, search and report; exit 1 if a value survived."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--release", type=Path)
+    parser.add_argument("--record", type=Path)
+    said = parser.parse_args()
+    plants = read_plants(said.folder / "values.txt")
+    with tempfile.TemporaryDirectory() as scratch:
+        files = said.folder / "files"
+        refused = {} if said.release else masked(files, Path(scratch))
+        outcomes = searched(plants, said.release or Path(scratch) / FILES, refused)
+    page = report(outcomes)
+    print(page)
+    if said.record:
+        write_bytes(said.record, page.encode())
+    raise SystemExit(1 if any(outcome.survivors for outcome in outcomes) else 0)
+
+
+def read_plants(path: Path) -> list[Plant]:
+    """The plants of a list. Raises InputError with the number of the first line of another form."""
+    plants = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        fields = line.split("\t")
+        if len(fields) != _FIELDS:
+            expected = "value, kind of place and file, with tabs between them"
+            raise InputError(str(path), f"{len(fields)} fields", expected, "Fix the line.", number)
+        plants.append(Plant(*fields))
+    return plants
+
+
+def masked(files: Path, out: Path) -> dict[str, str]:
+    """Mask a folder as `benchmint mask` does; the refused files with their reasons."""
+    reports = mask_paths([files], out, _KEY, MaskingConfig(), workers=1)
+    reasons = {r.original_sha256: str(r.refusal) for r in reports if r.refusal is not None}
+    paths = [path for path in files.rglob("*") if path.is_file()]
+    sums = {path.relative_to(files).as_posix(): digest(path.read_bytes()) for path in paths}
+    return {name: reasons[sha256] for name, sha256 in sums.items() if sha256 in reasons}
+
+
+def searched(plants: Sequence[Plant], release: Path, refused: Mapping[str, str]) -> list[Outcome]:
+    """Every plant with the files of the release in which it still stands."""
+    config = LeakConfig()
+    patterns = LeakPatterns([PrivateValue(plant.value, PLANTED) for plant in plants], _KEY, config)
+    leaks = scan_release(release, patterns, config) if release.is_dir() else []
+    digests = {private.value: patterns.digest(n) for n, private in enumerate(patterns.values)}
+    return [
+        Outcome(
+            plant,
+            tuple((leak.file, leak.encoding) for leak in leaks if leak.digest == sha256),
+            refused.get(plant.file, ""),
+            sha256 is not None,
+        )
+        for plant in plants
+        for sha256 in [digests.get(plant.value.strip())]
+    ]
+
+
+def report(outcomes: Sequence[Outcome]) -> str:
+    """The counts by kind of place, the reasons of refusals, and where each survivor stands."""
+    kinds = sorted({outcome.plant.place_kind for outcome in outcomes})
+    rows = []
+    for kind in kinds:
+        of = [outcome for outcome in outcomes if outcome.plant.place_kind == kind]
+        reasons = Counter(outcome.refusal for outcome in of if outcome.refusal)
+        rows.append([
+            kind,
+            str(len(of)),
+            str(sum(bool(outcome.survivors) for outcome in of)),
+            ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items())),
+        ])  # fmt: skip
+    survivors = [
+        [outcome.plant.place_kind, outcome.plant.file, file, encoding]
+        for outcome in outcomes
+        for file, encoding in outcome.survivors
+    ]
+    total = sum(bool(outcome.survivors) for outcome in outcomes)
+    short = sum(not outcome.is_searched for outcome in outcomes)
+    return f"""# Blind plants
+
+{total} of {len(outcomes)} values survived; {short} are too short to be searched for.
+
+{table(["kind of place", "values", "survived", "in refused files"], rows)}
+{table(["kind of place", "planted in", "stands in", "as"], survivors) if survivors else ""}"""
+
+
+if __name__ == "__main__":
+    main()

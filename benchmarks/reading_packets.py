@@ -1,0 +1,172 @@
+"""Packets for readers: released tasks and rejections, drawn by the release's digest.
+
+    python -m benchmarks.reading_packets WORKSPACE OUT [--material DIR]
+
+WORKSPACE is a build of `benchmarks.real_requests` (the labelled half, on whose cases no rule is
+written). The order is that of SHA-256 over the release's digest and the id, and the first draw
+counts: up to 100 released tasks and up to 60 rejections. A released packet is what an agent sees
+(`instruction.md`, `inputs/`), and `rubric.md`, which it does not see. A rejected packet is the
+request as it was published, the list of its files with the files, and the reason in words.
+`index.json` says which packet is which; readers do not get it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import shutil
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from benchmarks.real_requests import MATERIAL
+from construction.sessions.readers.registry import read_source
+from construction.sessions.readers.source import SourceFile
+from data.contracts import Role, Session
+from data.snapshot.sums import snapshot_digest
+
+_MOST_RELEASED, _MOST_REJECTED = 100, 60
+_MEANINGS = Path(__file__).resolve().parents[1] / "docs" / "audit.md"
+_MORE_MEANINGS = {"session.no_task": "No message of a person in the session asks for work."}
+_REJECTED = """
+SELECT r.item_id, r.reason, coalesce(r.path, s.path),
+       coalesce(json_extract_string(r.evidence, '$.missing'), '')
+FROM newest.rejections r
+LEFT JOIN newest.lineage c ON c.child = r.item_id AND c.child_unit = 'candidate'
+LEFT JOIN newest.task_instances i ON i.instance_id IN (r.item_id, c.parent)
+LEFT JOIN newest.sessions s ON s.session_uid = i.session_uid
+WHERE r.outcome = 'rejected' AND r.n > 0 ORDER BY 1
+"""
+_TURNS = """
+SELECT split_part(parent, '#', -1)::INT FROM newest.lineage
+WHERE child IN (SELECT ? UNION SELECT parent FROM newest.lineage WHERE child = ?)
+  AND parent_unit = 'turn' ORDER BY 1
+"""
+
+
+def drawn(digest: str, ids: Sequence[str], size: int) -> list[str]:
+    """The first ids in the order of their digests with the release's digest."""
+    return sorted(ids, key=lambda name: sha256(f"{digest}/{name}".encode()).digest())[:size]
+
+
+def release_digest(snapshot: Path) -> str:
+    """The digest over both halves of a release."""
+    halves = [(snapshot / half / "SHA256SUMS").read_bytes() for half in ("public", "private")]
+    return snapshot_digest(*halves)
+
+
+def write_released(snapshot: Path, task_id: str, packet: Path) -> None:
+    """What an agent sees of a task, and beside it what a grader goes by."""
+    public = snapshot / "public" / "tasks" / task_id
+    packet.mkdir(parents=True)
+    shutil.copy(public / "instruction.md", packet)
+    (packet / "inputs").mkdir()
+    if (public / "inputs").is_dir():
+        shutil.copytree(public / "inputs", packet / "inputs", dirs_exist_ok=True)
+    private = snapshot / "private" / task_id
+    rubric = json.loads((private / "rubric.json").read_text(encoding="utf-8"))["rubric"]
+    rules = json.loads((private / "rules.json").read_text(encoding="utf-8"))["rules"]
+    lines = ["# What a grader goes by (an agent does not see it)", "", "## Rubric", ""]
+    lines += [
+        f"- {row['weight']:.2f}, {row['dimension']}: {row['text']}" for row in rubric["criteria"]
+    ]
+    if rubric["needs_model"]:
+        lines.append("- (marked: this rubric needs a model to be written)")
+    lines += ["", "## Rules that a program checks", "", *(f"- {rule['text']}" for rule in rules)]
+    (packet / "rubric.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def write_rejected(
+    root: Path, session: str, turns: Sequence[int], reason: str, packet: Path
+) -> None:
+    """A request as it was published, its files, and the reason why it was rejected."""
+    packet.mkdir(parents=True)
+    record = json.loads((root / session).read_text(encoding="utf-8"))
+    said = [row["content"] for row in record["messages"] if row["role"] == "user"]
+    numbers = _numbers(root, session, turns) if turns else range(len(said))
+    (packet / "request.md").write_text(_request(said, numbers), encoding="utf-8")
+    folder = _folder(root / Path(session).parts[0] / "files", record["cwd"])
+    names = sorted(path for path in folder.rglob("*") if path.is_file())
+    listed = [f"{path.relative_to(folder)} ({path.stat().st_size} bytes)" for path in names]
+    text = "\n".join(listed) or "(no files)"
+    (packet / "files.txt").write_text(f"{record['cwd']}:\n{text}\n", encoding="utf-8")
+    if names:
+        shutil.copytree(folder, packet / "files")
+    (packet / "reason.md").write_text(reason, encoding="utf-8")
+
+
+def _folder(files: Path, cwd: str) -> Path:
+    """The folder of a session's files: its working directory without the leading parts."""
+    parts = Path(cwd).parts
+    return next(
+        folder
+        for start in range(1, len(parts))
+        if (folder := files.joinpath(*parts[start:])).is_dir()
+    )
+
+
+def _numbers(root: Path, session: str, turns: Sequence[int]) -> list[int]:
+    """Which of the user's messages the turns are, as the reader of logs counts them."""
+    users = [
+        turn.index
+        for item in read_source(SourceFile(root / session, session))
+        if isinstance(item, Session)
+        for turn in item.turns
+        if turn.role is Role.USER
+    ]
+    return [number for number, index in enumerate(users) if index in set(turns)]
+
+
+def _request(said: Sequence[str], numbers: Sequence[int]) -> str:
+    """The user's messages; of a recorded session those of the instance, each with its number."""
+    if len(said) == 1:
+        return f"{said[0]}\n"
+    return "".join(
+        f"--- message {number + 1} of the person's {len(said)} ---\n{said[number]}\n\n"
+        for number in numbers
+    )
+
+
+def reason_meanings() -> dict[str, str]:
+    """The meaning of each reason, as the docs say it."""
+    rows = re.findall(r"^\| `([a-z_]+\.[a-z_]+)` \| (.+?) \|$", _MEANINGS.read_text(), re.M)
+    return _MORE_MEANINGS | dict(rows)
+
+
+def main() -> None:
+    """Draw, write the packets and the index."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("workspace", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--material", type=Path, default=MATERIAL)
+    arguments = parser.parse_args()
+    snapshot = (arguments.workspace / "snapshots" / "latest").resolve()
+    digest = release_digest(snapshot)
+    tasks = [path.name for path in (snapshot / "public" / "tasks").iterdir()]
+    index: dict[str, Any] = {"digest": digest, "released": {}, "rejected": {}}
+    for number, task_id in enumerate(drawn(digest, tasks, _MOST_RELEASED), 1):
+        write_released(snapshot, task_id, arguments.out / "released" / str(number))
+        index["released"][number] = task_id
+    names = json.loads((arguments.workspace / "private" / "missing_inputs.json").read_text())
+    meanings = reason_meanings()
+    with duckdb.connect(str(arguments.workspace / "staging.duckdb"), read_only=True) as connection:
+        rows = {row[0]: row for row in connection.execute(_REJECTED).fetchall()}
+        for number, item in enumerate(drawn(digest, sorted(rows), _MOST_REJECTED), 1):
+            _, reason, session, missing = rows[item]
+            turns = [row[0] for row in connection.execute(_TURNS, [item, item]).fetchall()]
+            private = "".join(f"- {row['kind']}: {row['name']}\n" for row in names.get(item, []))
+            text = f"{reason}\n\nMeaning: {meanings[reason]}\n"
+            text += f"\nMissing: {missing}\n{private}" if missing or private else ""
+            root = arguments.material / "sessions-with-files"
+            write_rejected(root, session, turns, text, arguments.out / "rejected" / str(number))
+            index["rejected"][number] = {"item": item, "reason": reason, "session": session}
+    index["n"] = {"tasks": len(tasks), "rejections": len(rows)}
+    (arguments.out / "index.json").write_text(json.dumps(index, indent=1), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""A client of services that costs little, and what it saw: what is measured is the server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from urllib.parse import quote, urlencode
+
+from construction.workflows.contracts import Request
+from construction.workflows.declaration import operations
+from flows.services.http_app import method_of, path_of
+
+
+@dataclass
+class Tally:
+    """What the clients of one run saw: latencies in ms, statuses, answers by attempt."""
+
+    reads: list[float] = field(default_factory=list)
+    writes: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    answered: Counter[int] = field(default_factory=Counter)
+    cut_off: int = 0
+    seconds: float = 0.0
+
+    def add(self, number: int, request: Request, spent: float, status: int) -> None:
+        """Count an answer to an attempt that took so many seconds."""
+        is_read = operations(request.service)[request.operation].is_read
+        (self.reads if is_read else self.writes).append(spent * 1000)
+        self.statuses[status] += 1
+        self.answered[number] += 1
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+class Connection:
+    """One HTTP connection that is kept open, with the token of one instance."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self._port, self._token = port, token
+
+    async def open(self) -> None:
+        self._reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port)
+
+    async def ask(self, request: Request) -> int:
+        """The status of the answer. Raises OSError or EOFError where the server is gone."""
+        method, target, body = wire(request)
+        head = (
+            f"{method} {target} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
+            f"Authorization: Bearer {self._token}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        self._writer.write(head.encode() + body)
+        lines = (await self._reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
+        length = next(int(line[15:]) for line in lines if line.startswith("content-length:"))
+        await self._reader.readexactly(length)
+        return int(lines[0].split()[1])
+
+
+def wire(request: Request) -> tuple[str, str, bytes]:
+    """Method, target and body of a request to the routes."""
+    operation = operations(request.service)[request.operation]
+    others = {name: value for name, value in request.arguments.items() if name != "id"}
+    identity = quote(str(request.arguments.get("id", "")), safe="")
+    target = path_of(operation).replace("{id}", identity)
+    if method_of(operation) in ("GET", "DELETE"):
+        plain = {k: json.dumps(v) if isinstance(v, bool) else v for k, v in others.items()}
+        return method_of(operation), f"{target}?{urlencode(plain)}" if plain else target, b""
+    return method_of(operation), target, json.dumps(others).encode()

@@ -1,0 +1,151 @@
+"""Workflow tasks over services: screening of every draft, mutants, attacks, the scripted panel.
+
+    python -m benchmarks.workflows
+
+No model is called. The reference solution is run twice on each draft; every other figure is of
+agents and submissions that are wrong by construction.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from benchmarks.report import table, write_result
+from construction.workflows.candidates import DIFFICULTY_RULE, difficulty_of
+from construction.workflows.panel import PANEL, expected_passes
+from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS, drafts_of
+from construction.workflows.screening import Screened, ScreeningConfig, screened
+
+SEED = 0
+ATTACKS = ("null", "talk_only", "empty_calls", "destructive", "unneeded", "siblings", "survivors")
+
+
+def main() -> None:
+    """Screen all drafts and write `results/workflows`."""
+    began = time.perf_counter()
+    drafts = drafts_of(dict.fromkeys(SCENARIOS, DRAFTS_EACH), SEED)
+    built = time.perf_counter() - began
+    seen = list(screened(drafts, SCENARIOS, ScreeningConfig()))
+    figures = figures_of(seen) | {
+        "seconds_to_build": round(built, 1),
+        "seconds": round(time.perf_counter() - began, 1),
+    }
+    write_result("workflows", __doc__ or "", page(figures), figures)
+
+
+def figures_of(seen: Sequence[Screened]) -> dict[str, Any]:
+    kept = [each for each in seen if each.reason is None]
+    passes = Counter(sum(cell.score.passed is True for cell in each.cells) for each in kept)
+    return {
+        "generators": len(SCENARIOS),
+        "families": dict(Counter(each.scenario.task_family for each in kept)),
+        "drafts": len(seen),
+        "kept": len(kept),
+        "reasons": dict(Counter(each.reason for each in seen if each.reason)),
+        "reference": sum(each.tried.oracle == 1 for each in seen),
+        "second_run_differs": sum(each.tried.differing for each in seen),
+        "attacks": {name: sum(getattr(each.tried, name) for each in seen) for name in ATTACKS},
+        "mutants": sum(each.tried.mutants for each in seen),
+        "checks": sum(len(each.draft.checks) for each in seen),
+        "answers": sum(len(each.draft.answers) for each in seen),
+        "records": _spread([_records(each) for each in seen]),
+        "requests": _spread([len(each.run.requests) for each in seen]),
+        "difficulty": dict(Counter(difficulty_of(each.draft, each.scenario) for each in kept)),
+        "with_decoy": sum(bool(each.draft.decoys) for each in kept),
+        "with_fault": sum(bool(each.draft.world.faults) for each in kept),
+        "languages": dict(Counter(each.draft.language for each in kept)),
+        "panel": _panel(kept),
+        "passed_by": {str(number): passes[number] for number in range(len(PANEL) + 1)},
+    }
+
+
+def _records(each: Screened) -> int:
+    state = each.draft.world.state
+    return sum(len(records) for rooms in state.values() for records in rooms.values())
+
+
+def _spread(numbers: Sequence[int]) -> dict[str, int]:
+    ordered = sorted(numbers)
+    return {"least": ordered[0], "median": ordered[len(ordered) // 2], "most": ordered[-1]}
+
+
+def _panel(kept: Sequence[Screened]) -> list[dict[str, Any]]:
+    """What was declared of each agent and what it did, in the order of the panel."""
+    declared = expected_passes([each.draft for each in kept])
+    rows = []
+    for position, agent in enumerate(PANEL):
+        cells = [each.cells[position] for each in kept]
+        rows.append(
+            {
+                "agent": agent.name,
+                "flaw": agent.meaning,
+                "declared": declared[agent.name],
+                "passed": sum(cell.score.passed is True for cell in cells),
+                "mean": round(sum(cell.score.overall or 0 for cell in cells) / len(cells), 3),
+                "surprises": sum(not cell.is_expected for cell in cells),
+            }
+        )
+    return rows
+
+
+def page(figures: Mapping[str, Any]) -> str:
+    """The page; what falls short stands first."""
+    return "\n".join(
+        [
+            "Misses first. The panel shows that graders tell flaws apart, not how hard tasks are "
+            "for models: no model has run on them. Three agents of the panel pass no task at all, "
+            "by construction. Whether the requests are natural was judged by their author alone, "
+            "once for each generator. Each rule is one sentence. Languages of the requests: "
+            f"{figures['languages']}.\n",
+            f"{figures['kept']} of {figures['drafts']} drafts of {figures['generators']} "
+            f"generators and {len(figures['families'])} families pass the screening, in "
+            f"{figures['seconds']} s in one process (bar: at least 130 from at least 40, in under "
+            f"300 s), {figures['seconds_to_build']} s of them to build. Rejected: "
+            f"{figures['reasons'] or 'none'}.\n",
+            table(("measure", "figure", "bar"), _bars(figures)),
+            table(
+                ("agent", "its flaw", "passes declared", "passed", "mean score", "surprises"),
+                [[str(value) for value in row.values()] for row in figures["panel"]],
+            ),
+            "Declared: how many drafts the agent passes, said from the drafts before it runs. A "
+            "surprise is a draft with another outcome than declared.\n",
+            table(
+                ("agents that pass", "tasks"),
+                [(number, str(count)) for number, count in figures["passed_by"].items()],
+            ),
+            f"Tasks that all agents pass: {figures['passed_by']['8']}; that all fail: "
+            f"{figures['passed_by']['0']} (the seed: 19 and 27 of 105).\n",
+            f"Difficulty ({DIFFICULTY_RULE}): {figures['difficulty']}. With a decoy: "
+            f"{figures['with_decoy']}; with a fault: {figures['with_fault']}. Records of a world "
+            f"and requests of a reference run, least, median and most: "
+            f"{tuple(figures['records'].values())} and {tuple(figures['requests'].values())}.\n",
+            table(("family", "tasks"), sorted((n, str(c)) for n, c in figures["families"].items())),
+        ]
+    )
+
+
+def _bars(figures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    attacks, drafts = figures["attacks"], figures["drafts"]
+    return [
+        ("reference solutions that score 1", f"{figures['reference']} of {drafts}", "all"),
+        ("second runs with another score or state", str(figures["second_run_differs"]), "0"),
+        ("passes of a null agent", str(attacks["null"]), "0"),
+        ("passes of talk alone", str(attacks["talk_only"]), "0"),
+        ("passes of talk and empty calls", str(attacks["empty_calls"]), "0"),
+        ("passes of right acts with a wrong one", str(attacks["destructive"]), "0"),
+        ("passes without one of the services", str(attacks["unneeded"]), "0"),
+        ("passes by a sibling's recipe or without the rule", str(attacks["siblings"]), "0"),
+        (
+            f"mutants that lose nothing, of {figures['mutants']}, and checks without one, of "
+            f"{figures['checks'] + figures['answers']}",
+            str(attacks["survivors"]),
+            "0",
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""Checks on the state of delivered files: what they say and do, never how they are worded.
+
+A check is data: its `kind` names one of the functions below, and its `params` the file and what
+must be true of it. `is` is a value or a constraint as in `actions`. Kinds in `KEEPS`, and checks
+with `keeps`, say that nothing else was changed: a copy of the inputs satisfies them, so alone they
+count for nothing.
+
+Imports what the exported bundle has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from enum import StrEnum
+from typing import Any
+
+from construction.grading.field_conditions import fits
+from construction.grading.schedules import job, jobs_of
+from construction.grading.state_forms import entries_of, rows_of, text_of, values_of
+
+Files = Mapping[str, bytes]  # by path, POSIX
+RUNS = "runs"  # the kind that executes what was delivered (`programs`)
+KEEPS = frozenset({"keeps_values", "keeps_lines", "keeps_bytes", "keeps_entries"})
+_MAX_PATTERN_LINE = 2000  # characters of a line that a pattern is compared with
+
+
+class StateReason(StrEnum):
+    """Why a check on the state failed; renaming one is a breaking change."""
+
+    MISSING_FILE = "state.missing_file"
+    UNREADABLE = "state.unreadable"  # not of the form that it has to have
+    WRONG_VALUE = "state.wrong_value"
+    WRONG_ROWS = "state.wrong_rows"
+    WRONG_LINES = "state.wrong_lines"
+    WRONG_SCHEDULE = "state.wrong_schedule"
+    WRONG_ENTRY = "state.wrong_entry"
+    OTHER_CHANGES = "state.other_changes"
+    NOTHING_REPAIRED = "state.nothing_repaired"  # nothing else changed, but nothing mended either
+    EXIT_CODE = "state.exit_code"
+    TIMED_OUT = "state.timed_out"
+    NO_BOX = "state.no_box"  # nothing here can run it
+    CRASHED = "state.crashed"  # reading it ended the process that read
+    UNKNOWN_CHECK = "state.unknown_check"
+
+
+def is_keeping(kind: str, params: Mapping[str, Any]) -> bool:
+    """Does the check say that nothing else was changed, so that the inputs satisfy it?"""
+    return kind in KEEPS or bool(params.get("keeps"))
+
+
+def judge_state(kind: str, params: Mapping[str, Any], files: Files) -> StateReason | None:
+    """Why a check fails on these files; None if it holds. Never raises for what files hold."""
+    run = KINDS.get(kind)
+    if run is None:
+        return StateReason.UNKNOWN_CHECK
+    data = files.get(params["file"])
+    if data is None:
+        return StateReason.MISSING_FILE
+    try:
+        return run(params, data)
+    except (ValueError, OverflowError, RecursionError):
+        return StateReason.UNREADABLE
+
+
+def _value(params: Mapping[str, Any], data: bytes) -> StateReason | None:
+    """The value at the dotted `key` of a file of `form`; without `is` the key must be absent."""
+    values = values_of(data, params["form"])
+    key = params["key"]
+    if "is" not in params:
+        gone = not any(name == key or name.startswith(f"{key}.") for name in values)
+        return None if gone else StateReason.WRONG_VALUE
+    where = {key: params["is"]}
+    return None if fits(values, where) else StateReason.WRONG_VALUE
+
+
+def _rows(params: Mapping[str, Any], data: bytes) -> StateReason | None:
+    """A CSV file has these `rows` under these `columns`, in any order unless `ordered`.
+
+    Numbers are compared by value, other columns are allowed.
+    """
+    columns = params["columns"]
+    table = rows_of(data)
+    if any(column not in row for row in table for column in columns):
+        return StateReason.WRONG_ROWS
+    remaining = [[row[column] for column in columns] for row in table]
+    if len(remaining) != len(params["rows"]):
+        return StateReason.WRONG_ROWS
+    for position, wanted in enumerate(params["rows"]):
+        candidates = [position] if params.get("ordered") else range(len(remaining))
+        match = next((n for n in candidates if _same_cells(remaining[n], wanted)), None)
+        if match is None:
+            return StateReason.WRONG_ROWS
+        if not params.get("ordered"):
+            remaining.pop(match)
+    return None
+
+
+def _same_cells(row: Sequence[str], wanted: Sequence[Any]) -> bool:
+    """Texts as texts, and numbers of the check by value."""
+    return all(
+        fits({"cell": cell}, {"cell": value}) for cell, value in zip(row, wanted, strict=True)
+    )
+
+
+def _lines(params: Mapping[str, Any], data: bytes) -> StateReason | None:
+    """Lines that the file `has` and `lacks`, without surrounding spaces; `is` is all of them."""
+    present = [line.strip() for line in text_of(data).splitlines() if line.strip()]
+    if "is" in params:
+        return None if present == list(params["is"]) else StateReason.WRONG_LINES
+    fails = set(params.get("has", ())) - set(present) or set(params.get("lacks", ())) & set(present)
+    return StateReason.WRONG_LINES if fails else None
+
+
+def _schedule(params: Mapping[str, Any], data: bytes) -> StateReason | None:
+    """The jobs whose command contains `command` are started exactly at `times`, one job each."""
+    started = [each for each in jobs_of(text_of(data)) if params["command"] in each.command]
+    wanted = [job(times) for times in params["times"]]
+    same = len(started) == len(wanted) and all(
+        any(each.times == other.times for each in started) for other in wanted
+    )
+    return None if same else StateReason.WRONG_SCHEDULE
+
+
+def _entry(params: Mapping[str, Any], data: bytes) -> StateReason | None:
+    """A member of a tar archive is there with this `mode` (octal text), or `absent`."""
+    entry = entries_of(data).get(params["entry"])
+    if params.get("absent"):
+        return None if entry is None else StateReason.WRONG_ENTRY
+    is_right = entry is not None and entry.mode == int(params["mode"], 8)
+    return None if is_right else StateReason.WRONG_ENTRY
+
+
+def _keeps_values(params: Mapping[str, Any], data: bytes) -> StateReason | None:
+    same = values_digest(data, params["form"], params.get("but", ())) == params["digest"]
+    return None if same else StateReason.OTHER_CHANGES
+
+
+def _keeps_lines(params: Mapping[str, Any], data: bytes) -> StateReason | None:
+    same = lines_digest(data, params.get("but", "")) == params["digest"]
+    return None if same else StateReason.OTHER_CHANGES
+
+
+def _keeps_bytes(params: Mapping[str, Any], data: bytes) -> StateReason | None:
+    same = hashlib.sha256(data).hexdigest() == params["digest"]
+    return None if same else StateReason.OTHER_CHANGES
+
+
+def _keeps_entries(params: Mapping[str, Any], data: bytes) -> StateReason | None:
+    same = entries_digest(data, params.get("but", ())) == params["digest"]
+    return None if same else StateReason.OTHER_CHANGES
+
+
+def values_digest(data: bytes, form: str, but: Sequence[str]) -> str:
+    """A digest of all values of a structured file except those at or below the keys `but`."""
+    values = values_of(data, form)
+    kept = {
+        key: value
+        for key, value in values.items()
+        if not any(key == name or key.startswith(f"{name}.") for name in but)
+    }
+    return _digest(kept)
+
+
+def lines_digest(data: bytes, but: str) -> str:
+    """A digest of the lines of a text that `but` does not match, without trailing spaces."""
+    lines = [line.rstrip()[:_MAX_PATTERN_LINE] for line in text_of(data).splitlines()]
+    pattern = re.compile(but) if but else None
+    return _digest([x for x in lines if x and not (pattern and pattern.search(x))])
+
+
+def entries_digest(data: bytes, but: Sequence[str]) -> str:
+    """A digest of an archive's members except those in `but`."""
+    entries = entries_of(data)
+    kept = {name: asdict(entry) for name, entry in entries.items() if name not in but}
+    return _digest(kept)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
+KINDS: Mapping[str, Callable[[Mapping[str, Any], bytes], StateReason | None]] = {
+    "value": _value,
+    "rows": _rows,
+    "lines": _lines,
+    "schedule": _schedule,
+    "entry": _entry,
+    "keeps_values": _keeps_values,
+    "keeps_lines": _keeps_lines,
+    "keeps_bytes": _keeps_bytes,
+    "keeps_entries": _keeps_entries,
+}
+STATE_KINDS = frozenset({*KINDS, RUNS})

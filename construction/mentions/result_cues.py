@@ -1,0 +1,129 @@
+"""Words that let a named file be a result although its sentence has no verb of making.
+
+"The differences go into diff.md", "call it diff.md", "plan.xlsx should have a tab for each month".
+Such a file is an input where one of that name exists, and a result otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+
+from construction.mentions.words import FILE
+
+_NOUN = (
+    r"(?:files?|copy|results?|outputs?|answers?|reports?|documents?|workbooks?|spreadsheets?|"
+    r"sheets?|presentations?|decks?|slides|tables?|lists?|notes?|memos?|letters?|briefs?|"
+    r"summary|summaries|findings|charts?|pages?|posters?|scripts?|versions?|e-?mails?|json|csv|"
+    r"markdown|pdf|differences|conclusions|write-?ups?)"
+)
+_DETERMINER = r"(?:an?|one|each|single|second|third|another|separate|new|final|your)"
+_SIGNS = r"\s\"'`“‘(*_:：,，、–—-"
+# Between the words and the name: signs, and other names of the same list.
+_END = (
+    rf"[{_SIGNS}]{{0,4}}(?:{FILE}{{1,200}}[{_SIGNS}]{{1,4}}(?:(?:and|plus)\s|[&和及与])?){{0,9}}$"
+)
+_INSIDE = r"(?:in|into|to|at|under|as)"
+_FINDINGS = (
+    r"(?:it|them|this|these|that|(?:your|the|all) (?:\w+ )?(?:assumptions|findings|answers?|"
+    r"reasoning|steps|results?|decisions|notes|conclusions|observations|choices|methods?|"
+    r"approach|work|changes|log|totals))"
+)
+_BEFORE = re.compile(
+    r"(?i)(?:"
+    rf"\b(?:go|goes|going|belongs?|ends? up|lands?) {_INSIDE}"
+    rf"|\b{_NOUN} (?:lives?|sits?|stands?) (?:in|at|under)"
+    r"|\b(?:leave|drop|place|park|collect|gather|consolidate[ds]?|compile[ds]?|keep) "
+    rf"[^.;\n]{{0,60}}\b{_INSIDE}"
+    r"|\b(?:document|describe|explain|plot|log|record|list|note|keep|answer|show|track) "
+    rf"{_FINDINGS} in(?:to)?"
+    rf"|\b(?:name|call|title|label) (?:it|them|this|that|(?:the|your|this) (?:\w+ ){{0,2}}{_NOUN})"
+    r"(?: as)?"
+    r"|\bready\b(?: \w+)? as"
+    r"|\b(?:expect|end up with|want back|need back|should (?:find|get|receive|see))\b[^.;\n]{0,50}"
+    r"|\b(?:hand in|turn in|submit|deliver)\b[^.;\n]{0,30}"
+    r"|\b(?:required|expected|result|answer|final|output) (?:\w+ )?files?\b[^.;\n]{0,20}"
+    r"|\bfiles? to (?:create|produce|deliver|submit|write|make|save)\b[^.;\n]{0,20}"
+    r"|\b(?:one|an?|each|separate) (?:\w+ )?file per \w+"
+    rf"|\b{_DETERMINER} (?:[\w-]+ ){{0,3}}{_NOUN}(?: (?:of|on|for|with) \w+(?: \w+)?)?\s?[,(–—-]"
+    r"|\b(?:an?|one|your) (?:new|fresh|separate|final) (?:\w+ ){0,2}(?:\w+)"
+    rf"|\b(?:an?|one) (?:[\w-]+ ){{0,3}}{_NOUN}(?: named| called| titled)?"
+    rf"|^\W{{0,8}}(?:[\w-]+ ){{0,2}}{_NOUN}(?: named| called| titled)?\s?[(“\"'`]"
+    r"|\b(?:with|plus|and) an? (?:short|brief|small|simple|one-page)"
+    r"|\b(?:look|check|wait) for [^.;\n]{0,40}\bat"
+    r"|(?:另存|附上|附)一?[份个张]?[^。；，\n]{0,10}"
+    r"|\binto an? (?:\w+ ){0,2}(?:section|page|chapter|sheet|tab|part|row|line|entry) (?:of|in)"
+    r"|(?<!look )(?<!dig )(?<!read )\binto"
+    r"|(?:文件名|命名|取名|名称)(?:为|是|叫|成)?"
+    r"|(?:提交|交付|上交|产出)[^。；\n]{0,24}"
+    rf"){_END}"
+)
+_AT_HAND = re.compile(
+    r"(?i)\b(?:i|we|you|there)(?:['’]ve| have| has| had)?(?: got| been given| received| attached)\b"
+    r"|\b(?:i|we) have\b|\bthere (?:is|are)\b|\battached\b|有一?[个份张]|附上|附件"
+)
+_AFTER = re.compile(
+    r"(?i)[\s,]{0,2}(?:"
+    r"(?:should|must|will|shall|needs? to|ha(?:s|ve) to) (?:also |only |then |at least )?"
+    r"(?:have|hold|list|include|show|end|start|begin|cover|give|state|present|consist|explain|"
+    r"describe|summari[sz]e|be (?:an?|at|no|in|under|between|saved|written|created|generated|"
+    r"produced|named|sorted|valid|structured|organi[sz]ed|formatted))\b"
+    r"|(?:which|that) you (?:also |then |will )?(?:write|create|make|save|produce|build)\b"
+    r"|(?:once|when|after) you(?:['’]re| are) (?:done|finished|ready)"
+    r")"
+)
+
+
+def may_be_result(before: str, after: str) -> bool:
+    """True if the words before or after a name (60 characters or so) speak of a result."""
+    if _AFTER.match(after):
+        return True
+    return _BEFORE.search(before) is not None and _AT_HAND.search(before) is None
+
+
+_EXISTS_BEFORE = re.compile(
+    r"(?i)(?:\b(?:described|listed|defined|stated|specified|explained|documented|recorded|kept|"
+    r"stored) in|\b(?:attached|existing|enclosed|provided|given|current)(?: \w+)?|"
+    r"\b(?:my|our|his|her|their) (?:\w+ ){0,2}\w+)[\s\"'`“‘(*_]{0,3}$"
+)
+_WANTED = r"(?! (?:enough|fine|ok|okay|sufficient|required|needed|expected|due|welcome|wanted))"
+_EXISTS_AFTER = re.compile(
+    r"(?i)[\s\"'`”’)*_]{0,3}(?:(?:still |currently |already )?"
+    rf"(?:has|have|is|are|was|were|contains?|lists?|holds?|describes?|says|defines?|comes)\b{_WANTED}"
+    r"|在附件|里有|中有|已经|里面是|是(?!空))"
+)
+
+
+def is_said_to_exist(before: str, after: str) -> bool:
+    """True if the words speak of a file as of one that is there: "policy.md says"."""
+    return _EXISTS_AFTER.match(after) is not None or _EXISTS_BEFORE.search(before) is not None
+
+
+_HEADING = re.compile(
+    r"(?m)^[ \t]*(?:#{1,6}[ \t]*(.{1,80})|\*\*(.{1,80})\*\*:?|(.{1,80})[:：])[ \t]*$"
+)
+_OF_RESULTS = re.compile(
+    r"(?i)\b(?:outputs?|deliverables?|results?|hand in|submit|what (?:i|we) expect|"
+    r"(?:i|we)(?:['’]d| would) like|(?:i|we) (?:need|want)|files to write|"
+    r"produce|create|deliver)\b|输出|交付|产出|提交|生成"
+)
+_OF_INPUTS = re.compile(
+    r"(?i)\b(?:inputs?|given|sources?|materials?|attached|provided|have)\b|输入|素材"
+)
+_ITEM_START = re.compile(r"[ \t]*(?:[-*•·]|\d{1,2}[.)、])?[ \t]*[\"'`“‘(*_]{0,3}$")
+_SECTION = 1500  # characters that a heading governs
+
+
+def result_sections(text: str) -> list[tuple[int, int]]:
+    """(start, end) of the stretches below a heading or an introduction that speaks of results."""
+    heads = list(_HEADING.finditer(text))
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    return [
+        (head.end(), min(end, head.end() + _SECTION))
+        for head, end in zip(heads, ends, strict=False)
+        if _OF_RESULTS.search(head[0]) and not _OF_INPUTS.search(head[0])
+    ]
+
+
+def begins_item(text: str, start: int) -> bool:
+    """True if only a list mark and quotes stand before `start` in its line."""
+    return _ITEM_START.match(text, text.rfind("\n", 0, start) + 1, start) is not None

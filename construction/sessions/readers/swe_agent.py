@@ -1,0 +1,102 @@
+"""Reads trajectories of SWE-agent (`.traj`): one document with the history of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+from typing import Any
+
+import orjson
+
+from construction.sessions.readers.chat_messages import converse
+from construction.sessions.readers.source import SourceFile, no_records, read_head
+from construction.sessions.readers.turns import session_uid
+from data.contracts import ReadIssue, Session, SourceFormat
+
+_AGENT_NAME = "swe-agent"
+_SHELL = "bash"
+Record = dict[str, Any]
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The session of a run: the task is the first message of the user that is no demonstration,
+    and every later one is what a command printed.
+    """
+    start = read_head(source)
+    document = start.document if start.record is None else start.record
+    head = document if isinstance(document, dict) else {}
+    history = head.get("history")
+    messages = as_chat(history if isinstance(history, list) else [])
+    if not messages:
+        yield no_records(source, "a trajectory with a history")
+        return
+    talk = converse([(0, message) for message in messages], source.relative)
+    yield from talk.issues
+    name = PurePosixPath(source.relative).stem
+    yield Session(
+        uid=session_uid(name, source.relative),
+        session_id=name,
+        source_format=SourceFormat.SWE_AGENT,
+        source_path=source.relative,
+        turns=tuple(talk.turns),
+        cwd=_working_folder(head.get("trajectory")),
+        agent_name=_AGENT_NAME,
+        system_prompt=talk.system_prompt,
+        dropped={reason: count for reason, count in sorted(talk.dropped.items()) if count},
+    )
+
+
+def as_chat(history: Sequence[object]) -> list[object]:
+    """The history as messages in OpenAI roles, without demonstrations."""
+    messages: list[object] = []
+    waiting = ""  # the id of the command whose output comes next
+    has_task = False
+    for number, entry in enumerate(history):
+        if not isinstance(entry, dict):
+            messages.append(entry)
+            continue
+        if entry.get("is_demo"):
+            continue
+        role = entry.get("role")
+        if role == "assistant":
+            message, waiting = _action(entry, number)
+            messages.append(message)
+        elif role == "tool" or (role == "user" and has_task):
+            ids = entry.get("tool_call_ids")
+            call_id = ids[0] if isinstance(ids, list) and ids else waiting
+            content = entry.get("content")
+            messages.append({"role": "tool", "tool_call_id": call_id, "content": content})
+        else:
+            has_task |= role == "user"
+            messages.append(entry)
+    return messages
+
+
+def _action(entry: Record, number: int) -> tuple[Record, str]:
+    """What the agent said with the call of its command, and the id of that call."""
+    if isinstance(entry.get("tool_calls"), list):
+        return entry, ""
+    command = entry.get("action")
+    if not isinstance(command, str) or not command.strip():
+        return entry, ""
+    call_id = f"action{number}"
+    said = entry.get("thought")
+    message = {
+        "role": "assistant",
+        "content": said if isinstance(said, str) else entry.get("content"),
+        "tool_calls": [{"id": call_id, "name": _SHELL, "arguments": {"command": command}}],
+    }
+    return message, call_id
+
+
+def _working_folder(trajectory: object) -> str | None:
+    """The folder in which the run began, as the state after its first command says it."""
+    steps = trajectory if isinstance(trajectory, list) else []
+    state = steps[0].get("state") if steps and isinstance(steps[0], dict) else None
+    if isinstance(state, str):
+        try:
+            state = orjson.loads(state)
+        except orjson.JSONDecodeError:
+            return None
+    folder = state.get("working_dir") if isinstance(state, dict) else None
+    return folder if isinstance(folder, str) and folder.startswith("/") else None

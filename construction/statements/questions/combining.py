@@ -1,0 +1,214 @@
+"""Questions whose answer combines two values of a company: a difference, a growth, a ratio."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from decimal import ROUND_HALF_UP, Decimal, localcontext
+
+from construction.statements.answers.check import check_answer
+from construction.statements.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
+from construction.statements.model import Statement
+from construction.statements.questions.ambiguity import Database, rivals
+from construction.statements.questions.amounts import Amount, amount_of, number_of, percentage
+from construction.statements.questions.contracts import (
+    Combined,
+    Level,
+    Means,
+    Operation,
+    Point,
+    Question,
+    QuestionConfig,
+    QuestionReason,
+    Series,
+    Sharpening,
+)
+from construction.statements.questions.means import Harder, undated
+from construction.statements.questions.naming import period_words
+from construction.statements.questions.templates import Words
+from construction.statements.questions.wording import phrase_of
+from construction.statements.questions.write import words_of
+from data.randomness import keyed_order
+
+_YEAR = range(350, 381)  # days between the ends of two periods a year apart
+_TENTH = Decimal("0.1")
+_MOST_PERCENT = Decimal(1000)  # a larger change says that the first value was near zero
+# What lines of a statement are set in relation to.
+_WHOLES = {
+    Statement.INCOME: frozenset(["net sales", "total revenues", "net revenue", "revenue"]),
+    Statement.BALANCE: frozenset(["total assets"]),
+}
+_OF_COMPANY = {Sharpening.TICKER, Sharpening.REGISTER}
+_MOVEMENT = re.compile(r"\b(?:increase|decrease|change|effect|gain|loss|adjustments?)\b", re.I)
+_TEXTS = {
+    Operation.DIFFERENCE: "By how much did the {metric} of {company} change from {before} to {now}"
+    ", {unit}? Give a decrease as a negative number.",
+    Operation.GROWTH: "By what percentage did the {metric} of {company} change from {before} to "
+    "{now}, to one decimal place? Give a decrease as a negative number.",
+    Operation.RATIO: "What {verb} the {metric} of {company} as a percentage of its {whole} "
+    "{period}, to one decimal place?",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A second value of the same company, and how it is combined with the question's own."""
+
+    operation: Operation
+    series: Series
+    point: Point
+
+
+def combined_question(
+    question: Question,
+    harder: Harder,
+    database: Database,
+    config: QuestionConfig,
+    askable: Collection[str],
+    seed: int,
+) -> Question | None:
+    """A hard question about the same point and a second one; None if no second one fits.
+
+    The second point is filed and `askable` too, and the words of the question fit no other pair.
+    """
+    parts = words_of(harder.slots, database, config)
+    if isinstance(parts, QuestionReason) or not _can_combine(parts[0], question.series):
+        return None
+    pairs = [pair for pair in _pairs(question, database) if pair.point.point_id in askable]
+    names = [f"{question.point_id}/{pair.operation}/{pair.point.point_id}" for pair in pairs]
+    for at in keyed_order(seed, "question.pair", names):
+        made = _combined_with(question, harder, pairs[at], parts[0], database, config)
+        if made is not None:
+            return made
+    return None
+
+
+def _can_combine(words: Words, series: Series) -> bool:
+    """Is the line an amount whose change has a plain meaning?"""
+    plain = SIGNED_LABEL.sub(" ", words.metric.text)
+    is_loss = LOSS_ASKED.search(plain) or _MOVEMENT.search(plain)
+    return not is_loss and not words.line and series.dimensions is None
+
+
+def _pairs(question: Question, database: Database) -> Iterator[Pair]:
+    own, series = question.point, question.series
+    if _positive(own) is None:
+        return
+    for point in database.points.of_series(series.series_id):
+        days = (own.period_end - point.period_end).days
+        is_alike = (point.months, point.fiscal_period) == (own.months, own.fiscal_period)
+        if days not in _YEAR or not is_alike or _positive(point) is None or series.unit == "ratio":
+            continue
+        yield Pair(Operation.GROWTH, series, point)
+        if not series.unit.endswith("/share"):
+            yield Pair(Operation.DIFFERENCE, series, point)
+    wholes = _WHOLES.get(Statement(series.statement), frozenset())
+    if not wholes or phrase_of(series.label).text in wholes:
+        return
+    for whole in database.of_company.get(series.company_id, ()):
+        same = (series.statement, series.unit, None)
+        if (whole.statement, whole.unit, whole.dimensions) != same:
+            continue
+        if phrase_of(whole.label).text in wholes:
+            for point in database.points.of_series(whole.series_id):
+                if _same_period(own, point) and _positive(point) is not None:
+                    yield Pair(Operation.RATIO, whole, point)
+
+
+def _same_period(first: Point, second: Point) -> bool:
+    return (first.period_start, first.period_end, first.months, first.document) == (
+        second.period_start, second.period_end, second.months, second.document,
+    )  # fmt: skip
+
+
+def _positive(point: Point) -> Decimal | None:
+    number = number_of(point.value)
+    return number if number is not None and number > 0 else None
+
+
+def _combined_with(
+    question: Question,
+    harder: Harder,
+    pair: Pair,
+    words: Words,
+    database: Database,
+    config: QuestionConfig,
+) -> Question | None:
+    is_same = pair.series.series_id == question.series.series_id
+    kept = harder.slots.sharpened if is_same else _OF_COMPANY & set(harder.slots.sharpened)
+    dates = (Sharpening.DATES,) if pair.point.period_start is not None else ()
+    slots = replace(
+        harder.slots,
+        series=pair.series,
+        point=pair.point,
+        sharpened=(*kept, *dates),
+        worded=harder.slots.worded if is_same else "",
+    )
+    other = words_of(slots, database, config)
+    amount = _amount(question, pair, database, config)
+    if isinstance(other, QuestionReason) or amount is None or rivals(slots, database):
+        return None
+    text = _text(question, harder, pair, words, other[0], amount)
+    if not check_answer(amount.answer, amount.gold, text).is_correct:
+        return None
+    return replace(
+        question,
+        text=text,
+        guideline=amount.guideline,
+        answer=amount.answer,
+        gold=amount.gold,
+        sharpened=tuple(harder.slots.sharpened),
+        level=Level.HARD,
+        means=(*harder.means, Means.TWO_POINTS),
+        combined=Combined(pair.operation, pair.series, pair.point),
+    )
+
+
+def _amount(
+    question: Question, pair: Pair, database: Database, config: QuestionConfig
+) -> Amount | None:
+    """The combined value as it is asked for; None if it says nothing."""
+    first, second = _positive(question.point), _positive(pair.point)
+    if first is None or second is None or first == second:
+        return None
+    with localcontext(prec=100):
+        if pair.operation is Operation.DIFFERENCE:
+            point, unit = question.point, question.series.unit
+            exponent = database.exponents.get((point.document, point.report, unit), 0)
+            label = question.series.label
+            return amount_of(f"{first - second:f}", unit, label, exponent, config.max_decimals)
+        part = first if pair.operation is Operation.RATIO else first - second
+        percent = (part / second * 100).quantize(_TENTH, rounding=ROUND_HALF_UP)
+    return percentage(percent) if percent and abs(percent) <= _MOST_PERCENT else None
+
+
+def _text(
+    question: Question, harder: Harder, pair: Pair, words: Words, other: Words, amount: Amount
+) -> str:
+    company = f"{words.company} ({words.identified})" if words.identified else words.company
+    before, now = _spans(question.point, pair.point, harder)
+    return (
+        _TEXTS[pair.operation]
+        .format(
+            metric=f"{words.metric.text}{words.location}",
+            company=company,
+            whole=other.metric.text,
+            verb="were" if words.metric.plural else "was",
+            period=harder.period or words.period,
+            before=before,
+            now=now,
+            unit=amount.unit_phrase,
+        )
+        .replace(", ?", "?")
+    )
+
+
+def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:
+    """The words for both periods: "the same period a year later" if they have no dates."""
+    if harder.period and (earlier := undated(before)):
+        later = "the same point" if not now.months else "the same period"
+        return re.sub(r"^(?:for|at) ", "", earlier), f"{later} of the following fiscal year"
+    spans = (period_words(point, dated=True) for point in (before, now))
+    first, second = (re.sub(r"^(?:for the period from|for|as of) ", "", span) for span in spans)
+    return first, second

@@ -1,0 +1,154 @@
+"""Demand drives supply: from the weights of families and the ideas to drafts per generator."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from construction.workflows.config import WorkflowsRecipe
+from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
+from construction.workflows.scenarios.registry import SCENARIOS
+from data.apportion import apportion
+from data.atomic import write_bytes
+from data.canonical import pretty_json
+from data.contracts import LedgerRow, LineageRow, Outcome, StageKind
+from data.errors import ConfigError
+from data.randomness import keyed_order
+from data.stage_tables import write_stage_tables
+from data.text.lexicon import load_table
+
+STAGE, REPORT = "workflow_demand", "demand.json"
+
+
+class DemandReason(StrEnum):
+    """Why an idea becomes no task."""
+
+    NO_SCENARIO = "idea.no_scenario"
+
+
+@dataclass(frozen=True, slots=True)
+class Generator:
+    """A scenario or a repair by name: its task family; `kind` is the kind of fault of a repair."""
+
+    name: str
+    task_family: str
+    kind: str = ""
+
+
+@cache
+def generators() -> Mapping[str, Generator]:
+    """All generators of tasks by name, sorted."""
+    scenarios = [Generator(each.name, each.task_family) for each in SCENARIOS.values()]
+    repairs = [Generator(each.name, each.task_family, each.kind) for each in REPAIRS.values()]
+    made = sorted((*scenarios, *repairs), key=lambda generator: generator.name)
+    return {generator.name: generator for generator in made}
+
+
+def chosen_generators(recipe: WorkflowsRecipe) -> dict[str, Generator]:
+    """Those that the recipe names, or all. Raises ConfigError for a name that there is not."""
+    known = generators()
+    if unknown := sorted(set(recipe.generators) - known.keys()):
+        raise ConfigError(
+            f"[workflows] generators: found {', '.join(unknown)}; expected some of: "
+            f"{', '.join(known)}."
+        )
+    return {
+        name: known[name] for name in known if name in recipe.generators or not recipe.generators
+    }
+
+
+def servers_of(pattern: str, available: Mapping[str, Generator]) -> list[str]:
+    """The generators that can serve the ideas of a pattern."""
+    served: Mapping[str, Any] = load_table(__package__, "serves.toml").get(pattern, {})
+    families, kinds = served.get("families", ()), served.get("kinds", ())
+    return [
+        name
+        for name, generator in available.items()
+        if generator.kind in kinds or (not generator.kind and generator.task_family in families)
+    ]
+
+
+def drafts_per_generator(
+    weights: Mapping[str, float], recipe: WorkflowsRecipe, seed: int
+) -> dict[str, int]:
+    """How many drafts each generator makes; those with none are left out.
+
+    The families share `recipe.drafts` by their weights, as far as their generators reach; without
+    weights all families are alike. Within a family the generators take turns.
+    """
+    by_family: dict[str, list[str]] = {}
+    for generator in chosen_generators(recipe).values():
+        by_family.setdefault(generator.task_family, []).append(generator.name)
+    most = {family: len(names) * recipe.per_generator for family, names in by_family.items()}
+    shares = {family: weights.get(family, 0.0) if weights else 1.0 for family in by_family}
+    served = {family: share for family, share in shares.items() if share > 0}
+    total = min(recipe.drafts, sum(most[family] for family in served))
+    numbers = apportion(served, total, most=most) if served else {}
+    counts: dict[str, int] = {}
+    for family, number in sorted(numbers.items()):
+        names = sorted(by_family[family])
+        order = [names[place] for place in keyed_order(seed, STAGE, names)]
+        for turn in range(number):
+            name = order[turn % len(order)]
+            counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items()))
+
+
+def write_demand(
+    ideas: Path | None, weights: Mapping[str, float], recipe: WorkflowsRecipe, seed: int, out: Path
+) -> None:
+    """Write what becomes of each idea, and how many drafts each generator is to make."""
+    available = chosen_generators(recipe)
+    lines = [orjson.loads(line) for line in ideas.read_bytes().splitlines()] if ideas else []
+    served = {idea["idea_id"]: servers_of(idea["seed"], available) for idea in lines}
+    rows = [_row(idea, served[idea["idea_id"]]) for idea in lines]
+    lineage = [
+        LineageRow(STAGE, "idea", idea, "generator", name, "served")
+        for idea, names in served.items()
+        for name in names
+    ]
+    ids = list(served)
+    write_stage_tables(out, StageKind.DERIVE, ids, rows, lineage=lineage, stage=STAGE, unit="idea")
+    counts = drafts_per_generator(weights, recipe, seed)
+    write_bytes(out / REPORT, pretty_json(_report(lines, served, weights, counts, available)))
+
+
+def _row(idea: Mapping[str, Any], names: Collection[str]) -> LedgerRow:
+    outcome = Outcome.CONSUMED if names else Outcome.REJECTED
+    reason = None if names else DemandReason.NO_SCENARIO
+    return LedgerRow(STAGE, "idea", idea["idea_id"], outcome, reason=reason, stratum=idea["seed"])
+
+
+def _report(
+    ideas: Sequence[Mapping[str, Any]],
+    served: Mapping[str, Sequence[str]],
+    weights: Mapping[str, float],
+    counts: Mapping[str, int],
+    available: Mapping[str, Generator],
+) -> dict[str, Any]:
+    families = {generator.task_family for generator in available.values()}
+    return {
+        "ideas": len(ideas),
+        "no_scenario": [
+            {"idea_id": idea["idea_id"], "seed": idea["seed"], "title": idea["title"]}
+            for idea in ideas
+            if not served[idea["idea_id"]]
+        ],
+        "drafts": dict(counts),
+        "unserved_weight": round(
+            sum(weight for family, weight in weights.items() if family not in families), 9
+        ),
+        "unserved_families": sorted(set(weights) - families),
+    }
+
+
+def demanded(folder: Path) -> dict[str, int]:
+    """How many drafts each generator is to make, from the output of the stage."""
+    counts: dict[str, int] = orjson.loads((folder / REPORT).read_bytes())["drafts"]
+    return counts

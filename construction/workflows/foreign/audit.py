@@ -1,0 +1,122 @@
+"""Foreign graders under attack: nothing, talk alone, and talk with one empty call of each tool.
+
+A grader is a program of somebody else's: it runs in a box of its own for each attack, without
+network and without a judge. Of the 105 graders that Claw-Eval-Live published, 41 pass an agent
+that makes one empty call per tool and writes nothing, when the judge is absent.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from construction.grading.attacks import DONE, EMPTY_CALLS, NULL, TALK
+from construction.grading.combine import PASS_THRESHOLD
+from construction.grading.programs import STDOUT, Program, Run
+from construction.workflows.foreign.reader import GRADER, ForeignTask
+
+_DRIVER = Path(__file__).with_name("driver.py")
+_MAX_BYTES = 2 << 20
+_SECONDS = 30.0
+
+
+class AuditReason(StrEnum):
+    """What is wrong with a foreign grader; renaming one is a breaking change."""
+
+    PASSED_BY_NULL = "grader.passed_by_null"
+    PASSED_BY_TALK = "grader.passed_by_talk_only"
+    PASSED_BY_EMPTY_CALLS = "grader.passed_by_empty_calls"
+    NOT_RUN = "grader.not_run"  # it ended with an error, took too long, or returned no score
+
+
+_REASONS = {
+    NULL: AuditReason.PASSED_BY_NULL,
+    TALK: AuditReason.PASSED_BY_TALK,
+    EMPTY_CALLS: AuditReason.PASSED_BY_EMPTY_CALLS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """The score of each attack (None: the grader did not return one), and what follows."""
+
+    task_id: str
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    reasons: tuple[AuditReason, ...] = ()
+
+
+def audit(task: ForeignTask, run: Run, threshold: float = PASS_THRESHOLD) -> Audited:
+    """Attack the grader of one task; `run` has a sandbox for each program."""
+    path = task.folder / GRADER
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > _MAX_BYTES:
+        return Audited(task.task_id, {}, (AuditReason.NOT_RUN,))
+    grader, driver = path.read_bytes(), _DRIVER.read_bytes()
+    scores = {}
+    for name, attempt in attempts(task).items():
+        files = {
+            "grader.py": grader,
+            "driver.py": driver,
+            "attempt.json": json.dumps(attempt).encode(),
+        }
+        ran = run(Program(files, "python3 driver.py < attempt.json", _SECONDS))
+        scores[name] = _score(ran.files.get(STDOUT, b"")) if ran.code == 0 else None
+    reasons = [
+        _REASONS[name] for name, score in scores.items() if score is not None and score >= threshold
+    ]
+    if None in scores.values():
+        reasons.append(AuditReason.NOT_RUN)
+    return Audited(task.task_id, scores, tuple(reasons))
+
+
+def _score(printed: bytes) -> float | None:
+    try:
+        score = json.loads(printed)["score"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return float(score) if isinstance(score, int | float) else None
+
+
+def attempts(task: ForeignTask) -> dict[str, dict[str, Any]]:
+    """What each attack hands in, in the words of the framework: messages, dispatches, audit."""
+    text = "\n".join(part for part in (task.prompt, task.reference, DONE) if part)
+    talk = [_message("user", task.prompt), _message("assistant", text)]
+    calls = [
+        {
+            "tool_name": name,
+            "request_body": {},
+            "response_status": 200,
+            "response_body": {},
+            "endpoint_url": "",
+        }
+        for name in task.tools
+    ]
+    described = {"task_id": task.task_id, "prompt": {"text": task.prompt}}
+    nothing: dict[str, Any] = {"messages": [], "dispatches": [], "audit_data": {}}
+    return {
+        NULL: {**nothing, "task": described},
+        TALK: {**nothing, "messages": talk, "task": described},
+        EMPTY_CALLS: {
+            "messages": talk,
+            "dispatches": calls,
+            "audit_data": _audit(task),
+            "task": described,
+        },
+    }
+
+
+def _message(role: str, text: str) -> dict[str, Any]:
+    body = {"role": role, "content": [{"type": "text", "text": text}], "text": text}
+    return {"message": body, "role": role, "content": text, "text": text}
+
+
+def _audit(task: ForeignTask) -> dict[str, Any]:
+    """The log of each service: its tools, called once without arguments."""
+    logs: dict[str, Any] = {}
+    for name in task.tools:
+        log = logs.setdefault(name.partition("_")[0], {"calls": []})
+        log["calls"].append({"endpoint": name, "request_body": {}, "response_status": 200})
+    return logs

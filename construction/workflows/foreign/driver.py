@@ -1,0 +1,124 @@
+"""Calls a foreign grader inside the box: an attempt comes in by standard input, its score goes out.
+
+    python3 -I driver.py < attempt.json > score.json
+
+Graders import the framework that they were written for. Where it is not there, its modules are
+stood in for: any name that is imported is a class that keeps what it is given. No judge is there.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import inspect
+import json
+import sys
+import types
+from collections.abc import Sequence
+from typing import Any
+
+
+class Kept:
+    """Keeps its arguments as fields; other fields are there and empty."""
+
+    def __init__(self, *values: Any, **fields: Any) -> None:
+        self.values = values
+        self.__dict__.update(fields)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return None
+
+    def __getitem__(self, name: str) -> Any:
+        return self.__dict__.get(name)
+
+    def get(self, name: str, otherwise: Any = None) -> Any:
+        return self.__dict__.get(name, otherwise)
+
+
+class _StandIn(types.ModuleType):
+    """A module in which every name is a class of its own."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        made = type(name, (Kept,), {})
+        setattr(self, name, made)
+        return made
+
+
+class _StandInFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Comes last: for modules that are not installed."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec:
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        return _StandIn(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """There is nothing to execute."""
+
+
+def _kept(value: Any) -> Any:
+    """JSON values with fields as attributes too."""
+    if isinstance(value, dict):
+        return Kept(**{name: _kept(item) for name, item in value.items()})
+    return [_kept(item) for item in value] if isinstance(value, list) else value
+
+
+def _grader(path: str) -> Any:
+    """The `grade` of the module, or of the first class in it that has one of its own."""
+    spec = importlib.util.spec_from_file_location("grader", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    own = [
+        each
+        for each in vars(module).values()
+        if isinstance(each, type) and each.__module__ == "grader" and "grade" in vars(each)
+    ]
+    if own:
+        return own[0]().grade
+    return module.grade
+
+
+def _called(grade: Any, attempt: dict[str, Any]) -> Any:
+    """Call with what it asks for by name; an argument of another name gets nothing."""
+    given = {name: _kept(value) for name, value in attempt.items() if name != "audit_data"}
+    given |= {"audit_data": attempt["audit_data"], "judge": None}
+    wanted = inspect.signature(grade).parameters.values()
+    named = {
+        each.name: given.get(each.name)
+        for each in wanted
+        if each.kind is not each.VAR_KEYWORD and each.kind is not each.VAR_POSITIONAL
+        and (each.name in given or each.default is each.empty)
+    }  # fmt: skip
+    return grade(**named)
+
+
+def _score(result: Any) -> float:
+    """A number, or the field that holds it."""
+    if isinstance(result, int | float):
+        return float(result)
+    fields = result if isinstance(result, dict) else vars(result)
+    for name in ("task_score", "score", "total", "overall", "completion"):
+        if isinstance(fields.get(name), int | float):
+            return float(fields[name])
+    raise TypeError("no score")
+
+
+def main() -> None:
+    """Grade one attempt."""
+    sys.meta_path.append(_StandInFinder())
+    out, sys.stdout = sys.stdout, sys.stderr
+    attempt = json.load(sys.stdin)
+    json.dump({"score": _score(_called(_grader("grader.py"), attempt))}, out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,150 @@
+"""The drafts of one generator, screened: candidates, worlds, input files, scores of the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from construction.grading.programs import Run
+from construction.workflows.candidates import candidate_of
+from construction.workflows.contracts import World
+from construction.workflows.panel import PANEL
+from construction.workflows.repair import candidates as repair_candidates
+from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
+from construction.workflows.repair.drafts import Repair
+from construction.workflows.repair.panel import panel_scores
+from construction.workflows.repair.screening import (
+    graded,
+    own_programs,
+    screen_repair,
+    spec_of_repair,
+)
+from construction.workflows.scenarios.registry import SCENARIOS
+from construction.workflows.screening import (
+    PILOT,
+    STAGE,
+    Piloted,
+    ScreeningConfig,
+    screened,
+)
+from construction.workflows.world_file import write_world
+from data.atomic import write_bytes
+from data.contracts import Candidate, StageKind, Verdict
+from data.contracts.attempt import Score
+from data.ledger import deciding, gated_row
+from data.pool import write_pool
+from data.stage_tables import write_stage_tables
+
+UNIT = "draft"
+WORLDS, FILES, PANEL_FILE = "worlds", "files", "panel.csv"
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorJob:
+    """What one shard makes: the drafts of a generator from number 1, with their task ids."""
+
+    generator: str
+    task_ids: tuple[str, ...]
+    seed: int
+    config: ScreeningConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A screened draft: its candidate, and what belongs to it outside the candidate."""
+
+    candidate: Candidate
+    verdicts: tuple[Verdict, ...]
+    scores: Mapping[str, float] = field(default_factory=dict)  # overall, by agent of the panel
+    world: World | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+
+def make_shard(job: GeneratorJob, out: Path) -> None:
+    """Build and screen the drafts of one generator; write the candidates and what became of all."""
+    made = list(made_by(job))
+    kept = [each for each in made if deciding(each.verdicts) is None]
+    _write_tables(made, out)
+    paths = {}
+    for each in kept:
+        for fixture in each.candidate.fixtures:
+            paths[fixture.sha256] = Path(FILES, fixture.sha256)
+            write_bytes(out / FILES / fixture.sha256, each.files[fixture.path])
+        if each.world is not None:
+            write_world(out / WORLDS / f"{each.candidate.task_id}.json", each.world)
+    write_pool(out, [each.candidate for each in kept], paths)
+    write_bytes(out / PANEL_FILE, "".join(map(_panel_lines, kept)).encode())
+
+
+def made_by(job: GeneratorJob) -> Iterator[Made]:
+    """The screened drafts of a generator, in order. Raises SandboxFailed without a sandbox."""
+    if job.generator in REPAIRS:
+        yield from _repairs(job, REPAIRS[job.generator])
+        return
+    scenario = SCENARIOS[job.generator]
+    drafts = [scenario.build(number, job.seed) for number, _ in enumerate(job.task_ids, 1)]
+    for task_id, seen in zip(job.task_ids, screened(drafts, SCENARIOS, job.config), strict=True):
+        scores = {cell.agent: cell.score.overall or 0.0 for cell in seen.cells}
+        candidate = candidate_of(seen.draft, scenario, task_id)
+        yield Made(candidate, seen.verdicts, scores, world=seen.draft.world)
+
+
+def _repairs(job: GeneratorJob, repair: Repair) -> Iterator[Made]:
+    with own_programs() as run:
+        for number, task_id in enumerate(job.task_ids, 1):
+            yield _repaired(job, repair, number, task_id, run)
+
+
+def _repaired(job: GeneratorJob, repair: Repair, number: int, task_id: str, run: Run) -> Made:
+    draft = repair.build(number, job.seed)
+    seen = screen_repair(draft, repair, run, job.config)
+    candidate = repair_candidates.candidate_of(draft, repair, task_id)
+    if seen.reason is not None:
+        return Made(candidate, (seen.verdict,))
+    grader = partial(graded, spec_of_repair(draft), run=run, threshold=job.config.pass_threshold)
+    cells = dict(panel_scores(draft, seen.delivered, grader))
+    passed = [score for score in cells.values() if _passes_pilot(score, job.config)]
+    piloted = Piloted(len(passed), len(cells))
+    scores = {agent: score.overall or 0.0 for agent, score in cells.items()}
+    verdicts = (seen.verdict, PILOT.judge(piloted, job.config))
+    return Made(candidate, verdicts, scores, files=draft.inputs)
+
+
+def _passes_pilot(score: Score, config: ScreeningConfig) -> bool:
+    required = all(part.value == 1 for part in score.parts if part.required)
+    return required and (score.overall or 0.0) >= config.pilot_threshold
+
+
+def _write_tables(made: Sequence[Made], out: Path) -> None:
+    rows, verdicts = [], []
+    for each in made:
+        name = each.candidate.task_id
+        rows.append(gated_row(STAGE, UNIT, name, deciding(each.verdicts), {}))
+        verdicts += [(name, verdict) for verdict in each.verdicts]
+    ids = [each.candidate.task_id for each in made]
+    write_stage_tables(out, StageKind.FILTER, ids, rows, verdicts=verdicts, stage=STAGE, unit=UNIT)
+
+
+def _panel_lines(made: Made) -> str:
+    """The scores of a task as lines of a score matrix: item, family, model, score."""
+    family = made.candidate.task_family
+    name = family.value if family else ""
+    lines = (f"{made.candidate.task_id},{name},{agent.name}" for agent in PANEL)
+    return "".join(
+        f"{line},{made.scores[agent.name]:.9f}\n" for line, agent in zip(lines, PANEL, strict=True)
+    )
+
+
+def write_panel(folders: Sequence[Path], path: Path) -> None:
+    """All scores of the panel as one file that the selection reads as pilot scores."""
+    lines = [(folder / PANEL_FILE).read_text("utf-8") for folder in folders]
+    write_bytes(path, ("item,family,model,score\n" + "".join(lines)).encode())
+
+
+def worlds_of(folders: Sequence[Path]) -> dict[str, Path]:
+    """The world of each task that has one, by task id."""
+    return {
+        path.stem: path for folder in folders for path in sorted((folder / WORLDS).glob("*.json"))
+    }

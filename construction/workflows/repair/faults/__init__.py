@@ -1,0 +1,1 @@
+"""The generators of workspace repair, one module for each: `REPAIR` is its record."""

@@ -1,0 +1,206 @@
+"""Screening of repair drafts, by the gate of all workflow tasks and for the same reasons.
+
+A draft is put to its reference solution, twice; to submissions without work (empty files, filler,
+stubs, the pasted prompt, the inputs copied, the inputs saved anew); to a description of the work;
+to the right repair with something else broken besides; to the recipes of its siblings; and to a
+mutant for each check. What is run is this project's own, so all programs share one box.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from typing import Any
+
+from construction.grading.attacks import reference_text
+from construction.grading.combine import combine
+from construction.grading.file_types import extension_of
+from construction.grading.null_files import LOREM, holding, saved_anew, shell, stub
+from construction.grading.programs import Program, Ran, Run
+from construction.grading.programs_box import LIMITS, run_in
+from construction.grading.spec import TaskSpec, spec_of
+from construction.grading.state import grade_state, judge_check, judge_here
+from construction.grading.state_kinds import RUNS, StateReason, is_keeping
+from construction.sandbox.box import Box
+from construction.sandbox.sandbox import Sandbox
+from construction.workflows.repair.drafts import Files, Repair, RepairDraft
+from construction.workflows.screening import SCREEN, ScreeningConfig
+from construction.workflows.trials import Tried
+from data.canonical import digest
+from data.contracts import Verdict
+from data.contracts.attempt import Score
+
+_IDLE = StateReason.NOTHING_REPAIRED
+_FAILURES = (LookupError, ValueError, TypeError, AttributeError, StopIteration, AssertionError)
+
+
+@dataclass(frozen=True, slots=True)
+class RepairScreened:
+    """A draft with what its reference delivers, what it was put to, and the verdict."""
+
+    draft: RepairDraft
+    delivered: Files
+    tried: Tried
+    verdict: Verdict
+
+    @property
+    def reason(self) -> str | None:
+        """Why it is no candidate; None if it is one."""
+        return self.verdict.reason
+
+
+def screen_repair(
+    draft: RepairDraft, repair: Repair, run: Run, config: ScreeningConfig
+) -> RepairScreened:
+    """A draft with its verdict; `run` runs programs, which are this project's own."""
+    seen, delivered = tried(draft, repair, run, config)
+    return RepairScreened(draft, delivered, seen, SCREEN.judge(seen, config))
+
+
+@contextmanager
+def own_programs() -> Iterator[Run]:
+    """A box in which programs of this project run, each in its own folder.
+
+    Raises SandboxFailed where there is no sandbox.
+    """
+    with Sandbox(Box(LIMITS)) as sandbox:
+        numbers = count()
+
+        def run(program: Program) -> Ran:
+            return run_in(sandbox, program, f"run-{next(numbers)}")
+
+        yield run
+
+
+def spec_of_repair(draft: RepairDraft) -> TaskSpec:
+    """What graders know of a draft."""
+    fields: dict[str, Any] = {
+        "task_id": f"{draft.generator}-{draft.number}",
+        "prompt": draft.prompt,
+        "checks": [check.model_dump(mode="json") for check in draft.checks],
+    }
+    return spec_of(fields)
+
+
+def graded(spec: TaskSpec, files: Files, run: Run, threshold: float) -> Score:
+    """The score of delivered files that this project wrote itself."""
+    parts = grade_state(spec, files, run, judge_here)
+    return combine(spec.task_id, parts, steps=1, gold_steps=1, threshold=threshold)
+
+
+def tried(
+    draft: RepairDraft, repair: Repair, run: Run, config: ScreeningConfig
+) -> tuple[Tried, Files]:
+    """What a draft was put to, and what its reference delivers."""
+    spec, threshold = spec_of_repair(draft), config.pass_threshold
+    once = _once(run)
+    grader = partial(graded, spec, run=once, threshold=threshold)
+    delivered = solved(repair, draft.rule, draft.inputs)
+    oracle = grader(delivered) if delivered else None
+    if oracle is None or oracle.overall != 1:
+        return Tried(int(not delivered), (oracle.overall or 0.0) if oracle else 0.0), delivered
+    differing = (
+        solved(repair, draft.rule, draft.inputs) != delivered
+        or graded(spec, delivered, run, threshold) != oracle
+    )
+    survivors, mutants, destructive = _mutants(draft, delivered, grader)
+    passes = partial(_passes, draft, run=once)
+    return (
+        Tried(
+            faults=0,
+            oracle=1.0,
+            differing=int(differing),
+            null=passes(null_deliverables(draft)),
+            talk_only=passes([_talk(spec, draft)]),
+            destructive=destructive,
+            siblings=passes(_sibling_recipes(draft, repair)),
+            survivors=survivors,
+            mutants=mutants,
+        ),
+        delivered,
+    )
+
+
+def _once(run: Run) -> Run:
+    """Runs each program once: many attacks deliver the same script."""
+    known: dict[str, Ran] = {}
+
+    def remembered(program: Program) -> Ran:
+        content = {path: digest(data) for path, data in program.files.items()}
+        key = digest([content, program.command, program.wanted])
+        if key not in known:
+            known[key] = run(program)
+        return known[key]
+
+    return remembered
+
+
+def solved(repair: Repair, rule: str, inputs: Files) -> Files:
+    """What the reference delivers for a rule; nothing where it fails on these inputs."""
+    try:
+        return repair.solve(rule, inputs)
+    except _FAILURES:
+        return {}
+
+
+def _passes(draft: RepairDraft, submissions: Iterable[Files], run: Run) -> int:
+    """How many pass. All checks are required, so the first that fails decides; reading is cheap."""
+    order = sorted(draft.checks, key=lambda check: check.kind == RUNS)
+    return sum(
+        all(judge_check(check.kind, check.params, files, run) is None for check in order)
+        for files in submissions
+    )
+
+
+def null_deliverables(draft: RepairDraft) -> Iterator[Files]:
+    """Deliveries without work: nothing, empty or filled files, and the inputs again."""
+    yield {}
+    for content in (shell, stub, _holding(LOREM), _holding(draft.prompt)):
+        yield {name: content(extension_of(name)) or b"" for name in draft.delivers}
+    yield dict(draft.inputs)
+    yield {
+        name: saved_anew(extension_of(name), data) or data for name, data in draft.inputs.items()
+    }
+
+
+def _holding(text: str) -> Any:
+    return lambda extension: holding(extension, text)
+
+
+def _talk(spec: TaskSpec, draft: RepairDraft) -> Files:
+    """The request and the checks in words, in every file that is asked for."""
+    text = reference_text(spec)
+    return {name: holding(extension_of(name), text) or b"" for name in draft.delivers}
+
+
+def _sibling_recipes(draft: RepairDraft, repair: Repair) -> Iterator[Files]:
+    """What the solutions of the other rules make of this folder."""
+    for rule in repair.rules:
+        if rule != draft.rule:
+            delivered = solved(repair, rule, draft.inputs)
+            if delivered:
+                yield {**draft.inputs, **delivered}
+
+
+def _mutants(draft: RepairDraft, delivered: Files, grader: Any) -> tuple[int, int, int]:
+    """Mutants that survive and checks without one; mutants; and destructive ones that pass.
+
+    A mutant has to lose the part of its check, and with it the pass. It loses no other, except that
+    nothing is worth keeping where nothing was mended.
+    """
+    survivors = passed = 0
+    for check in draft.checks:
+        change = draft.mutants.get(check.check_id)
+        if change is None:
+            survivors += 1
+            continue
+        files = dict(delivered)
+        change(files)
+        score = grader(files)
+        lost = {part.name for part in score.parts if part.value != 1 and part.reason != _IDLE}
+        survivors += score.passed is not False or lost != {f"check.{check.check_id}"}
+        passed += score.passed is not False and is_keeping(check.kind, check.params)
+    return survivors, len(draft.mutants), passed

@@ -1,0 +1,257 @@
+"""How a scenario is written down: records, what has to be read, wanted changes, gold answers.
+
+A `Story` collects these for one draft and makes checks of them. The weights are the same for every
+draft: 0.2 for records that were read, 0.2 for actions, the rest for accuracy, of which values
+written into records take a third where there are any. Every check of an action is required, and so
+is that the record with the overriding rule was read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from construction.workflows.contracts import Draft, Fault, FaultKind, World
+from construction.workflows.scenarios.drawing import Drawing
+from data.contracts.candidate import Answer, Check
+
+RETRIEVAL, ACTION, WRITTEN = 0.2, 0.2, 0.2  # shares of the whole task
+FAULTY = 3  # every third draft of a scenario has a fault
+Where = Mapping[str, Any]
+
+
+class Story:
+    """One draft in the making. `rule` decides the right action in it."""
+
+    def __init__(
+        self, scenario: str, number: int, seed: int, rules: Sequence[str], now: str, actor: str
+    ) -> None:
+        self.scenario, self.number = scenario, number
+        self.rule = rules[(number - 1) % len(rules)]
+        self.draw = Drawing(scenario, number, seed)
+        self.now, self.actor = now, actor
+        self._state: dict[str, dict[str, dict[str, dict[str, Any]]]] = {}
+        self._facts: dict[str, list[str]] = {}
+        self._overriding: list[str] = []
+        self._decoys: dict[str, str] = {}
+        self._changes: list[Check] = []
+        self._allowed: list[dict[str, Any]] = []
+        self._answers: list[Answer] = []
+        self._forms: list[str] = []
+
+    # Records
+
+    def add(self, service: str, collection: str, prefix: str, **fields: Any) -> str:
+        """A record with a new id; returns `service/collection/id`."""
+        identifier = fields.pop("id", None) or self.draw.identifier(prefix)
+        stored = {name: _stored(value) for name, value in fields.items()}
+        self.room(service, collection)[identifier] = {"id": identifier, **stored}
+        return f"{service}/{collection}/{identifier}"
+
+    def room(self, service: str, collection: str) -> dict[str, dict[str, Any]]:
+        return self._state.setdefault(service, {}).setdefault(collection, {})
+
+    def fields(self, record: str) -> dict[str, Any]:
+        service, collection, identifier = record.split("/", 2)
+        return self._state[service][collection][identifier]
+
+    # What has to be known
+
+    def reads(self, *records: str) -> None:
+        """Records whose whole content is needed: what a list shows of them does not suffice."""
+        for record in records:
+            known = self._facts.setdefault(record.partition("/")[0], [])
+            if record not in known:
+                known.append(record)
+
+    def overrides(self, record: str) -> None:
+        """The record with the rule, or the fact, that overrides the obvious."""
+        self._overriding.append(record)
+
+    def decoy(self, right: str, wrong: str) -> None:
+        """Two records of one collection, the second easily taken for the first."""
+        self._decoys[right] = wrong
+
+    # What has to be done
+
+    def sets(self, record: str, text: str, *, free: Sequence[str] = (), **changes: Any) -> None:
+        """The record gets these values, and keeps all others. A value may be a constraint.
+
+        Fields that are `free` may change too: some ways of doing it stamp the time, some do not.
+        """
+        service = record.partition("/")[0]
+        kept = {name: value for name, value in self.fields(record).items() if name not in free}
+        after = {**kept, **changes}
+        where = {"service": service, "record": record_name(record)}
+        self._changes.append(self._wanted("record_equals", {**where, "where": changes}, text))
+        self._allowed.append({"service": service, "where": after})
+
+    def makes(self, service: str, collection: str, text: str, **where: Any) -> None:
+        """One record is made with these values. A value may be a constraint."""
+        params = {"service": service, "where": where, "min": 1, "max": 1}
+        self._changes.append(self._wanted("record_created", params, text))
+        self._allowed.append({"service": service, "where": where})
+
+    def deletes(self, record: str, text: str) -> None:
+        service = record.partition("/")[0]
+        params = {"service": service, "record": record_name(record)}
+        self._changes.append(self._wanted("record_deleted", params, text))
+        self._allowed.append({"service": service, "where": self.fields(record)})
+
+    def _wanted(self, kind: str, params: dict[str, Any], text: str) -> Check:
+        number = len(self._changes) + 1
+        return Check(check_id=f"write.{number}", kind=kind, params=params, text=text, required=True)
+
+    # What has to be reported
+
+    def number_is(
+        self, part: str, value: float, form: str, *, unit: str | None = None, decimals: int = 0
+    ) -> None:
+        written = f"{value:.{decimals}f}"
+        self._answer(part, "number", written, form, unit=unit, decimals=decimals)
+
+    def text_is(self, part: str, value: str, form: str, aliases: Sequence[str] = ()) -> None:
+        self._answer(part, "text", value, form, aliases=tuple(aliases))
+
+    def date_is(self, part: str, value: str, form: str = "the date as YYYY-MM-DD") -> None:
+        self._answer(part, "date", value, form)
+
+    def list_is(
+        self, part: str, values: Sequence[str], form: str, *, ordered: bool = False
+    ) -> None:
+        listed = json.dumps(list(values), ensure_ascii=False)
+        self._answer(part, "list", listed, form, ordered=ordered)
+
+    def _answer(
+        self,
+        part: str,
+        kind: Literal["number", "text", "date", "list"],
+        value: str,
+        form: str,
+        **more: Any,
+    ) -> None:
+        self._answers.append(Answer(part=part, type=kind, value=value, **more))
+        self._forms.append(f"{part}: <{form}>")
+
+    # The draft
+
+    def draft(
+        self,
+        prompt: str,
+        params: Mapping[str, Any],
+        *,
+        faulty: tuple[str, str],
+        language: str = "en",
+    ) -> Draft:
+        """`faulty`: service and operation that are disturbed in every third draft."""
+        assert self._overriding, f"{self.scenario}: nothing overrides"
+        return Draft(
+            scenario=self.scenario,
+            rule=self.rule,
+            number=self.number,
+            prompt=prompt,
+            language=language,
+            guidelines=guidelines(self.now, self.actor, self._forms, language),
+            world=World(self._state, self.now, self.actor, self._faults(faulty)),
+            params=params,
+            answers=tuple(self._answers),
+            checks=self._checks(),
+            overriding=tuple(self._overriding),
+            decoys=self._decoys,
+        )
+
+    def _faults(self, faulty: tuple[str, str]) -> tuple[Fault, ...]:
+        if self.number % FAULTY:
+            return ()
+        kind = self.draw.pick((FaultKind.RATE_LIMITED, FaultKind.UNAVAILABLE))
+        return (Fault(*faulty, kind, (1,)),)
+
+    def _checks(self) -> tuple[Check, ...]:
+        overriding = self._overriding
+        facts = {
+            service: [record for record in records if record not in overriding]
+            for service, records in self._facts.items()
+        }
+        reads = [
+            _read(f"rule.{service}", service, records, required=True)
+            for service, records in _by_service(overriding).items()
+        ]
+        reads += [_read(service, service, records) for service, records in facts.items() if records]
+        action, written = self._writes()
+        return (
+            *_weighed(reads, RETRIEVAL),
+            *_weighed(action, ACTION),
+            *_weighed(written, WRITTEN),
+        )
+
+    def _writes(self) -> tuple[list[Check], list[Check]]:
+        """Checks of actions, and those of values in records: the latter count as accuracy."""
+        only = Check(
+            check_id="only",
+            kind="unchanged",
+            params={"except": self._allowed},
+            text="Nothing else is changed.",
+            required=True,
+        )
+        written = [
+            check.model_copy(update={"evidence": "accuracy"})
+            for check in self._changes
+            if _holds_a_value(check.params.get("where", {}))
+        ]
+        ids = {check.check_id for check in written}
+        return [*(c for c in self._changes if c.check_id not in ids), only], written
+
+
+def _stored(value: Any) -> Any:
+    """Whole numbers as services store them: without a point."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def record_name(record: str) -> str:
+    """What a state change calls the record `service/collection/id`."""
+    return record.partition("/")[2]
+
+
+_LEADS = {
+    "en": "It is {day}, {clock}. You act for {actor}.\n"
+    "Please end your reply with exactly these lines:",
+    "zh": "现在是 {day} {clock}，您代 {actor} 处理。\n请在回复的最后只写以下几行：",
+}
+
+
+def guidelines(now: str, actor: str, forms: Sequence[str], language: str) -> str:
+    """Clock and mailbox of the person for whom the agent acts, and the form of the report."""
+    lead = _LEADS[language].format(day=now[:10], clock=now[11:16], actor=actor)
+    return "\n".join((lead, *forms))
+
+
+def _holds_a_value(where: Where) -> bool:
+    """Does it demand a number? Such a write shows whether the agent got its facts right."""
+    return any(isinstance(v, int | float) and not isinstance(v, bool) for v in where.values())
+
+
+def _by_service(records: Sequence[str]) -> dict[str, list[str]]:
+    services = sorted({record.partition("/")[0] for record in records})
+    return {name: [r for r in records if r.partition("/")[0] == name] for name in services}
+
+
+def _read(name: str, service: str, records: Sequence[str], *, required: bool = False) -> Check:
+    return Check(
+        check_id=f"read.{name}",
+        kind="records_returned",
+        params={"service": service, "records": [record_name(record) for record in records]},
+        text=f"The records needed were read in {service}.",
+        required=required,
+        evidence="retrieval",
+    )
+
+
+def _weighed(checks: Sequence[Check], total: float) -> list[Check]:
+    """The checks with equal weights that sum to `total`, to four decimals."""
+    if not checks:
+        return []
+    each = round(total / len(checks), 4)
+    rest = round(total - each * (len(checks) - 1), 4)
+    weights = [rest, *[each] * (len(checks) - 1)]
+    return [c.model_copy(update={"weight": w}) for c, w in zip(checks, weights, strict=True)]

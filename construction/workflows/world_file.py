@@ -1,0 +1,117 @@
+"""Worlds as files: canonical JSON, checked against the declared services when it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from construction.workflows.contracts import World
+from construction.workflows.declaration import operations, service, service_names
+from construction.workflows.record_rules import record_faults
+from construction.workflows.values import FieldRule, FieldType, ValueFault, parsed_now, stored
+from data.atomic import write_bytes
+from data.canonical import canonical_json
+from data.errors import InputError
+
+MAX_BYTES = 64 << 20
+_WORLD = TypeAdapter(World)
+_TODO = "Correct the record, or build the task again."
+
+
+def write_world(path: Path, world: World) -> None:
+    """Write a world atomically. The same world is the same bytes."""
+    write_bytes(path, world_bytes(world))
+
+
+def world_bytes(world: World) -> bytes:
+    return canonical_json(asdict(world)) + b"\n"
+
+
+def read_world(path: Path) -> World:
+    """The world in a file. Raises InputError with the first fault, or OSError."""
+    if path.stat().st_size > MAX_BYTES:
+        size, limit = f"{path.stat().st_size} bytes", f"at most {MAX_BYTES}"
+        raise InputError(str(path), size, limit, _TODO)
+    return world_of(path.read_bytes(), str(path))
+
+
+def world_of(content: bytes, where: str) -> World:
+    """A world from its JSON text; `where` is named in errors. Raises InputError."""
+    try:
+        world = _WORLD.validate_python(orjson.loads(content))
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        location = ".".join(map(str, first["loc"]))[:100]
+        raise InputError(where, f"{location}: {first['msg']}", "a world", _TODO) from None
+    except orjson.JSONDecodeError as error:
+        raise InputError(where, "no JSON", "a world", _TODO, error.lineno) from None
+    if faults := world_faults(world):
+        raise InputError(where, faults[0], "records as their service declares them", _TODO)
+    return world
+
+
+def world_faults(world: World) -> list[str]:
+    """What is wrong with a world, one line each; none if services can start from it."""
+    try:
+        now = parsed_now(world.now)
+    except ValueError:
+        return ["now: no time with an offset"]
+    try:
+        stored(FieldRule(type=FieldType.EMAIL), world.actor, now)
+    except ValueFault as fault:
+        return [f"actor: {fault}"]
+    return [*_state_faults(world, now), *_fault_faults(world)]
+
+
+def _state_faults(world: World, now: datetime) -> list[str]:
+    faults = []
+    for name, collections in world.state.items():
+        if name not in service_names():
+            faults.append(f"{name[:60]}: no such service")
+            continue
+        declared = service(name).collections
+        for plural, records in collections.items():
+            if plural not in declared:
+                faults.append(f"{name}.{plural[:60]}: no such collection")
+                continue
+            for record_id, fields in records.items():
+                where = f"{name}/{plural}/{record_id[:60]}"
+                faults += [
+                    f"{where}: {fault}"
+                    for fault in _record_faults(world, name, plural, record_id, fields, now)
+                ]
+    return faults
+
+
+def _record_faults(
+    world: World, name: str, plural: str, record_id: str, fields: Mapping[str, Any], now: datetime
+) -> list[str]:
+    if fields.get("id") != record_id:
+        return ["id: not the id under which it is kept"]
+    rules = service(name).collections[plural].fields
+    faults = [f"{field[:60]}: no such field" for field in fields.keys() - {"id", *rules}]
+    for field, rule in rules.items():
+        if field not in fields:
+            continue
+        try:
+            if stored(rule, fields[field], now) != fields[field]:
+                faults.append(f"{field}: not written as services write it")
+        except ValueFault as fault:
+            faults.append(f"{field}: {fault}")
+    if faults:
+        return faults
+    return [message for _, message in record_faults(world.state, name, plural, fields, now)]
+
+
+def _fault_faults(world: World) -> list[str]:
+    return [
+        f"faults: no such operation as {fault.service[:60]}.{fault.operation[:60]}"
+        for fault in world.faults
+        if fault.service not in world.state or fault.operation not in operations(fault.service)
+    ]

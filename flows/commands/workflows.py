@@ -1,0 +1,91 @@
+"""Workflow tasks by themselves: `workflows`."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from flows.commands.options import Config, Key, WriteTo, given
+
+if TYPE_CHECKING:
+    from flows.build_snapshot import Built
+
+
+def workflows_command(
+    signals: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Popularity snapshots, with the date in each name; none: the demo's."),
+    ] = None,
+    tasks: Annotated[
+        int | None, typer.Option(min=1, help="How many tasks the release takes of the pool.")
+    ] = None,
+    drafts: Annotated[
+        int | None, typer.Option(min=1, help="How many drafts are made and screened.")
+    ] = None,
+    per_generator: Annotated[
+        int | None, typer.Option(min=1, help="How many drafts one scenario makes at most.")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes for the sharded stages.")
+    ] = None,
+    config: Config = None,
+    key: Key = None,
+    out: WriteTo = Path("workflows"),
+) -> None:
+    """Write a release of workflow tasks alone; print what became of the drafts."""
+    from data.progress import console
+    from flows.build_snapshot import WORKFLOWS_ALONE, build
+    from flows.prefect_adapter import without_prefect
+    from flows.recipe import load_settings
+    from flows.source import with_signals
+
+    started = time.perf_counter()
+    runtime = given(signals=signals, key_file=key, workers=workers, out=out)
+    sections = {
+        "workflows": given(drafts=drafts, per_generator=per_generator),
+        "selection": given(max_tasks=tasks),
+    }
+    overrides: dict[str, Any] = {"runtime": runtime} | {k: v for k, v in sections.items() if v}
+    settings = load_settings(config, overrides).dated(dt.datetime.now(dt.UTC).date())
+    console.print("starting …")
+    with without_prefect():
+        built = build(settings.recipe, settings.runtime, WORKFLOWS_ALONE, with_signals)
+    _print(built, time.perf_counter() - started)
+
+
+def _print(built: Built, seconds: float) -> None:
+    """The funnel, what no scenario serves, the families, and where the release is."""
+    from data.staging.print import print_funnel
+    from flows.stages.workflows import released_lines
+
+    print_funnel(built.staging)
+    print("\n".join(released_lines(built.snapshot.path)))
+    print(f"{built.tasks} tasks in {built.snapshot.path} (verified, {seconds:.0f} s)")
+    print(f"digest {built.snapshot.digest}")
+
+
+def has_foreign_tasks(folder: Path) -> bool:
+    """Does the folder, or one in it, hold a task.yaml?"""
+    return (folder / "task.yaml").is_file() or any(folder.glob("*/task.yaml"))
+
+
+def foreign_lines(folder: Path) -> tuple[int, list[str]]:
+    """How many foreign tasks there are, and a line for each gap and each fault of a grader."""
+    from construction.grading.programs_box import run_in_box
+    from construction.workflows.foreign.audit import audit
+    from construction.workflows.foreign.reader import read_task, task_folders
+    from data.neutralise import one_line
+
+    folders = task_folders(folder)
+    lines = []
+    for task_folder in folders:
+        task = read_task(task_folder)
+        lines += [f"{task.task_id}: {gap.missing}: {gap.name}" for gap in task.gaps]
+        audited = audit(task, run_in_box)
+        scores = ", ".join(f"{name} {score}" for name, score in audited.scores.items())
+        lines += [f"{task.task_id}: {reason} ({scores})" for reason in audited.reasons]
+    return len(folders), list(map(one_line, lines))

@@ -1,0 +1,196 @@
+"""One instance of services: a world in one SQLite file, and the chained log of requests to it.
+
+The file holds the world as it was at the start and every request since. The engine is pure, so that
+the log leads to the present world: opening a file makes the requests again and checks each status.
+What a killed process had answered is in the file; what it had not answered never happened. (The
+file is synced when it is closed, so that a power cut may cost the last requests, never the chain.)
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from construction.workflows.contracts import Request, Response, World
+from construction.workflows.diff import changes_of
+from construction.workflows.engine import handle
+from construction.workflows.world_file import world_bytes, world_of
+from data.atomic import PRIVATE_FILE
+from data.canonical import canonical_json
+from data.contracts.attempt import AuditRow, StateChange
+from data.errors import BenchmintError, InputError
+from data.hash_chain import FIRST, BrokenChain, follows, linked
+
+RUNNING, CLOSED = "running", "closed"
+_COLUMNS = tuple(column.name for column in fields(AuditRow))
+_TODO = "Start a new instance from the task's world."
+_TABLES = """
+CREATE TABLE about (name TEXT PRIMARY KEY, value BLOB NOT NULL);
+CREATE TABLE log (number INTEGER PRIMARY KEY, entry BLOB NOT NULL);
+CREATE TRIGGER log_is_not_changed BEFORE UPDATE ON log
+BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+CREATE TRIGGER log_is_not_shortened BEFORE DELETE ON log
+BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+"""
+
+
+class InstanceGone(BenchmintError):
+    """An instance can no longer answer: its file is closed, gone or broken. No agent's doing."""
+
+
+class Instance:
+    """Answers requests one after another; several threads may ask.
+
+    `world` is the present one, `audit` the log. `was_killed`: the process that had it open before
+    ended without closing it.
+    """
+
+    def __init__(self, path: Path, database: sqlite3.Connection, world: World) -> None:
+        self.path, self.world = path, world
+        self.audit: list[AuditRow] = []
+        self.was_killed = False
+        self._database: sqlite3.Connection | None = database
+        self._last = FIRST
+        self._lock = threading.Lock()
+
+    @classmethod
+    def start(cls, path: Path, world: World) -> Instance:
+        """A new instance in a new file. Raises InputError if the file is there already."""
+        if path.exists():
+            raise InputError(str(path), "a file", "no file yet", "Choose another name.")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE_FILE))
+        database = _connection(path)
+        database.executescript(_TABLES)
+        rows = [("world", world_bytes(world)), ("status", RUNNING.encode())]
+        with database:
+            database.executemany("INSERT INTO about VALUES (?, ?)", rows)
+        return cls(path, database, world)
+
+    @classmethod
+    def reopen(cls, path: Path) -> Instance:
+        """The instance in a file, with all that was answered.
+
+        Raises InputError if there is no such file, BrokenChain if its log was altered.
+        """
+        database, about = _opened(path)
+        instance = cls(path, database, world_of(about["world"], str(path)))
+        instance.was_killed = about["status"] != CLOSED.encode()
+        try:
+            for entry in _entries(database, path):
+                instance._repeat(entry)
+            _set_status(database, RUNNING)
+        except BaseException:
+            database.close()
+            raise
+        return instance
+
+    def answer(self, request: Request) -> Response:
+        """The answer to a request, once it is in the file. Raises InstanceGone."""
+        with self._lock:
+            if self._database is None:
+                raise InstanceGone(f"{self.path}: this instance was closed.")
+            handled = handle(self.world, request)
+            (row,) = handled.audit
+            entry = linked(self._last, {name: getattr(row, name) for name in _COLUMNS})
+            try:
+                with self._database:
+                    raw = canonical_json(entry)
+                    self._database.execute("INSERT INTO log (entry) VALUES (?)", (raw,))
+            except sqlite3.Error as error:
+                raise InstanceGone(f"{self.path}: {type(error).__name__}: {error}") from error
+            self.world, self._last = handled.world, entry["hash"]
+            self.audit.append(row)
+            return handled.response
+
+    @property
+    def changes(self) -> tuple[StateChange, ...]:
+        """What differs from the state at the start."""
+        return changes_of(self.world)
+
+    def close(self) -> None:
+        """Write everything to the disk. Further requests raise InstanceGone."""
+        with self._lock:
+            if self._database is not None:
+                with suppress(sqlite3.Error):
+                    _set_status(self._database, CLOSED)
+                    self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                self._database.close()
+                self._database = None
+
+    def __enter__(self) -> Instance:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _repeat(self, entry: Mapping[str, Any]) -> None:
+        """Make a logged request again. Raises BrokenChain if it does not end as it did."""
+        row = row_of(entry)
+        handled = handle(self.world, Request(row.service, row.operation, row.arguments))
+        if handled.audit != (row,):
+            number = len(self.audit) + 1
+            raise BrokenChain(f"{self.path}: request {number} ended otherwise than the log says.")
+        self.world, self._last = handled.world, entry["hash"]
+        self.audit.append(row)
+
+
+def row_of(entry: Mapping[str, Any]) -> AuditRow:
+    """The audit row of an entry of the log."""
+    row = {name: entry[name] for name in _COLUMNS}
+    return AuditRow(**{**row, "records": tuple(entry["records"])})
+
+
+def logged(path: Path) -> list[dict[str, Any]]:
+    """The entries of an instance's log, whoever has it open. Raises InputError, BrokenChain."""
+    database, _ = _opened(path)
+    with closing(database):
+        return list(_entries(database, path))
+
+
+def _connection(path: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(path, check_same_thread=False, timeout=10)
+    database.execute("PRAGMA journal_mode=WAL")
+    database.execute("PRAGMA synchronous=NORMAL")
+    return database
+
+
+def _opened(path: Path) -> tuple[sqlite3.Connection, dict[str, bytes]]:
+    if not path.is_file():
+        raise InputError(str(path), "no file", "an instance of services", _TODO)
+    try:
+        database = _connection(path)
+        about = dict(database.execute("SELECT name, value FROM about"))
+    except sqlite3.Error as error:
+        actual = type(error).__name__
+        raise InputError(str(path), actual, "an instance of services", _TODO) from error
+    if about.keys() != {"world", "status"}:
+        database.close()
+        raise InputError(str(path), "other content", "an instance of services", _TODO)
+    return database, about
+
+
+def _entries(database: sqlite3.Connection, path: Path) -> Iterator[dict[str, Any]]:
+    previous = FIRST
+    rows = database.execute("SELECT number, entry FROM log ORDER BY number")
+    for expected, (number, raw) in enumerate(rows, start=1):
+        entry = orjson.loads(raw)
+        if number != expected or not follows(entry, previous):
+            raise BrokenChain(
+                f"{path}: entry {expected} of the log was altered, or an earlier one was removed."
+            )
+        previous = entry["hash"]
+        yield entry
+
+
+def _set_status(database: sqlite3.Connection, status: str) -> None:
+    with database:
+        database.execute("UPDATE about SET value = ? WHERE name = 'status'", (status.encode(),))

@@ -1,0 +1,86 @@
+"""Serving instances over HTTP and MCP on one socket, for callers of this machine alone."""
+
+from __future__ import annotations
+
+import gc
+import socket
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from data.loopback import own_hosts, own_origins
+from flows.http_server import Guard, serve_app, serving
+from flows.services.http_app import http_app
+from flows.services.mcp_app import mcp_server
+from flows.services.tokens import Instances, TokenCheck
+
+MCP_PATH = "/mcp"
+POLICY = (
+    "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+CONNECTIONS = 500
+_MAX_BODY = 128 * 1024
+_MAX_SESSIONS = 1000
+_IDLE_SECONDS = 600.0
+
+
+class _Fork:
+    """Sends requests to MCP or to the routes by their path; MCP has the lifespan.
+
+    Routes are tried one after another, so that each service has an application of its own; that of
+    all services describes them, and answers what none of them knows.
+    """
+
+    def __init__(self, services: Sequence[str], mcp: Starlette) -> None:
+        self._by_name: dict[str, ASGIApp] = {name: http_app([name]) for name in services}
+        self._all, self._mcp = http_app(services), mcp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan" or scope["path"] == MCP_PATH:
+            await self._mcp(scope, receive, send)
+            return
+        name = scope["path"][1:].partition("/")[0]
+        await self._by_name.get(name, self._all)(scope, receive, send)
+
+
+def _mcp_app(port: int) -> Starlette:
+    return mcp_server().streamable_http_app(
+        streamable_http_path=MCP_PATH,
+        json_response=True,
+        max_request_body_size=_MAX_BODY,
+        max_sessions=_MAX_SESSIONS,
+        session_idle_timeout=_IDLE_SECONDS,
+        transport_security=TransportSecuritySettings(
+            enable_dns_rebinding_protection=True,
+            allowed_hosts=own_hosts(port),
+            allowed_origins=own_origins(port),
+        ),
+    )
+
+
+def _guarded(mcp: Starlette, instances: Instances, port: int) -> Guard:
+    fork = _Fork(instances.services(), mcp)
+    return Guard(TokenCheck(fork, instances), port, POLICY)
+
+
+def serve_instances(instances: Instances, listening: socket.socket, port: int) -> None:
+    """Serve until interrupted; callers name the server 127.0.0.1:PORT."""
+    gc.freeze()  # worlds live as long as the server: no collection need visit them again
+    serve_app(_guarded(_mcp_app(port), instances, port), listening, CONNECTIONS)
+
+
+@asynccontextmanager
+async def serving_instances(
+    instances: Instances, listening: socket.socket, port: int
+) -> AsyncIterator[None]:
+    """Serve in the running event loop while the block runs."""
+    mcp = _mcp_app(port)
+    async with (
+        mcp.router.lifespan_context(mcp),
+        serving(_guarded(mcp, instances, port), listening, CONNECTIONS),
+    ):
+        yield

@@ -1,0 +1,97 @@
+"""The stages of the workflows lane: demand for tasks, and the drafts that pass their screening."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from construction.judging.candidate_ideas import IDEAS_FILE
+from construction.signals.mixture import task_weights
+from construction.workflows.demand import REPORT, demanded, write_demand
+from construction.workflows.demand import STAGE as DEMAND
+from construction.workflows.pool import UNIT, GeneratorJob, make_shard
+from construction.workflows.screening import STAGE as SCREENING
+from data.apportion import total_variation
+from data.contracts import StageKind
+from data.stages import Shard, Stage, Unit
+from flows.run import Run, Work
+from flows.stages.signals import CANDIDATE_IDEAS, SIGNALS
+
+
+def is_given(run: Run) -> bool:
+    """Is there a mixture, and are drafts wanted?"""
+    return bool(run.runtime.signals) and run.recipe.workflows.drafts > 0
+
+
+def _demand(work: Work, out: Path) -> None:
+    recipe = work.run.recipe
+    (ideas,) = work.folders(CANDIDATE_IDEAS.name)
+    weights = task_weights(work.folders(SIGNALS.name))
+    write_demand(ideas / IDEAS_FILE, weights, recipe.workflows, recipe.release.seed, out)
+
+
+WORKFLOW_DEMAND = Stage(
+    name=DEMAND,
+    meaning="Which scenarios can serve an idea, and how many tasks does each make?",
+    units=(Unit("idea", StageKind.DERIVE),),
+    settings=("workflows", "release.seed"),
+    reads=(SIGNALS.name, CANDIDATE_IDEAS.name),
+    compute=_demand,
+)
+
+
+def _shards(work: Work) -> list[Shard]:
+    """The drafts of each generator."""
+    run = work.run
+    config, seed = run.recipe.workflows.screening, run.recipe.release.seed
+    shards = []
+    for name, count in demanded(work.folder(WORKFLOW_DEMAND.name)).items():
+        ids = tuple(run.opaque("w", f"{name}-{number}") for number in range(1, count + 1))
+        job = GeneratorJob(name, ids, seed, config)
+        shards.append(Shard([name, count], partial(make_shard, job)))
+    return shards
+
+
+WORKFLOWS = Stage(
+    name=SCREENING,
+    meaning="Does the reference solve it, does nothing else, and do agents differ on it?",
+    units=(Unit(UNIT, StageKind.FILTER),),
+    settings=("workflows.screening", "release.seed"),
+    reads=(WORKFLOW_DEMAND.name,),
+    shards=_shards,
+    uses_key=True,
+)
+
+
+def workflows_report(folders: Sequence[Path]) -> dict[str, Any] | None:
+    """What the lane tells the auditor: drafts by generator, and ideas that no scenario serves."""
+    for folder in folders:
+        report: dict[str, Any] = orjson.loads((folder / REPORT).read_bytes())
+        return report
+    return None
+
+
+def released_lines(snapshot: Path) -> list[str]:
+    """Lines about a release of workflow tasks: families, distance from demand, unserved ideas."""
+    report = orjson.loads((snapshot / "public/audit/selection.json").read_bytes())
+    rows = [
+        orjson.loads(line) for line in (snapshot / "public/tasks.jsonl").read_bytes().splitlines()
+    ]
+    families = Counter(row["task_family"]["value"] for row in rows if row["task_family"])
+    lines = [f"{n:4} {family}" for family, n in sorted(families.items(), key=lambda x: -x[1])]
+    weights = report["family_weights"]
+    if weights:
+        distance = total_variation(weights, families)
+        lines.append(f"{len(families)} families, total variation distance {distance:.3f}")
+    demand = report["workflows"] or {"no_scenario": [], "ideas": 0}
+    missing = Counter(idea["seed"] for idea in demand["no_scenario"])
+    lines.append(
+        f"{len(demand['no_scenario'])} of {demand['ideas']} ideas have no scenario"
+        + (f": {', '.join(f'{seed} {n}' for seed, n in missing.most_common())}" if missing else "")
+    )
+    return lines

@@ -1,0 +1,81 @@
+"""Names that may be results although nothing is said of making them."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.mentions.named_files import named_files, output_files
+from tests.construction.sessions.instances import said
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Summarise the contracts. The result goes to summary.docx.", "summary.docx"),
+        ("I expect two files from you: clean.csv and log.txt.", "log.txt"),
+        ("When you are done I should find ranking.csv in the folder.", "ranking.csv"),
+        ("Your answer belongs in answer.txt.", "answer.txt"),
+        ("Name the file notes_2024.md.", "notes_2024.md"),
+        ("Have the memo ready as memo.docx by noon.", "memo.docx"),
+        ("Compare the drafts; differences go into diff.md.", "diff.md"),
+        ("Everything in one workbook, All.xlsx, with a tab per region.", "All.xlsx"),
+        ("Write the names of the winners to winners.txt.", "winners.txt"),
+        ("The report lives at q3.md once you are done.", "q3.md"),
+        ("Leave the finished version at final.docx.", "final.docx"),
+        ("Final answer file: `final.txt`.", "final.txt"),
+        ("Plan.xlsx should have a tab for each month.", "Plan.xlsx"),
+        ("A second file, extra.csv, lists the rejected rows.", "extra.csv"),
+        ("Save one file per week: week_1.csv, week_2.csv.", "week_2.csv"),
+        ("Document your assumptions in assumptions.md", "assumptions.md"),
+        ("The top five into top5.csv, please.", "top5.csv"),
+        ("Summarise the minutes in a new doc page2.docx", "page2.docx"),
+        ("Write a page and link to details.md, which you also write.", "details.md"),
+        ("First, an Excel file Stats.xlsx with two sheets.", "Stats.xlsx"),
+        ('Excel file "Stats.xlsx" with two sheets', "Stats.xlsx"),
+        ("## Output\n\n- `top.json`: the ten busiest hosts", "top.json"),
+        ("**Deliverables**\n`top.json` holds the ten busiest hosts.", "top.json"),
+        ("I'd like:\n\n  • top.json with the ten busiest hosts", "top.json"),
+        ("需要提交：answer.json，其中包含两个字段", "answer.json"),
+        ("文件名为 list.csv。", "list.csv"),
+    ],
+)
+def test_it_is_a_result_unless_such_a_file_exists(text: str, name: str) -> None:
+    instance = said(text)
+    assert name in [mention.path for mention in output_files(instance)]
+    assert name not in [mention.path for mention in named_files(instance).declared]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("I have one file, data.csv, with all rows.", "data.csv"),
+        ("There is a list (people.csv) with all names.", "people.csv"),
+        ("Look into data.csv", "data.csv"),
+        ("A config file settings.toml is included.", "settings.toml"),
+        ("See guide.pdf for the format.", "guide.pdf"),
+        ("Write a summary of the rows in data.csv.", "data.csv"),
+        ("我有一个表格，people.csv", "people.csv"),
+        ("我手上有大约七万行日志，存放在\naccess.log，帮我看看", "access.log"),
+    ],
+)
+def test_what_is_said_to_be_at_hand_stays_an_input(text: str, name: str) -> None:
+    assert [mention.path for mention in named_files(said(text)).declared] == [name]
+
+
+def test_a_name_below_a_heading_of_inputs_stays_an_input() -> None:
+    text = "## Output\n\n- top.json: the hosts\n\n## Given\n\n- `hosts.csv` holds the hosts"
+    assert [mention.path for mention in named_files(said(text)).declared] == ["hosts.csv"]
+
+
+def test_a_silent_name_is_a_result_where_other_inputs_are_given() -> None:
+    """Nothing says what `ranks.txt` is: an input alone, a result beside `people.csv`."""
+    instance = said("Sort people.csv by age. Ranks: ranks.txt")
+    assert [mention.silent for mention in named_files(instance).declared] == [False, True]
+    assert output_files(instance) == ()
+    assert [mention.path for mention in output_files(instance, ["people.csv"])] == ["ranks.txt"]
+    assert output_files(instance, ["people.csv", "in/ranks.txt"]) == ()
+
+
+def test_what_the_words_speak_of_as_there_is_not_silent() -> None:
+    for text in ("policy.md says so.", "As described in policy.md, pay.", "Use our policy.md."):
+        assert [mention.silent for mention in named_files(said(text)).declared] == [False], text

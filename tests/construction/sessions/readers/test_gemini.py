@@ -1,0 +1,60 @@
+"""Sessions of Gemini CLI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from construction.sessions.readers.gemini import read
+from data.contracts import ReadIssue, Role, SourceFormat
+from tests.construction.sessions.readers.written import document, lines, session, typed
+
+_CALL = {
+    "id": "c1",
+    "name": "read_file",
+    "args": {"path": "stock.csv"},
+    "status": "success",
+    "result": [{"functionResponse": {"response": {"output": "oak,3"}}}],
+}
+_FAILED = {"id": "c2", "name": "shell", "args": {}, "status": "error", "resultDisplay": "no"}
+_MESSAGES: list[dict[str, Any]] = [
+    {
+        "type": "user",
+        "content": [{"text": "Count the stock."}],
+        "timestamp": "2026-02-01T08:00:00Z",
+    },
+    {"type": "info", "content": "Model changed."},
+    {"type": "gemini", "content": "I count.", "model": "m", "toolCalls": [_CALL, _FAILED]},
+]
+
+
+def test_lines(tmp_path: Path) -> None:
+    head = {"sessionId": "s1", "projectHash": "h", "startTime": "2026-02-01T07:59:00Z"}
+    changed = {"$set": {"lastUpdated": "2026-02-01T08:01:00Z"}}
+    parsed = session(read, lines(tmp_path, [head, _MESSAGES[0], changed, *_MESSAGES[1:]]))
+    assert (parsed.session_id, parsed.source_format) == ("s1", SourceFormat.GEMINI)
+    assert parsed.started_at == 1769932740
+    assert typed(parsed.turns) == ["Count the stock."]
+    assert [turn.role for turn in parsed.turns] == [Role.USER, Role.ASSISTANT]
+    calls = parsed.turns[1].tool_calls
+    assert [(call.name, call.result, call.is_error) for call in calls] == [
+        ("read_file", "oak,3", False),
+        ("shell", "no", True),
+    ]
+    assert parsed.dropped == {"bookkeeping": 1}
+
+
+def test_a_document_and_a_history_of_parts(tmp_path: Path) -> None:
+    whole = session(read, document(tmp_path, {"projectHash": "h", "messages": _MESSAGES}))
+    assert len(whole.turns) == 2
+    parts = [{"text": "What is this?"}, {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}]
+    history = [{"role": "user", "parts": parts}, {"role": "model", "parts": [{"text": "A dot."}]}]
+    drawn = session(read, document(tmp_path, {"history": history}))
+    assert [turn.said for turn in drawn.turns] == ["What is this?", "A dot."]
+    assert [item.data for item in drawn.turns[0].attachments] == ["AAAA"]
+
+
+def test_a_session_without_messages_is_an_issue(tmp_path: Path) -> None:
+    (issue,) = read(lines(tmp_path, [{"sessionId": "s1", "projectHash": "h"}]))
+    assert isinstance(issue, ReadIssue)
+    assert issue.reason == "file.no_records"

@@ -1,0 +1,190 @@
+"""Levels: what makes questions harder, and that two values lead to the answer by the steps."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import polars as pl
+import pytest
+
+from construction.grading.grade import grade
+from construction.grading.oracle import oracle
+from construction.grading.spec import spec_of
+from construction.statements.periods.calendar import year_ends
+from construction.statements.periods.config import PeriodConfig
+from construction.statements.questions.ambiguity import index_database
+from construction.statements.questions.contracts import (
+    Level,
+    LevelConfig,
+    Means,
+    Operation,
+    Question,
+    QuestionConfig,
+)
+from construction.statements.questions.levels import level_counts, leveled
+from construction.statements.questions.make import make_questions
+from construction.statements.questions.output import candidate_of
+from construction.statements.questions.wording import SYNONYMS, phrase_of
+from construction.statements.tools import database as tools
+from tests.construction.statements.questions.small import Book, drawn
+
+ALL_MEDIUM, ALL_HARD = LevelConfig(medium=1, hard=0), LevelConfig(medium=0, hard=1)
+QUARTER = {"months": 3, "fiscal_period": "Q1", "period_type": "quarter", "calendar_period": None}
+
+
+def made(book: Book, levels: LevelConfig, *points: str) -> list[Question]:
+    statements, config = book.close(), QuestionConfig(levels=levels)
+    easy = make_questions(drawn(*points), statements, config, 7).questions
+    askable = statements.points["point_id"].to_list()
+    index = index_database(statements, config.round_share)
+    return leveled(easy, index, config, frozenset(askable), 7)
+
+
+def oracle_passes(book: Book, question: Question) -> bool:
+    statements = book.close()
+    database = tools.index_database(statements.companies, statements.series, statements.points)
+    spec = spec_of(candidate_of(question, "q-1").model_dump(mode="json"))
+    return grade(spec, oracle(spec, database)).overall == 1
+
+
+def quarters(book: Book, company: str, name: str, before: str, now: str) -> tuple[str, str]:
+    """Two first quarters of fiscal years that end in March."""
+    line = book.line(company, name)
+    return (
+        book.value(line, before, date(2009, 6, 30), period_start=date(2009, 4, 1),
+                   **QUARTER | {"fiscal_year": 2010}),
+        book.value(line, now, date(2010, 6, 30), period_start=date(2010, 4, 1),
+                   **QUARTER | {"fiscal_year": 2011}),
+    )  # fmt: skip
+
+
+def test_a_synonym_replaces_the_label_and_the_period_loses_its_dates() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    _, now = quarters(book, company, "Income statement | Net sales", "4000000", "5000000")
+    (question,) = made(book, ALL_MEDIUM, now)
+    assert question.level is Level.MEDIUM
+    assert question.means == (Means.SYNONYM, Means.UNDATED_PERIOD)
+    assert "turnover" in question.text
+    assert "net sales" not in question.text
+    assert "for the first quarter of the fiscal year to March 2011" in question.text.replace(
+        "For the", "for the"
+    )
+    assert "2010" not in question.text
+    assert candidate_of(question, "q-1").difficulty == "medium"
+    assert oracle_passes(book, question)
+
+
+def test_no_synonym_that_another_line_shares() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    sales = book.line(company, "Income statement | Net sales")
+    other = book.line(company, "Income statement | Turnover")
+    point = book.value(sales, "5000000")
+    book.value(other, "6000000")
+    (question,) = made(book, ALL_MEDIUM, point)
+    assert question.level is Level.EASY
+
+
+def test_the_label_of_the_filing_is_preferred_if_only_that_line_has_it() -> None:
+    for other, expected in {"Cost of milling": Means.FILER_WORDING, "Grain bought": None}.items():
+        book = Book()
+        company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+        line = book.line(company, "Income statement | Raw material expense")
+        second = book.line(company, "Income statement | Other costs")
+        point = book.value(line, "5000000")
+        book.value(second, "700000", line=2)
+        book.row(1, "Grain bought", line, company_id=company)
+        book.row(2, other, second, company_id=company)
+        (question,) = made(book, ALL_MEDIUM, point)
+        assert question.means == (() if expected is None else (expected,))
+        assert ("grain bought" in question.text) == (expected is not None)
+
+
+def test_two_values_make_a_growth_or_a_difference() -> None:
+    seen = set()
+    for name in ("Net sales", "Cost of sales", "Interest expense", "Gross profit", "Net profit"):
+        book = Book()
+        company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+        before, now = quarters(book, company, f"Cash flow statement | {name}", "4000000", "5000000")
+        (question,) = made(book, ALL_HARD, now)
+        if question.level is Level.EASY:
+            continue
+        assert question.combined is not None
+        assert (question.point_id, question.combined.point.point_id) == (now, before)
+        assert Means.TWO_POINTS in question.means
+        assert "the same period of the following fiscal year" in question.text
+        expected = {"growth": "25.0 percent", "difference": "1 million US dollars"}
+        assert question.answer == expected[question.combined.operation]
+        assert oracle_passes(book, question)
+        candidate = candidate_of(question, "q-1")
+        assert candidate.difficulty == "hard"
+        values = [stone.value for stone in candidate.milestones if stone.type == "number"]
+        assert values == ["5000000", "4000000"]
+        seen.add(question.combined.operation)
+    assert seen == {Operation.GROWTH, Operation.DIFFERENCE}
+
+
+def test_a_line_is_set_in_relation_to_the_whole() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    cash = book.line(company, "Balance sheet | Cash and cash equivalents")
+    total = book.line(company, "Balance sheet | Total assets")
+    point = book.value(cash, "1000000", months=0)
+    whole = book.value(total, "8000000", months=0)
+    (question,) = made(book, ALL_HARD, point)
+    assert question.combined is not None
+    assert (question.combined.operation, question.combined.point.point_id) == ("ratio", whole)
+    assert question.answer == "12.5 percent"
+    assert "liquid funds of Ardent Mills Inc. as a percentage of its total assets" in question.text
+    assert oracle_passes(book, question)
+
+
+def test_a_value_that_is_not_askable_is_no_second_one() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    before, now = quarters(book, company, "Income statement | Net sales", "4000000", "5000000")
+    statements, config = book.close(), QuestionConfig(levels=ALL_HARD)
+    easy = make_questions(drawn(now), statements, config, 7).questions
+    index = index_database(statements, config.round_share)
+    (question,) = leveled(easy, index, config, frozenset([now]), 7)
+    assert question.level is Level.EASY
+    assert before not in str(question)
+
+
+def test_shares_are_counted_and_their_order_is_keyed() -> None:
+    book = Book()
+    points = []
+    for number in range(10):
+        company = book.company(f"sec:{number}", f"Mill{number:02} Works Inc.", source="sec")
+        points += [quarters(book, company, "Income statement | Net sales", "4000000", "5000000")[1]]
+    levels = LevelConfig(medium=0.3, hard=0.2)
+    questions = made(book, levels, *points)
+    counts = level_counts(questions, QuestionConfig(levels=levels))
+    assert counts["questions"] == {"easy": 5, "medium": 3, "hard": 2}
+    assert counts["means"]["two_points"] == 2
+    assert made(book, levels, *reversed(points)) == questions
+
+
+def test_shares_of_more_than_all_are_refused() -> None:
+    with pytest.raises(ValueError, match="together at most 1"):
+        LevelConfig(medium=0.7, hard=0.4)
+
+
+def test_synonyms_are_finished_phrases_of_known_lines_and_differ_from_them() -> None:
+    for phrase, synonym in SYNONYMS.items():
+        assert phrase_of(phrase).text == phrase
+        assert phrase_of(synonym).text == synonym
+        assert phrase_of(synonym).bag != phrase_of(phrase).bag
+
+
+def test_rounded_days_are_written_as_months_and_years_as_the_company_names_them() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    _, now = quarters(book, company, "Income statement | Net sales", "4000000", "5000000")
+    (question,) = made(book, LevelConfig(medium=0, hard=0), now)
+    assert "the first quarter of fiscal year 2011 (April to June 2010)" in question.text
+    companies = book.close().companies
+    target = companies.with_columns(company_id=pl.lit("sec:27419"))
+    ends = year_ends(pl.concat([companies, target]), PeriodConfig())
+    assert ends["label_start"].to_list() == [False, True]

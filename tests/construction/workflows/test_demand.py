@@ -1,0 +1,101 @@
+"""Demand: which ideas can be served, and how many drafts each generator makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import polars as pl
+import pytest
+
+from construction.signals.codebook import default_codebook
+from construction.signals.crosswalk import default_crosswalk
+from construction.workflows.config import WorkflowsRecipe
+from construction.workflows.demand import (
+    DemandReason,
+    chosen_generators,
+    demanded,
+    drafts_per_generator,
+    generators,
+    servers_of,
+    write_demand,
+)
+from construction.workflows.repair.catalogue import REPAIRS
+from data.canonical import canonical_json
+from data.errors import ConfigError
+from data.text.lexicon import load_table
+
+FAMILIES = {generator.task_family for generator in generators().values()}
+
+
+def test_every_generator_has_a_task_family_of_the_crosswalk() -> None:
+    assert default_crosswalk().task_families.keys() >= FAMILIES
+    assert len(FAMILIES) >= 18
+
+
+def test_the_table_names_patterns_families_and_kinds_that_there_are() -> None:
+    table = load_table("construction.workflows", "serves.toml")
+    assert table.keys() <= set(default_codebook().benchmarkable)
+    for pattern, served in table.items():
+        assert served.keys() <= {"families", "kinds"}, pattern
+        assert set(served.get("families", ())) <= default_crosswalk().task_families.keys()
+        assert set(served.get("kinds", ())) <= {repair.kind for repair in REPAIRS}
+
+
+def test_drafts_follow_the_weights_within_the_limit_of_a_generator() -> None:
+    weights = {"workspace_repair": 0.75, "assurance": 0.25}
+    recipe = WorkflowsRecipe(drafts=8, per_generator=2)
+    counts = drafts_per_generator(weights, recipe, 3)
+    by_family = dict.fromkeys(weights, 0)
+    for name, count in counts.items():
+        assert 1 <= count <= 2
+        by_family[generators()[name].task_family] += count
+    assert by_family == {"workspace_repair": 6, "assurance": 2}
+    assert drafts_per_generator(weights, recipe, 3) == counts
+
+
+def test_no_more_is_made_than_generators_may_make() -> None:
+    weights = {"assurance": 1.0, "no_such_family": 2.0}
+    own = [each for each in generators().values() if each.task_family == "assurance"]
+    counts = drafts_per_generator(weights, WorkflowsRecipe(drafts=500, per_generator=2), 0)
+    assert counts == {each.name: 2 for each in own}
+
+
+def test_without_weights_all_families_are_alike() -> None:
+    counts = drafts_per_generator({}, WorkflowsRecipe(drafts=len(FAMILIES)), 0)
+    assert {generators()[name].task_family for name in counts} == FAMILIES
+
+
+def test_an_unknown_generator_is_named() -> None:
+    with pytest.raises(ConfigError, match="falconry"):
+        chosen_generators(WorkflowsRecipe(generators=("git_history", "falconry")))
+
+
+def test_ideas_that_nothing_serves_are_listed_by_name(tmp_path: Path) -> None:
+    ideas = [
+        {"idea_id": "repository_work-1", "seed": "repository_work", "title": "Where it broke"},
+        {"idea_id": "video_work-1", "seed": "video_work", "title": "Cut to the minute"},
+    ]
+    path = tmp_path / "ideas.jsonl"
+    path.write_bytes(b"".join(canonical_json(idea) + b"\n" for idea in ideas))
+    recipe = WorkflowsRecipe(drafts=4, generators=("git_history", "site_modes"))
+    write_demand(path, {"software_engineering": 1.0}, recipe, 0, tmp_path)
+    report = orjson.loads((tmp_path / "demand.json").read_bytes())
+    assert report["no_scenario"] == [
+        {"idea_id": "video_work-1", "seed": "video_work", "title": "Cut to the minute"}
+    ]
+    assert demanded(tmp_path) == {"git_history": 3} == report["drafts"]
+    ledger = pl.read_parquet(tmp_path / "ledger.parquet")
+    assert ledger.select("item_id", "outcome", "reason").rows() == [
+        ("repository_work-1", "consumed", None),
+        ("video_work-1", "rejected", str(DemandReason.NO_SCENARIO)),
+    ]
+    lineage = pl.read_parquet(tmp_path / "lineage_rows.parquet")
+    assert lineage.select("parent", "child").rows() == [("repository_work-1", "git_history")]
+
+
+def test_a_repair_serves_by_its_kind_and_a_scenario_by_its_family() -> None:
+    available = chosen_generators(WorkflowsRecipe())
+    assert "git_history" in servers_of("repository_work", available)
+    assert "price_cache" not in servers_of("repository_work", available)
+    assert servers_of("video_work", available) == []

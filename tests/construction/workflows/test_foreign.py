@@ -1,0 +1,163 @@
+"""Foreign task folders: what is read, what is missing, and graders under attack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from construction.grading.programs_box import run_in_box
+from construction.sandbox.box import bubblewrap
+from construction.workflows.foreign.audit import AuditReason, attempts, audit
+from construction.workflows.foreign.reader import Gap, Missing, read_task, task_folders
+from data.errors import InputError
+from flows.commands.workflows import foreign_lines, has_foreign_tasks
+
+TASK = """
+task_id: W07
+task_name: Weekly deliveries
+category: workflow
+prompt:
+  text: Put the late deliveries into the calendar and write to their suppliers.
+  language: en
+services:
+  - {name: gmail, port: 9100}
+  - {name: calendar, port: 9101}
+  - {name: parceltracker, port: 9102}
+tools:
+  - {name: gmail_teleport, description: send, input_schema: {type: object}}
+  - {name: parceltracker_list, description: list, input_schema: {type: object}}
+environment:
+  timeout_seconds: 240
+  max_turns: 18
+  fixtures: [fixtures/mails.json, fixtures/gone.json, ../../secret.txt]
+reference_solution: List the parcels, then write to each supplier.
+"""
+FRAMEWORK = (
+    "from other_bench.graders.base import AbstractGrader\nfrom other_bench.models import Scores\n"
+)
+COUNTS_CALLS = (
+    FRAMEWORK
+    + """
+class Deliveries(AbstractGrader):
+    def grade(self, messages, dispatches, task, audit_data=None, judge=None):
+        called = {d.tool_name for d in dispatches if d.response_status < 400}
+        words = " ".join(m.message.text for m in messages if m.message.role == "assistant")
+        score = 0.5 * (len(called) / 2) + 0.5 * ("supplier" in words)
+        return Scores(task_score=score)
+"""
+)
+ONLY_WORDS = "def grade(messages):\n    return {'score': float(bool(messages))}\n"
+GENEROUS = "def grade(audit_data, **rest):\n    return 1.0\n"
+SOUND = "def grade(audit_data):\n    return float(audit_data.get('mail', {}).get('sent') == 3)\n"
+BROKEN = "def grade(messages):\n    return messages[0].message.text.no_such_thing.at_all\n"
+NOSY = """
+import os, socket
+def grade(messages):
+    try:
+        socket.create_connection(("127.0.0.1", 22), 1)
+        return 1.0
+    except OSError:
+        return float(os.path.exists("/etc/hostname"))
+"""
+
+needs_box = pytest.mark.skipif(bubblewrap() is None, reason="bubblewrap is not installed")
+
+
+def folder(root: Path, grader: str | None, task: str = TASK) -> Path:
+    made = root / "W07"
+    (made / "fixtures").mkdir(parents=True)
+    (made / "task.yaml").write_text(task, encoding="utf-8")
+    (made / "fixtures/mails.json").write_text("[]")
+    (root.parent / "secret.txt").write_text("secret")
+    if grader is not None:
+        (made / "grader.py").write_text(grader, encoding="utf-8")
+    return made
+
+
+def test_a_task_is_read_as_far_as_its_services_are_known(tmp_path: Path) -> None:
+    task = read_task(folder(tmp_path / "bench", COUNTS_CALLS))
+    candidate = task.candidate
+    assert (task.task_id, candidate.language, candidate.budget.turns) == ("W07", "en", 18)
+    assert candidate.budget.seconds == 240
+    assert [fixture.path for fixture in candidate.fixtures] == ["mails.json"]
+    assert {name.partition("_")[0] for name in candidate.tools} == {"mail", "calendar"}
+    assert set(task.gaps) == {
+        Gap(Missing.SERVICE, "parceltracker"),
+        Gap(Missing.TOOL, "gmail_teleport"),
+        Gap(Missing.FIXTURE, "fixtures/gone.json"),
+        Gap(Missing.FIXTURE, "../../secret.txt"),
+        Gap(Missing.CHECKS, "grader.py"),
+    }
+
+
+def test_a_task_without_a_grader_says_so(tmp_path: Path) -> None:
+    task = read_task(folder(tmp_path / "bench", None))
+    assert Gap(Missing.GRADER, "grader.py") in task.gaps
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: &x [1]\nb: *x\n",
+        "!!python/object/apply:os.system ['true']",
+        "- a list",
+        "prompt: {text: '  '}",
+        "prompt: [unclosed",
+    ],
+)
+def test_what_is_no_task_is_refused_by_name(tmp_path: Path, text: str) -> None:
+    made = folder(tmp_path / "bench", None, text)
+    with pytest.raises(InputError, match=r"task\.yaml"):
+        read_task(made)
+
+
+def test_folders_are_found_by_their_task(tmp_path: Path) -> None:
+    made = folder(tmp_path / "bench", None)
+    assert task_folders(tmp_path / "bench") == [made] == task_folders(made)
+    assert has_foreign_tasks(tmp_path / "bench")
+    assert not has_foreign_tasks(tmp_path)
+
+
+def test_empty_calls_are_one_of_each_tool_without_arguments(tmp_path: Path) -> None:
+    made = attempts(read_task(folder(tmp_path / "bench", SOUND)))
+    calls = made["empty_calls"]["dispatches"]
+    assert [call["tool_name"] for call in calls] == ["gmail_teleport", "parceltracker_list"]
+    assert all(call["request_body"] == {} for call in calls)
+    assert made["talk"]["dispatches"] == made["null"]["dispatches"] == []
+    assert "write to each supplier" in made["talk"]["messages"][1]["text"]
+
+
+@needs_box
+@pytest.mark.parametrize(
+    ("grader", "reasons"),
+    [
+        (COUNTS_CALLS, [AuditReason.PASSED_BY_EMPTY_CALLS]),
+        (ONLY_WORDS, [AuditReason.PASSED_BY_TALK, AuditReason.PASSED_BY_EMPTY_CALLS]),
+        (
+            GENEROUS,
+            [
+                AuditReason.PASSED_BY_NULL,
+                AuditReason.PASSED_BY_TALK,
+                AuditReason.PASSED_BY_EMPTY_CALLS,
+            ],
+        ),
+        (SOUND, []),
+        (BROKEN, [AuditReason.NOT_RUN]),
+        (NOSY, []),
+        ("not python at all", [AuditReason.NOT_RUN]),
+    ],
+)
+def test_graders_are_attacked_in_a_box(
+    tmp_path: Path, grader: str, reasons: list[AuditReason]
+) -> None:
+    assert list(audit(read_task(folder(tmp_path / "bench", grader)), run_in_box).reasons) == reasons
+
+
+@needs_box
+def test_the_command_lists_gaps_and_faults(tmp_path: Path) -> None:
+    folder(tmp_path / "bench", COUNTS_CALLS)
+    n, lines = foreign_lines(tmp_path / "bench")
+    assert n == 1
+    assert "W07: foreign.unknown_service: parceltracker" in lines
+    assert "W07: grader.passed_by_empty_calls (null 0.0, talk 0.5, empty_calls 1.0)" in lines

@@ -1,0 +1,224 @@
+"""Tasks as data: they are validated, screened like all others, and never run as code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from construction.workflows.proposals import LARGEST_BYTES, Proposed, read_proposals
+from construction.workflows.screening import ScreeningConfig, ScreenReason, screen
+from data.errors import InputError
+
+NOW = "2026-03-05T09:00:00+01:00"
+OWNER, BOSS = "nia.holm@acme.example", "otto.berg@acme.example"
+PROPOSAL: dict[str, Any] = {
+    "task_family": "customer_support",
+    "rule": "absent owners are stood in for by their manager",
+    "prompt": "Please give Larkfield's open ticket to whoever looks after them now. "
+    "Who is that, and who asked?",
+    "guidelines": "End with:\nperson: <mail address>\nrequester: <mail address>",
+    "now": NOW,
+    "actor": "desk@acme.example",
+    "services": ["crm", "helpdesk", "hr"],
+    "state": {
+        "crm": {
+            "accounts": {
+                "acc-1": {"id": "acc-1", "name": "Larkfield", "status": "active", "owner": OWNER},
+                "acc-2": {"id": "acc-2", "name": "Larkmead", "status": "active", "owner": BOSS},
+            }
+        },
+        "helpdesk": {
+            "tickets": {
+                f"tkt-{number}": {
+                    "id": f"tkt-{number}",
+                    "title": f"Question of {name}",
+                    "description": "Please call.",
+                    "requester": f"it@{name.lower()}.example",
+                    "organisation": name,
+                    "opened_at": NOW,
+                    "status": "open",
+                }
+                for number, name in ((1, "Larkfield"), (2, "Larkmead"))
+            }
+        },
+        "hr": {
+            "employees": {
+                "emp-1": {
+                    "id": "emp-1",
+                    "name": "Nia Holm",
+                    "email": OWNER,
+                    "status": "on_leave",
+                    "manager": "emp-2",
+                },
+                "emp-2": {"id": "emp-2", "name": "Otto Berg", "email": BOSS, "status": "active"},
+            }
+        },
+    },
+    "answers": [
+        {"part": "person", "type": "text", "value": BOSS},
+        {"part": "requester", "type": "text", "value": "it@larkfield.example"},
+    ],
+    "checks": [
+        {
+            "check_id": "read.rule",
+            "kind": "records_returned",
+            "params": {"service": "hr", "records": ["employees/emp-1"]},
+            "text": "The absence was seen.",
+            "weight": 0.2,
+            "required": True,
+            "evidence": "retrieval",
+        },
+        {
+            "check_id": "write.1",
+            "kind": "record_equals",
+            "params": {
+                "service": "helpdesk",
+                "record": "tickets/tkt-1",
+                "where": {"assignee": BOSS},
+            },
+            "text": "The ticket is given to the manager.",
+            "weight": 0.2,
+            "required": True,
+        },
+        {
+            "check_id": "only",
+            "kind": "unchanged",
+            "params": {
+                "except": [{"service": "helpdesk", "where": {"id": "tkt-1", "assignee": BOSS}}]
+            },
+            "text": "Nothing else is changed.",
+            "weight": 0.2,
+            "required": True,
+        },
+    ],
+    "overriding": ["hr/employees/emp-1"],
+    "decoys": {"crm/accounts/acc-1": "crm/accounts/acc-2"},
+    "solution": [
+        {"operation": "crm.search_accounts", "arguments": {"query": "Larkfield"}},
+        {"operation": "crm.get_account", "arguments": {"id": "$1.rows.0.id"}},
+        {"operation": "hr.search_employees", "arguments": {"email": "$2.owner"}},
+        {"operation": "hr.get_employee", "arguments": {"id": "$3.rows.0.id"}},
+        {"operation": "hr.get_employee", "arguments": {"id": "$4.manager"}},
+        {"operation": "helpdesk.search_tickets", "arguments": {"query": "Question of Larkfield"}},
+        {
+            "operation": "helpdesk.assign_ticket",
+            "arguments": {"id": "$6.rows.0.id", "assignee": "$5.email"},
+        },
+    ],
+    "final_answer": "person: {5.email}\nrequester: {7.requester}",
+}
+Spoil = Callable[[dict[str, Any]], Any]
+
+
+def read(tmp_path: Path, *lines: bytes) -> list[Proposed]:
+    path = tmp_path / "proposals.jsonl"
+    path.write_bytes(b"\n".join(lines))
+    return read_proposals(path)
+
+
+def proposed(tmp_path: Path, spoil: Spoil = lambda proposal: None) -> Proposed:
+    proposal = deepcopy(PROPOSAL)
+    spoil(proposal)
+    (read_one,) = read(tmp_path, orjson.dumps(proposal))
+    return read_one
+
+
+def reason(proposal: Proposed) -> str | None:
+    assert proposal.draft is not None, proposal.why
+    assert proposal.scenario is not None
+    return screen(proposal.draft, proposal.scenario, (), ScreeningConfig()).reason
+
+
+def test_a_good_proposal_passes_the_screening(tmp_path: Path) -> None:
+    # Fields of the ticket that may not change are named too.
+    ticket = {**PROPOSAL["state"]["helpdesk"]["tickets"]["tkt-1"], "assignee": BOSS}
+
+    def strict(proposal: dict[str, Any]) -> None:
+        proposal["checks"][2]["params"]["except"] = [{"service": "helpdesk", "where": ticket}]
+
+    assert reason(proposed(tmp_path, strict)) is None
+
+
+def test_a_proposal_with_a_lenient_check_does_not(tmp_path: Path) -> None:
+    def lenient(proposal: dict[str, Any]) -> None:
+        del proposal["checks"][2]
+
+    assert reason(proposed(tmp_path, lenient)) == ScreenReason.PASSED_BY_DESTRUCTIVE
+
+
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [("id", "$9.rows.0.id"), ("id", "$1.rows.7.id"), ("id", "$1.total.id"), ("id", "$1.none")],
+)
+def test_a_reference_to_what_was_not_returned_ends_the_solution(
+    tmp_path: Path, argument: str, value: str
+) -> None:
+    def broken(proposal: dict[str, Any]) -> None:
+        proposal["solution"][1]["arguments"][argument] = value
+
+    assert reason(proposed(tmp_path, broken)) == ScreenReason.NOT_RUNNABLE
+
+
+def test_a_solution_that_is_not_asked_of_the_services_needs_none_of_them(tmp_path: Path) -> None:
+    def guessed(proposal: dict[str, Any]) -> None:
+        write = {"id": "tkt-1", "assignee": BOSS}
+        proposal["solution"] = [
+            {"operation": "hr.search_employees", "arguments": {}},
+            {"operation": "hr.get_employee", "arguments": {"id": "emp-1"}},
+            {"operation": "helpdesk.assign_ticket", "arguments": write},
+        ]
+        proposal["final_answer"] = f"person: {BOSS}\nrequester: it@larkfield.example"
+
+    assert reason(proposed(tmp_path, guessed)) in (
+        ScreenReason.PASSED_BY_DESTRUCTIVE,
+        ScreenReason.SOURCE_UNNEEDED,
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (lambda p: p.update(services=["crm", "vault"]), "vault: no such service"),
+        (lambda p: p["solution"][0].update(operation="crm.drop"), "request 1: no such operation"),
+        (
+            lambda p: p.update(overriding=["hr/employees/emp-9"]),
+            "a record is named that the world has not",
+        ),
+        (lambda p: p.update(services=["crm"]), "services"),
+        (lambda p: p["checks"][1]["params"].pop("service"), "record_equals: no service, or none"),
+        (
+            lambda p: p["checks"][1]["params"]["where"].update(assignee={"matches": "(a+)+$"}),
+            "record_equals: a pattern; only values may be compared",
+        ),
+        (
+            lambda p: p["checks"][0].update(kind="called"),
+            "check of a kind that is not one of records_returned",
+        ),
+        (lambda p: p.update(code="import os"), "code"),
+        (lambda p: p.update(solution=[]), "solution"),
+        (lambda p: p["answers"][0].update(type="program"), "answers.0"),
+    ],
+)
+def test_what_is_wrong_with_a_proposal_is_said(tmp_path: Path, spoil: Spoil, why: str) -> None:
+    assert proposed(tmp_path, spoil).why.startswith(why)
+    assert proposed(tmp_path, spoil).draft is None
+
+
+def test_other_lines_are_no_proposals(tmp_path: Path) -> None:
+    first, second = read(tmp_path, b"{not json", b'"a text"')
+    assert first.why == "no JSON"
+    assert second.draft is None
+    assert first.name != second.name
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "large.jsonl"
+    with path.open("wb") as file:
+        file.truncate(LARGEST_BYTES + 1)
+    with pytest.raises(InputError, match="Split it"):
+        read_proposals(path)
