@@ -225,17 +225,23 @@ def lint_command(
         n, faults = _lint_folder(path)
         lines = [f"{task}: {fault}" for task, fault in faults]
     elif path.is_file():
-        from construction.analytics.record_lint import lint_records, read_records
-
-        records = read_records(path)
-        findings = lint_records(records)
-        n = len(records)
-        lines = [one_line(f"{item.record}: {item.fault}: {item.detail}") for item in findings]
+        n, lines = _lint_foreign(path)
     else:
         raise InputError(str(path), "nothing", "a folder or a JSON file", "Check the path.")
     print("\n".join([*lines, f"{n} tasks: {len(lines)} faults"]))
     if lines:
         raise typer.Exit(1)
+
+
+def _lint_foreign(path: Path) -> tuple[int, list[str]]:
+    """The faults of records in the published form of DataClawBench."""
+    from construction.analytics.record_lint import lint_records, read_records
+
+    records = read_records(path)
+    findings = lint_records(records)
+    return len(records), [
+        one_line(f"{item.record}: {item.fault}: {item.detail}") for item in findings
+    ]
 
 
 def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, list[tuple[str, str]]]:
