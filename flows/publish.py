@@ -137,7 +137,6 @@ def _release(
     selected = selection_report(outputs["select"][0])
     signals, phrased = outputs.get("signals", ()), outputs.get("question_phrasing", ())
     ideas = outputs.get("candidate_ideas", ())
-    costs = model_costs(results.folders)
     return Release(
         name=recipe.release.name,
         released=recipe.release.release_date,
@@ -163,7 +162,7 @@ def _release(
         private_files=private_files(run, made_by(results, ANALYTICS.name)),
         worlds=worlds_of(outputs.get(WORKFLOWS.name, ())),
         pictures={**pictures_of(signals, selected), **tables.pictures},
-        run_info=dict(run_info) | {"judging": costs} | host_and_tools(),
+        run_info={**run_info, "judging": model_costs(results.folders), **host_and_tools()},
     )
 
 

@@ -233,13 +233,19 @@ def _linted(path: Path, run: Path | None, files: Path | None) -> tuple[int, list
         n, faults = _lint_folder(path)
         return n, [f"{task}: {fault}" for task, fault in faults]
     if path.is_file():
-        from construction.analytics.record_lint import lint_records, read_records
-
-        records = read_records(path)
-        findings = lint_records(records)
-        lines = [one_line(f"{item.record}: {item.fault}: {item.detail}") for item in findings]
-        return len(records), lines
+        return _lint_foreign(path)
     raise InputError(str(path), "nothing", "a folder or a JSON file", "Check the path.")
+
+
+def _lint_foreign(path: Path) -> tuple[int, list[str]]:
+    """The faults of records in the published form of DataClawBench."""
+    from construction.analytics.record_lint import lint_records, read_records
+
+    records = read_records(path)
+    findings = lint_records(records)
+    return len(records), [
+        one_line(f"{item.record}: {item.fault}: {item.detail}") for item in findings
+    ]
 
 
 def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, list[tuple[str, str]]]:
