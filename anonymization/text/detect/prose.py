@@ -79,10 +79,12 @@ class MachineLines:
             self._judged[number] = is_machine(line)
             if self._judged[number]:
                 self._islands[number] = list(islands(line))
-        column = offset - self._starts[number]
-        return self._judged[number] and not any(
-            start <= column < end for start, end in self._islands[number]
-        )
+        return self._judged[number] and not self._in_island(number, offset - self._starts[number])
+
+    def _in_island(self, number: int, column: int) -> bool:
+        spans = self._islands[number]
+        last = bisect_right(spans, column, key=lambda span: span[0]) - 1
+        return last >= 0 and column < spans[last][1]
 
 
 # Han characters and punctuation end a piece: else the model joins what is on either side.
