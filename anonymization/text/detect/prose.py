@@ -68,8 +68,8 @@ class MachineLines:
         self._judged: dict[int, bool] = {}
         self._islands: dict[int, list[tuple[int, int]]] = {}
 
-    def machine_at(self, offset: int) -> bool:
-        """Is the line at `offset` code or data, and not a comment, string or cell in it?"""
+    def machine_at(self, offset: int, *, whole: bool = False) -> bool:
+        """Is the line at `offset` code or data; unless `whole`, outside of comments and strings?"""
         if not self._starts:
             self._starts = [0, *(match.end() for match in re.finditer("\n", self._text))]
         number = bisect_right(self._starts, offset) - 1
@@ -79,7 +79,8 @@ class MachineLines:
             self._judged[number] = is_machine(line)
             if self._judged[number]:
                 self._islands[number] = list(islands(line))
-        return self._judged[number] and not self._in_island(number, offset - self._starts[number])
+        column = offset - self._starts[number]
+        return self._judged[number] and (whole or not self._in_island(number, column))
 
     def _in_island(self, number: int, column: int) -> bool:
         spans = self._islands[number]
@@ -267,7 +268,8 @@ def _given_in_small(text: str, line: re.Match[str], dictionary: frozenset[str]) 
     for word in small:
         yield word.start()
         after = _WORD.match(text, word.end() + 1)
-        if after and text[word.end()] == " " and not in_dictionary(after.group(), dictionary):
+        known = after is not None and (after.group() in dictionary or after.group() in _EVERYDAY)
+        if after and text[word.end()] == " " and not known:
             yield after.start()
 
 

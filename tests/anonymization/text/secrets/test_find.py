@@ -296,18 +296,3 @@ def test_recall_on_the_rule_cases(material: Path) -> None:
             if case["kind"] == "tp" and case["secrets"]:
                 hits[case["rule"]].append(_covered(case["text"], case["secrets"][0]))
     assert sum(sum(each) / len(each) for each in hits.values()) / len(hits) >= 0.97
-
-
-@pytest.mark.parametrize(
-    "joint", ['" + "', "' + '", '"\n     "', '" \\\n    "', '" . "', "\n"], ids=repr
-)
-def test_a_token_in_two_parts_is_found_in_both(joint: str) -> None:
-    head, tail = "ghp_" + "Ab3d" * 4, "Ef6h" * 5
-    text = f'key = "{head}{joint}{tail}"'
-    assert {text[f.start : f.end] for f in find_secrets(text)} == {head, tail}
-
-
-def test_a_whole_token_does_not_go_on_in_the_next_line() -> None:
-    token = "ghp_" + "Ab3dX9kQ" * 4 + "Zz8y"
-    text = f"{token}\nrunning the tests now"
-    assert [text[f.start : f.end] for f in find_secrets(text)] == [token]
