@@ -27,7 +27,7 @@ def detector() -> TextDetector:
         ("| Kwame Asantewaa | 12 | 3 | 4 | 5 |", "Kwame Asantewaa"),
         ("thanks @jonas_wxy, that helped", "jonas_wxy"),
         ("RT @ jonaswxy : so true", "jonaswxy"),
-        ("Can you ask marguerite duvalier about it", "marguerite duvalier"),
+        ("Can you ask marguerite hollenkamp about it", "marguerite hollenkamp"),
         ("Name: Duvalier, Marguerite", "Duvalier, Marguerite"),
     ],
 )
