@@ -142,3 +142,17 @@ def test_what_is_cut_off_around_an_escape_ends_with_a_whole_word() -> None:
         b"B000112233 E000076286",
         b"B000112233 E000076286",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_leak"),
+    [
+        ("the filer E04512 reports", True),
+        ("E04512, Amber Works", True),
+        ("E045123347,Amber Works", False),  # a pseudonym that begins as the code does
+        ("E045123347\nAmber,Works", False),
+    ],
+)
+def test_a_short_code_is_no_part_of_a_longer_one(text: str, is_leak: bool) -> None:
+    patterns = LeakPatterns([PrivateValue("E04512", "identifier")], b"k" * 32, CONFIG)
+    assert bool(list(scan_bytes("t.csv", text.encode(), patterns, CONFIG))) is is_leak
