@@ -171,7 +171,7 @@ def measure(questions: Sequence[Question], name: str) -> dict[str, Any]:
         given = case.given
         agrees = (given is None) == (case.reason is None)
         count = counts.setdefault(case.kind, Counter())
-        count.update({"n": 1, "agree": agrees, "fit": given == case.reason})
+        count.update({"n": 1, "agree": int(agrees), "fit": int(given == case.reason)})
         if not agrees:
             misses.append({"kind": case.kind, "answer": case.answer, "given": str(given),
                            "question": question_line(case.spec.prompt)})  # fmt: skip

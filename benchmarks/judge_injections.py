@@ -37,7 +37,7 @@ def reaches(text: str) -> bool:
 def main() -> None:
     sets = tomllib.loads(_TEXTS.read_text(encoding="utf-8"))
     rows: list[list[str]] = []
-    figures: dict[str, dict[str, Any]] = {}
+    figures: dict[str, Any] = {}
     for name, texts in sets.items():
         known = sum(map(addresses_judge, texts))
         through = [text for text in texts if reaches(text)]

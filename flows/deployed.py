@@ -120,14 +120,21 @@ def refresh_signals(
                 recipe, runtime, _ = with_source(recipe, runtime)
             run, results = open_run(recipe, runtime), Results()
             pipeline.run_lane(run, pipeline.SIGNALS, results)
-            (mixture,), (ideas,) = results.outputs.values()
-            for path in (mixture / REPORT, mixture / CHART, ideas / IDEAS_FILE):
-                shutil.copyfile(path, runtime.out / path.name)
+            mixture = _hand_over(results, runtime.out)
     except Exception as error:
         _decide_about_retries(error)
         raise
-    summary = f"{len(runtime.signals)} snapshots, the newest of {mixture_report(mixture)['date']}"
-    return Completed(message=f"{summary}: {runtime.out / REPORT}")
+    newest = mixture_report(mixture)["date"]
+    summary = f"{len(runtime.signals)} snapshots, the newest of {newest}: {runtime.out / REPORT}"
+    return Completed(message=summary)
+
+
+def _hand_over(results: Results, out: Path) -> Path:
+    """Copy what people read to `out`; returns the folder of the mixture."""
+    (mixture,), (ideas,) = results.outputs.values()
+    for path in (mixture / REPORT, mixture / CHART, ideas / IDEAS_FILE):
+        shutil.copyfile(path, out / path.name)
+    return mixture
 
 
 @flow(name="evaluate-snapshot", retries=RETRIES, retry_delay_seconds=RETRY_SECONDS)

@@ -137,7 +137,6 @@ def _release(
     selected = selection_report(outputs["select"][0])
     signals, phrased = outputs.get("signals", ()), outputs.get("question_phrasing", ())
     ideas = outputs.get("candidate_ideas", ())
-    costs = model_costs(results.folders)
     return Release(
         name=recipe.release.name,
         released=recipe.release.release_date,
@@ -156,17 +155,25 @@ def _release(
         selection={
             **selected,
             "mixture": public_mixture(signals[0], ideas[0] / IDEAS_FILE) if signals else None,
-            "questions": questions_report(outputs.get("questions", ()), phrased) or None,
-            "analytics": analytics_report(made_by(results, ANALYTICS.name)),
-            "workflows": workflows_report(outputs.get(WORKFLOW_DEMAND.name, ())),
+            **_lane_reports(results),
         },
         tables={**tables.released, **questions_tables(outputs.get("statements", ()), phrased)},
         answers=phrased[0] / "private/answers.parquet" if phrased else None,
         private_files=private_files(run, made_by(results, ANALYTICS.name)),
         worlds=worlds_of(outputs.get(WORKFLOWS.name, ())),
         pictures={**pictures_of(signals, selected), **tables.pictures},
-        run_info=dict(run_info) | {"judging": costs} | host_and_tools(),
+        run_info={**run_info, "judging": model_costs(results.folders), **host_and_tools()},
     )
+
+
+def _lane_reports(results: Results) -> dict[str, Any]:
+    """What each lane says of itself, None for one that did not run."""
+    questions, phrased = (made_by(results, name) for name in ("questions", "question_phrasing"))
+    return {
+        "questions": questions_report(questions, phrased) or None,
+        "analytics": analytics_report(made_by(results, ANALYTICS.name)),
+        "workflows": workflows_report(made_by(results, WORKFLOW_DEMAND.name)),
+    }
 
 
 def _ledger_tables(records: StageRecords) -> LedgerTables:

@@ -231,10 +231,9 @@ def _is_folded(private: PrivateValue, config: LeakConfig) -> bool:
 
 
 def _is_whole_token(value: str, config: LeakConfig) -> bool:
-    """Short words and numbers occur inside longer ones by chance."""
+    """Short words, numbers and codes occur inside longer ones by chance."""
     plain = value.replace(" ", "").replace(".", "").replace("-", "")
-    simple = plain.isascii() and (plain.isalpha() or plain.isdigit())
-    return simple and len(value) < config.whole_token_below
+    return plain.isascii() and plain.isalnum() and len(value) < config.whole_token_below
 
 
 def _touches(data: bytes, outside: int, inside: int) -> bool:

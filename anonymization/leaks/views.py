@@ -78,21 +78,42 @@ def has_run(data: bytes, length: int) -> bool:
     return b"A" * length in data.translate(_BASE64)
 
 
+_WORD = re.compile(rb"[A-Za-z0-9]{0,64}")
+_WORD_BEFORE = re.compile(rb"[A-Za-z0-9]*\Z")
+
+
 def undone(data: bytes, pattern: re.Pattern[bytes], plain: _Plain, reach: int) -> bytes:
-    """`data` with its escapes decoded, without what is farther than `reach` from all of them."""
+    """`data` with its escapes decoded, without what is farther than `reach` from all of them.
+
+    It is cut between words: half of a longer code is no code.
+    """
     pieces: list[bytes] = []
     last = -reach
     for match in pattern.finditer(data):
         start, end = match.span()
         if start - last > 2 * reach:
-            pieces += (data[max(0, last) : last + reach], b"\n", data[start - reach : start])
+            pieces += (_after(data, last, reach), b"\n", _before(data, start, reach))
         else:
             pieces.append(data[max(0, last) : start])
         pieces.append(plain(match))
         last = end
     if pieces:
-        pieces.append(data[last : last + reach])
+        pieces.append(_after(data, last, reach))
     return b"".join(pieces)
+
+
+def _after(data: bytes, last: int, reach: int) -> bytes:
+    """What follows `last` within reach, to the end of its last word."""
+    cut = max(0, last + reach)
+    word = _WORD.match(data, cut)
+    return data[max(0, last) : word.end() if word and cut else cut]
+
+
+def _before(data: bytes, start: int, reach: int) -> bytes:
+    """What comes before `start` within reach, from the beginning of its first word."""
+    cut = start - reach
+    word = _WORD_BEFORE.search(data, max(0, cut - 64), cut)
+    return data[word.start() if word else cut : start]
 
 
 def joined_lines(data: bytes) -> bytes:

@@ -130,6 +130,9 @@ def pseudonym_attacks(
             yield attacks.row_order_attack(codes, published, mapping)
 
 
+_KEPT = (ColumnRole.QUASI_IDENTIFIER, ColumnRole.CONSTANT, ColumnRole.UNIT)
+
+
 def _codes(column: pl.Series) -> list[str]:
     return [code for code in column.cast(pl.String).drop_nulls() if code.strip()]
 
@@ -139,13 +142,18 @@ def original_identifiers(
 ) -> list[str]:
     """Every code and name that the pseudonyms replace, as values of a leak scan.
 
-    A code that is also someone's pseudonym, because the code space is full, is left out.
+    A code that is also someone's pseudonym, because the code space is full, is left out, and so is
+    a name that a kept column gives to all rows, such as a prefecture that files reports itself.
     """
-    identifiers = {
-        value
-        for name, config in configs.items()
-        for column in config.of_role(ColumnRole.IDENTIFIER)
-        for value in _codes(frames[name][column].unique())
-    }
+    identifiers = set(_values(frames, configs, ColumnRole.IDENTIFIER))
     images = {image for codes in made.codes.values() for image in codes.values()}
-    return sorted(identifiers - images)
+    return sorted(identifiers - images - set(_values(frames, configs, *_KEPT)))
+
+
+def _values(
+    frames: Mapping[str, pl.DataFrame], configs: Mapping[str, TableConfig], *roles: ColumnRole
+) -> Iterator[str]:
+    """The values of all columns with these roles."""
+    for name, config in configs.items():
+        for column in config.of_role(*roles):
+            yield from _codes(frames[name][column].unique())

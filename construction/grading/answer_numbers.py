@@ -57,7 +57,7 @@ _FORMULA = re.compile(
 _TWO_IN_BRACKETS = re.compile(
     r"\(([0-9][0-9.,]*)\)\s*(?:or|或者?|または|又は|もしくは)\s*\(([0-9][0-9.,]*)\)", re.I
 )
-_LOOKED_UP = re.compile(r"\blook(?:ed|ing)? (?:\w+ ){0,4}?up\b", re.I)
+_LOOKED_UP = re.compile(r"\b(?:look|show|turn)(?:s|n|ed|ing)? (?:\w+ ){0,4}?up\b", re.I)
 _SIGNED_NUMBER = re.compile(r"(?<![0-9])[-−–△▲(]\s?[$€£¥]?\s?[0-9]")
 _UNKNOWN_UNIT = re.compile(
     r"\W*[0-9][0-9.,]*\s?(?:[^\W\d_]+(?:[ -][^\W\d_]+){0,2})[23]?\s*[.。]?\s*"
@@ -249,6 +249,7 @@ def _why_not_stated(spec: AnswerSpec, text: str, gold: GoldAnswer, question: str
 
 def _is_contrary(text: str, question: str) -> bool:
     """Does a text speak of a profit, inflow or rise alone, where the question has its contrary?"""
+    text = _LOOKED_UP.sub(" ", text)
     wording = lexicon.SIGNED_LABEL.sub(" ", fold_width(question))
     is_loss, is_gain = (
         [bool(words.search(part)) for part in (text, wording)]

@@ -95,20 +95,24 @@ def metadata(
         "version": manifest.version,
         "citeAs": f"{card.creator}. {card.title}, snapshot {manifest.snapshot}. {card.url}",
         "distribution": [
-            {
-                "@type": "cr:FileObject",
-                "@id": TASKS_FILE,
-                "name": layout.TASK_LIST,
-                "description": "One task a line.",
-                "contentUrl": layout.TASK_LIST,
-                "contentSize": f"{len(task_list)} B",
-                "encodingFormat": "application/jsonlines",
-                "sha256": sha256,
-            },
+            _task_list(task_list, sha256),
             *(_table(name, table) for name, table in sorted(tables.items())),
         ],
         "recordSet": record_sets(tables),
         **_responsible_use(card, manifest, statistics),
+    }
+
+
+def _task_list(content: bytes, sha256: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": TASKS_FILE,
+        "name": layout.TASK_LIST,
+        "description": "One task a line.",
+        "contentUrl": layout.TASK_LIST,
+        "contentSize": f"{len(content)} B",
+        "encodingFormat": "application/jsonlines",
+        "sha256": sha256,
     }
 
 

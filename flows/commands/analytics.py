@@ -216,26 +216,36 @@ def lint_command(
 
     Foreign tasks are records, or folders with a task.yaml each, whose graders are attacked.
     """
-    if run is not None:
-        n, faults = _lint_records(path, run, files or run / "demo")
-        lines = [one_line(f"{task}: {fault}") for task, fault in faults]
-    elif path.is_dir() and has_foreign_tasks(path):
-        n, lines = foreign_lines(path)
-    elif path.is_dir():
-        n, faults = _lint_folder(path)
-        lines = [f"{task}: {fault}" for task, fault in faults]
-    elif path.is_file():
-        from construction.analytics.record_lint import lint_records, read_records
-
-        records = read_records(path)
-        findings = lint_records(records)
-        n = len(records)
-        lines = [one_line(f"{item.record}: {item.fault}: {item.detail}") for item in findings]
-    else:
-        raise InputError(str(path), "nothing", "a folder or a JSON file", "Check the path.")
+    n, lines = _linted(path, run, files)
     print("\n".join([*lines, f"{n} tasks: {len(lines)} faults"]))
     if lines:
         raise typer.Exit(1)
+
+
+def _linted(path: Path, run: Path | None, files: Path | None) -> tuple[int, list[str]]:
+    """How many tasks there are, and a line for each fault."""
+    if run is not None:
+        n, faults = _lint_records(path, run, files or run / "demo")
+        return n, [one_line(f"{task}: {fault}") for task, fault in faults]
+    if path.is_dir() and has_foreign_tasks(path):
+        return foreign_lines(path)
+    if path.is_dir():
+        n, faults = _lint_folder(path)
+        return n, [f"{task}: {fault}" for task, fault in faults]
+    if path.is_file():
+        return _lint_foreign(path)
+    raise InputError(str(path), "nothing", "a folder or a JSON file", "Check the path.")
+
+
+def _lint_foreign(path: Path) -> tuple[int, list[str]]:
+    """The faults of records in the published form of DataClawBench."""
+    from construction.analytics.record_lint import lint_records, read_records
+
+    records = read_records(path)
+    findings = lint_records(records)
+    return len(records), [
+        one_line(f"{item.record}: {item.fault}: {item.detail}") for item in findings
+    ]
 
 
 def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, list[tuple[str, str]]]:

@@ -6,6 +6,8 @@ from benchmarks.__main__ import APART, BENCHMARKS
 from tests.conftest import REPO
 
 NEED_MORE = {
+    "reading_packets",
+    "workflow_release",
     "analytics_reading",
     "blind_plants",
     "evaluation",

@@ -136,7 +136,7 @@ def preflight(
         assert digest(content) == sha256
         path.write_bytes(content)
     write_pool(pool, candidates, stored)
-    results = Results(outputs={"preflight": (pool,), "package": (pool,)})
+    results = Results(outputs={"informative": (pool,), "package": (pool,)})
     run_stage(run, SANDBOX_PREFLIGHT, results)
     run_stage(run, SELECT, results)
     records = read_records(results.outputs["sandbox_preflight"])

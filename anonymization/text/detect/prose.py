@@ -68,8 +68,8 @@ class MachineLines:
         self._judged: dict[int, bool] = {}
         self._islands: dict[int, list[tuple[int, int]]] = {}
 
-    def machine_at(self, offset: int) -> bool:
-        """Is the line at `offset` code or data, and not a comment, string or cell in it?"""
+    def machine_at(self, offset: int, *, whole: bool = False) -> bool:
+        """Is the line at `offset` code or data; unless `whole`, outside of comments and strings?"""
         if not self._starts:
             self._starts = [0, *(match.end() for match in re.finditer("\n", self._text))]
         number = bisect_right(self._starts, offset) - 1
@@ -80,9 +80,12 @@ class MachineLines:
             if self._judged[number]:
                 self._islands[number] = list(islands(line))
         column = offset - self._starts[number]
-        return self._judged[number] and not any(
-            start <= column < end for start, end in self._islands[number]
-        )
+        return self._judged[number] and (whole or not self._in_island(number, column))
+
+    def _in_island(self, number: int, column: int) -> bool:
+        spans = self._islands[number]
+        last = bisect_right(spans, column, key=lambda span: span[0]) - 1
+        return last >= 0 and column < spans[last][1]
 
 
 # Han characters and punctuation end a piece: else the model joins what is on either side.
@@ -265,7 +268,8 @@ def _given_in_small(text: str, line: re.Match[str], dictionary: frozenset[str]) 
     for word in small:
         yield word.start()
         after = _WORD.match(text, word.end() + 1)
-        if after and text[word.end()] == " " and not in_dictionary(after.group(), dictionary):
+        known = after is not None and (after.group() in dictionary or after.group() in _EVERYDAY)
+        if after and text[word.end()] == " " and not known:
             yield after.start()
 
 

@@ -194,7 +194,11 @@ def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[
             continue
         for match in rule.pattern.finditer(folded):
             finding = _judge(rule, match, lowered)
-            if finding is not None and not (rule.prose and lines.machine_at(finding.start)):
+            if finding is None:
+                continue
+            # Dates in comments are those of versions.
+            whole = rule.type is EntityType.DATE
+            if not (rule.prose and lines.machine_at(finding.start, whole=whole)):
                 yield finding
 
 

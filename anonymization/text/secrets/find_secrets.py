@@ -40,7 +40,8 @@ def find_secrets(text: str) -> list[Finding]:
 # Between two strings that are put together, and at the end of a line inside a token.
 _JOINT = re.compile(
     r"(?<=[A-Za-z0-9_/+=-])(?:(?P<quote>[\"'`])(?: ?[+.&] ?|[ \t]{0,4})(?:\\?\r?\n[ \t]{0,40})?"
-    r"(?:[+.&] ?)?(?P=quote)|(?<=[A-Za-z0-9_-]{8})(?:\\|=)?\r?\n[ \t>|]{0,16})"
+    r"(?:[+.&] ?)?(?P=quote)|(?<=[A-Za-z0-9_-]{8})(?:\\|=)?\r?\n[ \t>|]{0,16}"
+    r"(?=[A-Za-z0-9_/+=-]{0,60}[0-9A-Z]))"
     r"(?=[A-Za-z0-9_/+=-]{3})"
 )
 _LAST_WORD = re.compile(r"[A-Za-z0-9_.-]{12,140}\Z")

@@ -6,6 +6,7 @@ import base64
 import gzip
 import html
 import json
+import re
 import zlib
 from collections.abc import Callable
 from urllib.parse import quote
@@ -15,6 +16,7 @@ import pytest
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_bytes
+from anonymization.leaks.views import undone
 
 CONFIG = LeakConfig()
 PATTERNS = LeakPatterns(
@@ -129,3 +131,28 @@ def test_a_mail_address_said_in_words_is_found() -> None:
 )
 def test_what_only_looks_like_a_disguise_is_none(text: str) -> None:
     assert not scan_bytes("file", text.encode(), PATTERNS, CONFIG)
+
+
+def test_what_is_cut_off_around_an_escape_ends_with_a_whole_word() -> None:
+    comma = re.compile(rb"(?<=\d),(?=\w)")
+    row = b"B000112233,E000076286 and more" + b"." * 30
+    assert undone(row, comma, lambda _: b" ", 6) == b"\nB000112233 E000076286"
+    far = b"." * 30 + row + row
+    assert undone(far, comma, lambda _: b" ", 6).split(b"\n")[1:] == [
+        b"B000112233 E000076286",
+        b"B000112233 E000076286",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_leak"),
+    [
+        ("the filer E04512 reports", True),
+        ("E04512, Amber Works", True),
+        ("E045123347,Amber Works", False),  # a pseudonym that begins as the code does
+        ("E045123347\nAmber,Works", False),
+    ],
+)
+def test_a_short_code_is_no_part_of_a_longer_one(text: str, is_leak: bool) -> None:
+    patterns = LeakPatterns([PrivateValue("E04512", "identifier")], b"k" * 32, CONFIG)
+    assert bool(list(scan_bytes("t.csv", text.encode(), patterns, CONFIG))) is is_leak

@@ -32,10 +32,17 @@ RELEASED = pl.DataFrame({"id": ["C3", "C7", None, "C9", " ", "C7"]})
 
 
 def test_original_identifiers_are_all_codes_that_are_nobodys_pseudonym() -> None:
-    config = company_config()
-    assert original_identifiers({"t": ORIGINAL}, {"t": config}, MADE) == ["C1", "C2"]
+    frames = {"t": ORIGINAL.with_columns(industry=pl.lit("steel"), year=pl.lit("2020"))}
+    assert original_identifiers(frames, {"t": company_config()}, MADE) == ["C1", "C2"]
     none = Pseudonyms({}, {}, {}, 0)
-    assert original_identifiers({"t": ORIGINAL}, {"t": config}, none) == ["C1", "C2", "C3"]
+    assert original_identifiers(frames, {"t": company_config()}, none) == ["C1", "C2", "C3"]
+
+
+def test_a_name_that_a_kept_column_releases_is_no_identifier() -> None:
+    rows = {"id": ["C1", "North"], "industry": ["North", "steel"], "year": ["2020", "2020"]}
+    none = Pseudonyms({}, {}, {}, 0)
+    names = original_identifiers({"t": pl.DataFrame(rows)}, {"t": company_config()}, none)
+    assert names == ["C1"]
 
 
 def test_codes_are_attacked_with_the_key_the_seed_their_order_and_their_rows() -> None:

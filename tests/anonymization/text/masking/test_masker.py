@@ -9,8 +9,9 @@ from dataclasses import asdict
 import pytest
 
 from anonymization.documents.document import mask_text
-from anonymization.text.contracts import EntityType, Mode
-from anonymization.text.masking.masker import FROM_VAULT
+from anonymization.text.contracts import DetectionConfig, EntityType, Mode
+from anonymization.text.detect.engine import TextDetector
+from anonymization.text.masking.masker import FROM_VAULT, Masker
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from tests.anonymization.text.masking.fakes import KEY, masker
 
@@ -156,3 +157,23 @@ def test_the_audit_holds_no_value() -> None:
     (edit,) = masked.edits
     result = {k: v for k, v in asdict(edit).items() if k != "new"}
     assert result == {"start": 6, "end": 25, "type": "PERSON", "recognizer": "fake", "score": 0.9}
+
+
+def test_short_forms_and_turned_names_of_a_person_agree() -> None:
+    detector = TextDetector(DetectionConfig.for_tasks())
+    texts = [
+        "Please ask Marguerite Duvalier about it.",
+        "Name: Duvalier, Marguerite",
+        "user=mduvalier logged in",
+        "Reviewed by M. Duvalier",
+        "margueriteduvalier is the login",
+    ]
+    whole, turned, login, short, joined = Masker(
+        detector, bytes(32), Mode.SURROGATE, "scope"
+    ).mask_texts(texts)
+    given, family = whole.removeprefix("Please ask ").removesuffix(" about it.").split()
+    assert {given, family}.isdisjoint({"Marguerite", "Duvalier"})
+    assert turned == f"Name: {family}, {given}"
+    assert login == f"user={given[0]}{family} logged in".lower()
+    assert short == f"Reviewed by {given[0]}. {family}"
+    assert joined == f"{given}{family} is the login".lower()
