@@ -36,11 +36,13 @@ def unknown_day(text: str, *, for_event: bool = False) -> tuple[str, ...]:
 def unknown_asker(text: str, paths: Collection[str]) -> tuple[str, ...]:
     """The words that need to be known who asks, over input files that hold several people's rows.
 
-    A mailbox or a calendar is somebody's own; a file that carries "my" in its name too.
+    A mailbox or a calendar is somebody's own; a file that carries "my" in its name too. A long
+    request tells of its files itself.
     """
-    if not any(extension_of(path) in _TABLES for path in paths) or _GIVEN_ASKER.search(
-        _plain(text)
-    ):
+    lowered = _plain(text)
+    if len(lowered) > _LONG or _GIVEN_ASKER.search(lowered):
+        return ()
+    if not any(extension_of(path) in _TABLES for path in paths):
         return ()
     words = {word for path in paths for word in re.split(r"[\W_]+", path.casefold())}
     if not _OWNED.isdisjoint(words):
