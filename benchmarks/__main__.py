@@ -7,6 +7,7 @@ Some need a folder or a file and run alone:
 
     python -m benchmarks.blind_plants FOLDER
     python -m benchmarks.judging MATERIAL/sessions
+    python -m benchmarks.reading_packets WORKSPACE OUT
     python -m benchmarks.task_labels MATERIAL
     python -m benchmarks.evaluation SNAPSHOT
     python -m benchmarks.analytics_reading SNAPSHOT OUT
@@ -40,6 +41,7 @@ BENCHMARKS = (
     "graded_answers",
     "answer_words",
     "real_requests",
+    "session_reading",
     "mentions",
     "anonymization_settings",
     "anonymization_text",

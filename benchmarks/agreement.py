@@ -80,6 +80,19 @@ def agreement(first: Sequence[str], second: Sequence[str], level: float = 0.95) 
     return Agreement(n, observed, expected, _interval(kappa, kappa - half, kappa + half, -1.0))
 
 
+def weighted_kappa(pairs: Sequence[tuple[int, int]]) -> float | None:
+    """Cohen's kappa with quadratic weights (Cohen 1968) of two judges' scores on the same items.
+
+    None where both gave every item the same score. Raises ValueError where there is no item.
+    """
+    if not pairs:
+        raise ValueError("no pairs of scores: at least one")
+    first, second = zip(*pairs, strict=True)
+    apart = sum((one - two) ** 2 for one, two in pairs) / len(pairs)
+    by_chance = sum((one - two) ** 2 for one in first for two in second) / len(pairs) ** 2
+    return round(1 - apart / by_chance, _DIGITS) if by_chance else None
+
+
 def _variance(
     pairs: Counter[tuple[str, str]], rows: Counter[str], columns: Counter[str], n: int
 ) -> float:

@@ -15,10 +15,10 @@ from construction.grading.file_look import word_form
 from construction.grading.file_types import TYPES, FileType, extension_of, type_of
 from construction.judging.contracts import Case, InputFile
 from construction.judging.deliverables import ANSWER
-from construction.judging.edits import changed_inputs
+from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.inputs import named_inputs, terms_of
 from construction.judging.lexicon import table
-from construction.judging.request_bounds import Length, fixed, lengths
+from construction.judging.request_bounds import Length, changes, fixed, lengths
 from construction.mentions.extensions import tail
 from data.contracts import Deliverable, Rule
 from data.text.lexicon import alternatives
@@ -31,6 +31,8 @@ _NO_PROSE = frozenset({"srt", "vtt", "svg", "zip"})
 _SHORT = frozenset({"eml", "ics", "json", "jsonl", "yaml"})
 _REQUEST_TERMS, _TERMS = 80, 300
 _KEPT = 0.3  # of the terms of an input that is changed
+_KEPT_WITHOUT_COLUMNS = 0.1  # where columns go
+_ALL_BUT = frozenset(("only", "but", "except", "apart", "other"))
 _FLOOR, _ANSWER_FLOOR = 5, 3  # words; a stub has fewer
 _FLOORS = {"eml": 6, "ics": 4}  # with the people and the times in them
 _FEW, _MANY, _VERY_MANY = 3, 20, 100  # terms: with few of them a text need not use any
@@ -47,6 +49,7 @@ class _Task:
     inputs: Mapping[str, InputFile]
     given: tuple[str, ...]  # the input files that the request speaks of
     edited: tuple[str, ...]  # those that it wants changed
+    moved: tuple[str, ...]  # those that get another name or place and stay as they are
 
 
 def computed_rules(case: Case, deliverables: Sequence[Deliverable]) -> tuple[Rule, ...]:
@@ -60,6 +63,7 @@ def computed_rules(case: Case, deliverables: Sequence[Deliverable]) -> tuple[Rul
         case.inputs,
         named_inputs(case.request, paths),
         changed_inputs(case.request, paths, outputs),
+        moved_inputs(case.request, paths),
     )
     rules = [*_of_lengths(task), *_of_names(task), *_of_edits(task), *_of_types(task, paths)]
     return tuple({rule.rule_id: rule for rule in rules}.values())
@@ -151,14 +155,15 @@ def _has_text(kind: FileType) -> bool:
 
 def _of_edits(task: _Task) -> Iterator[Rule]:
     """What a change leaves in place, and how many rows it leaves."""
-    for path in task.edited:
+    for path in () if changes(task.request, "clears") else task.edited:
         known, kind = task.inputs.get(path), type_of(path)
         if known is None or kind is None:
             continue
         terms = known.terms[:_TERMS]
         name, where = tail(path), {"names_of_files": [tail(path)]}
         if len(terms) > 1:
-            least = max(2, round(_KEPT * len(terms)))
+            share = _KEPT_WITHOUT_COLUMNS if changes(task.request, "drops_columns") else _KEPT
+            least = max(2, round(share * len(terms)))
             text = f"{name} keeps what was not to be changed."
             yield _rule(
                 f"mentions.kept.{name}", kind.extensions, text, terms=terms, min=least, **where
@@ -170,15 +175,10 @@ def _of_edits(task: _Task) -> Iterator[Rule]:
 def _of_changed_table(request: str, known: InputFile, kind: FileType, name: str) -> Iterator[Rule]:
     largest = max(known.tables, key=lambda entry: entry.rows)
     where = {"names_of_files": [name]}
-    removes = _says(request, "removes")
-    gone = re.split(r"[\W_]+", request) if removes or _says(request, "renames") else ()
-    stems = {word.removesuffix("s") for word in gone}
-    kept = [
-        column
-        for column in largest.columns
-        if any(map(str.isalpha, column))
-        and stems.isdisjoint(word.removesuffix("s") for word in word_form(column).split())
-    ]
+    if changes(request, "drops_header"):
+        return
+    removes = changes(request, "removes")
+    kept = _columns_left(request, largest.columns, removes=removes)
     if kept:
         text = f"{name} still has the columns {', '.join(kept)}."
         yield _rule(f"columns.kept.{name}", kind.extensions, text, names=kept, **where)
@@ -193,22 +193,33 @@ def _of_changed_table(request: str, known: InputFile, kind: FileType, name: str)
         yield _rule(f"length.rows.{name}", kind.extensions, text, unit="rows", **params, **where)
 
 
+def _columns_left(request: str, columns: Sequence[str], *, removes: bool) -> list[str]:
+    """The columns of which a change says nothing; none where columns go that it does not name."""
+    gone = re.split(r"[\W_]+", request) if removes or changes(request, "renames") else ()
+    stems = {word.removesuffix("s") for word in gone}
+    lettered = [column for column in columns if any(map(str.isalpha, column))]
+    kept = [
+        column
+        for column in lettered
+        if stems.isdisjoint(word.removesuffix("s") for word in word_form(column).split())
+    ]
+    drops = changes(request, "drops_columns")
+    is_unclear = len(kept) == len(lettered) or not _ALL_BUT.isdisjoint(stems)
+    return [] if drops and is_unclear else kept
+
+
 def _rows_left(request: str, rows: int, *, removes: bool) -> tuple[int, int | None]:
     """The least and the most rows that a table has after a change; 0 and None: nothing is known."""
-    if _says(request, "merges"):
+    if changes(request, "merges"):
         return 0, None
     if removes:
-        of_rows = _says(request, "rows") and not _says(request, "columns")
+        of_rows = changes(request, "rows") and not changes(request, "columns")
         number = _RUN.search(request)
         gone = (number and (read_integer(number[1]) or NUMBER_WORDS.get(number[1]))) or 1
         return (1, rows - gone) if of_rows and rows > gone else (0, None)
-    if _says(request, "adds") and _says(request, "rows") and not _says(request, "columns"):
+    if changes(request, "adds") and changes(request, "rows") and not changes(request, "columns"):
         return rows + 1, None
     return rows, None
-
-
-def _says(request: str, key: str) -> bool:
-    return re.search("|".join(table("grading")["changes"][key]), request) is not None
 
 
 def _of_types(task: _Task, paths: Sequence[str]) -> Iterator[Rule]:
@@ -219,11 +230,13 @@ def _of_types(task: _Task, paths: Sequence[str]) -> Iterator[Rule]:
             continue
         same = [path for path in paths if extension_of(path) in kind.extensions]
         keys = sorted({task.inputs[path].key for path in same if path in task.inputs})
-        by_look = _says(task.request.lower(), "looks") and not set(same).isdisjoint(task.edited)
+        by_look = changes(task.request, "looks") and not set(same).isdisjoint(task.edited)
+        by_look = by_look or not set(same).isdisjoint(task.moved)
         if keys and not by_look:
             text = f"No .{kind.name} file says just what an input says."
             yield _rule(f"changed.{kind.name}", kind.extensions, text, keys=keys)
-        yield _of_subject(task, item, kind)
+        if not changes(task.request, "clears"):
+            yield _of_subject(task, item, kind)
 
 
 def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
@@ -231,7 +244,7 @@ def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
     readable = [task.inputs[path] for path in task.given if path in task.inputs]
     has_all = all(path in task.inputs and task.inputs[path].words for path in task.given)
     is_short = is_answer or kind.name in _SHORT or kind.kind == "code"
-    translates = _says(task.request.lower(), "translates")
+    translates = changes(task.request, "translates")
     terms = _subject(task.request, readable, is_answer=is_answer)
     if kind.name in _NO_PROSE or translates or not has_all or len(terms) < _FEW:
         least = _ANSWER_FLOOR if is_answer else _FLOORS.get(kind.name, _FLOOR)
@@ -266,7 +279,7 @@ def _least(terms: Sequence[str], *, is_short: bool, is_table: bool) -> int:
 def _subject(request: str, inputs: Sequence[InputFile], *, is_answer: bool) -> list[str]:
     """The telling words of the request, then those of the inputs in turn."""
     terms = dict.fromkeys(terms_of(word_form(request), _REQUEST_TERMS))
-    if is_answer and _says(request.lower(), "either"):
+    if is_answer and changes(request, "either"):
         terms.update(dict.fromkeys(table("grading")["terms"]["answers"]))
     share = _TERMS // max(1, len(inputs))
     for known in inputs:

@@ -135,7 +135,9 @@ class Conversation:
     `files_read` counts the files that the agent read before it wrote them, `files_missing` names
     those of them that are not released. `systems_missing` names the systems that the request wants
     and no released file stands for, `records_missing` what is to be gathered and no released file
-    can hold, `offline` the parts of the web where none may be reached.
+    can hold, `offline` the parts of the web where none may be reached. `objects_missing` are to be
+    renamed, moved or changed and no input file; `day_unknown` and `asker_unknown` hold the words
+    that depend on the day or on who asks, where nothing says it.
     """
 
     people: int = 0
@@ -148,6 +150,9 @@ class Conversation:
     systems_missing: tuple[str, ...] = ()
     records_missing: tuple[str, ...] = ()
     offline: tuple[str, ...] = ()
+    objects_missing: tuple[str, ...] = ()
+    day_unknown: tuple[str, ...] = ()
+    asker_unknown: tuple[str, ...] = ()
 
 
 class Containment(Contract):

@@ -1,7 +1,8 @@
 """Input files that a request has changed where they lie: "delete the last row in budget.xlsx".
 
-Such a file is what is to be delivered, under its own name. The request names it, or says what it
-is ("the budget workbook"); a description counts only where it fits one input file.
+Such a file is what is to be delivered, under its own name, or under another where it is renamed or
+moved. The request names it, or says what it is ("the budget workbook"); a description counts only
+where it fits one input file.
 """
 
 from __future__ import annotations
@@ -28,6 +29,21 @@ _TAKING = frozenset(_TABLE["taking"])
 _ZH = re.compile("|".join(_TABLE["zh"]))
 _ASKS = LEAD_INS | {"can", "could", "would", "you"}
 _PLACES = frozenset(("in", "into", "to", "of", "on", "at", "within", "inside"))
+_OBJECTS = {word: tuple(ends) for word, ends in _TABLE["objects"].items()}
+_PLAIN = frozenset(_TABLE["plain"]) | frozenset(_OBJECTS)
+_STOP = r"(?:to|into|as|in|from|with|using|by|so|and|of|that|which)\b"
+_NOUN = rf"(?:{'|'.join(sorted({*_OBJECTS, *_TABLE['holders']}, reverse=True))})s?\b"
+_MOVED = re.compile(
+    r"(?:^|[,;:.] |\b(?:and|then|to|please|you) )"
+    r"(?:(?P<verb>rename|move|relocate|copy|convert)|change the (?:file )?name of) "
+    rf"(?P<object>(?!(?:an?|all|every|each|any|new)\b)(?:(?!{_STOP})[\w'.-]+ ){{0,6}}{_NOUN})"
+)
+_CHANGED = re.compile(
+    r"\b(?:in|of|from|to|on) (?P<object>(?:the|this|that|my|our|his|her|their) "
+    rf"(?:(?!{_STOP})[\w'.-]+ ){{0,4}}(?:{'|'.join(sorted(_OBJECTS, reverse=True))})s?\b)"
+)
+_SAVED = re.compile(r"\b(?:save|store|export|write|put|output|create|generate|make)\b")
+_BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
 _REACH = 10  # words before a file
 _REACH_ZH = 12  # characters
 
@@ -60,6 +76,63 @@ def _edit_verb(text: str) -> str:
             return words[0]
     verb = _ZH.search(text)
     return verb.group() if verb and not is_negated(text, verb.start()) else ""
+
+
+def moved_inputs(request: str, given: Sequence[str]) -> tuple[str, ...]:
+    """The `given` paths of the input files that are to be renamed, moved or copied as they are."""
+    moved: dict[str, None] = {}
+    for verb, phrase in _moved_phrases(request):
+        matched = dict.fromkeys(path for _, path in files_in(phrase, given))
+        matched = matched or dict.fromkeys(_described(phrase, given))
+        if verb != "convert" and len(matched) == 1:
+            moved.update(matched)
+    return tuple(moved)
+
+
+def missing_objects(request: str, given: Sequence[str]) -> tuple[str, ...]:
+    """What is to be renamed, moved or changed, as the request says it, and is no input file.
+
+    Where the request brings its text along, nothing is missing.
+    """
+    if _BROUGHT.search(request.lower()):
+        return ()
+    phrases = [phrase for _, phrase in _moved_phrases(request)] + list(_changed_phrases(request))
+    return tuple(
+        phrase
+        for phrase in dict.fromkeys(phrases)
+        if not any(True for _ in files_in(phrase, given)) and not _described(phrase, given)
+    )
+
+
+def _moved_phrases(request: str) -> Iterator[tuple[str, str]]:
+    """(verb, words for the file) of everything that is to be renamed, moved, copied, converted."""
+    for sentence in read(request):
+        text = " ".join(sentence.text.lower().split())
+        for match in _MOVED.finditer(text):
+            is_made = match["verb"] == "convert" and _SAVED.search(text, 0, match.start())
+            if not is_made and not is_negated(text, match.start("object")):
+                yield (match["verb"] or "rename"), match["object"]
+
+
+def _changed_phrases(request: str) -> Iterator[str]:
+    """The words for each file in which a change is to be made, where they say its type."""
+    for sentence in read(request):
+        text = " ".join(sentence.text.lower().split())
+        if sentence.ask in (Ask.QUESTION, Ask.STATUS) or not _edit_verb(text) or _ANEW.search(text):
+            continue
+        for match in _CHANGED.finditer(text):
+            if not _SAVED.search(text, 0, match.start()):
+                yield match["object"]
+
+
+def _described(phrase: str, given: Sequence[str]) -> list[str]:
+    """The input files that words without a name may mean: by type, and by what they are called."""
+    words = re.findall(r"[a-z0-9]+", phrase)
+    types = frozenset(end for word in words for end in _OBJECTS.get(word, ()))
+    fitting = [path for path in given if not types or extension_of(path) in types]
+    content = [word.removesuffix("s") for word in words if word not in _PLAIN]
+    by_name = [path for path in fitting if any(word in path.lower() for word in content)]
+    return by_name or ([] if content and not types else fitting)
 
 
 def files_in(text: str, given: Sequence[str]) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,7 @@ confined process of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,12 +17,15 @@ from construction.grading.file_look import RuleLimits, Seen
 from construction.grading.file_types import extension_of
 from construction.judging.contracts import Case, InputFile, InputTable
 from construction.judging.edits import files_in, stem_words
+from construction.mentions.resources import resources
 from data.contracts import Fixture
 from data.text.lexicon import load_table
 from data.text.scripts import has_han
 
 _STOP = frozenset(load_table("construction.judging", "tables", "grading.toml")["terms"]["common"])
 _ENDING = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s)$")
+_ANY_FOLDER = frozenset(("fixture", "fixtur", "input", "media", "src", "doc", "test"))
+_MAILBOX, _MAIL = frozenset(("inbox", "mailbox", "gmail")), frozenset(("email", "mail", "邮件"))
 _MOST_TERMS = 400  # of one file
 _LIMITS = RuleLimits(total_seconds=3600, files=100_000)
 
@@ -115,12 +118,41 @@ def _in_named_folder(path: str, text: str) -> bool:
 
 
 def named_inputs(text: str, given: Sequence[str]) -> tuple[str, ...]:
-    """The input files that a request names, or says what they are; all of them if it does not."""
+    """The input files that a request speaks of; all of them if it speaks of none."""
+    return inputs_spoken_of(text, given) or tuple(given)
+
+
+def inputs_spoken_of(text: str, given: Sequence[str]) -> tuple[str, ...]:
+    """The input files that a request names, or says what they are, or the only one there is.
+
+    A file is named by itself, by the folder that it lies in, by the words of either, or by the
+    system that it stands for; a mailbox also by "emails".
+    """
     lowered = text.lower()
     matched = {path for _, path in files_in(lowered, given)}
     matched |= {path for path in given if _in_named_folder(path.lower(), lowered)}
     if not matched:
-        words = frozenset(re.split(r"[\W_]+", lowered))
-        stems = {path: frozenset(stem_words(path)) - _STOP for path in given}
-        matched = {path for path, stem in stems.items() if stem and stem <= words}
-    return tuple(path for path in given if path in matched) or tuple(given)
+        words = {_stem(word) for word in re.split(r"[\W_]+", lowered)}
+        stems = tuple(stem for resource in resources(text) for stem in resource.files)
+        matched = {path for path in given if _is_spoken_of(path, words, stems)}
+    chosen = tuple(path for path in given if path in matched)
+    return chosen or (tuple(given) if len(given) == 1 else ())
+
+
+def _is_spoken_of(path: str, words: Collection[str], stems: tuple[str, ...]) -> bool:
+    """Are all the words of a file's name, or of its folder's, among the words of a text?
+
+    Or does one begin as files do that stand for a system in it (`stems`)?
+    """
+    if stems and any(word.startswith(stems) for word in re.split(r"[\W_]+", path.lower())):
+        return True
+    folder = path.rpartition("/")[0].rpartition("/")[2]
+    for name in (stem_words(path), re.split(r"[\W_]+", folder.lower())):
+        telling = {_stem(word) for word in name if word} - _STOP - _ANY_FOLDER
+        if telling and (telling <= frozenset(words) or _holds_mail(telling, words)):
+            return True
+    return False
+
+
+def _holds_mail(name: Collection[str], words: Collection[str]) -> bool:
+    return not _MAILBOX.isdisjoint(name) and not _MAIL.isdisjoint(words)

@@ -20,6 +20,7 @@ _MOST_CHARS = 200  # of a sentence that names something
 _SYSTEMS = (MissingKind.ACCOUNT, MissingKind.SYSTEM)
 _CONTEXT = (MissingKind.CONVERSATION,)
 _MATERIAL = (MissingKind.CONVERSATION, MissingKind.MATERIAL)
+_BEARINGS = (PreflightReason.UNKNOWN_DAY, PreflightReason.UNKNOWN_ASKER)
 _PREFLIGHT: Mapping[str, Sequence[MissingKind]] = {
     PreflightReason.NEEDS_LIVE_SYSTEM: _SYSTEMS,
     PreflightReason.LEANS_ON_CONTEXT: _MATERIAL,
@@ -40,6 +41,11 @@ def missing_in_preflight(signals: Signals, reason: str) -> tuple[MissingInput, .
         return _named(MissingKind.WEB, conversation.offline)
     if reason == PreflightReason.MISSING_RECORDS:
         return _named(MissingKind.MATERIAL, conversation.records_missing)
+    if reason == PreflightReason.MISSING_OBJECT:
+        return _named(MissingKind.FILE, conversation.objects_missing)
+    if reason in _BEARINGS:
+        said = (*conversation.day_unknown, *conversation.asker_unknown)
+        return _named(MissingKind.CONVERSATION, said)
     systems = conversation.systems_missing if reason == PreflightReason.NEEDS_LIVE_SYSTEM else ()
     kinds = _PREFLIGHT.get(reason, ())
     return _named(MissingKind.SYSTEM, systems) + tuple(

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from construction.judging.contracts import Conversation
 from construction.judging.missing import missing_in_preflight
 from construction.judging.preflight_limits import LIMITS, PreflightReason
 from construction.judging.signals import Signals, measure
@@ -71,14 +72,24 @@ def measures(signals: Signals) -> dict[str, Scalar]:
         or (opening.dangles and (has_past or not (at_hand or signals.has_background))),
         "inputs": conversation.files_read,
         "missing_inputs": len(conversation.files_missing),
-        "systems": len(conversation.systems_missing),
-        "records": len(conversation.records_missing),
-        "offline": len(conversation.offline),
+        **_lacking(conversation),
         "people": conversation.people,
         "thread": conversation.is_thread,
         "told": signals.words_shown,
         "at_hand": at_hand,
         **asdict(signals.no_work),
+    }
+
+
+def _lacking(conversation: Conversation) -> dict[str, Scalar]:
+    """What the request needs and the task lacks; the last two count words that depend on it."""
+    return {
+        "systems": len(conversation.systems_missing),
+        "records": len(conversation.records_missing),
+        "offline": len(conversation.offline),
+        "missing_objects": len(conversation.objects_missing),
+        "unknown_days": len(conversation.day_unknown),
+        "unknown_askers": len(conversation.asker_unknown),
     }
 
 

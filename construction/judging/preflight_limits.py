@@ -20,6 +20,12 @@ class PreflightReason(GateReason):
         "preflight.missing_records",
         "It needs records or instructions that no released file holds.",
     )
+    MISSING_OBJECT = (
+        "preflight.missing_object",
+        "A file that is to be changed is not among the inputs.",
+    )
+    UNKNOWN_DAY = "preflight.unknown_day", "It depends on what day it is, which nothing says."
+    UNKNOWN_ASKER = "preflight.unknown_asker", "It depends on who asks, which nothing says."
     NEEDS_LIVE_SYSTEM = "preflight.needs_live_system", "It needs an account or a live system."
     NEEDS_NETWORK = "preflight.needs_network", "It needs the web, which the task may not reach."
     LEANS_ON_CONTEXT = "preflight.leans_on_context", "It depends on what was said or shown earlier."
@@ -42,6 +48,20 @@ def _only_opinions(seen: Measures) -> bool:
 
 def _midway(seen: Measures) -> bool:
     return _request(seen) and seen["has_past"] and seen["opinions"] != seen["demands"]
+
+
+def _none(key: str, sentence: str, reason: PreflightReason) -> Limit:
+    """The limit that there is none of what `key` counts."""
+    return Limit(
+        key,
+        Bound.MAX,
+        "expressions",
+        sentence,
+        reason,
+        lambda seen: seen[key],
+        at=0,
+        movable=False,
+    )
 
 
 _REASON, _MIN, _MAX = PreflightReason, Bound.MIN, Bound.MAX
@@ -125,16 +145,7 @@ _EVERY_PROMPT = (
         _REASON.MISSING_RECORDS,
         lambda seen: seen["records"],
     ),
-    Limit(
-        "offline",
-        _MAX,
-        "parts of the web",
-        "The request needs no part of the web that the task may not reach.",
-        _REASON.NEEDS_NETWORK,
-        lambda seen: seen["offline"],
-        at=0,
-        movable=False,
-    ),
+    _none("offline", "The task may reach all of the web that it needs.", _REASON.NEEDS_NETWORK),
     Limit(
         "max_missing_share",
         _MAX,
@@ -275,4 +286,9 @@ _CONTEXT = (
         when=_request,
     ),
 )
-LIMITS = (*_EVERY_PROMPT, *_THREADS, *_DEMANDS, *_CONTEXT)
+_UNSAID = (
+    _none("missing_objects", "Files to be changed are inputs.", _REASON.MISSING_OBJECT),
+    _none("unknown_days", "The request says what day it is.", _REASON.UNKNOWN_DAY),
+    _none("unknown_askers", "The request says who asks.", _REASON.UNKNOWN_ASKER),
+)
+LIMITS = (*_EVERY_PROMPT, *_THREADS, *_DEMANDS, *_UNSAID, *_CONTEXT)

@@ -57,6 +57,11 @@ class Fixed:
     sentence: str
 
 
+def changes(request: str, key: str) -> bool:
+    """Does a request want the kind of change that the table lists under this key?"""
+    return re.search("|".join(table("grading")["changes"][key]), request.lower()) is not None
+
+
 def lengths(request: str) -> Iterator[Length]:
     """The lengths that a request demands of a whole file."""
     for sentence in _demanding(request):

@@ -87,6 +87,9 @@ def _in_sentence(sentence: str) -> Iterator[Resource]:
         if _is_used(sentence, match.start(), match.group()):
             name = _singular(match.group())
             yield Resource(ResourceKind.SYSTEM, name, _FILES.get(name, ()))
+    for match in _SCREEN.finditer(sentence):
+        if not is_negated(sentence, match.start()):
+            yield Resource(ResourceKind.SYSTEM, match.group())
     for match in _LIVE.finditer(sentence):
         if _is_looked_up(sentence, match.start()):
             yield Resource(ResourceKind.SYSTEM, match.group(), _LIVE_FILES)
@@ -140,6 +143,9 @@ _NONE = re.compile(_any(_TABLE["none"]["en"]))
 _ABOUT = re.compile(r"\b(?:for|about|like|than|versus|vs)(?: (?:the|our|my|an?|your))? $")
 _LIVE = re.compile(_any((*_TABLE["live"]["en"], *_TABLE["live"]["zh"]), plural=True))
 _LIVE_VERB = re.compile(_any((*_TABLE["live"]["verbs_en"], *_TABLE["live"]["verbs_zh"])))
+_SCREEN = re.compile(
+    rf"\b(?:{'|'.join(_TABLE['screen']['en'])})\b|{'|'.join(_TABLE['screen']['zh'])}"
+)
 _LIVE_FILES = tuple(_TABLE["live"]["files"])
 _UNLISTED = re.compile(
     r"\b(?:the|our|your|company|team|online|external) "

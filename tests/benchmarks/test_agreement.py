@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.agreement import Interval, accuracy, agreement, wilson
+from benchmarks.agreement import Interval, accuracy, agreement, weighted_kappa, wilson
 
 # Two readers of 50 proposals: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no (a textbook table).
 FIRST = ["yes"] * 25 + ["no"] * 25
@@ -30,6 +30,15 @@ def test_kappa_at_its_ends() -> None:
     assert opposed.kappa is not None
     assert opposed.kappa.value == -1.0
     assert agreement(["a", "a"], ["a", "a"]).kappa is None
+
+
+def test_weighted_kappa_of_a_worked_table() -> None:
+    # 0-0, 0-1, 2-2: squared differences 1 of 3, by chance 15 of 9
+    assert weighted_kappa([(0, 0), (0, 1), (2, 2)]) == pytest.approx(1 - (1 / 3) / (15 / 9))
+    assert weighted_kappa([(1, 1), (3, 3)]) == 1.0
+    assert weighted_kappa([(2, 2), (2, 2)]) is None
+    with pytest.raises(ValueError, match="at least one"):
+        weighted_kappa([])
 
 
 def test_wilson_of_worked_values() -> None:

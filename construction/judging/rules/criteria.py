@@ -14,12 +14,11 @@ from itertools import pairwise
 
 from construction.judging.contracts import Case, InputFile, InputTable
 from construction.judging.deliverables import ANSWER
-from construction.judging.inputs import named_inputs
+from construction.judging.inputs import inputs_spoken_of
 from construction.judging.lexicon import table
 from construction.judging.request_bounds import lengths
 from construction.judging.rules.facts import FactKind, find_facts
 from construction.judging.rules.labels import spaced
-from construction.mentions.extensions import tail
 from data.contracts import Count, Deliverable, Rule, StageConfig
 from data.text.lexicon import any_of, has_any
 from data.text.scripts import HAN, leading_language
@@ -71,19 +70,23 @@ class Writer:
         if urls := self.case.candidate.network.urls:
             shown = self._list(urls[: self.config.max_files])
             yield self._words["accuracy_urls"].format(urls=shown), tuple(urls)
+        if self._paths and not given:
+            yield self._words["accuracy_inputs"], ()
         facts = self._facts()
         if facts:
             yield self._words["accuracy_facts"].format(facts=self._list(facts)), ()
-        elif not given:
+        elif not self._paths:
             yield self._words["accuracy_plain"].format(demand=self._clipped(self.demands[0])), ()
 
     def relevance(self) -> Iterator[Text]:
-        """The demands, all of them: neighbours share a criterion where there are very many."""
-        paths = [fixture.path for fixture in self.case.candidate.fixtures]
+        """The demands, all of them: neighbours share a criterion where there are very many.
+
+        Each points at the files that it speaks of, or at the only one that the request speaks of.
+        """
+        given = self._given()
         for group in _grouped(self.demands, self.config.max_demands):
             shown = "; ".join(f"“{self._clipped(demand)}”" for demand in group)
-            lowered = " ".join(group).lower()
-            named = [path for path in paths if tail(path) in lowered]
+            named = inputs_spoken_of(" ".join(group), given)
             pointers = tuple(pointer for path in named for pointer in self._pointers(path))
             yield self._words["relevance"].format(demand=shown), pointers
 
@@ -183,19 +186,23 @@ class Writer:
     def _facts(self) -> list[str]:
         """Dates, figures and names in the demands, as they are written there."""
         kinds = (FactKind.DATE, FactKind.NUMBER, FactKind.ENTITY)
-        common = frozenset(table("grading")["terms"]["common"])
+        terms = table("grading")["terms"]
+        none = frozenset([*terms["common"], *terms["answers"], *terms["no_facts"]])
         matched = [
             fact
             for fact in find_facts("\n".join(self.demands))
-            if fact.kind in kinds and fact.text.lower() not in common
+            if fact.kind in kinds and not none.issuperset(fact.text.lower().split())
         ]
         shown = [fact.text for fact in matched if _is_telling(fact.kind, fact.text, fact.value)]
         return shown[: self.config.max_facts]
 
     def _given(self) -> tuple[str, ...]:
-        """The input files that the request speaks of."""
-        paths = [fixture.path for fixture in self.case.candidate.fixtures]
-        return named_inputs(self.case.request, paths)
+        """The input files that the request speaks of, or the only one."""
+        return inputs_spoken_of(self.case.request, self._paths)
+
+    @property
+    def _paths(self) -> list[str]:
+        return [fixture.path for fixture in self.case.candidate.fixtures]
 
     def _pointers(self, *paths: str) -> tuple[str, ...]:
         """The files, or their parts (`path#sheet`) where they are known."""

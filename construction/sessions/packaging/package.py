@@ -6,7 +6,6 @@ lists inputs and deliverables (`prompts.prompt`). Copies of an instance are drop
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,18 +13,21 @@ from typing import Literal
 
 from construction.judging import preflight
 from construction.judging.contracts import Case, Conversation
-from construction.judging.deliverables import ANSWER, expected_deliverables, with_messages
-from construction.judging.edits import changed_inputs
+from construction.judging.deliverables import (
+    ANSWER,
+    expected_deliverables,
+    with_messages,
+    with_moved,
+)
+from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.hard_rules import hard_rules
 from construction.judging.signals import measure
-from construction.mentions.extensions import tail
 from construction.mentions.named_files import output_files
-from construction.mentions.records import missing_records
-from construction.mentions.resources import ResourceKind, missing_systems, resources, wants
+from construction.mentions.resources import ResourceKind, wants
 from construction.mentions.urls import find_urls
 from construction.sessions.config import PACKAGE_GATES, SessionsConfig
+from construction.sessions.packaging.conversation import conversation_of, with_day
 from construction.sessions.prompts.prompt import (
-    Merged,
     as_thread,
     background,
     merge_turns,
@@ -52,7 +54,6 @@ from data.survivors import Survivor
 from data.text.language import UNDETERMINED, language_of
 
 NetworkMode = Literal["check", "freeze", "offline"]
-_CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,12 @@ def package(
     given = [fixture.path for fixture in fixtures]
     outputs = [mention.path for mention in output_files(instance, given)]
     changed = changed_inputs(merged.text, given, outputs)
-    deliverables = expected_deliverables(merged.text, [*outputs, *changed], instance.acts)
-    deliverables = with_messages(deliverables, merged.text)
+    moved = moved_inputs(merged.text, given)
+    named = [*outputs, *(path for path in changed if path not in moved)]
+    deliverables = expected_deliverables(merged.text, named, instance.acts)
+    deliverables = with_messages(with_moved(deliverables, moved), merged.text)
+    if identity.disclosure is Disclosure.PUBLIC:
+        merged = with_day(merged, instance.user_turns)
     messages = as_thread(merged) if _is_only_answer(deliverables) else None
     merged = messages or merged
     release = partial(with_released_paths, fixtures=fixtures, results=outputs, cwd=instance.cwd)
@@ -122,38 +127,15 @@ def package(
         reply=instance.reply,
         asked_back=instance.asked_back,
     )
-    conversation = _conversation(instance, candidate, merged, is_thread=messages is not None)
-    return Packaged(
-        case,
-        replace(
-            conversation,
-            systems_missing=missing_systems(merged.text, given),
-            records_missing=missing_records(merged.text, fixtures),
-            offline=_out_of_reach(merged.text, network),
-        ),
+    conversation = conversation_of(
+        instance,
+        fixtures,
+        merged,
+        is_thread=messages is not None,
+        is_offline=network != "check",
+        has_event=any(item.file_type == "ics" for item in deliverables),
     )
-
-
-def _conversation(
-    instance: TaskInstance, candidate: Candidate, merged: Merged, *, is_thread: bool
-) -> Conversation:
-    released = {tail(fixture.path) for fixture in candidate.fixtures}
-    read_first: set[str] = set()
-    written: set[str] = set()
-    for act in instance.acts:
-        if act.kind == "wrote":
-            written.add(tail(act.path))
-        elif act.kind == "read" and tail(act.path) not in written:
-            read_first.add(tail(act.path))
-    return Conversation(
-        people=len(merged.people),
-        in_channel=any(_CHANNEL.match(turn.text) for turn in instance.user_turns),
-        is_thread=is_thread,
-        said_before=instance.said_before,
-        said=tuple(turn.said for turn in instance.user_turns),
-        files_read=len(read_first),
-        files_missing=tuple(sorted(read_first - released)),
-    )
+    return Packaged(case, conversation)
 
 
 def _is_only_answer(deliverables: Sequence[Deliverable]) -> bool:
@@ -169,14 +151,6 @@ def _policy(text: str, network: NetworkMode) -> NetworkPolicy:
     if network == "check" and wants(text, ResourceKind.WEB):
         return NetworkPolicy(mode="web", urls=urls)
     return NetworkPolicy(mode="list", urls=urls) if urls else NetworkPolicy()
-
-
-def _out_of_reach(text: str, network: NetworkMode) -> tuple[str, ...]:
-    """What the request wants of the web and the task may not reach."""
-    if network == "check":
-        return ()
-    kinds = (ResourceKind.WEB, ResourceKind.BROWSER)
-    return tuple(resource.name for resource in resources(text) if resource.kind in kinds)
 
 
 def _provenance(instance: TaskInstance, identity: Identity, turns: int) -> Provenance:

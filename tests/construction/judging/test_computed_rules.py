@@ -10,6 +10,7 @@ import pytest
 from construction.grading.hard_rules import check
 from construction.judging.computed_rules import computed_rules
 from construction.judging.contracts import Case
+from construction.judging.hard_rules import hard_rules
 from construction.judging.inputs import with_inputs
 from data.contracts import Rule
 from tests.construction.judging.rules.cases import case
@@ -69,6 +70,35 @@ def test_several_rows_and_columns_that_are_deleted(tmp_path: Path) -> None:
     _, rules = graded(tmp_path, "remove the column Midterm 1 from scores.csv", scores=SCORES)
     assert params(rules, "columns.kept.scores.csv")["names"] == ["Name"]
     assert not any(rule.rule_id == "length.rows.scores.csv" for rule in rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "done"),
+    [
+        ("delete the last two columns in scores.csv", "Name\nAlice\nBob\nCarla\nDing\n"),
+        ("drop all columns but Name in scores.csv", "Name\nAlice\nBob\nCarla\nDing\n"),
+        ("remove the header from scores.csv", SCORES.partition("\n")[2]),
+        ("delete everything in scores.csv", ""),
+        ("clear all the content of scores.csv", ""),
+    ],
+)
+def test_no_rule_demands_what_the_request_wants_gone(tmp_path: Path, text: str, done: str) -> None:
+    item, rules = graded(tmp_path, text, scores=SCORES)
+    every = (*hard_rules(item.candidate.deliverables, text), *rules)
+    assert failures(tmp_path, every, scores_dot_csv=done) <= {"opens.csv", "file_type.csv"}
+    assert "changed.csv" in failures(tmp_path, rules, scores_dot_csv=SCORES)
+
+
+def test_rows_that_go_by_a_condition_leave_the_columns(tmp_path: Path) -> None:
+    text = "delete all rows where a midterm is below 70 in scores.csv"
+    _, rules = graded(tmp_path, text, scores=SCORES)
+    assert {"columns.kept.scores.csv", "mentions.csv"} <= {rule.rule_id for rule in rules}
+
+
+def test_a_file_that_is_renamed_may_say_what_it_said(tmp_path: Path) -> None:
+    item, rules = graded(tmp_path, "Rename the csv file to the name of the best.", scores=SCORES)
+    assert [entry.file_type for entry in item.candidate.deliverables] == ["csv"]
+    assert failures(tmp_path, rules, Ding_dot_csv=SCORES) == set()
 
 
 def test_a_new_column_is_there_and_no_row_is_lost(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.judging.deliverables import expected_deliverables
+from construction.judging.deliverables import expected_deliverables, with_messages
 from data.contracts import AgentAct, Deliverable
 
 
@@ -101,6 +101,35 @@ def test_files_that_the_agent_wrote_stand_alone() -> None:
 def test_code_is_a_means_where_a_document_was_made() -> None:
     actual = expected_deliverables("Finish it", [], wrote("make.py", "deck.pptx", "notes.md"))
     assert types(actual) == [("md", 1), ("pptx", 1)]
+
+
+def test_a_file_for_each_persons_folder_is_several_files() -> None:
+    text = "For each rower write notice.docx into their folder."
+    (actual,) = expected_deliverables(text, ["notice.docx"], [])
+    assert actual == Deliverable(file_type="docx", count=2)
+    (single,) = expected_deliverables("List each rower in rowers.docx.", ["rowers.docx"], [])
+    assert single.name_hints == ("rowers.docx",)
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("Which event is on the calendar most often?", ["md"]),
+        ("Find the free hours in the calendar and list them.", ["md"]),
+        ("Create calendar events for each rower.", ["ics"]),
+        ("Schedule the regatta with Ann on calendar.", ["ics"]),
+        ("Email the table to Ann.", ["eml"]),
+        ("Pair the rowers and email those rowers.", ["eml"]),
+        ("Read the email to Ann and list the prices.", ["md"]),
+        ("List the name and email to call.", ["md"]),
+        ("Draft an email to Ann.", ["eml"]),
+        ("Write a report on the rents from the 2031 yearly housing pdf.", ["md"]),
+        ("Put the rents into a pdf.", ["pdf"]),
+    ],
+)
+def test_messages_and_events_are_delivered_where_they_are_made(text: str, kinds: list[str]) -> None:
+    actual = with_messages(expected_deliverables(text, [], []), text)
+    assert [item.file_type for item in actual] == kinds
 
 
 @given(

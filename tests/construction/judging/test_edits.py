@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from construction.judging.edits import changed_inputs
+from construction.judging.edits import changed_inputs, missing_objects, moved_inputs
 from tests.construction.judging.rules.cases import case
 
 BOOKS = ("in/club_fees.xlsx", "in/boats.xlsx")
@@ -48,3 +48,34 @@ def test_the_changed_file_is_delivered() -> None:
     (deliverable,) = item.candidate.deliverables
     assert (deliverable.file_type, deliverable.name_hints) == ("xlsx", ("boats.xlsx",))
     assert "- outputs/boats.xlsx" in item.candidate.prompt
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "moved", "missing"),
+    [
+        ("Rename the club pdf to its year.", ["in/club.pdf", "in/a.xlsx"], ["in/club.pdf"], []),
+        ("Rename the pdf file after its invoice number.", ["in/scan.pdf"], ["in/scan.pdf"], []),
+        ("Rename the pdf file after its invoice number.", ["mail/a.eml"], [], ["the pdf file"]),
+        ("Change the name of the pdf to its date.", ["mail/a.eml"], [], ["the pdf"]),
+        ("Move the tide statistics file into harbour/.", ["README.md"], [],
+         ["the tide statistics file"]),
+        ("Move the tide statistics file into harbour/.", ["tide.csv"], ["tide.csv"], []),
+        ("Copy the document into the archive folder.", ["a.docx"], ["a.docx"], []),
+        ("Convert the picture to a pdf.", ["a.docx"], [], ["the picture"]),
+        ("Convert the picture to a pdf.", ["a.jpg"], [], []),
+        ("Save the list in a word file and convert the word file to pdf.", ["a.eml"], [], []),
+        ("Rename the pdf file.", ["a.pdf", "b.pdf"], [], []),
+        ("Do not rename the pdf file; read it.", ["mail/a.eml"], [], []),
+        ("Delete the last row of the boats spreadsheet.", ["in/notes.md"], [],
+         ["the boats spreadsheet"]),
+        ("Delete the last row of the boats spreadsheet.", BOOKS, [], []),
+        ("Sort the names and save them in the excel file.", ["in/names.txt"], [], []),
+        ("Edit the letter in the word document below.", [], [], []),
+        ("Rename the column Age in boats.xlsx.", BOOKS, [], []),
+    ],
+)  # fmt: skip
+def test_what_is_moved_and_what_is_not_there(
+    text: str, given: list[str], moved: list[str], missing: list[str]
+) -> None:
+    assert list(moved_inputs(text, given)) == moved
+    assert list(missing_objects(text, given)) == missing

@@ -38,6 +38,14 @@ from construction.mentions.resources import ResourceKind, missing_systems, wants
         ("查一下明天去昆明的航班。", [], ["航班"]),
         ("Write a memo on how we publish train schedules.", [], []),
         ("Do not look up the weather forecast; use the table.", [], []),
+        (
+            "Plan the week and take a screenshot of the planner.",
+            ["week.csv"],
+            ["take a screenshot of"],
+        ),
+        ("Read the screenshot and list the prices.", ["shot.png"], []),
+        ("Do not take a screenshot of the planner.", [], []),
+        ("排好日程并提交日历截图。", ["week.csv"], ["提交日历截图"]),
     ],
 )
 def test_a_system_is_missing_where_no_input_stands_for_it(
@@ -52,6 +60,9 @@ def test_a_system_is_missing_where_no_input_stands_for_it(
         ("Search the web for three sources.", ResourceKind.WEB, True),
         ("Do not search the web.", ResourceKind.WEB, False),
         ("上网搜一下三个来源。", ResourceKind.WEB, True),
+        ("Who is this person, and give me a source link.", ResourceKind.WEB, True),
+        ("图中的人是谁？", ResourceKind.WEB, True),
+        ("Who is the person to call? See contacts.csv.", ResourceKind.WEB, False),
         ("不要上网搜。", ResourceKind.WEB, False),
         ("Use the browser to open the page.", ResourceKind.BROWSER, True),
         ("Send an email to Ann.", ResourceKind.MAIL, True),

@@ -48,7 +48,7 @@ def test_the_criteria_are_the_demands_of_the_request() -> None:
         case(REQUEST, "Start with the cost.", files=("memo.pdf",)), CONFIG
     ).rubric.criteria
     result = {item.text: item.evidence for item in actual}
-    assert result["Does what is asked: “Start with the cost.”"] == ()
+    assert result["Does what is asked: “Start with the cost.”"] == ("memo.pdf",)
     assert not any("300 words" in text for text in result if text.startswith("Keeps"))
     (condense,) = [text for text in result if text.startswith("Does what is asked: “Condense")]
     assert result[condense] == ("memo.pdf",)
@@ -79,6 +79,30 @@ def test_criteria_name_what_the_inputs_hold() -> None:
     assert any("costs.xlsx" in text and "Price (2)" in text for text in texts)
     assert any("repeated rows of costs.xlsx (1)" in text for text in texts)
     assert not any("other.csv" in text for text in texts)
+
+
+def test_criteria_leave_alone_inputs_that_the_request_does_not_speak_of() -> None:
+    paths = ("data/rents.xlsx", "data/boats.xlsx")
+    criteria = grade(case("Write homework on rivers as homework.docx", files=paths), CONFIG)
+    texts = [item.text for item in criteria.rubric.criteria]
+    assert any("taken from an input file" in text for text in texts)
+    assert not any("rents" in text or "boats" in text for text in texts)
+    assert not any(item.evidence for item in criteria.rubric.criteria)
+
+
+def test_inputs_are_spoken_of_by_their_folder_or_system() -> None:
+    paths = ("fx/crm/customers.json", "fx/kb/articles.json", "fx/rss/feeds.json")
+    text = "Look up the buyer in the CRM, and check the knowledge base for the price."
+    criteria = grade(case(text, files=paths), CONFIG).rubric.criteria
+    assert {path for item in criteria for path in item.evidence} == set(paths[:2])
+
+
+def test_choices_and_words_of_sequence_are_no_facts() -> None:
+    text = "Is Orla Venn owed more than 12.5%? Yes or No? Read the README Then say why."
+    criteria = grade(case(text), CONFIG).rubric.criteria
+    (facts,) = [one.text for one in criteria if "carried over" in one.text]
+    assert "Orla Venn" in facts
+    assert not any(word in facts for word in ("README", "Then", "No"))
 
 
 def test_acronyms_and_small_counts_are_no_facts_to_be_carried_over() -> None:

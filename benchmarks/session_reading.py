@@ -1,0 +1,170 @@
+"""What two blind readers make of the tasks that real requests became, and of the rejections.
+
+    python -m benchmarks.session_reading
+
+The release was built at b9ecef3 from the blind half of `sessions-with-files` (120 labelled requests
+and the recorded sessions, built as by `benchmarks.real_requests`); on this half no rule is written.
+`benchmarks.reading_packets` drew by the release's digest, first draw: the release has fewer than
+100 tasks, so all were read. The readers are two language models that had not seen the code. They
+saw what an agent sees, and the rubric and the rules. Scores: 0 cannot be done, 1 partly, 2 doable
+and gradable, 3 as good as a published benchmark's. Their sentences are not published, for they
+quote the tasks; the column `reason` names the class into which each was put afterwards, by hand
+below 2, and from 2 up `rubric_weak` where the sentence holds something against rubric or checks.
+Two more such readers read 60 rejections, drawn in the same way. What they named has led to rules
+since, written on other requests: this is a reading of that release, not of the code of today.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.agreement import Interval, agreement, weighted_kappa, wilson
+from benchmarks.report import table, write_result
+
+LABELS = Path(__file__).with_name("labels")
+_SCORES, _GOOD, _BAR = range(4), 2, 0.8
+_MOST_WRONG = 3  # of the rejections, and as many with a wrong reason
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One task in the eyes of one reader; `reason` is the class of what is held against it."""
+
+    score: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """One rejection: is it right, and is the reason that it gives? `reason`: what is wrong."""
+
+    right: bool
+    reason_right: bool
+    reason: str = "ok"
+
+
+def read_scores(path: Path) -> dict[int, Score]:
+    """The scores of one reader by the number of the task. Raises ValueError on another score."""
+    scores = {
+        int(row["n"]): Score(int(row["score"]), row["reason"])
+        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())
+    }
+    if wrong := [number for number, row in scores.items() if row.score not in _SCORES]:
+        raise ValueError(f"{path.name}: task {wrong[0]}: expected a score of 0 to 3")
+    return scores
+
+
+def read_rejections(path: Path) -> dict[int, Rejection]:
+    """The judgements of one reader by the number of the rejection."""
+    return {
+        int(row["n"]): Rejection(
+            row["rejection_right"] == "true", row["reason_right"] == "true", row["reason"]
+        )
+        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())
+    }
+
+
+def released_text(readers: Mapping[str, Mapping[int, Score]]) -> str:
+    """The part of the page on released tasks; misses first."""
+    head = ("reader", "tasks", "score 2 or more", "bar", "score 0", "bar", "0", "1", "2", "3")
+    text = table(head, [_scores_row(name, rows) for name, rows in readers.items()])
+    first, second = readers.values()
+    pairs = [(first[number].score, second[number].score) for number in sorted(first)]
+    good = [[str(score >= _GOOD) for score in side] for side in zip(*pairs, strict=True)]
+    binary = agreement(good[0], good[1])
+    exact = sum(one == two for one, two in pairs)
+    both = sum(min(pair) >= _GOOD for pair in pairs)
+    text += f"\nBoth give 2 or more to {_share(both, len(pairs))}. They give the same score to "
+    text += f"{exact} of {len(pairs)}; quadratically weighted κ {_kappa(weighted_kappa(pairs))}; "
+    text += f"κ of 2 or more {_kappa(binary.kappa)}.\n"
+    return text + "\nWhat is held against the tasks:\n\n" + _classes(readers)
+
+
+def _classes(
+    readers: Mapping[str, Mapping[int, Score]] | Mapping[str, Mapping[int, Rejection]],
+) -> str:
+    """How often each reader's remarks are of each class, the commonest first."""
+    counts = [Counter(row.reason for row in rows.values()) for rows in readers.values()]
+    reasons = sorted(counts[0] | counts[1], key=lambda key: (-counts[0][key] - counts[1][key], key))
+    rows = [[f"`{key}`", *(str(count[key]) for count in counts)] for key in reasons]
+    return table(("class", *readers), rows)
+
+
+def _scores_row(name: str, rows: Mapping[int, Score]) -> list[str]:
+    counts = Counter(row.score for row in rows.values())
+    good = sum(counts[score] for score in _SCORES if score >= _GOOD)
+    is_held = good >= _BAR * len(rows)
+    return [
+        name,
+        str(len(rows)),
+        _share(good, len(rows)),
+        "held" if is_held else "missed",
+        str(counts[0]),
+        "missed" if counts[0] else "held",
+        *(str(counts[score]) for score in _SCORES),
+    ]
+
+
+def rejections_text(readers: Mapping[str, Mapping[int, Rejection]]) -> str:
+    """The part of the page on rejections."""
+    head = ("reader", "rejections", "wrong", "bar", "right, the reason wrong", "bar")
+    text = table(head, list(_rejection_rows(readers)))
+    first, second = readers.values()
+    for title, key in (("rejection", "right"), ("reason", "reason_right")):
+        sides = [[str(getattr(row[n], key)) for n in sorted(first)] for row in (first, second)]
+        text += f"\nκ of the {title} being right: {_kappa(agreement(sides[0], sides[1]).kappa)}.\n"
+    return text + "\nWhat is wrong with rejections or reasons:\n\n" + _classes(readers)
+
+
+def _rejection_rows(readers: Mapping[str, Mapping[int, Rejection]]) -> Iterator[list[str]]:
+    for name, rows in readers.items():
+        wrong = sum(not row.right for row in rows.values())
+        reason = sum(row.right and not row.reason_right for row in rows.values())
+        counts = [
+            part
+            for count in (wrong, reason)
+            for part in (_share(count, len(rows)), "held" if count <= _MOST_WRONG else "missed")
+        ]
+        yield [name, str(len(rows)), *counts]
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole}: {_interval(wilson(part, whole))}"
+
+
+def _kappa(interval: Interval | float | None) -> str:
+    if isinstance(interval, Interval):
+        return _interval(interval)
+    return "–" if interval is None else f"{interval:.2f}"
+
+
+def _interval(interval: Interval) -> str:
+    return f"{interval.value:.2f} ({interval.low:.2f} to {interval.high:.2f})"
+
+
+def _sheets(kind: str, letters: Sequence[str]) -> dict[str, Path]:
+    paths = {letter.upper(): LABELS / f"session_{kind}_{letter}.csv" for letter in letters}
+    return {letter: path for letter, path in paths.items() if path.exists()}
+
+
+def main() -> None:
+    """Read the sheets, write the page."""
+    scores = {name: read_scores(path) for name, path in _sheets("reading", "ab").items()}
+    text = "## Released tasks\n\n" + released_text(scores)
+    rejections = {name: read_rejections(path) for name, path in _sheets("rejections", "cd").items()}
+    if rejections:
+        text += "\n## Rejections\n\n" + rejections_text(rejections)
+    write_result(
+        "session_reading",
+        __doc__ or "",
+        text,
+        {name: {str(n): row.score for n, row in rows.items()} for name, rows in scores.items()},
+    )
+
+
+if __name__ == "__main__":
+    main()

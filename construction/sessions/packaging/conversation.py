@@ -1,0 +1,76 @@
+"""How a request came about, and what it needs that the task does not bring along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from construction.judging.contracts import Conversation
+from construction.judging.edits import missing_objects
+from construction.mentions.bearings import unknown_asker, unknown_day
+from construction.mentions.extensions import tail
+from construction.mentions.records import missing_records
+from construction.mentions.resources import ResourceKind, missing_systems, resources
+from construction.sessions.prompts.prompt import Merged
+from data.contracts import Fixture, TaskInstance, UserTurn
+from data.text.scripts import leading_language
+
+_CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
+_TODAY = {"zh": "今天是 {day}。"}
+_TODAY_ELSE = "Today is {day}."
+
+
+def conversation_of(
+    instance: TaskInstance,
+    fixtures: Sequence[Fixture],
+    merged: Merged,
+    *,
+    is_thread: bool,
+    is_offline: bool,
+    has_event: bool,
+) -> Conversation:
+    """What is known of the conversation; `has_event`: a calendar event is to be delivered."""
+    released = {tail(fixture.path) for fixture in fixtures}
+    given = [fixture.path for fixture in fixtures]
+    read_first: set[str] = set()
+    written: set[str] = set()
+    for act in instance.acts:
+        if act.kind == "wrote":
+            written.add(tail(act.path))
+        elif act.kind == "read" and tail(act.path) not in written:
+            read_first.add(tail(act.path))
+    return Conversation(
+        people=len(merged.people),
+        in_channel=any(_CHANNEL.match(turn.text) for turn in instance.user_turns),
+        is_thread=is_thread,
+        said_before=instance.said_before,
+        said=tuple(turn.said for turn in instance.user_turns),
+        files_read=len(read_first),
+        files_missing=tuple(sorted(read_first - released)),
+        systems_missing=missing_systems(merged.text, given),
+        records_missing=missing_records(merged.text, fixtures),
+        offline=_on_the_web(merged.text) if is_offline else (),
+        objects_missing=missing_objects(merged.text, given),
+        day_unknown=unknown_day(merged.text, for_event=has_event),
+        asker_unknown=unknown_asker(merged.text, given),
+    )
+
+
+def with_day(merged: Merged, turns: Sequence[UserTurn]) -> Merged:
+    """The request with the day on which it was typed, if it depends on that and the log has it."""
+    times = [turn.at for turn in turns if turn.at is not None]
+    if not times or not unknown_day(merged.text, for_event=True):
+        return merged
+    day = datetime.fromtimestamp(times[-1], UTC).date().isoformat()
+    words = _TODAY.get(leading_language(merged.text) or "", _TODAY_ELSE).format(day=day)
+    last = merged.parts[-1]
+    said = f"{last.said}\n\n{words}"
+    return replace(merged, parts=(*merged.parts[:-1], replace(last, said=said)))
+
+
+def _on_the_web(text: str) -> tuple[str, ...]:
+    """What the request wants of the web."""
+    kinds = (ResourceKind.WEB, ResourceKind.BROWSER)
+    return tuple(resource.name for resource in resources(text) if resource.kind in kinds)
