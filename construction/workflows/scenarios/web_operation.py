@@ -45,6 +45,7 @@ _PRICE_PROMPTS = (
     "number>' and put the lowest competing price (like 12.34) in the details. List the items and "
     "the largest difference in EUR.",
 )
+# Such an offer is no offer to most of us: it is there only where the rule names it.
 _MARKS = {"member": "Members only.", "stock": "Out of stock.", "bundle": "Price of a set of 2."}
 _GOODS = (
     *("Garden bench", "Hand cart", "Tool box", "Rain barrel", "Bird house", "Hose reel"),
@@ -68,7 +69,8 @@ def _prices(number: int, seed: int) -> Draft:
         cheap = round(own - story.draw.cents(4, 12), 2)
         shown = own + 9.5 if kind == "dear" else cheap
         shipping = 25 if kind == "shipping" else 0
-        page = _page(story, shops[0], name, shown, shipping, _MARKS.get(kind, "In stock."))
+        mark = _MARKS.get(kind, "In stock.") if kind == story.rule else "In stock."
+        page = _page(story, shops[0], name, shown, shipping, mark)
         other = _page(story, shops[1], name, own + 14.25, 0, "In stock.")
         story.reads(page, other)
         if kind not in ("dear", story.rule):
@@ -155,7 +157,8 @@ def _details(number: int, seed: int) -> Draft:
         if at == 0:
             story.decoy(supplier, _supplier(story, near_company(name), "plain"))
         phone = f"+353 1 555 {story.draw.whole(1000, 9999)}"
-        page = _notice(story, name, phone, kind)
+        # A number from a forum is trusted by nobody: there is one only where the rule names it.
+        page = _notice(story, name, phone, "plain" if kind == "company" != story.rule else kind)
         story.reads(page)
         if kind != story.rule:
             changed.append(name)

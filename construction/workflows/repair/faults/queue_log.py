@@ -43,11 +43,13 @@ def _events(rule: str, draw: Draw) -> list[list[Event]]:
     stories = []
     for number in range(46):
         job, queue = f"J{draw.number(10, 99)}{number:02}", draw.pick(("mail", "invoice", "label"))
+        kind = draw.number(0, 9)
+        if kind == 0 and rule == "twice":
+            queue = "invoice"  # whoever was billed twice had such a job
         failed = ("failed", job, queue, draw.pick(_ERRORS))
         story: list[Event] = [("started", job, queue, "")]
         if draw.number(0, 3) == 0:
             story += [failed, ("started", job, queue, "")]
-        kind = draw.number(0, 9)
         if kind == 0 and rule == "lost":
             pass
         elif kind == 0 and rule == "twice":
@@ -80,7 +82,7 @@ def _build(number: int, seed: int) -> RepairDraft:
     draw = Draw(seed, REPAIR.name, number)
     rule = REPAIR.rule_of(number)
     stories = _events(rule, draw)
-    moment, lines = draw.instant(), []
+    moment, lines = draw.night(), []
     for what, job, queue, error in _merged(stories, draw):
         moment += timedelta(seconds=draw.number(1, 50))
         tail = f" error={error}" if error else ""
