@@ -141,6 +141,8 @@ def _build(number: int, seed: int) -> RepairDraft:
     def undone(files: dict[str, bytes]) -> None:
         files[_FILE] = inputs[_FILE]
 
+    ends = swap(_FILE, "failed=1\n        continue", "failed=1\n        break")
+
     return RepairDraft(
         generator=REPAIR.name,
         rule=rule,
@@ -150,7 +152,7 @@ def _build(number: int, seed: int) -> RepairDraft:
         delivers=(_FILE,),
         checks=shared(checks),
         mutants={
-            "mended": undone,
+            "mended": ends if rule == "missing" else undone,
             "same": swap(_FILE, _NOTE, f'case "$name" in p*) continue;; esac\n    {_NOTE}'),
             "named": swap(_FILE, 'missing: $name" >&2', 'missing: $name"'),
         },
