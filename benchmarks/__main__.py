@@ -35,6 +35,7 @@ BENCHMARKS = (
     "questions",
     "analytics",
     "workflows",
+    "workflow_reading",
     "grading",
     "services",
     "graded_answers",

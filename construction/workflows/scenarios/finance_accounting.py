@@ -173,7 +173,7 @@ def _posting(number: int, seed: int) -> Draft:
     lead = (
         "An invoice that the same supplier has billed before under the same number is never "
         "posted. From 2,500.00 EUR on, an approved request for the invoice is needed. "
-        "With the one check that follows, that is all we check."
+        "Besides these there is one more check."
     )
     policy(story, "Checking purchase invoices", f"{lead} {_CHECKS[story.rule]}",
            older=f"{lead} {older}")  # fmt: skip

@@ -135,5 +135,5 @@ def mailed_rule(
     names = list(rules)
     older = rules[names[names.index(story.rule) - 1]]
     mail(story, sender, subjects[1], f"Hello, {older} Thank you", days_ago=380)
-    text = frame.format(f"{rules[story.rule]} {WITHDRAWN}")
+    text = frame.format(f"{WITHDRAWN} {rules[story.rule]}")
     story.overrides(mail(story, sender, subjects[0], text, days_ago=3))

@@ -84,7 +84,7 @@ def test_an_older_rule_of_the_same_person_is_withdrawn(name: str) -> None:
             assert WITHDRAWN in newer["body"] or "is withdrawn" in newer["body"]
 
 
-FLAGS = (  # what a professional would act on, the fields that show it, the words of its rule
+FLAGS = (  # scenario, what a professional acts on without a rule, words of the rule that names it
     ("newsletter_issue", "Consent: missing", "lacks the consent"),
     ("newsletter_issue", "Embargo until: 2026-10-05", "embargo ends"),
     ("picture_rights", "Use: print only", "print only"),
@@ -120,6 +120,17 @@ def test_a_red_flag_is_only_where_the_rule_names_it(scenario: str, flag: str, ru
         assert (flag in shown) == is_named
         flagged.append(is_named)
     assert sorted(flagged) == [False, False, False, True]
+
+
+@pytest.mark.parametrize("number", range(1, DRAFTS_EACH + 1))
+def test_sums_of_invoices_add_up_unless_the_rule_is_about_them(number: int) -> None:
+    draft = DRAFTS[f"purchase_invoices-{number}"]
+    wrong = [
+        invoice
+        for invoice in records(draft, "finance", "invoices")
+        if round(invoice["net"] + invoice["tax"], 2) != invoice["total"]
+    ]
+    assert len(wrong) == any("do not add up" in text for text in texts(draft))
 
 
 Demand = tuple[str, Callable[[Draft], bool]]
