@@ -82,7 +82,7 @@ def _question(name: str, sheets: Sequence[Sheet]) -> dict[str, Any]:
         "share": {
             who: _ends(wilson(given.count("1"), len(given))) for who, given in shares.items()
         },
-        "agreement": _agreed(agreement(*verdicts)),
+        "agreement": _agreed(agreement(verdicts[0], verdicts[1])),
     }
 
 

@@ -16,7 +16,7 @@ from construction.workflows.scenarios.acting import (
     rows,
 )
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import companies, near_company
+from construction.workflows.scenarios.people import SELLERS, companies, near_company
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, house_rule
 
@@ -190,7 +190,7 @@ def _rises(number: int, seed: int) -> Draft:
     folder = story.draw.pick(("/letters/prices", "/purchasing/prices", "/post/january"))
     rises = {}
     kinds = ["plain", "plain", "twice", *_RISES]
-    for at, (named, name) in enumerate(zip(kinds, companies(story.draw, 7), strict=True)):
+    for at, (named, name) in enumerate(zip(kinds, companies(story.draw, 7, SELLERS), strict=True)):
         kind = "plain" if named in _OBVIOUS and named != story.rule else named
         old = story.draw.cents(40, 90)
         new = round(old * (1.25 if kind == "cap" else 1.04 + at / 100), 2)
@@ -204,7 +204,7 @@ def _rises(number: int, seed: int) -> Draft:
         if kind != story.rule:
             rises[name] = round(new - old, 2)
             story.sets(item, f"{_PARTS[at]} has its new cost.", unit_cost=new)
-    for name in companies(story.draw, 26)[20:]:
+    for name in companies(story.draw, 26, SELLERS)[20:]:
         item, _ = _item(story, f"{name} Works", _PARTS[8], 20.5, "plain")
         sku = story.fields(item)["sku"]
         _letter(story, f"{name} Works", "/archive/2024", sku, 22.5, "2024-02-01", "plain")

@@ -18,7 +18,13 @@ from construction.workflows.scenarios.acting import (
     rows,
 )
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import companies, domain_of, near_company, people
+from construction.workflows.scenarios.people import (
+    SELLERS,
+    companies,
+    domain_of,
+    near_company,
+    people,
+)
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, house_rule, mailed_rule, mails
 
@@ -56,7 +62,7 @@ _GOODS = (
 def _prices(number: int, seed: int) -> Draft:
     story = Story("competitor_prices", number, seed, list(_PRICES), NOW, ACTOR)
     story.room("todo", "tasks")
-    shops = companies(story.draw, 5)
+    shops = companies(story.draw, 5, SELLERS)
     gaps = {}
     kinds = ["plain", "plain", *_PRICES, "dear", "dear", "plain", "dear"]
     for kind, name in zip(kinds, story.draw.shuffled(_GOODS), strict=True):
@@ -150,7 +156,7 @@ def _details(number: int, seed: int) -> Draft:
     buyer, *others = people(story.draw, 7)
     changed = []
     kinds = ["plain", "plain", "plain", *_DETAILS, "none", "none"]
-    for at, (kind, name) in enumerate(zip(kinds, companies(story.draw, 9), strict=True)):
+    for at, (kind, name) in enumerate(zip(kinds, companies(story.draw, 9, SELLERS), strict=True)):
         supplier = _supplier(story, name, kind)
         if kind == "none":
             continue

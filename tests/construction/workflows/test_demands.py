@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -28,7 +28,7 @@ DAY, INSTANT = r"\d{4}-\d\d-\d\d", r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d
 MADE = "record_created"
 
 
-def records(draft: Draft, service: str, plural: str) -> list[dict[str, Any]]:
+def records(draft: Draft, service: str, plural: str) -> list[Mapping[str, Any]]:
     return list(draft.world.state.get(service, {}).get(plural, {}).values())
 
 
