@@ -36,6 +36,7 @@ BENCHMARKS = (
     "questions",
     "analytics",
     "workflows",
+    "workflow_reading",
     "grading",
     "services",
     "graded_answers",

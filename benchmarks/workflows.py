@@ -97,8 +97,9 @@ def page(figures: Mapping[str, Any]) -> str:
         [
             "Misses first. The panel shows that graders tell flaws apart, not how hard tasks are "
             "for models: no model has run on them. Three agents of the panel pass no task at all, "
-            "by construction. Whether the requests are natural was judged by their author alone, "
-            "once for each generator. Each rule is one sentence. Languages of the requests: "
+            "by construction. Whether the requests are natural was judged before by two "
+            "blind readers (workflow_reading.md: the bar was missed), and since they were mended "
+            "by their author alone. Each rule is one sentence. Languages of the requests: "
             f"{figures['languages']}.\n",
             f"{figures['kept']} of {figures['drafts']} drafts of {figures['generators']} "
             f"generators and {len(figures['families'])} families pass the screening, in "

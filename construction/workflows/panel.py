@@ -171,6 +171,15 @@ def _kinds(draft: Draft) -> set[str]:
     return {check.kind for check in draft.checks}
 
 
+def _ends_in_a_line(draft: Draft) -> bool:
+    """Is a text matched to its end, so that what is appended twice is seen?"""
+    return any(
+        isinstance(value, dict) and str(value.get("matches", "")).endswith("$")
+        for check in draft.checks
+        for value in check.params.get("where", {}).values()
+    )
+
+
 def _in_one_source(client: Client, draft: Draft, scenario: Scenario) -> Client:
     return forgetting(client, scenario.services[draft.number % len(scenario.services)])
 
@@ -203,7 +212,7 @@ PANEL = (
         "double_writes",
         "writes everything twice",
         lambda c, d, s: _Twice(c),
-        lambda d: "record_created" in _kinds(d),
+        lambda d: "record_created" in _kinds(d) or _ends_in_a_line(d),
     ),
     Agent(
         "arithmetic_slip",

@@ -31,10 +31,17 @@ class Draw:
         order = self._random.permutation(len(items))[:count]
         return [items[int(index)] for index in order]
 
-    def instant(self) -> datetime:
-        """A working morning of the year 2026, UTC."""
-        start = datetime(2026, 1, 12, 6, tzinfo=UTC)
-        return start + timedelta(days=self.number(0, 200), minutes=self.number(0, 180))
+    def instant(self, first: str = "2026-01-12", days: int = 200, hour: int = 6) -> datetime:
+        """An instant in the three hours from `hour` UTC, up to `days` days after `first`.
+
+        Without arguments: a working morning of the year 2026.
+        """
+        start = datetime.fromisoformat(first).replace(hour=hour, tzinfo=UTC)
+        return start + timedelta(days=self.number(0, days), minutes=self.number(0, 180))
+
+    def night(self) -> datetime:
+        """An instant of a night of the year 2026, UTC."""
+        return self.instant(hour=0)
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:

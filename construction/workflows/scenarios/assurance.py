@@ -59,7 +59,7 @@ def _members(number: int, seed: int) -> Draft:
             story.sets(channel, f"{name} has the right members.", members={"same_items": kept})
     for name in ("general", "lunch", "lost-and-found"):
         _channel(story, name, [person.email for person in staff], is_private=False)
-    lead = "Private channels are for staff. Whoever has left is removed from them."
+    lead = "Private channels are for all who work here. Whoever has left is removed from them."
     house_rule(story, "Access to private channels", lead, _MEMBERS, "compliance")
     articles(story)
     story.list_is("removed", sorted(removed), "full names, as a JSON list in any order")
@@ -116,6 +116,7 @@ _ERASURE = {
     "address": "If the mail came from another address than the one we know, the contact is not "
     "deleted but set to do-not-contact.",
 }
+_OBVIOUS = ("invoice", "dispute", "address")  # reasons to wait that need no rule
 _ERASURE_PROMPTS = (
     "Some people have mailed us asking to delete their data. Please deal with their entries in the "
     "address book under our deletion rules: delete, or set to do-not-contact where we have to keep "
@@ -132,11 +133,12 @@ def _erasure(number: int, seed: int) -> Draft:
     kinds = ["plain", "plain", *_ERASURE, "plain"]
     deleted, kept = [], 0
     for kind, person in zip(kinds, people_of, strict=False):
+        shown = "plain" if kind in _OBVIOUS and kind != story.rule else kind
         contact = _contact(story, person)
         if person is right:
             story.decoy(contact, _contact(story, twin))
-        _history(story, person, kind)
-        address = f"home.{person.email}" if kind == "address" else person.email
+        _history(story, person, shown)
+        address = f"home.{person.email}" if shown == "address" else person.email
         writer = Person(person.name, address)
         text = (
             f"Hello, my name is {person.name}. Please delete everything that you have stored about "

@@ -97,7 +97,9 @@ def _claims(number: int, seed: int) -> Draft:
     approved, rejected = 0.0, []
     for kind, person in zip(kinds, staff, strict=False):
         employee, grade = _employee(story, person, kind)
-        request, amount = _claim(story, person, kind, grade)
+        # Nobody approves a claim without an invoice: there is one only where the rule names it.
+        shown = "plain" if kind == "invoice" != story.rule else kind
+        request, amount = _claim(story, person, shown, grade)
         story.reads(employee, request)
         verdict = "approved"
         if kind in ("over", story.rule):
@@ -231,18 +233,8 @@ def _handing(number: int, seed: int) -> Draft:
 
 
 _FIRMS = (
-    "青禾",
-    "远帆",
-    "星桥",
-    "明泽",
-    "云岭",
-    "海纳",
-    "嘉木",
-    "启明",
-    "安澜",
-    "博远",
-    "晨光",
-    "泰和",
+    *("青禾", "远帆", "星桥", "明泽", "云岭", "海纳"),
+    *("嘉木", "启明", "安澜", "博远", "晨光", "泰和"),
 )
 _TITLES = ("账号无法登录", "发票抬头有误", "报表打不开")
 _TRADES = ("食品", "纺织", "物流")

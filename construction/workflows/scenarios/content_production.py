@@ -40,6 +40,7 @@ _ISSUE = {
     "repeat": "Nothing goes in that has the tag 'printed': it was in an issue before.",
     "consent": "Nothing goes in that lacks the consent of those portrayed.",
 }
+_OBVIOUS = ("embargo", "consent")  # an editor stops such a story even without a rule
 _ISSUE_PROMPTS = (
     "Please put together the list of stories for the newsletter of {day}: all stories in the "
     "folder {folder} that are marked ready and that our newsletter rules let in. Save it as a "
@@ -59,7 +60,8 @@ def _issue(number: int, seed: int) -> Draft:
     titles, left_out, words_in_all = [], [], 0
     headlines = story.draw.shuffled(_HEADLINES)
     for kind, title in zip(kinds, headlines, strict=False):
-        piece, words = _piece(story, title, folder, kind)
+        shown = "plain" if kind in _OBVIOUS and kind != story.rule else kind
+        piece, words = _piece(story, title, folder, shown)
         if kind != "unready":
             story.reads(piece)
         if kind in ("unready", story.rule):
@@ -170,7 +172,10 @@ def _terms(number: int, seed: int) -> Draft:
     before = _TERMS[rules[rules.index(story.rule) - 1]]
     said = f"We now say '{before[1]}' for '{before[0]}'."
     mail(story, editor, "Wording last year", said, days_ago=400)
-    text = f"Dear all, from now on we say '{new}' instead of '{old}'. Thank you"
+    text = (
+        f"Dear all, from now on we say '{new}' instead of '{old}'. The change of last year is "
+        f"withdrawn: it is '{before[0]}' again. Thank you"
+    )
     story.overrides(mail(story, editor, "Wording", text, days_ago=4))
     mails(story, others)
     story.number_is("drafts", changed, "how many")

@@ -155,7 +155,7 @@ def _answering(number: int, seed: int) -> Draft:
         order, ordered = _order(story, name, kind)
         story.reads(order)
         more = extra[kind] if kind == story.rule else 0
-        date = days_later(ordered, (12 if at == 1 else 7) + more)
+        date = days_later(ordered, (21 if at == 1 else 16) + more)
         if at == 1:
             story.fields(order)["shipping_address"] = "4 Rue du Port, Nantes, France"
         dates.append(date)
@@ -175,7 +175,7 @@ def _answering(number: int, seed: int) -> Draft:
         _order(story, f"{name} Partners", "plain")
     mails(story, people(story.draw, 6))
     lead = (
-        "Orders arrive 7 days after they were placed, abroad (outside Ireland) 12 days. "
+        "Orders arrive 16 days after they were placed, abroad (outside Ireland) 21 days. "
         "All days count, weekends too."
     )
     house_rule(story, "Delivery times", lead, _SHIPPING, "dispatch")

@@ -16,13 +16,14 @@ from construction.workflows.scenarios.acting import (
     rows,
 )
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import companies, near_company
+from construction.workflows.scenarios.people import SELLERS, companies, near_company
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, house_rule
 
 FAMILY = "document_work"
 NOW = "2026-01-12T14:30:00+01:00"
-TODAY = NOW[:10]
+# Contracts are looked at in summer time, and all deadlines fall into it: one offset is right.
+NOTICE_NOW = "2026-04-13T09:30:00+02:00"
 ACTOR = "contracts@harrowgate.example"
 
 # Notice
@@ -49,7 +50,7 @@ _NOTICE_PROMPTS = (
 
 
 def _notice(number: int, seed: int) -> Draft:
-    story = Story("contract_notice", number, seed, list(_NOTICE), NOW, ACTOR)
+    story = Story("contract_notice", number, seed, list(_NOTICE), NOTICE_NOW, ACTOR)
     folder, other = story.draw.sample(_FOLDERS, 2)
     story.room("calendar", "events")
     kinds = ["plain", "plain", "amended", "rent", "large", "cancelled", "later"]
@@ -74,7 +75,7 @@ def _notice(number: int, seed: int) -> Draft:
         title = f"Notice: {story.fields(contract)['title']}"
         story.makes(
             "calendar", "events", f"The deadline of {name} is entered.", title=title,
-            start=f"{deadline}T09:00:00+01:00", end=f"{deadline}T10:00:00+01:00",
+            start=f"{deadline}T09:00:00+02:00", end=f"{deadline}T10:00:00+02:00",
         )  # fmt: skip
     for name in companies(story.draw, 26)[20:]:
         _contract(story, f"{name} Holding", other, story.draw.pick(("plain", "large")))
@@ -93,7 +94,7 @@ def _notice(number: int, seed: int) -> Draft:
 def _contract(story: Story, name: str, folder: str, kind: str) -> tuple[str, str, int]:
     """The contract, its last day and its months of notice."""
     what = "Lease" if kind == "rent" else story.draw.pick(("Cleaning", "Maintenance", "Supply"))
-    ends = story.draw.day("2026-09-01", "2026-12-20")
+    ends = story.draw.day("2026-09-15", "2026-11-20")
     ends = f"2027{ends[4:]}" if kind == "later" else ends
     months = story.draw.pick((1, 2, 3))
     fee = story.draw.whole(22, 60) * 1000 if kind == "large" else story.draw.whole(3, 15) * 1000
@@ -104,7 +105,7 @@ def _contract(story: Story, name: str, folder: str, kind: str) -> tuple[str, str
     contract = story.add(
         "documents", "documents", "doc", title=f"{what} contract {name}", folder=folder,
         kind="contract",
-        body=text, owner=ACTOR, status="final", updated_at="2024-06-03T10:00:00+01:00",
+        body=text, owner=ACTOR, status="final", updated_at="2024-06-03T10:00:00+02:00",
     )  # fmt: skip
     return contract, ends, months
 
@@ -162,6 +163,7 @@ _RISES = {
     "hold": "Prices of suppliers on hold are not entered.",
     "currency": "Prices that are not in EUR are not entered; they are negotiated first.",
 }
+_OBVIOUS = ("valid", "currency")  # nobody enters such a price as today's cost in EUR
 _RISE_PROMPTS = (
     "Our suppliers' price letters are in {folder}. Please enter the new unit costs for the items "
     "concerned, as far as our price rules allow; if a supplier wrote twice, the newer letter "
@@ -188,7 +190,8 @@ def _rises(number: int, seed: int) -> Draft:
     folder = story.draw.pick(("/letters/prices", "/purchasing/prices", "/post/january"))
     rises = {}
     kinds = ["plain", "plain", "twice", *_RISES]
-    for at, (kind, name) in enumerate(zip(kinds, companies(story.draw, 7), strict=True)):
+    for at, (named, name) in enumerate(zip(kinds, companies(story.draw, 7, SELLERS), strict=True)):
+        kind = "plain" if named in _OBVIOUS and named != story.rule else named
         old = story.draw.cents(40, 90)
         new = round(old * (1.25 if kind == "cap" else 1.04 + at / 100), 2)
         item, _ = _item(story, name, _PARTS[at], old, kind)
@@ -201,7 +204,7 @@ def _rises(number: int, seed: int) -> Draft:
         if kind != story.rule:
             rises[name] = round(new - old, 2)
             story.sets(item, f"{_PARTS[at]} has its new cost.", unit_cost=new)
-    for name in companies(story.draw, 26)[20:]:
+    for name in companies(story.draw, 26, SELLERS)[20:]:
         item, _ = _item(story, f"{name} Works", _PARTS[8], 20.5, "plain")
         sku = story.fields(item)["sku"]
         _letter(story, f"{name} Works", "/archive/2024", sku, 22.5, "2024-02-01", "plain")

@@ -75,7 +75,7 @@ def _contact(story: Story, person: Person, department: str, role: str) -> str:
 
 
 def _letters(story: Story, cfo: Person, others: list[Person]) -> None:
-    frame = "Dear all, {} Everything else stays as it is. Kind regards"
+    frame = "Dear all, {} Everything else is approved. Kind regards"
     mailed_rule(story, cfo, (SUBJECT, "Expense claims last year"), _RULES, frame)
     mails(story, others)
 
@@ -98,7 +98,7 @@ def _claim(story: Story, person: Person, kind: str) -> str:
         title=f"{what}, {person.name.split()[0]} {story.draw.whole(11, 99)}",
         employee=person.email, spent_on=days_later(TODAY, -days), category=category,
         amount=story.draw.cents(low, high), currency="EUR", status="submitted",
-        has_receipt=kind not in ("receipt", "cheap"),
+        has_receipt=kind not in ("receipt", "cheap") or story.rule != "receipt",
     )  # fmt: skip
 
 

@@ -157,7 +157,9 @@ def _posting(number: int, seed: int) -> Draft:
     kinds = ["plain", "plain", "approved", "unapproved", "billed", *_CHECKS, "order", "plain"]
     posted, held = [], []
     for kind in story.draw.shuffled(kinds):
-        invoice = _purchase_invoice(story, story.draw.pick(names), kind)
+        # Nobody posts a sum that does not add up: there is one only where the rule names it.
+        shown = "plain" if kind == "tax" != story.rule else kind
+        invoice = _purchase_invoice(story, story.draw.pick(names), shown)
         story.reads(invoice)
         fields = story.fields(invoice)
         if kind in ("unapproved", "billed", story.rule):
@@ -170,7 +172,8 @@ def _posting(number: int, seed: int) -> Draft:
     older = _CHECKS[rules[rules.index(story.rule) - 1]]
     lead = (
         "An invoice that the same supplier has billed before under the same number is never "
-        "posted. From 2,500.00 EUR on, an approved request for the invoice is needed."
+        "posted. From 2,500.00 EUR on, an approved request for the invoice is needed. "
+        "Besides these there is one more check."
     )
     policy(story, "Checking purchase invoices", f"{lead} {_CHECKS[story.rule]}",
            older=f"{lead} {older}")  # fmt: skip

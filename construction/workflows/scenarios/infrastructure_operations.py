@@ -46,12 +46,11 @@ _DRIFT = {
 }
 _DRIFT_PROMPTS = (
     "Please compare the production settings of the application '{application}' with our baseline "
-    "and set back what has drifted, as the baseline rules allow; {guest} is the partner's account. "
-    "Other environments and applications stay as they are. Which keys did you set back, and how "
-    "many deviating keys stay?",
+    "and set back what has drifted, as the baseline rules allow. Other environments and "
+    "applications stay as they are. Which keys did you set back, and how many deviating keys stay?",
     "The application '{application}' has drifted from the baseline in production again. Set the "
-    "deviating values back under the baseline rules (the partner's account is {guest}) and leave "
-    "staging and other applications alone. I need the keys set back and the number of deviations "
+    "deviating values back under the baseline rules and leave staging and other applications "
+    "alone. I need the keys set back and the number of deviations "
     "that remain.",
 )
 
@@ -83,13 +82,13 @@ def _drift(number: int, seed: int) -> Draft:
             setting=setting.rpartition("/")[2],
         )  # fmt: skip
     listed = ", ".join(f"{key} {value}" for key, value in _BASELINE.items())
-    lead = f"Baseline: {listed}. A setting that deviates is set back."
+    lead = f"Baseline: {listed}. A setting that deviates is set back, with one exception."
     rules = {name: words.format(guest=guest) for name, words in _DRIFT.items()}
     house_rule(story, "Baseline of settings", lead, rules, "platform")
     articles(story)
     story.list_is("set_back", sorted(back), "keys, as a JSON list in any order")
     story.number_is("remaining", stays, "how many deviating keys")
-    params = {"application": application, "guest": guest}
+    params = {"application": application}
     prompt = _DRIFT_PROMPTS[number % 2].format(**params)
     return story.draft(prompt, params, faulty=("config", "search_settings"))
 
@@ -123,7 +122,7 @@ def _solve_drift(client: Client, params: Mapping[str, Any]) -> str:
             (int(setting["value"]) < int(base) and "Only values above" in text)
             or ("on trial" in setting["description"] and "'on trial'" in text)
             or (setting["changed_at"][:10] > days_later(TODAY, -7) and "last 7 days" in text)
-            or (setting["owner"] == params["guest"] and "of the owner" in text)
+            or f"of the owner {setting['owner']} are" in text
         )
         stays += is_out
         if not is_out:

@@ -18,7 +18,7 @@ from construction.workflows.scenarios.acting import (
     rows,
 )
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import companies, people
+from construction.workflows.scenarios.people import SELLERS, companies, people
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, house_rule, mailed_rule, mails
 
@@ -54,7 +54,7 @@ _ORDER_PROMPTS = (
 def _ordering(number: int, seed: int) -> Draft:
     story = Story("stock_reorder", number, seed, list(_ORDERING), NOW, ACTOR)
     here, other = story.draw.sample(("Ghent", "Malmo", "Trieste", "Cork"), 2)
-    suppliers = [_supplier(story, name, "approved") for name in companies(story.draw, 4)]
+    suppliers = [_supplier(story, name, "approved") for name in companies(story.draw, 4, SELLERS)]
     held = _supplier(story, "Underhill Trading", "on_hold")
     story.room("inventory", "purchase_orders")
     goods = story.draw.shuffled(_GOODS)
@@ -177,7 +177,7 @@ def _counting(number: int, seed: int) -> Draft:
     story = Story("stock_count", number, seed, list(_COUNTING), NOW, ACTOR)
     here, other = story.draw.sample(("Ghent", "Malmo", "Trieste", "Cork"), 2)
     keeper, *others = people(story.draw, 7)
-    supplier = _supplier(story, companies(story.draw, 1)[0], "approved")
+    supplier = _supplier(story, companies(story.draw, 1, SELLERS)[0], "approved")
     kinds = ["short", "short", "small", "small", "valuable", "moved", "surplus", "same", "same"]
     lines, booked, net = [], 0, 0
     for kind, name in zip(kinds, story.draw.shuffled(_GOODS), strict=False):

@@ -152,7 +152,7 @@ def _decisions(number: int, seed: int) -> Draft:
         takers = story.draw.sample(staff, 4)
         for meeting in meetings:
             taker = busy if (at >= 3 or meeting == winner) and at != 6 else takers[meeting]
-            due = days_later(days[meeting], 30 + 3 * at)
+            due = days_later(days[meeting], 40 + 3 * at)
             held[meeting].append(f"{point} - {taker.name} - {due}")
             if meeting == winner or len(meetings) == 1:
                 story.makes(

@@ -44,10 +44,11 @@ _PICTURE_PROMPTS = (
 def _pictures(number: int, seed: int) -> Draft:
     story = Story("picture_rights", number, seed, list(_RIGHTS), NOW, ACTOR)
     story.room("todo", "tasks")
+    # What a licence card forbids is obvious without a rule: only what the rule names is there.
     kinds = ["plain", "plain", "over", "over", *_RIGHTS, "plain", "unused"]
     bad, used = [], []
     for kind, name in zip(kinds, story.draw.shuffled(_SUBJECTS), strict=False):
-        card = _card(story, name, kind)
+        card = _card(story, name, "plain" if kind in _RIGHTS and kind != story.rule else kind)
         if kind == "unused":
             continue
         used.append(name)
@@ -78,7 +79,9 @@ def _card(story: Story, name: str, kind: str) -> str:
     ends = story.draw.day("2025-11-01", "2026-07-20") if kind == "over" else "2027-12-31"
     use = "print only" if kind == "web" else "print and web"
     region = "home country" if kind == "region" else "worldwide"
-    credit = "required, none given" if kind == "credit" else story.draw.pick(("none", "given"))
+    credit = (
+        "required, none given" if kind == "credit" else story.draw.pick(("not needed", "given"))
+    )
     people_in = (
         "yes, no consent form" if kind == "people" else story.draw.pick(("no", "yes, consent"))
     )
@@ -183,7 +186,7 @@ def _recording(story: Story, name: str, kind: str, language: str, other: str) ->
     has = f"{language}, {other}" if kind == "has" else story.draw.pick((other, "none"))
     text = f"Recording {name}\nMade in {year}\nLength: {minutes} minutes\nSubtitles: {has}"
     record = story.add(
-        "documents", "documents", "doc", title=f"Recording {name}", folder="/media/recordings",
+        "documents", "documents", "doc", title=name, folder="/media/recordings",
         tags=[kind] if kind in ("internal", "music") else ["public"], body=text, owner=ACTOR,
     )  # fmt: skip
     return record, minutes
@@ -202,7 +205,7 @@ def _solve_subtitles(client: Client, params: Mapping[str, Any]) -> str:
             or figure(says, r"Made in (\d+)", 0) < figure(text, r"before (\d+)", 0)
         )
         if not is_out:
-            name = card["title"].removeprefix("Recording ")
+            name = card["title"]
             attempt(
                 client, "todo", "create_task", title=f"Subtitles {language}: {name}",
                 estimate_hours=round(minutes / 6, 2),

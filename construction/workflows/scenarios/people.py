@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from construction.workflows.scenarios.drawing import Drawing
@@ -115,7 +116,12 @@ _TRADES = (
     *("Logistics", "Foods", "Engineering", "Textiles", "Printing", "Dental", "Interiors"),
     *("Catering", "Software", "Packaging", "Garden Supply", "Marine", "Optics", "Recycling"),
 )
+SELLERS = ("Trading", "Supply", "Equipment", "Wholesale")  # of whatever a firm buys
 _NEAR_TRADES = {
+    "Trading": "Traders",
+    "Supply": "Supplies",
+    "Equipment": "Equippers",
+    "Wholesale": "Wholesalers",
     "Logistics": "Logistic Services",
     "Foods": "Fine Foods",
     "Engineering": "Engineers",
@@ -160,15 +166,15 @@ def namesakes(drawing: Drawing, domain: str = "harrowgate.example") -> tuple[Per
     return right, Person(other.name, other.email.replace("@", "2@", other.email == right.email))
 
 
-def companies(drawing: Drawing, count: int) -> list[str]:
+def companies(drawing: Drawing, count: int, trades: Sequence[str] = _TRADES) -> list[str]:
     """Different companies, no two with the same first word (at most 35)."""
     stems = drawing.sample(_STEMS, count)
-    return [f"{stem} {drawing.pick(_TRADES)}" for stem in stems]
+    return [f"{stem} {drawing.pick(trades)}" for stem in stems]
 
 
 def near_company(name: str) -> str:
     """Another company whose name is easily taken for this one."""
-    trade = next(trade for trade in _TRADES if name.endswith(f" {trade}"))
+    trade = next(trade for trade in _TRADES + SELLERS if name.endswith(f" {trade}"))
     return f"{name.removesuffix(trade)}{_NEAR_TRADES[trade]}"
 
 

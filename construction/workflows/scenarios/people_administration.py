@@ -186,7 +186,7 @@ def _certificates(number: int, seed: int) -> Draft:
         _holder(story, person, "plain", f"{other} until {ends}")
         story.add("todo", "tasks", "task", title=f"Renew {other}: {person.name}", due_on=ends,
                   status="open", assignee=ACTOR, list="training")  # fmt: skip
-    lead = "Certificates are renewed before they end; whoever has left needs none."
+    lead = "Certificates are renewed before they end. Whoever has left needs none; all others do."
     if story.rule != "early":
         lead += " Book the renewal when a certificate ends within 60 days."
     house_rule(story, "Renewing certificates", lead, _RENEWAL, "hr")

@@ -29,8 +29,12 @@ ACTOR = "recruiting@harrowgate.example"
 # Invitations
 
 _LATEST = "2026-06-30"
-_POSTS = ("Dispatch planner", "Service engineer", "Buyer", "Shift lead")
-_SKILLS = ("planning", "negotiation", "spreadsheets", "first aid", "welding")
+_POSTS = {  # and the skills that are asked of them
+    "Dispatch planner": ("route planning", "spreadsheets", "tachograph rules", "negotiation"),
+    "Service engineer": ("welding", "circuit diagrams", "pump repair", "first aid"),
+    "Buyer": ("negotiation", "spreadsheets", "contract drafting", "supplier audits"),
+    "Shift lead": ("shift planning", "first aid", "forklift driving", "quality checks"),
+}
 
 _INVITING = {
     "salary": "We cannot go beyond 52,000 EUR a year for this post.",
@@ -50,8 +54,8 @@ _INVITE_PROMPTS = (
 
 def _inviting(number: int, seed: int) -> Draft:
     story = Story("applicant_shortlist", number, seed, list(_INVITING), NOW, ACTOR)
-    post, other = story.draw.sample(_POSTS, 2)
-    skills = story.draw.sample(_SKILLS, 3)
+    post, other = story.draw.sample(tuple(_POSTS), 2)
+    skills = story.draw.sample(_POSTS[post], 3)
     right, twin = namesakes(story.draw, "mailbox.example")
     manager, *crowd = people(story.draw, 14, "mailbox.example")
     kinds = ["plain", "plain", *_INVITING, "green", "unskilled", "plain"]
@@ -69,9 +73,9 @@ def _inviting(number: int, seed: int) -> Draft:
         rejected += is_out
         invited += [] if is_out else [person.name]
     for person in crowd[len(kinds) : len(kinds) + 4]:
-        _applicant(story, person, other, "plain", skills)
+        _applicant(story, person, other, "plain", list(_POSTS[other][:3]))
     story.reads(_profile(story, post, f"At least 3 years. Needed: {skills[0]}, {skills[1]}."))
-    _profile(story, other, f"At least 1 year. Needed: {skills[2]}.")
+    _profile(story, other, f"At least 1 year. Needed: {_POSTS[other][0]}.")
     boss = Person(manager.name, manager.email.replace("mailbox", "harrowgate"))
     frame = "Hello, about the post: {} The profile holds otherwise. Thanks"
     mailed_rule(story, boss, (f"{post}: one thing", f"{other}: one thing"), _INVITING, frame)

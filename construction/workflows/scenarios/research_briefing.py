@@ -8,7 +8,7 @@ from typing import Any
 from construction.workflows.contracts import Client, Draft, Scenario
 from construction.workflows.scenarios.acting import article, attempt, every, figure, report, rows
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import companies, domain_of, near_company
+from construction.workflows.scenarios.people import SELLERS, companies, domain_of, near_company
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, house_rule
 
@@ -44,7 +44,9 @@ def _choice(number: int, seed: int) -> Draft:
     prices = sorted(story.draw.sample(range(400, 900, 7), len(kinds)))
     pages = {}
     story.room("web", "bookmarks")
-    for kind, name, price in zip(kinds, companies(story.draw, len(kinds)), prices, strict=True):
+    for kind, name, price in zip(
+        kinds, companies(story.draw, len(kinds), SELLERS), prices, strict=True
+    ):
         # Cheapest is one that the rule excludes; the winner is another that siblings exclude.
         page = _page(story, name, thing, kind, price + 0.5, "2026-02-10")
         pages[name] = (page, price + 0.5, kind)
@@ -56,7 +58,7 @@ def _choice(number: int, seed: int) -> Draft:
     page, lowest, _ = pages[winner]
     twin = _page(story, near_company(winner), other, "plain", prices[0] - 20.5, "2026-02-11")
     story.decoy(page, twin)
-    for name in companies(story.draw, 30)[20:]:
+    for name in companies(story.draw, 30, SELLERS)[20:]:
         _page(
             story, f"{name} Direct", other, story.draw.pick(tuple(_CRITERIA)), 333.3, "2026-01-20"
         )

@@ -47,6 +47,8 @@ _TICKETS = (
     ("Delivery date", "When does my parcel come?", "question"),
 )
 
+WITHDRAWN = "What I mailed before about this no longer holds."
+
 
 def policy(
     story: Story, title: str, text: str, *, older: str | None = None, owner: str = "office"
@@ -127,10 +129,11 @@ def mailed_rule(
 ) -> None:
     """A mail with the rule of the story, and an old mail, of the second subject, with a sibling's.
 
-    `frame` is the mail around the rule.
+    `frame` is the mail around the rule. The newer mail withdraws the older one: two mails of one
+    person that do not contradict each other would both hold.
     """
     names = list(rules)
     older = rules[names[names.index(story.rule) - 1]]
     mail(story, sender, subjects[1], f"Hello, {older} Thank you", days_ago=380)
-    text = frame.format(rules[story.rule])
+    text = frame.format(f"{WITHDRAWN} {rules[story.rule]}")
     story.overrides(mail(story, sender, subjects[0], text, days_ago=3))

@@ -18,7 +18,13 @@ from construction.workflows.scenarios.acting import (
     rows,
 )
 from construction.workflows.scenarios.drawing import days_later
-from construction.workflows.scenarios.people import companies, domain_of, near_company, people
+from construction.workflows.scenarios.people import (
+    SELLERS,
+    companies,
+    domain_of,
+    near_company,
+    people,
+)
 from construction.workflows.scenarios.story import Story
 from construction.workflows.scenarios.surroundings import articles, house_rule, mailed_rule, mails
 
@@ -45,6 +51,7 @@ _PRICE_PROMPTS = (
     "number>' and put the lowest competing price (like 12.34) in the details. List the items and "
     "the largest difference in EUR.",
 )
+# Such an offer is no offer to most of us: it is there only where the rule names it.
 _MARKS = {"member": "Members only.", "stock": "Out of stock.", "bundle": "Price of a set of 2."}
 _GOODS = (
     *("Garden bench", "Hand cart", "Tool box", "Rain barrel", "Bird house", "Hose reel"),
@@ -55,7 +62,7 @@ _GOODS = (
 def _prices(number: int, seed: int) -> Draft:
     story = Story("competitor_prices", number, seed, list(_PRICES), NOW, ACTOR)
     story.room("todo", "tasks")
-    shops = companies(story.draw, 5)
+    shops = companies(story.draw, 5, SELLERS)
     gaps = {}
     kinds = ["plain", "plain", *_PRICES, "dear", "dear", "plain", "dear"]
     for kind, name in zip(kinds, story.draw.shuffled(_GOODS), strict=True):
@@ -68,7 +75,8 @@ def _prices(number: int, seed: int) -> Draft:
         cheap = round(own - story.draw.cents(4, 12), 2)
         shown = own + 9.5 if kind == "dear" else cheap
         shipping = 25 if kind == "shipping" else 0
-        page = _page(story, shops[0], name, shown, shipping, _MARKS.get(kind, "In stock."))
+        mark = _MARKS.get(kind, "In stock.") if kind == story.rule else "In stock."
+        page = _page(story, shops[0], name, shown, shipping, mark)
         other = _page(story, shops[1], name, own + 14.25, 0, "In stock.")
         story.reads(page, other)
         if kind not in ("dear", story.rule):
@@ -148,14 +156,15 @@ def _details(number: int, seed: int) -> Draft:
     buyer, *others = people(story.draw, 7)
     changed = []
     kinds = ["plain", "plain", "plain", *_DETAILS, "none", "none"]
-    for at, (kind, name) in enumerate(zip(kinds, companies(story.draw, 9), strict=True)):
+    for at, (kind, name) in enumerate(zip(kinds, companies(story.draw, 9, SELLERS), strict=True)):
         supplier = _supplier(story, name, kind)
         if kind == "none":
             continue
         if at == 0:
             story.decoy(supplier, _supplier(story, near_company(name), "plain"))
         phone = f"+353 1 555 {story.draw.whole(1000, 9999)}"
-        page = _notice(story, name, phone, kind)
+        # A number from a forum is trusted by nobody: there is one only where the rule names it.
+        page = _notice(story, name, phone, "plain" if kind == "company" != story.rule else kind)
         story.reads(page)
         if kind != story.rule:
             changed.append(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from construction.workflows.repair.checks import runs, shared, swap
+from construction.workflows.repair.checks import printed_lines, runs, shared, swap
 from construction.workflows.repair.drafts import Files, Repair, RepairDraft
 from construction.workflows.repair.drawing import Draw, stamp
 from data.contracts.candidate import Check
@@ -98,6 +98,20 @@ def _runs(name: str, names: list[str], text: str, *, keeps: bool = False) -> Che
     )
 
 
+def _names_missing(*, keeps: bool) -> Check:
+    """A file that is not there is named on standard error, as the README has it."""
+    said = "missing: gone.txt"
+    return runs(
+        "named",
+        {"in/here.txt": "here\n", "held-out.list": "gone.txt\nhere.txt\n"},
+        {_FILE: _FILE},
+        f"sh {_FILE} held-out.list in out 2>&1 >/dev/null | grep -Fx '{said}'",
+        [printed_lines([said])],
+        "a missing file is named on standard error",
+        keeps=keeps,
+    )
+
+
 def _build(number: int, seed: int) -> RepairDraft:
     draw = Draw(seed, REPAIR.name, number)
     rule, store = (
@@ -108,21 +122,26 @@ def _build(number: int, seed: int) -> RepairDraft:
     for good, bad in _FAULTS[rule]:
         script = script.replace(good, bad)
     listed = ["config.yaml", "rota/week 1.txt", "north/rates.txt", "south/rates.txt", "old.txt"]
-    moment = stamp(draw.instant())
+    moment = stamp(draw.night())
+    said = [f"start {store}", *_SAID[rule]]
     inputs = {
         _FILE: script.encode(),
         "backup.list": "".join(f"{each}\n" for each in listed).encode(),
         "README.md": _README.format(store=store).encode(),
-        "backup.log": f"{moment} start {store}\n{moment} {_SAID[rule]}\n".encode(),
+        "backup.log": "".join(f"{moment} {line}\n" for line in said).encode(),
     }
     plain = [f"p{draw.number(1, 9)}.txt", f"q{draw.number(1, 9)}.cfg"]
+    plain += [] if rule == "missing" else ["gone.txt"]
     checks = [
         _runs("mended", _names(rule, draw), "another list with the trap is copied whole"),
         _runs("same", plain, "a plain list is copied as before", keeps=True),
+        _names_missing(keeps=rule != "missing"),
     ]
 
     def undone(files: dict[str, bytes]) -> None:
         files[_FILE] = inputs[_FILE]
+
+    ends = swap(_FILE, "failed=1\n        continue", "failed=1\n        break")
 
     return RepairDraft(
         generator=REPAIR.name,
@@ -133,16 +152,17 @@ def _build(number: int, seed: int) -> RepairDraft:
         delivers=(_FILE,),
         checks=shared(checks),
         mutants={
-            "mended": undone,
+            "mended": ends if rule == "missing" else undone,
             "same": swap(_FILE, _NOTE, f'case "$name" in p*) continue;; esac\n    {_NOTE}'),
+            "named": swap(_FILE, 'missing: $name" >&2', 'missing: $name"'),
         },
     )  # fmt: skip
 
 
 _SAID = {
-    "spaces": "cp: cannot stat '/srv/rota/week': No such file or directory",
-    "missing": "done, exit 0",
-    "same_name": "done, 5 files, 4 in the target",
+    "spaces": ("missing: rota/week", "missing: 1.txt", "done, exit 3"),
+    "missing": ("done, exit 0",),
+    "same_name": ("done, exit 0",),
 }
 
 

@@ -53,10 +53,10 @@ _REQUESTS = {
         "mapping.json up to date; load.py itself belongs to another team."
     ),
     "forms": (
-        "Since this week Norrgard's feed writes dates and prices differently (letter.md), and our "
-        "price list is nonsense: {column} is off. feed.csv is today's file. Please adapt "
-        "mapping.json so that load.py gives ISO days and prices in euros again; load.py itself "
-        "belongs to another team."
+        "Since this week Norrgard's feed writes dates and prices differently (letter.md), and "
+        "load.py stops with a ValueError at the first {column}. feed.csv is today's file. Please "
+        "adapt mapping.json so that load.py gives ISO days and prices in euros again; load.py "
+        "itself belongs to another team."
     ),
     "split": (
         "Norrgard's feed now has the {column} in two columns (letter.md; today's file is "
@@ -128,9 +128,9 @@ def _build(number: int, seed: int) -> RepairDraft:
         "letter.md": f"Dear customer,\n\n{_LETTERS[rule]}\nNorrgard Tools\n".encode(),
     }
     feed, gold = _feed(rule, draw, 9)
-    named = {"renamed": "'article'", "forms": "the price column", "split": "title"}[rule]
+    named = {"renamed": "'article'", "forms": "date", "split": "title"}[rule]
     checks = [
-        _loads(column, feed, gold, f"{column} of another feed is right") for column in _MENDED[rule]
+        _loads(column, feed, gold, f"{column} of another feed is right") for column in _COLUMNS
     ]
     checks.append(_keeps_frame())
     return RepairDraft(
@@ -141,7 +141,7 @@ def _build(number: int, seed: int) -> RepairDraft:
         inputs=inputs,
         delivers=(_FILE,),
         checks=shared(checks),
-        mutants={column: _wrong(column) for column in _MENDED[rule]}
+        mutants={column: _wrong(column) for column in _COLUMNS}
         | {"same": swap(_FILE, "Norrgard Tools", "Norrgard")},
     )
 
@@ -173,12 +173,12 @@ def _wrong(column: str) -> Change:
         if isinstance(rule["from"], list):
             rule["from"] = rule["from"][::-1]
         elif "times" in rule:
-            rule["times"] = 1
-        elif rule.get("date") == "%d.%m.%Y" or rule["from"] == "effective":
+            rule["times"] = 100 if rule["times"] == 1 else 1
+        elif "date" in rule:
             rule.pop("date")
             rule["from"] = "price"
         else:
-            rule["from"] = "article_group"
+            rule["from"] = "article_group" if rule["from"] == "item_no" else "price"
         files[_FILE] = _written(mapping)
 
     return change

@@ -41,8 +41,9 @@ def _settings(name: str, port: int, draw: Draw) -> str:
     )
 
 
-def _log(name: str, draw: Draw, lines: list[str]) -> bytes:
-    moment = draw.instant()
+def _log(name: str, draw: Draw, rule: str, lines: list[str]) -> bytes:
+    # after the last of the moves, where there are moves
+    moment = draw.instant("2026-06-11", days=18) if rule == "moved_store" else draw.instant()
     written = []
     for line in [f"{name} starting, settings from settings.ini", "templates loaded: 12", *lines]:
         written.append(f"{stamp(moment)} {line}\n")
@@ -56,7 +57,7 @@ def _build(number: int, seed: int) -> RepairDraft:
     own, taken = draw.number(8410, 8449), draw.number(8450, 8489)
     text = _settings(name, taken if rule == "port_taken" else own, draw)
     around, log = _AROUND[rule](name, own, taken, draw)
-    inputs = {_FILE: text.encode(), "service.log": _log(name, draw, log), **around}
+    inputs = {_FILE: text.encode(), "service.log": _log(name, draw, rule, log), **around}
     mended = REPAIR.solve(rule, inputs)
     checks, mutants = _checks(rule, name, own, text, mended[_FILE].decode())
     original = inputs[_FILE]
@@ -79,7 +80,7 @@ def _ports(name: str, own: int, taken: int, draw: Draw) -> tuple[Files, list[str
     others = draw.several([each for each in _NAMES if each != name], 3)
     rows: list[tuple[object, ...]] = [
         (own - 7, name, "retired", "until the move to hall 3"),
-        (taken, others[0], "active", "since May"),
+        (taken, others[0], "active", "since 2024"),
         (own, name, "active", "assigned, not yet in use"),
         (taken + 3, others[1], "active", ""),
         (own + 11, "", "free", ""),
