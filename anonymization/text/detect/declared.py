@@ -21,6 +21,7 @@ LABEL_LANGUAGES = ("en", "de", "fr", "zh", "ja")
 _SCORE = 0.9
 _TABLE = "declared.toml"
 _LONGEST_LABEL, _LONGEST_VALUE = 48, 80  # characters
+_FEWEST_DIGITS = 5  # of a number that identifies somebody
 _HUMP = re.compile(r"(?<=[a-z0-9äöüéè])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\s_./-]+")
 _EDGE = " \t\"'`*:：=#()[]（）【】"
@@ -95,13 +96,13 @@ def _fits(kind: EntityType, plain: str) -> bool:
         return digits <= 1 and _NAMED.search(plain) is not None and plain.title() not in COMMON
     if kind is EntityType.PHONE:
         return 6 <= digits <= 16 and 2 * digits >= len(plain)
-    if kind is EntityType.ADDRESS:
+    if kind in (EntityType.ADDRESS, EntityType.LOCATION):
         return _NAMED.search(plain) is not None and "@" not in plain
     if kind is EntityType.ACCOUNT:
         return _is_login(plain)
     if kind is EntityType.SECRET:
         return len(plain) >= 4 and " " not in plain
-    return digits >= 5
+    return digits >= _FEWEST_DIGITS
 
 
 def _is_login(plain: str) -> bool:
@@ -124,7 +125,12 @@ def _declaration() -> re.Pattern[str]:
     written = {
         form
         for label in (*anywhere, *alone)
-        for form in (label, label.replace(" ", "_"), label.replace(" ", "-"), label.replace(" ", ""))
+        for form in (
+            label,
+            label.replace(" ", "_"),
+            label.replace(" ", "-"),
+            label.replace(" ", ""),
+        )
         if form
     }
     label = trie_pattern(sorted(written))
@@ -138,6 +144,7 @@ def _declaration() -> re.Pattern[str]:
     )
 
 
+_FIELD = re.compile(rf"([^:\n]{{1,{_LONGEST_LABEL}}}): ([^\n]{{2,{_LONGEST_VALUE}}})")
 _BARE = {
     "east": frozenset({EntityType.PERSON}),
     "name": frozenset({EntityType.PERSON}),
@@ -150,6 +157,7 @@ def find_declared(folded: str) -> Iterator[Finding]:
     """The values that labels declare in code, settings, logs and forms within a text."""
     if ":" not in folded and "=" not in folded:
         return
+    yield from _field(folded)
     for match in _declaration().finditer(folded):
         kind = declared_kind(match["label"])
         group = next(name for name in ("quoted", *_BARE) if match[name] is not None)
@@ -162,8 +170,16 @@ def find_declared(folded: str) -> Iterator[Finding]:
             yield Finding(match.start(group), match.end(group), kind, NAME, _SCORE)
 
 
+def _field(text: str) -> Iterator[Finding]:
+    """The value of a text that is nothing but a label and a value: a cell under its heading."""
+    match = _FIELD.fullmatch(text)
+    kind = declared_kind(match[1]) if match else None
+    if match and kind and can_be_declared(kind, match[2]):
+        start = match.start(2) + len(match[2]) - len(match[2].lstrip())
+        yield Finding(start, start + len(match[2].strip()), kind, NAME, _SCORE)
+
+
 def _is_written_login(match: re.Match[str]) -> bool:
-    """Is a bare word a login rather than a variable? It has a digit or a sign, or no blanks are
-    around the mark and nothing precedes it on its line but a key of its form."""
+    """Is a bare word a login rather than a variable or a type? It has a digit or a sign."""
     value = match["login"]
     return any(not char.isalpha() for char in value) and not value.isdigit()

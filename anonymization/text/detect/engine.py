@@ -9,6 +9,7 @@ from anonymization.text.contracts import DetectionConfig, EntityType, Finding
 from anonymization.text.detect import chinese, english, japanese
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.declared import find_declared
+from anonymization.text.detect.declared_rows import find_rows
 from anonymization.text.detect.fixed_words import without_fixed_words
 from anonymization.text.detect.listed_names import find_listed_names, whole_firm
 from anonymization.text.detect.neighbours import find_blocks, spread
@@ -91,6 +92,7 @@ class TextDetector:
         findings = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
         findings += find_listed_names(folded, lines)
         findings += find_declared(folded)
+        findings += find_rows(folded)
         findings += find_unknown(folded, lines, self._known())
         findings += find_blocks(folded, findings)
         if self._config.secrets:

@@ -37,7 +37,10 @@ _CONTRACTION = re.compile(
     r"(?![a-z])"
 )
 # A label is no name, though unknown words and Han characters may look like one.
-_LABEL = re.compile(r"マイナンバー|個人番号|フリガナ")
+_LABEL = re.compile(
+    r"マイナンバー|個人番号|フリガナ|(?<![a-zA-Z])(?:WLAN-|Wifi-|Login-|E-Mail-)?(?:Passwort|Kennwort"
+    r"|Zugangscode|Zugangsdaten|Zugang|Benutzername|Mot de passe)(?![a-z])"
+)
 
 
 def _fixed(text: str) -> Iterator[tuple[int, int]]:
@@ -85,5 +88,6 @@ def _trimmed(text: str, finding: Finding, start: int, end: int) -> Iterator[Find
         start += 1
     while end > start and not text[end - 1].isalnum():
         end -= 1
-    if end - start >= 2:
+    rest = text[start:end]
+    if len(rest) >= 2 and not (rest.isascii() and rest.islower() and rest.isalpha()):
         yield replace(finding, start=start, end=end)

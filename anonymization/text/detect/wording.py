@@ -96,6 +96,23 @@ def turned_name(value: str) -> bool:
     return given in _TURNED_SECOND and not_common(value)
 
 
+_REFERS = ("$", "{", "<", "%", "/", "http", "os.", "process.", "env.", "www.")
+
+
+def like_password(value: str) -> bool:
+    """Does it mix letters with digits, or hold a sign inside, and refer to nothing?"""
+    plain = value.rstrip(".:!?")
+    letters = sum(map(str.isalpha, plain))
+    is_mixed = any(map(str.isdigit, plain)) or any(char in "@#$%^&*!+~" for char in plain[1:])
+    return (
+        max(plain, default="") < "\u0250"  # no letter beyond the Latin ones
+        and len(plain) >= 6
+        and letters >= 2
+        and is_mixed
+        and not plain.startswith(_REFERS)
+    )
+
+
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     "chinese_name": chinese_name,
     "not_common": not_common,
@@ -103,6 +120,7 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
     "job": job,
     "private_site": private_site,
     "own_handle": own_handle,
+    "like_password": like_password,
     "old_friend": old_friend,
     "turned_name": turned_name,
 }

@@ -14,8 +14,6 @@ from anonymization.text.contracts import (
     Finding,
     Mode,
 )
-from anonymization.text.detect.declared import NAME as DECLARED
-from anonymization.text.detect.declared import can_be_declared, declared_kind
 from anonymization.text.masking.known_search import KnownValueSearch, Occurrence
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.restore import applied
@@ -163,8 +161,6 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
     """Findings in the value of a piece, with offsets in the value; never only white space."""
     if piece.kind is not None:
         findings = [Finding(piece.lead, len(piece.text), piece.kind, FIELD, 1.0)]
-    elif piece.lead:
-        findings = _with_declared(piece, list(findings))
     if piece.accepts is not FindingFilter.ALL:
         findings = [
             finding for finding in findings if finding.type in _PROVEN or _is_whole(piece, finding)
@@ -179,21 +175,6 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
                 finding.recognizer,
                 finding.score,
             )
-
-
-def _with_declared(piece: Piece, findings: list[Finding]) -> list[Finding]:
-    """The findings, or the whole value where its label declares it and they leave some of it."""
-    kind = declared_kind(piece.text[: piece.lead - 2])
-    if kind is None or not can_be_declared(kind, piece.value):
-        return findings
-    rest = list(piece.text)
-    for finding in findings:
-        rest[finding.start : finding.end] = " " * (finding.end - finding.start)
-    if not any(char.isalnum() for char in rest[piece.lead :]):
-        return findings
-    value = piece.value
-    start = piece.lead + len(value) - len(value.lstrip())
-    return [Finding(start, start + len(value.strip()), kind, DECLARED, 0.9)]
 
 
 def _is_whole(piece: Piece, finding: Finding) -> bool:
