@@ -14,9 +14,9 @@ from functools import cache
 from typing import Literal
 
 from anonymization.text.contracts import DetectionConfig, EntityType
-from data.contracts import Bound, Gate, GateReason, Limit, StageConfig, Status
 from anonymization.text.detect.declared import normalised
 from anonymization.text.detect.wording import words as listed_words
+from data.contracts import Bound, Gate, GateReason, Limit, StageConfig, Status
 from data.text.language import sure_language_of
 
 # Kinds that only a model of the language finds.

@@ -1,7 +1,7 @@
 """Values that their label declares: a column, key, setting or form field in five languages.
 
-What stands under `Nachname`, `mot de passe` or `担当者` is private whatever it looks like. The labels
-are in `data/declared.toml`.
+What stands under `Nachname`, `mot de passe` or `担当者` is private, whatever it looks like. The
+labels are in `data/declared.toml`.
 """
 
 from __future__ import annotations
@@ -26,19 +26,11 @@ _HUMP = re.compile(r"(?<=[a-z0-9äöüéè])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\s_./-]+")
 _EDGE = " \t\"'`*:：=#()[]（）【】"
 # What stands in a cell that has no value, or refers to it.
-_EMPTY = frozenset(
-    "none null nil n/a na nan true false yes no ja nein oui non unknown unbekannt tbd todo string"
-    " str int text required optional undefined empty redacted 无 有 是 否 未知 なし 有り 不明".split()
-)
+_EMPTY = words("words.toml", "empty_cells")
 _REFERENCE = re.compile(r"[$%#]?\{|<[^<>]*>$|\$\w|%\w+%|\*{3}|x{3}|process\.|os\.|env\.", re.I)
 _NAMED = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
 _NO_LOGINS = words("words.toml", "no_handles")
-_LOGIN_WORDS = frozenset(
-    "user users username name names id ids account accounts login logins current default admin root"
-    " guest test tests args self data string model system assistant tool developer human role db"
-    " database email mail host password token key value type get set my the new postgres mysql"
-    " nobody ubuntu runner git app www anonymous public".split()
-)
+_LOGIN_WORDS = words("words.toml", "login_words")
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
@@ -139,7 +131,8 @@ def _declaration() -> re.Pattern[str]:
         r"(?P<close>\\?[\"'`\]*]{0,3})[ \t　]{0,4}(?P<mark>=>|:=|={1,2}|[:：＝])[ \t　]{0,3}\*{0,2}"
         rf"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\\\n]{{2,{_LONGEST_VALUE}}})(?=\\?[\"'`])"
         rf"|(?P<east>{_EASTERN_NAME})|(?P<name>{_CAPITAL_NAME})(?![{LETTERS}0-9(\[{{.=])"
-        rf"|(?P<phone>{_PHONE_NUMBER})(?![\w.])|(?P<login>{_LOGIN})(?=[ \t]*(?:\r?$|[,;#}}]| \w+=)))",
+        rf"|(?P<phone>{_PHONE_NUMBER})(?![\w.])"
+        rf"|(?P<login>{_LOGIN})(?=[ \t]*(?:\r?$|[,;#}}]| \w+=)))",
         re.MULTILINE,
     )
 
