@@ -21,6 +21,7 @@ LABEL_LANGUAGES = ("en", "de", "fr", "zh", "ja")
 _SCORE = 0.9
 _TABLE = "declared.toml"
 _LONGEST_LABEL, _LONGEST_VALUE = 48, 80  # characters
+_MOST_NAMES = 5  # words of a name
 _FEWEST_DIGITS = 5  # of a number that identifies somebody
 _HUMP = re.compile(r"(?<=[a-z0-9äöüéè])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\s_./-]+")
@@ -85,7 +86,13 @@ def can_be_declared(kind: EntityType, value: str) -> bool:
 def _fits(kind: EntityType, plain: str) -> bool:
     digits = sum(map(str.isdigit, plain))
     if kind is EntityType.PERSON:
-        return digits <= 1 and _NAMED.search(plain) is not None and plain.title() not in COMMON
+        is_short = len(plain.split()) <= _MOST_NAMES
+        return (
+            is_short
+            and digits <= 1
+            and _NAMED.search(plain) is not None
+            and plain.title() not in COMMON
+        )
     if kind is EntityType.PHONE:
         return 6 <= digits <= 16 and 2 * digits >= len(plain)
     if kind in (EntityType.ADDRESS, EntityType.LOCATION):
@@ -137,7 +144,7 @@ def _declaration() -> re.Pattern[str]:
     )
 
 
-_FIELD = re.compile(rf"([^:\n]{{1,{_LONGEST_LABEL}}}): ([^\n]{{2,{_LONGEST_VALUE}}})")
+_FIELD = re.compile(rf"([^:\n{{}}\"'=]{{1,{_LONGEST_LABEL}}}): ([^\n:=\"'`]{{2,{_LONGEST_VALUE}}})")
 _BARE = {
     "east": frozenset({EntityType.PERSON}),
     "name": frozenset({EntityType.PERSON}),
@@ -150,7 +157,10 @@ def find_declared(folded: str) -> Iterator[Finding]:
     """The values that labels declare in code, settings, logs and forms within a text."""
     if ":" not in folded and "=" not in folded:
         return
-    yield from _field(folded)
+    field = list(_field(folded))
+    yield from field
+    if field:
+        return
     for match in _declaration().finditer(folded):
         kind = declared_kind(match["label"])
         group = next(name for name in ("quoted", *_BARE) if match[name] is not None)
