@@ -7,11 +7,15 @@ silence: it rejects, or is released as unverified if the recipe says so.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from anonymization.text.contracts import DetectionConfig, EntityType
+from anonymization.text.detect.declared import normalised
+from anonymization.text.detect.wording import words as listed_words
 from data.contracts import Bound, Gate, GateReason, Limit, StageConfig, Status
 from data.text.language import sure_language_of
 
@@ -54,6 +58,45 @@ def supported_languages(config: DetectionConfig) -> frozenset[str] | None:
     }
     supported = frozenset(language for language, model in models.items() if model)
     return supported if supported and _NAMES & set(config.entities) else None
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_HUMPS = re.compile(r"(?<=[a-zäöüß])(?=[A-Z])|_")
+_LATIN = ("de", "fr")
+_FEWEST_WORDS = 4  # distinct words of a language, from which a short text counts as written in it
+_MOST_READ = 200_000  # characters
+
+
+def short_language(texts: Iterable[str], labels: Iterable[str] = ()) -> str | None:
+    """German or French, where distinct words and labels show it though no block of prose does.
+
+    Structured files hold the language in headings, keys, strings and comments. There must be more
+    of its words than English ones; a text of `labels` that declare their values needs no model.
+    """
+    read = " ".join(_bounded(texts))
+    words = {word.casefold() for word in _WORD.findall(_HUMPS.sub(" ", read))}
+    words |= {normalised(label) for label in labels}
+    evidence = {name: len(words & _evidence(name)) for name in _LATIN}
+    first = max(_LATIN, key=lambda name: evidence[name])
+    is_shown = evidence[first] >= _FEWEST_WORDS and evidence[first] > len(words & _evidence("en"))
+    return first if is_shown else None
+
+
+def _bounded(texts: Iterable[str]) -> Iterator[str]:
+    size = 0
+    for text in texts:
+        if size >= _MOST_READ:
+            return
+        size += len(text)
+        yield text[:_MOST_READ]
+
+
+@cache
+def _evidence(language: str) -> frozenset[str]:
+    others = [
+        listed_words("languages.toml", name) for name in ("de", "fr", "en") if name != language
+    ]
+    return listed_words("languages.toml", language) - frozenset().union(*others)
 
 
 def languages_in(texts: Iterable[str]) -> dict[str, int]:

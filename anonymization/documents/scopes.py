@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import cache
@@ -10,9 +10,16 @@ from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
-from anonymization.language_gate import LanguageConfig, unsupported_language
+from anonymization.language_gate import (
+    LanguageConfig,
+    short_language,
+    supported_languages,
+    unsupported_language,
+)
 from anonymization.text.contracts import DetectionConfig, Detector, Mode
+from anonymization.text.detect.declared import declared_kind
 from anonymization.text.masking.masker import Masker
+from anonymization.text.masking.pieces import Piece
 from anonymization.text.restore import keep_original, restore
 from anonymization.text.vault import Vault
 from data.atomic import write_bytes
@@ -141,8 +148,7 @@ def mask_scope(job: Job) -> list[DocumentReport]:
     taken: set[PurePath] = set()
     for path, name in job.files:
         target = _free(masked_path(name, masker), taken)
-        texts = (piece.value for piece in pieces[name])
-        language = unsupported_language(texts, job.config.detection)
+        language = _language(pieces[name], job.config.detection)
         reports.append(_mask_file(job, masker, path, target, language))
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
     masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)
@@ -150,6 +156,29 @@ def mask_scope(job: Job) -> list[DocumentReport]:
 
 
 _NAME_CHARS = 32
+
+
+def _language(pieces: Sequence[Piece], config: DetectionConfig) -> str | None:
+    """The unsupported language of a file, by its prose, else by the words and labels in it.
+
+    Values under a label that declares them need no model, whatever the language.
+    """
+    language = unsupported_language((piece.value for piece in pieces), config)
+    if language is not None or supported_languages(config) is None:
+        return language
+    labels = {piece.text[: piece.lead - 2] for piece in pieces if piece.lead}
+    undeclared = {label for label in labels if declared_kind(label) is None}
+    if labels and not any(_is_open(piece, undeclared) for piece in pieces):
+        return None
+    return short_language((piece.value for piece in pieces), labels)
+
+
+def _is_open(piece: Piece, undeclared: Collection[str]) -> bool:
+    """Is a text of letters neither a label nor under one that declares its value?"""
+    value = piece.value.strip()
+    is_label = not piece.lead and declared_kind(value) is not None
+    is_declared = bool(piece.lead) and piece.text[: piece.lead - 2] not in undeclared
+    return not is_label and not is_declared and any(map(str.isalpha, value))
 
 
 def _mask_file(

@@ -8,6 +8,9 @@ from collections.abc import Iterable, Sequence
 from anonymization.text.contracts import DetectionConfig, EntityType, Finding
 from anonymization.text.detect import chinese, english, japanese
 from anonymization.text.detect.address import find_addresses
+from anonymization.text.detect.declared import find_declared
+from anonymization.text.detect.declared_rows import find_rows
+from anonymization.text.detect.fixed_words import without_fixed_words
 from anonymization.text.detect.listed_names import find_listed_names, whole_firm
 from anonymization.text.detect.neighbours import find_blocks, spread
 from anonymization.text.detect.prose import (
@@ -88,6 +91,8 @@ class TextDetector:
         lines = MachineLines(folded)
         findings = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
         findings += find_listed_names(folded, lines)
+        findings += find_declared(folded)
+        findings += find_rows(folded)
         findings += find_unknown(folded, lines, self._known())
         findings += find_blocks(folded, findings)
         if self._config.secrets:
@@ -139,6 +144,7 @@ class TextDetector:
             settled = resolve(
                 text, [*settled, *(finding for finding in more if self._wanted(finding))]
             )
+        settled = without_fixed_words(text, settled)
         return tuple(finding for finding in settled if self._masked(text, finding))
 
     def _wanted(self, finding: Finding) -> bool:

@@ -81,6 +81,38 @@ def own_handle(value: str) -> bool:
     return name not in _NO_HANDLES and not is_host and any(map(str.isalpha, name))
 
 
+_NO_FRIENDS = characters("names.toml", "not_friends")
+_TURNED_SECOND = words("names.toml", "given") | words("names.toml", "ambiguous")
+
+
+def old_friend(value: str) -> bool:
+    """Is it 老 and a family name, rather than a word that begins with 老?"""
+    return value[1:] in _SINGLE and value[1:] not in _NO_FRIENDS
+
+
+def turned_name(value: str) -> bool:
+    """Is it `Family, Given` with a known given name, and no everyday word?"""
+    given = value.partition(", ")[2].split(" ")[0]
+    return given in _TURNED_SECOND and not_common(value)
+
+
+_REFERS = ("$", "{", "<", "%", "/", "http", "os.", "process.", "env.", "www.")
+
+
+def like_password(value: str) -> bool:
+    """Does it mix letters with digits, or hold a sign inside, and refer to nothing?"""
+    plain = value.rstrip(".:!?")
+    letters = sum(map(str.isalpha, plain))
+    is_mixed = any(map(str.isdigit, plain)) or any(char in "@#$%^&*!+~" for char in plain[1:])
+    return (
+        max(plain, default="") < "\u0250"  # no letter beyond the Latin ones
+        and len(plain) >= 6
+        and letters >= 2
+        and is_mixed
+        and not plain.startswith(_REFERS)
+    )
+
+
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     "chinese_name": chinese_name,
     "not_common": not_common,
@@ -88,4 +120,7 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
     "job": job,
     "private_site": private_site,
     "own_handle": own_handle,
+    "like_password": like_password,
+    "old_friend": old_friend,
+    "turned_name": turned_name,
 }

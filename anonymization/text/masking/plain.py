@@ -152,11 +152,27 @@ def percent_edits(text: str, visit: Visit) -> list[Edit]:
     for word in _PERCENT_WORD.finditer(text):
         plain, starts, ends = _unquoted(word.group())
         if plain is not None:
-            carried_edits = carried(
-                visit.look(Piece(plain)), starts, ends, lambda new: quote(new, safe="")
-            )
-            edits += shifted(carried_edits, word.start())
+            carried_edits = carried(visit.look(Piece(plain)), starts, ends, _quoted)
+            parameters = carried(_parameter_edits(plain, visit), starts, ends, _quoted)
+            edits += shifted(joined(carried_edits, parameters), word.start())
     return edits
+
+
+_PARAMETER = re.compile(r"[?&;]([A-Za-z_][\w.-]{0,40})=([^&;#\s]{2,400})")
+
+
+def _parameter_edits(plain: str, visit: Visit) -> list[Edit]:
+    """Edits of the values of parameters that are not ASCII: words that somebody wrote."""
+    return [
+        edit
+        for match in _PARAMETER.finditer(plain)
+        if not match[2].isascii()
+        for edit in shifted(visit.look(labelled(match[1], match[2])), match.start(2))
+    ]
+
+
+def _quoted(new: str) -> str:
+    return quote(new, safe="")
 
 
 def _unquoted(word: str) -> tuple[str | None, list[int], list[int]]:

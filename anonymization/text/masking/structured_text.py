@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 
 from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.detect.declared import declared_kind
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
     FindingFilter,
@@ -112,8 +113,13 @@ def _string(plain: str, key: str, visit: Visit) -> list[Edit]:
     if visit.depth < MAX_DEPTH and looks_like_json(plain) and '"' in plain:
         form = jsonl_edits if _is_lines(plain) else json_edits
         return form(plain, visit.deeper())
-    label = key if len(plain) <= _SHORT and _TELLING.search(key) else ""
+    label = key if len(plain) <= _SHORT and _is_telling(key) else ""
     return plain_edits(plain, visit, label)
+
+
+def _is_telling(key: str) -> bool:
+    """Does a key say what its value is?"""
+    return _TELLING.search(key) is not None or declared_kind(key) is not None
 
 
 def _is_lines(plain: str) -> bool:
@@ -129,7 +135,7 @@ def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Ed
         return shifted(plain_edits(gap, visit), start)
     if len(gap) < _SHORTEST_NUMBER:
         return []
-    label = key if _TELLING.search(key) else ""
+    label = key if _is_telling(key) else ""
     edits: list[Edit] = []
     for match in _LONG_NUMBER.finditer(gap):
         if label or len(match.group()) >= SHORTEST_CARD:
@@ -251,7 +257,8 @@ def _attributes(text: str, start: int, visit: Visit) -> list[Edit]:
             continue
         value = _Run()
         value.add(match[group], 0, len(match[group]))
-        edits += shifted(value.edits(visit), start + match.start(group))
+        label = match[1] if declared_kind(match[1]) else ""
+        edits += shifted(value.edits(visit, label), start + match.start(group))
     return edits
 
 
@@ -279,9 +286,9 @@ class _Run:
         self._starts += range(start, end)
         self._ends += range(start + 1, end + 1)
 
-    def edits(self, visit: Visit) -> list[Edit]:
-        """Edits with offsets in the page."""
+    def edits(self, visit: Visit, label: str = "") -> list[Edit]:
+        """Edits with offsets in the page; the label is that of an attribute."""
         plain = "".join(self._parts)
         if not plain.strip():
             return []
-        return carried(plain_edits(plain, visit), self._starts, self._ends, html.escape)
+        return carried(plain_edits(plain, visit, label), self._starts, self._ends, html.escape)

@@ -75,7 +75,11 @@ def _joined_secrets(text: str, findings: Sequence[Finding]) -> Iterator[Finding]
         ]
         plain, starts = _without(within, text, start, end)
         folded = lower_in_place(plain)
-        for whole in [*find_prefixed(plain, folded), *find_infixed(plain, folded)]:
+        for whole in [
+            *find_prefixed(plain, folded),
+            *find_infixed(plain, folded),
+            *find_bare(plain, folded),
+        ]:
             yield from _parts(whole, starts)
             done = max(done, starts[whole.end - 1] + 1)
 

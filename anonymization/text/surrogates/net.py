@@ -59,6 +59,7 @@ def url(table: SurrogateTable, value: str, salt: str) -> str:
 
 
 _SHORT = 20
+_PARAMETER = re.compile(r"[\w.-]{0,40}=")
 
 
 def _tail(table: SurrogateTable, rest: str, salt: str) -> str:
@@ -66,7 +67,7 @@ def _tail(table: SurrogateTable, rest: str, salt: str) -> str:
 
     def change(match: re.Match[str]) -> str:
         word = match.group()
-        named = rest[match.end() : match.end() + 1] == "=" or rest[: match.start()].endswith("%")
+        named = _PARAMETER.match(rest, match.end()) or rest[: match.start()].endswith("%")
         if word.casefold() in keep or named:
             return word
         return table.token(_PATH, word, lambda rng, _: same_shape(word, rng), salt, fresh=False)

@@ -250,7 +250,7 @@ PLACES = [
     ("a.html", LINKED, ADA),
     ("a.html", PAIR, labelled("Passport no.", "E48213907")),
     ("a.html", '<img alt="by Ada Lovelace">', labelled("Caption", "by Ada Lovelace")),
-    ("a.html", SCRIPT, Piece("陈思远")),
+    ("a.html", SCRIPT, labelled("user", "陈思远")),
     ("a.csv", "Phone\n-13812345678\n", labelled("Phone", "13812345678")),
     ("a.csv", 'a\n"=HYPERLINK(""tel:+1"")"\n', Piece("tel:+1")),
 ]

@@ -22,6 +22,20 @@ class Sample:
 
 
 SAMPLES = (
+    Sample("chinese_old_friend", T.PERSON, "老滕", tail="，"),
+    Sample("company_chinese_said", T.ORGANIZATION, "清岚文化传媒", "客户：", "，"),
+    Sample("name_japanese_said", T.PERSON, "綾小路 蓮", "氏名: ", "、"),
+    Sample("name_in_document_title", T.PERSON, "綾小路蓮", "履歴書 ", "、"),
+    Sample("card_name", T.PERSON, "Penhaligon", "BEGIN:VCARD\nN:", ";Aldous;;;\n"),
+    Sample("card_given_name", T.PERSON, "Aldous", "BEGIN:VCARD\nN:Penhaligon;", ";;;\n"),
+    Sample("login_said", T.ACCOUNT, "bthorne", "Accepted publickey for ", " from 10.1.2.3"),
+    Sample("login_with_password", T.ACCOUNT, "weidner.k", "Zugang: ", " mit Kennwort"),
+    Sample("number_of_person", T.PHONE, "5052217733", "his num is ", "."),
+    Sample("host_behind_login", T.URL, "db.pennifold.net", '"@', '/"'),
+    Sample("last_first", T.PERSON, "Penhallow, Edmund", "'", "'"),
+    Sample("password_said", T.SECRET, "Moor7-Halde", "Kennwort ", " "),
+    Sample("name_chinese_double", T.PERSON, "赫连子墨", tail="，"),
+    Sample("name_under_greeting", T.PERSON, "Aldous", "Regards,\n", "\n"),
     Sample("email", T.EMAIL, "lin.hui@corp-mail.cn"),
     Sample("url_with_secret", T.URL, "a8Fj2kLm9Qx0", "https://files.acme.io/get?id=7&token="),
     Sample("url_secret_path", T.URL, "aB3dE5gH7jK9mN1pQ3rS5t", "https://share.acme.io/s/"),

@@ -1,0 +1,188 @@
+"""Values that their label declares: a column, key, setting or form field in five languages.
+
+What stands under `Nachname`, `mot de passe` or `担当者` is private, whatever it looks like. The
+labels are in `data/declared.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.wording import COMMON, words
+from data.text.lexicon import load_table
+from data.text.scripts import HAN_KANA, LETTER, LETTERS
+from data.text.trie import trie_pattern
+
+NAME = "declared"
+LABEL_LANGUAGES = ("en", "de", "fr", "zh", "ja")
+_SCORE = 0.9
+_TABLE = "declared.toml"
+_LONGEST_LABEL, _LONGEST_VALUE = 48, 80  # characters
+_MOST_NAMES = 5  # words of a name
+_FEWEST_DIGITS = 5  # of a number that identifies somebody
+_HUMP = re.compile(r"(?<=[a-z0-9äöüéè])(?=[A-Z])")
+_BETWEEN = re.compile(r"[\s_./-]+")
+_EDGE = " \t\"'`*:：=#()[]（）【】"
+# What stands in a cell that has no value, or refers to it.
+_EMPTY = words("words.toml", "empty_cells")
+_REFERENCE = re.compile(r"[$%#]?\{|<[^<>]*>$|\$\w|%\w+%|\*{3}|x{3}|process\.|os\.|env\.", re.I)
+_NAMED = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
+_NO_LOGINS = words("words.toml", "no_handles")
+_LOGIN_WORDS = words("words.toml", "login_words")
+_PARTS = re.compile(r"[^\W\d_]+|\d+")
+
+
+@cache
+def _labels() -> tuple[Mapping[str, EntityType], Mapping[str, EntityType]]:
+    """Labels that count at the end of a longer one, and those that count alone."""
+    anywhere: dict[str, EntityType] = {}
+    alone: dict[str, EntityType] = {}
+    for kind, lists in load_table(__package__, "data", _TABLE).items():
+        for language in LABEL_LANGUAGES:
+            anywhere.update(dict.fromkeys(lists[language].split("|"), EntityType(kind)))
+        alone.update(dict.fromkeys(filter(None, lists["alone"].split("|")), EntityType(kind)))
+    return anywhere, alone
+
+
+@cache
+def labels_of(language: str) -> frozenset[str]:
+    """The normalised labels of one of the `LABEL_LANGUAGES`."""
+    tables = load_table(__package__, "data", _TABLE).values()
+    return frozenset(label for lists in tables for label in lists[language].split("|"))
+
+
+@lru_cache(4096)
+def declared_kind(label: str) -> EntityType | None:
+    """What the value with this label is; None if the label declares nothing private."""
+    plain = normalised(label)
+    if not plain or len(plain) > _LONGEST_LABEL:
+        return None
+    anywhere, alone = _labels()
+    kind = anywhere.get(plain) or alone.get(plain)
+    parts = plain.split(" ")
+    for first in range(1, len(parts)):
+        kind = kind or anywhere.get(" ".join(parts[first:]))
+    return kind
+
+
+def normalised(label: str) -> str:
+    """A label in small letters, its words separated by blanks."""
+    return _BETWEEN.sub(" ", _HUMP.sub(" ", label.strip(_EDGE))).strip().casefold()
+
+
+def can_be_declared(kind: EntityType, value: str) -> bool:
+    """Can a value be of the kind that its label declares, rather than empty or a reference?"""
+    plain = value.strip()
+    if not 2 <= len(plain) <= _LONGEST_VALUE or "\n" in plain:
+        return False
+    if plain.casefold() in _EMPTY or _REFERENCE.match(plain) or plain[0] in "[{":
+        return False
+    return _fits(kind, plain)
+
+
+def _fits(kind: EntityType, plain: str) -> bool:
+    digits = sum(map(str.isdigit, plain))
+    if kind is EntityType.PERSON:
+        is_short = len(plain.split()) <= _MOST_NAMES
+        return (
+            is_short
+            and digits <= 1
+            and _NAMED.search(plain) is not None
+            and plain.title() not in COMMON
+        )
+    if kind is EntityType.PHONE:
+        return 6 <= digits <= 16 and 2 * digits >= len(plain)
+    if kind in (EntityType.ADDRESS, EntityType.LOCATION):
+        return _NAMED.search(plain) is not None and "@" not in plain
+    if kind is EntityType.ACCOUNT:
+        return _is_login(plain)
+    if kind is EntityType.SECRET:
+        return len(plain) >= 4 and " " not in plain
+    return digits >= _FEWEST_DIGITS
+
+
+def _is_login(plain: str) -> bool:
+    parts = [part.casefold() for part in _PARTS.findall(plain)]
+    is_word = len(plain) >= 3 and not re.search(r"[\s/\\(){}]", plain)
+    is_common = plain.casefold() in _NO_LOGINS or all(part in _LOGIN_WORDS for part in parts)
+    return is_word and not is_common
+
+
+# In code and settings: a label, a mark of assignment, and a literal or the rest of the line.
+_CAPITAL_NAME = rf"(?-i:[^\W\d_a-z]{LETTER}+(?:[ '-]{{1,2}}[^\W\d_a-z]{LETTER}*\.?){{0,4}})"
+_EASTERN_NAME = rf"[{HAN_KANA}]{{1,8}}(?:[ 　・][{HAN_KANA}]{{1,8}})?"
+_PHONE_NUMBER = r"\+?\(?\d[\d ()./-]{4,18}\d"
+_LOGIN = r"[A-Za-z0-9][\w.-]{2,31}"
+
+
+@cache
+def _declaration() -> re.Pattern[str]:
+    anywhere, alone = _labels()
+    written = {
+        form
+        for label in (*anywhere, *alone)
+        for form in (
+            label,
+            label.replace(" ", "_"),
+            label.replace(" ", "-"),
+            label.replace(" ", ""),
+        )
+        if form
+    }
+    label = trie_pattern(sorted(written))
+    return re.compile(
+        rf"(?i)(?<![{LETTERS}.])(?P<label>(?:[a-z]{{1,16}}[_-]){{0,2}}{label})(?![{LETTERS}0-9])"
+        r"(?P<close>\\?[\"'`\]*]{0,3})[ \t　]{0,4}(?P<mark>=>|:=|={1,2}|[:：＝])[ \t　]{0,3}\*{0,2}"
+        rf"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\\\n]{{2,{_LONGEST_VALUE}}})(?=\\?[\"'`])"
+        rf"|(?P<east>{_EASTERN_NAME})|(?P<name>{_CAPITAL_NAME})(?![{LETTERS}0-9(\[{{.=])"
+        rf"|(?P<phone>{_PHONE_NUMBER})(?![\w.])"
+        rf"|(?P<login>{_LOGIN})(?=[ \t]*(?:\r?$|[,;#}}]| \w+=)))",
+        re.MULTILINE,
+    )
+
+
+_FIELD = re.compile(rf"([^:\n{{}}\"'=]{{1,{_LONGEST_LABEL}}}): ([^\n:=\"'`]{{2,{_LONGEST_VALUE}}})")
+_BARE = {
+    "east": frozenset({EntityType.PERSON}),
+    "name": frozenset({EntityType.PERSON}),
+    "phone": frozenset({EntityType.PHONE, EntityType.NATIONAL_ID, EntityType.BANK_ACCOUNT}),
+    "login": frozenset({EntityType.ACCOUNT}),
+}
+
+
+def find_declared(folded: str) -> Iterator[Finding]:
+    """The values that labels declare in code, settings, logs and forms within a text."""
+    if ":" not in folded and "=" not in folded:
+        return
+    field = list(_field(folded))
+    yield from field
+    if field:
+        return
+    for match in _declaration().finditer(folded):
+        kind = declared_kind(match["label"])
+        group = next(name for name in ("quoted", *_BARE) if match[name] is not None)
+        value = match[group]
+        if kind is None or (group in _BARE and kind not in _BARE[group]):
+            continue
+        if group == "login" and not _is_written_login(match):
+            continue
+        if can_be_declared(kind, value):
+            yield Finding(match.start(group), match.end(group), kind, NAME, _SCORE)
+
+
+def _field(text: str) -> Iterator[Finding]:
+    """The value of a text that is nothing but a label and a value: a cell under its heading."""
+    match = _FIELD.fullmatch(text)
+    kind = declared_kind(match[1]) if match else None
+    if match and kind and can_be_declared(kind, match[2]):
+        start = match.start(2) + len(match[2]) - len(match[2].lstrip())
+        yield Finding(start, start + len(match[2].strip()), kind, NAME, _SCORE)
+
+
+def _is_written_login(match: re.Match[str]) -> bool:
+    """Is a bare word a login rather than a variable or a type? It has a digit or a sign."""
+    value = match["login"]
+    return any(not char.isalpha() for char in value) and not value.isdigit()

@@ -1,0 +1,93 @@
+"""Words that only look like names: keywords and declared identifiers of code, property names of
+calendars and contact cards, names of URL parameters, and contractions such as `I'm`.
+
+Replacing them would break the file. What remains of a finding beside them stays a finding.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from anonymization.text.contracts import EntityType, Finding
+
+_NAMES = frozenset(
+    {
+        EntityType.PERSON,
+        EntityType.ORGANIZATION,
+        EntityType.LOCATION,
+        EntityType.URL,
+        EntityType.ACCOUNT,
+        EntityType.TITLE,
+    }
+)
+_CODE = re.compile(
+    r"(?m)^[ \t]*(?:package[ \t]+[\w.]+[ \t]*;?[ \t]*\r?$"
+    r"|(?:(?:public|private|protected|static|final|abstract|export|default|async|sealed|internal)"
+    r"[ \t]+){0,4}(?:class|interface|enum|struct|record|trait|namespace|func|function|def|fn)"
+    r"[ \t]+\w+(?=[ \t]*(?:[({:<;]|extends\b|implements\b)))"
+)
+_PROPERTY = re.compile(r"(?m)^[A-Z][A-Z-]{0,30}(?=[;:])")
+_PARAMETER = re.compile(r"(?<=[?&;])[A-Za-z_][\w.\[\]-]{0,40}=")
+_CONTRACTION = re.compile(
+    r"(?i)(?<![a-z'’])(?:I['’](?:m|ve|d|ll)|(?:you|we|they)['’](?:re|ve|d|ll)"
+    r"|(?:he|she|it|that|there|who|what)['’](?:s|d|ll)|(?:do|does|did|ca|wo|is|are|was)n['’]t)"
+    r"(?![a-z])"
+)
+# A label is no name, though unknown words and Han characters may look like one.
+_LABEL = re.compile(
+    r"マイナンバー|個人番号|フリガナ|(?<![a-zA-Z])(?:WLAN-|Wifi-|Login-|E-Mail-)?(?:Passwort|Kennwort"
+    r"|Zugangscode|Zugangsdaten|Zugang|Benutzername|Mot de passe)(?![a-z])"
+)
+
+
+def _fixed(text: str) -> Iterator[tuple[int, int]]:
+    patterns = [_CODE, _LABEL]
+    patterns += [_PROPERTY] if "BEGIN:V" in text else []
+    patterns += [_PARAMETER] if "=" in text else []
+    patterns += [_CONTRACTION] if "'" in text or "’" in text else []
+    for pattern in patterns:
+        yield from (match.span() for match in pattern.finditer(text))
+
+
+def without_fixed_words(text: str, findings: Iterable[Finding]) -> list[Finding]:
+    """The findings in order, names among them cut to what is beside fixed words."""
+    listed = list(findings)
+    if not any(finding.type in _NAMES for finding in listed):
+        return listed
+    spans = sorted(_fixed(text))
+    starts = [start for start, _ in spans]
+    kept: list[Finding] = []
+    for finding in listed:
+        if finding.type not in _NAMES:
+            kept.append(finding)
+            continue
+        first = max(0, bisect_left(starts, finding.start) - 1)
+        kept += _cut(text, finding, spans[first : bisect_left(starts, finding.end)])
+    return kept
+
+
+def _cut(text: str, finding: Finding, spans: Iterable[tuple[int, int]]) -> Iterator[Finding]:
+    start, is_cut = finding.start, False
+    for fixed_start, fixed_end in spans:
+        if fixed_end <= start or fixed_start >= finding.end:
+            continue
+        is_cut = True
+        yield from _trimmed(text, finding, start, fixed_start)
+        start = max(start, fixed_end)
+    if is_cut:
+        yield from _trimmed(text, finding, start, finding.end)
+    else:
+        yield finding
+
+
+def _trimmed(text: str, finding: Finding, start: int, end: int) -> Iterator[Finding]:
+    while start < end and not text[start].isalnum():
+        start += 1
+    while end > start and not text[end - 1].isalnum():
+        end -= 1
+    rest = text[start:end]
+    if len(rest) >= 2 and not (rest.isascii() and rest.islower() and rest.isalpha()):
+        yield replace(finding, start=start, end=end)
