@@ -144,13 +144,16 @@ def test_a_wrong_declaration_is_named_with_its_key(tmp_path: Path) -> None:
         read_declaration(path)
 
 
+GZIP = gzip.compress(b"".join(b"%d,%d\n" % (n, n * n) for n in range(500)), mtime=0)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
         ("firms.csv", b"a,b\n" + b"x" * 200_000 + b",1\n", "field larger than field limit"),
         ("firms.csv", b"a,a,a.1\n1,2,3\n", "columns of one name"),
         ("firms.parquet", b"PAR1 and no more", "ComputeError"),
-        ("firms.csv.gz", gzip.compress(b"a,b\n")[:12] + b"\xff" * 20, "error"),
+        ("firms.csv.gz", GZIP[:20] + b"\xff" * 20 + GZIP[40:], "error"),
     ],
 )
 def test_files_that_are_damaged_are_named(
