@@ -45,7 +45,8 @@ def judge_command(
     from data.releases.tasks import require_outside
 
     tables = out or attempts / TABLES_FOLDER
-    require_outside(snapshot, tables)
+    for written in (attempts, tables):
+        require_outside(snapshot, written)
     runtime = LlmRuntime(base_url=base_url)
     config = LlmConfig(mode=mode, model=model, budget_tokens=most_tokens)
     if mode not in (Mode.RECORD, Mode.REPLAY, Mode.BATCH):

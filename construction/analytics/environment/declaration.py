@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from construction.analytics.contracts import Category, Difficulty
 from data.configuration import read_toml, validated
 from data.contracts import Count, Disclosure, Share, StageConfig
 
@@ -224,7 +225,7 @@ class Declaration(StageConfig):
     metrics: tuple[Metric, ...] = ()
     facts: tuple[Fact, ...] = ()
     slots: Mapping[Name, Slots] = Field(default_factory=dict)
-    quotas: Mapping[str, Mapping[str, Count]] = Field(default_factory=dict)
+    quotas: Mapping[Category, Mapping[Difficulty, Count]] = Field(default_factory=dict)
     readings: tuple[Literal["first_record"], ...] = ()  # other defensible readings of the noise
     anonymize: Mapping[str, Any] = Field(default_factory=dict)
     limits: Limits = Limits()
@@ -240,6 +241,11 @@ class Declaration(StageConfig):
                 if t.stands_for is not None and t.stands_for not in names
             ),
             *self._lost_columns(),
+            *(
+                f"prominence of {kind}: no metric {metric}"
+                for kind, metric in self.prominence.items()
+                if metric not in {each.name for each in self.metrics}
+            ),
             *(
                 f"table {t.name}: no aliases {c.aliases}"
                 for t in self.tables

@@ -182,7 +182,10 @@ METRIC = {
         ({}, {}, {"metrics": [METRIC | {"column": "nope"}]}, "metric sales: no column nope"),
         ({}, {}, {"metrics": [METRIC | {"label": {"en": "sales"}}]}, r"metrics\.0\.label"),
         ({}, {}, {"slots": {"s": {"table": "nope", "column": "a"}}}, "slots s: no table nope"),
-        ({}, {}, {"quotas": {"decision": {"easy": -1}}}, r"quotas\.decision\.easy"),
+        ({}, {}, {"quotas": {"risk_assessment": {"easy": -1}}}, r"risk_assessment\.easy"),
+        ({}, {}, {"quotas": {"nope": {"easy": 1}}}, r"quotas\.nope"),
+        ({}, {}, {"quotas": {"risk_assessment": {"nope": 1}}}, r"risk_assessment\.nope"),
+        ({}, {}, {"prominence": {"home": "nope"}}, "prominence of home: no metric nope"),
     ],
 )
 def test_declarations_that_contradict_themselves_are_refused(
