@@ -16,12 +16,20 @@ from pydantic import AfterValidator, Field, model_validator
 from construction.analytics.contracts import Category, Difficulty
 from data.configuration import read_toml, validated
 from data.contracts import Count, Disclosure, Share, StageConfig
+from data.text.lexicon import load_table
 
 
 def _not_zero(factor: float) -> float:
     if factor == 0:
         raise ValueError("found 0, which leaves nothing of a number")
     return factor
+
+
+def _kind(kind: str) -> str:
+    kinds = load_table("construction.analytics", "words.toml")["kinds"]
+    if kind not in kinds:
+        raise ValueError(f"expected one of {', '.join(kinds)}")
+    return kind
 
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
@@ -166,7 +174,7 @@ class Metric(StageConfig):
     table: Name
     column: Name
     label: BothWords
-    kind: str
+    kind: Annotated[str, AfterValidator(_kind)]
     decimals: Annotated[int, Field(ge=0, le=6)] = 0
     year: int | None = None
     families: tuple[str, ...] = ()

@@ -181,6 +181,7 @@ METRIC = {
         ({}, {"columns": [{"name": "id", "source": s} for s in "ab"]}, {}, "two columns"),
         ({}, {}, {"metrics": [METRIC | {"column": "nope"}]}, "metric sales: no column nope"),
         ({}, {}, {"metrics": [METRIC | {"label": {"en": "sales"}}]}, r"metrics\.0\.label"),
+        ({}, {}, {"metrics": [METRIC | {"kind": "nope"}]}, "kind: .*expected one of"),
         ({}, {}, {"slots": {"s": {"table": "nope", "column": "a"}}}, "slots s: no table nope"),
         ({}, {}, {"quotas": {"risk_assessment": {"easy": -1}}}, r"risk_assessment\.easy"),
         ({}, {}, {"quotas": {"nope": {"easy": 1}}}, r"quotas\.nope"),
