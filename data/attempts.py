@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
 from data.canonical import pretty_json
@@ -34,6 +34,7 @@ from data.tables import frame_of, replace_frames
 FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
 REPLIES, SERVICES = "replies", "services"
 TRAJECTORIES, TABLES_FOLDER = "trajectories", "scores"
+_OWN = (FOLDER, OUTPUTS, LOGS, TRAJECTORIES, TABLES_FOLDER, REPLIES, SERVICES)
 _LARGEST = 1 << 53  # a number that tables hold, and nothing counts up to
 RUN_BUDGET_SPENT = "the budget of the run is spent"  # the error of an attempt that it cut off
 
@@ -87,11 +88,13 @@ def read_attempt(path: Path) -> AttemptRecord:
     try:
         problem = "no regular file"
         if path.is_file():
-            record = _RECORD.validate_json(path.read_bytes())
+            content = orjson.loads(path.read_bytes())
+            orjson.dumps(content)  # not too deep for tables
+            record = _RECORD.validate_python(content)
             if _is_plausible(path, record):
                 return record
             problem = "another attempt's name, or numbers that cannot be"
-    except (OSError, ValidationError) as error:
+    except (OSError, ValueError, TypeError) as error:
         problem = type(error).__name__
     raise InputError(
         str(path), problem, "an attempt that `benchmint evaluate` wrote",
@@ -132,13 +135,17 @@ def infra_errors(folder: Path) -> list[str]:
 
 def check_name(configuration: str) -> None:
     """Raise InputError for a configuration's name that is no name of a folder of its own."""
-    own = (FOLDER, OUTPUTS, LOGS, TRAJECTORIES, TABLES_FOLDER, REPLIES, SERVICES)
-    is_one = layout.is_safe_path(configuration) and "/" not in configuration
-    if not is_one or configuration.startswith(".") or configuration in own:
+    if not is_configuration_name(configuration):
         raise InputError(
             "--name", repr(configuration), "one name of a folder, such as react-1, and none of "
-            + ", ".join(own), "Give another --name.",
+            + ", ".join(_OWN), "Give another --name.",
         )  # fmt: skip
+
+
+def is_configuration_name(name: str) -> bool:
+    """Is it the name of a folder, which is not hidden and not one of a configuration's own?"""
+    is_one = layout.is_safe_path(name) and "/" not in name
+    return is_one and not name.startswith(".") and name not in _OWN
 
 
 def goes_on(attempt: Attempt) -> bool:

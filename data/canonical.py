@@ -50,3 +50,11 @@ def file_digest(path: Path) -> str:
 def keyed_digest(key: bytes, value: str) -> str:
     """HMAC-SHA-256 (hex) of a private value; the only form in which one may be published."""
     return hmac.digest(key, value.encode("utf-8", "surrogatepass"), "sha256").hex()
+
+
+def is_deeper(value: Any, levels: int) -> bool:
+    """Does a JSON value nest more than so many objects and lists? It is not followed further."""
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(is_deeper(item, levels - 1) for item in inner)

@@ -9,18 +9,30 @@ Trajectories, logs and replies stay with whoever ran the agent: nothing is grade
 
 from __future__ import annotations
 
+import hashlib
 import io
+import lzma
+import os
 import shutil
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pydantic import TypeAdapter, ValidationError
 
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
-from data.attempts import FOLDER, OUTPUTS, AttemptRecord, attempt_name, goes_on, read_attempt
-from data.canonical import digest, file_digest, pretty_json
+from data.attempts import (
+    FOLDER,
+    OUTPUTS,
+    AttemptRecord,
+    attempt_name,
+    goes_on,
+    is_configuration_name,
+    read_attempt,
+)
+from data.canonical import file_digest, pretty_json
 from data.contracts.attempt import Configuration
 from data.errors import InputError
 from data.snapshot import layout
@@ -29,6 +41,14 @@ MANIFEST = "submission.json"
 VERSION = "benchmint-submission/1"
 _DATE = (1980, 1, 1, 0, 0, 0)  # of every entry: the same attempts make the same archive
 _MOST_FILES, _MOST_BYTES, _LARGEST = 200_000, 20 << 30, 1 << 30
+_LARGEST_JSON = 64 << 20  # of the manifest and of an attempt, which are read as a whole
+_MOST_EPOCHS = 1_000
+_LONGEST_PATH = 1_000  # bytes; systems allow 4,096 with the folder before it
+_CHUNK = 1 << 20
+_UNREADABLE = (
+    OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, zlib.error,
+    lzma.LZMAError, UnicodeDecodeError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,38 +118,76 @@ def unpack(archive: Path, folder: Path) -> Submission:
     """
     try:
         with zipfile.ZipFile(archive) as opened:
-            contents = _contents(archive, opened)
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+            names = _names(archive, opened)
+            about = _about(archive, opened.read(MANIFEST) if MANIFEST in names else b"")
+            _check_files(archive, opened, names - {MANIFEST}, about)
+    except _UNREADABLE as error:
         raise _refused(archive, f"no archive that can be read ({type(error).__name__})") from None
-    about = _about(archive, contents.pop(MANIFEST, b""))
-    if contents.keys() != about.files.keys():
-        raise _refused(archive, "other files than it lists")
-    for name, content in contents.items():
-        if digest(content) != about.files[name]:
-            raise _refused(archive, f"a file with another digest than it states: {name[:80]!r}")
     if folder.exists():
         shutil.rmtree(folder)
-    for name, content in contents.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_DIR)
-        write_bytes(path, content, mode=PRIVATE_FILE)
+    with zipfile.ZipFile(archive) as opened:
+        for name in about.files:
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True, mode=PRIVATE_DIR)
+            with opened.open(name) as source, open(path, "xb", opener=_private) as target:
+                shutil.copyfileobj(source, target, _CHUNK)
     _check_records(archive, folder, about)
     return about
 
 
-def _contents(archive: Path, opened: zipfile.ZipFile) -> dict[str, bytes]:
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, PRIVATE_FILE)
+
+
+def _names(archive: Path, opened: zipfile.ZipFile) -> set[str]:
+    """The names of all entries, each of them safe and of a size that is allowed."""
     entries = opened.infolist()
     sizes = [entry.file_size for entry in entries]
     if len(entries) > _MOST_FILES or sum(sizes) > _MOST_BYTES or max(sizes, default=0) > _LARGEST:
         raise _refused(archive, "more than the limits of a submission")
-    names = [entry.filename for entry in entries]
-    if len({name.lower() for name in names}) < len(names):
+    names = {entry.filename for entry in entries}
+    if len({name.lower() for name in names}) < len(entries):
         raise _refused(archive, "two files of one name")
-    for name in names:
-        kind = name.partition("/")[0]
-        if not layout.is_safe_path(name) or (name != MANIFEST and kind not in (FOLDER, OUTPUTS)):
+    attempts = {name for name in names if _is_attempt(name)}
+    for entry in entries:
+        name = entry.filename
+        kind, _, rest = name.partition("/")
+        of_attempt = kind == OUTPUTS and f"{FOLDER}/{rest.partition('/')[0]}.json" in attempts
+        if not _is_safe(name, names) or not (name == MANIFEST or name in attempts or of_attempt):
             raise _refused(archive, f"a name that has no place there: {name[:80]!r}")
-    return {entry.filename: opened.read(entry) for entry in entries}
+        if kind != OUTPUTS and entry.file_size > _LARGEST_JSON:
+            raise _refused(archive, f"a file of more than {_LARGEST_JSON:,} bytes: {name[:80]!r}")
+    if not attempts:
+        raise _refused(archive, "no attempts")
+    return names
+
+
+def _is_attempt(name: str) -> bool:
+    """Directly in the folder of attempts: what is deeper could pass for another configuration's."""
+    kind, _, rest = name.partition("/")
+    return kind == FOLDER and rest.endswith(".json") and "/" not in rest
+
+
+def _is_safe(name: str, names: set[str]) -> bool:
+    """Inside the folder, not too long, and below nothing that is a file itself."""
+    above = (str(parent) for parent in PurePosixPath(name).parents)
+    fits = layout.is_safe_path(name) and len(name.encode()) <= _LONGEST_PATH
+    return fits and not any(parent in names for parent in above)
+
+
+def _check_files(
+    archive: Path, opened: zipfile.ZipFile, names: set[str], about: Submission
+) -> None:
+    """The files are those that the manifest lists, and each has the digest that it states."""
+    if names != about.files.keys():
+        raise _refused(archive, "other files than it lists")
+    for name, expected in about.files.items():
+        actual = hashlib.sha256()
+        with opened.open(name) as content:
+            while chunk := content.read(_CHUNK):
+                actual.update(chunk)
+        if actual.hexdigest() != expected:
+            raise _refused(archive, f"a file with another digest than it states: {name[:80]!r}")
 
 
 def _about(archive: Path, content: bytes) -> Submission:
@@ -137,9 +195,10 @@ def _about(archive: Path, content: bytes) -> Submission:
         about = _SUBMISSION.validate_json(content)
     except ValidationError:
         raise _refused(archive, f"no {MANIFEST}, or one that is damaged") from None
-    name = about.configuration.name
-    if about.version != VERSION or not layout.is_safe_path(name) or "/" in name:
+    if about.version != VERSION or not is_configuration_name(about.configuration.name):
         raise _refused(archive, f"a {MANIFEST} of another version, or without a usable name")
+    if not 1 <= about.epochs <= _MOST_EPOCHS:
+        raise _refused(archive, f"a number of epochs that is not from 1 to {_MOST_EPOCHS:,}")
     return about
 
 

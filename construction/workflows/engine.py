@@ -32,12 +32,14 @@ from construction.workflows.declaration import (
 from construction.workflows.lookups import matching, page_of, row_of
 from construction.workflows.values import ValueFault, parsed_now, stored
 from construction.workflows.writes import Act, Refusal, record_named, written
+from data.canonical import is_deeper
 from data.contracts.attempt import AuditRow
 from data.neutralise import one_line
 
 OK = "ok"
 MAX_REQUEST_BYTES = 64 * 1024
 MAX_DELAY_MS = 2000
+_MAX_DEPTH = 64  # of arguments; what is deeper could not be written into logs and attempts
 _MAX_NAME = 80  # characters of a name that is unknown, or of a message's part
 _UNKNOWN = "unknown"  # what calls of unknown operations are counted as
 # In the log instead of arguments that are none; no operation has an argument of this name, so that
@@ -61,7 +63,10 @@ def handle(world: World, request: Request) -> Handled:
         if operation is None:
             raise _unknown(world, name)
         if arguments is None:
-            message = f"expected an object of JSON values, at most {MAX_REQUEST_BYTES} bytes"
+            message = (
+                f"expected an object of JSON values, at most {MAX_REQUEST_BYTES} bytes and "
+                f"{_MAX_DEPTH} levels"
+            )
             raise Refusal(Refused.INVALID_ARGUMENT, message)
         _refuse_faulty(kinds)
         after, body, records = _carried_out(counted, operation, arguments, kinds)
@@ -90,7 +95,8 @@ def _plain(arguments: Any) -> dict[str, Any] | None:
         return None
     if len(raw) > MAX_REQUEST_BYTES:
         return None
-    return dict(orjson.loads(raw))
+    plain = dict(orjson.loads(raw))
+    return None if is_deeper(plain, _MAX_DEPTH) else plain
 
 
 def _operation(world: World, name: str, title: str) -> Operation | None:

@@ -21,11 +21,12 @@ from pydantic import Field, ValidationError
 from construction.workflows.contracts import Client, Draft, Fault, Scenario, World
 from construction.workflows.declaration import operations, service_names
 from construction.workflows.scenarios.acting import attempt
-from data.canonical import digest
+from data.canonical import digest, is_deeper
 from data.contracts.candidate import Answer, Check, Contract
 from data.errors import InputError
 
 LARGEST_BYTES = 16 << 20
+_MAX_DEPTH = 32
 _NAME_CHARS = 16  # of the digest in the name of a proposal
 _REFERENCE = re.compile(r"\$(\d{1,3})((?:\.[A-Za-z0-9_-]{1,80}){1,8})")
 _SLOT = re.compile(r"\{(\d{1,3})((?:\.[A-Za-z0-9_-]{1,80}){1,8})\}")
@@ -88,7 +89,10 @@ def read_proposals(path: Path) -> list[Proposed]:
 def _proposed(line: bytes) -> Proposed:
     name = f"proposal-{digest(line.decode('utf-8', 'backslashreplace'))[:_NAME_CHARS]}"
     try:
-        proposal = Proposal.model_validate(orjson.loads(line))
+        content = orjson.loads(line)
+        if is_deeper(content, _MAX_DEPTH):
+            return Proposed(name, why=f"more than {_MAX_DEPTH} levels of objects and lists")
+        proposal = Proposal.model_validate(content)
     except orjson.JSONDecodeError:
         return Proposed(name, why="no JSON")
     except ValidationError as error:
@@ -123,6 +127,8 @@ def _unfit_check(check: Check) -> Iterator[str]:
     for name, kind in needed.items():
         if not isinstance(check.params.get(name), kind):
             yield f"{check.kind}: no {name}, or none that fits"
+    if any(not isinstance(name, str) for name in check.params.get("records", ())):
+        yield f"{check.kind}: records that are no names"
     if '"matches"' in orjson.dumps(check.params).decode():
         yield f"{check.kind}: a pattern; only values may be compared"
 

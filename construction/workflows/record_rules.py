@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from construction.workflows.contracts import Fields, Refused, State
@@ -12,18 +12,43 @@ from construction.workflows.values import FieldRule, FieldType, ValueFault, stor
 
 _TYPES = {"integer": FieldType.INTEGER, "number": FieldType.NUMBER, "boolean": FieldType.BOOLEAN}
 Faults = list[tuple[Refused, str]]
+Rivals = Mapping[tuple[str, str], Sequence[Fields]]
+
+
+def rivals_in(collection: Collection, records: Iterable[Fields]) -> Rivals:
+    """The records by each field and value that a record may have to itself alone."""
+    rivals: dict[tuple[str, str], list[Fields]] = {}
+    keys = _keys(collection)
+    for fields in records if keys else ():
+        for name in keys:
+            if name in fields:
+                rivals.setdefault((name, folded(str(fields[name]))), []).append(fields)
+    return rivals
+
+
+def _keys(collection: Collection) -> list[str]:
+    per = [] if collection.overlap is None else [collection.overlap.per]
+    return per + [name for name, rule in collection.fields.items() if rule.unique]
 
 
 def record_faults(
-    state: State, service_name: str, plural: str, fields: Fields, now: datetime
+    state: State,
+    service_name: str,
+    plural: str,
+    fields: Fields,
+    now: datetime,
+    rivals: Rivals | None = None,
 ) -> Faults:
-    """What is wrong with a record beside the others of a state, if it is stored with its id."""
+    """What is wrong with a record beside the others of a state, if it is stored with its id.
+
+    `rivals` are those of all records of its collection, for whoever asks about many.
+    """
     collection = service(service_name).collections[plural]
-    others = [
-        other
-        for name, other in state.get(service_name, {}).get(plural, {}).items()
-        if name != fields["id"]
-    ]
+    near: Iterable[Fields] = state.get(service_name, {}).get(plural, {}).values()
+    if rivals is not None:
+        keys = [(name, folded(str(fields.get(name)))) for name in _keys(collection)]
+        near = (other for key in keys for other in rivals.get(key, ()))
+    others = [other for other in near if other["id"] != fields["id"]]
     faults = _missing(collection, fields) + _unordered(collection, fields)
     faults += _unknown_references(state, service_name, collection, fields)
     faults += _untyped(collection, fields, now)

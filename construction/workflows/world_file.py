@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
-from construction.workflows.contracts import World
+from construction.workflows.contracts import Fields, State, World
 from construction.workflows.declaration import operations, service, service_names
-from construction.workflows.record_rules import record_faults
+from construction.workflows.record_rules import Rivals, record_faults, rivals_in
 from construction.workflows.values import FieldRule, FieldType, ValueFault, parsed_now, stored
 from data.atomic import write_bytes
 from data.canonical import canonical_json
@@ -66,34 +64,44 @@ def world_faults(world: World) -> list[str]:
         stored(FieldRule(type=FieldType.EMAIL), world.actor, now)
     except ValueFault as fault:
         return [f"actor: {fault}"]
-    return [*_state_faults(world, now), *_fault_faults(world)]
+    faults = _state_faults(world.state, now)
+    if world.initial is not None:
+        faults += [f"initial: {fault}" for fault in _state_faults(world.initial, now)]
+    faults += [f"calls: {name[:60]}: below 0" for name, n in world.calls.items() if n < 0]
+    return faults + _fault_faults(world)
 
 
-def _state_faults(world: World, now: datetime) -> list[str]:
+def _state_faults(state: State, now: datetime) -> list[str]:
     faults = []
-    for name, collections in world.state.items():
+    for name, collections in state.items():
         if name not in service_names():
             faults.append(f"{name[:60]}: no such service")
             continue
         declared = service(name).collections
-        for plural, records in collections.items():
+        for plural in collections:
             if plural not in declared:
                 faults.append(f"{name}.{plural[:60]}: no such collection")
                 continue
-            for record_id, fields in records.items():
-                where = f"{name}/{plural}/{record_id[:60]}"
-                faults += [
-                    f"{where}: {fault}"
-                    for fault in _record_faults(world, name, plural, record_id, fields, now)
-                ]
+            faults += _collection_faults(state, name, plural, now)
     return faults
 
 
+def _collection_faults(state: State, name: str, plural: str, now: datetime) -> list[str]:
+    records = state[name][plural]
+    misnamed = [key for key, fields in records.items() if fields.get("id") != key]
+    if misnamed:
+        return [f"{name}/{plural}/{misnamed[0][:60]}: id: not the id under which it is kept"]
+    rivals = rivals_in(service(name).collections[plural], records.values())
+    return [
+        f"{name}/{plural}/{key[:60]}: {fault}"
+        for key, fields in records.items()
+        for fault in _record_faults(state, name, plural, fields, now, rivals)
+    ]
+
+
 def _record_faults(
-    world: World, name: str, plural: str, record_id: str, fields: Mapping[str, Any], now: datetime
+    state: State, name: str, plural: str, fields: Fields, now: datetime, rivals: Rivals
 ) -> list[str]:
-    if fields.get("id") != record_id:
-        return ["id: not the id under which it is kept"]
     rules = service(name).collections[plural].fields
     faults = [f"{field[:60]}: no such field" for field in fields.keys() - {"id", *rules}]
     for field, rule in rules.items():
@@ -106,7 +114,7 @@ def _record_faults(
             faults.append(f"{field}: {fault}")
     if faults:
         return faults
-    return [message for _, message in record_faults(world.state, name, plural, fields, now)]
+    return [message for _, message in record_faults(state, name, plural, fields, now, rivals)]
 
 
 def _fault_faults(world: World) -> list[str]:

@@ -50,7 +50,7 @@ def judge_command(
     config = LlmConfig(mode=mode, model=model, budget_tokens=most_tokens)
     if mode not in (Mode.RECORD, Mode.REPLAY, Mode.BATCH):
         raise InputError("--mode", mode, "record, replay or batch", "Choose one of these.")
-    release = _release(snapshot, runtime)
+    release = _release(snapshot, attempts, runtime)
     judged = _judged(release, grade_attempts(release, attempts), attempts, config, runtime)
     write_tables(tables, judged.run.attempts, judged.run.scores)
     write_retrieval_tables(tables / "retrieval", release, judged.run.attempts, judged.run.scores)
@@ -60,11 +60,12 @@ def judge_command(
     _packets(judged, attempts / HOME, config.judge, packets, seed)
 
 
-def _release(snapshot: Path, runtime: LlmRuntime) -> Any:
+def _release(snapshot: Path, attempts: Path, runtime: LlmRuntime) -> Any:
     """The release; a judge that runs elsewhere sees one that passed leak scan and risk gate."""
     from data.releases.guarded import require_guarded
-    from data.releases.tasks import read_tasks
+    from data.releases.tasks import read_tasks, require_outside
 
+    require_outside(snapshot, attempts)  # replies and packets are kept beside them
     return read_tasks(snapshot) if runtime.is_loopback else require_guarded(snapshot)
 
 

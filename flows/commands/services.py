@@ -61,7 +61,8 @@ def _serve(world: Path, state: Path, port: int) -> None:
 
     instances = Instances()
     is_there = state.exists()
-    with Instance.reopen(state) if is_there else Instance.start(state, read_world(world)) as held:
+    began = read_world(world)
+    with Instance.reopen(state, began) if is_there else Instance.start(state, began) as held:
         token = instances.add(held)
         with listen(port) as listening:
             port = listening.getsockname()[1]

@@ -74,13 +74,16 @@ def _problems(release: Any, folder: Path, epochs: int, *, partial: bool) -> list
     """Why a submission is refused, one line each."""
     from construction.grading.replayed_calls import altered_calls
     from construction.statements.tools.database import database_of
+    from construction.workflows.replayed import is_replayed
     from data.attempts import attempt_name, read_attempts
+    from data.neutralise import one_line
 
     records = [record for _, record in read_attempts(folder)]
     names = {attempt_name(r.attempt.task_id, r.attempt.epoch) for r in records}
     strange = sorted({r.attempt.task_id for r in records} - release.tasks.keys())
     wanted = {attempt_name(task, n) for task in release.tasks for n in range(1, epochs + 1)}
     altered = list(altered_calls(records, database_of(release.tables)))
+    forged = [record for record in records if not is_replayed(record, release)]
     lines = [f"task {name} is not of the release" for name in strange[:_SHOWN]]
     if not partial and (missing := sorted(wanted - names)):
         lines.append(f"{len(missing)} of {len(wanted)} attempts are missing, first {missing[0]}")
@@ -88,7 +91,11 @@ def _problems(release: Any, folder: Path, epochs: int, *, partial: bool) -> list
         f"{record.attempt.task_id}: {call.name} did not answer what is recorded"
         for record, call in altered[:_SHOWN]
     ]
-    return lines
+    lines += [
+        f"{record.attempt.task_id}: its services do not end as recorded when asked again"
+        for record in forged[:_SHOWN]
+    ]
+    return list(map(one_line, lines))
 
 
 def _grade(snapshot: Path, folder: Path) -> Any:

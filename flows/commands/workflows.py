@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from data.errors import InputError
 from flows.commands.options import Config, Key, WriteTo, given
 
 if TYPE_CHECKING:
@@ -70,11 +71,13 @@ def _print(built: Built, seconds: float) -> None:
 
 def has_foreign_tasks(folder: Path) -> bool:
     """Does the folder, or one in it, hold a task.yaml?"""
-    return (folder / "task.yaml").is_file() or any(folder.glob("*/task.yaml"))
+    from construction.workflows.foreign.reader import task_folders
+
+    return bool(task_folders(folder))
 
 
 def foreign_lines(folder: Path) -> tuple[int, list[str]]:
-    """How many foreign tasks there are, and a line for each gap and each fault of a grader."""
+    """How many foreign tasks there are, and a line for each that cannot be read, gap and fault."""
     from construction.grading.programs_box import run_in_box
     from construction.workflows.foreign.audit import audit
     from construction.workflows.foreign.reader import read_task, task_folders
@@ -83,7 +86,11 @@ def foreign_lines(folder: Path) -> tuple[int, list[str]]:
     folders = task_folders(folder)
     lines = []
     for task_folder in folders:
-        task = read_task(task_folder)
+        try:
+            task = read_task(task_folder)
+        except InputError as error:
+            lines.append(str(error))
+            continue
         lines += [f"{task.task_id}: {gap.missing}: {gap.name}" for gap in task.gaps]
         audited = audit(task, run_in_box)
         scores = ", ".join(f"{name} {score}" for name, score in audited.scores.items())

@@ -78,12 +78,17 @@ class Instance:
         return cls(path, database, world)
 
     @classmethod
-    def reopen(cls, path: Path) -> Instance:
+    def reopen(cls, path: Path, started: World | None = None) -> Instance:
         """The instance in a file, with all that was answered.
 
-        Raises InputError if there is no such file, BrokenChain if its log was altered.
+        Raises InputError if there is no such file, or if it began with another world than
+        `started`; BrokenChain if its log was altered.
         """
         database, about = _opened(path)
+        if started is not None and about["world"] != world_bytes(started):
+            database.close()
+            expected = "an instance that began with this world"
+            raise InputError(str(path), "another world", expected, "Name another --state.")
         instance = cls(path, database, world_of(about["world"], str(path)))
         instance.was_killed = about["status"] != CLOSED.encode()
         try:
@@ -106,7 +111,11 @@ class Instance:
             try:
                 with self._database:
                     raw = canonical_json(entry)
-                    self._database.execute("INSERT INTO log (entry) VALUES (?)", (raw,))
+                    # With its number, so that a second process on the file cannot fork the log.
+                    row_number = len(self.audit) + 1
+                    self._database.execute("INSERT INTO log VALUES (?, ?)", (row_number, raw))
+            except sqlite3.IntegrityError as error:
+                raise InstanceGone(f"{self.path}: another process goes on with it.") from error
             except sqlite3.Error as error:
                 raise InstanceGone(f"{self.path}: {type(error).__name__}: {error}") from error
             self.world, self._last = handled.world, entry["hash"]

@@ -147,3 +147,12 @@ def filled(sheet: Path, decisions: list[str]) -> None:
         row[head.index("decision")] = decision
     with sheet.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([head, *rows])
+
+
+def test_attempts_inside_the_release_are_refused_before_anything_is_written(snapshot: Path) -> None:
+    inside = snapshot / "public" / "attempts"
+    attempted(inside, read_tasks(snapshot), [LONG])
+    before = sorted(snapshot.rglob("*"))
+    with pytest.raises(InputError, match="a folder in the snapshot"):
+        run("judge", inside, "--snapshot", snapshot, "--model", "m", "--out", snapshot.parent / "t")
+    assert sorted(snapshot.rglob("*")) == before

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import orjson
 import polars as pl
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 from construction.grading.oracle import computable, oracle
 from construction.grading.spec import spec_of
 from construction.statements.tools.database import open_database
+from construction.workflows.diff import changes_of
 from data.attempts import AttemptRecord, outputs_folder, write_attempt
 from data.canonical import pretty_json
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
@@ -23,6 +25,7 @@ from data.releases.tasks import read_tasks
 from data.submissions import MANIFEST, bundle, unpack
 from flows.commands.submissions import check_command, submit_command
 from tests.demo import Demo
+from tests.flows.evaluate.workflow_release import ANSWER, reference, write_release
 
 app = typer.Typer()
 app.command(name="submit")(submit_command)
@@ -137,7 +140,7 @@ def repacked(archive: Path, out: Path, name: str, content: bytes, *, listed: boo
         ("attempts/../../escaped.json", True, "a name that has no place there"),
         ("/etc/passwd", True, "a name that has no place there"),
         ("scores/scores.parquet", True, "a name that has no place there"),
-        ("outputs/x/more.txt", False, "other files than it lists"),
+        ("outputs/x/more.txt", True, "a name that has no place there"),
         ("attempts/x-1.json", True, "x-1.json: found ValidationError"),
     ],
 )
@@ -163,3 +166,26 @@ def test_a_file_that_was_changed_and_no_archive_at_all_are_refused(
     with pytest.raises(InputError, match="no archive that can be read"):
         unpack(tmp_path / "none.zip", tmp_path / "folder")
     assert asdict(about)["version"].startswith("benchmint-submission/")
+
+
+@pytest.mark.parametrize(
+    ("forged", "problem"),
+    [
+        ({}, None),
+        ({"changes": ()}, "its services do not end as recorded when asked again"),
+        ({"audit": ()}, "its services do not end as recorded when asked again"),
+    ],
+)
+def test_the_services_of_a_workflow_task_are_asked_again(
+    tmp_path: Path, forged: dict[str, Any], problem: str | None
+) -> None:
+    released, task_id = write_release(tmp_path / "workflow")
+    client = reference()
+    done = Submission(answer=ANSWER, audit=client.audit, changes=changes_of(client.world))
+    folder = tmp_path / "agent"
+    digest = read_tasks(released).digest
+    write_attempt(folder, record(digest, task_id, replace(done, **forged)))
+    bundle(folder, tmp_path / "s.zip")
+    arguments = ("check", tmp_path / "s.zip", "--snapshot", released, "--out", tmp_path / "board")
+    said = run(*arguments, "--partial", code=0 if problem is None else 1)
+    assert (f"{task_id}: {problem}" in said) == (problem is not None)

@@ -71,8 +71,9 @@ def _clean(
     noted: Inventory,
     keep: Literal["first", "last"],
 ) -> pl.DataFrame:
-    rows = _dropped(table, _unpivoted(table, raw))
+    rows = _unpivoted(table, raw)
     _check_columns(table, rows)
+    rows = _dropped(table, rows)
     columns = [
         _cleaned(declaration, table, column, rows, ignoring, noted) for column in table.columns
     ]
@@ -106,7 +107,7 @@ def _dropped(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
 
 def _check_columns(table: Table, rows: pl.DataFrame) -> None:
     wanted = {column.source for column in table.columns} | {c.lag for c in table.columns if c.lag}
-    wanted |= {table.latest} if table.latest else set()
+    wanted |= ({table.latest} if table.latest else set()) | table.drop.keys()
     if absent := sorted(wanted - set(rows.columns)):
         expected = f"the columns {', '.join(sorted(wanted))}"
         actual = f"no column {absent[0]}"

@@ -6,18 +6,36 @@ they carry. All three variants, the inventory of noise and the questions follow 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
+from construction.analytics.contracts import Category, Difficulty
 from data.configuration import read_toml, validated
-from data.contracts import Disclosure, Share, StageConfig
+from data.contracts import Count, Disclosure, Share, StageConfig
+from data.text.lexicon import load_table
+
+
+def _not_zero(factor: float) -> float:
+    if factor == 0:
+        raise ValueError("found 0, which leaves nothing of a number")
+    return factor
+
+
+def _kind(kind: str) -> str:
+    kinds = load_table("construction.analytics", "words.toml")["kinds"]
+    if kind not in kinds:
+        raise ValueError(f"expected one of {', '.join(kinds)}")
+    return kind
+
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
+Factor = Annotated[float, AfterValidator(_not_zero)]
 Words = Mapping[Literal["en", "zh"], str]
+BothWords = Annotated[Words, Field(min_length=2)]  # in each language in which it is asked about
 
 
 class Domain(StrEnum):
@@ -83,6 +101,8 @@ class File(StageConfig):
     def _whole(self) -> Self:
         if self.disclosure is not Disclosure.ANONYMIZED and (self.keep or self.least or self.cut):
             raise ValueError("keep, least and cut are for anonymized files")
+        if self.data_from <= self.header:
+            raise ValueError(f"data_from: expected a line after the header ({self.header})")
         return self
 
 
@@ -98,7 +118,7 @@ class Column(StageConfig):
     source: str
     type: Literal["text", "number", "year"] = "text"
     unit: str = ""
-    factor: float = 1.0
+    factor: Factor = 1.0
     missing: tuple[str, ...] = ()
     aliases: str = ""
     lag: str = ""
@@ -122,10 +142,25 @@ class Table(StageConfig):
     unpivot: Mapping[str, str] = Field(default_factory=dict)
     into: Name = "item"
     into_aliases: str = ""
-    value_factor: float = 1.0
+    value_factor: Factor = 1.0
     drop: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     stands_for: Name | None = None
     about: str = ""
+
+    @model_validator(mode="after")
+    def _named(self) -> Self:
+        names = self.names
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f"two columns have the name {twice}")
+        if unknown := next((name for name in self.key if name not in names), None):
+            raise ValueError(f"key: no column {unknown}")
+        if self.stands_for == self.name:
+            raise ValueError("stands_for: found the table itself; expected another")
+        return self
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.columns]
 
 
 class Metric(StageConfig):
@@ -138,8 +173,8 @@ class Metric(StageConfig):
     name: Name
     table: Name
     column: Name
-    label: Words
-    kind: str
+    label: BothWords
+    kind: Annotated[str, AfterValidator(_kind)]
     decimals: Annotated[int, Field(ge=0, le=6)] = 0
     year: int | None = None
     families: tuple[str, ...] = ()
@@ -153,7 +188,7 @@ class Fact(StageConfig):
     where: Mapping[Name, str]
     before: Annotated[str, Field(min_length=4)]
     after: Annotated[str, Field(min_length=1)]
-    label: Words
+    label: BothWords
     roles: Annotated[tuple[str, ...], Field(min_length=1)]  # which templates may use it
     column: Name = "text"
 
@@ -198,7 +233,7 @@ class Declaration(StageConfig):
     metrics: tuple[Metric, ...] = ()
     facts: tuple[Fact, ...] = ()
     slots: Mapping[Name, Slots] = Field(default_factory=dict)
-    quotas: Mapping[str, Mapping[str, int]] = Field(default_factory=dict)
+    quotas: Mapping[Category, Mapping[Difficulty, Count]] = Field(default_factory=dict)
     readings: tuple[Literal["first_record"], ...] = ()  # other defensible readings of the noise
     anonymize: Mapping[str, Any] = Field(default_factory=dict)
     limits: Limits = Limits()
@@ -213,8 +248,12 @@ class Declaration(StageConfig):
                 for t in self.tables
                 if t.stands_for is not None and t.stands_for not in names
             ),
-            *(f"metric {m.name}: no table {m.table}" for m in self.metrics if m.table not in names),
-            *(f"fact {f.name}: no table {f.table}" for f in self.facts if f.table not in names),
+            *self._lost_columns(),
+            *(
+                f"prominence of {kind}: no metric {metric}"
+                for kind, metric in self.prominence.items()
+                if metric not in {each.name for each in self.metrics}
+            ),
             *(
                 f"table {t.name}: no aliases {c.aliases}"
                 for t in self.tables
@@ -227,6 +266,20 @@ class Declaration(StageConfig):
         if problems:
             raise ValueError("; ".join(problems))
         return self
+
+    def _lost_columns(self) -> Iterator[str]:
+        """What asks for a table or a column that is not declared."""
+        columns = {table.name: table.names for table in self.tables}
+        asked: list[tuple[str, str | None, str | None]] = [
+            *((f"metric {each.name}", each.table, each.column) for each in self.metrics),
+            *((f"fact {each.name}", each.table, each.column) for each in self.facts),
+            *((f"slots {name}", each.table, each.column) for name, each in self.slots.items()),
+        ]
+        for what, table, column in asked:
+            if table is not None and table not in columns:
+                yield f"{what}: no table {table}"
+            elif table is not None and column not in columns[table]:
+                yield f"{what}: no column {column} in {table}"
 
     def table(self, name: str) -> Table:
         return next(table for table in self.tables if table.name == name)

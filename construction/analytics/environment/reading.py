@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -13,11 +15,15 @@ from construction.analytics.environment.declaration import Declaration, File
 from data.errors import InputError
 
 LARGEST_BYTES = 512 * 1024**2
+_LONGEST_PATH = 200
 ID, TEXT = "doc_id", "text"  # columns of a folder of documents
 
 
 def content(root: Path, relative: str) -> bytes:
     """The bytes of a file below `root`, inflated. Raises InputError."""
+    if "\0" in relative or len(relative) > _LONGEST_PATH:
+        todo = "Correct the declaration."
+        raise InputError(relative[:60], "no name of a file", "a file of the environment", todo)
     path = root / relative
     inside = path.resolve().is_relative_to(root.resolve())
     if not inside or not path.is_file():
@@ -27,7 +33,7 @@ def content(root: Path, relative: str) -> bytes:
     try:
         with opener(path, "rb") as handle:
             raw = bytes(handle.read(LARGEST_BYTES + 1))
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         problem, todo = type(error).__name__, "Export it again."
         raise InputError(relative, problem, "a readable file", todo) from error
     if len(raw) > LARGEST_BYTES:
@@ -63,8 +69,8 @@ def _read(root: Path, file: File) -> pl.DataFrame:
         texts = [(key, _text(root, path, file)) for key, path in sorted(file.texts.items())]
         return pl.DataFrame(texts, schema={ID: pl.String, TEXT: pl.String}, orient="row")
     if file.path.endswith(".parquet"):
-        return pl.read_parquet(io.BytesIO(content(root, file.path))).cast(pl.String)
-    rows = list(csv.reader(io.StringIO(_text(root, file.path, file))))
+        return _parquet(root, file.path)
+    rows = _lines(root, file)
     if len(rows) <= file.header:
         expected = f"a header in line {file.header + 1}"
         raise InputError(file.path, f"{len(rows)} lines", expected, "Correct `header`.")
@@ -75,13 +81,39 @@ def _read(root: Path, file: File) -> pl.DataFrame:
             raise InputError(file.path, actual, expected, "Correct the line.", number)
     cells = zip(*rows[file.data_from :], strict=True) if len(rows) > file.data_from else ()
     columns = list(cells) or [()] * width
-    unique = [name if names.index(name) == at else f"{name}.{at}" for at, name in enumerate(names)]
+    unique = _unique(file, names)
     return pl.DataFrame(
         [
             pl.Series(name, [cell or None for cell in column], dtype=pl.String)
             for name, column in zip(unique, columns, strict=True)
         ]
     )
+
+
+def _unique(file: File, names: Sequence[str]) -> list[str]:
+    """The names of the columns; one that was there before has its number at the end."""
+    unique = [name if names.index(name) == at else f"{name}.{at}" for at, name in enumerate(names)]
+    if len(set(unique)) < len(unique):
+        actual, expected = "columns of one name", "a name of its own for each column"
+        raise InputError(file.path, actual, expected, "Rename them.", file.header + 1)
+    return unique
+
+
+def _parquet(root: Path, path: str) -> pl.DataFrame:
+    try:
+        return pl.read_parquet(io.BytesIO(content(root, path))).cast(pl.String)
+    except pl.exceptions.PolarsError as error:
+        expected = "Parquet whose cells are numbers, times or texts"
+        raise InputError(path, type(error).__name__, expected, "Export it again.") from None
+
+
+def _lines(root: Path, file: File) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(_text(root, file.path, file)))
+    try:
+        return list(reader)
+    except csv.Error as error:
+        number = reader.line_num
+        raise InputError(file.path, str(error), "CSV", "Export it again.", number) from None
 
 
 def _text(root: Path, path: str, file: File) -> str:

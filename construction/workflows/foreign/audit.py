@@ -8,6 +8,7 @@ that makes one empty call per tool and writes nothing, when the judge is absent.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -74,10 +75,10 @@ def audit(task: ForeignTask, run: Run, threshold: float = PASS_THRESHOLD) -> Aud
 
 def _score(printed: bytes) -> float | None:
     try:
-        score = json.loads(printed)["score"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+        score = float(json.loads(printed)["score"])
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return None
-    return float(score) if isinstance(score, int | float) else None
+    return score if math.isfinite(score) else None
 
 
 def attempts(task: ForeignTask) -> dict[str, dict[str, Any]]:

@@ -105,8 +105,9 @@ def read_task(folder: Path) -> ForeignTask:
 
 def _document(path: Path) -> Mapping[str, Any]:
     try:
-        if path.is_symlink() or path.stat().st_size > _MAX_BYTES:
-            raise OSError
+        if path.is_symlink() or (size := path.stat().st_size) > _MAX_BYTES:
+            what = "a link" if path.is_symlink() else f"{size:,} bytes"
+            raise InputError(str(path), what, f"a file of at most {_MAX_BYTES:,} bytes", _DO)
         document = yaml.load(path.read_text("utf-8"), Loader=_PlainLoader)  # noqa: S506 (below)
     except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError, ValueError) as error:
         what = type(error).__name__

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
+import gzip
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
+import tomli_w
 
 from construction.analytics.environment.cleaning import Inventory, clean_tables
 from construction.analytics.environment.declaration import Declaration, Noise, read_declaration
@@ -26,7 +30,7 @@ def test_the_inventory_counts_exactly_the_noise_that_was_planted() -> None:
     assert counted == json.loads((demo_folder() / "truth.json").read_text())
 
 
-SMALL = {
+SMALL: dict[str, Any] = {
     "name": "small",
     "words": {},
     "files": {"firms": {"path": "firms.csv", "domain": "enterprise"}},
@@ -108,7 +112,12 @@ def test_the_variants_hold_what_they_should(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("path", "actual"),
-    [("../secret.csv", "a path out of the folder"), ("none.csv", "no such file")],
+    [
+        ("../secret.csv", "a path out of the folder"),
+        ("none.csv", "no such file"),
+        ("none\0.csv", "no name of a file"),
+        ("n" * 5_000, "no name of a file"),
+    ],
 )
 def test_only_files_of_the_folder_are_read(tmp_path: Path, path: str, actual: str) -> None:
     (tmp_path / "secret.csv").write_text("a\n1\n")
@@ -133,3 +142,73 @@ def test_a_wrong_declaration_is_named_with_its_key(tmp_path: Path) -> None:
     )
     with pytest.raises(ConfigError, match=r"tables\.0\.columns"):
         read_declaration(path)
+
+
+GZIP = gzip.compress(b"".join(b"%d,%d\n" % (n, n * n) for n in range(500)), mtime=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("firms.csv", b"a,b\n" + b"x" * 200_000 + b",1\n", "field larger than field limit"),
+        ("firms.csv", b"a,a,a.1\n1,2,3\n", "columns of one name"),
+        ("firms.parquet", b"PAR1 and no more", "ComputeError"),
+        ("firms.csv.gz", GZIP[:20] + b"\xff" * 20 + GZIP[40:], "error"),
+    ],
+)
+def test_files_that_are_damaged_are_named(
+    tmp_path: Path, name: str, content: bytes, problem: str
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    file = Declaration.model_validate(SMALL).files["firms"].model_copy(update={"path": name})
+    with pytest.raises(InputError, match=rf"{name}.*found {problem}"):
+        read_file(tmp_path, file)
+
+
+METRIC = {
+    "name": "sales", "table": "firms", "column": "sales", "kind": "money",
+    "label": {"en": "sales", "zh": "销售"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("file", "table", "more", "problem"),
+    [
+        ({"header": 3, "data_from": 2}, {}, {}, "data_from: expected a line after the header"),
+        ({}, {"key": ["id", "nope"]}, {}, "key: no column nope"),
+        ({}, {"stands_for": "firms"}, {}, "found the table itself"),
+        ({}, {"value_factor": 0.0}, {}, "found 0, which leaves nothing"),
+        ({}, {"columns": [{"name": "id", "source": s} for s in "ab"]}, {}, "two columns"),
+        ({}, {}, {"metrics": [METRIC | {"column": "nope"}]}, "metric sales: no column nope"),
+        ({}, {}, {"metrics": [METRIC | {"label": {"en": "sales"}}]}, r"metrics\.0\.label"),
+        ({}, {}, {"metrics": [METRIC | {"kind": "nope"}]}, "kind: .*expected one of"),
+        ({}, {}, {"slots": {"s": {"table": "nope", "column": "a"}}}, "slots s: no table nope"),
+        ({}, {}, {"quotas": {"risk_assessment": {"easy": -1}}}, r"risk_assessment\.easy"),
+        ({}, {}, {"quotas": {"nope": {"easy": 1}}}, r"quotas\.nope"),
+        ({}, {}, {"quotas": {"risk_assessment": {"nope": 1}}}, r"risk_assessment\.nope"),
+        ({}, {}, {"prominence": {"home": "nope"}}, "prominence of home: no metric nope"),
+    ],
+)
+def test_declarations_that_contradict_themselves_are_refused(
+    tmp_path: Path,
+    file: dict[str, object],
+    table: dict[str, object],
+    more: dict[str, object],
+    problem: str,
+) -> None:
+    wrong = copy.deepcopy(SMALL) | more
+    wrong["files"]["firms"] |= file
+    wrong["tables"][0] |= table
+    path = tmp_path / "wrong.toml"
+    path.write_text(tomli_w.dumps(wrong))
+    with pytest.raises(ConfigError, match=problem):
+        read_declaration(path)
+
+
+def test_rows_to_drop_by_a_column_that_is_not_there_are_named(tmp_path: Path) -> None:
+    wrong = copy.deepcopy(SMALL)
+    wrong["tables"][0]["drop"] = {"nope": ["a"]}
+    (tmp_path / "firms.csv").write_text(CSV)
+    declared = Declaration.model_validate(wrong)
+    with pytest.raises(InputError, match="found no column nope"):
+        clean_tables(declared, read_files(tmp_path, declared))

@@ -161,3 +161,25 @@ def test_the_command_lists_gaps_and_faults(tmp_path: Path) -> None:
     assert n == 1
     assert "W07: foreign.unknown_service: parceltracker" in lines
     assert "W07: grader.passed_by_empty_calls (null 0.0, talk 0.5, empty_calls 1.0)" in lines
+
+
+def test_a_task_that_cannot_be_read_is_a_line_and_the_others_are_linted(tmp_path: Path) -> None:
+    folder(tmp_path / "bench", None)
+    for name, text in (("a", "- no mapping"), ("b", "prompt: " + "x" * (3 << 20))):
+        (tmp_path / "bench" / name).mkdir()
+        (tmp_path / "bench" / name / "task.yaml").write_text(text)
+    n, lines = foreign_lines(tmp_path / "bench")
+    assert n == 3
+    assert any("a/task.yaml: found list; expected a mapping" in line for line in lines)
+    assert any("expected a file of at most 2,097,152 bytes" in line for line in lines)
+    assert any("W07" in line for line in lines)
+
+
+@needs_box
+@pytest.mark.parametrize("score", ["float('nan')", "float('inf')", "10**400"])
+def test_scores_that_are_no_numbers_are_no_scores(tmp_path: Path, score: str) -> None:
+    prints = (
+        f"import os, json\nos.write(1, json.dumps({{'score': {score}}}).encode())\nos._exit(0)\n"
+    )
+    task = read_task(folder(tmp_path / "bench", prints))
+    assert audit(task, run_in_box).reasons == (AuditReason.NOT_RUN,)

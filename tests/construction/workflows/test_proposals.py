@@ -222,3 +222,24 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
         file.truncate(LARGEST_BYTES + 1)
     with pytest.raises(InputError, match="Split it"):
         read_proposals(path)
+
+
+@pytest.mark.parametrize("depth", [40, 300, 900])
+@pytest.mark.parametrize("part", ["solution", "checks"])
+def test_proposals_of_any_depth_are_refused_one_by_one(
+    tmp_path: Path, depth: int, part: str
+) -> None:
+    bad = deepcopy(PROPOSAL)
+    bad[part][0]["arguments" if part == "solution" else "params"]["more"] = 7777
+    deep = b"[" * depth + b"]" * depth
+    refused, kept = read(tmp_path, orjson.dumps(bad).replace(b"7777", deep), orjson.dumps(PROPOSAL))
+    assert refused.why == "more than 32 levels of objects and lists"
+    assert kept.draft is not None
+
+
+@pytest.mark.parametrize("records", [[{}], [["employees/emp-1"]], [5]])
+def test_records_of_a_check_are_names(tmp_path: Path, records: list[Any]) -> None:
+    def spoil(proposal: dict[str, Any]) -> None:
+        proposal["checks"][0]["params"]["records"] = records
+
+    assert proposed(tmp_path, spoil).why == "records_returned: records that are no names"

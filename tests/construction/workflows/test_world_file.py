@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,8 @@ def _notes(**changes: Any) -> dict[str, Any]:
         (lambda: _notes() | {"state": {"notes": {"letters": {}}}}, "no such collection"),
         (lambda: _notes(colour="red"), "no such field"),
         (lambda: _notes(title=None), "title"),
+        (lambda: _notes() | {"initial": {"shop": {}}}, "initial: shop: no such service"),
+        (lambda: _notes() | {"calls": {"notes.search_notes": -1}}, "below 0"),
         (lambda: _notes(id="n-2"), "id"),
         (lambda: _notes(created_at="2026-03-05T08:00:00Z"), "as services write it"),
         (lambda: _notes(created_at="yesterday"), "created_at"),
@@ -79,3 +82,25 @@ def test_faults_are_kept(tmp_path: Path) -> None:
     world = World({"notes": {"notes": {"n-1": NOTE}}}, NOW, ACTOR, faults)
     write_world(tmp_path / "w.json", world)
     assert read_world(tmp_path / "w.json") == world
+
+
+def test_a_world_of_many_records_is_read_without_comparing_each_with_each(tmp_path: Path) -> None:
+    path = tmp_path / "world.json"
+    employees = {
+        f"emp-{n}": {
+            "id": f"emp-{n}",
+            "name": "A",
+            "email": f"a{n}@acme.example",
+            "status": "active",
+        }
+        for n in range(20_000)
+    }
+    content = {"state": {"hr": {"employees": employees}}, "now": NOW, "actor": ACTOR}
+    path.write_bytes(orjson.dumps(content))
+    began = time.perf_counter()
+    read_world(path)
+    assert time.perf_counter() - began < 20  # each with each takes minutes
+    employees["emp-1"]["email"] = "A7@acme.example"
+    path.write_bytes(orjson.dumps(content))
+    with pytest.raises(InputError, match="email"):
+        read_world(path)

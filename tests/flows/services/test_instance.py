@@ -50,6 +50,38 @@ def test_entries_are_chained(tmp_path: Path) -> None:
         assert [row_of(entry) for entry in entries] == instance.audit
 
 
+def test_a_second_process_on_a_file_cannot_break_its_log(tmp_path: Path) -> None:
+    path = tmp_path / "one.sqlite"
+    with Instance.start(path, filled_world(1, 2)) as first, Instance.reopen(path) as second:
+        first.answer(GET)
+        with pytest.raises(InstanceGone, match="another process goes on with it"):
+            second.answer(GET)
+        first.answer(GET)
+    with Instance.reopen(path) as again:
+        assert len(again.audit) == 2
+
+
+def test_an_instance_is_not_gone_on_with_for_another_world(tmp_path: Path) -> None:
+    path = tmp_path / "one.sqlite"
+    world = filled_world(1, 2)
+    Instance.start(path, world).close()
+    Instance.reopen(path, world).close()
+    with pytest.raises(InputError, match="found another world"):
+        Instance.reopen(path, filled_world(2, 2))
+
+
+def test_arguments_of_any_depth_are_answered_and_logged(tmp_path: Path) -> None:
+    path = tmp_path / "one.sqlite"
+    with Instance.start(path, filled_world(1, 2)) as instance:
+        for depth in (1, 63, 64, 252, 253, 254, 1_000, 100_000):
+            value: object = "x"
+            for _ in range(depth):
+                value = [value]
+            answer = instance.answer(Request("mail", "get_message", {"id": value}))
+            assert answer.refused is Refused.INVALID_ARGUMENT
+    assert len(logged(path)) == 8
+
+
 def test_the_log_can_be_neither_changed_nor_shortened(tmp_path: Path) -> None:
     path = tmp_path / "one.sqlite"
     with Instance.start(path, filled_world(1, 2)) as instance:
