@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.grading.bundle import write_bundle
-from construction.grading.exports.serving import agent_image, write_server
+from construction.grading.exports.serving import agent_image, write_server, write_services
 from construction.grading.exports.writing import (
     TEMPLATES,
     Export,
@@ -18,10 +18,12 @@ from construction.grading.exports.writing import (
     write_text,
 )
 from construction.statements.questions.operations import TOOLS
+from construction.workflows.agent_tools import has_services, split_tool_name
 from data.releases.tasks import ReleasedTask
 
 SAMPLES = "tasks.jsonl"
 SPECS = "specs"
+WORLDS = "worlds"
 _SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})
 
 
@@ -39,6 +41,8 @@ def _write_package(export: Export, tasks: list[ReleasedTask], out: Path) -> None
     write_text(out / "image" / "Dockerfile", agent_image())
     if any(map(needs_tables, tasks)):
         write_server(export.release.tables, out / "tables")
+    if any(has_services(task.candidate) for task in tasks):
+        write_services(out / "services")
     rows = [json.dumps(sample(task), sort_keys=True) for task in tasks]
     write_text(out / SAMPLES, "".join(f"{row}\n" for row in rows))
     for task in tasks:
@@ -46,6 +50,9 @@ def _write_package(export: Export, tasks: list[ReleasedTask], out: Path) -> None
         if export.with_private:
             spec = json.dumps(export.spec(task), indent=2, sort_keys=True)
             write_text(out / SPECS / f"{task.candidate.task_id}.json", spec)
+        if has_services(task.candidate):
+            world = export.release.world(task.candidate.task_id).read_text(encoding="utf-8")
+            write_text(out / WORLDS / f"{task.candidate.task_id}.json", world)
     if export.with_private:
         write_bundle(out / "grader")
 
@@ -59,6 +66,7 @@ def sample(task: ReleasedTask) -> dict[str, Any]:
         "input": task.instruction,
         "inputs": sorted(task.inputs),
         "tools": [name for name in candidate.tools if name in TOOLS],
+        "services": [name for name in candidate.tools if split_tool_name(name)],
         "needs_tables": needs_tables(task),
         "needs_box": bool(works_on_files),
         "turns": candidate.budget.turns,

@@ -13,6 +13,7 @@ from typing import Any
 from construction.grading.spec import spec_of
 from construction.grading.walk import computable
 from construction.statements.questions.operations import TOOLS
+from construction.workflows.agent_tools import has_services
 from data.atomic import remove_leftovers, replacing_dir
 from data.contracts import PRIVATE_FIELDS
 from data.errors import BenchmintError, InputError
@@ -30,12 +31,12 @@ class ExportRunning(BenchmintError):
 class Export:
     """A release and what of it leaves: with `with_private`, the grader's half too.
 
-    `left_out` are the ids of tasks that no other runner could work on.
+    Workflow tasks leave with it alone: what their services hold is private, and without it there is
+    nothing to serve.
     """
 
     release: ReleasedTasks
     with_private: bool = False
-    left_out: frozenset[str] = frozenset()
 
     def spec(self, task: ReleasedTask) -> dict[str, Any]:
         """What grading needs of a task, as JSON. Raises InputError without the private half."""
@@ -49,11 +50,18 @@ class Export:
             return None
         return {name: whole[name] for name in ("task_id", "steps")}
 
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The ids of the workflow tasks, if they cannot leave."""
+        if self.with_private:
+            return frozenset()
+        tasks = self.release.tasks.items()
+        return frozenset(name for name, task in tasks if has_services(task.candidate))
+
     def tasks(self) -> Iterator[ReleasedTask]:
         """The tasks by id, but for those that are left out."""
-        for task_id in sorted(self.release.tasks):
-            if task_id not in self.left_out:
-                yield self.release.tasks[task_id]
+        for task_id in sorted(self.release.tasks.keys() - self.left_out):
+            yield self.release.tasks[task_id]
 
 
 @contextmanager
