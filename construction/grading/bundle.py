@@ -92,9 +92,9 @@ def bundle_files(bundle: Bundle = GRADER, source: Path = SOURCE) -> Mapping[str,
             files[f"{bundle.package}/{name.as_posix()}"] = (source / name).read_bytes()
         for parent in relative.parents:
             files.setdefault(f"{bundle.package}/{(parent / '__init__.py').as_posix()}", b"")
-    for table in (path for pattern in bundle.tables for path in source.glob(pattern)):
-        name = table.relative_to(source)
-        files[f"{bundle.package}/{name.as_posix()}"] = table.read_bytes()
+    for data_file in (path for pattern in bundle.tables for path in source.glob(pattern)):
+        relative = data_file.relative_to(source)
+        files[f"{bundle.package}/{relative.as_posix()}"] = data_file.read_bytes()
     return dict(sorted(files.items()))
 
 

@@ -50,6 +50,7 @@ def _print_done(export: Export, number: int, out: Path) -> None:
 def _export(snapshot: Path, with_private: bool, out: Path) -> Export:
     """The release, and how much of it leaves. Raises InputError where `out` is in the release."""
     from construction.grading.exports.writing import Export
+    from construction.workflows.agent_tools import has_services, split_tool_name
     from data.releases.tasks import read_tasks, require_outside
 
     require_outside(snapshot, out)
@@ -59,7 +60,12 @@ def _export(snapshot: Path, with_private: bool, out: Path) -> Export:
             str(snapshot), "no private half", "private/ beside public/",
             "Export without --with-private, or from the whole snapshot.",
         )  # fmt: skip
-    export = Export(release, with_private)
+    services = {
+        name: tuple(tool for tool in task.candidate.tools if split_tool_name(tool))
+        for name, task in release.tasks.items()
+        if has_services(task.candidate)
+    }
+    export = Export(release, with_private, services)
     if not any(export.tasks()):
         raise InputError(
             str(snapshot), "workflow tasks alone", "tasks that can leave without the private half",

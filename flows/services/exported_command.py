@@ -6,8 +6,8 @@
                                                      behind a relay who call it 127.0.0.1:PORT
     python -I services --record FILE                 what was asked and changed, as JSON
 
-FILE holds the world and the chained log (`instance.py`); it is made by the first server and continued
-by later ones. Agents must be able to read neither file. Imports nothing that the exported bundle does
+FILE holds the world and the chained log (`instance.py`); the first server makes it and later ones
+continue it. Agents must be able to read neither file. Imports nothing that the exported bundle does
 not have.
 """
 

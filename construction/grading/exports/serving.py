@@ -75,9 +75,17 @@ def write_server(tables: Path, folder: Path) -> None:
 
 
 def write_services(folder: Path) -> None:
-    """Write the server of services, which serves any world."""
+    """Write the server of services, which serves any world: that beside it, in its image."""
     write_bundle(folder / "server", SERVICES)
     (folder / "requirements.txt").write_text(pins(_OF_SERVICES), encoding="utf-8")
+    (folder / "Dockerfile").write_text(
+        f"{_UNTESTED}\n{_base()}WORKDIR /services\nRUN mkdir /state && chown nobody /state\n"
+        "COPY requirements.txt .\nRUN pip install --no-cache-dir -r requirements.txt\n"
+        "COPY server/ server/\nCOPY world.json .\nUSER nobody\n"
+        'CMD ["python", "-I", "-B", "server", "world.json", "--state", "/state/state.sqlite", '
+        '"--http", "8765"]\n',
+        encoding="utf-8",
+    )
 
 
 def link_server(folder: Path, target: Path) -> None:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from construction.grading.spec import spec_of
 from construction.grading.walk import computable
 from construction.statements.questions.operations import TOOLS
-from construction.workflows.agent_tools import has_services
 from data.atomic import remove_leftovers, replacing_dir
 from data.contracts import PRIVATE_FIELDS
 from data.errors import BenchmintError, InputError
@@ -31,12 +30,13 @@ class ExportRunning(BenchmintError):
 class Export:
     """A release and what of it leaves: with `with_private`, the grader's half too.
 
-    Workflow tasks leave with it alone: what their services hold is private, and without it there is
-    nothing to serve.
+    `services` are the tools of workflow tasks by task id: operations of services. These tasks leave
+    with the private half alone: what services hold is part of it.
     """
 
     release: ReleasedTasks
     with_private: bool = False
+    services: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def spec(self, task: ReleasedTask) -> dict[str, Any]:
         """What grading needs of a task, as JSON. Raises InputError without the private half."""
@@ -45,18 +45,27 @@ class Export:
 
     def computable_steps(self, task: ReleasedTask) -> dict[str, Any] | None:
         """The reference steps, if data tools alone carry them out; no gold answer among them."""
-        whole = self.release.grading(task.candidate.task_id)
-        if not computable(spec_of(whole)):
+        if not computable(spec_of(self.release.grading(task.candidate.task_id))):
             return None
+        return self._steps(task)
+
+    def steps_to_carry_out(self, task: ReleasedTask) -> dict[str, Any] | None:
+        """The reference steps, if the tools that are served carry them out.
+
+        Those of workflow tasks end in a report, the answer that the reference solution gave.
+        """
+        if task.candidate.task_id in self.services:
+            return self._steps(task)
+        return self.computable_steps(task)
+
+    def _steps(self, task: ReleasedTask) -> dict[str, Any]:
+        whole = self.release.grading(task.candidate.task_id)
         return {name: whole[name] for name in ("task_id", "steps")}
 
     @property
     def left_out(self) -> frozenset[str]:
         """The ids of the workflow tasks, if they cannot leave."""
-        if self.with_private:
-            return frozenset()
-        tasks = self.release.tasks.items()
-        return frozenset(name for name, task in tasks if has_services(task.candidate))
+        return frozenset() if self.with_private else frozenset(self.services)
 
     def tasks(self) -> Iterator[ReleasedTask]:
         """The tasks by id, but for those that are left out."""

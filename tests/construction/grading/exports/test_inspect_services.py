@@ -1,4 +1,4 @@
-"""Workflow tasks in the export for Inspect: run over the exported services, graded on their record."""
+"""Workflow tasks in the export for Inspect: run on exported services, graded on their record."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ import inspect_ai
 from inspect_ai.model import Model, get_model
 from inspect_ai.solver import Solver
 
-from construction.grading.exports.inspect import export_inspect
-from construction.grading.exports.writing import Export
 from data.releases.tasks import read_tasks
+from flows.commands.running import export_inspect_command
 from tests.construction.grading.exports.sample import contents
 from tests.construction.grading.exports.test_inspect import loaded, playing, score_of
 from tests.flows.evaluate.workflow_release import ANSWER, TODO, reference, write_release
@@ -37,7 +36,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 @pytest.fixture(scope="module")
 def package(released: tuple[Path, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("inspect") / "package"
-    export_inspect(Export(read_tasks(released[0]), with_private=True), out)
+    export_inspect_command(released[0], out, with_private=True)
     return out
 
 
@@ -119,9 +118,7 @@ def test_worlds_leave_with_the_private_half_alone(
     released: tuple[Path, str], package: Path, tmp_path: Path
 ) -> None:
     snapshot, task_id = released
-    public = Export(read_tasks(snapshot))
-    assert public.left_out == {task_id}
-    export_inspect(public, tmp_path / "public")
+    export_inspect_command(snapshot, tmp_path / "public")
     for name, content in contents(tmp_path / "public").items():
         assert b"parcel" not in content, name
     shown = [name for name, content in contents(package).items() if b"parcel" in content]
