@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from construction.grading.spec import spec_of
+from construction.grading.spec import REPORT, spec_of
 from construction.grading.walk import computable
 from construction.statements.questions.operations import TOOLS
 from data.atomic import remove_leftovers, replacing_dir
@@ -54,9 +54,11 @@ class Export:
 
         Those of workflow tasks end in a report, the answer that the reference solution gave.
         """
-        if task.candidate.task_id in self.services:
-            return self._steps(task)
-        return self.computable_steps(task)
+        if task.candidate.task_id not in self.services:
+            return self.computable_steps(task)
+        whole = self._steps(task)
+        has_report = [step["operation"] for step in whole["steps"][-1:]] == [REPORT]
+        return whole if has_report else None
 
     def _steps(self, task: ReleasedTask) -> dict[str, Any]:
         whole = self.release.grading(task.candidate.task_id)
