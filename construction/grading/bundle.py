@@ -25,7 +25,8 @@ class Bundle:
     """A folder to be written: its package, the module whose `main` is run, what it may import.
 
     `roots` are modules that are needed but only imported within functions; `libraries` are the
-    top-level modules outside the standard library that may be imported.
+    top-level modules outside the standard library that may be imported; `tables` are patterns of
+    data files, relative to the project, that modules read beside those of `load_table`.
     """
 
     package: str
@@ -33,6 +34,7 @@ class Bundle:
     command: str
     roots: tuple[str, ...] = ()
     libraries: frozenset[str] = frozenset()
+    tables: tuple[str, ...] = ()
 
     def main(self) -> str:
         """The text of `__main__.py`."""
@@ -90,6 +92,9 @@ def bundle_files(bundle: Bundle = GRADER, source: Path = SOURCE) -> Mapping[str,
             files[f"{bundle.package}/{name.as_posix()}"] = (source / name).read_bytes()
         for parent in relative.parents:
             files.setdefault(f"{bundle.package}/{(parent / '__init__.py').as_posix()}", b"")
+    for data_file in (path for pattern in bundle.tables for path in source.glob(pattern)):
+        relative = data_file.relative_to(source)
+        files[f"{bundle.package}/{relative.as_posix()}"] = data_file.read_bytes()
     return dict(sorted(files.items()))
 
 

@@ -1,6 +1,6 @@
 """The command of the exported graders: a task's specification and what was delivered, to a score.
 
-    python -I grader --spec spec.json --work FOLDER [--reward reward.json]
+    python -I grader --spec spec.json --work FOLDER [--record record.json] [--reward reward.json]
     python -I grader --cases < cases.jsonl > scores.jsonl
 
 Imports nothing that the exported bundle does not have.
@@ -15,7 +15,7 @@ import stat
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="grader", description="Grade what an agent delivered.")
     parser.add_argument("--spec", type=Path, help="the task's specification (JSON)")
     parser.add_argument("--work", type=Path, help="the agent's work folder, with outputs/ in it")
+    parser.add_argument("--record", type=Path, help="what was asked of services (JSON)")
     parser.add_argument("--reward", type=Path, help="write the reward to this file (JSON)")
     parser.add_argument("--threshold", type=float, default=PASS_THRESHOLD)
     parser.add_argument(
@@ -94,7 +95,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = run_here if options.run else None
     if options.run and os.geteuid() == 0:
         options.spec.chmod(0o600)  # delivered programs run as another user, and must not read it
-    score = grade(spec, read_work(spec, options.work), threshold=options.threshold, run=run)
+    submission = read_work(spec, options.work)
+    if options.record is not None:
+        record = submission_of(json.loads(options.record.read_text(encoding="utf-8")))
+        submission = replace(submission, audit=record.audit, changes=record.changes)
+    score = grade(spec, submission, threshold=options.threshold, run=run)
     print(json.dumps(asdict(score)))
     if options.reward is not None:
         options.reward.write_text(json.dumps(reward(score)), encoding="utf-8")

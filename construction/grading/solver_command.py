@@ -1,8 +1,9 @@
-"""The command of the exported solvers: an answer computed from the data tools that are served.
+"""The command of the exported solvers: the reference steps on the tools that are served.
 
     python -I solver --steps steps.json --answer FILE
 
-The steps are those of the reference path; no gold answer is read. Imports the standard library and
+Of data tools, the answer is computed, and no gold answer is read. Of services, the requests of the
+reference solution are made again, and its report is the answer. Imports the standard library and
 modules that import it alone.
 """
 
@@ -14,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from construction.grading.spec import read_spec
+from construction.grading.spec import REPORT, TaskSpec, read_spec
 from construction.grading.walk import OracleError, Serve, walk
 from construction.statements.tools.client import DataTools
 
@@ -28,13 +29,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         with DataTools(options.url) as tools:
-            answer = walk(read_spec(options.steps), _served(tools)).answer
+            spec = read_spec(options.steps)
+            is_workflow = spec.steps[-1].operation == REPORT
+            answer = replay(spec, tools) if is_workflow else walk(spec, _served(tools)).answer
     except (OSError, OracleError) as error:
         print(f"solver: {error}", file=sys.stderr)
         return 1
     options.answer.parent.mkdir(parents=True, exist_ok=True)
     options.answer.write_text(f"{answer}\n", encoding="utf-8")
     return 0
+
+
+def replay(spec: TaskSpec, tools: DataTools) -> str:
+    """Make the requests of a workflow task's steps; refused ones too, as they were. The report."""
+    *requests, report = spec.steps
+    for step in requests:
+        tools.call(step.operation.replace(".", "_", 1), step.arguments or {})
+    return str((report.arguments or {})["answer"])
 
 
 def _served(tools: DataTools) -> Serve:

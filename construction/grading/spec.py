@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 Part = TypeVar("Part")
+REPORT = "report"  # the operation of the step that gives the answer of a workflow task
 
 
 @dataclass(frozen=True, slots=True)

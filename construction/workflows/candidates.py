@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from construction.workflows.agent_tools import tools_of
+from construction.workflows.client import reference_steps
 from construction.workflows.contracts import Draft, Scenario
-from construction.workflows.runs import Run, perform
+from construction.workflows.runs import perform
 from data.contracts import Budget, Candidate, Disclosure, Evidence, Label, Lane, Provenance
-from data.contracts.candidate import Step
 
 SOURCE = "scenarios over services"
 _BUDGET = Budget(turns=80, seconds=900)  # the longest reference run has 54 requests
@@ -26,6 +26,7 @@ def item_id(draft: Draft) -> str:
 
 def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
     """The candidate of a draft. Its world is released apart, to graders and runners alone."""
+    run = perform(draft, scenario)
     kinds = {check.evidence for check in draft.checks}
     return Candidate(
         task_id=task_id,
@@ -43,7 +44,7 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
         tools=tuple(tool.name for tool in tools_of(sorted(draft.world.state))),
         budget=_BUDGET,
         answers=draft.answers,
-        steps=steps_of(perform(draft, scenario)),
+        steps=reference_steps(run.audit, run.answer),
         checks=draft.checks,
         evidence=Evidence(
             retrieval="retrieval" in kinds,
@@ -69,16 +70,3 @@ def difficulty_of(draft: Draft, scenario: Scenario) -> Literal["easy", "medium",
     if points <= _EASY:
         return "easy"
     return "medium" if points <= _MEDIUM else "hard"
-
-
-def steps_of(run: Run) -> tuple[Step, ...]:
-    """The requests of a run, as `service.operation`."""
-    return tuple(
-        Step(
-            index=index,
-            text=f"{row.service}: {row.operation.replace('_', ' ')}",
-            operation=f"{row.service}.{row.operation}",
-            arguments=dict(row.arguments),
-        )
-        for index, row in enumerate(run.audit, start=1)
-    )

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from construction.grading.spec import REPORT
 from construction.workflows.contracts import RefusedError, Request, World
 from construction.workflows.diff import changes_of
 from construction.workflows.engine import handle
 from data.contracts.attempt import AuditRow, StateChange
 from data.contracts.candidate import Step
-
-REPORT = "report"  # the operation of the step that gives the answer
 
 
 class InProcessClient:

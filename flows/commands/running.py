@@ -41,8 +41,8 @@ def _print_done(export: Export, number: int, out: Path) -> None:
     if export.left_out:
         number, first = len(export.left_out), min(export.left_out)
         print(
-            f"{number} workflow tasks are left out, the first {first}: their services run with "
-            "`benchmint evaluate` alone (docs/services.md).",
+            f"{number} workflow tasks are left out, the first {first}: what their services hold is "
+            "private (--with-private).",
             file=sys.stderr,
         )
 
@@ -50,7 +50,7 @@ def _print_done(export: Export, number: int, out: Path) -> None:
 def _export(snapshot: Path, with_private: bool, out: Path) -> Export:
     """The release, and how much of it leaves. Raises InputError where `out` is in the release."""
     from construction.grading.exports.writing import Export
-    from construction.workflows.agent_tools import has_services
+    from construction.workflows.agent_tools import has_services, split_tool_name
     from data.releases.tasks import read_tasks, require_outside
 
     require_outside(snapshot, out)
@@ -60,11 +60,15 @@ def _export(snapshot: Path, with_private: bool, out: Path) -> Export:
             str(snapshot), "no private half", "private/ beside public/",
             "Export without --with-private, or from the whole snapshot.",
         )  # fmt: skip
-    left_out = (name for name, task in release.tasks.items() if has_services(task.candidate))
-    export = Export(release, with_private, frozenset(left_out))
+    services = {
+        name: tuple(tool for tool in task.candidate.tools if split_tool_name(tool))
+        for name, task in release.tasks.items()
+        if has_services(task.candidate)
+    }
+    export = Export(release, with_private, services)
     if not any(export.tasks()):
         raise InputError(
-            str(snapshot), "workflow tasks alone", "tasks that another runner can work on",
-            "Their services run with `benchmint evaluate`: see docs/services.md.",
+            str(snapshot), "workflow tasks alone", "tasks that can leave without the private half",
+            "Export with --with-private: what services hold is private.",
         )  # fmt: skip
     return export

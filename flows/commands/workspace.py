@@ -93,7 +93,8 @@ def serve_tables_command(
     # The protocol package takes half a second to import: other commands do not wait for it.
     from construction.statements.tools.call_log import CallLog
     from construction.statements.tools.database import open_database
-    from flows.evaluate.table_server import build_server, serve_http, serve_stdio
+    from flows.evaluate.table_server import build_server
+    from flows.mcp_serving import serve_http, serve_stdio
 
     server = build_server(open_database(directory), CallLog(log))
     with suppress(KeyboardInterrupt):

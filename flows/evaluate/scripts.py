@@ -24,13 +24,12 @@ from construction.analytics.released import (
 )
 from construction.grading.flawed import FLAWS, flawed
 from construction.grading.oracle import OracleError, computable, oracle
-from construction.grading.spec import TaskSpec, spec_of
+from construction.grading.spec import REPORT, TaskSpec, spec_of
 from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database
 from construction.webpages.page_index import PageIndex
 from construction.webpages.reader import read_pages
 from construction.workflows.agent_tools import has_services
-from construction.workflows.client import REPORT
 from data.attempts import read_attempts
 from data.contracts import Candidate
 from data.contracts.attempt import AttemptStatus, Submission

@@ -24,8 +24,9 @@ from data.canonical import canonical_json
 from data.contracts import Candidate
 from data.contracts.attempt import AuditRow, StateChange, Submission
 from data.releases.tasks import ReleasedTasks
+from flows.mcp_serving import PATH as MCP_PATH
 from flows.services.instance import Instance
-from flows.services.serve import MCP_PATH, serving_instances
+from flows.services.serve import serving_instances
 from flows.services.tokens import Instances
 
 AUDIT, CHANGES = "audit", "changes"  # in an attempt's store

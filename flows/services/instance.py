@@ -167,6 +167,19 @@ def logged(path: Path) -> list[dict[str, Any]]:
         return list(_entries(database, path))
 
 
+def recorded(path: Path) -> tuple[list[AuditRow], tuple[StateChange, ...]]:
+    """The log of an instance, and what differs from the state at the start; the file stays as is.
+
+    Raises InputError if there is no such file, BrokenChain if its log was altered.
+    """
+    database, about = _opened(path)
+    with closing(database):
+        instance = Instance(path, database, world_of(about["world"], str(path)))
+        for entry in _entries(database, path):
+            instance._repeat(entry)
+    return instance.audit, instance.changes
+
+
 def _prepare(database: sqlite3.Connection) -> None:
     database.execute("PRAGMA journal_mode=WAL")
     database.execute("PRAGMA synchronous=NORMAL")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
@@ -28,32 +29,36 @@ NAME = "benchmint-services"
 Context = ServerRequestContext[Any, Request]
 
 
-def mcp_server() -> Server[Any]:
-    """A server whose tools are those of the caller's instance."""
-    return Server(
-        NAME,
-        version="1",
-        title="Controlled services",
-        on_list_tools=_list_tools,
-        on_call_tool=_call_tool,
-    )
-
-
-def _instance(context: Context) -> Instance:
+def of_caller(context: Context) -> Instance:
+    """The instance whose token the caller has; `tokens.py` puts it into the scope."""
     assert context.request is not None
     instance: Instance = context.request.scope[INSTANCE]
     return instance
 
 
-async def _list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
-    tools = tools_of(sorted(_instance(context).world.state))
-    return ListToolsResult(tools=[_described(tool) for tool in tools])
+def mcp_server(instance_of: Callable[[Context], Instance] = of_caller) -> Server[Any]:
+    """A server whose tools are those of the instance that a request is for."""
+
+    async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
+        tools = tools_of(sorted(instance_of(context).world.state))
+        return ListToolsResult(tools=[_described(tool) for tool in tools])
+
+    async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+        return await _answered(instance_of(context), params)
+
+    return Server(
+        NAME,
+        version="1",
+        title="Controlled services",
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
 
 
-async def _call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
+async def _answered(instance: Instance, params: CallToolRequestParams) -> CallToolResult:
     service, operation = split_tool_name(params.name) or ("", params.name)
     wanted = contracts.Request(service, operation, params.arguments or {})
-    response = _instance(context).answer(wanted)
+    response = instance.answer(wanted)
     if response.delay_ms:
         await asyncio.sleep(response.delay_ms / 1000)
     body = dict(response.body)

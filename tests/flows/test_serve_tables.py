@@ -22,7 +22,8 @@ from construction.statements.tools.agent_tools import answer
 from construction.statements.tools.call_log import Call, CallLog
 from construction.statements.tools.database import Database, open_database
 from data.errors import InputError
-from flows.evaluate.table_server import build_server, serve_http
+from flows.evaluate.table_server import build_server
+from flows.mcp_serving import MAX_BODY, serve_http
 from tests.conftest import REPO
 from tests.construction.statements.tools.tiny import (
     KIRIGAURA,
@@ -265,7 +266,7 @@ def test_a_foreign_origin_is_refused(port: int, protocol: str, origin: str) -> N
 def test_a_large_body_is_refused(port: int, protocol: str) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     headers = {"Content-Type": "application/json", "MCP-Protocol-Version": protocol}
-    connection.request("POST", "/mcp", b" " * (64 * 1024 + 1), headers)
+    connection.request("POST", "/mcp", b" " * (MAX_BODY + 1), headers)
     assert connection.getresponse().status == 413
     connection.close()
 

@@ -19,6 +19,7 @@ from construction.grading.exports.serving import (
     link_server,
     write_client,
     write_server,
+    write_services,
 )
 from construction.grading.exports.writing import (
     TEMPLATES,
@@ -32,16 +33,19 @@ from construction.grading.exports.writing import (
 from construction.sandbox.box import SERVER
 from construction.statements.tools.client import URL
 from data.contracts import NetworkPolicy
+from data.errors import InputError
 from data.releases.tasks import ReleasedTask
 
 SCHEMA = "1.4"
 TASKS = "tasks"
 TABLES = "tables"
+SERVICES = "services"
+RECORD = "/state/record.json"  # of what was asked of services; never in the agent's container
 ENVIRONMENT = "bubblewrap_environment"
 _VERIFIER_SECONDS = 600
 _MEMORY_MB, _STORAGE_MB = 2048, 4096
 _SCRIPT = 0o755
-_SERVER_NAME = "benchmint-tables"
+_COLLECT = f"cd /services && python -I -B server --record /state/state.sqlite > {RECORD}"
 
 
 def export_harbor(export: Export, out: Path) -> int:
@@ -64,22 +68,30 @@ def _write_shared(export: Export, tasks: list[ReleasedTask], out: Path) -> None:
     shutil.copyfile(SERVER, out / "box" / SERVER.name)
     if any(map(needs_tables, tasks)):
         write_server(export.release.tables, out / TABLES)
+    if any(task.candidate.task_id in export.services for task in tasks):
+        write_services(out / SERVICES)
 
 
 def _write_task(export: Export, task: ReleasedTask, out: Path) -> None:
     folder = out / TASKS / task.candidate.task_id
-    _write_environment(task, folder / "environment", out / TABLES)
-    text = instruction(task, asks_files=has_rules(task), has_tools=needs_tables(task))
+    is_served = task.candidate.task_id in export.services
+    _write_environment(export, task, folder / "environment", out)
+    text = instruction(
+        task,
+        asks_files=has_rules(task),
+        has_tools=needs_tables(task),
+        has_services=is_served,
+    )
     write_text(folder / "instruction.md", text)
     write_text(folder / "task.toml", tomli_w.dumps(task_settings(export, task)))
     tests = folder / "tests"
     if not export.with_private:
         _copy_script("no_test.sh", tests / "test.sh")
         return
-    _copy_script("test.sh", tests / "test.sh")
+    _copy_script("test_services.sh" if is_served else "test.sh", tests / "test.sh")
     write_bundle(tests / "grader")
     write_text(tests / "spec.json", json.dumps(export.spec(task), indent=2, sort_keys=True))
-    steps = None if has_rules(task) else export.computable_steps(task)
+    steps = None if has_rules(task) else export.steps_to_carry_out(task)
     if steps is not None:
         solution = folder / "solution"
         _copy_script("solve.sh", solution / "solve.sh")
@@ -87,16 +99,33 @@ def _write_task(export: Export, task: ReleasedTask, out: Path) -> None:
         write_text(solution / "steps.json", json.dumps(steps, indent=2, sort_keys=True))
 
 
-def _write_environment(task: ReleasedTask, folder: Path, tables: Path) -> None:
-    """The agent's image, and beside it, where the task needs them, the data tools."""
+def _write_environment(export: Export, task: ReleasedTask, folder: Path, out: Path) -> None:
+    """The agent's image, and beside it, where the task needs them, data tools or services."""
     copy_inputs(task, folder / "inputs")
     copies = ["COPY inputs/ inputs/"]
-    if needs_tables(task):
+    is_served = task.candidate.task_id in export.services
+    if is_served or needs_tables(task):
         copies += ["COPY data_tool /opt/benchmint/data_tool", "ENV PATH=/opt/benchmint:$PATH"]
         write_client(folder / "data_tool")
-        link_server(tables, folder / TABLES)
+    if is_served:
+        _add_services(export, task, folder, out / SERVICES)
+    elif needs_tables(task):
+        link_server(out / TABLES, folder / TABLES)
         shutil.copyfile(TEMPLATES / "compose.txt", folder / "docker-compose.yaml")
     write_text(folder / "Dockerfile", agent_image(*copies))
+
+
+def _add_services(export: Export, task: ReleasedTask, folder: Path, server: Path) -> None:
+    """The services of a task and their world. Raises InputError if it has data tools besides."""
+    task_id = task.candidate.task_id
+    if needs_tables(task):
+        raise InputError(
+            task_id, "operations of services and data tools", "one kind of tools in a task",
+            "Export the release for Inspect, which serves both.",
+        )  # fmt: skip
+    link_server(server, folder / SERVICES)
+    shutil.copyfile(export.release.world(task_id), folder / SERVICES / "world.json")
+    shutil.copyfile(TEMPLATES / "compose_services.txt", folder / "docker-compose.yaml")
 
 
 def _copy_script(template: str, path: Path) -> None:
@@ -129,9 +158,14 @@ def task_settings(export: Export, task: ReleasedTask) -> dict[str, Any]:
             **_network(candidate.network),
         },
     }
-    if needs_tables(task):
-        server = {"name": _SERVER_NAME, "transport": "streamable-http", "url": URL}
+    is_served = candidate.task_id in export.services
+    if is_served or needs_tables(task):
+        name = f"benchmint-{SERVICES if is_served else TABLES}"
+        server = {"name": name, "transport": "streamable-http", "url": URL}
         settings["environment"]["mcp_servers"] = [server]
+    if is_served:
+        settings["artifacts"].append({"source": RECORD, "service": SERVICES})
+        settings["verifier"]["collect"] = [{"command": _COLLECT, "service": SERVICES}]
     if candidate.difficulty is not None:
         settings["metadata"]["difficulty"] = candidate.difficulty
     return settings

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.grading.bundle import write_bundle
-from construction.grading.exports.serving import agent_image, write_server
+from construction.grading.exports.serving import agent_image, write_server, write_services
 from construction.grading.exports.writing import (
     TEMPLATES,
     Export,
@@ -22,6 +22,7 @@ from data.releases.tasks import ReleasedTask
 
 SAMPLES = "tasks.jsonl"
 SPECS = "specs"
+WORLDS = "worlds"
 _SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})
 
 
@@ -39,18 +40,23 @@ def _write_package(export: Export, tasks: list[ReleasedTask], out: Path) -> None
     write_text(out / "image" / "Dockerfile", agent_image())
     if any(map(needs_tables, tasks)):
         write_server(export.release.tables, out / "tables")
-    rows = [json.dumps(sample(task), sort_keys=True) for task in tasks]
+    if any(task.candidate.task_id in export.services for task in tasks):
+        write_services(out / "services")
+    rows = [json.dumps(sample(export, task), sort_keys=True) for task in tasks]
     write_text(out / SAMPLES, "".join(f"{row}\n" for row in rows))
     for task in tasks:
         copy_inputs(task, out / "inputs" / task.candidate.task_id)
         if export.with_private:
             spec = json.dumps(export.spec(task), indent=2, sort_keys=True)
             write_text(out / SPECS / f"{task.candidate.task_id}.json", spec)
+        if task.candidate.task_id in export.services:
+            world = export.release.world(task.candidate.task_id).read_text(encoding="utf-8")
+            write_text(out / WORLDS / f"{task.candidate.task_id}.json", world)
     if export.with_private:
         write_bundle(out / "grader")
 
 
-def sample(task: ReleasedTask) -> dict[str, Any]:
+def sample(export: Export, task: ReleasedTask) -> dict[str, Any]:
     """A task as a row of the samples; it holds what an agent may see and its budget."""
     candidate = task.candidate
     works_on_files = candidate.deliverables or task.inputs or _SHELL_TOOLS & set(candidate.tools)
@@ -59,6 +65,7 @@ def sample(task: ReleasedTask) -> dict[str, Any]:
         "input": task.instruction,
         "inputs": sorted(task.inputs),
         "tools": [name for name in candidate.tools if name in TOOLS],
+        "services": [*export.services.get(candidate.task_id, ())],
         "needs_tables": needs_tables(task),
         "needs_box": bool(works_on_files),
         "turns": candidate.budget.turns,

@@ -18,6 +18,7 @@ class Directions:
     answer: str
     files: str
     tools: str
+    services: str
 
 
 DIRECTIONS = {
@@ -33,6 +34,10 @@ DIRECTIONS = {
             "The data tools are an MCP server at {url}. In a shell, `data_tool` lists them and "
             '`data_tool NAME \'{{"argument": "value"}}\'` calls one.'
         ),
+        services=(
+            "The services of the task are tools of an MCP server at {url}. In a shell, `data_tool` "
+            'lists them and `data_tool NAME \'{{"argument": "value"}}\'` calls one.'
+        ),
     ),
     "zh": Directions(
         heading="## 成果放在哪里\n\n工作目录是 /work。",
@@ -41,6 +46,10 @@ DIRECTIONS = {
         files="任务要求的文件放入 outputs/。如果任务还要求文件之外的回答，请写入 {path}。",
         tools=(
             "数据工具是一个 MCP 服务器：{url} 。在命令行中，`data_tool` 列出这些工具，"
+            '`data_tool NAME \'{{"argument": "value"}}\'` 调用其中一个。'
+        ),
+        services=(
+            "任务所用的各项服务是 MCP 服务器 {url} 上的工具。在命令行中，`data_tool` 列出这些工具，"
             '`data_tool NAME \'{{"argument": "value"}}\'` 调用其中一个。'
         ),
     ),
@@ -56,11 +65,18 @@ DIRECTIONS = {
             "データツールは MCP サーバー {url} です。シェルでは `data_tool` で一覧を表示し、"
             '`data_tool NAME \'{{"argument": "value"}}\'` で呼び出します。'
         ),
+        services=(
+            "タスクの各サービスは MCP サーバー {url} のツールです。"
+            "シェルでは `data_tool` で一覧を表示し、"
+            '`data_tool NAME \'{{"argument": "value"}}\'` で呼び出します。'
+        ),
     ),
 }
 
 
-def instruction(task: ReleasedTask, *, asks_files: bool, has_tools: bool) -> str:
+def instruction(
+    task: ReleasedTask, *, asks_files: bool, has_tools: bool, has_services: bool = False
+) -> str:
     """The prompt and the directions, for agents that submit by files alone."""
     words = DIRECTIONS.get(task.candidate.language.partition("-")[0], DIRECTIONS["en"])
     results = words.files if asks_files else words.answer
@@ -70,4 +86,6 @@ def instruction(task: ReleasedTask, *, asks_files: bool, has_tools: bool) -> str
     lines.append(results.format(path=answer_path(asks_files)))
     if has_tools:
         lines += ["", words.tools.format(url=URL)]
+    if has_services:
+        lines += ["", words.services.format(url=URL)]
     return "\n\n".join((task.instruction.rstrip(), "\n".join(lines))) + "\n"

@@ -1,10 +1,11 @@
-"""The data tools in an export: a server with its tables, a client for shells, a solver.
+"""The tools in an export: servers of data tools and of services, a client for shells, a solver.
 
     tables/           server/ (a bundle), data/ (Parquet), requirements.txt, Dockerfile
+    services/         server/ (a bundle), requirements.txt; worlds/TASK.json beside it
     data_tool         a program of one file, for agents that work in a shell
     solver/           a bundle that computes an answer from the tools
 
-The server runs beside the agent and never where the agent can read its files.
+Servers run beside the agent and never where the agent can read their files.
 """
 
 from __future__ import annotations
@@ -31,12 +32,22 @@ SERVER = Bundle(
         }
     ),
 )
+SERVICES = Bundle(
+    "benchmint_services",
+    "Serves the services of a workflow task",
+    "flows.services.exported_command",
+    libraries=frozenset(
+        {"anyio", "mcp", "mcp_types", "orjson", "pydantic", "starlette", "uvicorn"},
+    ),
+    tables=("construction/workflows/services/*.toml",),
+)
 SOLVER = Bundle(
     "benchmint_solver",
     "Computes an answer from the data tools",
     "construction.grading.solver_command",
 )
 _DISTRIBUTIONS = ("mcp", "numpy", "orjson", "polars", "pydantic", "rapidfuzz")
+_OF_SERVICES = ("mcp", "orjson", "pydantic")
 _UNTESTED = "# Untested: this image was not built when the release was exported."
 _PROGRAM = 0o755
 
@@ -59,6 +70,20 @@ def write_server(tables: Path, folder: Path) -> None:
         "COPY requirements.txt .\nRUN pip install --no-cache-dir -r requirements.txt\n"
         "COPY server/ server/\nCOPY data/ data/\nUSER nobody\n"
         'CMD ["python", "-I", "-B", "server", "data", "--http", "8765"]\n',
+        encoding="utf-8",
+    )
+
+
+def write_services(folder: Path) -> None:
+    """Write the server of services, which serves any world: that beside it, in its image."""
+    write_bundle(folder / "server", SERVICES)
+    (folder / "requirements.txt").write_text(pins(_OF_SERVICES), encoding="utf-8")
+    (folder / "Dockerfile").write_text(
+        f"{_UNTESTED}\n{_base()}WORKDIR /services\nRUN mkdir /state && chown nobody /state\n"
+        "COPY requirements.txt .\nRUN pip install --no-cache-dir -r requirements.txt\n"
+        "COPY server/ server/\nCOPY world.json .\nUSER nobody\n"
+        'CMD ["python", "-I", "-B", "server", "world.json", "--state", "/state/state.sqlite", '
+        '"--http", "8765"]\n',
         encoding="utf-8",
     )
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from construction.grading.spec import spec_of
+from construction.grading.spec import REPORT, spec_of
 from construction.grading.walk import computable
 from construction.statements.questions.operations import TOOLS
 from data.atomic import remove_leftovers, replacing_dir
@@ -30,12 +30,13 @@ class ExportRunning(BenchmintError):
 class Export:
     """A release and what of it leaves: with `with_private`, the grader's half too.
 
-    `left_out` are the ids of tasks that no other runner could work on.
+    `services` are the tools of workflow tasks by task id: operations of services. These tasks leave
+    with the private half alone: what services hold is part of it.
     """
 
     release: ReleasedTasks
     with_private: bool = False
-    left_out: frozenset[str] = frozenset()
+    services: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def spec(self, task: ReleasedTask) -> dict[str, Any]:
         """What grading needs of a task, as JSON. Raises InputError without the private half."""
@@ -44,16 +45,34 @@ class Export:
 
     def computable_steps(self, task: ReleasedTask) -> dict[str, Any] | None:
         """The reference steps, if data tools alone carry them out; no gold answer among them."""
-        whole = self.release.grading(task.candidate.task_id)
-        if not computable(spec_of(whole)):
+        if not computable(spec_of(self.release.grading(task.candidate.task_id))):
             return None
+        return self._steps(task)
+
+    def steps_to_carry_out(self, task: ReleasedTask) -> dict[str, Any] | None:
+        """The reference steps, if the tools that are served carry them out.
+
+        Those of workflow tasks end in a report, the answer that the reference solution gave.
+        """
+        if task.candidate.task_id not in self.services:
+            return self.computable_steps(task)
+        whole = self._steps(task)
+        has_report = [step["operation"] for step in whole["steps"][-1:]] == [REPORT]
+        return whole if has_report else None
+
+    def _steps(self, task: ReleasedTask) -> dict[str, Any]:
+        whole = self.release.grading(task.candidate.task_id)
         return {name: whole[name] for name in ("task_id", "steps")}
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The ids of the workflow tasks, if they cannot leave."""
+        return frozenset() if self.with_private else frozenset(self.services)
 
     def tasks(self) -> Iterator[ReleasedTask]:
         """The tasks by id, but for those that are left out."""
-        for task_id in sorted(self.release.tasks):
-            if task_id not in self.left_out:
-                yield self.release.tasks[task_id]
+        for task_id in sorted(self.release.tasks.keys() - self.left_out):
+            yield self.release.tasks[task_id]
 
 
 @contextmanager

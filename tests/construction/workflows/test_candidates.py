@@ -10,7 +10,7 @@ from pathlib import Path
 
 from construction.grading.attacks import attacks
 from construction.grading.bundle import write_bundle
-from construction.grading.spec import spec_of
+from construction.grading.spec import REPORT, spec_of
 from construction.workflows.agent_tools import split_tool_name
 from construction.workflows.candidates import DIFFICULTY_RULE, candidate_of, item_id
 from construction.workflows.contracts import Request
@@ -39,11 +39,13 @@ def test_a_candidate_says_where_it_came_from_and_what_it_offers() -> None:
 
 
 def test_its_steps_are_requests_that_lead_to_the_same_state() -> None:
+    *steps, report = CANDIDATE.steps
     requests = []
-    for step in CANDIDATE.steps:
+    for step in steps:
         service, _, operation = step.operation.partition(".")
         requests.append(Request(service, operation, step.arguments))
     reference = perform(DRAFT, SCENARIO)
+    assert (report.operation, report.arguments) == (REPORT, {"answer": reference.answer})
     assert replay(DRAFT.world, requests, None).digest == reference.digest
     assert len(requests) <= CANDIDATE.budget.turns
 

@@ -82,11 +82,11 @@ def test_the_world_is_released_in_the_private_half_alone(released: tuple[Path, s
         tasks.world(other)
 
 
-def test_exports_leave_a_workflow_task_out_and_say_so(
+def test_exports_without_the_private_half_leave_a_workflow_task_out_and_say_so(
     released: tuple[Path, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     snapshot, task_id = released
-    export_inspect_command(snapshot, tmp_path / "inspect", with_private=True)
+    export_inspect_command(snapshot, tmp_path / "inspect")
     printed = capsys.readouterr()
     assert f"1 workflow tasks are left out, the first {task_id}" in printed.err
     rows = (tmp_path / "inspect" / "tasks.jsonl").read_text(encoding="utf-8").splitlines()

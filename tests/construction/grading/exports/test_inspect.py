@@ -171,13 +171,15 @@ def test_a_model_answers_by_the_tools_that_the_export_serves(
     assert results[: len(moves)] == [answer(database, *move).text for move in moves]
 
 
-def test_an_agent_has_the_data_tools_and_no_way_to_files(snapshot: Path, package: Path) -> None:
+def test_an_agent_has_the_data_tools_and_no_way_to_files(
+    snapshot: Path, package: Path, tmp_path: Path
+) -> None:
     question, judged, _ = ids(sample_export(snapshot, with_private=True))
     module = loaded(package)
     samples = {sample.id: sample for sample in module.benchmint().dataset}
     assert samples[question].sandbox is None
     assert samples[question].files == {}
-    (source,) = module.tools_for(samples[question].metadata)
+    (source,) = module.tools_for(samples[question].metadata, tmp_path / "state.sqlite")
     assert hasattr(source, "tools")  # the server's; a shell would be a tool
     assert set(samples[judged].files) == {f"inputs/{HOSTILE_NAME}"}
     image = Path(samples[judged].sandbox.config)

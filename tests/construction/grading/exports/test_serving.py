@@ -15,9 +15,15 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from construction.grading.bundle import write_bundle
-from construction.grading.exports.serving import SOLVER, write_client, write_server
+from construction.grading.exports.serving import (
+    SOLVER,
+    write_client,
+    write_server,
+    write_services,
+)
 from construction.statements.tools.agent_tools import answer
 from construction.statements.tools.call_log import CallLog
+from construction.workflows.declaration import service_names
 from data.errors import InputError
 from flows.evaluate.table_server import build_server
 from tests.construction.grading.exports.sample import TOOLS, ids, sample_export
@@ -157,3 +163,22 @@ def test_only_the_three_served_tables_leave(tables: Path, tmp_path: Path) -> Non
     assert names == {"companies.parquet", "series.parquet", "points.parquet"}
     with pytest.raises(InputError, match="expected the tables behind the tools that tasks name"):
         write_server(tmp_path, tmp_path / "tables")
+
+
+def test_the_server_of_services_has_all_of_them_and_nothing_of_this_project(
+    tmp_path: Path,
+) -> None:
+    write_services(tmp_path)
+    declared = tmp_path / "server/benchmint_services/construction/workflows/services"
+    assert [path.stem for path in sorted(declared.iterdir())] == [*service_names()]
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path / 'server')!r});"
+        "from benchmint_services.flows.services.exported_command import main;"
+        "print(sorted(m for m in sys.modules if m.split('.')[0] in "
+        "('construction', 'data', 'flows', 'fastapi', 'polars', 'inspect_ai')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-B", "-c", code],
+        capture_output=True, text=True, cwd="/", check=True, env=CLEAN,
+    )  # fmt: skip
+    assert done.stdout.strip() == "[]"
