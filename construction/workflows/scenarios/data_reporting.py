@@ -148,6 +148,7 @@ _MONTH_PROMPTS = (
     "Append 'March: <number> tickets, <average> hours' to my note 'Help desk figures' and report "
     "the three values.",
 )
+_EARLIER = "January: 14 tickets, 9.4 hours\n\nFebruary: 11 tickets, 7.8 hours"
 _TEAMS = ("Network", "Workplace", "Applications")
 
 
@@ -172,9 +173,8 @@ def _month(number: int, seed: int) -> Draft:
             teams.append(team)
     assert max(teams, key=teams.count) == main
     average = f"{_tenth(hours):.1f}"
-    earlier = "January: 14 tickets, 9.4 hours\n\nFebruary: 11 tickets, 7.8 hours"
     note = story.add(
-        "notes", "notes", "note", title="Help desk figures", author=ACTOR, body=earlier
+        "notes", "notes", "note", title="Help desk figures", author=ACTOR, body=_EARLIER
     )
     for title in ("Holiday plans", "Questions for IT", "Help desk contacts"):
         story.add(
@@ -183,7 +183,7 @@ def _month(number: int, seed: int) -> Draft:
     line = f"March: {len(hours)} tickets, {average} hours"
     story.sets(
         note, "The figures are noted below the earlier ones.", free=("updated_at",),
-        body={"matches": f"^{re.escape(earlier)}\\s+{re.escape(line)}\\s*$"},
+        body={"matches": f"^{re.escape(_EARLIER)}\\s+{re.escape(line)}\\s*$"},
     )  # fmt: skip
     lead = "Resolved means that the ticket has a time of resolution; that time decides the month."
     house_rule(story, "Counting tickets", lead, _MONTH, "service")

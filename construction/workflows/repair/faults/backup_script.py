@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from construction.workflows.repair.checks import printed_lines, runs, shared, swap
-from construction.workflows.repair.drafts import Files, Repair, RepairDraft
+from construction.workflows.repair.drafts import Change, Files, Repair, RepairDraft
 from construction.workflows.repair.drawing import Draw, stamp
 from data.contracts.candidate import Check
 
@@ -138,11 +138,6 @@ def _build(number: int, seed: int) -> RepairDraft:
         _names_missing(keeps=rule != "missing"),
     ]
 
-    def undone(files: dict[str, bytes]) -> None:
-        files[_FILE] = inputs[_FILE]
-
-    ends = swap(_FILE, "failed=1\n        continue", "failed=1\n        break")
-
     return RepairDraft(
         generator=REPAIR.name,
         rule=rule,
@@ -151,12 +146,20 @@ def _build(number: int, seed: int) -> RepairDraft:
         inputs=inputs,
         delivers=(_FILE,),
         checks=shared(checks),
-        mutants={
-            "mended": ends if rule == "missing" else undone,
-            "same": swap(_FILE, _NOTE, f'case "$name" in p*) continue;; esac\n    {_NOTE}'),
-            "named": swap(_FILE, 'missing: $name" >&2', 'missing: $name"'),
-        },
-    )  # fmt: skip
+        mutants=_mutants(rule, inputs[_FILE]),
+    )
+
+
+def _mutants(rule: str, original: bytes) -> dict[str, Change]:
+    def undone(files: dict[str, bytes]) -> None:
+        files[_FILE] = original
+
+    ends = swap(_FILE, "failed=1\n        continue", "failed=1\n        break")
+    return {
+        "mended": ends if rule == "missing" else undone,
+        "same": swap(_FILE, _NOTE, f'case "$name" in p*) continue;; esac\n    {_NOTE}'),
+        "named": swap(_FILE, 'missing: $name" >&2', 'missing: $name"'),
+    }
 
 
 _SAID = {
