@@ -179,7 +179,7 @@ def _sources(
 def _quotas(bench: Bench, category: Category) -> Mapping[str, int]:
     quotas = bench.declaration.quotas
     if quotas:
-        return quotas.get(category, {})
+        return {str(level): n for level, n in quotas.get(category, {}).items()}
     return dict.fromkeys(("easy", "medium", "hard"), UNLIMITED)
 
 

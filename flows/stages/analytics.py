@@ -157,7 +157,11 @@ def _make(work: Work, out: Path) -> None:
     original = read_files(root, declaration)
     recipe: AnalyticsRecipe = run.recipe.analytics
     if recipe.quotas == "signals":
-        quotas = market_quotas(declaration.quotas, task_weights(work.folders(SIGNALS)))
+        wanted = {
+            str(category): {str(level): n for level, n in levels.items()}
+            for category, levels in declaration.quotas.items()
+        }
+        quotas = market_quotas(wanted, task_weights(work.folders(SIGNALS)))
         declaration = declaration.model_copy(update={"quotas": quotas})
     environment = Environment(declaration, root, original, replaced)
     with bench_of(environment) as bench:
