@@ -13,9 +13,7 @@ NEED_MORE = {
     "evaluation",
     "judging",
     "judging_replay_server",
-    "reading_packets",
     "task_labels",
-    "workflow_release",
 }  # a folder; by judging_replay
 
 
