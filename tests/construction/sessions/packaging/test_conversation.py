@@ -1,0 +1,45 @@
+"""What a task lacks is counted, and the day of a public log is carried into its request."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from construction.judging.preflight import GATE, PreflightConfig
+from construction.judging.signals import measure
+from construction.sessions.packaging.package import Identity, Packaged, package
+from data.contracts import Disclosure, Fixture, TaskInstance
+from tests.construction.sessions.instances import said
+
+NOON = 1930564800.0  # 2031-03-06 UTC
+
+
+def packaged(instance: TaskInstance, path: str, disclosure: Disclosure) -> Packaged:
+    fixture = Fixture(path=path, sha256="0" * 64, bytes=900, media_type="x/y")
+    return package(instance, [fixture], Identity("t", "s", disclosure))
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "reason"),
+    [
+        ("Rename the pdf file after its number.", "mail/a.eml", "preflight.missing_object"),
+        ("Flag every overdue loan in the list.", "loans.csv", "preflight.unknown_day"),
+        ("Which cabin did I book on the ferry?", "cabins.xlsx", "preflight.unknown_asker"),
+    ],
+)
+def test_what_nothing_says_is_a_reason_of_its_own(text: str, path: str, reason: str) -> None:
+    actual = packaged(said(text), path, Disclosure.PUBLIC)
+    verdict = GATE.judge(measure(actual.case, actual.conversation), PreflightConfig())
+    assert verdict.reason == reason
+
+
+def test_the_day_of_a_public_log_is_said_in_the_request() -> None:
+    typed = said("Flag every overdue loan in the list.")
+    dated = replace(typed, user_turns=tuple(replace(t, at=NOON) for t in typed.user_turns))
+    public = packaged(dated, "loans.csv", Disclosure.PUBLIC)
+    assert "Today is 2031-03-06." in public.case.request
+    assert "Today is 2031-03-06." in public.candidate.prompt
+    assert public.conversation.day_unknown == ()
+    other = next(kind for kind in Disclosure if kind is not Disclosure.PUBLIC)
+    assert packaged(dated, "loans.csv", other).conversation.day_unknown == ("overdue",)
