@@ -55,8 +55,9 @@ def _serve(world: Path, state: Path, port: int) -> None:
     """Serve one instance, the one in `state` if it is there, until interrupted."""
     # FastAPI and the protocol package take a second to import: other commands do not wait.
     from construction.workflows.world_file import read_world
+    from flows.mcp_serving import PATH as MCP_PATH
     from flows.services.instance import Instance
-    from flows.services.serve import MCP_PATH, serve_instances
+    from flows.services.serve import serve_instances
     from flows.services.tokens import Instances
 
     instances = Instances()

@@ -270,12 +270,12 @@ class Declaration(StageConfig):
     def _lost_columns(self) -> Iterator[str]:
         """What asks for a table or a column that is not declared."""
         columns = {table.name: table.names for table in self.tables}
-        asked: list[tuple[str, str | None, str | None]] = [
+        needs: list[tuple[str, str | None, str | None]] = [
             *((f"metric {each.name}", each.table, each.column) for each in self.metrics),
             *((f"fact {each.name}", each.table, each.column) for each in self.facts),
             *((f"slots {name}", each.table, each.column) for name, each in self.slots.items()),
         ]
-        for what, table, column in asked:
+        for what, table, column in needs:
             if table is not None and table not in columns:
                 yield f"{what}: no table {table}"
             elif table is not None and column not in columns[table]:
