@@ -6,11 +6,12 @@ restricted either one suffices, as in Vixie cron. Imports the standard library a
 
 from __future__ import annotations
 
+import calendar
 import datetime as dt
 import re
 from dataclasses import dataclass
 
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTHS = [name.lower() for name in calendar.month_abbr[1:]]
 _DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 _MACROS = {
     "@yearly": "0 0 1 1 *",

@@ -84,7 +84,7 @@ PLAN: tuple[Row, ...] = (
     _row(_OC, "refined_once", channel="wechat", thanks=True, style=_INBOUND, plants="tripwires"),
     _row(_PI, "compacted", damage="non_object"),
     _row(_OC, "single", channel="email", style=_MARKER, plants="by_host"),
-    _row(_CJ, "single", style=_MARKER, beside="gemini"),
+    _row(_CJ, "single", style=_MARKER, beside="kiro"),
     _row(_OC, "collected", channel="feishu_group", style=_INBOUND),
     _row(_CC, "refined", damage="truncated_tail"),
     _row(_OC, "collected", channel="slack", style=_MARKER, beside="trajectory"),

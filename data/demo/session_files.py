@@ -205,19 +205,17 @@ def _readme(session: DemoSession, _: Written) -> list[Written]:
     return [_unread(path, "file.unsupported_format", "not_a_session_log", text)]
 
 
-def _gemini(session: DemoSession, _: Written) -> list[Written]:
+def _kiro(session: DemoSession, _: Written) -> list[Written]:
     """A log in a format that is not supported."""
     document = {
-        "sessionId": session.script.session_id,
-        "projectHash": session.script.digest,
-        "startTime": "2025-03-04T09:00:00.000Z",
-        "messages": [
-            {"id": "1", "type": "user", "content": "Sum up the attached minutes."},
-            {"id": "2", "type": "gemini", "content": "Here is the summary."},
+        "conversation_id": session.script.session_id,
+        "history": [
+            {"user": {"content": "Sum up the attached minutes."}},
+            {"assistant": {"content": "Here is the summary."}},
         ],
     }
     path = f"other/session-{session.script.block:05d}.json"
-    return [_unread(path, "file.unsupported_format", "gemini", orjson.dumps(document))]
+    return [_unread(path, "file.unsupported_format", "kiro", orjson.dumps(document))]
 
 
 def _trajectory(session: DemoSession, written: Written) -> list[Written]:
@@ -256,7 +254,7 @@ _BESIDE: dict[str, Callable[[DemoSession, Written], list[Written]]] = {
     "copy": _copy,
     "bak": _bak,
     "readme": _readme,
-    "gemini": _gemini,
+    "kiro": _kiro,
     "trajectory": _trajectory,
     "empty": _empty,
     "link": _link,

@@ -82,7 +82,7 @@ def _pilot(
 
     environment.apply()  # before Prefect is imported
     from flows.build_lock import taking_turns
-    from flows.pilots import next_release, pilot
+    from flows.evaluate.pilots import next_release, pilot
 
     recipe, runtime = settings.recipe, settings.runtime
     with taking_turns(runtime.out):

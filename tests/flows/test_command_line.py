@@ -281,7 +281,7 @@ def test_an_interrupted_command_says_what_it_leaves(
         raise KeyboardInterrupt
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("flows.commands.build._checked", interrupted)
+    monkeypatch.setattr("flows.commands.build.checked_settings", interrupted)
     monkeypatch.setattr("flows.commands.staging.query_text", interrupted)
     code, _, error = _run(arguments, monkeypatch, capsys)
     assert (code, error.splitlines()[-1]) == (130, said)

@@ -21,8 +21,8 @@ from data.releases.guarded import require_guarded
 from data.snapshot import verify, write_snapshot
 from flows.deployed import evaluate_snapshot
 from flows.evaluate.closed_off import Job, PilotsStopped, readable, run_closed_off
+from flows.evaluate.pilots import best_first
 from flows.evaluate.request import Request, requests_of
-from flows.pilots import best_first
 from tests.data.snapshot.sample import release
 from tests.demo import Demo
 from tests.flows.command import benchmint, command, environment

@@ -31,6 +31,7 @@ from data.stages import Results, run_stage
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from flows.stages import preflight
+from flows.stages.informative import INFORMATIVE
 from flows.stages.preflight import PREFLIGHT
 from flows.stages.sandbox_preflight import SANDBOX_PREFLIGHT
 from flows.stages.selection import SELECT, chosen_candidates
@@ -124,7 +125,7 @@ def test_the_recipe_admits_or_refuses_what_only_a_judge_can_score(
 
 def test_only_survivors_can_be_selected(tmp_path: Path) -> None:
     run, results, _ = run_preflight(tmp_path, [task for task, _ in PLANTED.values()])
-    for stage in (SANDBOX_PREFLIGHT, SELECT):
+    for stage in (INFORMATIVE, SANDBOX_PREFLIGHT, SELECT):
         run_stage(run, stage, results)
     (selected,) = results.outputs["select"]
     chosen = {task.task_id for task in chosen_candidates(selected)}
