@@ -42,6 +42,7 @@ BENCHMARKS = (
     "graded_answers",
     "answer_words",
     "real_requests",
+    "question_reading",
     "session_reading",
     "mentions",
     "anonymization_settings",

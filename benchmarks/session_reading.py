@@ -68,10 +68,10 @@ def read_rejections(path: Path) -> dict[int, Rejection]:
     }
 
 
-def released_text(readers: Mapping[str, Mapping[int, Score]]) -> str:
-    """The part of the page on released tasks; misses first."""
+def released_text(readers: Mapping[str, Mapping[int, Score]], bar: float = _BAR) -> str:
+    """The part of the page on released tasks; `bar`: the share that scores 2 or more."""
     head = ("reader", "tasks", "score 2 or more", "bar", "score 0", "bar", "0", "1", "2", "3")
-    text = table(head, [_scores_row(name, rows) for name, rows in readers.items()])
+    text = table(head, [_scores_row(name, rows, bar) for name, rows in readers.items()])
     first, second = readers.values()
     pairs = [(first[number].score, second[number].score) for number in sorted(first)]
     good = [[str(score >= _GOOD) for score in side] for side in zip(*pairs, strict=True)]
@@ -94,10 +94,10 @@ def _classes(
     return table(("class", *readers), rows)
 
 
-def _scores_row(name: str, rows: Mapping[int, Score]) -> list[str]:
+def _scores_row(name: str, rows: Mapping[int, Score], bar: float) -> list[str]:
     counts = Counter(row.score for row in rows.values())
     good = sum(counts[score] for score in _SCORES if score >= _GOOD)
-    is_held = good >= _BAR * len(rows)
+    is_held = good >= bar * len(rows)
     return [
         name,
         str(len(rows)),
