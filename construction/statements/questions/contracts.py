@@ -105,6 +105,14 @@ class Sharpening(StrEnum):
     FILING = "filing"
 
 
+class FilingKind(StrEnum):
+    """What a question calls the value of the filing that it names."""
+
+    REPORTED = "as reported"  # a comparative figure of a filing about a later period
+    RESTATED = "as restated"
+    ORIGINAL = "as originally reported"  # a later filing gives another value
+
+
 class FlowSide(StrEnum):
     """What a negative number means in a part of a cash flow statement."""
 
@@ -206,6 +214,7 @@ class Combined:
 class Question:
     """A question with its answer; `text` and `guideline` reveal nothing about the value.
 
+    `point_id` is what was drawn, `point` what is asked for: the same, or the value it replaced.
     `means` says what makes it harder than its level's words; `combined` is the second value.
     """
 

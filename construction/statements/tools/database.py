@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from construction.statements.model import COMPANIES, POINTS, SERIES, read_tables
+from construction.statements.model import COMPANIES, HISTORY, POINTS, SERIES, read_tables
 from data.text.folding import fold_width, fold_words
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -108,7 +108,8 @@ class NameKey:
 class Database:
     """Companies sorted by id; `series` and `points` sorted by company, with their slices.
 
-    `exact` maps folded tickers, ids and source ids to positions in `companies`.
+    `exact` maps folded tickers, ids and source ids to positions in `companies`, `replaced` a point
+    to the values of earlier filings, oldest first.
     """
 
     companies: Sequence[Record]
@@ -120,6 +121,7 @@ class Database:
     series_slices: Mapping[str, tuple[int, int]]
     point_slices: Mapping[str, tuple[int, int]]
     owners: Mapping[str, str]
+    replaced: Mapping[str, Sequence[Record]]
 
     def company(self, company_id: str) -> Record | None:
         position = self.by_id.get(company_id)
@@ -135,9 +137,11 @@ class Database:
 
 
 def open_database(folder: Path) -> Database:
-    """The companies, series and points of `folder`, indexed. Raises InputError."""
-    tables = read_tables(folder, (COMPANIES, SERIES, POINTS))
-    return index_database(tables["companies"], tables["series"], tables["points"])
+    """The companies, series, points and replaced values of `folder`, indexed. Raises InputError."""
+    tables = read_tables(folder, (COMPANIES, SERIES, POINTS, HISTORY))
+    return index_database(
+        tables["companies"], tables["series"], tables["points"], tables["history"]
+    )
 
 
 def database_of(folder: Path) -> Database | None:
@@ -145,8 +149,13 @@ def database_of(folder: Path) -> Database | None:
     return open_database(folder) if (folder / f"{COMPANIES.name}.parquet").is_file() else None
 
 
-def index_database(companies: pl.DataFrame, series: pl.DataFrame, points: pl.DataFrame) -> Database:
-    """Index the three tables; the order of their rows does not matter."""
+def index_database(
+    companies: pl.DataFrame,
+    series: pl.DataFrame,
+    points: pl.DataFrame,
+    history: pl.DataFrame | None = None,
+) -> Database:
+    """Index the tables; the order of their rows does not matter."""
     records = companies.sort("company_id").to_dicts()
     ordered = series.sort(
         ["company_id", "statement", "row_order", "name", "series_id"], nulls_last=True
@@ -166,7 +175,18 @@ def index_database(companies: pl.DataFrame, series: pl.DataFrame, points: pl.Dat
         series_slices=_slices(ordered),
         point_slices=_slices(newest),
         owners=dict(zip(ordered["series_id"], ordered["company_id"], strict=True)),
+        replaced={} if history is None else _replaced(history),
     )
+
+
+def _replaced(history: pl.DataFrame) -> dict[str, list[Record]]:
+    replaced: dict[str, list[Record]] = {}
+    columns = ("replaced_by", "value", "document", "filed", "point_id")
+    for record in (
+        history.select(columns).sort("filed", "document", "point_id").iter_rows(named=True)
+    ):
+        replaced.setdefault(record["replaced_by"], []).append(record)
+    return replaced
 
 
 def _slices(frame: pl.DataFrame) -> dict[str, tuple[int, int]]:
