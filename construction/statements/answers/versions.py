@@ -10,8 +10,8 @@ from construction.statements.answers.passage import Passage
 from data.text.lexicon import load_table
 
 _REACH = 160  # characters on either side of an amount
-_BREAK = 40  # a comma or a new sentence between words and amount counts as that many characters
-_STOPS = re.compile(r"[,.;、。;,]")
+_BREAK = 40  # characters that a comma, a conjunction or a new sentence between both counts as
+_STOPS = re.compile(r"[,.;、。;,]|\b(?:and|but|then|versus|which|while)\b")
 _LISTED = load_table(__package__, "versions.toml")
 
 

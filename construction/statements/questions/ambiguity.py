@@ -142,6 +142,7 @@ def _read_companies(frame: pl.DataFrame) -> Iterable[Company]:
             ticker=row["ticker"] or None,
             name=name,
             core=core_name(name),
+            fiscal_year_end=row["fiscal_year_end"],
         )
 
 

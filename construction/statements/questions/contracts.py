@@ -111,6 +111,7 @@ class FilingKind(StrEnum):
     REPORTED = "as reported"  # a comparative figure of a filing about a later period
     RESTATED = "as restated"
     ORIGINAL = "as originally reported"  # a later filing gives another value
+    ANNOUNCED = "as announced"  # a forecast, in the filing that made it
 
 
 class FlowSide(StrEnum):
@@ -144,7 +145,7 @@ STEPS: dict[Cause, tuple[Sharpening, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A company as questions need it."""
+    """A company as questions need it; `fiscal_year_end` is MM-DD."""
 
     company_id: str
     source: str
@@ -152,6 +153,7 @@ class Company:
     ticker: str | None
     name: str
     core: tuple[str, ...]
+    fiscal_year_end: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from construction.statements.questions.contracts import (
 from construction.statements.questions.naming import (
     by_register,
     by_ticker,
+    ends_on_weekday,
     needs_days,
     period_words,
 )
@@ -94,7 +95,11 @@ def words_of(
         metric=metric,
         location=location,
         line=f"{line}{location}" if line else "",
-        period=period_words(slots.point, dated=Sharpening.DATES in slots.sharpened),
+        period=period_words(
+            slots.point,
+            dated=Sharpening.DATES in slots.sharpened,
+            by_weekday=ends_on_weekday(slots.company.fiscal_year_end),
+        ),
         unit=amount.unit_phrase,
         filing=_filing(slots, database),
         sign=phrase.clause,
@@ -109,16 +114,18 @@ def first_sharpenings(series: Series, point: Point, database: Database) -> tuple
     filing of a value that another filing may give otherwise."""
     steps = [*_first_places(series)]
     steps += [Sharpening.DATES] if needs_days(point) else []
-    steps += [Sharpening.FILING] if point.filed and _filing_kind(point, database) else []
+    steps += [Sharpening.FILING] if point.filed and _filing_kind(series, point, database) else []
     return tuple(steps)
 
 
-def _filing_kind(point: Point, database: Database) -> FilingKind | None:
+def _filing_kind(series: Series, point: Point, database: Database) -> FilingKind | None:
     """Why a question names the filing; None for a value of the period that its filing is about."""
     if point.replaced_by:
         return FilingKind.ORIGINAL
     if other_values(point, database):
         return FilingKind.RESTATED
+    if series.statement == Statement.GUIDANCE:
+        return FilingKind.ANNOUNCED
     is_later = is_comparative(point.period_end, database.ends.get(point.document))
     return FilingKind.REPORTED if is_later else None
 
@@ -235,7 +242,7 @@ def _filing(slots: Slots, database: Database) -> str:
     filed = slots.point.filed
     if Sharpening.FILING not in slots.sharpened or filed is None:
         return ""
-    kind = _filing_kind(slots.point, database) or FilingKind.REPORTED
+    kind = _filing_kind(slots.series, slots.point, database) or FilingKind.REPORTED
     return f"{kind} in the filing of {write_date(filed)}"
 
 

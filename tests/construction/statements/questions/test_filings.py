@@ -125,6 +125,66 @@ def test_an_original_that_is_zero_or_of_the_same_day_is_not_asked_for() -> None:
         assert "as restated" in question_of(book, point).text
 
 
+def cash_flow(order: tuple[str, ...]) -> str:
+    """The question about the change in cash of a statement with these rows."""
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    points = {}
+    for at, label in enumerate(order, 1):
+        line = book.line(company, f"Cash flow statement | {label}")
+        points[label] = book.value(line, f"{at}000000", line=at, filed=NEW)
+        book.row(at, label, line, company_id=company)
+    return question_of(book, points["Cash, Period Increase (Decrease)"]).text
+
+
+def test_a_change_in_cash_above_the_exchange_effect_says_that_it_lacks_it() -> None:
+    change, effect = "Cash, Period Increase (Decrease)", "Effect of Exchange Rate on Cash"
+    words = "before the effect of exchange rate changes"
+    assert words in cash_flow((change, effect, "Cash at End of Period"))
+    assert words not in cash_flow((effect, change, "Cash at End of Period"))
+    assert words not in cash_flow((change, "Cash at End of Period"))
+
+
+def test_the_label_as_filed_follows_a_tag_that_says_something_else() -> None:
+    for filed, shown in {"Financing costs": True, "Payments of debt costs": False}.items():
+        book = Book()
+        company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+        line = book.line(company, "Cash flow statement | Payments of Debt Restructuring Costs")
+        point = book.value(line, "19000000", filed=NEW)
+        book.row(1, filed, line, company_id=company)
+        text = question_of(book, point).text
+        named = "payments of debt restructuring costs (the line item “Financing costs”)"
+        assert (named in text) == shown
+
+
+@pytest.mark.parametrize(
+    ("year_end", "words"),
+    [
+        ("01-30", "as of the balance sheet date nearest to January 31, 2010"),
+        ("01-31", "as of January 31, 2010"),
+        (None, "as of January 31, 2010"),
+    ],
+)
+def test_balances_of_years_that_end_on_a_weekday_have_no_invented_day(
+    year_end: str | None, words: str
+) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec", fiscal_year_end=year_end)
+    line = book.line(company, "Balance sheet | Goodwill")
+    point = book.value(line, "5000000", date(2010, 1, 31), months=0, filed=NEW)
+    assert words in question_of(book, point).text.replace("As of", "as of")
+
+
+def test_a_forecast_names_the_day_on_which_it_was_announced_and_its_period() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    line = book.line(company, "Guidance | Operating income")
+    point = book.value(line, "6000000", date(2011, 3, 31), filed=NEW)
+    text = question_of(book, point).text
+    assert "as announced in the filing of June 25, 2010" in text
+    assert "fiscal year 2011" in text
+
+
 def test_levels_record_the_restatement() -> None:
     assert Means.RESTATED not in versions()[True][1].means
     assert versions()[True][1].level is Level.EASY
