@@ -16,6 +16,7 @@ COMPANIES = Table(
         "ticker": (pl.String, "ticker or security code; null if unknown"),
         "name": (pl.String, "name in English, or the only one known"),
         "name_local": (pl.String, "name in the filing's language; null if English"),
+        "name_kana": (pl.String, "how the local name is read, in kana; null if unknown"),
         "country": (pl.String, "ISO 3166 alpha-2 code of the headquarters"),
         "exchange": (pl.String, "exchange; null if unknown"),
         "us": (pl.Boolean, "traded on a US exchange, depositary receipts included"),

@@ -32,8 +32,10 @@ _LEGAL_WORDS = frozenset(
 # general and limited partnership, and the abbreviations of the first two.
 _LEGAL_PARTS = re.compile(
     "株式会社|有限会社|合同会社|合資会社|合名会社|股份有限公司|有限公司|주식회사"
+    "|カブシキガイシャ|カブシキカイシャ|ユウゲンガイシャ|ゴウドウガイシャ"
 )
 _LEGAL_SHORT = re.compile(r"\((?:株|有)\)")
+_KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
 Scores = NDArray[np.float64]
 # Weights, relative to equality, of a text that contains the query as a phrase, its words in
 # any order, or something similar anywhere. Equality breaks the ties.
@@ -49,6 +51,11 @@ def core(text: str) -> str:
     bare = fold_words(_LEGAL_PARTS.sub(" ", _LEGAL_SHORT.sub(" ", plain)))
     words = [word for word in bare.split() if word not in _LEGAL_WORDS]
     return " ".join(words) or fold_words(text)
+
+
+def in_katakana(text: str) -> str:
+    """The text with hiragana as katakana, as registers write how a name is read."""
+    return text.translate(_KATAKANA)
 
 
 def fold_concept(concept: str) -> str:
@@ -213,6 +220,6 @@ def _names(records: Sequence[Record]) -> list[NameKey]:
     return [
         NameKey(position, fold_words(name), core(name))
         for position, record in enumerate(records)
-        for name in (record["name"], record["name_local"])
+        for name in (record["name"], record["name_local"], record["name_kana"])
         if name
     ]
