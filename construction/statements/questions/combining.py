@@ -237,7 +237,7 @@ def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:
     if harder.period and (earlier := undated(before)):
         later = "the same point" if not now.months else "the same period"
         return re.sub(r"^(?:for|at) ", "", earlier), f"{later} of the following fiscal year"
-    by_weekday = ends_on_weekday(harder.slots.company.fiscal_year_end)
+    by_weekday = ends_on_weekday(harder.slots.company)
     spans = (period_words(point, dated=True, by_weekday=by_weekday) for point in (before, now))
     first, second = (re.sub(r"^(?:for the period from|for|as of) ", "", span) for span in spans)
     return first, second

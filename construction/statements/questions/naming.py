@@ -7,8 +7,9 @@ from calendar import monthrange
 from collections.abc import Mapping
 from functools import lru_cache
 
+from construction.statements.periods.calendar import WEEK_YEARS
 from construction.statements.periods.words import describe, write_months, write_span
-from construction.statements.questions.contracts import Point
+from construction.statements.questions.contracts import Company, Point
 from construction.statements.questions.wording import WORDS
 from data.text.folding import fold_spaces, fold_width
 
@@ -139,9 +140,12 @@ def period_words(point: Point, *, dated: bool, by_weekday: bool = False) -> str:
     return f"for the period from {words}" if by_days else f"for {words}"
 
 
-def ends_on_weekday(year_end: str | None) -> bool:
-    """Is a fiscal year end (MM-DD) no last day of a month, as that of 52/53-week years?"""
-    month, _, day = (year_end or "").partition("-")
+def ends_on_weekday(company: Company) -> bool:
+    """Have its fiscal years 52 or 53 weeks: is it known for that, or is its year end no last day
+    of a month?"""
+    if company.company_id in WEEK_YEARS:
+        return True
+    month, _, day = (company.fiscal_year_end or "").partition("-")
     if not (month.isdecimal() and day.isdecimal() and 1 <= int(month) <= 12):
         return False
     return int(day) < monthrange(2010, int(month))[1]

@@ -14,13 +14,15 @@ from construction.statements.questions.wording import Phrase, has_foreign_letter
 
 Rows = Mapping[tuple[int, int], "Printed"]
 
-_MOST_SHARED = 0.25  # of the words of both labels: a tag's label that readers of the filing miss
+_MOST_SHARED = 0.34  # of the words of both labels: a tag's label that readers of the filing miss
 _MOST_WORDS = 12  # longer labels are sentences
 _CASH_CHANGE = re.compile(
     r"\b(?:change|increase|decrease)\b.*\bcash\b|\bcash\b.*\bincrease\b", re.I
 )
 _EXCHANGE = re.compile(r"\b(?:exchange|currenc(?:y|ies)|translation)\b", re.I)
-_UNLIKE = re.compile(r"[\"“”:;/*]|\b(?:see|note|page|less|deduct)\b|\d{2}", re.I)
+_UNLIKE = re.compile(r"[\"“”:;/*$\d]|\b(?:see|note|page|less|deduct)\b", re.I)
+# A tag split into words: the labels of taxonomies write small words small.
+_SPLIT_TAG = re.compile(r"(?<=\w )(?:And|By|For|From|In|Of|On|Or|To|With)\b")
 _NEAR = timedelta(days=20)  # by which days of one period differ between rounded and true ones
 
 
@@ -84,13 +86,15 @@ def shared_words(first: Phrase, second: Phrase) -> float:
 def unlike_label(rows: Rows, report: int | None, line: int | None, label: str) -> str:
     """The label of a row as filed, if it has hardly a word of `label`; else empty.
 
-    The label of a taxonomy's tag may be one that a reader of the filing would not recognise.
+    The label of a taxonomy's tag may be one that a reader of the filing would not recognise, and
+    a filer's own tag that was split into words reads like none.
     """
     row = None if report is None or line is None else rows.get((report, line))
     if row is None or not is_quotable(row.label):
         return ""
-    shared = shared_words(phrase_of(row.label), phrase_of(label))
-    return row.label.strip() if shared <= _MOST_SHARED else ""
+    filed, own = phrase_of(row.label), phrase_of(label)
+    most = 1.0 if _SPLIT_TAG.search(label) and filed.key != own.key else _MOST_SHARED
+    return row.label.strip() if shared_words(filed, own) <= most else ""
 
 
 def is_before_exchange(rows: Rows, report: int | None, line: int | None, label: str) -> bool:

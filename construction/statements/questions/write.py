@@ -10,7 +10,7 @@ from decimal import Decimal, localcontext
 from construction.statements.answers.check import check_answer
 from construction.statements.model import Statement
 from construction.statements.questions.ambiguity import Database, Slots, other_values
-from construction.statements.questions.amounts import Amount, amount_of, number_of
+from construction.statements.questions.amounts import Amount, amount_of, number_of, trimmed
 from construction.statements.questions.contracts import (
     FilingKind,
     FlowSide,
@@ -98,7 +98,7 @@ def words_of(
         period=period_words(
             slots.point,
             dated=Sharpening.DATES in slots.sharpened,
-            by_weekday=ends_on_weekday(slots.company.fiscal_year_end),
+            by_weekday=ends_on_weekday(slots.company),
         ),
         unit=amount.unit_phrase,
         filing=_filing(slots, database),
@@ -152,7 +152,7 @@ def _amount(slots: Slots, database: Database, config: QuestionConfig) -> Amount 
         return QuestionReason.NO_VALUE
     if not number and not config.ask_zero:
         return QuestionReason.ZERO_VALUE
-    exponent = database.exponents.get((point.document, point.report, series.unit), 0)
+    exponent = _exponent(point, series.unit, database)
     amount = amount_of(point.value, series.unit, series.label, exponent, config.max_decimals)
     if amount is not None:
         return _knowing_others(amount, number, other_values(point, database))
@@ -160,12 +160,20 @@ def _amount(slots: Slots, database: Database, config: QuestionConfig) -> Amount 
     return QuestionReason.UNKNOWN_UNIT if known is None else QuestionReason.TOO_PRECISE
 
 
+def _exponent(point: Point, unit: str, database: Database) -> int:
+    """The power of ten in which the statement reports; that of the filing which replaced it, if
+    nothing else of it stands."""
+    standing = database.points.get(point.replaced_by) if point.replaced_by else None
+    reports = [(one.document, one.report, unit) for one in (point, standing) if one is not None]
+    return next((database.exponents[key] for key in reports if key in database.exponents), 0)
+
+
 def _knowing_others(amount: Amount, number: Decimal, others: Sequence[Point]) -> Amount:
     """The amount whose gold answer also knows what other filings give; `number` is as filed."""
     filed = [value for point in others if (value := number_of(point.value)) is not None]
     with localcontext(prec=100):
         unit = amount.gold.value * amount.gold.scale / number if number else Decimal(1)
-        elsewhere = tuple(sorted({value * unit for value in filed}))
+        elsewhere = tuple(sorted({trimmed(value * unit) for value in filed}))
     return replace(amount, gold=replace(amount.gold, elsewhere=elsewhere))
 
 

@@ -50,7 +50,7 @@ def test_both_versions_are_asked_for_with_their_own_words_and_values() -> None:
     made = versions()
     first, last = made[True][1], made[False][1]
     assert "as originally reported in the filing of June 25, 2009" in first.text
-    assert (first.answer, first.gold.elsewhere) == ("4,900,000 US dollars", (Decimal(5000000),))
+    assert (first.answer, first.gold.elsewhere) == ("4.9 million US dollars", (Decimal(5000000),))
     assert "as restated in the filing of June 25, 2010" in last.text
     assert (last.answer, last.gold.elsewhere) == ("5 million US dollars", (Decimal(4900000),))
     assert first.point_id == first.point.replaced_by
