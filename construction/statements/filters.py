@@ -23,6 +23,12 @@ from data.tables import LEDGER
 STAGE = "filter_points"
 # Share of points that the seed dropped as computed or auto-generated (FinRetrieval, filters).
 SEED_DROPPED_SHARE = 0.09
+_BALANCE = r"(?i)cash|balance|beginning|end of|残高|現金"
+_FLOW_OF_A_DAY = (
+    (pl.col("statement") == Statement.CASH_FLOW)
+    & (pl.col("months") == 0)
+    & ~pl.col("label").fill_null("").str.contains(_BALANCE)
+)
 _CASH = r"(?i)cash|activities|キャッシュ|現金|活動"
 _ZERO = r"^[-+]?0*(?:\.0*)?$"
 
@@ -39,6 +45,7 @@ class FilterReason(StrEnum):
     NO_SERIES = "point.no_series"
     NO_ENGLISH_NAME = "company.no_english_name"  # not in the code list, or without one there
     NO_STATEMENT = "point.no_statement"  # its filing has no cash flow statement, only some items
+    FLOW_OF_A_DAY = "point.flow_of_a_day"  # an item of a cash flow statement without a length
     NOT_FILLED = "period.not_filled"  # `with_periods` has not run, or with another config
 
 
@@ -88,8 +95,8 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
     (in no statement), unknown series, untranslated, no category, company without an English name,
-    parenthetical, in no whole statement, blank, zero, implausible, no fiscal period. `statements`
-    already have names, categories and periods.
+    parenthetical, in no whole statement, a flow of one day, blank, zero, implausible, no fiscal
+    period. `statements` already have names, categories and periods.
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
@@ -107,7 +114,8 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
 def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     """All points with `reason`, null for those that are kept."""
-    about = statements.series.select("series_id", "statement", "label_method", "category")
+    columns = ("series_id", "statement", "label_method", "category", "label")
+    about = statements.series.select(columns)
     points = statements.points.with_columns(
         undated=period_reasons(statements.points, statements.companies, config.periods)
     )
@@ -136,6 +144,7 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         (pl.col("nameless").fill_null(value=False), FilterReason.NO_ENGLISH_NAME),
         (pl.col("bracketed").is_not_null(), FilterReason.PARENTHETICAL),
         (pl.col("cashless").is_not_null(), FilterReason.NO_STATEMENT),
+        (_FLOW_OF_A_DAY, FilterReason.FLOW_OF_A_DAY),
         (blank, FilterReason.BLANK),
         (config.reject_zero & pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
     ]

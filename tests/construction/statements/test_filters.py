@@ -44,7 +44,9 @@ def _point(name: str, **more: Any) -> dict[str, Any]:
 
 def test_items_of_a_cash_flow_statement_that_the_filing_does_not_have_are_not_asked_about() -> None:
     for label, reason in {"Depreciation": "point.no_statement", "現金の増減額": None}.items():
-        whole = _statements(_point("p", series_id="flow", document="doc", period_type="annual"))
+        whole = _statements(
+            _point("p", series_id="flow", document="doc", months=12, period_start=date(2010, 1, 1))
+        )
         about = series({"series_id": "flow", "category": "balance_sheet",
                         "statement": "Cash flow statement"})  # fmt: skip
         row = {"document": "doc", "statement": "Cash flow statement", "label": label}
@@ -52,6 +54,17 @@ def test_items_of_a_cash_flow_statement_that_the_filing_does_not_have_are_not_as
         rows = pl.concat([pl.DataFrame(schema=ROWS.schema), rows], how="diagonal")
         judged = filter_points(replace(whole, series=about, rows=rows), FilterConfig())
         assert judged.ledger["reason"].to_list() == ([reason] if reason else [])
+
+
+@pytest.mark.parametrize(
+    ("label", "reason"),
+    [("Fixed assets acquired", ["point.flow_of_a_day"]), ("Cash at end of period", [])],
+)
+def test_a_day_has_balances_of_cash_and_no_flows(label: str, reason: list[str]) -> None:
+    about = series({"series_id": "flow", "category": "cash_flow", "label": label,
+                    "statement": "Cash flow statement"})  # fmt: skip
+    whole = replace(_statements(_point("p", series_id="flow")), series=about)
+    assert filter_points(whole, FilterConfig()).ledger["reason"].to_list() == reason
 
 
 def _statements(*given: dict[str, Any]) -> Statements:
