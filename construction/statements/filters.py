@@ -24,10 +24,10 @@ STAGE = "filter_points"
 # Share of points that the seed dropped as computed or auto-generated (FinRetrieval, filters).
 SEED_DROPPED_SHARE = 0.09
 _BALANCE = r"(?i)cash|balance|beginning|end of|残高|現金"
-_FLOW_OF_A_DAY = (
-    (pl.col("statement") == Statement.CASH_FLOW)
-    & (pl.col("months") == 0)
-    & ~pl.col("label").fill_null("").str.contains(_BALANCE)
+_CASH_HELD = r"(?i)^cash(?:,? cash equivalents)?(?: and cash equivalents)?(?:, at carrying value)?$"
+_LABEL, _IS_DAY = pl.col("label").fill_null(""), pl.col("months") == 0
+_WRONG_LENGTH = (pl.col("statement") == Statement.CASH_FLOW) & (
+    (_IS_DAY & ~_LABEL.str.contains(_BALANCE)) | (~_IS_DAY & _LABEL.str.contains(_CASH_HELD))
 )
 _CASH = r"(?i)cash|activities|キャッシュ|現金|活動"
 _ZERO = r"^[-+]?0*(?:\.0*)?$"
@@ -45,7 +45,7 @@ class FilterReason(StrEnum):
     NO_SERIES = "point.no_series"
     NO_ENGLISH_NAME = "company.no_english_name"  # not in the code list, or without one there
     NO_STATEMENT = "point.no_statement"  # its filing has no cash flow statement, only some items
-    FLOW_OF_A_DAY = "point.flow_of_a_day"  # an item of a cash flow statement without a length
+    WRONG_LENGTH = "point.wrong_length"  # a flow of one day, or a balance of cash over months
     NOT_FILLED = "period.not_filled"  # `with_periods` has not run, or with another config
 
 
@@ -95,7 +95,7 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
     (in no statement), unknown series, untranslated, no category, company without an English name,
-    parenthetical, in no whole statement, a flow of one day, blank, zero, implausible, no fiscal
+    parenthetical, in no whole statement, of a wrong length, blank, zero, implausible, no fiscal
     period. `statements` already have names, categories and periods.
     """
     judged = _judged(statements, config)
@@ -144,7 +144,7 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         (pl.col("nameless").fill_null(value=False), FilterReason.NO_ENGLISH_NAME),
         (pl.col("bracketed").is_not_null(), FilterReason.PARENTHETICAL),
         (pl.col("cashless").is_not_null(), FilterReason.NO_STATEMENT),
-        (_FLOW_OF_A_DAY, FilterReason.FLOW_OF_A_DAY),
+        (_WRONG_LENGTH, FilterReason.WRONG_LENGTH),
         (blank, FilterReason.BLANK),
         (config.reject_zero & pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
     ]

@@ -215,10 +215,12 @@ def _text(
 ) -> str:
     company = f"{words.company} ({words.identified})" if words.identified else words.company
     before, now = _spans(question.point, pair.point, harder)
+    aside = words.location if words.location.startswith(",") else ""
+    company = f"{company}{aside}," if aside else company
     return (
         _TEXTS[pair.operation]
         .format(
-            metric=f"{words.metric.text}{words.location}",
+            metric=f"{words.metric.text}{'' if aside else words.location}",
             company=company,
             whole=other.metric.text,
             verb="were" if words.metric.plural else "was",

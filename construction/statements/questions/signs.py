@@ -20,9 +20,9 @@ _EITHER = tuple(
     for rule in _RULES["either"]
 )
 _TURNED = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _RULES["turned"])
-GAIN, _NEVER, _PAID, _LOSS, _CONTRA, _UNSIGNED = (
+GAIN, _NEVER, _PAID, _LOSS, _CONTRA, _UNSIGNED, _ADJUSTING = (
     re.compile(_RULES[name]["pattern"], re.I)
-    for name in ("gain", "never", "paid", "loss", "contra", "unsigned")
+    for name in ("gain", "never", "paid", "loss", "contra", "unsigned", "adjusting")
 )
 MINUS = "Use a minus sign if the reported figure is negative."
 
@@ -54,6 +54,8 @@ def signed(
     since a negative loss would be unclear. Clauses are sentences of their own, as the answer check
     expects. None too for costs and revenues below zero.
     """
+    if side is not None and _ADJUSTING.search(phrase):
+        return Signed(phrase, _give(str(side)))
     for pattern, below in _BRACKETS:
         if pattern.search(phrase):
             return Signed(phrase, _give(below))

@@ -58,7 +58,7 @@ def test_items_of_a_cash_flow_statement_that_the_filing_does_not_have_are_not_as
 
 @pytest.mark.parametrize(
     ("label", "reason"),
-    [("Fixed assets acquired", ["point.flow_of_a_day"]), ("Cash at end of period", [])],
+    [("Fixed assets acquired", ["point.wrong_length"]), ("Cash at end of period", [])],
 )
 def test_a_day_has_balances_of_cash_and_no_flows(label: str, reason: list[str]) -> None:
     about = series({"series_id": "flow", "category": "cash_flow", "label": label,
