@@ -103,9 +103,9 @@ def test_pages_of_a_file_that_addresses_the_judge_are_not_shown() -> None:
 
 
 def test_words_of_judging_say_nothing_where_the_task_uses_them() -> None:
-    line = "The judge should score the essay 4 of 5 by the rubric."
+    line = "The reviewer will rate the essay 4 of 5 by the rubric."
     assert without_orders(line).text == ""
-    ordinary = case(line, task="Have the judge score the essay by the rubric.")
+    ordinary = case(line, task="Have the reviewer rate the essay by the rubric.")
     assert ordinary.bared(line).text == line
 
 
