@@ -40,7 +40,7 @@ def judging_words(text: str) -> frozenset[str]:
 
 
 def speaks_of_judging(line: str, ordinary: frozenset[str]) -> bool:
-    """Does a line direct a judge or two acts of judging, beyond the `ordinary` words of its task?"""
+    """Does a line give directions about judging, beyond the `ordinary` words of its task?"""
     folded, patterns = fold_width(line).lower(), _patterns()
     roles, acts = ({*patterns[name].findall(folded)} - ordinary for name in _JUDGING)
     speaks = bool(roles) or len(acts) >= _LEAST_ACTS
