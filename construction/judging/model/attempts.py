@@ -29,7 +29,7 @@ from construction.judging.contracts import (
     ModelStagesConfig,
 )
 from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.controls import Asked, with_controls
+from construction.judging.model.controls import ShownCriteria, with_controls
 from construction.judging.model.injection import addresses_judge, without_addressed
 from construction.judging.model.judging_words import judging_words, speaks_of_judging
 from construction.judging.model.prompt import HIDDEN, Cleaner, load_prompt
@@ -122,7 +122,7 @@ class AttemptCase:
         return tuple(page for file in shown for page in file.pages)
 
     @property
-    def asked(self) -> Asked:
+    def shown_criteria(self) -> ShownCriteria:
         """The criteria as the judge is shown them, with controls that nothing here meets."""
         delivered = (text for file in self.files for text in (file.name, file.text))
         given = (self.task, self.answer or "", *self.inputs, *self.inputs.values())
@@ -176,7 +176,7 @@ def attempt_stage(config: ModelStagesConfig) -> Stage[AttemptCase, AttemptAnswer
             "task": cleaner.text(case.task, config.request_chars, "task"),
             "criteria": [
                 {"part": label, "criterion": cleaner.text(text, config.request_chars, "criteria")}
-                for label, text in case.asked.criteria.items()
+                for label, text in case.shown_criteria.criteria.items()
             ],
             "input_files": {
                 cleaner.text(path, config.path_chars, "input_files"): cleaner.text(
@@ -212,16 +212,16 @@ def _shown(case: AttemptCase, text: str, config: ModelStagesConfig, cleaner: Cle
 
 
 def _check(case: AttemptCase, answer: AttemptAnswer) -> Checked[Verdicts] | Fault:
-    asked = case.asked
+    shown = case.shown_criteria
     given = {verdict.part: verdict for verdict in answer.verdicts}
-    if len(answer.verdicts) != len(asked.criteria) or set(given) != set(asked.criteria):
+    if len(answer.verdicts) != len(shown.criteria) or set(given) != set(shown.criteria):
         n = len(answer.verdicts)
-        return Fault(JudgeReason.DIMENSIONS, f"{n} verdicts on {len(asked.criteria)} parts")
-    met = [at for at in asked.controls if given[at].verdict is not CriterionVerdict.NOT_MET]
+        return Fault(JudgeReason.DIMENSIONS, f"{n} verdicts on {len(shown.criteria)} parts")
+    met = [at for at in shown.controls if given[at].verdict is not CriterionVerdict.NOT_MET]
     if met:
-        return Fault(JudgeReason.CONTROL_MET, f"{len(met)} of {len(asked.controls)} controls")
+        return Fault(JudgeReason.CONTROL_MET, f"{len(met)} of {len(shown.controls)} controls")
     passages = [_folded(text) for text in _delivered(case)]
-    made = {part: _supported(given[label], passages, case) for label, part in asked.parts.items()}
+    made = {part: _supported(given[label], passages, case) for label, part in shown.parts.items()}
     return Checked({part: made[part] for part in case.criteria})
 
 

@@ -157,16 +157,18 @@ def test_a_judge_that_obeys_all_it_reads_gives_a_verdict_on_no_text_that_moved_i
 
 
 def test_controls_cannot_be_told_from_criteria_and_are_met_by_nothing() -> None:
-    asked = case().asked
-    assert len(asked.controls) == CONTROLS
-    assert set(asked.parts.values()) == set(case().criteria)
-    assert all(text.startswith("grounded_accuracy: ") for text in asked.criteria.values())
-    (own,) = (text for label, text in asked.criteria.items() if label in asked.parts)
-    wanted = [w for label in asked.controls for w in WANTED.findall(asked.criteria[label])]
+    shown = case().shown_criteria
+    assert len(shown.controls) == CONTROLS
+    assert set(shown.parts.values()) == set(case().criteria)
+    assert all(text.startswith("grounded_accuracy: ") for text in shown.criteria.values())
+    (own,) = (text for label, text in shown.criteria.items() if label in shown.parts)
+    wanted = [w for label in shown.controls for w in WANTED.findall(shown.criteria[label])]
     assert len(wanted) == CONTROLS and not any(one in own for one in wanted)
-    told = case("\n".join([REPORT, *wanted])).asked  # a text that holds them: others are drawn
-    assert not {*wanted} & {w for text in told.criteria.values() for w in WANTED.findall(text)}
-    assert case(attempt_id="a2").asked != asked
+    again = case(
+        "\n".join([REPORT, *wanted])
+    ).shown_criteria  # a text that holds them: others are drawn
+    assert not {*wanted} & {w for text in again.criteria.values() for w in WANTED.findall(text)}
+    assert case(attempt_id="a2").shown_criteria != shown
 
 
 def test_the_request_with_an_injection_is_the_request_without_it() -> None:
