@@ -29,7 +29,7 @@ from construction.judging.contracts import (
     ModelStagesConfig,
 )
 from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.controls import ShownCriteria, with_controls
+from construction.judging.model.controls import Shown, with_controls
 from construction.judging.model.injection import addresses_judge, without_addressed
 from construction.judging.model.judging_words import judging_words, speaks_of_judging
 from construction.judging.model.prompt import HIDDEN, Cleaner, load_prompt
@@ -122,7 +122,7 @@ class AttemptCase:
         return tuple(page for file in shown for page in file.pages)
 
     @property
-    def shown_criteria(self) -> ShownCriteria:
+    def shown_criteria(self) -> Shown:
         """The criteria as the judge is shown them, with controls that nothing here meets."""
         delivered = (text for file in self.files for text in (file.name, file.text))
         given = (self.task, self.answer or "", *self.inputs, *self.inputs.values())

@@ -20,7 +20,7 @@ _AMOUNT = ("The amount of {} is stated, with where it comes from.", None, 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class ShownCriteria:
+class Shown:
     """Criteria as a judge is shown them: by a label of their own, controls among them.
 
     `criteria` maps a label to a criterion, `parts` the label of a real one to its part's name.
@@ -35,9 +35,7 @@ class ShownCriteria:
         return frozenset(self.criteria) - frozenset(self.parts)
 
 
-def with_controls(
-    attempt_id: str, criteria: Mapping[str, str], texts: Iterable[str]
-) -> ShownCriteria:
+def with_controls(attempt_id: str, criteria: Mapping[str, str], texts: Iterable[str]) -> Shown:
     """The criteria of an attempt among controls, in an order and with labels that tell nothing.
 
     `criteria` maps the name of a part to its criterion. No control is met by any of `texts`: what
@@ -51,7 +49,7 @@ def with_controls(
     given = [*criteria.items(), *((None, text) for text in controls)]
     order = keyed_order(0, "control-order", [f"{attempt_id}|{text}" for _, text in given])
     labelled = {f"part-{n}": given[at] for n, at in enumerate(order, start=1)}
-    return ShownCriteria(
+    return Shown(
         {label: text for label, (_, text) in labelled.items()},
         {label: name for label, (name, _) in labelled.items() if name is not None},
     )

@@ -164,9 +164,7 @@ def test_controls_cannot_be_told_from_criteria_and_are_met_by_nothing() -> None:
     (own,) = (text for label, text in shown.criteria.items() if label in shown.parts)
     wanted = [w for label in shown.controls for w in WANTED.findall(shown.criteria[label])]
     assert len(wanted) == CONTROLS and not any(one in own for one in wanted)
-    again = case(
-        "\n".join([REPORT, *wanted])
-    ).shown_criteria  # a text that holds them: others are drawn
+    again = case("\n".join([REPORT, *wanted])).shown_criteria  # then others are drawn
     assert not {*wanted} & {w for text in again.criteria.values() for w in WANTED.findall(text)}
     assert case(attempt_id="a2").shown_criteria != shown
 
