@@ -187,7 +187,7 @@ def _analytic_scripts(release: ReleasedTasks, epochs: int) -> Scripts:
 
 
 def reference_script(spec: TaskSpec) -> Script:
-    """The requests of a workflow task's reference, one at a time, and the answer that it reports."""
+    """The requests of a workflow task's reference, one at a time, and the answer it reports."""
     steps: list[ScriptStep] = []
     answer: str | None = None
     for step in spec.steps:
