@@ -80,6 +80,20 @@ def handle(world: World, request: Request) -> Handled:
     return Handled(after, Response(body, None, delay), (row,))
 
 
+def read_again(world: World, request: Request) -> World:
+    """The world after a request that was logged as an answered read: only its count is new."""
+    key = f"{request.service}.{request.operation}"
+    return replace(world, calls={**world.calls, key: world.calls.get(key, 0) + 1})
+
+
+def is_read(request: Request) -> bool:
+    """Is it an operation that changes no record, if it is answered?"""
+    try:
+        return operations(request.service)[request.operation].is_read
+    except KeyError:
+        return False
+
+
 def _name(value: Any) -> str:
     """A name as messages and the log show it: short, and one line that can be written."""
     return one_line(str(value)[:_MAX_NAME]).encode("utf-8", "replace").decode()
