@@ -12,9 +12,9 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +52,8 @@ class Instance:
     """Answers requests one after another; several threads may ask.
 
     `world` is the present one, `audit` the log. `was_killed`: the process that had it open before
-    ended without closing it.
+    ended without closing it. `step` says which inference of the agent is under way, if that is
+    known.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Instance:
         self.path, self.world = path, world
         self.audit: list[AuditRow] = []
         self.was_killed = False
+        self.step: Callable[[], int] | None = None
         self._database: sqlite3.Connection | None = database
         self._last = digest(start)
         self._lock = threading.Lock()
@@ -112,6 +114,8 @@ class Instance:
                 raise InstanceGone(f"{self.path}: this instance was closed.")
             handled = handle(self.world, request)
             (row,) = handled.audit
+            if self.step is not None:
+                row = replace(row, step=self.step())
             entry = linked(self._last, {name: getattr(row, name) for name in _COLUMNS})
             try:
                 with self._database:
@@ -159,7 +163,7 @@ class Instance:
             world = read_again(self.world, request)
         else:
             handled = handle(self.world, request)
-            if handled.audit != (row,):
+            if [replace(again, step=row.step) for again in handled.audit] != [row]:
                 number = len(self.audit) + 1
                 raise BrokenChain(
                     f"{self.path}: request {number} ended otherwise than the log says."
