@@ -34,6 +34,49 @@ def serve_app(app: ASGIApp, listening: socket.socket, connections: int) -> None:
     uvicorn.Server(config).run(sockets=[listening])
 
 
+class _Gathering(asyncio.Transport):
+    """A transport that sends what is written in one turn of the loop at once.
+
+    Head and body of a short answer are written apart; each send is a system call, and wakes the
+    client.
+    """
+
+    def __init__(self, inner: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
+        self._inner, self._loop = inner, loop
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if not self._parts:
+            self._loop.call_soon(self._send)
+        self._parts.append(bytes(data))
+
+    def _send(self) -> None:
+        parts, self._parts = self._parts, []
+        if parts:
+            self._inner.write(b"".join(parts))
+
+    def close(self) -> None:
+        self._send()
+        self._inner.close()
+
+    def abort(self) -> None:
+        self._parts = []
+        self._inner.abort()
+
+    def is_closing(self) -> bool:
+        return self._inner.is_closing()
+
+    def get_extra_info(self, name: str, default: object = None) -> object:
+        return self._inner.get_extra_info(name, default)
+
+    def pause_reading(self) -> None:
+        self._inner.pause_reading()
+
+    def resume_reading(self) -> None:
+        self._inner.resume_reading()
+
+
 def _protocol(connections: int) -> type[H11Protocol]:
     """HTTP for one server that half-open connections cannot block.
 
@@ -46,7 +89,7 @@ def _protocol(connections: int) -> type[H11Protocol]:
         _timer: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
+            super().connection_made(_Gathering(transport, self.loop))
             silent[self] = None
             self._await_request()
             if len(silent) > connections // _SILENT_SHARE:
