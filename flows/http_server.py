@@ -6,6 +6,7 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
+from typing import ClassVar
 
 import uvicorn
 from starlette.responses import PlainTextResponse
@@ -77,46 +78,54 @@ class _Gathering(asyncio.Transport):
         self._inner.resume_reading()
 
 
-def _protocol(connections: int) -> type[H11Protocol]:
-    """HTTP for one server that half-open connections cannot block.
+class _Protocol(H11Protocol):
+    """HTTP that half-open connections cannot block; each server has a class of its own.
 
     A connection is closed if a request takes too long to arrive. Of those that never sent one, the
     oldest are closed as soon as they could fill the server.
     """
-    silent: dict[H11Protocol, None] = {}  # oldest first
 
-    class Protocol(H11Protocol):
-        _timer: asyncio.TimerHandle | None = None
+    silent: ClassVar[dict[H11Protocol, None]]  # oldest first
+    most_silent: ClassVar[int]
+    _timer: asyncio.TimerHandle | None = None
 
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(_Gathering(transport, self.loop))
-            silent[self] = None
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(_Gathering(transport, self.loop))
+        self.silent[self] = None
+        self._await_request()
+        if len(self.silent) > self.most_silent:
+            next(iter(self.silent)).transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.silent.pop(self, None)
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete or cycle.more_body:
             self._await_request()
-            if len(silent) > connections // _SILENT_SHARE:
-                next(iter(silent)).transport.abort()
-
-        def connection_lost(self, exc: Exception | None) -> None:
-            silent.pop(self, None)
+        else:
+            self.silent.pop(self, None)
             self._stop_timer()
-            super().connection_lost(exc)
 
-        def data_received(self, data: bytes) -> None:
-            super().data_received(data)
-            cycle = self.cycle
-            if cycle is None or cycle.response_complete or cycle.more_body:
-                self._await_request()
-            else:
-                silent.pop(self, None)
-                self._stop_timer()
+    def _await_request(self) -> None:
+        if self._timer is None:
+            self._timer = self.loop.call_later(_REQUEST_SECONDS, self.transport.abort)
 
-        def _await_request(self) -> None:
-            if self._timer is None:
-                self._timer = self.loop.call_later(_REQUEST_SECONDS, self.transport.abort)
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
-        def _stop_timer(self) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
+
+def _protocol(connections: int) -> type[H11Protocol]:
+    """The protocol of one server with so many connections."""
+
+    class Protocol(_Protocol):
+        silent: ClassVar[dict[H11Protocol, None]] = {}
+        most_silent = connections // _SILENT_SHARE
 
     return Protocol
 

@@ -93,7 +93,7 @@ class Routes:
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint, named = self._found(scope["method"], scope["path"])
+        endpoint, named = self._endpoint_of(scope["method"], scope["path"])
         if endpoint is None:
             await self._described(scope, receive, send)
             return
@@ -104,7 +104,7 @@ class Routes:
             response = await _gone(request, error)
         await response(scope, receive, send)
 
-    def _found(self, method: str, path: str) -> tuple[Endpoint | None, dict[str, str]]:
+    def _endpoint_of(self, method: str, path: str) -> tuple[Endpoint | None, dict[str, str]]:
         """The endpoint of an address, and what stands in its path."""
         if (endpoint := self._endpoints.get((method, path))) is not None:
             return endpoint, {}

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from construction.judging.candidate_ideas import IDEAS_FILE
-from construction.signals.mixture import task_weights
+from construction.signals.mixture import pattern_needs, task_weights
 from construction.workflows.demand import REPORT, demanded, write_demand
 from construction.workflows.demand import STAGE as DEMAND
 from construction.workflows.pool import UNIT, GeneratorJob, make_shard
@@ -31,8 +31,9 @@ def is_given(run: Run) -> bool:
 def _demand(work: Work, out: Path) -> None:
     recipe = work.run.recipe
     (ideas,) = work.folders(CANDIDATE_IDEAS.name)
-    weights = task_weights(work.folders(SIGNALS.name))
-    write_demand(ideas / IDEAS_FILE, weights, recipe.workflows, recipe.release.seed, out)
+    signals = work.folders(SIGNALS.name)
+    weights, needs = task_weights(signals), pattern_needs(signals)
+    write_demand(ideas / IDEAS_FILE, weights, recipe.workflows, recipe.release.seed, out, needs)
 
 
 WORKFLOW_DEMAND = Stage(
@@ -88,10 +89,12 @@ def released_lines(snapshot: Path) -> list[str]:
     if weights:
         distance = total_variation(weights, families)
         lines.append(f"{len(families)} families, total variation distance {distance:.3f}")
-    demand = report["workflows"] or {"no_scenario": [], "ideas": 0}
+    demand = report["workflows"] or {"no_scenario": [], "unbuildable": {}, "ideas": 0}
     missing = Counter(idea["seed"] for idea in demand["no_scenario"])
     lines.append(
         f"{len(demand['no_scenario'])} of {demand['ideas']} ideas have no scenario"
         + (f": {', '.join(f'{seed} {n}' for seed, n in missing.most_common())}" if missing else "")
     )
+    whys = Counter(demand["unbuildable"].values())
+    lines += [f"{n} ideas can have none: {why}" for why, n in whys.most_common()]
     return lines
