@@ -14,9 +14,17 @@ from construction.judging.candidate_ideas import IDEAS_FILE
 from construction.signals.mixture import pattern_needs, task_weights
 from construction.workflows.demand import REPORT, demanded, write_demand
 from construction.workflows.demand import STAGE as DEMAND
-from construction.workflows.pool import UNIT, GeneratorJob, make_shard
+from construction.workflows.pool import (
+    UNIT,
+    GeneratorJob,
+    ProposalsJob,
+    make_proposals,
+    make_shard,
+)
+from construction.workflows.proposals import read_proposals
 from construction.workflows.screening import STAGE as SCREENING
 from data.apportion import total_variation
+from data.canonical import file_digest
 from data.contracts import StageKind
 from data.stages import Shard, Stage, Unit
 from flows.run import Run, Work
@@ -47,7 +55,7 @@ WORKFLOW_DEMAND = Stage(
 
 
 def _shards(work: Work) -> list[Shard]:
-    """The drafts of each generator."""
+    """The drafts of each generator, and what somebody proposes."""
     run = work.run
     config, seed = run.recipe.workflows.screening, run.recipe.release.seed
     shards = []
@@ -55,6 +63,10 @@ def _shards(work: Work) -> list[Shard]:
         ids = tuple(run.opaque("w", f"{name}-{number}") for number in range(1, count + 1))
         job = GeneratorJob(name, ids, seed, config)
         shards.append(Shard([name, count], partial(make_shard, job)))
+    if (path := run.runtime.proposals) is not None:
+        names = {proposed.name for proposed in read_proposals(path)}
+        proposals = ProposalsJob(path, {name: run.opaque("w", name) for name in names}, config)
+        shards.append(Shard([file_digest(path)], partial(make_proposals, proposals)))
     return shards
 
 
