@@ -43,6 +43,7 @@ from flows.stages.analytics import (
     analytics_report,
     environment_identifiers,
     environment_privacy,
+    given_as_public,
     private_files,
 )
 from flows.stages.masking import release_targets
@@ -77,7 +78,8 @@ def publish(
     report |= {"environments": environment_privacy(run, opened)} if opened else {}
     last = run.runtime.release_before(run.recipe)
     release = with_changes(replace(release, privacy_report=report), last)
-    guard = partial(guard_release, candidates=release.candidates, targets=targets)
+    given = given_as_public(run, results.outputs.get(ANALYTICS.name, ()))
+    guard = partial(guard_release, candidates=release.candidates, targets=targets, given=given)
     for tables_folder in results.outputs.get("anonymize-tables", ()):
         keep_pseudonymized(run, tables_folder)
     folder = out or run.snapshots

@@ -21,6 +21,7 @@ from construction.analytics.environment.declaration import Declaration, read_dec
 from construction.analytics.environment.reading import read_files
 from construction.analytics.environment.variants import (
     noise_inventory,
+    paths_of,
     raw_declaration,
     write_variant,
 )
@@ -49,7 +50,7 @@ from construction.judging.review import (
 from construction.signals.mixture import task_weights
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest, file_digest, pretty_json
-from data.contracts import Outcome, StageKind
+from data.contracts import Disclosure, Outcome, StageKind
 from data.ledger import gated_row
 from data.pool import read_pool, write_pool
 from data.snapshot import layout
@@ -267,6 +268,16 @@ def environment_identifiers(environment: Folders) -> list[str]:
         for folder in environment
         for value in orjson.loads((folder / IDENTIFIERS).read_bytes())
     ]
+
+
+def given_as_public(run: Run, made: Folders) -> set[str]:
+    """The files of a release's environment that are declared public and leave as they were."""
+    if not made:
+        return set()
+    declaration, _ = declared(run)
+    public = {name for name, f in declaration.files.items() if f.disclosure is Disclosure.PUBLIC}
+    paths = paths_of(declaration, public, run.recipe.analytics.variant)
+    return {f"{layout.ENVIRONMENTS}/{declaration.name}/{path}" for path in paths}
 
 
 def environment_privacy(run: Run, environment: Folders) -> dict[str, Any]:
