@@ -10,16 +10,22 @@ from construction.analytics.answers import beyond_guidelines, guideline_faults
 from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.drawing import words_table
 from construction.analytics.environment.declaration import Declaration
-from construction.analytics.wording import numbers_of, other_question, unsaid
+from construction.analytics.wording import (
+    numbers_of,
+    other_question,
+    said_in,
+    signs_of,
+    unsaid,
+)
 from data.contracts import Answer
 from data.text.folding import fold_width
 
 _CODE = re.compile(
     r"\b[A-Z]{1,2}\d{4,}\b|\b[a-z]+(?:_[a-z0-9]+)+\b|\b\w+\.(?:csv|parquet|txt|gz)\b"
 )
-_NEAR = 0.01  # relative distance of a number that is the answer, only less exactly written
+_SENTENCE = re.compile(r"(?<=[.?!])\s+|(?<=[。？！；?!;])")
+_NEAR = 0.05  # relative distance of a number that is the answer, only less exactly written
 _SCALES = (1.0, 1e-9, 1e-6, 1e-3, 1e-2, 1e2, 1e3, 1e6, 1e9)
-_TELLING = 10.0  # below, a number may well stand for something else
 
 
 def in_prompt(judged: Judged, bench: Bench) -> Iterator[str]:
@@ -69,7 +75,7 @@ def _nearly(answer: Answer, numbers: set[float]) -> bool:
         return False
     value = abs(float(answer.value))
     return any(
-        value >= _TELLING and abs(number * scale - value) <= _NEAR * value
+        value > 0 and abs(number * scale - value) <= _NEAR * value
         for number in numbers
         for scale in _SCALES
     )
@@ -81,6 +87,21 @@ def leak(judged: Judged, bench: Bench) -> Iterator[str]:
     more = beyond_guidelines(bench.declaration, draft.guidelines, draft.parts, draft.language)
     for text in (draft.question, more):
         yield from _leaks(text, draft, bench.declaration)
+    for sentence in _SENTENCE.split(fold_width(draft.question)):
+        if sentence.strip() and not _is_needed(sentence.strip(), draft, bench.declaration):
+            yield f"a sentence of {len(sentence)} characters that no step needs"
+
+
+def _is_needed(sentence: str, draft: Draft, declaration: Declaration) -> bool:
+    """Does a sentence ask, or say something that steps use?"""
+    if sentence[-1] in "?？":
+        return True
+    said = said_in(sentence, declaration, draft.language)
+    if said.metrics or said.facts or said.names or said.numbers:
+        return True
+    words = words_table()["said"]
+    used = (words[sign][draft.language] for sign in signs_of(draft.program) - {"company"})
+    return any(map(said.has, used)) or said.has(words_table()["asides"][draft.language])
 
 
 def _leaks(text: str, draft: Draft, declaration: Declaration) -> Iterator[str]:

@@ -32,6 +32,7 @@ class Said:
     """
 
     language: Language
+    question: str
     metrics: frozenset[str]
     facts: frozenset[str]
     names: Mapping[str, frozenset[str]]  # as written: the values that have that name
@@ -78,6 +79,7 @@ def said_in(question: str, declaration: Declaration, language: Language) -> Said
             rest = rest.replace(word, " ¦ ")
     return Said(
         language,
+        fold_width(question),
         frozenset(m.name for m in declaration.metrics if fold_width(m.label[language]) in named),
         frozenset(f.name for f in declaration.facts if fold_width(f.label[language]) in named),
         _names(rest, declaration, language),
@@ -115,7 +117,11 @@ def unsaid(program: s.Program, said: Said, declaration: Declaration) -> Iterator
     for number in sorted(numbers_of(program) - known):
         yield f"{number:g} is not in the question"
     yield from _years_unsaid(program, said, declaration)
-    for sign in sorted(_signs_of(program)):
+    for name in _words_needed(program):
+        words = fold_width(declaration.words.get(name, {}).get(said.language, ""))
+        if words and words.casefold() not in said.question.casefold():
+            yield f"{words!r} is not in the question"
+    for sign in sorted(signs_of(program)):
         words = words_table()["said"][sign]
         if not said.has(words[said.language]):
             yield f"the question does not say {words[said.language][0]!r} or the like"
@@ -135,7 +141,7 @@ def other_question(program: s.Program, said: Said, declaration: Declaration) -> 
         yield f"no step uses the number {number:g}"
     for rank in sorted(said.ranks - _ranks_of(program)):
         yield f"no step takes rank {rank:g}"
-    signs = _signs_of(program)
+    signs = signs_of(program)
     for sign, words in words_table()["said"].items():
         only = words.get(f"only_{said.language}", ())
         if sign not in signs and only and said.has(only):
@@ -143,6 +149,17 @@ def other_question(program: s.Program, said: Said, declaration: Declaration) -> 
     scales = words_table()["scales"][said.language]
     if said.has(scales):
         yield "the question names another scale than the guidelines"
+
+
+def _words_needed(program: s.Program) -> Iterator[str]:
+    """The declared words for what the steps read, by their key in the declaration."""
+    tables = s.tables_of(program)
+    if any(isinstance(step, s.PolicyCount) for step in program):
+        yield "policies"
+    if "sector_workers" in tables:
+        yield "census"
+    if "states" in tables:
+        yield "output"
 
 
 def _of(metric: Metric) -> tuple[str, str]:
@@ -204,6 +221,14 @@ def _years_unsaid(program: s.Program, said: Said, declaration: Declaration) -> I
         value = condition.value
         if condition.column == "fiscal_year" and _plain(value) and float(value) not in others:  # type: ignore[arg-type]
             yield f"the fiscal year {value} is not in the question"
+    others_of_the_year = {
+        c.value for step, c in conditions if c.column == "year" and step.op != "policy_count"
+    }
+    both = words_table()["said"]["fiscal_year"][f"both_{said.language}"]
+    for year in sorted({c.value for _, c in conditions if c.column == "fiscal_year"}, key=str):
+        mentions = len(re.findall(rf"(?<!\d){year}(?!\d)", rest))
+        if year in others_of_the_year and mentions < 2 and not said.has(both):
+            yield f"the fiscal year {year} stands there for something else"
 
 
 def _numbers_of(program: s.Program) -> set[float]:
@@ -224,7 +249,7 @@ def _numbers_of(program: s.Program) -> set[float]:
     return {abs(float(value)) for value in found if _plain(value)}  # type: ignore[arg-type]
 
 
-def _signs_of(program: s.Program) -> set[str]:
+def signs_of(program: s.Program) -> set[str]:
     """The entries of `said` in `words.toml` for what the steps do."""
     signs: set[str] = set()
     for step in program:
@@ -244,4 +269,12 @@ def _signs_of(program: s.Program) -> set[str]:
             signs.add(step.result)
         elif isinstance(step, s.Convert):
             signs.add({"over": "ratio", "percent_of": "percent"}.get(step.how, step.how))
+        for condition in getattr(step, "where", ()):
+            signs |= {
+                {">": "above", ">=": "above", "<": "below", "<=": "below"}.get(condition.test, "")
+            }
+            if condition.column == "fiscal_year":
+                signs.add("fiscal_year")
+    if "accounts" in s.tables_of(program):
+        signs.add("company")
     return signs & set(words_table()["said"])

@@ -122,12 +122,17 @@ def _record_files(environment: Environment, out: Path) -> None:
     are the declaration's, so that no verdict is recorded beside those by the limits of the recipe.
     """
     refused = {table.name: table.refused[0] for table in environment.judged if table.refused}
-    names = sorted(environment.declaration.files)
+    declaration = environment.declaration
+    # A path, since a bare name may also stand in public texts, which private ids must not.
+    ids = {f"{layout.ENVIRONMENTS}/{declaration.name}/{f}": f for f in sorted(declaration.files)}
     rows = [
-        replace(gated_row(ENVIRONMENT_STAGE, FILE_UNIT, name, refused.get(name), {}), gate=None)
-        for name in names
+        replace(gated_row(ENVIRONMENT_STAGE, FILE_UNIT, item, refused.get(name), {}), gate=None)
+        for item, name in ids.items()
     ]
-    write_stage_tables(out, StageKind.FILTER, names, rows, stage=ENVIRONMENT_STAGE, unit=FILE_UNIT)
+    ids_in_order = list(ids)
+    write_stage_tables(
+        out, StageKind.FILTER, ids_in_order, rows, stage=ENVIRONMENT_STAGE, unit=FILE_UNIT
+    )
 
 
 ENVIRONMENT = Stage(

@@ -105,7 +105,7 @@ def test_a_refused_environment_stands_in_the_ledger_and_leaves_nothing(
         rows = staging.execute(
             "select item_id, outcome, reason from ledger where stage = 'environment'"
         ).fetchall()
-    assert ("accounts", "rejected", "risk.above_limit") in rows
+    assert ("environments/demo/accounts", "rejected", "risk.above_limit") in rows
     assert Counter(outcome for _, outcome, _ in rows)["rejected"] == 1
     assert not (tmp_path / "out/snapshots/latest").exists()
 
