@@ -39,12 +39,15 @@ from flows.gates import GATE_ORDER
 from flows.run import Run
 from flows.stages.analytics import (
     ANALYTICS,
-    ENVIRONMENT,
     analytics_report,
+    private_files,
+)
+from flows.stages.environment import (
+    ENVIRONMENT,
     environment_identifiers,
     environment_privacy,
     given_as_public,
-    private_files,
+    keep_environment,
 )
 from flows.stages.masking import release_targets
 from flows.stages.preflight import FILES
@@ -82,6 +85,7 @@ def publish(
     guard = partial(guard_release, candidates=release.candidates, targets=targets, given=given)
     for tables_folder in results.outputs.get("anonymize-tables", ()):
         keep_pseudonymized(run, tables_folder)
+    keep_environment(run, opened)
     folder = out or run.snapshots
     ref = write_snapshot(release, folder, revision=run.runtime.revision, guard=guard)
     mark_latest(ref, verify(ref.path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -103,7 +104,7 @@ def _instead(
     return steps, own
 
 
-def _put(data: object, old: str, new: str) -> object:
+def _put(data: Any, old: str, new: str) -> Any:
     if isinstance(data, Mapping):
         return {name: _put(value, old, new) for name, value in data.items()}
     if isinstance(data, list | tuple):

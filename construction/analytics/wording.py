@@ -198,10 +198,7 @@ def numbers_of(program: s.Program) -> set[float]:
 def _compared(program: s.Program) -> set[float]:
     """The numbers that rows are compared with."""
     return {
-        float(c.value)  # type: ignore[arg-type]
-        for step in program
-        for c in getattr(step, "where", ())
-        if _plain(c.value)
+        float(c.value) for step in program for c in getattr(step, "where", ()) if _plain(c.value)
     }
 
 
@@ -219,7 +216,7 @@ def _years_unsaid(program: s.Program, said: Said, declaration: Declaration) -> I
     others = {float(found.replace(",", "")) for found in _NUMBER.findall(rest)}
     for _, condition in conditions:
         value = condition.value
-        if condition.column == "fiscal_year" and _plain(value) and float(value) not in others:  # type: ignore[arg-type]
+        if condition.column == "fiscal_year" and _plain(value) and float(value) not in others:
             yield f"the fiscal year {value} is not in the question"
     others_of_the_year = {
         c.value for step, c in conditions if c.column == "year" and step.op != "policy_count"
