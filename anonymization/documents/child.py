@@ -37,6 +37,7 @@ from data.child import confine, read_frame, write_frame
 _ZIP = b"PK\x03\x04"
 _CFB = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _COLUMNS = (b"PAR1", b"ARROW1")
+_BINARY = (_ZIP, _CFB, GZIP, SQLITE, NUMPY, *_COLUMNS)
 _PICTURES = (
     b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
     b"\x01\0\0\0", b"\xd7\xcd\xc6\x9a",
@@ -102,11 +103,7 @@ def is_document(data: bytes, name: str) -> bool:
     """Is it rewritten as a package or admitted unchanged, rather than edited as text?"""
     ending = PurePath(name).suffix.lower()
     endings = (*_MAIL, *_RICH, *_OFFICE)
-    if (
-        data.startswith((_ZIP, _CFB, GZIP, SQLITE, NUMPY, *_COLUMNS))
-        or _is_media(data)
-        or ending in endings
-    ):
+    if data.startswith(_BINARY) or _is_media(data) or ending in endings:
         return True
     return data[:1024].lstrip().startswith(b"%PDF-") or encoding_of(data) is None
 

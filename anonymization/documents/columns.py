@@ -30,7 +30,7 @@ def rewrite_columns(visitor: Visitor, data: bytes) -> bytes:
     masked = frame.with_columns(_masked(visitor, column) for column in frame.iter_columns())
     out = io.BytesIO()
     if is_parquet:
-        masked.write_parquet(out, compression="zstd", statistics=False)
+        masked.write_parquet(out, compression="uncompressed", statistics=False)
     else:
         masked.write_ipc(out)
     return out.getvalue()
