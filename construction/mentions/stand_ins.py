@@ -15,8 +15,24 @@ _SHOWN = ("image/", "audio/", "video/", "application/pdf")
 _TEXTS = frozenset(("txt", "md", "json", "srt", "vtt", "csv", "html"))
 _BESIDE = frozenset(("txt", "srt", "vtt"))  # of these the name alone says it: a PDF has none
 _OF_TEXT = frozenset(
-    "ocr text texts txt transcript transcription transcribed extracted output result results "
-    "captions subtitles 识别 转写 文字".split()
+    [
+        "ocr",
+        "text",
+        "texts",
+        "txt",
+        "transcript",
+        "transcription",
+        "transcribed",
+        "extracted",
+        "output",
+        "result",
+        "results",
+        "captions",
+        "subtitles",
+        "识别",
+        "转写",
+        "文字",
+    ]
 )
 _WORDS = re.compile(r"[^\W_]+")
 
