@@ -50,7 +50,7 @@ class Reading:
     """One sentence: its demand, and what prevents meeting it.
 
     `idle`: small talk that a prompt can do without. `leans`: on words from before, that a newcomer
-    has not seen. `points`: at a thing that is at hand only if files are. `elsewhere`: at a
+    has not seen; `leans_unless_files`: unless input files hold what it means. `points`: at a thing that is at hand only if files are. `elsewhere`: at a
     workspace; `past_sessions`: at other sessions. `live`: needs a system or a moment;
     `live_unless_files`: unless input files stand for it.
     `account`: talks of a customer's account. `reply`: begins as an answer.
@@ -67,6 +67,7 @@ class Reading:
     idle: bool
     announces: bool
     leans: bool
+    leans_unless_files: bool
     points: bool
     elsewhere: bool
     past_sessions: bool
@@ -126,6 +127,7 @@ def _read_sentence(raw: str, start: int) -> Reading:
         idle=chatter and _says_idle(form) and _MARKUP.search(raw.strip()) is None,
         announces=has_any(form, lexicon.ANNOUNCES),
         leans=has_any(form, lexicon.LEANS) or _TICKET.search(raw) is not None,
+        leans_unless_files=has_any(form, lexicon.LEANS_UNLESS_FILES),
         points=has_any(form, lexicon.THINGS),
         elsewhere=has_any(form, lexicon.ELSEWHERE),
         past_sessions=has_any(form, lexicon.PAST_SESSIONS),

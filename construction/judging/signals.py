@@ -7,7 +7,7 @@ each has its own limits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER
@@ -82,7 +82,7 @@ _ALONE = Conversation()
 
 def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
     """Count the evidence for and against the request of a case. Linear in its length."""
-    sentences = read(case.request)
+    sentences = _grounded(case)
     forms = [(sentence, phrase_form(sentence.text)) for sentence in sentences]
     passing = _orders_over_files(case, forms)
     wanted = [form for form in forms if _wants(form)] or passing
@@ -120,6 +120,14 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
         asked_back=case.asked_back,
         no_work=_no_work(case, sentences),
     )
+
+
+def _grounded(case: Case) -> tuple[Reading, ...]:
+    """The sentences of the request; with nothing at hand, more of them lean on earlier talk."""
+    sentences = read(case.request)
+    if case.candidate.fixtures or "```" in case.request:
+        return sentences
+    return tuple(replace(item, leans=item.leans or item.leans_unless_files) for item in sentences)
 
 
 def _no_work(case: Case, sentences: Sequence[Reading]) -> NoWork:
@@ -207,7 +215,7 @@ def _names_output(case: Case) -> bool:
 
 def _wishes(case: Case, sentences: Sequence[Reading], wanted: Sequence[Form]) -> Wishes:
     has_files = bool(case.candidate.fixtures)
-    leaning = [_leans(form) for form in wanted]
+    leaning = [_leans(form, has_files) for form in wanted]
     words = sum(item.words for item in sentences)
     return Wishes(
         count=len(wanted) or int(_names_output(case) and not is_exchange(case)),
@@ -260,12 +268,12 @@ def _is_live(form: Form, has_files: bool) -> bool:
     return needs and not _composes(text)
 
 
-def _leans(form: Form) -> str:
+def _leans(form: Form, has_files: bool) -> str:
     """By what a wish needs earlier talk; empty if by nothing."""
     sentence, text = form
     if sentence.leans:
         return "leaning"
-    if _has(text, "context"):
+    if _has(text, "context") or (not has_files and _has(text, "context_unless_files")):
         return "assuming"
     return "dangling" if sentence.dangling else ""
 
