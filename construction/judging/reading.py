@@ -87,6 +87,12 @@ class Reading:
         """Does it want something that a newcomer might give?"""
         return self.ask in (Ask.DIRECTIVE, Ask.QUESTION)
 
+    @property
+    def tells(self) -> bool:
+        """Is it more than small talk, an answer, or what the person will do or send?"""
+        idle = self.chatter or self.announces or self.reply or self.closes
+        return not idle and self.ask is not Ask.STATUS
+
 
 def read(text: str) -> tuple[Reading, ...]:
     """The sentences of a text in order; fenced code does not count. Linear in its length.

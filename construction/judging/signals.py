@@ -84,7 +84,7 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
     """Count the evidence for and against the request of a case. Linear in its length."""
     sentences = _grounded(case)
     forms = [(sentence, phrase_form(sentence.text)) for sentence in sentences]
-    passing = _orders_over_files(case, forms)
+    passing = _orders_over_files(case, forms, conversation)
     wanted = [form for form in forms if _wants(form)] or passing
     shown = [*sentences, *(item for text in case.background for item in read(text))]
     texts = (*conversation.said_before, *conversation.said)
@@ -191,9 +191,19 @@ def _is_live_demand(item: Reading, at_hand: bool) -> bool:
     return item.live or item.live_unless_files
 
 
-def _orders_over_files(case: Case, forms: Sequence[Form]) -> list[Form]:
-    """The sentences with an order in passing; only over input files is it one."""
-    return [form for form in forms if case.candidate.fixtures and orders_in_passing(form[0].text)]
+def _orders_over_files(case: Case, forms: Sequence[Form], conversation: Conversation) -> list[Form]:
+    """The sentences with an order in passing; only over input files is it one.
+
+    With files at hand, what a person opens a session with is what is wanted, however it is put:
+    "the totals per month", "Bob's salary should be 500 higher".
+    """
+    if not case.candidate.fixtures:
+        return []
+    passing = [form for form in forms if orders_in_passing(form[0].text)]
+    is_opening = not (conversation.people or conversation.in_channel or conversation.said_before)
+    if passing or not is_opening or conversation.is_thread:
+        return passing
+    return [form for form in forms if form[0].tells]
 
 
 def _is_status(case: Case, item: Reading) -> bool:
