@@ -108,8 +108,8 @@ _FOLDER = r"(?:这个|那个|该|此|整个)?(?:目录|文件夹|下的|下面|�
 _FOLDER_AFTER = re.compile(rf"[\s`\"'」》”]{{0,2}}(?:folder|director(?:y|ies)|dir\b|{_FOLDER})")
 _FOLDER_BEFORE = re.compile(r"(?:folder|directory|目录|文件夹)[\s:：`\"'「]{0,3}$")
 # A slash between Chinese words is mostly an "or"; a folder stands apart from the words before it.
-_IN_HAN = re.compile(rf"[{HAN}]+(?:[/\\][{HAN}]+)+")
-_APART = re.compile(r"(?:^|[\s`\"'“‘「《:：(（])$")
+_IN_HAN = re.compile(rf"[{HAN}]+(?:[/\\][{HAN}]+)*")
+_APART = re.compile(r"(?:[\s`\"'“‘「《:：(（])$")
 _HAN_FOLDER = re.compile(r"[\s`\"'」》”]{0,2}(?:目录|文件夹)")
 _FOLDER_INSIDE = re.compile(rf"(?<=[^/\\]){_FOLDER}")
 
