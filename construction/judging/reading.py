@@ -50,9 +50,10 @@ class Reading:
     """One sentence: its demand, and what prevents meeting it.
 
     `idle`: small talk that a prompt can do without. `leans`: on words from before, that a newcomer
-    has not seen; `leans_unless_files`: unless input files hold what it means. `points`: at a thing that is at hand only if files are. `elsewhere`: at a
-    workspace; `past_sessions`: at other sessions. `live`: needs a system or a moment;
-    `live_unless_files`: unless input files stand for it.
+    has not seen; `leans_unless_files`: unless input files hold what it means. `points`: at a thing
+    that is at hand only if files are. `elsewhere`: at a workspace; `past_sessions`: at other
+    sessions. `live`: needs a system or a moment; `live_unless_files`: unless input files stand for
+    it.
     `account`: talks of a customer's account. `reply`: begins as an answer.
     `dangling`: holds a pronoun for something unsaid. `closes`: tells of the person's own next
     steps. `requires`: a requirement that is told. `to_agent`: calls the agent by that word;
