@@ -52,7 +52,7 @@ def judge_command(
         raise InputError("--mode", mode, "record, replay or batch", "Choose one of these.")
     release = _release(snapshot, attempts, runtime)
     judged = _judged(release, grade_attempts(release, attempts), attempts, config, runtime)
-    write_tables(tables, judged.run.attempts, judged.run.scores)
+    write_tables(tables, judged.run.attempts, judged.run.scores, release.notice_digest)
     write_retrieval_tables(tables / "retrieval", release, judged.run.attempts, judged.run.scores)
     _print(judged)
     print_summaries(summaries(judged.run))
