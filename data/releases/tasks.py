@@ -130,10 +130,8 @@ def read_tasks(snapshot: Path) -> ReleasedTasks:
             raise ValueError(layout.MANIFEST)
         _, private_sums = _sums(private) if private.is_dir() else (b"", {})
     except (OSError, ValueError, KeyError, ValidationError) as error:
-        problem = type(error).__name__
-        raise InputError(
-            str(path), problem, "a release written by `benchmint build`", "Run `benchmint verify`."
-        ) from error
+        expected, todo = "a release written by `benchmint build`", "Run `benchmint verify`."
+        raise InputError(str(path), type(error).__name__, expected, todo) from error
     name, everything = str(manifest["snapshot"]), {task.candidate.task_id: task for task in tasks}
     about = About(name, digest(content), frozenset(everything), claimed_signers(root))
     notice = read_notice(notice_path(root, name), about)

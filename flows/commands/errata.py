@@ -46,12 +46,13 @@ def errata_command(
         _print(release)
         return
     new = dict.fromkeys(withdraw or (), Action.WITHDRAWN)
-    if correct is not None and new.setdefault(correct, Action.CORRECTED) is Action.WITHDRAWN:
+    if correct in new:
         raise _misuse("--correct", f"task {correct}, which --withdraw names too", "one of the two")
+    if correct is not None:
+        new[correct] = Action.CORRECTED
     if reason is None or key is None or (correct is None) != (fields is None):
-        raise _misuse(
-            "errata", "an option too few", "--reason and --key, and --fields with --correct alone"
-        )
+        expected = "--reason and --key, and --fields with --correct alone"
+        raise _misuse("errata", "an option too few", expected)
     _check_tasks(release, new, replace=replace)
     corrected = {} if fields is None else {str(correct): _fields(fields)}
     _check_reason(release, reason, corrected)

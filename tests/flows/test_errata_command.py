@@ -25,13 +25,10 @@ from flows.commands.releases import verify_command
 from tests.data.snapshot.sample import release
 
 app = typer.Typer()
-for name, command in {
-    "errata": errata_command,
-    "grade": grade_command,
-    "leaderboard": leaderboard_command,
-    "verify": verify_command,
-}.items():
-    app.command(name=name)(command)
+app.command(name="errata")(errata_command)
+app.command(name="grade")(grade_command)
+app.command(name="leaderboard")(leaderboard_command)
+app.command(name="verify")(verify_command)
 
 CONFIGURATIONS = ("careful", "hasty")
 
