@@ -19,7 +19,7 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import TypeAdapter, ValidationError
 
-from data.atomic import PRIVATE_FILE, write_bytes
+from data.atomic import PRIVATE_FILE, remove_leftovers, write_bytes
 from data.canonical import digest, pretty_json
 from data.contracts import PRIVATE_FIELDS
 from data.errors import InputError, ReleaseError
@@ -202,6 +202,8 @@ def write_notice(
     if problem := _problem(errata, about.tasks):
         raise InputError(str(path), problem, _EXPECTED, "Give one erratum for each task.")
     private = corrections_path(path)
+    for written in (path, private):
+        remove_leftovers(path.parent, written.name)
     if corrections:
         kept = (_stored(private) if private.exists() else {}) | dict(corrections)
         write_bytes(private, pretty_json({"corrections": kept}), mode=PRIVATE_FILE)

@@ -28,7 +28,7 @@ from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import CryptoSigner, Key, SSlibKey
 
-from data.atomic import write_bytes
+from data.atomic import remove_leftovers, write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.errors import InputError, ReleaseError
 from data.snapshot import layout
@@ -138,7 +138,9 @@ def sign(snapshot: Path, key: Ed25519PrivateKey, report: VerifyReport) -> str:
         "predicate": {"snapshot": report.snapshot},
     }
     path = layout.halves(snapshot)[0] / layout.ATTESTATION
-    write_bytes(path, signed_bytes(statement, key), mode=_READABLE)
+    aside = snapshot.resolve().parent  # a file more, left by a kill, and a half does not verify
+    remove_leftovers(aside, layout.ATTESTATION)
+    write_bytes(path, signed_bytes(statement, key), mode=_READABLE, aside=aside)
     return name
 
 
