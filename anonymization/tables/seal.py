@@ -16,11 +16,18 @@ from typing import Any
 import orjson
 
 from anonymization.tables.settings import TablesRecipe
-from data.atomic import PRIVATE_FILE, private_dir, replacing_dir, write_bytes
+from data.atomic import (
+    PRIVATE_FILE,
+    private_dir,
+    remove_leftovers,
+    replacing_dir,
+    write_bytes,
+)
 from data.canonical import digest, pretty_json
 from data.errors import ConfigError, InputError
 
 KEY, MAPPING, RECORD = "release.key", "pseudonyms.json", "sealed.json"
+_ONGOING, _DONE = "being destroyed", "destroyed"  # states of the record
 _CHUNK = 1024 * 1024
 
 
@@ -32,10 +39,13 @@ class Sealed:
 
 
 def to_destroy(directory: Path) -> tuple[Path, ...]:
-    """Key and mapping, as far as they exist. Raises InputError if neither does."""
+    """Key and mapping, as far as they exist.
+
+    Raises InputError if neither does, unless a sealing was interrupted after it destroyed them.
+    """
     private = directory / "private"
     files = tuple(private / name for name in (KEY, MAPPING) if (private / name).is_file())
-    if not files:
+    if not files and _ONGOING not in _record_of(directory):
         expected = f"private/{KEY} or private/{MAPPING}"
         raise InputError(str(directory), "neither key nor mapping", expected, "Check the folder.")
     return files
@@ -51,19 +61,25 @@ def seal(directory: Path) -> Sealed:
     `InputError` if there is nothing to destroy.
     """
     files = to_destroy(directory)
+    remove_leftovers(directory, RECORD)
     names = {path.name for path in files} | _recorded(directory)
-    _record(directory, "being destroyed", names)
+    _record(directory, _ONGOING, names)
     for path in files:
         destroy(path)
-    _record(directory, "destroyed", names)
+    _record(directory, _DONE, names)
     return Sealed(tuple(path.name for path in files))
 
 
 def _recorded(directory: Path) -> set[str]:
     """The files that an interrupted or earlier sealing has destroyed."""
+    record = _record_of(directory)
+    return {*record.get(_ONGOING, ()), *record.get(_DONE, ())}
+
+
+def _record_of(directory: Path) -> dict[str, Any]:
     path = directory / RECORD
-    record = orjson.loads(path.read_bytes()) if path.is_file() else {}
-    return {*record.get("being destroyed", ()), *record.get("destroyed", ())}
+    record: dict[str, Any] = orjson.loads(path.read_bytes()) if path.is_file() else {}
+    return record
 
 
 def _record(directory: Path, state: str, names: set[str]) -> None:

@@ -83,7 +83,7 @@ def _work(given: bytes) -> None:
     require_closed_off(order.hidden)
     release = read_tasks(order.snapshot)
     judged = _judged(release, order)
-    write_tables(order.tables, judged.run.attempts, judged.run.scores)
+    write_tables(order.tables, judged.run.attempts, judged.run.scores, release.notice_digest)
     retrieval = order.tables / "retrieval"
     write_retrieval_tables(retrieval, release, judged.run.attempts, judged.run.scores)
     _print(judged)
