@@ -158,10 +158,9 @@ def _joined(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         _without_cash(statements), on=["document", "statement"], how="left", maintain_order="left"
     )
     doubted = implausible(statements) if config.reject_implausible else _NONE_DOUBTED
-    joined = joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
+    return joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
         _companies(statements.companies, config), on="company_id", how="left", maintain_order="left"
     )
-    return joined
 
 
 def _without_cash(statements: Statements) -> pl.DataFrame:
