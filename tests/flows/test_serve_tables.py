@@ -198,8 +198,8 @@ def test_descriptions_tell_the_period_conventions(folder: Path) -> None:
         schema = tool.input_schema
         assert schema["additionalProperties"] is False
         assert schema["required"] == list(schema["properties"])
-        words = {key for field in schema["properties"].values() for key in field}
-        assert words <= {"type", "description", "enum"}
+        keywords = {key for field in schema["properties"].values() for key in field}
+        assert keywords <= {"type", "description", "enum"}
     for tool in tools.values():
         assert tool.output_schema is not None and tool.output_schema["type"] == "object"
         assert tool.annotations is not None and tool.annotations.read_only_hint

@@ -28,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import TypeVar
 
 import polars as pl
@@ -194,7 +195,7 @@ def other_values(own: Point, database: Database) -> list[Point]:
 
 
 def _print_alike(first: str, second: str) -> bool:
-    values = sorted(abs(number_of(value) or 0) for value in (first, second))
+    values = sorted(abs(number_of(value) or Decimal(0)) for value in (first, second))
     return any(values[0] * 1000**power == values[1] for power in range(4))
 
 
