@@ -195,6 +195,7 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         balance=not slots.point.months,
         side=_side(series, phrase.text),
         negated=(slots.point.document, slots.point.report, slots.point.line) in database.negated,
+        gains_apart=_has_gains_apart(slots),
     )
     if signed_label is None:
         return QuestionReason.SIGN_UNCLEAR
@@ -202,6 +203,12 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return signed_label
     is_turned = signed_label.phrase != phrase.text
     return QuestionReason.SIGN_UNCLEAR if is_turned else replace(signed_label, phrase=slots.worded)
+
+
+def _has_gains_apart(slots: Slots) -> bool:
+    """Has the statement lines of their own for gains and for losses, as Japanese ones have?"""
+    series = slots.series
+    return slots.company.source == "edinet" and series.statement == Statement.INCOME
 
 
 def _identified(slots: Slots) -> str:

@@ -144,7 +144,7 @@ class Database:
 
 
 def open_database(folder: Path) -> Database:
-    """The companies, series and points of `folder`, indexed, and its replaced values if it has them.
+    """The companies, series, points and, where there are any, replaced values of `folder`, indexed.
 
     Raises InputError.
     """

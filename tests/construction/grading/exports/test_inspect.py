@@ -161,9 +161,7 @@ def test_a_model_answers_by_the_tools_that_the_export_serves(
     *lookups, _ = steps["steps"]
     # As the tools' schemas say: every argument is there, and one that is not used is null.
     unused = {spec.name: dict.fromkeys(spec.arguments.model_fields) for spec in TOOLS}
-    moves = [
-        (step["operation"], unused[step["operation"]] | step["arguments"]) for step in lookups
-    ]
+    moves = [(step["operation"], unused[step["operation"]] | step["arguments"]) for step in lookups]
     task = loaded(package).benchmint(box="none")
     task.dataset = task.dataset.filter(lambda sample: sample.id == question)
     model = playing([*moves, ("submit", {"answer": "125"})])
