@@ -69,6 +69,15 @@ def inline(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedP
     return subprocess.CompletedProcess(given, code or 0, *texts)
 
 
+def inline_build(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """`benchmint build` in this process, its stages called as plain functions, without a server."""
+    from flows.prefect_adapter import without_prefect  # imports Prefect, which takes seconds
+
+    with pytest.MonkeyPatch.context() as patch, without_prefect():
+        patch.setenv("PREFECT_PROFILE", "ephemeral")  # who names one gets none
+        return inline("build", *arguments)
+
+
 def sums(out: Path) -> dict[str, bytes]:
     """Both SHA256SUMS of the newest snapshot."""
     latest = out / "snapshots" / "latest"
