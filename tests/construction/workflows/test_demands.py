@@ -171,6 +171,13 @@ def test_the_log_of_a_cache_shows_the_case_that_was_reported(name: str) -> None:
     assert (max(minutes) - min(minutes) > 10) == ("hours old" in draft.prompt)
 
 
+@pytest.mark.parametrize("name", DRAFTS)
+def test_a_word_for_all_that_is_not_done_is_not_that_of_one_status(name: str) -> None:
+    """Tasks, tickets and bugs have the status open, and others in which they are not done."""
+    draft = DRAFTS[name]
+    assert not re.search(r"\bopen (?:tasks?|tickets?|bugs?)\b", draft.prompt + draft.guidelines)
+
+
 Demand = tuple[str, Callable[[Draft], bool]]
 
 
