@@ -40,6 +40,7 @@ from benchmarks.services_client import (
     processor_seconds,
     verdict,
 )
+from benchmarks.services_large import large_figures, large_line
 from construction.workflows.contracts import Refused, Request, World
 from construction.workflows.engine import OK
 from construction.workflows.world_file import world_faults
@@ -269,7 +270,7 @@ def page(result: dict[str, Any]) -> str:
         f"Hostile requests: {fuzz['requests']:,}, {fuzz['crashes']} crashes, "
         f"{fuzz['undeclared']} undeclared answers, {fuzz['log_entries']:,} entries in the log, "
         f"{fuzz['faults_of_the_world_afterwards']} faults in the state afterwards; the slowest "
-        f"took {fuzz['slowest_ms']:g} ms. By status: {statuses}.\n"
+        f"took {fuzz['slowest_ms']:g} ms. By status: {statuses}.\n\n{large_line(result['large'])}\n"
     )
 
 
@@ -285,6 +286,7 @@ def main() -> int:
         "loads": {str(pause): loaded(pause) for pause in PAUSES},
         "in_process": in_process(),
         "killed": killed(),
+        "large": large_figures(),
     }
     write_result("services", __doc__ or "", page(result), result)
     print(page(result))
