@@ -43,6 +43,9 @@ MENDED_FIRST = {  # kind of fault -> what was changed in all generators, after t
     "unclear count": "the request counts tasks that are not done",
 }
 MENDED_SECOND = {
+    "contradictory dates": "a letter announces what is not yet valid, an order is changed after it "
+    "was received; dates of all records were compared",
+    "unchecked demand": "a list of 'any name' has blanks at the ends, a backslash and a pattern",
     "unclear count": "requests say 'not done' where tasks or tickets have more statuses than open "
     "that are not done",
 }
