@@ -129,7 +129,10 @@ def page(figures: Mapping[str, Any]) -> str:
             + " What readers held against tasks was mended after each round, in all generators; "
             "the figures are those of the tasks before. Nobody has read the tasks as they are now. "
             "All readers are language models, not people who do such work; those of a round judged "
-            "after the same instructions.\n",
+            "after the same instructions. In the second round the intervals reach below the bar, "
+            "reader J took less than half a minute a task, and both had what the first round had "
+            "not: descriptions of the tools, and the checks in words. So the rounds do not measure "
+            "the mending alone.\n",
             *(part for each in ROUNDS for part in _round(each, figures[each.name])),
             "Shares have 95 % Wilson intervals. Each change is a property of all drafts where it "
             "can be one (`tests/construction/workflows/test_demands.py`). Before the second round "
