@@ -124,9 +124,9 @@ def page(figures: Mapping[str, Any]) -> str:
         [
             "Misses first. The panel shows that graders tell flaws apart, not how hard tasks are "
             "for models: no model has run on them. Three agents of the panel pass no task at all, "
-            "by construction. Whether requests are natural, solvable and rightly graded was judged by "
-            "readers (workflow_reading.md); what they held against tasks was mended since by their "
-            "author alone. Each rule is one sentence. Languages of the requests: "
+            "by construction. Whether requests are natural, solvable and rightly graded was judged "
+            "by readers (workflow_reading.md); what they held against tasks was mended since by "
+            "their author alone. Each rule is one sentence. Languages of the requests: "
             f"{figures['languages']}.\n",
             f"{figures['kept']} of {figures['drafts']} drafts of {figures['generators']} "
             f"generators and {len(figures['families'])} families pass the screening, in "
