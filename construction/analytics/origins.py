@@ -9,13 +9,13 @@ from construction.analytics import steps as s
 
 def columns_read(program: s.Program) -> set[tuple[str, str]]:
     """The tables and columns that a programme computes with, selects by or answers with."""
-    found = (
+    origins = (
         origin(program, step.source, column)
         for step in program
         if not isinstance(step, s.Compare)
         for column in _used(step)
     )
-    return {item for item in found if item is not None}
+    return {item for item in origins if item is not None}
 
 
 def origin(program: s.Program, source: str, column: str) -> tuple[str, str] | None:
