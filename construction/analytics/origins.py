@@ -42,6 +42,18 @@ def tables_behind(program: s.Program, number: int) -> set[str]:
     return set(s.reads_tables(step)).union(*(tables_behind(program, other) for other in earlier))
 
 
+def texts_behind(program: s.Program, operand: s.Operand) -> set[str]:
+    """The texts by which the steps behind an operand select rows; none for a number."""
+    number = s.step_number(operand)
+    if number is None or not 1 <= number <= len(program):
+        return set()
+    step = program[number - 1]
+    conditions = getattr(step, "where", ())
+    own = {c.value for c in conditions if isinstance(c.value, str)}
+    earlier = (f"${other}" for other in s.reads_steps(step) if other < number)
+    return own.union(*(texts_behind(program, other) for other in earlier))
+
+
 def _used(step: s.StepOf) -> Iterator[str]:
     """The columns that a step itself uses."""
     yield from (condition.column for condition in getattr(step, "where", ()))

@@ -274,4 +274,21 @@ def signs_of(program: s.Program) -> set[str]:
                 signs.add("fiscal_year")
     if "accounts" in s.tables_of(program):
         signs.add("company")
+    if _averages_counts(program):
+        signs.add("some")
     return signs & set(words_table()["said"])
+
+
+def _averages_counts(program: s.Program) -> bool:
+    """Is a mean made of counts per group, which leave out groups with none?"""
+    counted = {
+        f"${number}"
+        for number, step in enumerate(program, 1)
+        if isinstance(step, s.PolicyCount) and step.by is not None
+    }
+    return any(
+        isinstance(step, s.Statistic)
+        and step.function in ("mean", "median", "min", "std")
+        and step.source in counted
+        for step in program
+    )
