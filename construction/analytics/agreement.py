@@ -51,10 +51,13 @@ def _same_rows(mine: pl.DataFrame, other: Rows) -> bool:
 
 
 def _series(name: str, cells: NDArray[Any]) -> pl.Series:
-    """Cells with null where they are masked; other objects than texts stay what they are."""
-    if np.ma.isMaskedArray(cells) or cells.dtype == object:
-        return pl.Series(name, cells.tolist(), strict=False)
-    return pl.Series(name, cells)
+    """Cells with null where they are masked; objects are texts."""
+    if cells.dtype == object:
+        return pl.Series(name, cells.tolist(), dtype=pl.String, strict=False)
+    values = pl.Series(name, np.ma.getdata(cells))
+    if not np.ma.isMaskedArray(cells):
+        return values
+    return values.set(pl.Series(np.ma.getmaskarray(cells)), None)
 
 
 def _ordered(rows: pl.DataFrame) -> pl.DataFrame:
