@@ -120,6 +120,7 @@ class _State:
     verb: Cue | None = None
     link: Cue | None = None  # the preposition after the verb
     via_source: bool = False  # another noun is between verb and name: "a summary of … in"
+    loosely: bool = False  # "with" or "for" is between them: "a plan with the costs in"
     had_file: bool = False  # the verb already has a file as its object
     after_file: bool = False  # this clause has already named a file
     stores: bool = False
@@ -156,8 +157,8 @@ class _State:
             elif cue is Cue.RESULT and self.verb is None:
                 self.verb = cue
         elif cue in _LINKS:
-            is_from = not is_loose or self.anchored or self.verb is Cue.GIVE
-            self.via_source |= cue is Cue.SOURCE and is_from
+            self.loosely |= is_loose
+            self.via_source |= cue is Cue.SOURCE and (not is_loose or self.verb is Cue.GIVE)
             self.after_file &= cue is not Cue.SOURCE
             if cue is Cue.PLACE and self.verb is not Cue.CONVERT:
                 self.had_file = False
@@ -261,7 +262,8 @@ class _State:
             return Intent.ASSUMED if self.by_self else Intent.OUTPUT
         summarised = self.verb is Cue.GIVE and self.had_file and self.link is Cue.INSIDE
         if self.verb is Cue.MAKE or summarised:
-            is_read = self.via_source and self.link is Cue.INSIDE  # "a summary of the rows in"
+            is_told = self.via_source or (self.loosely and self.anchored)
+            is_read = is_told and self.link is Cue.INSIDE  # "a summary of the rows in"
             return Intent.INPUT if is_read else Intent.EITHER
         if self.verb is Cue.WISH:
             is_open = self.link is Cue.INSIDE and not self.anchored
