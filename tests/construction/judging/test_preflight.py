@@ -217,3 +217,10 @@ def test_the_state_of_a_working_copy_is_missing_without_program_code() -> None:
     text = "Check the latest commit for mistakes and list them"
     assert verdict(said(text), "docs/plan.md").reason == PreflightReason.MISSING_OBJECT
     assert verdict(said(text), "src/main.go").status is Status.PASSED
+
+
+@pytest.mark.parametrize("text", ["delete draft.xlsx", "Please remove the old file."])
+def test_a_file_that_only_goes_leaves_nothing_to_grade(text: str) -> None:
+    assert verdict(said(text), "data/draft.xlsx").reason == PreflightReason.SETUP_CHORE
+    kept = verdict(said("delete the last row in draft.xlsx"), "data/draft.xlsx")
+    assert kept.status is Status.PASSED
