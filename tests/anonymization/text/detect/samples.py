@@ -83,6 +83,7 @@ SAMPLES = (
     Sample("profile_url", T.ACCOUNT, "linhui.maker", "https://www.instagram.com/"),
     Sample("profile_url_code", T.ACCOUNT, "linhui88", "https://github.com/"),
     Sample("dotted_login_said", T.ACCOUNT, "lin.huiyan", "please ask ", " about it"),
+    Sample("password_of_statement", T.SECRET, "Heron%Lake7", "IDENTIFIED BY '", "'"),
     Sample("handle_spaced", T.ACCOUNT, "linhui_88", "@ "),
     Sample("account_said", T.ACCOUNT, "linhui88", "用户名："),
     Sample("person_number_said", T.PERSON_NUMBER, "EMP-004217", "员工编号："),
