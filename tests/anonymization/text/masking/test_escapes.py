@@ -24,8 +24,8 @@ def masked(text: str, name: str = "note.txt") -> str:
 @pytest.mark.parametrize(
     "written",
     [
-        "Customer Margaret Ellsworth".encode().hex(),
-        "Customer Margaret Ellsworth".encode().hex().upper(),
+        b"Customer Margaret Ellsworth".hex(),
+        b"Customer Margaret Ellsworth".hex().upper(),
         "owner=\\u6c6a\\u6668\\u66e6",
         "b'\\xe6\\xb1\\xaa\\xe6\\x99\\xa8\\xe6\\x9b\\xa6'",
         '"\\346\\261\\252\\346\\231\\250\\346\\233\\246.txt"',
