@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.wording import COMMON, words
+from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, words
 from data.text.lexicon import load_table
 from data.text.scripts import HAN_KANA, LETTER, LETTERS
 from data.text.trie import trie_pattern
@@ -31,7 +31,7 @@ _EMPTY = words("words.toml", "empty_cells")
 _REFERENCE = re.compile(r"[$%#]?\{|<[^<>]*>$|\$\w|%\w+%|\*{3}|x{3}|process\.|os\.|env\.", re.I)
 _NAMED = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
 _NO_LOGINS = words("words.toml", "no_handles")
-_LOGIN_WORDS = words("words.toml", "login_words")
+_LOGIN_WORDS = words("words.toml", "login_words") | SERVICE_LOGINS
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
