@@ -13,6 +13,7 @@ from anonymization.text.detect.declared import find_declared
 from anonymization.text.detect.declared_rows import find_rows
 from anonymization.text.detect.file_names import with_spaced_file_names
 from anonymization.text.detect.fixed_words import without_fixed_words
+from anonymization.text.detect.japanese_forms import find_japanese_forms
 from anonymization.text.detect.listed_names import find_listed_names, whole_name
 from anonymization.text.detect.neighbours import find_blocks, spread
 from anonymization.text.detect.prose import (
@@ -97,6 +98,7 @@ class TextDetector:
         findings = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
         findings += find_declared(folded)
         findings += find_rows(folded)
+        findings += find_japanese_forms(folded)
         findings += find_reserved(folded, self._known())
         spaced = with_spaced_file_names(folded)
         spaced_lines = lines if spaced == folded else MachineLines(spaced)

@@ -13,6 +13,8 @@ from data.text.scripts import CAPITALS, HAN, HAN_KANA, LETTER
 
 NAME = "reserved_place"
 _SCORE = 0.7
+_SECRET = EntityType.SECRET
+_SHORTEST = 4  # letters of a name that no list holds
 _GIVEN = words("names.toml", "given")
 _NO_LOGINS = words("words.toml", "no_handles") | words("words.toml", "login_words")
 _LATIN = rf"[{CAPITALS}](?:{LETTER}|['-](?={LETTER})|(?<={LETTER})\.)*\.?"
@@ -21,6 +23,7 @@ _FULL = rf"{_LATIN}(?: (?:{_LOWER} ){{0,2}}{_LATIN}){{1,3}}"
 _EAST = rf"[{HAN_KANA}]{{2,6}}(?:[ 　・][{HAN_KANA}]{{1,6}})?"
 _ANY = rf"(?:{_FULL}|{_EAST})"
 _LOGIN = r"[A-Za-z][A-Za-z0-9._-]{2,31}"
+_MARKED = r"(?=[A-Za-z]*[\d_.])[A-Za-z][A-Za-z0-9._-]{2,30}[A-Za-z0-9]"
 _STAMP = (
     r"(?:\[[^\]\n]{4,32}\]|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},? \d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?"
     r"|\d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?)"
@@ -43,6 +46,14 @@ _LOGINS = re.compile(
     rf"(?m)^[ \t]{{0,8}}(?:User|IdentityUser)[ \t]+(?P<ssh>{_LOGIN})[ \t]*\r?$"
     rf"|\blogin[ \t]+(?P<net>{_LOGIN})[ \t\n]+password\b"
     rf"|^(?P<who>{_LOGIN})[ \t]+(?:pts/\d+|tty\w+|console)\b"
+    rf"|^\S{{3,60}} - (?P<access>{_LOGIN}) \[\d{{1,2}}/[A-Z]"
+    rf"|^(?:Author|Commit|Committer|From|[A-Z][a-z]+-by): {{1,4}}(?P<mailer>{_LOGIN}) <"
+    rf"|(?<![A-Za-z])(?i:line ?id|telegram|discord|wechat|skype|kakao(?:talk)?|snapchat|instagram)"
+    rf"(?i: id)?(?:は|[:：]| is|=)? {{0,2}}@?(?P<app>{_MARKED})(?![\w@-])"
+    rf"|(?<=[\s(,])@(?P<at>[A-Za-z][\w.]{{2,30}}) (?:on|in|via)"
+    rf" (?:Slack|Teams|Twitter|Discord|Telegram|GitHub)"
+    rf"|(?<![A-Za-z])(?i:login|user ?name|user ?id|handle)(?: is| was|:) (?P<login>{_MARKED})(?!\w)"
+    rf"|用户(?:名)?[ :：]{{0,2}}(?P<user>{_MARKED})(?![\w(])"
     rf"|\buid=\d+\((?P<uid>{_LOGIN})\)"
     rf"|\b(?:TODO|FIXME|XXX|HACK|NOTE)\((?P<todo>{_LOGIN})\)"
     rf"|(?:USER|GRANTEE|TO|FOR|DEFINER ?=) ?[`'\"](?P<sql>{_LOGIN})[`'\"]@"
@@ -54,12 +65,21 @@ _LOGINS = re.compile(
 )
 _HOSTS = re.compile(
     r"(?<![\w.@-])(?:(?!(?:com|org|net|io|dev|go|golang|java|sun|src|app|test)\.)[a-z0-9][a-z0-9-]*\.)"
-    r"(?:[a-z0-9-]+\.){1,4}(?:internal|intra|intranet|corp|lan)(?![\w(-]|\.\w)"
+    r"(?:[a-z0-9-]+\.){1,4}(?:internal|intra|intranet|corp|lan|home\.arpa)(?![\w(-]|\.\w)"
     r"|(?<=git@)[a-z0-9.-]+\.[a-z]{2,12}(?=:)"
 )
 _PASSWORD = re.compile(
     r"(?m)^[ \t]{0,12}(?:export )?(?:[\w.-]{0,30}[._-])?"
     r"(?i:pass|pw|passwd|password|passwort|pwd|passphrase) ?[=:] ?(?P<v>[!-~]{4,64})[ \t]*\r?$"
+)
+_BIRTHDAY = re.compile(r"(?m)^BDAY[^:\n]{0,40}:(?P<v>[\d-]{6,10})\r?$")
+_SAID_PASSWORD = re.compile(
+    r"(?i)(?<![a-z])-p(?P<q>['\"])(?P<option>[^'\"\n]{4,64})(?P=q)"
+    r"|(?:[\w.+-]{1,64}@[\w.-]{1,64}\w|(?<![\w/])(?:user|login|account)) ?/ ?"
+    r"(?P<after>[!-.0-~]{6,48})(?=\s|$)"
+    r"|(?<![a-z])(?:pw|pwd|password|passwd|passphrase|passcode)(?: [a-z'-]{1,16}){1,6}: ?"
+    r"(?P<later>[!-~]{6,48})|(?:wi-?fi|wlan|パスワード|密码|口令)(?:还|就|也)?"
+    r"(?: ?は ?|是|为|：|: ?| is )(?P<spoken>[!-;=-~]{6,48})"
 )
 _POST = re.compile(r"(?m)^ADR[^:\n]{0,60}:;*(?P<v>[^\r\n]*\d[^\r\n]*?);*\r?$")
 # A literal or cell that is two or three words with capitals, and nothing else.
@@ -100,7 +120,14 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in _PASSWORD.finditer(folded):
         if like_password(match["v"]):
             yield Finding(*match.span("v"), EntityType.SECRET, NAME, 0.8)
+    for match in _SAID_PASSWORD.finditer(folded):
+        group = next(name for name in ("option", "after", "later", "spoken") if match[name])
+        value = match[group].rstrip("?.,;")
+        if like_password(value):
+            yield Finding(match.start(group), match.start(group) + len(value), _SECRET, NAME, 0.8)
     if "BEGIN:VCARD" in folded:
+        for match in _BIRTHDAY.finditer(folded):
+            yield Finding(*match.span("v"), EntityType.DATE, NAME, 0.9)
         for match in _POST.finditer(folded):
             yield Finding(*match.span("v"), EntityType.ADDRESS, NAME, 0.9)
     yield from _literals(folded, dictionary)
@@ -128,5 +155,7 @@ def can_be_name(value: str, dictionary: frozenset[str], is_sure: bool) -> bool:
     own = [word for word in _SEVERAL.findall(value) if len(word) > 1 and word[0].isupper()]
     if not own or any(word in COMMON or word.isupper() for word in own):
         return False
-    first = own[0] in _GIVEN or not in_dictionary(own[0], dictionary)
-    return is_sure or first
+    if is_sure or own[0] in _GIVEN:
+        return "'s " not in value
+    is_plain = own[0][1:].islower() and len(own[0]) >= _SHORTEST and not value.endswith("'s")
+    return is_plain and not in_dictionary(own[0], dictionary)
