@@ -16,21 +16,6 @@ from tests.dealing import dealt
 from tests.demo import Demo, shared
 
 REPO = Path(__file__).resolve().parent.parent
-# Tests whose expectations have to follow the lanes, pages and questions that were merged last.
-_BEHIND = "expectations to be brought up to the merged lanes"
-BEHIND = frozenset(
-    {
-        "test_the_export_works_from_a_file_and_counts_as_the_reference",
-        "test_hostile_text_is_text_and_private_text_needs_the_token",
-        "test_a_first_build_makes_everything_and_its_plan_nothing",
-        "test_after_a_build_everything_is_there",
-        "test_one_setting_changed_is_named_where_it_counts",
-        "test_every_answer_is_right_and_traced_to_its_filed_value",
-        "test_steps_that_do_not_lead_to_the_value_are_errors",
-        "test_flawed_agents_fail_where_the_oracle_passes",
-        "test_a_playback_is_graded_as_what_it_repeats",
-    }
-)
 SLOW_SECONDS = 10.0  # where `slow` does not say
 
 hypothesis.settings.register_profile("benchmint", deadline=None)  # speed is never asserted
@@ -46,9 +31,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Slow tests first: what takes minutes must not begin when the others are done."""
-    for item in items:
-        if getattr(item, "originalname", None) in BEHIND:
-            item.add_marker(pytest.mark.xfail(reason=_BEHIND, strict=False))
     by_name = {item.nodeid: item for item in items}
     slow = {
         name: float(mark.kwargs.get("seconds", SLOW_SECONDS))

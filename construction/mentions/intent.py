@@ -107,7 +107,8 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
         state.article = state.article and state.verb is Cue.WISH  # "a report (report.docx)"
     if is_folder and (state.holds_file() or _THEN_HOLDS.match(after)):
         return Intent.NONE  # the folder only locates a file that is itself named
-    open_result = may_be_result(before, after)
+    is_new = state.article and not state.by_self
+    open_result = may_be_result(before, after, extension(name), is_new=is_new)
     state.article = state.article and not open_result
     if _THEN_EXAMPLE.match(after) or state.is_none(after, name):
         return Intent.NONE
@@ -142,10 +143,14 @@ class _State:
     last: Cue = Cue.CLAUSE
 
     def take(self, cue: Cue, is_sure: bool) -> None:
-        """Read one more word; `is_sure` if a verb cannot be a noun here."""
+        """Read one more word; `is_sure`: a verb is no noun here."""
+        is_loose = cue is Cue.ABOUT
+        if cue in (Cue.ABOUT, Cue.BESIDE):
+            listed = cue is Cue.BESIDE and self.last is Cue.FILE and self.verb in _MAKING
+            cue = Cue.JOIN if listed else Cue.SOURCE
         # "a short plan.md": an adjective may come between article and name.
         self.article = cue is Cue.INDEFINITE or (self.article and cue is Cue.OTHER)
-        self.anchored |= cue in (Cue.THE, Cue.SOURCE)
+        self.anchored |= cue is Cue.THE or (cue is Cue.SOURCE and not is_loose)
         self._end_list(cue)
         shared = self.bare and self.verb is Cue.MAKE and cue is Cue.GIVE
         self.bare = self.bare and cue in (Cue.JOIN, Cue.GIVE, Cue.INSIDE)
@@ -157,7 +162,8 @@ class _State:
             elif cue is Cue.RESULT and self.verb is None:
                 self.verb = cue
         elif cue in _LINKS:
-            self.via_source |= cue is Cue.SOURCE
+            is_from = not is_loose or self.anchored or self.verb is Cue.GIVE
+            self.via_source |= cue is Cue.SOURCE and is_from
             self.after_file &= cue is not Cue.SOURCE
             if cue is Cue.PLACE and self.verb is not Cue.CONVERT:
                 self.had_file = False
@@ -286,6 +292,7 @@ class _State:
 _VERBS = frozenset(
     {Cue.GIVE, Cue.MAKE, Cue.STORE, Cue.RESULT, Cue.CONVERT, Cue.PAST, Cue.WISH, Cue.ASK, Cue.FINAL}
 )
+_MAKING = frozenset({Cue.MAKE, Cue.STORE})
 _LINKS = frozenset({Cue.SOURCE, Cue.TARGET, Cue.NAMED, Cue.PLACE, Cue.INSIDE})
 _JOINING = frozenset({Cue.JOIN, Cue.LIST, Cue.CLAUSE, Cue.YOU, Cue.SELF})
 

@@ -19,6 +19,7 @@ from construction.signals.codebook import default_codebook
 from construction.signals.collect import Collected, collect_file, save_snapshot
 from construction.signals.config import SignalsRecipe
 from construction.signals.crosswalk import default_crosswalk, spread
+from construction.signals.needs import needs_by_pattern
 from construction.signals.report import SnapshotReport, report_data, table_rows
 from construction.signals.seeds import seed_ideas
 from construction.signals.weights import DatedMixture, MixtureChange, change
@@ -68,8 +69,11 @@ def write_mixture(
     seeds = seed_ideas(analysis.mixture, default_codebook(), crosswalk, recipe.analysis)
     report = SnapshotReport(newest.snapshot, analysis, crosswalk, seeds, change=moved)
     _write_tables(out, newest, report)
+    signals, measure = newest.snapshot.signals, recipe.analysis.measure
+    masses = {signal.slug: float(signal.popularity[measure]) for signal in signals}
     figures = report_data(report) | {
-        "task_weights": spread(analysis.mixture.weights, crosswalk.signal_to_task).weights
+        "task_weights": spread(analysis.mixture.weights, crosswalk.signal_to_task).weights,
+        "needs": needs_by_pattern(signals, analysis.assignments, masses),
     }
     write_bytes(out / REPORT, pretty_json(figures))
     names = {name: family.name for name, family in default_codebook().families.items()}
@@ -154,6 +158,12 @@ def task_weights(signals: Sequence[Path]) -> Mapping[str, float]:
     """Weights by task family (sum 1); none without the signals lane."""
     weights: Mapping[str, float] = mixture_report(signals[0])["task_weights"] if signals else {}
     return weights
+
+
+def pattern_needs(signals: Sequence[Path]) -> Mapping[str, Mapping[str, float]]:
+    """`needs_by_pattern` of the newest snapshot; empty without the signals lane."""
+    needs: Mapping[str, Any] = mixture_report(signals[0])["needs"] if signals else {}
+    return needs
 
 
 def public_mixture(signals: Path, ideas: Path) -> dict[str, Any]:

@@ -30,6 +30,10 @@ def workflows_command(
     per_generator: Annotated[
         int | None, typer.Option(min=1, help="How many drafts one scenario makes at most.")
     ] = None,
+    proposals: Annotated[
+        Path | None,
+        typer.Option(help="Proposed tasks, a JSON object per line; they are screened like others."),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes for the sharded stages.")
     ] = None,
@@ -38,20 +42,29 @@ def workflows_command(
     out: WriteTo = Path("workflows"),
 ) -> None:
     """Write a release of workflow tasks alone; print what became of the drafts."""
-    from data.progress import console
-    from flows.build_snapshot import WORKFLOWS_ALONE, build
-    from flows.prefect_adapter import without_prefect
-    from flows.recipe import load_settings
-    from flows.source import with_signals
-
-    started = time.perf_counter()
-    runtime = given(signals=signals, key_file=key, workers=workers, out=out)
+    runtime = given(signals=signals, key_file=key, workers=workers, out=out, proposals=proposals)
     sections = {
         "workflows": given(drafts=drafts, per_generator=per_generator),
         "selection": given(max_tasks=tasks),
     }
-    overrides: dict[str, Any] = {"runtime": runtime} | {k: v for k, v in sections.items() if v}
+    _build(config, {"runtime": runtime} | {k: v for k, v in sections.items() if v})
+
+
+def _build(config: Path | None, overrides: dict[str, Any]) -> None:
+    from construction.workflows.pool import proposal_lines
+    from data.neutralise import one_line
+    from data.progress import console
+    from flows.build_snapshot import WORKFLOWS_ALONE, build
+    from flows.prefect_adapter import without_prefect
+    from flows.recipe import load_settings
+    from flows.source import require_there, with_signals
+
+    started = time.perf_counter()
     settings = load_settings(config, overrides).dated(dt.datetime.now(dt.UTC).date())
+    if (path := settings.runtime.proposals) is not None:
+        require_there([path])
+        for line in proposal_lines(path, settings.recipe.workflows.screening):
+            print(one_line(line))
     console.print("starting …")
     with without_prefect():
         built = build(settings.recipe, settings.runtime, WORKFLOWS_ALONE, with_signals)

@@ -187,7 +187,7 @@ def _analytic_scripts(release: ReleasedTasks, epochs: int) -> Scripts:
 
 
 def reference_script(spec: TaskSpec) -> Script:
-    """The reference steps of a workflow task, one request at a time, and the answer of the last."""
+    """The requests of a workflow task's reference, one at a time, and the answer it reports."""
     steps: list[ScriptStep] = []
     answer: str | None = None
     for step in spec.steps:
@@ -195,6 +195,7 @@ def reference_script(spec: TaskSpec) -> Script:
         service, _, operation = step.operation.partition(".")
         if step.operation == REPORT:
             answer = str(arguments.get("answer"))
+            steps.append(ScriptStep(answer))
         elif operation:
             steps.append(ScriptStep(calls=((f"{service}_{operation}", arguments),)))
     return Script(tuple(steps), answer)

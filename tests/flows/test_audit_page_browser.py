@@ -44,7 +44,7 @@ def test_hostile_text_is_text_and_private_text_needs_the_token(browser: Any, out
     with served(out) as (address, token):
         page.goto(address)
         page.wait_for_selector(READY)
-        assert page.inner_text("#found") == "30 of 30 rejections"
+        assert page.inner_text("#found") == "30 units in 30 entries"
         page.click("#list .line >> nth=0")
         page.click("text=Show private evidence")
         page.wait_for_selector("#detail .bad")
@@ -87,14 +87,17 @@ def test_the_export_works_from_a_file_and_counts_as_the_reference(
     set_limit(page, "length", 8)
     now = recompute(columns, {(names.index("length"), 0): 8})
     assert now.kept > 3
-    assert page.inner_text("#kept") == f"{now.kept} of 33 would be kept (+{now.kept - 3})."
+    assert page.inner_text("#kept").startswith(f"{now.kept} of 33 would be kept (+{now.kept - 3});")
     set_limit(page, "fixture", 1)
     both = recompute(columns, {(names.index("length"), 0): 8, (names.index("fixture"), 1): 1})
-    result = page.inner_text("#kept")
-    assert result.startswith(f"{both.kept} of 33")
-    assert f"{both.unmeasured} more were not measured further" in result
+    assert both.unmeasured == 1
+    assert page.inner_text("#kept") == (
+        f"{both.kept} of 33 would be kept (+{both.kept - 3}); "
+        "1 more was not measured further, so its outcome is unknown."
+    )
     page.check("#rescued")
-    assert page.inner_text("#found") == f"{both.kept - 3 + both.unmeasured} of 30 rejections"
+    n = both.kept - 3 + both.unmeasured
+    assert page.inner_text("#found") == f"{n} units in {n} entries, of 30 units in 30 entries"
     page.click("text=Clear")
     page.click("text=All limits as recorded")
     assert page.inner_text("#kept") == "3 of 33 would be kept."

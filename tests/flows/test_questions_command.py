@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import orjson
 import polars as pl
@@ -12,6 +13,7 @@ import pytest
 
 from construction.statements.answers.check import check_answer
 from construction.statements.answers.contracts import GoldAnswer
+from construction.statements.questions.contracts import Operation
 from data.demo.statements import write_demo_statements
 from tests.flows.command import benchmint
 
@@ -57,19 +59,36 @@ def test_questions_are_half_us_and_answers_are_apart(made: Path) -> None:
     assert pages == [f"{index:05}.svg" for index in range(50)]
 
 
-def test_every_answer_is_right_and_traced_to_its_filed_value(made: Path) -> None:
+def test_every_answer_is_right_and_traced_to_its_filed_values(made: Path) -> None:
     points = pl.read_parquet(made / "public/tables/points.parquet")
+    filed = {row["point_id"]: row for row in points.iter_rows(named=True)}
     questions = pl.read_parquet(made / "public/questions.parquet")
     answers = pl.read_parquet(made / "private/questions/answers.parquet")
-    traced = answers.join(points, on="point_id", suffix="_filed").join(questions, on="index")
+    traced = answers.join(questions, on="index")
     assert traced.height == 50
     for row in traced.iter_rows(named=True):
         value, scale = Decimal(row["value"]), Decimal(row["scale"])
         gold = GoldAnswer(value, row["unit"], scale, row["decimals"])
         assert check_answer(row["answer"], gold, row["question"]).is_correct
-        percent = Decimal(100) if row["unit"] == "percent" else Decimal(1)
-        assert value * scale == Decimal(row["value_filed"]) * percent
-        assert not (row["computed"] or row["auto_generated"])
+        ids = [row["point_id"], row["second_point_id"]]
+        sources = [filed[point_id] for point_id in ids if point_id is not None]
+        assert len(sources) == (1 if row["operation"] is None else 2)
+        assert value * scale == recomputed(row, [Decimal(source["value"]) for source in sources])
+        assert not any(source["computed"] or source["auto_generated"] for source in sources)
+    assert {*Operation, None} == {*traced["operation"]}
+
+
+def recomputed(row: dict[str, Any], filed: list[Decimal]) -> Decimal:
+    """The answer, in base units of what is asked for, from the filed values that it rests on."""
+    match row["operation"]:
+        case None:
+            return filed[0] * (100 if row["unit"] == "percent" else 1)
+        case Operation.DIFFERENCE:
+            return filed[0] - filed[1]
+        case Operation.GROWTH:
+            return round((filed[0] - filed[1]) / filed[1] * 100, 1)
+        case _:
+            return round(filed[0] / filed[1] * 100, 1)
 
 
 def test_the_same_key_gives_the_same_bytes(statements: Path, made: Path, tmp_path: Path) -> None:

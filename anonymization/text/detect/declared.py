@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.wording import COMMON, words
+from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, words
 from data.text.lexicon import load_table
 from data.text.scripts import HAN_KANA, LETTER, LETTERS
 from data.text.trie import trie_pattern
@@ -31,7 +31,7 @@ _EMPTY = words("words.toml", "empty_cells")
 _REFERENCE = re.compile(r"[$%#]?\{|<[^<>]*>$|\$\w|%\w+%|\*{3}|x{3}|process\.|os\.|env\.", re.I)
 _NAMED = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
 _NO_LOGINS = words("words.toml", "no_handles")
-_LOGIN_WORDS = words("words.toml", "login_words")
+_LOGIN_WORDS = words("words.toml", "login_words") | SERVICE_LOGINS
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
@@ -95,6 +95,8 @@ def _fits(kind: EntityType, plain: str) -> bool:
         )
     if kind is EntityType.PHONE:
         return 6 <= digits <= 16 and 2 * digits >= len(plain)
+    if kind is EntityType.PLATE:
+        return 4 <= len(plain) <= 12 and digits >= 2
     if kind in (EntityType.ADDRESS, EntityType.LOCATION):
         return _NAMED.search(plain) is not None and "@" not in plain
     if kind is EntityType.ACCOUNT:
@@ -115,6 +117,7 @@ def _is_login(plain: str) -> bool:
 _CAPITAL_NAME = rf"(?-i:[^\W\d_a-z]{LETTER}+(?:[ '-]{{1,2}}[^\W\d_a-z]{LETTER}*\.?){{0,4}})"
 _EASTERN_NAME = rf"[{HAN_KANA}]{{1,8}}(?:[ 　・][{HAN_KANA}]{{1,8}})?"
 _PHONE_NUMBER = r"\+?\(?\d[\d ()./-]{4,18}\d"
+_CODE = r"(?=[A-Z0-9 -]{0,12}\d{2})[A-Z0-9]{2,12}(?:[ -][A-Z0-9]{1,12}){0,3}"
 _LOGIN = r"[A-Za-z0-9][\w.-]{2,31}"
 
 
@@ -134,21 +137,33 @@ def _declaration() -> re.Pattern[str]:
     }
     label = trie_pattern(sorted(written))
     return re.compile(
-        rf"(?i)(?<![{LETTERS}.])(?P<label>(?:[a-z]{{1,16}}[_-]){{0,2}}{label})(?![{LETTERS}0-9])"
-        r"(?P<close>\\?[\"'`\]*]{0,3})[ \t　]{0,4}(?P<mark>=>|:=|={1,2}|[:：＝])[ \t　]{0,3}\*{0,2}"
+        rf"(?i)(?<![{LETTERS}.])(?P<label>(?:[a-z]{{1,16}}[._-]){{0,2}}{label})(?![{LETTERS}0-9])"
+        r"(?P<close>\.?\\?[\"'`\]*]{0,3})[ \t　]{0,4}"
+        r"(?P<mark>=>|:=|={1,2}|[:：＝]|\.{3,40}|…{1,20}|_{3,40})[ \t　]{0,3}\*{0,2}"
         rf"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\\\n]{{2,{_LONGEST_VALUE}}})(?=\\?[\"'`])"
+        rf"|(?-i:(?P<code>{_CODE}))(?=[ \t]*(?:\r?$|[,;，；。]|\. ))"
         rf"|(?P<east>{_EASTERN_NAME})|(?P<name>{_CAPITAL_NAME})(?![{LETTERS}0-9(\[{{.=])"
-        rf"|(?P<phone>{_PHONE_NUMBER})(?![\w.])"
+        rf"|(?P<phone>{_PHONE_NUMBER})(?!\w|\.\w)"
         rf"|(?P<login>{_LOGIN})(?=[ \t]*(?:\r?$|[,;#}}]| \w+=)))",
         re.MULTILINE,
     )
 
 
+# A line of settings, its key in parts or in capitals: `mail.user=ann`, `SMTP_USER=ann`.
+_SETTING = re.compile(
+    r"[ \t]{0,8}(?:export )?"
+    r"(?:(?:[A-Za-z][\w-]{0,40}\.){1,5}[a-z_-]{2,24}|[A-Z][A-Z0-9_]{2,40})"
+)
 _FIELD = re.compile(rf"([^:\n{{}}\"'=]{{1,{_LONGEST_LABEL}}}): ([^\n:=\"'`]{{2,{_LONGEST_VALUE}}})")
+_NUMBERED = frozenset(
+    {EntityType.PHONE, EntityType.NATIONAL_ID, EntityType.BANK_ACCOUNT, EntityType.BANK_CARD}
+    | {EntityType.PERSON_NUMBER, EntityType.PASSPORT}
+)
 _BARE = {
     "east": frozenset({EntityType.PERSON}),
     "name": frozenset({EntityType.PERSON}),
-    "phone": frozenset({EntityType.PHONE, EntityType.NATIONAL_ID, EntityType.BANK_ACCOUNT}),
+    "phone": _NUMBERED,
+    "code": _NUMBERED | {EntityType.PLATE, EntityType.PASSPORT},
     "login": frozenset({EntityType.ACCOUNT}),
 }
 
@@ -183,6 +198,13 @@ def _field(text: str) -> Iterator[Finding]:
 
 
 def _is_written_login(match: re.Match[str]) -> bool:
-    """Is a bare word a login rather than a variable or a type? It has a digit or a sign."""
+    """Is a bare word a login rather than a variable or a type?
+
+    It has a digit or a sign, or is the value of a line of settings.
+    """
     value = match["login"]
+    if match["mark"] == "=" and match.end() == match.start("mark") + 1 + len(value):
+        line = match.string.rfind("\n", 0, match.start()) + 1
+        if _SETTING.fullmatch(match.string, line, match.start("mark")):
+            return not value.isdigit()
     return any(not char.isalpha() for char in value) and not value.isdigit()

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Sequence
 from anonymization.text.contracts import DetectionConfig, EntityType, Finding
 from anonymization.text.detect import chinese, english, japanese
 from anonymization.text.detect.address import find_addresses
+from anonymization.text.detect.capitals import with_capitals
 from anonymization.text.detect.declared import find_declared
 from anonymization.text.detect.declared_rows import find_rows
+from anonymization.text.detect.file_names import with_spaced_file_names
 from anonymization.text.detect.fixed_words import without_fixed_words
 from anonymization.text.detect.listed_names import find_listed_names, whole_firm
 from anonymization.text.detect.neighbours import find_blocks, spread
@@ -19,7 +21,6 @@ from anonymization.text.detect.prose import (
     chinese_units,
     english_units,
     japanese_units,
-    with_capitals,
 )
 from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
@@ -72,7 +73,10 @@ class TextDetector:
         ruled = [self._by_rule(text, plain) for text, plain in zip(texts, folded, strict=True)]
         settled = [resolve(plain, findings) for plain, findings in zip(folded, ruled, strict=True)]
         taken_by_text = list(zip(folded, settled, strict=True))
-        in_english = [list(english_units(plain, taken)) for plain, taken in taken_by_text]
+        in_english = [
+            list(english_units(with_spaced_file_names(plain), taken))
+            for plain, taken in taken_by_text
+        ]
         in_chinese = [list(chinese_units(plain, taken)) for plain, taken in taken_by_text]
         in_japanese = [list(japanese_units(plain)) for plain in folded]
         names = self._english_names(unit for units in in_english for unit in units)
@@ -90,10 +94,12 @@ class TextDetector:
     def _by_rule(self, text: str, folded: str) -> list[Finding]:
         lines = MachineLines(folded)
         findings = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
-        findings += find_listed_names(folded, lines)
         findings += find_declared(folded)
         findings += find_rows(folded)
-        findings += find_unknown(folded, lines, self._known())
+        spaced = with_spaced_file_names(folded)
+        spaced_lines = lines if spaced == folded else MachineLines(spaced)
+        findings += find_listed_names(spaced, spaced_lines)
+        findings += find_unknown(spaced, spaced_lines, self._known())
         findings += find_blocks(folded, findings)
         if self._config.secrets:
             findings += find_secrets(text)

@@ -25,6 +25,7 @@ _HONORIFICS = words(_TABLE, "honorifics")
 _FORMS = words(_TABLE, "forms")
 _ORGANISATIONS = words(_TABLE, "organisations")
 _PLACE_ENDS = words(_TABLE, "places")
+_GIVEN_WORDS = words(_TABLE, "given_words")
 _KATAKANA = re.compile("[ァ-ヺー]{2,}")
 _NAME_CHARS = re.compile(f"[{HAN}ぁ-ゖァ-ヺー]{{1,4}}")
 _HAN_ONLY = re.compile(rf"[{HAN}]{{2,3}} ?[{HAN}]{{1,4}}")
@@ -114,7 +115,9 @@ def _full_name(tagged: Sequence[_Word]) -> Finding | None:
     parts = [word for word in tagged if word.text.strip()]
     if parts and parts[-1].text in _HONORIFICS:
         parts.pop()
-    if len(parts) != 2 or [part.name for part in parts] != ["姓", "名"]:
+    if len(parts) != 2 or parts[0].name != "姓":
+        return None
+    if parts[1].name != "名" and parts[1].text not in _GIVEN_WORDS:
         return None
     if len(parts[0].text) < 2:
         return None
@@ -142,6 +145,8 @@ def _person(tagged: Sequence[_Word], index: int) -> _Match | None:
         size = step + 1
         return size + _last_character(tagged, index + size), EntityType.PERSON, _WHOLE
     if first.name == "姓":
+        if second is not None and second.text in _GIVEN_WORDS and len(second.text) > 1:
+            return step + 1, EntityType.PERSON, _WHOLE
         size = _unlisted_given(tagged, index + step)
         if size:
             return step + size, EntityType.PERSON, _LONE

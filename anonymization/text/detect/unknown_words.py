@@ -20,6 +20,7 @@ _SCORE, _ONE_SCORE = 0.55, 0.5
 _KEYED_NAME, _KEYED_SCORE = "keyed_name", 0.65
 _GIVEN = words("names.toml", "given")
 _FUNCTION = words("words.toml", "function_words")
+_PREFIXED = re.compile(r"(?:Mac|Mc|De|Di|Du|La|Le|Van|Fitz|St)[^\W\d_a-z][^\W\d_A-Z]+")
 _CONTRACTED = re.compile(r"'(?:m|d|ll|re|ve|t)$")
 _ENDS = rf"(?![{LETTERS}0-9_@/]|\.[{LETTERS}0-9])"
 _WORD = rf"[{CAPITALS}](?:{LETTER}|-(?={LETTER})|'(?!s?(?![a-z]))){{2,30}}{_ENDS}"
@@ -144,4 +145,4 @@ def _is_name(word: str, dictionary: frozenset[str]) -> bool:
         return len(word) >= 5 or not word.isascii()
     if "-" in word:
         return not any(in_dictionary(part, dictionary) for part in word.split("-"))
-    return word[1:].islower() or "'" in word
+    return word[1:].islower() or "'" in word or _PREFIXED.fullmatch(word) is not None

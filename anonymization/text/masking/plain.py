@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import quote, unquote_to_bytes
 
 from anonymization.text.contracts import Edit
+from anonymization.text.masking.escapes import escape_edits
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
     Escape,
@@ -38,6 +39,7 @@ def plain_edits(
         piece = labelled(label, part, accepts)
         edits = joined(edits, shifted(visit.look(piece), start))
     edits = joined(edits, percent_edits(text, visit))
+    edits = joined(edits, escape_edits(text, visit), first=True)
     return joined(edits, _base64_edits(text, visit), first=True)
 
 

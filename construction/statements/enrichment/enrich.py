@@ -34,9 +34,13 @@ _LENGTHS = {3: "3 months to ", 6: "6 months to ", 9: "9 months to ", 12: "12 mon
 def enrich(
     point_ids: Iterable[str], statements: Statements, config: EnrichmentConfig
 ) -> dict[str, Enriched]:
-    """The surroundings of each point, in the order of their ids; unknown ids are left out."""
+    """The surroundings of each point, in the order of their ids; unknown ids are left out.
+
+    A value that a later filing replaced is shown in the filing that gave it.
+    """
     ids = sorted(set(point_ids))
-    wanted = statements.points.filter(pl.col("point_id").is_in(ids)).sort("point_id")
+    filed = pl.concat([statements.points, statements.history.drop("replaced_by")])
+    wanted = filed.filter(pl.col("point_id").is_in(ids)).sort("point_id")
     reports = collect_reports(wanted, statements)
     exponents = reporting_exponents(statements, config.round_share)
     series = _by_id(statements.series, "series_id", wanted["series_id"])

@@ -142,7 +142,8 @@ TOOLS = (
         "Read reported values",
         "Reported values of one series, newest first, with unit, both period conventions, days "
         "and filing. Values are as filed: not rounded, scaled, annualised or converted; the last "
-        "filing wins where a value was restated.\n\n" + _PERIODS,
+        "filing wins where a value was restated, and `earlier` has what filings before it gave."
+        "\n\n" + _PERIODS,
         FundamentalsArguments,
         TypeAdapter(Fundamentals),
         partial(get_company_fundamentals, limits=LIMITS),

@@ -84,7 +84,8 @@ const Knobs = (() => {
           .map(([n, before]) => make("td", { className: "num" }, grouped(n) + shift(n, before))));
     });
     at("steps").replaceChildren(...lines);
-    const open = now.open ? `; ${grouped(now.open)} more were not measured further, so their outcome is unknown` : "";
+    const [verb, whose] = now.open === 1 ? ["was", "its"] : ["were", "their"];
+    const open = now.open ? `; ${grouped(now.open)} more ${verb} not measured further, so ${whose} outcome is unknown` : "";
     at("kept").textContent = `${grouped(now.kept)} of ${grouped(model.n)} would be kept${shift(now.kept, then.kept)}${open}.`;
   };
 

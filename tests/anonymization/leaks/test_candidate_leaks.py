@@ -104,6 +104,23 @@ def test_a_release_with_a_leak_is_not_published(
     assert [path for path in out.iterdir() if path.name != ".lock"] == []
 
 
+def test_a_name_may_stand_in_a_file_that_is_declared_public_and_nowhere_else(
+    tmp_path: Path,
+) -> None:
+    public = tmp_path / "public"
+    public.mkdir()
+    (tmp_path / "private").mkdir()
+    for name in ("listing.csv", "accounts.csv"):
+        (public / name).write_text("Kelder Holding 7741,1\n")
+    sought = targets(identifiers=("Kelder Holding 7741",))
+    guard_release(tmp_path, [], sought, {"listing.csv", "accounts.csv"})
+    with pytest.raises(ReleaseError, match=r"identifier in accounts\.csv"):
+        guard_release(tmp_path, [], sought, {"listing.csv"})
+    planted = targets(tripwires=("Kelder Holding 7741",))
+    with pytest.raises(ReleaseError, match=r"tripwire in accounts\.csv"):
+        guard_release(tmp_path, [], planted, {"listing.csv", "accounts.csv"})
+
+
 def test_a_clean_release_is_published(tmp_path: Path) -> None:
     given = release(tmp_path)
     ref = write_snapshot(

@@ -89,7 +89,7 @@ def test_steps_that_do_not_lead_to_the_value_are_errors(demo_questions: Material
     strange = replace(line, arguments={"colour": "blue"})
     unknown = replace(read, arguments={"company_id": "none:1", "series_id": "x"})
     for steps, message in (
-        ((elsewhere, line, read, present), "not in the output"),
+        ((elsewhere, line, read, present), "step 2: company_id .* was in no earlier output"),
         ((find, line, read, other_day), "0 values fit"),
         ((find, line, read, unit), "not XXX"),
         ((find, line, read, dangling), "earlier step"),
