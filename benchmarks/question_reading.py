@@ -11,8 +11,10 @@ in one way. The column `reason` names the class into which their sentences were 
 First reading: 42 easy, 34 medium, 24 hard. Its classes were then mended over all labels. Second
 reading: a new release (size 2,000) and new filings, 45 easy, 30 medium, 25 hard; 14 of the 100 are
 about US companies, since nearly all filings of the material's one US quarter had been shown before.
-Mended after the second reading, and not read again: a gain that stands beside a line for losses no
-longer gets a note about its sign, and no difference is asked between filings of other scales.
+Mended after the second reading, and not read again: a gain beside a line for losses no longer gets
+a note about its sign, no difference is asked between filings of other scales, no bare line of a
+Japanese cash flow statement, and one more 52/53-week filer is known. Not mended: a source value
+that is cut to millions (`source_rounded`, the one score of 0).
 """
 
 from __future__ import annotations
