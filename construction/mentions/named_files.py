@@ -23,6 +23,7 @@ from construction.mentions.extensions import (
 from construction.mentions.intent import Intent, intent_of
 from construction.mentions.places import in_result_sections, is_route, with_result_folders
 from construction.mentions.spans import FileSpan, find_file_spans
+from construction.mentions.stand_ins import text_for
 from construction.mentions.words import FILE
 from data.contracts import AgentAct, Attachment, TaskInstance, UserTurn
 
@@ -83,10 +84,15 @@ def output_files(instance: TaskInstance, given: Collection[str] = ()) -> tuple[M
     """Files that a person names as results, and open ones that are not among the `given` files.
 
     `given` are paths; their last component is compared. Silent ones count if any file is given.
+    A picture for which a given text stands is no result.
     """
     named, known = named_files(instance), {tail(path) for path in given}
     silent = [mention for mention in named.declared if mention.silent and known]
-    made = [mention for mention in (*named.open, *silent) if tail(mention.path) not in known]
+    made = [
+        mention
+        for mention in (*named.open, *silent)
+        if tail(mention.path) not in known and text_for(mention.path, given) is None
+    ]
     return (*named.outputs, *made)
 
 
