@@ -84,7 +84,7 @@ def output_files(instance: TaskInstance, given: Collection[str] = ()) -> tuple[M
     """Files that a person names as results, and open ones that are not among the `given` files.
 
     `given` are paths; their last component is compared. Silent ones count if any file is given.
-    A picture for which a given text stands is no result.
+    A picture for which a given text stands is no result, and beside new files a given one is none.
     """
     named, known = named_files(instance), {tail(path) for path in given}
     silent = [mention for mention in named.declared if mention.silent and known]
@@ -93,7 +93,8 @@ def output_files(instance: TaskInstance, given: Collection[str] = ()) -> tuple[M
         for mention in (*named.open, *silent)
         if tail(mention.path) not in known and text_for(mention.path, given) is None
     ]
-    return (*named.outputs, *made)
+    new = [mention for mention in named.outputs if tail(mention.path) not in known]
+    return (*(new if new or made else named.outputs), *made)
 
 
 def _observed(instance: TaskInstance, known: Sequence[tuple[str, ...]]) -> Iterator[Mention]:
