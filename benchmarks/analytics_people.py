@@ -104,10 +104,11 @@ def reading_text(reading: Mapping[str, Sequence[Row]]) -> list[str]:
         sides = [[str(is_good(row)) for row in sheet] for sheet in (first, second)]
         text.append(f"{one} and {two}: κ of the last {agreement(*sides).kappa.value:.2f}.")
     classes = Counter(
-        (row["reason"], name)
+        (reason, name)
         for name, sheet in reading.items()
         for row in sheet
         if not is_good(row)
+        for reason in row["reason"].split("+")
     )
     reasons = sorted({reason for reason, _ in classes})
     body = [[f"`{r}`", *(str(classes[r, name]) for name in reading)] for r in reasons]
