@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
+import orjson
 import polars as pl
 
 from construction.analytics.environment.declaration import (
@@ -26,6 +27,7 @@ from construction.analytics.environment.declaration import (
 from construction.analytics.environment.reading import content
 
 _BLANKS = " \t\r\n\u00a0\u3000"
+_LONGEST_ROW = 1 << 26  # bytes: a row may hold a whole document
 _SCHEMA: Mapping[str, pl.DataType] = {
     "text": pl.String(),
     "number": pl.Float64(),
@@ -66,26 +68,28 @@ def _load(
         select = f"SELECT CAST(COLUMNS(*) AS VARCHAR) FROM {rows_of}"  # noqa: S608 (quoted)
         connection.execute(f"CREATE TABLE {table} AS {select}")
     else:
-        rows_of = _plain_csv(name, file, folder, scratch)
+        rows_of = _plain_rows(name, file, folder, scratch)
         select = f"SELECT * FROM {rows_of}"  # noqa: S608 (quoted)
         connection.execute(f"CREATE TABLE {table} AS {select}")
     connection.execute(f'ALTER TABLE {table} ADD COLUMN "(row)" BIGINT')
     connection.execute(f'UPDATE {table} SET "(row)" = rowid')  # noqa: S608 (quoted)
 
 
-def _plain_csv(name: str, file: File, folder: Path, scratch: Path) -> str:
-    """The call that reads a file's rows of data, written out as plain CSV in UTF-8."""
+def _plain_rows(name: str, file: File, folder: Path, scratch: Path) -> str:
+    """The call that reads a file's rows of data, written out as lines of JSON."""
     encoding = "utf-8-sig" if file.encoding == "utf-8" else file.encoding
     text = content(folder, file.path).decode(encoding)
     rows = list(csv.reader(io.StringIO(text, newline="")))
     head = rows[file.header]
     unique = [n if head.index(n) == at else f"{n}.{at}" for at, n in enumerate(head)]
-    plain = scratch / f"{name}.csv"
-    with plain.open("w", encoding="utf-8", newline="") as handle:
-        csv.writer(handle, quoting=csv.QUOTE_ALL).writerows(rows[file.data_from :])
+    plain = scratch / f"{name}.jsonl"
+    with plain.open("wb") as handle:
+        for row in rows[file.data_from :]:
+            cells = (cell or None for cell in row)
+            handle.write(orjson.dumps(dict(zip(unique, cells, strict=True))) + b"\n")
     columns = ", ".join(f"{_text(column)}: 'VARCHAR'" for column in unique)
-    options = "header = false, delim = ',', quote = '\"', escape = '\"', nullstr = ''"
-    return f"read_csv({_text(str(plain))}, columns = {{{columns}}}, {options})"
+    options = f"format = 'newline_delimited', maximum_object_size = {_LONGEST_ROW}"
+    return f"read_json({_text(str(plain))}, columns = {{{columns}}}, {options})"
 
 
 def _selected(
