@@ -102,7 +102,9 @@ def reading_text(reading: Mapping[str, Sequence[Row]]) -> list[str]:
     text = ["## Reading", table(head, lines)]
     for (one, first), (two, second) in combinations(reading.items(), 2):
         sides = [[str(is_good(row)) for row in sheet] for sheet in (first, second)]
-        text.append(f"{one} and {two}: κ of the last {agreement(*sides).kappa.value:.2f}.")
+        kappa = agreement(*sides).kappa
+        shown = "undefined" if kappa is None else f"{kappa.value:.2f}"
+        text.append(f"{one} and {two}: κ of the last column {shown}.")
     classes = Counter(
         (reason, name)
         for name, sheet in reading.items()
