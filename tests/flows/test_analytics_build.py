@@ -160,9 +160,9 @@ def test_after_sealing_a_build_starts_at_the_files_that_were_kept(
 ) -> None:
     copy = tmp_path / "out"
     shutil.copytree(out, copy, symlinks=True)
-    assert benchmint("seal", str(copy), "--yes").returncode == 0
-    command = ("build", "--environment", str(demo), "--out", str(copy), "--quiet", "--revision")
-    result = benchmint(*command)
+    assert inline("seal", str(copy), "--yes").returncode == 0
+    command = ("--environment", str(demo), "--out", str(copy), "--quiet", "--revision")
+    result = inline_build(*command)
     assert result.returncode == 0, result.stderr
     first, second = snapshot(out), snapshot(copy)
     assert second.name == f"{first.name}-r2"
@@ -176,12 +176,12 @@ def test_after_sealing_a_build_starts_at_the_files_that_were_kept(
     shutil.copytree(demo.parent, changed)
     other = changed / demo.name
     other.write_text(other.read_text().replace("strength = 0.15", "strength = 0.14"))
-    result = benchmint("build", "--environment", str(other), "--out", str(copy), "--quiet")
+    result = inline_build("--environment", str(other), "--out", str(copy), "--quiet")
     assert "sealed, and the environment changed since" in result.stderr
 
 
 def test_a_second_environment_is_refused(demo: Path, tmp_path: Path) -> None:
     twice = ("--environment", str(demo), "--environment", str(demo))
-    result = benchmint("build", *twice, "--out", str(tmp_path / "out"))
+    result = inline_build(*twice, "--out", str(tmp_path / "out"))
     assert result.returncode != 0
     assert "found a second environment; expected one environment per release" in result.stderr
