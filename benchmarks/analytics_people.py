@@ -100,11 +100,11 @@ def reading_text(reading: Mapping[str, Sequence[Row]]) -> list[str]:
         )
     head = ("reader", *JUDGED, "natural, complete and unambiguous", f"bar {_BAR:.0%}")
     text = ["## Reading", table(head, lines)]
-    for (one, first), (two, second) in combinations(reading.items(), 2):
+    for (mine, first), (other, second) in combinations(reading.items(), 2):
         sides = [[str(is_good(row)) for row in sheet] for sheet in (first, second)]
         kappa = agreement(*sides).kappa
         shown = "undefined" if kappa is None else f"{kappa.value:.2f}"
-        text.append(f"{one} and {two}: κ of the last column {shown}.")
+        text.append(f"{mine} and {other}: κ of the last column {shown}.")
     classes = Counter(
         (reason, name)
         for name, sheet in reading.items()
