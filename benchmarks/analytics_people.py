@@ -102,7 +102,7 @@ def reading_text(reading: Mapping[str, Sequence[Row]]) -> list[str]:
     text = ["## Reading", table(head, lines)]
     for (mine, first), (other, second) in combinations(reading.items(), 2):
         sides = [[str(is_good(row)) for row in sheet] for sheet in (first, second)]
-        kappa = agreement(*sides).kappa
+        kappa = agreement(sides[0], sides[1]).kappa
         shown = "undefined" if kappa is None else f"{kappa.value:.2f}"
         text.append(f"{mine} and {other}: κ of the last column {shown}.")
     classes = Counter(
