@@ -181,9 +181,11 @@ def summary(figures: dict[str, Any]) -> Iterator[str]:
         yield from passed(figures)
     yield (
         f"{report['tasks']} of {sum(asked_for.values())} tasks pass the gates of this lane "
-        f"({report['candidates']} candidates) in {figures['seconds']} s (bar {LONGEST}), attacks "
-        f"on the tables included, and {figures['peak_mib']} MiB (bar 2,048), one process. Demo: "
-        f"{demo['report']['tasks']} tasks in {demo['seconds']} s (bar 20 in 10 s)."
+        f"({report['candidates']} candidates) in {figures['seconds']} s (bar {LONGEST}; load "
+        f"{figures['load'][0]} on two cores; {figures['processor_s']} s of work), attacks on the "
+        f"tables included, and {figures['peak_mib']} MiB (bar 2,048), one process. Demo: "
+        f"{demo['report']['tasks']} tasks in {demo['seconds']} s (bar 20 in 10 s), of which this "
+        f"process worked {demo['processor_s']} s."
     )
     short = [name for name, n in asked_for.items() if made.get(name, 0) < n]
     yield f"Short of the quota: {', '.join(short) or 'none'}."
