@@ -100,14 +100,17 @@ def reading_text(reading: Mapping[str, Sequence[Row]]) -> list[str]:
         )
     head = ("reader", *JUDGED, "natural, complete and unambiguous", f"bar {_BAR:.0%}")
     text = ["## Reading", table(head, lines)]
-    for (one, first), (two, second) in combinations(reading.items(), 2):
+    for (mine, first), (other, second) in combinations(reading.items(), 2):
         sides = [[str(is_good(row)) for row in sheet] for sheet in (first, second)]
-        text.append(f"{one} and {two}: κ of the last {agreement(*sides).kappa.value:.2f}.")
+        kappa = agreement(sides[0], sides[1]).kappa
+        shown = "undefined" if kappa is None else f"{kappa.value:.2f}"
+        text.append(f"{mine} and {other}: κ of the last column {shown}.")
     classes = Counter(
-        (row["reason"], name)
+        (reason, name)
         for name, sheet in reading.items()
         for row in sheet
         if not is_good(row)
+        for reason in row["reason"].split("+")
     )
     reasons = sorted({reason for reason, _ in classes})
     body = [[f"`{r}`", *(str(classes[r, name]) for name in reading)] for r in reasons]

@@ -83,9 +83,10 @@ def _cancelled(
         if isinstance(step, s.Compare) and len(s.reads_steps(step)) == 1:
             alike.setdefault((step.result, step.second), []).append(number)
     for numbers in alike.values():
-        shorter, own = program, list(parts)
+        shorter: s.Program = program
+        own: Parts = parts
         for number in numbers if len(numbers) > 1 else ():
-            (other,) = s.reads_steps(program[number - 1])
+            other = s.reads_steps(program[number - 1])[0]
             shorter, own = _instead(shorter, own, number, other)
         if shorter != program and outcome(shorter, own, tables) == gold:
             return numbers
@@ -114,7 +115,7 @@ def _ranked_less(program: s.Program, number: int) -> s.Program | None:
     """Where a filter keeps the first ranks of a ranking: the programme that takes them at once."""
     step = program[number - 1]
     ranked = s.step_number(getattr(step, "source", ""))
-    conditions = getattr(step, "where", ())
+    conditions: tuple[s.Condition, ...] = getattr(step, "where", ())
     if ranked is None or len(conditions) != 1:
         return None
     rank, condition = program[ranked - 1], conditions[0]

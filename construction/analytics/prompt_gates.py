@@ -45,8 +45,9 @@ def in_prompt(judged: Judged, bench: Bench) -> Iterator[str]:
     numbers = bench.said(draft).numbers | numbers_in(more)
     unused = numbers - numbers_of(draft.program)
     for step, result in enumerate(judged.results, 1):
-        is_number = isinstance(result, int | float) and not isinstance(result, bool)
-        if is_number and any(_is_near(number, float(result), _EXACT) for number in unused):
+        if isinstance(result, bool) or not isinstance(result, int | float):
+            continue
+        if any(_is_near(number, float(result), _EXACT) for number in unused):
             yield f"the result of step {step}"
     for answer in judged.answers:
         if answer.type == "boolean":

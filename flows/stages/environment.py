@@ -158,8 +158,11 @@ def given_as_public(run: Run, made: Folders) -> set[str]:
 
 
 def environment_privacy(run: Run, environment: Folders) -> dict[str, Any]:
-    """What attacks found in the anonymized files, by environment."""
-    return {
-        declared(run)[0].name: orjson.loads((folder / PRIVACY).read_bytes())
-        for folder in environment
-    }
+    """What attacks found in the anonymized files, by environment, and where a build starts."""
+    privacy = {}
+    for folder in environment:
+        report = orjson.loads((folder / PRIVACY).read_bytes())
+        if report and _sealed_output(run) is not None:
+            report["starts_at"] = "pseudonymized tables"
+        privacy[declared(run)[0].name] = report
+    return privacy

@@ -153,3 +153,35 @@ def test_readers_get_questions_and_files_but_no_step_and_no_answer(
     answers = (tmp_path / "answers/answers.jsonl").read_text().splitlines()
     assert [json.loads(line)["task_id"] for line in answers] == [task.task_id for task in drawn]
     assert (tmp_path / "answers/answers.jsonl").stat().st_mode & 0o077 == 0
+
+
+def test_after_sealing_a_build_starts_at_the_files_that_were_kept(
+    out: Path, demo: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "out"
+    shutil.copytree(out, copy, symlinks=True)
+    assert inline("seal", str(copy), "--yes").returncode == 0
+    command = ("--environment", str(demo), "--out", str(copy), "--quiet", "--revision")
+    result = inline_build(*command)
+    assert result.returncode == 0, result.stderr
+    first, second = snapshot(out), snapshot(copy)
+    assert second.name == f"{first.name}-r2"
+    for path in (first / "public/environments").rglob("*.csv"):
+        again = second / path.relative_to(first)
+        assert again.read_bytes() == path.read_bytes(), path.name
+    privacy = [json.loads((s / "public/audit/privacy.json").read_text()) for s in (first, second)]
+    starts = [report["environments"]["demo"]["starts_at"] for report in privacy]
+    assert starts == ["originals", "pseudonymized tables"]
+    changed = tmp_path / "changed"
+    shutil.copytree(demo.parent, changed)
+    other = changed / demo.name
+    other.write_text(other.read_text().replace("strength = 0.15", "strength = 0.14"))
+    result = inline_build("--environment", str(other), "--out", str(copy), "--quiet")
+    assert "sealed, and the environment changed since" in result.stderr
+
+
+def test_a_second_environment_is_refused(demo: Path, tmp_path: Path) -> None:
+    twice = ("--environment", str(demo), "--environment", str(demo))
+    result = inline_build(*twice, "--out", str(tmp_path / "out"))
+    assert result.returncode != 0
+    assert "found a second environment; expected one environment per release" in result.stderr

@@ -12,10 +12,17 @@ from typing import Any
 import polars as pl
 import pytest
 import tomli_w
+from polars.testing import assert_frame_equal
 
 from construction.analytics.environment.cleaning import Inventory, clean_tables
-from construction.analytics.environment.declaration import Declaration, Noise, read_declaration
+from construction.analytics.environment.declaration import (
+    IGNORABLE,
+    Declaration,
+    Noise,
+    read_declaration,
+)
 from construction.analytics.environment.reading import read_file, read_files
+from construction.analytics.environment.second_reader import read_raw
 from construction.analytics.environment.variants import noise_inventory, write_variants
 from data.errors import ConfigError, InputError
 from tests.construction.analytics.world import bench, declaration, demo_folder
@@ -84,6 +91,16 @@ def test_each_kind_of_noise_is_removed_unless_it_is_ignored(
     declared = Declaration.model_validate(SMALL)
     files = read_files(tmp_path, declared)
     assert clean_tables(declared, files, ignoring)["firms"].rows() == rows
+
+
+@pytest.mark.parametrize("ignoring", [None, *IGNORABLE])
+def test_a_second_reader_makes_the_same_tables(ignoring: Noise | None) -> None:
+    declared, kinds = declaration(), [] if ignoring is None else [ignoring]
+    first = clean_tables(declared, read_files(demo_folder(), declared), kinds)
+    second = read_raw(declared, demo_folder(), kinds)
+    assert first.keys() == second.keys()
+    for name, frame in first.items():
+        assert_frame_equal(frame, second[name], check_row_order=False)
 
 
 def test_another_release_stands_in_only_for_a_careless_reader() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from functools import lru_cache
@@ -21,6 +22,7 @@ from construction.grading.answers import grade_answers
 from construction.grading.milestones import inferred
 from construction.grading.spec import spec_of
 from data.contracts import Outcome
+from data.errors import ConfigError
 from tests.construction.analytics.world import bench, declaration
 
 
@@ -124,3 +126,11 @@ def test_a_prompt_holds_no_placeholder_and_no_gold_number() -> None:
 )
 def test_halves_are_rounded_up(value: float, decimals: int, expected: str) -> None:
     assert rounded(value, decimals) == expected
+
+
+def test_a_word_that_a_template_needs_is_named() -> None:
+    declared = declaration()
+    words = {name: both for name, both in declared.words.items() if name != "region"}
+    without = dataclasses.replace(bench(), declaration=declared.model_copy(update={"words": words}))
+    with pytest.raises(ConfigError, match=r"words: found no region; .* Add \[words\.region\]"):
+        mint(without, read_templates(), 0)
