@@ -261,7 +261,10 @@ def read_envelope(path: Path) -> Envelope:
     if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
         raise ValueError("not a small regular file")
     document: dict[str, Any] = orjson.loads(path.read_bytes())
-    return Envelope.from_dict(document)
+    envelope = Envelope.from_dict(document)
+    if not all(isinstance(name, str) for name in envelope.signatures):
+        raise ValueError("a key without a name")
+    return envelope
 
 
 def _content(path: Path) -> bytes:
