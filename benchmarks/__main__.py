@@ -50,6 +50,7 @@ BENCHMARKS = (
     "anonymization_secrets",
     "anonymization_tables",
     "anonymization_attacks",
+    "restoring",
     "judging_replay",
 )
 APART = (

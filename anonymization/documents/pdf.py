@@ -15,6 +15,8 @@ from anonymization.documents.contracts import Pictures, Refusal, Refused
 from anonymization.documents.pdf_masking import redrawn
 from anonymization.documents.pdf_pages import PdfPage, read_pages
 from anonymization.documents.visitor import Visitor
+from anonymization.text.contracts import EntityType
+from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.restore import applied
 
@@ -77,6 +79,7 @@ def _content(data: bytes, visitor: Visitor) -> _Content:
             raise Refused(Refusal.TOO_LARGE)
         pages = tuple(read_pages(data))
         others, is_blind = _read(reader, pages)
+        annotators = tuple(_annotators(reader))
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
         raise Refused(Refusal.BROKEN) from None
     if sum(map(len, (*others, *(text for page in pages for text in page.texts)))) > _MAX_TEXT:
@@ -89,12 +92,24 @@ def _content(data: bytes, visitor: Visitor) -> _Content:
         }
         for number, page in enumerate(pages, start=1)
     )
+    for name in annotators:
+        visitor.look(Piece(name, kind=EntityType.PERSON))
     rest = [
         pair
         for number, text in enumerate(others)
         for pair in _findings(visitor, text, f"text {number}")
     ]
     return _Content(pages, is_blind, values, any(values) or bool(rest))
+
+
+def _annotators(reader: PdfReader) -> Iterator[str]:
+    """Who wrote the annotations (ISO 32000-1, 12.5.6.2); a form field has its own name there."""
+    for page in reader.pages:
+        for annotation in page.annotations or ():
+            markup = annotation.get_object()
+            name = str(markup.get("/T", "")).strip()
+            if name and markup.get("/Subtype") != "/Widget":
+                yield name
 
 
 def _findings(visitor: Visitor, text: str, part: str) -> list[tuple[str, str]]:

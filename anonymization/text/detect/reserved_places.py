@@ -68,6 +68,9 @@ _HOSTS = re.compile(
     r"(?:[a-z0-9-]+\.){1,4}(?:internal|intra|intranet|corp|lan|home\.arpa)(?![\w(-]|\.\w)"
     r"|(?<=git@)[a-z0-9.-]+\.[a-z]{2,12}(?=:)"
 )
+# A family name of two characters by itself, as colleagues say it.
+_DOUBLE = "欧阳|上官|诸葛|夏侯|皇甫|尉迟|慕容|令狐|司徒|宇文|申屠|濮阳|钟离|赫连|澹台|淳于|呼延"
+_FAMILY_ALONE = re.compile(rf"(?<=[老小])(?:{_DOUBLE})|(?:{_DOUBLE})(?=总(?![公部裁共体]))")
 _PASSWORD = re.compile(
     r"(?m)^[ \t]{0,12}(?:export )?(?:[\w.-]{0,30}[._-])?"
     r"(?i:pass|pw|passwd|password|passwort|pwd|passphrase) ?[=:] ?(?P<v>[!-~]{4,64})[ \t]*\r?$"
@@ -130,6 +133,8 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
             yield Finding(*match.span("v"), EntityType.DATE, NAME, 0.9)
         for match in _POST.finditer(folded):
             yield Finding(*match.span("v"), EntityType.ADDRESS, NAME, 0.9)
+    for match in _FAMILY_ALONE.finditer(folded):
+        yield Finding(*match.span(), EntityType.PERSON, NAME, 0.6)
     yield from _literals(folded, dictionary)
 
 

@@ -1,4 +1,4 @@
-"""Text in hexadecimal and in the escapes of programs: read in its decoded form.
+"""Text in hexadecimal, in the escapes of programs and in single letters: read in its decoded form.
 
 `\\u5f20` is written by Java, JavaScript and their settings, `\\xe5` by Python and C for the bytes
 of UTF-8, `\\345` by git for names of files.
@@ -19,6 +19,11 @@ _ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\[0-3][0-7]{2}"
 _RUN = re.compile(rf"(?:{_ESCAPE})+")
 _WORD = re.compile(rf"[^\s\"'<>\\]{{0,200}}(?:{_ESCAPE})(?:{_ESCAPE}|[^\\\s\"'<>]){{0,400}}")
 
+_SPACED = re.compile(
+    r"(?<![\w'])[A-Za-z](?: [A-Za-z]){3,30}"
+    r"(?: {2,4}[A-Za-z](?: [A-Za-z]){1,30}){0,4}(?![\w'])"
+)
+_LETTER = re.compile(r"[A-Za-z](?: (?! ))?|  +")
 Decoded = list[tuple[str, int, int]]  # characters with their starts and ends in the text
 
 
@@ -30,7 +35,15 @@ def escape_edits(text: str, visit: Visit) -> list[Edit]:
     if "\\" in text:
         for word in _WORD.finditer(text):
             edits += _word_edits(word, visit)
+    for match in _SPACED.finditer(text):
+        edits += _spaced_edits(match, visit)
     return sorted(edits)
+
+
+def _spaced_edits(match: re.Match[str], visit: Visit) -> list[Edit]:
+    """Edits of words in single letters; several blanks end a word."""
+    letters = [(part.group()[0], part.start(), part.end()) for part in _LETTER.finditer(match[0])]
+    return shifted(_carried(letters, visit, " ".join), match.start())
 
 
 def _hex_edits(match: re.Match[str], visit: Visit) -> list[Edit]:

@@ -96,6 +96,8 @@ def chinese_name(table: SurrogateTable, name: str, foreign: bool, salt: str) -> 
         return core[0] + _zh_family(table, core[1], salt) + end
     if foreign or len(core) > _LONG_NAME:
         return table.token(_ZH_FOREIGN, core, _zh_given(len(core)), salt) + end
+    if len(core) == 2 and table.knows(_ZH_GIVEN, core):  # the given name of a known person
+        return table.token(_ZH_GIVEN, core, _zh_given(2)) + end
     size = 2 if core[:2] in words.zh_double and len(core) > 1 else 1
     family, given = core[:size], core[size:]
     if not given:

@@ -79,6 +79,7 @@ COMMON = frozenset(
     }
 )
 _ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
+_NAMING = frozenset({*_ORDER, EntityType.ACCOUNT})  # a login may be a part of somebody's name
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
 _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
 
@@ -116,7 +117,7 @@ class Surrogates:
         owner = (kind, alnum_form(value) if kind in _NUMBERED else plain_form(value))
         if kind in _ORDER and (EntityType.PERSON, value) in self._made:
             return self._made[EntityType.PERSON, value]
-        alike = kind in _ORDER and _LONE_WORD.fullmatch(value)
+        alike = kind in _NAMING and _LONE_WORD.fullmatch(value)
         make = _MAKERS[kind]
         if alike and part_of_person(self._table, value):
             make, owner = person, (EntityType.PERSON, plain_form(value))

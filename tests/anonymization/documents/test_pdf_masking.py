@@ -12,6 +12,7 @@ from pypdf.generic import (
     NameObject,
     NumberObject,
     StreamObject,
+    TextStringObject,
 )
 
 from anonymization.documents.contracts import Refusal
@@ -79,3 +80,21 @@ def test_what_is_drawn_inside_a_form_cannot_be_masked() -> None:
     (page,) = read_pages(out.getvalue())
     assert NAME in page.texts[0]
     assert mask_bytes(out.getvalue(), "a.pdf", masker()).report.refusal is Refusal.TEXT_LAYER
+
+
+def test_whoever_wrote_an_annotation_is_masked_though_no_rule_knows_the_login() -> None:
+    writer = PdfWriter(io.BytesIO(document(lines(PROSE))))
+    note = DictionaryObject({
+        NameObject("/Type"): NameObject("/Annot"),
+        NameObject("/Subtype"): NameObject("/Text"),
+        NameObject("/T"): TextStringObject("kwexleyb"),
+        NameObject("/Contents"): TextStringObject("ok"),
+        NameObject("/Rect"): ArrayObject([NumberObject(n) for n in (10, 10, 30, 30)]),
+    })  # fmt: skip
+    writer.add_annotation(0, note)
+    out = io.BytesIO()
+    writer.write(out)
+    assert b"kwexleyb" in out.getvalue()
+    masked = mask_bytes(out.getvalue(), "minutes.pdf", masker())
+    assert masked.report.refusal is None
+    assert b"kwexleyb" not in masked.data

@@ -153,3 +153,14 @@ def test_a_surrogate_stands_in_no_text() -> None:
     plain = item(T.PERSON, "John Smith")
     made = surrogates((T.PERSON, "John Smith"), texts=(f"and {plain} was here",))
     assert not set(made.of(T.PERSON, "John Smith").split()) & set(plain.split())
+
+
+def test_a_given_name_and_a_login_of_a_known_person_agree_with_the_whole_name() -> None:
+    made = surrogates(
+        (T.PERSON, "欧阳明远"), (T.PERSON, "明远"),
+        (T.PERSON, "Margaret Ellsworth"), (T.ACCOUNT, "margaret"),
+    )  # fmt: skip
+    assert made.of(T.PERSON, "欧阳明远").endswith(made.of(T.PERSON, "明远"))
+    assert (
+        made.of(T.ACCOUNT, "margaret") == made.of(T.PERSON, "Margaret Ellsworth").split()[0].lower()
+    )
