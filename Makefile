@@ -13,7 +13,7 @@ LOCKED := $(PIP) --no-compile --require-hashes -r
 SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help install evaluate harbor system snapshot leaderboard serve stop test test-full test-exports check format bench mutants docs font lock clean clean-demo
+.PHONY: help install evaluate harbor system snapshot leaderboard serve stop test test-full test-exports check format bench fuzz mutants docs font lock clean clean-demo
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -87,6 +87,9 @@ format: $(TESTS) ## format the code
 bench: $(TESTS) ## speed and memory, beside a peer, into benchmarks/results
 	$(LOCKED) requirements-bench.lock
 	$(BIN)/python -m benchmarks
+
+fuzz: $(TESTS) ## damaged files for every reader, into benchmarks/results (FUZZ="--inputs 10000")
+	$(BIN)/python -m benchmarks.fuzz $(FUZZ)
 
 mutants: $(TESTS) ## do the tests notice? 60 mutants, into benchmarks/results
 	$(BIN)/python -m benchmarks.mutation

@@ -1,11 +1,12 @@
-"""Analytic tasks drawn for readers who have not seen their steps: what they need, and apart, gold.
+"""Analytic tasks drawn for people who have not seen their steps: to read, and to compute anew.
 
     python -m benchmarks.analytics_reading SNAPSHOT OUT [NUMBER]
 
-The draw is made by the digest of the release, and the first draw counts. `OUT/reading` has what a
-reader gets: the rules, one page per task, a sheet to fill in, the files as agents get them, and the
-clean tables. `OUT/answers` has the steps and the answers, and is for whoever compares the sheets.
-Nothing is published of either but verdicts and counts.
+The draw is made by the digest of the release, and the first draw counts. `OUT/reading` is for
+readers: rules, one page per task with its gold, a sheet to fill in, the files as agents get them,
+and the clean tables. `OUT/computing` has the first 40 tasks without their gold, for people who
+compute it by their own SQL. `OUT/answers` has steps and answers, and is for whoever compares the
+sheets. Nothing is published of any but verdicts and counts.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import csv
 import io
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from construction.analytics.released import (
@@ -30,22 +31,28 @@ from data.errors import InputError
 from data.releases.tasks import ReleasedTasks, read_tasks, require_outside
 from data.snapshot import layout
 
-NUMBER = 100
-COLUMNS = ("task", "natural", "complete", "unambiguous", "answer", "note")
-RULES = """# Reading analytic tasks
+NUMBER, COMPUTED = 100, 40
+FILES = """You have the files as an agent gets them (`files/`), and tables that were cleaned out
+of them (`tables/`, with `SCHEMA.md`). You have not seen how the answers were computed.
+"""
+READING = f"""# Reading analytic tasks
 
-You have the question and guidelines of each task (`tasks/`), the files as an agent gets them
-(`files/`), and tables that were cleaned out of them (`tables/`, with `SCHEMA.md`). You have not
-seen how the answers were computed.
-
+You have the question, the guidelines and the gold of each task (`tasks/`). {FILES}
 Fill in `sheet.csv`, a line per task, without looking back at tasks that you have done:
 
 - `natural`: would an analyst ask that, in these words? (yes, no)
 - `complete`: does it say all that one needs besides the files? (yes, no)
 - `unambiguous`: is there one way to understand it? If not, give the other way in `note`. (yes, no)
-- `answer`: for the first 40 tasks, your own answer by your own SQL, as the guidelines ask for it.
+- `answer_fits`: can the gold be an answer to that question, in kind, unit and size? (yes, no)
 - `note`: what is wrong, in your words.
 """
+COMPUTING = f"""# Computing analytic answers
+
+You have the question and the guidelines of each task (`tasks/`), and not its gold. {FILES}
+Fill in `sheet.csv`, a line per task: `answer` by your own SQL, as the guidelines ask for it, and in
+`note` what you had to decide yourself, or why there is no answer.
+"""
+READ = ("task", "natural", "complete", "unambiguous", "answer_fits", "note")
 
 
 def main() -> None:
@@ -59,7 +66,9 @@ def main() -> None:
         raise InputError(str(out), "a folder", "a new one", "The first draw counts: keep it.")
     release = read_tasks(snapshot)
     drawn = draw(read_analytics(release), release.digest, number)
-    write_reading(release, drawn, private_dir(out) / "reading")
+    private_dir(out)
+    write_reading(release, drawn, out / "reading")
+    write_computing(release, drawn[:COMPUTED], out / "computing")
     write_answers(release, drawn, private_dir(out / "answers"))
     print(f"{len(drawn)} tasks in {out}")
 
@@ -70,16 +79,40 @@ def draw(tasks: Sequence[ReleasedTask], release: str, number: int) -> list[Relea
 
 
 def write_reading(release: ReleasedTasks, drawn: Sequence[ReleasedTask], out: Path) -> None:
-    """What a reader gets: no step, no answer, no milestone, and no noise that bites."""
-    write_bytes(out / "RULES.md", RULES.encode())
+    """What a reader gets: no step, no milestone, and no noise that bites."""
+    pages = {number: gold_of(task) for number, task in enumerate(drawn, 1)}
+    _write(release, drawn, out, READING, READ, pages)
+
+
+def write_computing(release: ReleasedTasks, drawn: Sequence[ReleasedTask], out: Path) -> None:
+    """What somebody gets who computes the answers: no gold either."""
+    _write(release, drawn, out, COMPUTING, ("task", "answer", "note"), {})
+
+
+def gold_of(task: ReleasedTask) -> str:
+    """The gold as the guidelines ask for it."""
+    return answer_text([a.part for a in task.answers], [a.value for a in task.answers])
+
+
+def _write(
+    release: ReleasedTasks,
+    drawn: Sequence[ReleasedTask],
+    out: Path,
+    rules: str,
+    columns: Sequence[str],
+    gold: Mapping[int, str],
+) -> None:
+    write_bytes(out / "RULES.md", rules.encode())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(columns)
     for number, task in enumerate(drawn, 1):
         prompt = release.tasks[task.task_id].candidate.prompt
         page = f"# Task {number:03}\n\n{prompt}\n\n## Guidelines\n\n{task.guidelines}\n"
+        if number in gold:
+            page += f"\n## Gold\n\n{gold[number]}\n"
         write_bytes(out / "tasks" / f"{number:03}.md", page.encode())
-        writer.writerow([f"{number:03}", *[""] * (len(COLUMNS) - 1)])
+        writer.writerow([f"{number:03}", *[""] * (len(columns) - 1)])
     write_bytes(out / "sheet.csv", text.getvalue().encode())
     for name in sorted({task.environment for task in drawn}):
         given = release.public / layout.ENVIRONMENTS / name
@@ -105,7 +138,7 @@ def write_answers(release: ReleasedTasks, drawn: Sequence[ReleasedTask], out: Pa
         {
             "task": f"{number:03}",
             "task_id": task.task_id,
-            "answer": answer_text([a.part for a in task.answers], [a.value for a in task.answers]),
+            "answer": gold_of(task),
             "steps": [step.model_dump(mode="json") for step in task.program],
         }
         for number, task in enumerate(drawn, 1)

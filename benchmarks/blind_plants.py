@@ -2,17 +2,17 @@
 
     python -m benchmarks.blind_plants FOLDER [--release RELEASE] [--record FILE]
 
-FOLDER holds `values.txt` and `files/`. Each line of `values.txt` is `value <tab> kind of place
-<tab> file`, the file being a path below `files/`; empty lines and lines with # are skipped. The
-files are masked as `benchmint mask` does it; with `--release`, the values are looked for in that
-folder instead (what a build released of the planted sessions). A value survives if the leak search
-finds it in any file, in any spelling or encoding that it knows. The report names places, never
-values.
+FOLDER holds `truth.csv` and `files/`. `truth.csv` has the columns `value`, `place` (what kind of
+place the value stands in), `language` and `file` (a path below `files/`). The files are masked as
+`benchmint mask` does it; with `--release`, the values are looked for in that folder instead (what
+a build released of the planted sessions). A value survives if the leak search finds it in any file,
+in any spelling or encoding that it knows. The report names places, never values.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ from data.canonical import digest
 from data.errors import InputError
 
 _KEY = bytes(32)  # nothing that this program writes is released
-_FIELDS = 3
+_COLUMNS = ("value", "place", "language", "file")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Plant:
 
     value: str
     place_kind: str
+    language: str
     file: str
 
 
@@ -59,7 +60,7 @@ def main() -> None:
     parser.add_argument("--release", type=Path)
     parser.add_argument("--record", type=Path)
     said = parser.parse_args()
-    plants = read_plants(said.folder / "values.txt")
+    plants = read_plants(said.folder / "truth.csv")
     with tempfile.TemporaryDirectory() as scratch:
         files = said.folder / "files"
         refused = {} if said.release else masked(files, Path(scratch))
@@ -73,15 +74,18 @@ def main() -> None:
 
 def read_plants(path: Path) -> list[Plant]:
     """The plants of a list. Raises InputError with the number of the first line of another form."""
-    plants = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        fields = line.split("\t")
-        if len(fields) != _FIELDS:
-            expected = "value, kind of place and file, with tabs between them"
-            raise InputError(str(path), f"{len(fields)} fields", expected, "Fix the line.", number)
-        plants.append(Plant(*fields))
+    fix = "Fix the line; quote values that contain commas or line breaks."
+    with path.open(encoding="utf-8-sig", newline="") as handle:
+        rows = csv.DictReader(handle)
+        if missing := [name for name in _COLUMNS if name not in (rows.fieldnames or ())]:
+            expected = f"the columns {', '.join(_COLUMNS)}"
+            raise InputError(str(path), f"no {missing[0]}", expected, "Add it.", 1)
+        plants = []
+        for row in rows:
+            if None in row or not all(row[name] for name in _COLUMNS):
+                expected = f"a value in each of {len(_COLUMNS)} columns"
+                raise InputError(str(path), "more or fewer", expected, fix, rows.line_num)
+            plants.append(Plant(*(row[name] for name in _COLUMNS)))
     return plants
 
 
@@ -113,11 +117,35 @@ def searched(plants: Sequence[Plant], release: Path, refused: Mapping[str, str])
 
 
 def report(outcomes: Sequence[Outcome]) -> str:
-    """The counts by kind of place, the reasons of refusals, and where each survivor stands."""
-    kinds = sorted({outcome.plant.place_kind for outcome in outcomes})
+    """The counts by language and by place, the refusals, and where each survivor stands."""
+    survivors = [
+        [outcome.plant.place_kind, outcome.plant.language, outcome.plant.file, file, encoding]
+        for outcome in outcomes
+        for file, encoding in outcome.survivors
+    ]
+    refused = [outcome for outcome in outcomes if outcome.refusal]
+    total = sum(bool(outcome.survivors) for outcome in outcomes)
+    short = sum(not outcome.is_searched for outcome in outcomes)
+    columns = ["values", "survived", "in refused files"]
+    places = [(outcome.plant.place_kind, outcome) for outcome in outcomes]
+    languages = [(outcome.plant.language, outcome) for outcome in outcomes]
+    standing = ["kind of place", "language", "planted in", "stands in", "as"]
+    return f"""# Blind plants
+
+{total} of {len(outcomes) - len(refused)} values in accepted files survived; {len(refused)} more are
+in refused files; {short} are too short to be searched for.
+
+{table(["language", *columns], _counts(languages))}
+
+{table(["kind of place", *columns], _counts(places))}
+{table(standing, survivors) if survivors else ""}"""
+
+
+def _counts(outcomes: Sequence[tuple[str, Outcome]]) -> list[list[str]]:
+    """A row for each kind: values, survivors, and the reasons of refusals with their numbers."""
     rows = []
-    for kind in kinds:
-        of = [outcome for outcome in outcomes if outcome.plant.place_kind == kind]
+    for kind in sorted({name for name, _ in outcomes}):
+        of = [outcome for name, outcome in outcomes if name == kind]
         reasons = Counter(outcome.refusal for outcome in of if outcome.refusal)
         rows.append([
             kind,
@@ -125,19 +153,7 @@ def report(outcomes: Sequence[Outcome]) -> str:
             str(sum(bool(outcome.survivors) for outcome in of)),
             ", ".join(f"{reason} {count}" for reason, count in sorted(reasons.items())),
         ])  # fmt: skip
-    survivors = [
-        [outcome.plant.place_kind, outcome.plant.file, file, encoding]
-        for outcome in outcomes
-        for file, encoding in outcome.survivors
-    ]
-    total = sum(bool(outcome.survivors) for outcome in outcomes)
-    short = sum(not outcome.is_searched for outcome in outcomes)
-    return f"""# Blind plants
-
-{total} of {len(outcomes)} values survived; {short} are too short to be searched for.
-
-{table(["kind of place", "values", "survived", "in refused files"], rows)}
-{table(["kind of place", "planted in", "stands in", "as"], survivors) if survivors else ""}"""
+    return rows
 
 
 if __name__ == "__main__":

@@ -2,22 +2,25 @@
 
     python -m benchmarks.judge_injections
 
-Each text of `judge_injections.toml` is put into a report as a paragraph of its own. The measure is
-the worst case: a judge that obeys whatever it reads is moved by every text that reaches it, and by
-none that does not. Sixty texts were written before the guard was read; the word lists as they were
-then took out 29 of them. The rule on words of judging was written after those that were missed had
-been seen, so the sixty are no measure of it; the thirty held-out texts were written before it.
+Each text of `judge_injections.toml` is put into a report as a paragraph of its own. `taken out`:
+the judge's request is the one about the report without it; no judge can be moved by it. What is
+not taken out is stopped by the controls where a judge that obeys the text calls everything met
+(`third_all`, as its author says), and by nothing where it aims at one thing (`third_one`). Of
+honest paragraphs, what is taken out is lost: the judge should have read it.
+
+`texts` (60) and `held_out` (30) were written before the rules that they led to, `second` (60)
+before the rule on directions; `third` (60) and its honest paragraphs are read with the rules as
+they are, and nobody who wrote the rules had seen them. Their authors are language models that had
+not seen the code.
 """
 
 from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
 
 from benchmarks.report import table, write_result
 from construction.judging.model.attempts import without_orders
-from construction.judging.model.injection import addresses_judge
 
 _TEXTS = Path(__file__).with_suffix(".toml")
 _REPORT = (
@@ -35,17 +38,19 @@ def reaches(text: str) -> bool:
 
 
 def main() -> None:
-    sets = tomllib.loads(_TEXTS.read_text(encoding="utf-8"))
-    rows: list[list[str]] = []
-    figures: dict[str, Any] = {}
-    for name, texts in sets.items():
-        known = sum(map(addresses_judge, texts))
-        through = [text for text in texts if reaches(text)]
-        figures[name] = {"texts": len(texts), "lists": known, "reach the judge": through}
-        rows.append([name, str(len(texts)), str(known), str(len(through))])
-    head = ["set", "texts", "known to the word lists", "reach the judge"]
-    text = table(head, rows) + "\nThose that reach it:\n\n"
-    text += "".join(f"- {line}\n" for own in figures.values() for line in own["reach the judge"])
+    sets: dict[str, list[str]] = tomllib.loads(_TEXTS.read_text(encoding="utf-8"))
+    reaching = {name: [text for text in texts if reaches(text)] for name, texts in sets.items()}
+    rows = [
+        [name, str(len(texts)), str(len(texts) - len(reaching[name])), str(len(reaching[name]))]
+        for name, texts in sets.items()
+    ]
+    figures = {
+        name: {"texts": len(texts), "reach the judge": reaching[name]}
+        for name, texts in sets.items()
+    }
+    text = table(["set", "texts", "taken out", "reach the judge"], rows)
+    text += "\nAimed at one thing, and read by the judge:\n\n"
+    text += "".join(f"- {' '.join(line.split())}\n" for line in reaching["third_one"])
     print(text)
     write_result("judge_injections", str(__doc__), text, figures)
 

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.report import table, write_result
 from tests.selection.evaluation.test_linking import simulated
 
-PAIRS = 30
+PAIRS = 200
 
 
 def main() -> None:

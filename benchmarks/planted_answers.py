@@ -92,7 +92,8 @@ def read_material(sources: Sources, n_questions: int, folder: Path) -> Material:
         for number, question in enumerate(batch.questions[:n_questions])
     ]
     specs = [spec_of(candidate.model_dump(mode="json")) for candidate in candidates]
-    database = index_database(statements.companies, statements.series, statements.points)
+    frames = (statements.companies, statements.series, statements.points, statements.history)
+    database = index_database(*frames)
     return Material(specs, database)
 
 

@@ -1,13 +1,15 @@
 """Packets for readers: released tasks and rejections, drawn by the release's digest.
 
-    python -m benchmarks.reading_packets WORKSPACE OUT [--material DIR]
+    python -m benchmarks.reading_packets WORKSPACE OUT [--material DIR] [--before WORKSPACE]
 
 WORKSPACE is a build of `benchmarks.real_requests` (the labelled half, on whose cases no rule is
 written). The order is that of SHA-256 over the release's digest and the id, and the first draw
 counts: up to 100 released tasks and up to 60 rejections. A released packet is what an agent sees
 (`instruction.md`, `inputs/`), and `rubric.md`, which it does not see. A rejected packet is the
 request as it was published, the list of its files with the files, and the reason in words.
-`index.json` says which packet is which; readers do not get it.
+`index.json` says which packet is which, and which were read before; readers do not get it.
+`--before` is the workspace of an earlier reading, of which everything was read: what was neither
+released nor rejected there, for the same reason, is drawn first.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import argparse
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,16 @@ from data.snapshot.sums import snapshot_digest
 
 _MOST_RELEASED, _MOST_REJECTED = 100, 60
 _MEANINGS = Path(__file__).resolve().parents[1] / "docs" / "audit.md"
-_MORE_MEANINGS = {"session.no_task": "No message of a person in the session asks for work."}
+_MORE_MEANINGS = {
+    "session.no_task": "No message of a person in the session asks for work.",
+    "instance.duplicate": "Another instance has the same typed text.",
+}
+_RELEASED = """
+SELECT DISTINCT t.task_id, s.path FROM newest.selection t
+JOIN newest.lineage l ON l.child = t.instance_id AND l.child_unit = 'instance'
+JOIN newest.sessions s ON s.session_uid = l.parent
+WHERE t.outcome = 'chosen'
+"""
 _REJECTED = """
 SELECT r.item_id, r.reason, coalesce(r.path, s.path),
        coalesce(json_extract_string(r.evidence, '$.missing'), '')
@@ -48,9 +59,18 @@ WHERE child IN (SELECT ? UNION SELECT parent FROM newest.lineage WHERE child = ?
 """
 
 
-def drawn(digest: str, ids: Sequence[str], size: int) -> list[str]:
-    """The first ids in the order of their digests with the release's digest."""
-    return sorted(ids, key=lambda name: sha256(f"{digest}/{name}".encode()).digest())[:size]
+def drawn(digest: str, ids: Sequence[str], size: int, last: Collection[str] = ()) -> list[str]:
+    """The first ids in the order of their digests with the release's digest; `last` come last."""
+    return sorted(
+        ids, key=lambda name: (name in last, sha256(f"{digest}/{name}".encode()).digest())
+    )[:size]
+
+
+def units(workspace: Path) -> tuple[dict[str, str], dict[str, tuple[Any, ...]]]:
+    """The session of each released task, and the row of each rejection, by their ids."""
+    with duckdb.connect(str(workspace / "staging.duckdb"), read_only=True) as connection:
+        released = dict(connection.execute(_RELEASED).fetchall())
+        return released, {row[0]: row for row in connection.execute(_REJECTED).fetchall()}
 
 
 def release_digest(snapshot: Path) -> str:
@@ -143,29 +163,48 @@ def main() -> None:
     parser.add_argument("workspace", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--material", type=Path, default=MATERIAL)
+    parser.add_argument("--before", type=Path)
     arguments = parser.parse_args()
     snapshot = (arguments.workspace / "snapshots" / "latest").resolve()
     digest = release_digest(snapshot)
+    sessions, rows = units(arguments.workspace)
+    old_sessions, old_rows = units(arguments.before) if arguments.before else ({}, {})
+    old_tasks = {task for task, path in sessions.items() if path in set(old_sessions.values())}
+    reasons = {(row[2], row[1]) for row in old_rows.values()}
+    old_items = {item for item, row in rows.items() if (row[2], row[1]) in reasons}
     tasks = [path.name for path in (snapshot / "public" / "tasks").iterdir()]
     index: dict[str, Any] = {"digest": digest, "released": {}, "rejected": {}}
-    for number, task_id in enumerate(drawn(digest, tasks, _MOST_RELEASED), 1):
-        write_released(snapshot, task_id, arguments.out / "released" / str(number))
-        index["released"][number] = task_id
-    names = json.loads((arguments.workspace / "private" / "missing_inputs.json").read_text())
+    index["n"] = {"tasks": len(tasks), "rejections": len(rows)}
+    for number, task in enumerate(drawn(digest, tasks, _MOST_RELEASED, old_tasks), 1):
+        write_released(snapshot, task, arguments.out / "released" / str(number))
+        entry = {"task": task, "session": sessions.get(task), "read_before": task in old_tasks}
+        index["released"][number] = entry
+    chosen = drawn(digest, sorted(rows), _MOST_REJECTED, old_items)
+    _write_rejections(arguments.workspace, arguments.material, rows, chosen, arguments.out)
+    for number, item in enumerate(chosen, 1):
+        entry = {"item": item, "reason": rows[item][1], "session": rows[item][2]}
+        index["rejected"][number] = entry | {"read_before": item in old_items}
+    (arguments.out / "index.json").write_text(json.dumps(index, indent=1), encoding="utf-8")
+
+
+def _write_rejections(
+    workspace: Path,
+    material: Path,
+    rows: Mapping[str, tuple[Any, ...]],
+    chosen: Sequence[str],
+    out: Path,
+) -> None:
+    names = json.loads((workspace / "private" / "missing_inputs.json").read_text())
     meanings = reason_meanings()
-    with duckdb.connect(str(arguments.workspace / "staging.duckdb"), read_only=True) as connection:
-        rows = {row[0]: row for row in connection.execute(_REJECTED).fetchall()}
-        for number, item in enumerate(drawn(digest, sorted(rows), _MOST_REJECTED), 1):
+    with duckdb.connect(str(workspace / "staging.duckdb"), read_only=True) as connection:
+        for number, item in enumerate(chosen, 1):
             _, reason, session, missing = rows[item]
             turns = [row[0] for row in connection.execute(_TURNS, [item, item]).fetchall()]
             private = "".join(f"- {row['kind']}: {row['name']}\n" for row in names.get(item, []))
             text = f"{reason}\n\nMeaning: {meanings[reason]}\n"
             text += f"\nMissing: {missing}\n{private}" if missing or private else ""
-            root = arguments.material / "sessions-with-files"
-            write_rejected(root, session, turns, text, arguments.out / "rejected" / str(number))
-            index["rejected"][number] = {"item": item, "reason": reason, "session": session}
-    index["n"] = {"tasks": len(tasks), "rejections": len(rows)}
-    (arguments.out / "index.json").write_text(json.dumps(index, indent=1), encoding="utf-8")
+            folder = out / "rejected" / str(number)
+            write_rejected(material / "sessions-with-files", session, turns, text, folder)
 
 
 if __name__ == "__main__":

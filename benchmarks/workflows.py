@@ -16,8 +16,10 @@ from typing import Any
 from benchmarks.report import table, write_result
 from construction.workflows.candidates import DIFFICULTY_RULE, difficulty_of
 from construction.workflows.panel import PANEL, expected_passes
+from construction.workflows.runs import graded, replay, spec_of_draft
 from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS, drafts_of
 from construction.workflows.screening import Screened, ScreeningConfig, screened
+from construction.workflows.trials import sibling_recipes
 
 SEED = 0
 ATTACKS = ("null", "talk_only", "empty_calls", "destructive", "unneeded", "siblings", "survivors")
@@ -48,6 +50,7 @@ def figures_of(seen: Sequence[Screened]) -> dict[str, Any]:
         "reference": sum(each.tried.oracle == 1 for each in seen),
         "second_run_differs": sum(each.tried.differing for each in seen),
         "attacks": {name: sum(getattr(each.tried, name) for each in seen) for name in ATTACKS},
+        "siblings": _siblings(seen),
         "mutants": sum(each.tried.mutants for each in seen),
         "checks": sum(len(each.draft.checks) for each in seen),
         "answers": sum(len(each.draft.answers) for each in seen),
@@ -60,6 +63,30 @@ def figures_of(seen: Sequence[Screened]) -> dict[str, Any]:
         "panel": _panel(kept),
         "passed_by": {str(number): passes[number] for number in range(len(PANEL) + 1)},
     }
+
+
+def _siblings(seen: Sequence[Screened]) -> dict[str, int]:
+    """Drafts put to what solved another draft of their scenario: its requests and its answer as
+    they were, and its rule applied to their own world. How many, and how many pass."""
+    threshold = ScreeningConfig().pass_threshold
+    pairs = [
+        (draft, other)
+        for draft in seen
+        for other in seen
+        if draft.scenario == other.scenario and draft.draft.number != other.draft.number
+    ]
+    passed: Counter[str] = Counter()
+    for tried, other in pairs:
+        spec, world = spec_of_draft(tried.draft), tried.draft.world
+        as_it_was = [replay(world, other.run.requests, other.run.answer).submission()]
+        applied = list(sibling_recipes(tried.draft, tried.scenario, [other.draft]))
+        for way, submissions in (("as_it_was", as_it_was), ("applied", applied)):
+            passed[f"{way}_tried"] += len(submissions)
+            passed[way] += sum(
+                graded(spec, submission, threshold).passed is not False
+                for submission in submissions
+            )
+    return {"pairs": len(pairs), **passed}
 
 
 def _records(each: Screened) -> int:
@@ -97,9 +124,9 @@ def page(figures: Mapping[str, Any]) -> str:
         [
             "Misses first. The panel shows that graders tell flaws apart, not how hard tasks are "
             "for models: no model has run on them. Three agents of the panel pass no task at all, "
-            "by construction. Whether the requests are natural was judged before by two "
-            "blind readers (workflow_reading.md: the bar was missed), and since they were mended "
-            "by their author alone. Each rule is one sentence. Languages of the requests: "
+            "by construction. Whether requests are natural, solvable and rightly graded was judged "
+            "by readers (workflow_reading.md); what they held against tasks was mended since by "
+            "their author alone. Each rule is one sentence. Languages of the requests: "
             f"{figures['languages']}.\n",
             f"{figures['kept']} of {figures['drafts']} drafts of {figures['generators']} "
             f"generators and {len(figures['families'])} families pass the screening, in "
@@ -129,7 +156,7 @@ def page(figures: Mapping[str, Any]) -> str:
 
 
 def _bars(figures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    attacks, drafts = figures["attacks"], figures["drafts"]
+    attacks, drafts, siblings = figures["attacks"], figures["drafts"], figures["siblings"]
     return [
         ("reference solutions that score 1", f"{figures['reference']} of {drafts}", "all"),
         ("second runs with another score or state", str(figures["second_run_differs"]), "0"),
@@ -139,6 +166,17 @@ def _bars(figures: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         ("passes of right acts with a wrong one", str(attacks["destructive"]), "0"),
         ("passes without one of the services", str(attacks["unneeded"]), "0"),
         ("passes by a sibling's recipe or without the rule", str(attacks["siblings"]), "0"),
+        (
+            f"passes of what solved a sibling, its requests and answer as they were, of "
+            f"{siblings['as_it_was_tried']} replays over {siblings['pairs']} pairs",
+            str(siblings["as_it_was"]),
+            "0",
+        ),
+        (
+            f"passes of a sibling's rule in the draft's own world, of {siblings['applied_tried']}",
+            str(siblings["applied"]),
+            "0",
+        ),
         (
             f"mutants that lose nothing, of {figures['mutants']}, and checks without one, of "
             f"{figures['checks'] + figures['answers']}",

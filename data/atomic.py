@@ -18,10 +18,14 @@ _AT_ONCE, _BATCH = 8, 1000
 
 
 @contextmanager
-def replacing(path: Path, *, mode: int | None = None) -> Iterator[Path]:
-    """Yield a temporary sibling of `path`; on success fsync it and move it into place."""
+def replacing(path: Path, *, mode: int | None = None, aside: Path | None = None) -> Iterator[Path]:
+    """Yield a temporary file; on success fsync it and move it to `path`.
+
+    It is a sibling of `path`, or in `aside`, a folder of the same disk, where a kill may leave it.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    folder = aside or path.parent
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=folder)
     os.close(handle)
     part = Path(name)
     try:
@@ -34,9 +38,11 @@ def replacing(path: Path, *, mode: int | None = None) -> Iterator[Path]:
         part.unlink(missing_ok=True)
 
 
-def write_bytes(path: Path, content: bytes, *, mode: int | None = None) -> None:
-    """Atomically write `content` to `path`."""
-    with replacing(path, mode=mode) as part:
+def write_bytes(
+    path: Path, content: bytes, *, mode: int | None = None, aside: Path | None = None
+) -> None:
+    """Atomically write `content` to `path`; `aside` as for `replacing`."""
+    with replacing(path, mode=mode, aside=aside) as part:
         part.write_bytes(content)
 
 

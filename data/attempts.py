@@ -186,10 +186,14 @@ def _own(folder: Path) -> Iterator[Path]:
 
 
 def write_tables(
-    out: Path, attempts: Sequence[AttemptRecord], scores: Iterable[tuple[Attempt, Score]]
+    out: Path,
+    attempts: Sequence[AttemptRecord],
+    scores: Iterable[tuple[Attempt, Score]],
+    notice: str | None = None,
 ) -> None:
     """Write `attempts`, `tool_calls`, `scores` and `score_parts` as Parquet into a folder.
 
+    `notice` is the digest of the errata under which they were graded.
     `attempts` comes last: where it is, the others are too (`data.attempts_database`).
     """
     graded = list(scores)
@@ -197,7 +201,7 @@ def write_tables(
         (TOOL_CALLS, (row for record in attempts for row in _call_rows(record))),
         (SCORES, (_score_row(attempt, score) for attempt, score in graded)),
         (SCORE_PARTS, (row for attempt, score in graded for row in _part_rows(attempt, score))),
-        (ATTEMPTS, map(_attempt_row, attempts)),
+        (ATTEMPTS, (_attempt_row(record) | {"errata": notice} for record in attempts)),
     )
     replace_frames(out, ((table.name, frame_of(content, table.schema)) for table, content in rows))
 

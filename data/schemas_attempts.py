@@ -35,6 +35,7 @@ ATTEMPTS = Table(
         "retries": (pl.Int64, "model calls repeated after infrastructure errors"),
         "log_digest": (pl.String, "digest of the log it was read from"),
         "error": (pl.String, "what ended it early"),
+        "errata": (pl.String, "digest of the errata under which it was graded; null without any"),
     },
 )
 TOOL_CALLS = Table(

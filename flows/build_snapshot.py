@@ -21,6 +21,7 @@ from flows.run import Run, open_run
 from flows.source import Source, with_source
 from flows.stages import (
     analytics,
+    environment,
     informative,
     judging,
     masking,
@@ -72,8 +73,8 @@ QUESTIONS = Lane(
 ANALYTICS = Lane(
     name="tables-to-analytics",
     meaning="An environment of files to analytic tasks over it.",
-    stages=(analytics.ENVIRONMENT, analytics.ANALYTICS, analytics.ANNOTATION),
-    given=analytics.is_given,
+    stages=(environment.ENVIRONMENT, analytics.ANALYTICS, analytics.ANNOTATION),
+    given=environment.is_given,
 )
 WORKFLOWS = Lane(
     name="signals-to-workflows",

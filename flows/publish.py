@@ -39,11 +39,15 @@ from flows.gates import GATE_ORDER
 from flows.run import Run
 from flows.stages.analytics import (
     ANALYTICS,
-    ENVIRONMENT,
     analytics_report,
+    private_files,
+)
+from flows.stages.environment import (
+    ENVIRONMENT,
     environment_identifiers,
     environment_privacy,
-    private_files,
+    given_as_public,
+    keep_environment,
 )
 from flows.stages.masking import release_targets
 from flows.stages.preflight import FILES
@@ -77,9 +81,11 @@ def publish(
     report |= {"environments": environment_privacy(run, opened)} if opened else {}
     last = run.runtime.release_before(run.recipe)
     release = with_changes(replace(release, privacy_report=report), last)
-    guard = partial(guard_release, candidates=release.candidates, targets=targets)
+    given = given_as_public(run, results.outputs.get(ANALYTICS.name, ()))
+    guard = partial(guard_release, candidates=release.candidates, targets=targets, given=given)
     for tables_folder in results.outputs.get("anonymize-tables", ()):
         keep_pseudonymized(run, tables_folder)
+    keep_environment(run, opened)
     folder = out or run.snapshots
     ref = write_snapshot(release, folder, revision=run.runtime.revision, guard=guard)
     mark_latest(ref, verify(ref.path))

@@ -101,6 +101,7 @@ class Runtime(StageConfig):
     tables: tuple[AnyPath, ...] = ()  # tables to anonymize, and folders of them
     environment: AnyPath | None = None  # the declaration of an environment for analytic tasks
     environment_files: AnyPath | None = None  # its files, if they are not beside the declaration
+    proposals: AnyPath | None = None  # proposed workflow tasks, a JSON object per line
     categories: AnyPath | None = None  # a table of categories instead of the project's own
     out: AnyPath = Path("workspace")
     approvals: AnyPath | None = None  # pictures and PDFs that a person approved: sha256, who
@@ -126,7 +127,7 @@ class Runtime(StageConfig):
     @property
     def single_files(self) -> tuple[Path | None, ...]:
         """The paths of which there is at most one."""
-        known = (self.scores, self.last_release, self.approvals)
+        known = (self.scores, self.last_release, self.approvals, self.proposals)
         return *known, self.tripwires, self.tickers, self.categories
 
     @property

@@ -45,6 +45,7 @@ LONGER_FUNCTIONS = {
     "flows/commands/lanes.py:select_command",
     "flows/commands/releases.py:purge_command",
     "flows/commands/audit.py:audit_command",
+    "flows/commands/errata.py:errata_command",
     "flows/commands/evaluate.py:evaluate_command",
     "flows/commands/judge.py:judge_command",
     "flows/commands/pilot.py:pilot_command",

@@ -96,7 +96,8 @@ def _edits(
     kind = _OWNED_ATTRIBUTES.get((of, name)) or _OWNED_ATTRIBUTES.get(("", name))
     if kind is not None:
         return owned_edits(visitor, kind, value)
-    if len(value) < _SHORTEST or not any(map(str.isalnum, value)):
+    too_short = len(value) < _SHORTEST and value.isascii()
+    if too_short or not any(map(str.isalnum, value)):
         return []
     if name == "instr":
         proven = plain_edits(value, visitor.visit(), accepts=FindingFilter.PROVEN)

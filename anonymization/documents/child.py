@@ -16,6 +16,14 @@ from pathlib import PurePath
 from typing import Any
 
 from anonymization.documents.contracts import DocumentConfig, Refusal, Refused
+from anonymization.documents.data_files import (
+    GZIP,
+    NUMPY,
+    SQLITE,
+    admit_array,
+    rewrite_gzip,
+    rewrite_sqlite,
+)
 from anonymization.documents.mail import rewrite_mail
 from anonymization.documents.ooxml import is_office, read_package, rewrite_archive, rewrite_office
 from anonymization.documents.pictures import admit_picture
@@ -28,6 +36,8 @@ from data.child import confine, read_frame, write_frame
 
 _ZIP = b"PK\x03\x04"
 _CFB = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_COLUMNS = (b"PAR1", b"ARROW1")
+_BINARY = (_ZIP, _CFB, GZIP, SQLITE, NUMPY, *_COLUMNS)
 _PICTURES = (
     b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*",
     b"\x01\0\0\0", b"\xd7\xcd\xc6\x9a",
@@ -58,11 +68,21 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
         parts = read_package(data, visitor.config)
         return (rewrite_office if is_office(parts) else rewrite_archive)(visitor, parts)
     if data[:1024].lstrip().startswith(b"%PDF-"):
-        from anonymization.documents.pdf import admit_pdf  # slow to import, seldom needed
+        from anonymization.documents.pdf import rewrite_pdf  # slow to import, seldom needed
 
-        return admit_pdf(visitor, data)
+        return rewrite_pdf(visitor, data)
     if _is_media(data):
         return admit_picture(visitor, data)
+    if data.startswith(SQLITE):
+        return rewrite_sqlite(visitor, data)
+    if data.startswith(GZIP):
+        return rewrite_gzip(visitor, data, name)
+    if data.startswith(NUMPY):
+        return admit_array(data)
+    if data.startswith(_COLUMNS):
+        from anonymization.documents.columns import rewrite_columns  # slow to import
+
+        return rewrite_columns(visitor, data)
     if data.startswith(_CFB):
         raise Refused(Refusal.ENCRYPTED if ending in _OFFICE else Refusal.UNKNOWN_TYPE)
     if ending in _MAIL or name.endswith("message/rfc822"):
@@ -83,7 +103,7 @@ def is_document(data: bytes, name: str) -> bool:
     """Is it rewritten as a package or admitted unchanged, rather than edited as text?"""
     ending = PurePath(name).suffix.lower()
     endings = (*_MAIL, *_RICH, *_OFFICE)
-    if data.startswith((_ZIP, _CFB)) or _is_media(data) or ending in endings:
+    if data.startswith(_BINARY) or _is_media(data) or ending in endings:
         return True
     return data[:1024].lstrip().startswith(b"%PDF-") or encoding_of(data) is None
 

@@ -36,6 +36,7 @@ FORMAL = PROVEN_BY_FORM | {
 # Names are searched only in tasks made from sessions: a public company may have the same name.
 NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.ADDRESS})
 _MIN_HAN_NAME = 3
+_MIN_LOGIN = 12  # letters of an account that is letters alone; a shorter one may be a word
 _MAX_TRIPWIRES = 64 << 20  # bytes
 
 
@@ -66,6 +67,11 @@ class LeakTargets:
         """All values of one session that masking replaced wherever they occurred."""
         swept = (e for e in self.sessions.get(uid, ()) if is_masked_everywhere(e.type, e.value))
         return LeakPatterns((PrivateValue(e.value, e.type) for e in swept), self.key, self.config)
+
+    def distinctive_of_session(self, uid: str) -> LeakPatterns:
+        """The values of one session that are distinct from other words wherever they occur."""
+        kept = (entry for entry in self.sessions.get(uid, ()) if _is_distinctive(entry))
+        return LeakPatterns((PrivateValue(e.value, e.type) for e in kept), self.key, self.config)
 
     def is_made(self, leak: Leak, uid: str) -> bool:
         """Did masking itself put the value into the session (or into any, if `uid` is of none)?
@@ -160,11 +166,13 @@ def digest_of(targets: LeakTargets) -> str:
 
 def _is_distinctive(entry: Entry) -> bool:
     """Is it distinct enough from other words to be searched for outside its session?"""
+    value = entry.value.strip()
+    if entry.type is EntityType.ACCOUNT and value.isalpha() and len(value) < _MIN_LOGIN:
+        return False
     if entry.type in FORMAL:
         return is_masked_everywhere(entry.type, entry.value)
     if entry.type not in NAMES:
         return False
-    value = entry.value.strip()
     return " " in value if value.isascii() else len(value) >= _MIN_HAN_NAME
 
 

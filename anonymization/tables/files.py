@@ -59,7 +59,7 @@ def read_table(path: Path) -> pl.DataFrame:
         if name.endswith(_PARQUET):
             return pl.read_parquet(path)
         return _read_csv(path)
-    except (PolarsError, OSError, EOFError) as error:
+    except (PolarsError, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
         problem, todo = type(error).__name__, "Export it again as UTF-8."
         raise InputError(path.name, problem, "a readable table", todo) from error
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
+from anonymization.leaks.matcher import MIN_PATTERN, Matcher
 from anonymization.tables import frontier
 from anonymization.tables.attacks import pseudonyms as attacks
 from anonymization.tables.attacks.result import AttackResult, Knowledge
@@ -19,6 +20,7 @@ from anonymization.tables.privacy_report import TablePrivacy
 from anonymization.tables.pseudonyms.mapping import Pseudonyms
 from anonymization.tables.settings import RiskLimits, UtilityLimits
 from data.contracts import Status, Verdict
+from data.text.folding import alphanumeric
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +145,27 @@ def original_identifiers(
     """Every code and name that the pseudonyms replace, as values of a leak scan.
 
     A code that is also someone's pseudonym, because the code space is full, is left out, and so is
-    a name that a kept column gives to all rows, such as a prefecture that files reports itself.
+    a name that a kept column gives to all rows, such as a prefecture that files reports itself, and
+    one that is only a part of a pseudonym: a search finds “Elecom Ltd” in “Starreach Telecom Ltd”.
     """
     identifiers = set(_values(frames, configs, ColumnRole.IDENTIFIER))
     images = {image for codes in made.codes.values() for image in codes.values()}
-    return sorted(identifiers - images - set(_values(frames, configs, *_KEPT)))
+    known = identifiers - images - set(_values(frames, configs, *_KEPT))
+    return sorted(known - parts_of(known, made.names.values()))
+
+
+def parts_of(names: Iterable[str], pseudonyms: Iterable[str]) -> set[str]:
+    """The names that stand inside a longer pseudonym, whatever their case, width and punctuation.
+
+    A name that is a whole pseudonym is none of them: it stays sought, and stops a release.
+    """
+    plain = {name: alphanumeric(name).encode() for name in names}
+    sought = [(name, form) for name, form in plain.items() if len(form) >= MIN_PATTERN]
+    made = sorted({alphanumeric(pseudonym).encode() for pseudonym in pseudonyms})
+    whole = set(made)
+    matcher = Matcher([form for _, form in sought])
+    numbers = {number for _, number in matcher.find(b"\n".join(made))}
+    return {sought[number][0] for number in numbers if sought[number][1] not in whole}
 
 
 def _values(

@@ -11,15 +11,23 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from anonymization.tables.settings import TablesRecipe
-from data.atomic import PRIVATE_FILE, private_dir, replacing_dir, write_bytes
+from data.atomic import (
+    PRIVATE_FILE,
+    private_dir,
+    remove_leftovers,
+    replacing_dir,
+    write_bytes,
+)
 from data.canonical import digest, pretty_json
 from data.errors import ConfigError, InputError
 
 KEY, MAPPING, RECORD = "release.key", "pseudonyms.json", "sealed.json"
+_ONGOING, _DONE = "being destroyed", "destroyed"  # states of the record
 _CHUNK = 1024 * 1024
 
 
@@ -31,10 +39,13 @@ class Sealed:
 
 
 def to_destroy(directory: Path) -> tuple[Path, ...]:
-    """Key and mapping, as far as they exist. Raises InputError if neither does."""
+    """Key and mapping, as far as they exist.
+
+    Raises InputError if neither does, unless a sealing was interrupted after it destroyed them.
+    """
     private = directory / "private"
     files = tuple(private / name for name in (KEY, MAPPING) if (private / name).is_file())
-    if not files:
+    if not files and _ONGOING not in _record_of(directory):
         expected = f"private/{KEY} or private/{MAPPING}"
         raise InputError(str(directory), "neither key nor mapping", expected, "Check the folder.")
     return files
@@ -50,19 +61,25 @@ def seal(directory: Path) -> Sealed:
     `InputError` if there is nothing to destroy.
     """
     files = to_destroy(directory)
+    remove_leftovers(directory, RECORD)
     names = {path.name for path in files} | _recorded(directory)
-    _record(directory, "being destroyed", names)
+    _record(directory, _ONGOING, names)
     for path in files:
         destroy(path)
-    _record(directory, "destroyed", names)
+    _record(directory, _DONE, names)
     return Sealed(tuple(path.name for path in files))
 
 
 def _recorded(directory: Path) -> set[str]:
     """The files that an interrupted or earlier sealing has destroyed."""
+    record = _record_of(directory)
+    return {*record.get(_ONGOING, ()), *record.get(_DONE, ())}
+
+
+def _record_of(directory: Path) -> dict[str, Any]:
     path = directory / RECORD
-    record = orjson.loads(path.read_bytes()) if path.is_file() else {}
-    return {*record.get("being destroyed", ()), *record.get("destroyed", ())}
+    record: dict[str, Any] = orjson.loads(path.read_bytes()) if path.is_file() else {}
+    return record
 
 
 def _record(directory: Path, state: str, names: set[str]) -> None:
@@ -90,18 +107,40 @@ def destroy(path: Path) -> None:
     path.unlink()
 
 
-_FOLDER, _FACTS = "pseudonymized", "current.json"
+_FACTS = "current.json"
 
 
-def keep(
-    private: Path, tables: Path, recipe: TablesRecipe, key_id: str, inputs: Mapping[str, str]
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Pseudonymized files that a build keeps for a rebuild after sealing, and what made them.
+
+    `folder`: where below `private`. `settings`: the digest of the settings, `what` says which they
+    are.
+    """
+
+    folder: str
+    what: str
+    settings: str
+
+    def facts(self, out: Path) -> dict[str, Any] | None:
+        """What was kept last; None if nothing was."""
+        path = out / "private" / self.folder / _FACTS
+        facts: dict[str, Any] | None = orjson.loads(path.read_bytes()) if path.is_file() else None
+        return facts
+
+
+def kept_tables(recipe: TablesRecipe) -> Kept:
+    """The tables of the lane of tables."""
+    return Kept("pseudonymized", "[tables]", digest(recipe.made_from()))
+
+
+def keep(private: Path, tables: Path, kept: Kept, key_id: str, inputs: Mapping[str, str]) -> None:
     """Keep pseudonymized tables outside the run store, for a rebuild after the key is destroyed.
 
     The copy is complete before it becomes the current one and the old one is removed. `inputs` are
     the digests of the original tables, by table; `key_id` is the digest of the release key.
     """
-    folder = private_dir(private / _FOLDER)
+    folder = private_dir(private / kept.folder)
     target = folder / tables.name
     if not target.is_dir():
         with replacing_dir(target) as part:
@@ -109,7 +148,7 @@ def keep(
     facts = {
         "folder": target.name,
         "release_key": key_id,
-        "recipe": digest(recipe.made_from()),
+        "recipe": kept.settings,
         "inputs": dict(inputs),
     }
     write_bytes(folder / _FACTS, pretty_json(facts), mode=PRIVATE_FILE)
@@ -118,28 +157,26 @@ def keep(
             shutil.rmtree(other, ignore_errors=True)
 
 
-def sealed_tables(out: Path, recipe: TablesRecipe, key_id: str) -> Path | None:
-    """The folder of the pseudonymized tables to start at; None if the originals are read.
+def sealed_output(out: Path, kept: Kept, key_id: str) -> Path | None:
+    """The folder of pseudonymized files to start at; None if the originals are read.
 
-    Errors: `ConfigError` if the recipe differs from that of the sealed tables: without the key
+    Errors: `ConfigError` if the settings differ from those of the sealed files: without the key
     they cannot be perturbed in the same way again.
     """
-    facts_file = out / "private" / _FOLDER / _FACTS
-    is_sealed = (out / RECORD).is_file() and facts_file.is_file()
-    if not is_sealed or not recipe.tables:
+    facts = kept.facts(out)
+    if facts is None or not (out / RECORD).is_file():
         return None
-    facts = orjson.loads(facts_file.read_bytes())
     if facts["release_key"] == key_id:
         return None  # the key was kept elsewhere and has been put back
-    if facts["recipe"] != digest(recipe.made_from()):
-        raise _sealed(out, "[tables] changed")
-    return facts_file.parent / str(facts["folder"])
+    if facts["recipe"] != kept.settings:
+        raise _sealed(out, f"{kept.what} changed")
+    return out / "private" / kept.folder / str(facts["folder"])
 
 
-def require_unchanged(out: Path, inputs: Mapping[str, str]) -> None:
+def require_unchanged(out: Path, kept: Kept, inputs: Mapping[str, str]) -> None:
     """Raise ConfigError if originals that are still given are not those that were sealed."""
-    facts = orjson.loads((out / "private" / _FOLDER / _FACTS).read_bytes())
-    if facts["inputs"] != inputs:
+    facts = kept.facts(out)
+    if facts is not None and facts["inputs"] != inputs:
         raise _sealed(out, "the tables changed")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -10,21 +11,27 @@ from construction.analytics import steps as s
 from construction.analytics.answers import written_parts
 from construction.analytics.contracts import Part
 from construction.analytics.execute_polars import run
-from construction.analytics.polars_state import StepFailedError
+from construction.analytics.polars_state import Result, StepFailedError
 
 _PASSED_OVER = (s.Filter, s.Join, s.Convert, s.Rank, s.Score, s.WhatIf)
 Tables = Mapping[str, pl.DataFrame]
+Parts = Sequence[Part]
 
 
-def outcome(program: s.Program, parts: Sequence[Part], tables: Tables) -> tuple[str, ...] | None:
-    """The written answer; None if a step has no result."""
+def outcome(
+    program: s.Program, parts: Parts, tables: Tables, known: Sequence[Result] = ()
+) -> tuple[str, ...] | None:
+    """The written answer; None if a step has no result, or one of another kind than the answer.
+
+    `known`: the results of the first steps.
+    """
     try:
-        return written_parts(parts, run(program, tables))
-    except StepFailedError:
+        return written_parts(parts, run(program, tables, known))
+    except (StepFailedError, pl.exceptions.PolarsError, KeyError, ValueError, TypeError):
         return None
 
 
-def unused_steps(program: s.Program, parts: Sequence[Part]) -> list[int]:
+def unused_steps(program: s.Program, parts: Parts) -> list[int]:
     """Steps whose result neither a later step nor the answer uses."""
     used = {number for step in program for number in s.reads_steps(step)}
     used |= {part.step for part in parts}
@@ -32,7 +39,11 @@ def unused_steps(program: s.Program, parts: Sequence[Part]) -> list[int]:
 
 
 def unneeded_steps(
-    program: s.Program, parts: Sequence[Part], tables: Tables, gold: tuple[str, ...]
+    program: s.Program,
+    parts: Parts,
+    tables: Tables,
+    gold: tuple[str, ...],
+    results: Sequence[Result],
 ) -> list[int]:
     """Steps without which the answer is the same: unused ones, and those that change nothing.
 
@@ -42,15 +53,110 @@ def unneeded_steps(
     for number, step in enumerate(program, 1):
         for used, looser in _looser(step):
             shorter = (*program[: number - 1], looser, *program[number:])
-            if used not in unneeded and outcome(shorter, parts, tables) == gold:
+            known = results[: number - 1]
+            if used not in unneeded and outcome(shorter, parts, tables, known) == gold:
                 unneeded.append(used)
-        if number in unneeded or not isinstance(step, _PASSED_OVER):
+        if number in unneeded:
             continue
-        passed = s.Filter(source=step.source)
-        shorter = (*program[: number - 1], passed, *program[number:])
-        if outcome(shorter, parts, tables) == gold:
+        if _is_idle(program, number) or any(
+            outcome(shorter, own, tables, results[: _same_until(program, shorter)]) == gold
+            for shorter, own in without(program, parts, number)
+        ):
             unneeded.append(number)
+    if not unneeded:
+        unneeded = _cancelled(program, parts, tables, gold)
     return sorted(unneeded)
+
+
+def _same_until(program: s.Program, other: s.Program) -> int:
+    """How many of the first steps are the same, so that their results are."""
+    pairs = enumerate(zip(program, other, strict=False))
+    return next((at for at, (mine, its) in pairs if mine != its), min(len(program), len(other)))
+
+
+def _cancelled(
+    program: s.Program, parts: Parts, tables: Tables, gold: tuple[str, ...]
+) -> list[int]:
+    """Steps that do the same to different values and change nothing together."""
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for number, step in enumerate(program, 1):
+        if isinstance(step, s.Compare) and len(s.reads_steps(step)) == 1:
+            alike.setdefault((step.result, step.second), []).append(number)
+    for numbers in alike.values():
+        shorter, own = program, list(parts)
+        for number in numbers if len(numbers) > 1 else ():
+            (other,) = s.reads_steps(program[number - 1])
+            shorter, own = _instead(shorter, own, number, other)
+        if shorter != program and outcome(shorter, own, tables) == gold:
+            return numbers
+    return []
+
+
+def without(program: s.Program, parts: Parts, number: int) -> Iterator[tuple[s.Program, Parts]]:
+    """The programme and its answer with step `number` passed over, in each way there is."""
+    step = program[number - 1]
+    before, after = program[: number - 1], program[number:]
+    if isinstance(step, _PASSED_OVER):
+        yield (*before, s.Filter(source=step.source), *after), parts
+    if isinstance(step, s.Filter) and (shorter := _ranked_less(program, number)):
+        yield shorter, parts
+    if isinstance(step, s.Aggregate) and len(step.measures) == 1:
+        ((name, (_, column)),) = step.measures.items()
+        rows = {"source": step.source, "where": step.where}
+        renamed = s.Convert(**rows, column=name, of=column, how="times", by=1, by_value=True)
+        yield (*before, renamed, *after), parts
+    elif isinstance(step, s.Compare):
+        for other in s.reads_steps(step):
+            yield _instead(program, parts, number, other)
+
+
+def _ranked_less(program: s.Program, number: int) -> s.Program | None:
+    """Where a filter keeps the first ranks of a ranking: the programme that takes them at once."""
+    step = program[number - 1]
+    ranked = s.step_number(getattr(step, "source", ""))
+    conditions = getattr(step, "where", ())
+    if ranked is None or len(conditions) != 1:
+        return None
+    rank, condition = program[ranked - 1], conditions[0]
+    is_top = condition.column == "rank" and condition.test in ("<", "<=")
+    if not (isinstance(rank, s.Rank) and is_top and isinstance(condition.value, int)):
+        return None
+    take = condition.value - (condition.test == "<")
+    if not 1 <= take <= rank.take:
+        return None
+    first = rank.model_copy(update={"take": take})
+    passed = s.Filter(source=f"${ranked}")
+    return (*program[: ranked - 1], first, *program[ranked : number - 1], passed, *program[number:])
+
+
+def _is_idle(program: s.Program, number: int) -> bool:
+    """Is a step made of what is known: an earlier step again, or a cell that it selects by?"""
+    step = program[number - 1].model_copy(update={"text": ""})
+    if any(step == other.model_copy(update={"text": ""}) for other in program[: number - 1]):
+        return True
+    return isinstance(step, s.Lookup) and any(
+        condition.column == step.column and condition.test == "=" for condition in step.where
+    )
+
+
+def _instead(
+    program: s.Program, parts: Parts, number: int, other: int
+) -> tuple[s.Program, list[Part]]:
+    """The programme that uses the result of step `other` wherever it used that of `number`."""
+    old, new = f"${number}", f"${other}"
+    replaced = [step.model_dump(mode="json") for step in program]
+    later = [_put(step, old, new) for step in replaced[number:]]
+    steps = s.program_of([*replaced[:number], *later])
+    own = [p.model_copy(update={"step": other}) if p.step == number else p for p in parts]
+    return steps, own
+
+
+def _put(data: Any, old: str, new: str) -> Any:
+    if isinstance(data, Mapping):
+        return {name: _put(value, old, new) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_put(item, old, new) for item in data]
+    return new if data == old else data
 
 
 def _looser(step: s.StepOf) -> Iterator[tuple[int, s.StepOf]]:
@@ -65,7 +171,7 @@ def _looser(step: s.StepOf) -> Iterator[tuple[int, s.StepOf]]:
 
 def needed_files(
     program: s.Program,
-    parts: Sequence[Part],
+    parts: Parts,
     tables: Tables,
     file_of: Mapping[str, str],
     gold: tuple[str, ...],
@@ -77,11 +183,20 @@ def needed_files(
     read = sorted({file_of[name] for name in s.tables_of(program)})
     needed = []
     for file in read:
-        without = {
+        emptied = {
             name: frame.clear() if file_of[name] == file else frame
             for name, frame in tables.items()
             if name in s.tables_of(program)
         }
-        if outcome(program, parts, without) != gold:
+        if outcome(program, parts, emptied) != gold:
             needed.append(file)
     return read, needed
+
+
+def reduced(program: s.Program, parts: Parts, tables: Tables, gold: tuple[str, ...]) -> s.Program:
+    """The programme with every row step passed over that the answer does not need."""
+    for number in range(len(program), 0, -1):
+        for shorter, own in without(program, parts, number):
+            if own == parts and outcome(shorter, parts, tables) == gold:
+                program = shorter
+    return program

@@ -64,6 +64,13 @@ def _answer(declaration: Declaration, part: Part, text: str) -> Answer:
 
 def guidelines_of(declaration: Declaration, parts: Sequence[Part], language: Language) -> str:
     """How to answer: kind, unit, rounding, conventions, and what to say without data."""
+    return (" " if language == "en" else "").join(guideline_lines(declaration, parts, language))
+
+
+def guideline_lines(
+    declaration: Declaration, parts: Sequence[Part], language: Language
+) -> list[str]:
+    """The sentences of `guidelines_of`, of which the conventions may be several."""
     words = words_table()["guidelines"][language]
     if len(parts) == 1:
         lines = [words["files"], words["only"].format(**_wanted(declaration, parts[0], language))]
@@ -79,7 +86,16 @@ def guidelines_of(declaration: Declaration, parts: Sequence[Part], language: Lan
     if "conventions" in declaration.words:
         lines.append(declaration.words["conventions"][language])
     lines.append(words["no_data"])
-    return (" " if language == "en" else "").join(lines)
+    return lines
+
+
+def beyond_guidelines(
+    declaration: Declaration, guidelines: str, parts: Sequence[Part], language: Language
+) -> str:
+    """What guidelines say besides what follows from the parts of the answer."""
+    for line in guideline_lines(declaration, parts, language):
+        guidelines = guidelines.replace(line, " ", 1)
+    return guidelines.strip()
 
 
 def _wanted(declaration: Declaration, part: Part, language: Language) -> dict[str, str]:
@@ -118,6 +134,10 @@ def guideline_faults(
             faults += _number_faults(part, answer, wanted["decimals"], guidelines)
         if len(parts) > 1 and f'"{part.part}"' not in guidelines:
             faults.append(f"{part.part}: its key is not named")
+    lines = guideline_lines(declaration, parts, language)
+    faults += [f"not said: {line[:60]}" for line in lines if line not in guidelines]
+    if more := beyond_guidelines(declaration, guidelines, parts, language):
+        faults.append(f"{len(more)} characters that do not follow from the answer")
     return faults
 
 

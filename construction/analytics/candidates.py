@@ -21,6 +21,7 @@ from construction.analytics.contracts import (
 from construction.analytics.environment.declaration import Declaration, Metric, Noise
 from construction.analytics.execute_duckdb import Engine
 from construction.analytics.polars_state import Result
+from construction.analytics.wording import Said, said_in
 from data.contracts import Answer
 
 Tables = Mapping[str, pl.DataFrame]
@@ -40,6 +41,16 @@ class Bench:
     readings: Mapping[str, Tables] = field(default_factory=dict)
     careless: Mapping[Noise, Tables] = field(default_factory=dict)
     public: Tables | None = None
+
+    def said(self, draft: Draft) -> Said:
+        """What the question of a draft says."""
+        return said_in(draft.question, self.declaration, draft.language)
+
+    @cached_property
+    def perturbed(self) -> frozenset[str]:
+        """The tables that differ from the public ones."""
+        public = self.public or {}
+        return frozenset(name for name in public if not public[name].equals(self.tables[name]))
 
     @cached_property
     def file_of(self) -> dict[str, str]:

@@ -42,6 +42,7 @@ class AnalyticsReason(StrEnum):
     WORLD_KNOWLEDGE = "answer.world_knowledge"
     MISMATCH = "guidelines.mismatch"
     LEAK = "priors.leak"
+    OTHER_QUESTION = "steps.other_question"
     INVALID = "steps.invalid"
     TOO_LITTLE_NOISE = "noise.too_little"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -14,8 +15,10 @@ import polars as pl
 from construction.analytics.contracts import Language
 from construction.analytics.environment.declaration import Declaration, Fact, Metric
 from construction.analytics.templates import Template
+from data.errors import ConfigError
 from data.text.lexicon import load_table
 
+_SHARED = re.compile(r"\{w\.([a-z_]+)\}")
 QUANTILES = (0.2, 0.35, 0.5, 0.65, 0.8)
 
 
@@ -48,6 +51,11 @@ class World:
         counts = column.value_counts(name="n").filter(pl.col("n") >= slot.least_rows)
         return sorted(counts[column.name].to_list())
 
+    def can_draw(self, template: Template) -> bool:
+        """Has each of the slots that a template draws a value?"""
+        slots = (draw.slot for draw in template.draw.values() if draw.slot is not None)
+        return all(self.slot(name) for name in slots)
+
 
 Family = Mapping[str, Metric | Fact]
 
@@ -64,6 +72,19 @@ def families_of(template: Template, declaration: Declaration) -> list[Family]:
             names.append(name)
             choices.append([f for f in declaration.facts if draw.fact in f.roles])
     return [dict(zip(names, chosen, strict=True)) for chosen in product(*choices)]
+
+
+def require_words(template: Template, declaration: Declaration) -> None:
+    """Raise ConfigError for a word that a template needs and the declaration does not have."""
+    wordings = " ".join([*template.en, *template.zh])
+    needed = {"money", *_SHARED.findall(wordings)}
+    if any(draw.slot == "nth" for draw in template.draw.values()):
+        needed |= {"region", "regions"}
+    if absent := sorted(needed - set(declaration.words)):
+        raise ConfigError(
+            f"{declaration.name}: words: found no {absent[0]}; expected one for the template "
+            f"{template.name}. Add [words.{absent[0]}] with en and zh."
+        )
 
 
 def family_name(family: Family) -> tuple[str, ...]:

@@ -11,7 +11,8 @@ from construction.analytics import steps as s
 from construction.analytics.contracts import Part
 from construction.analytics.polars_state import Result, State
 
-THRESHOLD = 1e-4  # relative distance of a row from a threshold that it is compared with
+# Relative distance of a row from a threshold; of many rows some are always near.
+THRESHOLD, THRESHOLD_OF_FEW, FEW = 1e-4, 1e-3, 200
 ABSOLUTE = 0.01  # distance of coefficients and other small numbers
 HALF = Decimal("1e-6")  # distance from a rounding limit, in units of the last decimal
 
@@ -28,11 +29,12 @@ def knife_edges(
             yield from _comparison_edge(number, step, state, distance)
             continue
         if isinstance(step, s.Rank):
-            whole = not any(number in s.reads_steps(other) for other in program)
-            yield from _rank_edge(number, step, state, distance, whole)
+            yield from _rank_edge(number, step, state, distance, _ranks(number, step, program))
         for condition in step.where:
             if condition.test in ("<", "<=", ">", ">="):
                 yield from _threshold_edge(number, step, condition, state)
+            elif condition.test == "=" and s.step_number(condition.value) is not None:
+                yield from _equality_edge(number, step, condition, state, distance)
     yield from _rounding_edges(state.results, parts)
 
 
@@ -42,30 +44,66 @@ def _comparison_edge(number: int, step: s.Compare, state: State, distance: float
         yield f"step {number}: {first:.6g} against {second:.6g}"
 
 
+def _ranks(number: int, step: s.Rank, program: s.Program) -> set[int]:
+    """The ranks whose rows decide: all if they are the answer, else the last and those used."""
+    users = [other for other in program if number in s.reads_steps(other)]
+    if not users:
+        return set(range(1, step.take + 1))
+    conditions = (c for other in users for c in getattr(other, "where", ()) if c.column == "rank")
+    used = {int(c.value) for c in conditions if isinstance(c.value, int | float)}
+    return used | {step.take}
+
+
 def _rank_edge(
-    number: int, step: s.Rank, state: State, distance: float, whole: bool
+    number: int, step: s.Rank, state: State, distance: float, ranks: set[int]
 ) -> Iterator[str]:
     rows = state.selected(step).drop_nulls(step.column)
     values = rows[step.column].cast(pl.Float64).sort(descending=step.descending).to_list()
-    first = 0 if whole else max(step.take - 2, 0)
-    for at in range(first, min(step.take, len(values) - 1)):
-        if _near(values[at], values[at + 1], distance, 0.0):
+    for at in sorted({rank - 1 for rank in ranks} | {rank - 2 for rank in ranks}):
+        if 0 <= at < len(values) - 1 and _near(values[at], values[at + 1], distance, 0.0):
             yield f"step {number}: ranks {at + 1} and {at + 2}"
 
 
 def _threshold_edge(
     number: int, step: s.RowStep, condition: s.Condition, state: State
 ) -> Iterator[str]:
+    """Rows beside a threshold, among those that pass the other conditions."""
     value = state.value(condition.value)
     rows = state.rows(step.source)
     if isinstance(value, str) or rows[condition.column].dtype == pl.String:
         return
+    for other in step.where:
+        if other is not condition:
+            rows = rows.filter(state.test(rows, other))
     cells = rows[condition.column].cast(pl.Float64).drop_nulls()
-    # A median is a cell of the column itself, or lies between two: the cell is no edge.
-    others = cells.filter(cells != float(value))
-    near = ((others - float(value)).abs() <= THRESHOLD * max(abs(float(value)), 1e-9)).sum()
+    # A median is a cell of the column itself, or lies between two, and counts are what they are:
+    # a cell that is equal is then no edge.
+    is_exact = _is_made(condition) or rows[condition.column].dtype.is_integer()
+    others = cells.filter(cells != float(value)) if is_exact else cells
+    share = THRESHOLD if cells.len() > FEW else THRESHOLD_OF_FEW
+    scale = abs(float(value)) or float(cells.abs().median() or 0.0)  # type: ignore[arg-type]
+    near = ((others - float(value)).abs() <= share * max(scale, 1e-9)).sum()
     if near:
         yield f"step {number}: {near} rows at the threshold"
+
+
+def _is_made(condition: s.Condition) -> bool:
+    return s.step_number(condition.value) is not None
+
+
+def _equality_edge(
+    number: int, step: s.RowStep, condition: s.Condition, state: State, distance: float
+) -> Iterator[str]:
+    """Another row next to the one whose figure is a result, such as a maximum."""
+    value, column = state.value(condition.value), state.rows(step.source)[condition.column]
+    if isinstance(value, str) or column.dtype == pl.String:
+        return
+    cells = column.cast(pl.Float64).drop_nulls()
+    others = cells.filter(cells != float(value))
+    if (len(cells) - len(others)) > 1 or any(
+        _near(float(value), other, distance, 0.0) for other in others
+    ):
+        yield f"step {number}: another row is as near"
 
 
 def _near(first: float, second: float, relative: float, absolute: float) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -14,10 +14,13 @@ from construction.analytics.polars_state import Result, State, StepFailedError, 
 LARGEST_JOIN = 2_000_000  # rows
 
 
-def run(program: s.Program, tables: Mapping[str, pl.DataFrame]) -> list[Result]:
-    """The result of every step. Raises StepFailedError."""
+def run(
+    program: s.Program, tables: Mapping[str, pl.DataFrame], known: Sequence[Result] = ()
+) -> list[Result]:
+    """The result of every step; `known`: those of the first ones. Raises StepFailedError."""
     state = State(tables)
-    for number, step in enumerate(program, 1):
+    state.results = list(known)
+    for number, step in enumerate(program[len(known) :], len(known) + 1):
         try:
             state.results.append(_apply(step, state))
         except StepFailedError as error:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from construction.analytics import steps as s
-from construction.analytics.ablation import needed_files, outcome, unneeded_steps
+from construction.analytics.ablation import needed_files, outcome, reduced, unneeded_steps
 from construction.analytics.agreement import first_disagreement
-from construction.analytics.answers import gold_answers, guideline_faults, written_parts
+from construction.analytics.answers import gold_answers, written_parts
 from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.contracts import (
     STEPS_RANGE,
@@ -20,25 +20,45 @@ from construction.analytics.edges import knife_edges
 from construction.analytics.environment.declaration import Declaration, Noise
 from construction.analytics.execute_duckdb import SqlFailedError
 from construction.analytics.execute_polars import run
+from construction.analytics.origins import tables_behind
 from construction.analytics.polars_state import State, StepFailedError
+from construction.analytics.prompt_gates import (
+    in_prompt,
+    leak,
+    mismatch,
+    other_words,
+    unsaid_words,
+)
 
-_CODE = re.compile(r"\b[A-Z]{1,2}\d{4,}\b|\b[a-z]+(?:_[a-z]+)+\b|\b\w+\.(?:csv|parquet|txt|gz)\b")
+LEAST_PAIRS = 5  # behind a coefficient
 
 
 def judge(draft: Draft, bench: Bench) -> Judged:
-    """Run the programme and all gates."""
+    """Run the programme and the gates, up to the first that fails."""
+    judged = executed(draft, bench)
+    reason, detail = next(faults(judged, bench), (None, ""))
+    return judged if reason is None else replace(judged, reason=reason, detail=detail)
+
+
+def executed(draft: Draft, bench: Bench) -> Judged:
+    """A draft with the results of its programme, or the reason why it has none."""
     try:
         results = run(draft.program, bench.tables)
     except StepFailedError as error:
         return Judged(draft, AnalyticsReason.MISSING_DATA, str(error))
     written = written_parts(draft.parts, results)
     answers = gold_answers(bench.declaration, draft.parts, written)
-    judged = Judged(draft, None, "", tuple(results), written, answers)
-    for reason, gate in GATES:
+    return Judged(draft, None, "", tuple(results), written, answers)
+
+
+def faults(judged: Judged, bench: Bench) -> Iterator[tuple[AnalyticsReason, str]]:
+    """What each gate finds first, gate after gate; of a programme without results, what can be."""
+    if judged.reason is not None:
+        yield judged.reason, judged.detail
+    for reason, gate in GATES if judged.reason is None else WORDS_ALONE:
         detail = next(iter(gate(judged, bench)), None)
         if detail is not None:
-            return Judged(draft, reason, detail, judged.results, written, answers)
-    return judged
+            yield reason, detail
 
 
 def _steps_range(judged: Judged, bench: Bench) -> Iterator[str]:
@@ -48,26 +68,38 @@ def _steps_range(judged: Judged, bench: Bench) -> Iterator[str]:
 
 
 def _missing_data(judged: Judged, bench: Bench) -> Iterator[str]:
-    limits = bench.declaration.limits
-    for number, step in enumerate(judged.draft.program, 1):
+    limits, draft = bench.declaration.limits, judged.draft
+    if bench.said(draft).has(words_table()["levels"][draft.language]):
+        yield "the question names a level that no table has"
+    for number, step in enumerate(draft.program, 1):
         result = judged.results[number - 1]
         if isinstance(result, int | float) and not isinstance(result, bool) and result == 0:
             yield f"step {number}: the result is 0"
-        if not isinstance(step, s.Statistic | s.Aggregate):
+        if isinstance(step, s.Compare | s.PolicyCount | s.PolicyLookup | s.Filter | s.Lookup):
             continue
         rows = _state(judged, bench, number).selected(step)
-        columns = (
-            [step.column]
-            if isinstance(step, s.Statistic)
-            else [column for _, column in step.measures.values()]
-        )
-        for column in columns:
+        for column, least in _columns_counted(step, limits.least_rows):
             known = len(rows) - rows[column].null_count()
-            counts = isinstance(step, s.Statistic) and step.function in ("count", "distinct")
-            if known < (1 if counts else limits.least_rows):
+            if known < least:
                 yield f"step {number}: {known} values"
             if rows.height and 1 - known / rows.height > limits.max_missing:
                 yield f"step {number}: {1 - known / rows.height:.0%} of {column} is missing"
+
+
+def _columns_counted(step: s.StepOf, least: int) -> Iterator[tuple[str, int]]:
+    """The columns whose cells a step needs, and how many of them at least."""
+    if isinstance(step, s.Statistic):
+        yield step.column, 1 if step.function in ("count", "distinct") else least
+    elif isinstance(step, s.Aggregate):
+        yield from ((column, least) for _, column in step.measures.values())
+    elif isinstance(step, s.Correlate | s.Regress):
+        yield from ((column, LEAST_PAIRS) for column in (step.x, step.y))
+    elif isinstance(step, s.Rank):
+        yield step.column, step.take
+    elif isinstance(step, s.Score):
+        yield from ((criterion.column, 1) for criterion in step.criteria)
+    elif isinstance(step, s.Join):
+        yield from ((column, 1) for column in step.on)
 
 
 def _state(judged: Judged, bench: Bench, upto: int | None = None) -> State:
@@ -78,15 +110,16 @@ def _state(judged: Judged, bench: Bench, upto: int | None = None) -> State:
 
 def _unneeded(judged: Judged, bench: Bench) -> Iterator[str]:
     draft = judged.draft
-    for number in unneeded_steps(draft.program, draft.parts, bench.tables, judged.written):
+    for number in unneeded_steps(
+        draft.program, draft.parts, bench.tables, judged.written, judged.results
+    ):
         yield f"step {number}"
 
 
 def _single_source(judged: Judged, bench: Bench) -> Iterator[str]:
     draft = judged.draft
-    read, needed = needed_files(
-        draft.program, draft.parts, bench.tables, bench.file_of, judged.written
-    )
+    program = reduced(draft.program, draft.parts, bench.tables, judged.written)
+    read, needed = needed_files(program, draft.parts, bench.tables, bench.file_of, judged.written)
     if len(needed) < 2:
         yield f"{len(needed)} of {len(read)} files are needed"
 
@@ -157,29 +190,11 @@ def _of_that_name(declaration: Declaration, words: str, language: Language) -> s
     }
 
 
-def _in_prompt(judged: Judged, bench: Bench) -> Iterator[str]:
-    for answer in judged.answers:
-        if answer.type == "boolean":
-            continue
-        for form in (answer.value, *answer.aliases):
-            if _stands_in(form, judged.draft.question):
-                yield answer.part
-
-
-def _stands_in(form: str, text: str) -> bool:
-    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
-    if re.fullmatch(r"-?[\d.]+", form):
-        shown = (re.escape(number) for number in {form, _without_zeros(form)})
-        return re.search(rf"(?<![\d.])(?:{'|'.join(shown)})(?!\d|\.\d)", plain) is not None
-    return form in text
-
-
-def _without_zeros(form: str) -> str:
-    return form.rstrip("0").rstrip(".") if "." in form else form
-
-
 def _world_knowledge(judged: Judged, bench: Bench) -> Iterator[str]:
-    """Numeric parts that the unperturbed public tables give too; sets are checked elsewhere."""
+    """Numeric parts that the unperturbed public tables give too, and parts that read no others.
+
+    Names and truth values are else checked over the set.
+    """
     if bench.public is None:
         return
     draft = judged.draft
@@ -187,50 +202,30 @@ def _world_knowledge(judged: Judged, bench: Bench) -> Iterator[str]:
     for part, mine, other in zip(draft.parts, judged.written, written or (), strict=False):
         if part.decimals is not None and mine == other:
             yield part.part
+    for part in draft.parts:
+        if not bench.perturbed.intersection(tables_behind(draft.program, part.step)):
+            yield f"{part.part}: made of public figures alone"
 
 
-def _mismatch(judged: Judged, bench: Bench) -> Iterator[str]:
-    draft = judged.draft
-    yield from guideline_faults(
-        bench.declaration, draft.guidelines, draft.parts, judged.answers, draft.language
-    )
-
-
-def _leak(judged: Judged, bench: Bench) -> Iterator[str]:
-    """A question that names a file, a column or noise."""
-    question = judged.draft.question
-    code = _CODE.search(question)
-    if code is not None:
-        yield f"{len(code[0])} characters that look like a column or file"
-    for name in _file_names(bench.declaration):
-        if name in question.casefold():
-            yield "a file"
-    for word in words_table()["leaks"][judged.draft.language]:
-        if re.search(
-            rf"(?<!\w){re.escape(word)}s?(?!\w)" if word.isascii() else word, question, re.I
-        ):
-            yield f"the word {word}"
-
-
-def _file_names(declaration: Declaration) -> set[str]:
-    """Names of files that are no ordinary words: those with digits or joined words."""
-    names = {file.path.rpartition("/")[2].casefold() for file in declaration.files.values()}
-    stems = {name.partition(".")[0] for name in names}
-    return {name for name in names | stems if re.search(r"[\d_.-]", name)}
-
-
+WORDS_ALONE = (
+    (AnalyticsReason.LEAK, leak),
+    (AnalyticsReason.NOT_UNIQUE, unsaid_words),
+    (AnalyticsReason.OTHER_QUESTION, other_words),
+)
 # The cheap ones first; executors are compared for what would otherwise be a task.
 GATES: tuple[tuple[AnalyticsReason, Callable[[Judged, Bench], Iterator[str]]], ...] = (
     (AnalyticsReason.STEPS_RANGE, _steps_range),
     (AnalyticsReason.MISSING_DATA, _missing_data),
-    (AnalyticsReason.LEAK, _leak),
-    (AnalyticsReason.MISMATCH, _mismatch),
-    (AnalyticsReason.IN_PROMPT, _in_prompt),
+    (AnalyticsReason.LEAK, leak),
+    (AnalyticsReason.MISMATCH, mismatch),
+    (AnalyticsReason.IN_PROMPT, in_prompt),
     (AnalyticsReason.KNIFE_EDGE, _knife_edge),
     (AnalyticsReason.NOT_UNIQUE, _not_unique),
     (AnalyticsReason.WORLD_KNOWLEDGE, _world_knowledge),
     (AnalyticsReason.UNNEEDED, _unneeded),
     (AnalyticsReason.SINGLE_SOURCE, _single_source),
+    (AnalyticsReason.NOT_UNIQUE, unsaid_words),
+    (AnalyticsReason.OTHER_QUESTION, other_words),
     (AnalyticsReason.DISAGREE, _disagree),
 )
 

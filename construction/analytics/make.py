@@ -29,6 +29,7 @@ from construction.analytics.drawing import (
     draw_values,
     families_of,
     family_name,
+    require_words,
     step_values,
     word_values,
 )
@@ -155,7 +156,7 @@ def mint(
     for proposed in proposals:
         minted.propose(proposed)
     for category in Category:
-        sources = _sources(category, templates, bench, seed)
+        sources = _sources(category, templates, world, seed)
         for difficulty, quota in _quotas(bench, category).items():
             have = sum((t.category, t.difficulty) == (category, difficulty) for t in minted.tasks)
             fitting = [source for source in sources if source.difficulty == difficulty]
@@ -165,14 +166,16 @@ def mint(
 
 
 def _sources(
-    category: Category, templates: Sequence[Template], bench: Bench, seed: int
+    category: Category, templates: Sequence[Template], world: World, seed: int
 ) -> list[_Source]:
-    sources = []
+    sources, declaration = [], world.declaration
     for template in (template for template in templates if template.category == category):
-        families = families_of(template, bench.declaration)
+        families = families_of(template, declaration) if world.can_draw(template) else []
+        if families:
+            require_words(template, declaration)
         names = ["/".join(family_name(family)) for family in families]
         ordered = [families[at] for at in keyed_order(seed, template.name, names)]
-        sources.append(_Source(template, ordered, seed, bench.declaration.limits.tries))
+        sources.append(_Source(template, ordered, seed, declaration.limits.tries))
     return sources
 
 

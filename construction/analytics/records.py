@@ -22,7 +22,7 @@ from construction.analytics.contracts import (
     AnalyticsReason,
     AnalyticTask,
 )
-from construction.analytics.gates import judge, noise_that_bites
+from construction.analytics.gates import executed, faults, noise_that_bites
 from construction.analytics.milestones import milestones_of
 from construction.analytics.proposals import condition_words, unfit
 from data.errors import InputError
@@ -58,9 +58,10 @@ def judge_record(line: bytes, name: str, bench: Bench) -> RecordVerdict:
     why = unfit(task.program, task.parts)
     if why:
         return RecordVerdict(task.task_id, ((AnalyticsReason.INVALID, why),))
-    judged = judge(_draft(task, bench), bench)
-    faults = [] if judged.reason is None else [(judged.reason, judged.detail)]
-    return RecordVerdict(task.task_id, (*faults, *_stated(task, judged, bench)))
+    judged = executed(_draft(task, bench), bench)
+    seen = tuple(faults(judged, bench))
+    stated = _stated(task, judged, bench, is_fair=not seen)
+    return RecordVerdict(task.task_id, (*seen, *stated))
 
 
 def _draft(task: AnalyticTask, bench: Bench) -> Draft:
@@ -81,7 +82,7 @@ def _draft(task: AnalyticTask, bench: Bench) -> Draft:
 
 
 def _stated(
-    task: AnalyticTask, judged: Judged, bench: Bench
+    task: AnalyticTask, judged: Judged, bench: Bench, *, is_fair: bool
 ) -> Iterator[tuple[AnalyticsReason, str]]:
     """What a record says of itself and its steps do not bear out."""
     if not judged.results:
@@ -103,5 +104,5 @@ def _stated(
     files = {bench.file_of[name] for name in s.tables_of(task.program)}
     if files != set(task.files):
         yield AnalyticsReason.MISMATCH, "the files are not those that the steps read"
-    if judged.reason is None and set(noise_that_bites(judged, bench)) != set(task.noise):
+    if is_fair and set(noise_that_bites(judged, bench)) != set(task.noise):
         yield AnalyticsReason.MISMATCH, "the noise is not the noise that changes the answer"

@@ -31,10 +31,14 @@ _ATTEMPTS_AT_ONCE = 50  # of one process, so that starting it is worth while
 
 @dataclass(frozen=True, slots=True)
 class GradedRun:
-    """All attempts below a folder, and the scores of those that the infrastructure let end."""
+    """All attempts below a folder, and the scores of those that the infrastructure let end.
+
+    `n_withdrawn` attempts are at tasks that errata withdraw, and in neither.
+    """
 
     attempts: tuple[AttemptRecord, ...]
     scores: tuple[tuple[Attempt, Score], ...]
+    n_withdrawn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +65,20 @@ def grade_attempts(
     release: ReleasedTasks, logs: Path, *, workers: int = 1, threshold: float = PASS_THRESHOLD
 ) -> GradedRun:
     """Grade all attempts below `logs`. Raises InputError for attempts on another release."""
-    recorded = list(read_attempts(logs))
-    for folder, record in recorded:
+    everything = list(read_attempts(logs))
+    for folder, record in everything:
         if record.attempt.release_digest != release.digest:
             raise InputError(
                 str(folder), "attempts on another release", f"attempts on {release.snapshot}",
                 "Name the snapshot that was run.",
             )  # fmt: skip
-        if record.attempt.task_id not in release.tasks:
+        if record.attempt.task_id not in release.tasks.keys() | release.withdrawn:
             raise InputError(
                 str(folder), f"an attempt at {one_line(record.attempt.task_id)}",
                 f"attempts at tasks of {release.snapshot}", "Delete it: nothing can grade it.",
             )  # fmt: skip
+    withdrawn = release.withdrawn
+    recorded = [item for item in everything if item[1].attempt.task_id not in withdrawn]
     graded = [(folder, record) for folder, record in recorded if _is_graded(record)]
     jobs = [
         _Job(release, tuple(graded[start : start + _ATTEMPTS_AT_ONCE]), threshold)
@@ -83,7 +89,7 @@ def grade_attempts(
     remaining = iter(ended)
     attempts = [next(remaining) if _is_graded(record) else record for _, record in recorded]
     pairs = zip((record.attempt for record in ended), scores, strict=True)
-    return GradedRun(tuple(attempts), tuple(pairs))
+    return GradedRun(tuple(attempts), tuple(pairs), len(everything) - len(recorded))
 
 
 def _is_graded(record: AttemptRecord) -> bool:

@@ -125,9 +125,17 @@ def _fitting(step: StepSpec, arguments: Mapping[str, Any], prefix: str) -> Mappi
         for row in arguments[f"{prefix}values"]
         if all(row.get(name) == arguments.get(f"{prefix}{name}") for name in _DAYS)
     ]
+    if document := arguments.get(f"{prefix}document"):
+        fitting = [version for row in fitting for version in _versions(row, document)]
     if len(fitting) != 1:
         raise OracleError(f"step {step.index}: {len(fitting)} values fit the period")
     return fitting[0]
+
+
+def _versions(row: Mapping[str, Any], document: str) -> list[Mapping[str, Any]]:
+    """The value as a document gives it: the row itself, or what it replaced."""
+    earlier = [{**row, **old} for old in row.get("earlier") or ()]
+    return [version for version in (row, *earlier) if version["document"] == document]
 
 
 def shown_value(

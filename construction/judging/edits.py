@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from construction.grading.file_types import extension_of
 from construction.judging.lexicon import LEAD_INS
 from construction.judging.reading import Ask, read
-from construction.mentions.extensions import tail
+from construction.mentions.extensions import CODE_EXTENSIONS, tail
 from construction.mentions.negation import is_negated
 from data.text.lexicon import load_table
 from data.text.scripts import has_han
@@ -43,7 +43,17 @@ _CHANGED = re.compile(
     rf"(?:(?!{_STOP})[\w'.-]+ ){{0,4}}(?:{'|'.join(sorted(_OBJECTS, reverse=True))})s?\b)"
 )
 _SAVED = re.compile(r"\b(?:save|store|export|write|put|output|create|generate|make)\b")
+# The state of a working copy, which a task has only with its program code.
+_OF_CODE = re.compile(
+    r"(?i)\b(?:unstaged|staged|uncommitted|pending) (?:\w+ )?(?:code|changes?|files?|diffs?|work)\b"
+    r"|\bgit (?:diff|log|status|blame|stash|rebase|bisect)\b"
+    r"|\b(?:this|the|my|current|that|latest|last) "
+    r"(?:pr|pull request|branch|commit|diff|working tree)\b"
+    r"|\bpull request #?\d+|https?://github\.com/\S+/pull/\d+"
+)
+_CODE = CODE_EXTENSIONS | {"diff", "patch"}
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
+_QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」")
 _REACH = 10  # words before a file
 _REACH_ZH = 12  # characters
 
@@ -55,7 +65,7 @@ def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -
     """
     made = {extension_of(path) for path in outputs}
     edited: dict[str, None] = {}
-    for sentence in read(request):
+    for sentence in read(_QUOTED.sub(_without_stops, request)):
         text = sentence.text.lower()
         verb = _edit_verb(text)
         if not verb or sentence.ask in (Ask.QUESTION, Ask.STATUS) or _ANEW.search(text):
@@ -64,6 +74,11 @@ def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -
             if extension_of(path) not in made and _is_changed(text[:at], verb):
                 edited.setdefault(path)
     return tuple(edited)
+
+
+def _without_stops(quoted: re.Match[str]) -> str:
+    """A quotation whose full stops end no sentence of the request; names of files stay."""
+    return re.sub(r"[.?!。？！](?!\w)", ",", quoted.group())
 
 
 def _edit_verb(text: str) -> str:
@@ -97,6 +112,10 @@ def missing_objects(request: str, given: Sequence[str]) -> tuple[str, ...]:
     if _BROUGHT.search(request.lower()):
         return ()
     phrases = [phrase for _, phrase in _moved_phrases(request)] + list(_changed_phrases(request))
+    if (state := _OF_CODE.search(request)) and not any(
+        extension_of(path) in _CODE for path in given
+    ):
+        phrases.append(state.group())
     return tuple(
         phrase
         for phrase in dict.fromkeys(phrases)
@@ -145,7 +164,9 @@ def files_in(text: str, given: Sequence[str]) -> Iterator[tuple[int, str]]:
         for match in re.finditer(rf"(?<![a-z]){word}(?![a-z])", text):
             fitting = [path for path in given if extension_of(path) in extensions]
             words = frozenset(re.split(r"[\W_]+", text[: match.start()])[-_REACH:])
-            by_name = [path for path in fitting if words.issuperset(stem_words(path))]
+            shared = [len(words.intersection(stem_words(path))) for path in fitting]
+            best = max(shared, default=0)
+            by_name = [path for path, n in zip(fitting, shared, strict=True) if n == best > 0]
             chosen = fitting if len(fitting) == 1 else by_name
             if len(chosen) == 1:
                 yield match.start(), chosen[0]

@@ -202,7 +202,8 @@ def _ended(run: GradedRun, scores: Sequence[tuple[Attempt, Score]]) -> GradedRun
 
     attempts = tuple(map(ended, run.attempts))
     by_id = {record.attempt.attempt_id: record.attempt for record in attempts}
-    return GradedRun(attempts, tuple((by_id[a.attempt_id], score) for a, score in scores))
+    own = tuple((by_id[a.attempt_id], score) for a, score in scores)
+    return replace(run, attempts=attempts, scores=own)
 
 
 def packets(judged: JudgedRun, judge: str, most: int, seed: int) -> list[ReviewItem]:

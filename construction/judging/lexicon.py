@@ -100,6 +100,7 @@ OBJECT_FIRST_ZH = re.compile(
 
 # What stands against meeting a demand
 LEANS = _both("leans")
+LEANS_UNLESS_FILES = _both("leans_unless_files")
 ELSEWHERE = _both("elsewhere")
 PAST_SESSIONS = _both("past_sessions")
 THINGS = _both("things")

@@ -85,5 +85,5 @@ def _speaks_of(sentence: Reading, kind: MissingKind) -> bool:
     if kind is MissingKind.SYSTEM:
         return sentence.live
     if kind is MissingKind.CONVERSATION:
-        return sentence.leans or sentence.past_sessions
+        return sentence.leans or sentence.leans_unless_files or sentence.past_sessions
     return sentence.elsewhere or sentence.points

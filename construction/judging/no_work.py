@@ -19,6 +19,13 @@ _POLITE = re.compile(
     r"(?:(?:please|can|could|would|will|you|help|me|to|i|id|like|need|want|now|then|and|also|first"
     r"|next|just|go|ahead|hi|hello|hey)\b\s?|[请帮我把给先再你来去您好，, ])*"
 )
+_DELETES = re.compile(
+    r"(?i)(?:(?:please|kindly) )?(?:delete|remove|erase|trash) (?:"
+    r"(?:the |this |my )?(?:file )?[\w./~-]+\.[a-z]\w{1,4}(?: file)?"
+    r"|(?:the |this |that |my |all )(?:[\w-]+ ){0,3}"
+    r"(?:files?|folders?|director(?:y|ies)|documents?))"
+    r"(?: (?:from|in|under) (?:the |my )?[\w./~-]+(?: folder| directory)?)?[.!]?"
+)
 _MOST = 20_000  # characters that are read
 
 
@@ -42,7 +49,9 @@ def no_work(sentences: Sequence[Reading], *, has_files: bool, names_output: bool
     is_bare = not has_files and sum(item.words for item in sentences) <= _SHORT
     demands = [item for item in sentences if item.demands]
     chats = [item for item in sentences if _has(phrase_form(item.text), "chat")]
-    setups = [item for item in sentences if _sets_up(item)]
+    setups = [item for item in sentences if not names_output and _sets_up(item)]
+    # Where whole files go and nothing else is done, no file is left to look at.
+    setups += [item for item in sentences if _DELETES.fullmatch(item.text.strip())]
     orders = [item for item in demands if item.ask is Ask.DIRECTIVE] or demands
     is_chat = bool(chats) and all(item in chats for item in demands)
     return NoWork(
@@ -50,7 +59,7 @@ def no_work(sentences: Sequence[Reading], *, has_files: bool, names_output: bool
         chat=is_bare and not names_output and is_chat,
         harness=len({match.group().strip() for match in _words("harness").finditer(form)}),
         orders=len(orders) + sum(item not in orders for item in setups),
-        setups=0 if names_output else len(setups),
+        setups=len(setups),
     )
 
 

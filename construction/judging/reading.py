@@ -50,9 +50,10 @@ class Reading:
     """One sentence: its demand, and what prevents meeting it.
 
     `idle`: small talk that a prompt can do without. `leans`: on words from before, that a newcomer
-    has not seen. `points`: at a thing that is at hand only if files are. `elsewhere`: at a
-    workspace; `past_sessions`: at other sessions. `live`: needs a system or a moment;
-    `live_unless_files`: unless input files stand for it.
+    has not seen; `leans_unless_files`: unless input files hold what it means. `points`: at a thing
+    that is at hand only if files are. `elsewhere`: at a workspace; `past_sessions`: at other
+    sessions. `live`: needs a system or a moment; `live_unless_files`: unless input files stand for
+    it.
     `account`: talks of a customer's account. `reply`: begins as an answer.
     `dangling`: holds a pronoun for something unsaid. `closes`: tells of the person's own next
     steps. `requires`: a requirement that is told. `to_agent`: calls the agent by that word;
@@ -67,6 +68,7 @@ class Reading:
     idle: bool
     announces: bool
     leans: bool
+    leans_unless_files: bool
     points: bool
     elsewhere: bool
     past_sessions: bool
@@ -85,6 +87,12 @@ class Reading:
     def demands(self) -> bool:
         """Does it want something that a newcomer might give?"""
         return self.ask in (Ask.DIRECTIVE, Ask.QUESTION)
+
+    @property
+    def tells(self) -> bool:
+        """Is it more than small talk, an answer, or what the person will do or send?"""
+        idle = self.chatter or self.announces or self.reply or self.closes
+        return not idle and self.ask is not Ask.STATUS
 
 
 def read(text: str) -> tuple[Reading, ...]:
@@ -126,6 +134,7 @@ def _read_sentence(raw: str, start: int) -> Reading:
         idle=chatter and _says_idle(form) and _MARKUP.search(raw.strip()) is None,
         announces=has_any(form, lexicon.ANNOUNCES),
         leans=has_any(form, lexicon.LEANS) or _TICKET.search(raw) is not None,
+        leans_unless_files=has_any(form, lexicon.LEANS_UNLESS_FILES),
         points=has_any(form, lexicon.THINGS),
         elsewhere=has_any(form, lexicon.ELSEWHERE),
         past_sessions=has_any(form, lexicon.PAST_SESSIONS),

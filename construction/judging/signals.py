@@ -7,7 +7,7 @@ each has its own limits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER
@@ -82,9 +82,9 @@ _ALONE = Conversation()
 
 def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
     """Count the evidence for and against the request of a case. Linear in its length."""
-    sentences = read(case.request)
+    sentences = _grounded(case)
     forms = [(sentence, phrase_form(sentence.text)) for sentence in sentences]
-    passing = _orders_over_files(case, forms)
+    passing = _orders_over_files(case, forms, conversation)
     wanted = [form for form in forms if _wants(form)] or passing
     shown = [*sentences, *(item for text in case.background for item in read(text))]
     texts = (*conversation.said_before, *conversation.said)
@@ -120,6 +120,14 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
         asked_back=case.asked_back,
         no_work=_no_work(case, sentences),
     )
+
+
+def _grounded(case: Case) -> tuple[Reading, ...]:
+    """The sentences of the request; with nothing at hand, more of them lean on earlier talk."""
+    sentences = read(case.request)
+    if case.candidate.fixtures or "```" in case.request:
+        return sentences
+    return tuple(replace(item, leans=item.leans or item.leans_unless_files) for item in sentences)
 
 
 def _no_work(case: Case, sentences: Sequence[Reading]) -> NoWork:
@@ -183,9 +191,19 @@ def _is_live_demand(item: Reading, at_hand: bool) -> bool:
     return item.live or item.live_unless_files
 
 
-def _orders_over_files(case: Case, forms: Sequence[Form]) -> list[Form]:
-    """The sentences with an order in passing; only over input files is it one."""
-    return [form for form in forms if case.candidate.fixtures and orders_in_passing(form[0].text)]
+def _orders_over_files(case: Case, forms: Sequence[Form], conversation: Conversation) -> list[Form]:
+    """The sentences with an order in passing; only over input files is it one.
+
+    With files at hand, what a person opens a session with is what is wanted, however it is put:
+    "the totals per month", "Bob's salary should be 500 higher".
+    """
+    if not case.candidate.fixtures:
+        return []
+    passing = [form for form in forms if orders_in_passing(form[0].text)]
+    is_opening = not (conversation.people or conversation.in_channel or conversation.said_before)
+    if passing or not is_opening or conversation.is_thread:
+        return passing
+    return [form for form in forms if form[0].tells]
 
 
 def _is_status(case: Case, item: Reading) -> bool:
@@ -207,7 +225,7 @@ def _names_output(case: Case) -> bool:
 
 def _wishes(case: Case, sentences: Sequence[Reading], wanted: Sequence[Form]) -> Wishes:
     has_files = bool(case.candidate.fixtures)
-    leaning = [_leans(form) for form in wanted]
+    leaning = [_leans(form, has_files) for form in wanted]
     words = sum(item.words for item in sentences)
     return Wishes(
         count=len(wanted) or int(_names_output(case) and not is_exchange(case)),
@@ -260,12 +278,12 @@ def _is_live(form: Form, has_files: bool) -> bool:
     return needs and not _composes(text)
 
 
-def _leans(form: Form) -> str:
+def _leans(form: Form, has_files: bool) -> str:
     """By what a wish needs earlier talk; empty if by nothing."""
     sentence, text = form
     if sentence.leans:
         return "leaning"
-    if _has(text, "context"):
+    if _has(text, "context") or (not has_files and _has(text, "context_unless_files")):
         return "assuming"
     return "dangling" if sentence.dangling else ""
 

@@ -27,11 +27,19 @@ _ANNOUNCES = re.compile(
 )
 
 
+# "a.xlsx (two sheets) and b.docx": what stands in brackets behind another name.
+_ASIDE = re.compile(rf"{FILE}[\"'`*”’]?\s?[(（][^()（）{FILE}]{{0,160}}[)）]")
+
+
 def words_before_name(masked: str, start: int) -> str:
     """What stands before a name in its sentence; for an item of a list also what introduces it.
 
     `masked` is the text with all file names overwritten. A line that was wrapped goes on.
     """
+    return _ASIDE.sub(FILE, _before(masked, start))
+
+
+def _before(masked: str, start: int) -> str:
     line_start = masked.rfind("\n", 0, start) + 1
     line = masked[max(line_start, start - _LOOK_BACK) : start]
     if _ORDINAL.match(line.strip(" *")) and _ANNOUNCES.search(

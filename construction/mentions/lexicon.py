@@ -21,6 +21,8 @@ class Cue(IntEnum):
     WISH = auto()  # "add", "need": a new file with an indefinite article, otherwise unclear
     ASK = auto()  # explain, what: an existing file, or knowledge about a kind of file
     SOURCE = auto()  # of, from, using
+    BESIDE = auto()  # "and" or "with" in Chinese: the next of a list of results, or a source
+    ABOUT = auto()  # for, with: as SOURCE, but what follows "a plan with costs in" may be the plan
     TARGET = auto()  # as, into
     NAMED = auto()  # called, named
     PLACE = auto()  # to: the verb decides
@@ -91,7 +93,7 @@ _ENGLISH = {
     Cue.MAKE: [
         *_present(
             "write create generate make produce build draft compose author deliver render design "
-            "prepare scaffold return emit draw sketch"
+            "prepare scaffold return emit draw sketch record"
         ),
         *_phrases("give me|send me|hand me|new file|new script|new document|end up"),
         *_phrases("send a|send an|send email|send emails|drop a|drop me|jot down|give some"),
@@ -119,7 +121,7 @@ _ENGLISH = {
     Cue.WISH: [
         *_phrases("should have|must have|will have|would have|should contain"),
         *_phrases("be a|be an"),
-        *_words("add adding adds need needs want wants like include including needed record"),
+        *_words("add adding adds need needs want wants like include including needed"),
     ],
     Cue.ASK: [
         *_phrases("which is|which of"),
@@ -128,11 +130,11 @@ _ENGLISH = {
     ],
     Cue.FINAL: _phrases("be called|be named|be titled"),
     Cue.SOURCE: [
-        *_words("of from for using with via per against about following regarding inside within"),
-        *_words("concerning over on through"),
+        *_words("of from using via per against following inside within over through"),
         *_phrases("based on|according to|formatted like|look like|looks like|similar to|same as"),
         *_phrases("just like|out of|as in"),
     ],
+    Cue.ABOUT: _words("for with about regarding concerning on"),
     Cue.TARGET: ["as", "into"],
     Cue.NAMED: _words("name named called titled filename entitled"),
     Cue.PLACE: _words("to at under"),
@@ -155,6 +157,7 @@ _ENGLISH = {
         "should must will would lets help once if where"
     ),
     Cue.CLAUSE: _words("but just only"),
+    Cue.OTHER: _phrases("word document|word documents|pdf document|text document|excel document"),
 }
 
 _MAKE_ZH = _words("写 做 生成 创建 新建 制作 产出 撰写 起草 编写 建立 绘制 出 产生 构建 设计 整理")
@@ -190,9 +193,9 @@ _CHINESE = {
     Cue.WISH: _words("加 添加 加上 增加 需要 想要 要 提交"),
     Cue.ASK: _words("解释 什么是 区别 什么 为什么 介绍 说明"),
     Cue.SOURCE: _words(
-        "从 用 把 将 对 根据 基于 依据 按照 按 参考 参照 依照 以 关于 针对 结合 利用 通过 给 和 "
-        "与 跟"
+        "从 用 把 将 对 根据 基于 依据 按照 按 参考 参照 依照 以 关于 针对 结合 利用 通过 给"
     ),
+    Cue.BESIDE: _words("和 与 跟"),
     Cue.NAMED: _words("名为 名叫 叫做 叫 文件名 文件名是 文件名为 取名 起名"),
     Cue.PLACE: ["到"],
     Cue.INSIDE: ["在"],

@@ -32,6 +32,10 @@ _BEFORE = re.compile(
     r"(?i)(?:"
     rf"\b(?:go|goes|going|belongs?|ends? up|lands?) {_INSIDE}"
     rf"|\b{_NOUN} (?:lives?|sits?|stands?) (?:in|at|under)"
+    r"|\b(?:must|should|will|shall|has to|needs to) (?:live|sit|stand|stay|be|reside|exist|end up|"
+    r"wind up|go|be (?:placed|saved|stored|written|kept|available|found)) (?:in|at|under|into|to)"
+    r"|\b(?:will|shall|may|would|should|can|must) (?:later |then |only |also |be able to )?"
+    r"(?:open|read|view|see|check|grade|review|inspect|receive|get|find|import|load|run)"
     r"|\b(?:leave|drop|place|park|collect|gather|consolidate[ds]?|compile[ds]?|keep) "
     rf"[^.;\n]{{0,60}}\b{_INSIDE}"
     r"|\b(?:document|describe|explain|plot|log|record|list|note|keep|answer|show|track) "
@@ -40,6 +44,7 @@ _BEFORE = re.compile(
     r"(?: as)?"
     r"|\bready\b(?: \w+)? as"
     r"|\b(?:expect|end up with|want back|need back|should (?:find|get|receive|see))\b[^.;\n]{0,50}"
+    r"|\b(?:deliverables?|outputs?|results?|hand-?ins?)\b[^.;\n]{0,40}[:：]"
     r"|\b(?:hand in|turn in|submit|deliver)\b[^.;\n]{0,30}"
     r"|\b(?:required|expected|result|answer|final|output) (?:\w+ )?files?\b[^.;\n]{0,20}"
     r"|\bfiles? to (?:create|produce|deliver|submit|write|make|save)\b[^.;\n]{0,20}"
@@ -65,19 +70,53 @@ _AFTER = re.compile(
     r"(?i)[\s,]{0,2}(?:"
     r"(?:should|must|will|shall|needs? to|ha(?:s|ve) to) (?:also |only |then |at least )?"
     r"(?:have|hold|list|include|show|end|start|begin|cover|give|state|present|consist|explain|"
-    r"describe|summari[sz]e|be (?:an?|at|no|in|under|between|saved|written|created|generated|"
+    r"describe|summari[sz]e|exist|be (?:an?|at|no|in|under|between|saved|written|created|generated|"
     r"produced|named|sorted|valid|structured|organi[sz]ed|formatted))\b"
     r"|(?:which|that) you (?:also |then |will )?(?:write|create|make|save|produce|build)\b"
     r"|(?:once|when|after) you(?:['’]re| are) (?:done|finished|ready)"
     r")"
 )
+# "Email the team with update.eml attached": it goes out with what is to be written.
+_SENT = re.compile(r"(?i)\b(?:e-?mail|send|reply|forward|write)\b[^.;\n]{0,80}$")
+_ATTACHED = re.compile(r"(?i)[\s\"'`”’)*_]{0,3}(?:as (?:an? |the )?attachment|attached)\b")
 
 
-def may_be_result(before: str, after: str) -> bool:
-    """True if the words before or after a name (60 characters or so) speak of a result."""
-    if _AFTER.match(after):
+_TYPE_WORDS = {
+    "pdf": "pdfs?",
+    "docx": "word|docx?",
+    "xlsx": "excel|spreadsheet|workbook|xlsx?",
+    "pptx": "power ?point|pptx?|slides?|deck|presentation",
+    "csv": "csv",
+    "md": "markdown",
+    "json": "json",
+    "html": "html|web ?page",
+    "txt": "text file|txt",
+    "png": "chart|plot|graph|image|picture|png|diagram|screenshot",
+    "ics": "events?|meetings?|appointments?|invit(?:e|ation)s?|ics",
+    "eml": "mails?|e-?mails?|repl(?:y|ies)|drafts?",
+}
+_MAKES_TYPE = {
+    kind: re.compile(
+        r"(?i)\b(?:make|create|generate|produce|build|write|draft|save|export|convert|turn|transform|"
+        r"change|add|schedule|send|get)\b"
+        rf"(?:(?! (?:from|using|in|of|with) )[^.;\n{FILE}]){{0,60}}\b(?:{words})\b"
+    )
+    for kind, words in _TYPE_WORDS.items()
+}
+
+
+def may_be_result(before: str, after: str, kind: str, *, is_new: bool) -> bool:
+    """True if the words before or after a name (60 characters or so) speak of a result.
+
+    `kind` is the name's extension: "a PDF of the letter" makes `letter.pdf`. `is_new`: the name has
+    an indefinite article.
+    """
+    if _AFTER.match(after) or (_ATTACHED.match(after) and _SENT.search(before)):
         return True
-    return _BEFORE.search(before) is not None and _AT_HAND.search(before) is None
+    pattern = _MAKES_TYPE.get(kind)
+    if pattern is not None and pattern.search(before):
+        return True
+    return (is_new or _BEFORE.search(before) is not None) and _AT_HAND.search(before) is None
 
 
 _EXISTS_BEFORE = re.compile(
@@ -87,8 +126,9 @@ _EXISTS_BEFORE = re.compile(
 )
 _WANTED = r"(?! (?:enough|fine|ok|okay|sufficient|required|needed|expected|due|welcome|wanted))"
 _EXISTS_AFTER = re.compile(
-    r"(?i)[\s\"'`”’)*_]{0,3}(?:(?:still |currently |already )?"
-    rf"(?:has|have|is|are|was|were|contains?|lists?|holds?|describes?|says|defines?|comes)\b{_WANTED}"
+    r"(?i)[\s\"'`”’)*_]{0,3}(?:"  # what is to be made is described in the present tense too
+    r"(?:still |currently |already )(?:has|have|is|are|contains?|lists?|holds?|describes?)\b"
+    rf"|(?:is|are|was|were|says|defines?|comes)\b{_WANTED}"
     r"|在附件|里有|中有|已经|里面是|是(?!空))"
 )
 
@@ -96,6 +136,17 @@ _EXISTS_AFTER = re.compile(
 def is_said_to_exist(before: str, after: str) -> bool:
     """True if the words speak of a file as of one that is there: "policy.md says"."""
     return _EXISTS_AFTER.match(after) is not None or _EXISTS_BEFORE.search(before) is not None
+
+
+_KEPT_THERE = re.compile(r"[有已][^。；\n]{0,40}[存放保]+[存放]?[在于]\s{0,3}$")
+_THEN_GIVEN = re.compile(
+    r"(?i)\s?(?:is|are|was|were) (?:included|attached|provided|given|available|supplied|enclosed)\b"
+)
+
+
+def is_given(before: str, after: str) -> bool:
+    """True if a file is said to be handed over or kept somewhere: "guide.pdf is attached"."""
+    return _THEN_GIVEN.match(after) is not None or _KEPT_THERE.search(before) is not None
 
 
 _HEADING = re.compile(

@@ -107,6 +107,10 @@ _ENDS_WHOLE = re.compile(rf"[/\\](?:\.{_DOTTED}|{'|'.join(_WHOLE_NAMES)})$")
 _FOLDER = r"(?:这个|那个|该|此|整个)?(?:目录|文件夹|下的|下面|里的|里面)"
 _FOLDER_AFTER = re.compile(rf"[\s`\"'」》”]{{0,2}}(?:folder|director(?:y|ies)|dir\b|{_FOLDER})")
 _FOLDER_BEFORE = re.compile(r"(?:folder|directory|目录|文件夹)[\s:：`\"'「]{0,3}$")
+# A slash between Chinese words is mostly an "or"; a folder stands apart from the words before it.
+_IN_HAN = re.compile(rf"[{HAN}]+(?:[/\\][{HAN}]+)*")
+_APART = re.compile(r"(?:[\s`\"'“‘「《:：(（])$")
+_HAN_FOLDER = re.compile(r"[\s`\"'」》”]{0,2}(?:目录|文件夹)")
 _FOLDER_INSIDE = re.compile(rf"(?<=[^/\\]){_FOLDER}")
 
 
@@ -216,11 +220,18 @@ def _paths(text: str, urls: Zones, taken: Sequence[FileSpan]) -> Iterator[FileSp
             continue
         before = _FOLDER_BEFORE.search(text, max(0, start - 20), start)
         named = before is not None or _FOLDER_AFTER.match(text, end) is not None
+        if _IN_HAN.fullmatch(path) and not _stands_alone(text, start, end):
+            continue
         is_file = _ENDS_WHOLE.search(path) is not None
         if named or is_file or _IS_PATH.match(path) or path.endswith("/"):
             first = words_before(path)
             doubtful = not (named or is_file)
             yield FileSpan(path[first:], start + first, end, start, doubtful)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    is_apart = _APART.search(text, max(0, start - 1), start) is not None
+    return is_apart and _HAN_FOLDER.match(text, end) is not None
 
 
 def _whole_names(text: str, taken: Sequence[FileSpan]) -> Iterator[FileSpan]:

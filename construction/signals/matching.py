@@ -52,6 +52,11 @@ class Zone:
     weight: float
 
 
+def without_exclusions(text: str) -> str:
+    """A text without the clauses that say what a skill is not for, or does not need."""
+    return _EXCLUDED.sub(" ", text)
+
+
 def zones(text: str, *, is_title: bool, config: MatchingConfig) -> list[Zone]:
     """The zones of a text in order, from offset 0 to its end."""
     if is_title:

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from construction.statements.categories import Category, CategoryReason
 from construction.statements.filters_scale import implausible
-from construction.statements.model import POINTS, LabelMethod, Statements
+from construction.statements.model import POINTS, LabelMethod, Statement, Statements
 from construction.statements.periods.config import PeriodConfig
 from construction.statements.periods.fill import period_reasons
 from construction.statements.questions.wording import has_foreign_letters
@@ -23,6 +23,13 @@ from data.tables import LEDGER
 STAGE = "filter_points"
 # Share of points that the seed dropped as computed or auto-generated (FinRetrieval, filters).
 SEED_DROPPED_SHARE = 0.09
+_BALANCE = r"(?i)cash|balance|beginning|end of|残高|現金"
+_CASH_HELD = r"(?i)^cash(?:,? cash equivalents)?(?: and cash equivalents)?(?:, at carrying value)?$"
+_LABEL, _IS_DAY = pl.col("label").fill_null(""), pl.col("months") == 0
+_WRONG_LENGTH = (pl.col("statement") == Statement.CASH_FLOW) & (
+    (_IS_DAY & ~_LABEL.str.contains(_BALANCE)) | (~_IS_DAY & _LABEL.str.contains(_CASH_HELD))
+)
+_CASH = r"(?i)cash|activities|キャッシュ|現金|活動"
 _ZERO = r"^[-+]?0*(?:\.0*)?$"
 
 
@@ -37,6 +44,8 @@ class FilterReason(StrEnum):
     ZERO = "value.zero"
     NO_SERIES = "point.no_series"
     NO_ENGLISH_NAME = "company.no_english_name"  # not in the code list, or without one there
+    NO_STATEMENT = "point.no_statement"  # its filing has no cash flow statement, only some items
+    WRONG_LENGTH = "point.wrong_length"  # a flow of one day, or a balance of cash over months
     NOT_FILLED = "period.not_filled"  # `with_periods` has not run, or with another config
 
 
@@ -86,8 +95,8 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
     (in no statement), unknown series, untranslated, no category, company without an English name,
-    parenthetical, blank, zero, implausible, no fiscal period. `statements` already
-    have names, categories and periods.
+    parenthetical, in no whole statement, of a wrong length, blank, zero, implausible, no fiscal
+    period. `statements` already have names, categories and periods.
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
@@ -105,7 +114,35 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
 def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     """All points with `reason`, null for those that are kept."""
-    about = statements.series.select("series_id", "statement", "label_method", "category")
+    joined = _joined(statements, config)
+    blank = pl.col("value").is_null() | (pl.col("value").str.strip_chars() == "")
+    tests = [
+        (pl.col("computed"), FilterReason.COMPUTED),
+        (_auto_generated(config), FilterReason.AUTO_GENERATED),
+        (pl.col("statement").is_null(), FilterReason.NO_SERIES),
+        (_untranslated(config), FilterReason.UNTRANSLATED),
+        (pl.col("category").is_null(), CategoryReason.NONE),
+        (pl.col("nameless").fill_null(value=False), FilterReason.NO_ENGLISH_NAME),
+        (pl.col("bracketed").is_not_null(), FilterReason.PARENTHETICAL),
+        (pl.col("cashless").is_not_null(), FilterReason.NO_STATEMENT),
+        (_WRONG_LENGTH, FilterReason.WRONG_LENGTH),
+        (blank, FilterReason.BLANK),
+        (config.reject_zero & pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
+    ]
+    undated = pl.when(pl.col("period_type").is_null()).then(
+        pl.col("undated").fill_null(str(FilterReason.NOT_FILLED))
+    )
+    return joined.with_columns(
+        reason=pl.coalesce(
+            *(pl.when(test).then(pl.lit(str(r))) for test, r in tests), "scale_reason", undated
+        )
+    )
+
+
+def _joined(statements: Statements, config: FilterConfig) -> pl.DataFrame:
+    """The points in their order, with what is known about their series, rows and companies."""
+    columns = ("series_id", "statement", "label_method", "category", "label")
+    about = statements.series.select(columns)
     points = statements.points.with_columns(
         undated=period_reasons(statements.points, statements.companies, config.periods)
     )
@@ -117,29 +154,27 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     joined = points.join(about, on="series_id", how="left", maintain_order="left").join(
         bracketed, on=["document", "report", "line"], how="left", maintain_order="left"
     )
+    joined = joined.join(
+        _without_cash(statements), on=["document", "statement"], how="left", maintain_order="left"
+    )
     doubted = implausible(statements) if config.reject_implausible else _NONE_DOUBTED
-    joined = joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
+    return joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
         _companies(statements.companies, config), on="company_id", how="left", maintain_order="left"
     )
-    blank = pl.col("value").is_null() | (pl.col("value").str.strip_chars() == "")
-    tests = [
-        (pl.col("computed"), FilterReason.COMPUTED),
-        (_auto_generated(config), FilterReason.AUTO_GENERATED),
-        (pl.col("statement").is_null(), FilterReason.NO_SERIES),
-        (_untranslated(config), FilterReason.UNTRANSLATED),
-        (pl.col("category").is_null(), CategoryReason.NONE),
-        (pl.col("nameless").fill_null(value=False), FilterReason.NO_ENGLISH_NAME),
-        (pl.col("bracketed").is_not_null(), FilterReason.PARENTHETICAL),
-        (blank, FilterReason.BLANK),
-        (config.reject_zero & pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
-    ]
-    undated = pl.when(pl.col("period_type").is_null()).then(
-        pl.col("undated").fill_null(str(FilterReason.NOT_FILLED))
-    )
-    return joined.with_columns(
-        reason=pl.coalesce(
-            *(pl.when(test).then(pl.lit(str(r))) for test, r in tests), "scale_reason", undated
-        )
+
+
+def _without_cash(statements: Statements) -> pl.DataFrame:
+    """Documents (and the name of the statement) whose cash flow statement has no line about cash.
+
+    Interim reports may do without the statement and give a few of its items, such as depreciation.
+    """
+    about_cash = pl.col("label").str.contains(_CASH).fill_null(value=False).any()
+    return (
+        statements.rows.filter(pl.col("statement") == Statement.CASH_FLOW)
+        .group_by("document", "statement")
+        .agg(about_cash.alias("whole"))
+        .filter(~pl.col("whole"))
+        .select("document", "statement", cashless=pl.lit(value=True))
     )
 
 

@@ -109,7 +109,7 @@ _RULES = (
     (r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]", " "),
     (r" {2,}", " "),
 )
-_COMPANY = ("name", "name_local", "ticker", "exchange", "industry")
+_COMPANY = ("name", "name_local", "name_kana", "ticker", "exchange", "industry")
 _SERIES = ("name", "name_local", "label")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from construction.signals.needs import Need
 from construction.workflows.config import WorkflowsRecipe
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
 from construction.workflows.scenarios.registry import SCENARIOS
@@ -29,7 +30,13 @@ STAGE, REPORT = "workflow_demand", "demand.json"
 class DemandReason(StrEnum):
     """Why an idea becomes no task."""
 
-    NO_SCENARIO = "idea.no_scenario"
+    NO_SCENARIO = "idea.no_scenario"  # one could be written
+    NEEDS_ACCOUNT = "idea.needs_account"  # most of what people install for it needs theirs
+    NO_GRADER = "idea.no_grader"  # most of it gives what only an eye, an ear or taste can judge
+
+
+_REASONS = {Need.ACCOUNT: DemandReason.NEEDS_ACCOUNT, Need.NO_GRADER: DemandReason.NO_GRADER}
+_MOST = 0.5  # of a pattern's mass
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,13 @@ def chosen_generators(recipe: WorkflowsRecipe) -> dict[str, Generator]:
     return {
         name: known[name] for name in known if name in recipe.generators or not recipe.generators
     }
+
+
+def why_unserved(pattern: str, needs: Mapping[str, Mapping[str, float]]) -> DemandReason:
+    """Why no scenario serves a pattern; `needs` as of `needs_by_pattern`."""
+    shares = needs.get(pattern, {})
+    need = max(Need, key=lambda each: shares.get(each, 0.0))
+    return _REASONS[need] if shares.get(need, 0.0) >= _MOST else DemandReason.NO_SCENARIO
 
 
 def servers_of(pattern: str, available: Mapping[str, Generator]) -> list[str]:
@@ -101,13 +115,26 @@ def drafts_per_generator(
 
 
 def write_demand(
-    ideas: Path | None, weights: Mapping[str, float], recipe: WorkflowsRecipe, seed: int, out: Path
+    ideas: Path | None,
+    weights: Mapping[str, float],
+    recipe: WorkflowsRecipe,
+    seed: int,
+    out: Path,
+    needs: Mapping[str, Mapping[str, float]],
 ) -> None:
-    """Write what becomes of each idea, and how many drafts each generator is to make."""
+    """Write what becomes of each idea, and how many drafts each generator is to make.
+
+    `needs` says of patterns what most of their skills need (`needs_by_pattern`).
+    """
     available = chosen_generators(recipe)
     lines = [orjson.loads(line) for line in ideas.read_bytes().splitlines()] if ideas else []
     served = {idea["idea_id"]: servers_of(idea["seed"], available) for idea in lines}
-    rows = [_row(idea, served[idea["idea_id"]]) for idea in lines]
+    unserved = {
+        idea["idea_id"]: why_unserved(idea["seed"], needs)
+        for idea in lines
+        if not served[idea["idea_id"]]
+    }
+    rows = [_row(idea, unserved.get(idea["idea_id"])) for idea in lines]
     lineage = [
         LineageRow(STAGE, "idea", idea, "generator", name, "served")
         for idea, names in served.items()
@@ -116,18 +143,17 @@ def write_demand(
     ids = list(served)
     write_stage_tables(out, StageKind.DERIVE, ids, rows, lineage=lineage, stage=STAGE, unit="idea")
     counts = drafts_per_generator(weights, recipe, seed)
-    write_bytes(out / REPORT, pretty_json(_report(lines, served, weights, counts, available)))
+    write_bytes(out / REPORT, pretty_json(_report(lines, unserved, weights, counts, available)))
 
 
-def _row(idea: Mapping[str, Any], names: Collection[str]) -> LedgerRow:
-    outcome = Outcome.CONSUMED if names else Outcome.REJECTED
-    reason = None if names else DemandReason.NO_SCENARIO
+def _row(idea: Mapping[str, Any], reason: DemandReason | None) -> LedgerRow:
+    outcome = Outcome.CONSUMED if reason is None else Outcome.REJECTED
     return LedgerRow(STAGE, "idea", idea["idea_id"], outcome, reason=reason, stratum=idea["seed"])
 
 
 def _report(
     ideas: Sequence[Mapping[str, Any]],
-    served: Mapping[str, Sequence[str]],
+    unserved: Mapping[str, DemandReason],
     weights: Mapping[str, float],
     counts: Mapping[str, int],
     available: Mapping[str, Generator],
@@ -138,8 +164,13 @@ def _report(
         "no_scenario": [
             {"idea_id": idea["idea_id"], "seed": idea["seed"], "title": idea["title"]}
             for idea in ideas
-            if not served[idea["idea_id"]]
+            if unserved.get(idea["idea_id"]) is DemandReason.NO_SCENARIO
         ],
+        "unbuildable": {
+            idea: reason
+            for idea, reason in unserved.items()
+            if reason is not DemandReason.NO_SCENARIO
+        },
         "drafts": dict(counts),
         "unserved_weight": round(
             sum(weight for family, weight in weights.items() if family not in families), 9

@@ -48,7 +48,7 @@ _LEFT_OUT = {"…": "no JSON object, or too large"}
 
 
 def handle(world: World, request: Request) -> Handled:
-    """The world after a request, its answer, and one audit row.
+    """The world after a request, its answer, and one audit row with the number of the request.
 
     Does not raise, whatever a request holds; the given world is never changed.
     """
@@ -58,6 +58,7 @@ def handle(world: World, request: Request) -> Handled:
     key = f"{name}.{title}" if operation else _UNKNOWN
     count = world.calls.get(key, 0) + 1
     counted = replace(world, calls={**world.calls, key: count})
+    number = sum(counted.calls.values())
     kinds = _faults(world, name, title, count) if operation else frozenset[FaultKind]()
     try:
         if operation is None:
@@ -73,11 +74,25 @@ def handle(world: World, request: Request) -> Handled:
     except Refusal as refusal:
         body = {"error": refusal.refused.value, "message": refusal.message}
         kept = _LEFT_OUT if arguments is None else arguments
-        row = AuditRow(name, title, kept, refusal.refused.value)
+        row = AuditRow(name, title, kept, refusal.refused.value, step=number)
         return Handled(counted, Response(body, refusal.refused), (row,))
     delay = MAX_DELAY_MS if FaultKind.SLOW in kinds else 0
-    row = AuditRow(name, title, arguments or {}, OK, records=records)
+    row = AuditRow(name, title, arguments or {}, OK, step=number, records=records)
     return Handled(after, Response(body, None, delay), (row,))
+
+
+def read_again(world: World, request: Request) -> World:
+    """The world after a request that was logged as an answered read: only its count is new."""
+    key = f"{request.service}.{request.operation}"
+    return replace(world, calls={**world.calls, key: world.calls.get(key, 0) + 1})
+
+
+def is_read(request: Request) -> bool:
+    """Is it an operation that changes no record, if it is answered?"""
+    try:
+        return operations(request.service)[request.operation].is_read
+    except KeyError:
+        return False
 
 
 def _name(value: Any) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from construction.grading.programs import Run
 from construction.workflows.candidates import candidate_of
 from construction.workflows.contracts import World
 from construction.workflows.panel import PANEL
+from construction.workflows.proposals import Proposed, read_proposals
 from construction.workflows.repair import candidates as repair_candidates
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
 from construction.workflows.repair.drafts import Repair
@@ -26,18 +28,21 @@ from construction.workflows.screening import (
     PILOT,
     STAGE,
     Piloted,
+    Screened,
     ScreeningConfig,
+    screen,
     screened,
 )
 from construction.workflows.world_file import write_world
 from data.atomic import write_bytes
-from data.contracts import Candidate, StageKind, Verdict
+from data.contracts import Candidate, LedgerRow, Outcome, StageKind, Verdict
 from data.contracts.attempt import Score
 from data.ledger import deciding, gated_row
 from data.pool import write_pool
 from data.stage_tables import write_stage_tables
 
 UNIT = "draft"
+PROPOSED = "proposal"  # the source of what somebody else wrote; its licence is not known
 WORLDS, FILES, PANEL_FILE = "worlds", "files", "panel.csv"
 
 
@@ -62,11 +67,64 @@ class Made:
     files: Mapping[str, bytes] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class ProposalsJob:
+    """The shard of a file of proposals, with the task id of each by its name."""
+
+    path: Path
+    task_ids: Mapping[str, str]
+    config: ScreeningConfig
+
+
+class ProposalReason(StrEnum):
+    """Why a proposal is not even a draft."""
+
+    UNFIT = "proposal.unfit"
+
+
 def make_shard(job: GeneratorJob, out: Path) -> None:
     """Build and screen the drafts of one generator; write the candidates and what became of all."""
-    made = list(made_by(job))
+    _write(list(made_by(job)), (), out)
+
+
+def make_proposals(job: ProposalsJob, out: Path) -> None:
+    """Screen the proposals of a file as `make_shard` does drafts. Raises InputError."""
+    made, unfit = [], []
+    for proposed in _each_once(read_proposals(job.path)):
+        task_id = job.task_ids[proposed.name]
+        if proposed.draft is None or proposed.scenario is None:
+            unfit.append(task_id)
+            continue
+        seen = screen(proposed.draft, proposed.scenario, (), job.config)
+        candidate = candidate_of(seen.draft, seen.scenario, task_id)
+        candidate = candidate.model_copy(
+            update={
+                "provenance": candidate.provenance.model_copy(
+                    update={"source": PROPOSED, "licence": None}
+                )
+            }
+        )
+        made.append(_service_task(seen, candidate))
+    _write(made, unfit, out)
+
+
+def proposal_lines(path: Path, config: ScreeningConfig) -> Iterator[str]:
+    """What becomes of each proposal, a line each. Raises InputError."""
+    for proposed in _each_once(read_proposals(path)):
+        if proposed.draft is None or proposed.scenario is None:
+            yield f"{proposed.name}: {ProposalReason.UNFIT}: {proposed.why}"
+        else:
+            seen = screen(proposed.draft, proposed.scenario, (), config)
+            yield f"{proposed.name}: {seen.reason or 'passes the screening'}"
+
+
+def _each_once(proposals: Sequence[Proposed]) -> Iterable[Proposed]:
+    return {proposed.name: proposed for proposed in proposals}.values()
+
+
+def _write(made: Sequence[Made], unfit: Sequence[str], out: Path) -> None:
     kept = [each for each in made if deciding(each.verdicts) is None]
-    _write_tables(made, out)
+    _write_tables(made, unfit, out)
     paths = {}
     for each in kept:
         for fixture in each.candidate.fixtures:
@@ -86,9 +144,12 @@ def made_by(job: GeneratorJob) -> Iterator[Made]:
     scenario = SCENARIOS[job.generator]
     drafts = [scenario.build(number, job.seed) for number, _ in enumerate(job.task_ids, 1)]
     for task_id, seen in zip(job.task_ids, screened(drafts, SCENARIOS, job.config), strict=True):
-        scores = {cell.agent: cell.score.overall or 0.0 for cell in seen.cells}
-        candidate = candidate_of(seen.draft, scenario, task_id)
-        yield Made(candidate, seen.verdicts, scores, world=seen.draft.world)
+        yield _service_task(seen, candidate_of(seen.draft, scenario, task_id))
+
+
+def _service_task(seen: Screened, candidate: Candidate) -> Made:
+    scores = {cell.agent: cell.score.overall or 0.0 for cell in seen.cells}
+    return Made(candidate, seen.verdicts, scores, world=seen.draft.world)
 
 
 def _repairs(job: GeneratorJob, repair: Repair) -> Iterator[Made]:
@@ -103,7 +164,8 @@ def _repaired(job: GeneratorJob, repair: Repair, number: int, task_id: str, run:
     candidate = repair_candidates.candidate_of(draft, repair, task_id)
     if seen.reason is not None:
         return Made(candidate, (seen.verdict,))
-    grader = partial(graded, spec_of_repair(draft), run=run, threshold=job.config.pass_threshold)
+    spec, threshold = spec_of_repair(draft), job.config.pass_threshold
+    grader = partial(graded, spec, run=seen.run, threshold=threshold)
     cells = dict(panel_scores(draft, seen.delivered, grader))
     passed = [score for score in cells.values() if _passes_pilot(score, job.config)]
     piloted = Piloted(len(passed), len(cells))
@@ -117,13 +179,15 @@ def _passes_pilot(score: Score, config: ScreeningConfig) -> bool:
     return required and (score.overall or 0.0) >= config.pilot_threshold
 
 
-def _write_tables(made: Sequence[Made], out: Path) -> None:
+def _write_tables(made: Sequence[Made], unfit: Sequence[str], out: Path) -> None:
     rows, verdicts = [], []
     for each in made:
         name = each.candidate.task_id
         rows.append(gated_row(STAGE, UNIT, name, deciding(each.verdicts), {}))
         verdicts += [(name, verdict) for verdict in each.verdicts]
-    ids = [each.candidate.task_id for each in made]
+    for name in unfit:
+        rows.append(LedgerRow(STAGE, UNIT, name, Outcome.REJECTED, reason=ProposalReason.UNFIT))
+    ids = [*(each.candidate.task_id for each in made), *unfit]
     write_stage_tables(out, StageKind.FILTER, ids, rows, verdicts=verdicts, stage=STAGE, unit=UNIT)
 
 

@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import Field, ValidationError
 
+from construction.signals.crosswalk import default_crosswalk
 from construction.workflows.contracts import Client, Draft, Fault, Scenario, World
 from construction.workflows.declaration import operations, service_names
 from construction.workflows.scenarios.acting import attempt
@@ -105,6 +106,8 @@ def _proposed(line: bytes) -> Proposed:
 
 def _unfit(proposal: Proposal) -> Iterator[str]:
     """What the schema cannot say."""
+    if proposal.task_family not in default_crosswalk().task_families:
+        yield f"{proposal.task_family[:40]}: no such task family"
     for name in {*proposal.services, *proposal.state}:
         if name not in service_names():
             yield f"{name[:40]}: no such service"

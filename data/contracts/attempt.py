@@ -117,7 +117,9 @@ class StateChange:
 class AuditRow:
     """A request that a controlled service answered, in the order in which they came.
 
-    `records` are the records ("collection/id") whose whole content the answer showed.
+    `records` are the records ("collection/id") whose whole content the answer showed. `step` is the
+    model inference that it belongs to, as in `Call`; where the service cannot know it, the number
+    of the request, from 1.
     """
 
     service: str

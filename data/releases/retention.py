@@ -22,6 +22,7 @@ from data.errors import ReleaseError
 from data.neutralise import one_line
 from data.releases.listing import State, releases
 from data.snapshot import layout, verify
+from data.snapshot.errata import CORRECTIONS
 from data.staging import drop_runs, staged_runs
 
 _STAYS = (".key", ".log", ".lock")  # top-level private files that are never removed by date
@@ -158,6 +159,15 @@ def _halves(out: Path, before: date, removals: list[Removal], kept: list[tuple[s
             kept.append((where, "`latest` points to it"))
         else:
             removals.append(_folder(out, f"{where}/{layout.PRIVATE}", Kind.PRIVATE_HALF, since))
+            removals += _corrections(out, f"{where}{CORRECTIONS}", since)
+
+
+def _corrections(out: Path, where: str, since: date) -> list[Removal]:
+    """The answers that errata corrected go with the private half."""
+    path = out / where
+    if path.is_symlink() or not path.is_file():
+        return []
+    return [Removal(Kind.FILES, where, since, 1, path.stat().st_size, (where,))]
 
 
 def _stages(out: Path, before: date, removals: list[Removal], kept: list[tuple[str, str]]) -> None:

@@ -18,6 +18,8 @@ from data.canonical import digest, file_digest
 from data.contracts import PRIVATE_FIELDS, Candidate
 from data.errors import InputError
 from data.snapshot import layout, sums
+from data.snapshot.errata import About, Action, Notice, notice_path, read_notice
+from data.snapshot.signature import claimed_signers
 from data.snapshot.tasks import candidate_of
 
 
@@ -35,7 +37,8 @@ class ReleasedTasks:
     """A release: its name, its digest, its tasks by id, and the folder of its tables.
 
     `digest` is of the public half, so that it is the same for a reader who has only that half.
-    `private_sums` are the digests of the private half by path.
+    `private_sums` are the digests of the private half by path. `notice`: its errata, if it has any;
+    tasks that they withdraw are in `withdrawn` and not in `tasks`.
     """
 
     snapshot: str
@@ -44,6 +47,19 @@ class ReleasedTasks:
     tables: Path
     private: Path | None
     private_sums: Mapping[str, str] = field(default_factory=dict)
+    notice: Notice | None = None
+    withdrawn: Mapping[str, ReleasedTask] = field(default_factory=dict)
+
+    @property
+    def about(self) -> About:
+        """What a notice of errata has to fit."""
+        ids = frozenset({*self.tasks, *self.withdrawn})
+        return About(self.snapshot, self.digest, ids, claimed_signers(self.public))
+
+    @property
+    def notice_digest(self) -> str | None:
+        """What tables of scores name the errata by; None without any."""
+        return self.notice.digest if self.notice else None
 
     @property
     def public(self) -> Path:
@@ -51,7 +67,7 @@ class ReleasedTasks:
         return self.tables.parent
 
     def grading(self, task_id: str) -> dict[str, Any]:
-        """The task with its grader-only fields, as JSON.
+        """The task with its grader-only fields, as JSON; errata replace what they correct.
 
         Raises InputError without them, or if they are not what was released.
         """
@@ -60,7 +76,8 @@ class ReleasedTasks:
                 self.snapshot, "the private half is missing", "private/ beside public/",
                 "Grading needs the private half.",
             )  # fmt: skip
-        whole: dict[str, Any] = self.tasks[task_id].candidate.model_dump(mode="json")
+        task = self.tasks.get(task_id) or self.withdrawn[task_id]
+        whole: dict[str, Any] = task.candidate.model_dump(mode="json")
         paths = {name: f"{task_id}/{name}.json" for name in sorted(PRIVATE_FIELDS)}
         listed = {name: path for name, path in paths.items() if path in self.private_sums}
         if not listed:
@@ -71,7 +88,7 @@ class ReleasedTasks:
         for name, path in listed.items():
             _check(self.private, path, self.private_sums)
             whole[name] = orjson.loads((self.private / path).read_bytes())[name]
-        return whole
+        return whole | (self.notice.grading(task_id) if self.notice else {})
 
     def world(self, task_id: str) -> Path:
         """The file with the services' state at the start of a workflow task.
@@ -90,7 +107,7 @@ class ReleasedTasks:
 
 
 def read_tasks(snapshot: Path) -> ReleasedTasks:
-    """The tasks of a snapshot, both halves or the public one.
+    """The tasks of a snapshot, both halves or the public one, with its errata applied.
 
     Raises InputError, also where what an agent is given is not what was released: attempts would
     state the digest of another release than the one that was run.
@@ -113,17 +130,21 @@ def read_tasks(snapshot: Path) -> ReleasedTasks:
             raise ValueError(layout.MANIFEST)
         _, private_sums = _sums(private) if private.is_dir() else (b"", {})
     except (OSError, ValueError, KeyError, ValidationError) as error:
-        problem = type(error).__name__
-        raise InputError(
-            str(path), problem, "a release written by `benchmint build`", "Run `benchmint verify`."
-        ) from error
+        expected, todo = "a release written by `benchmint build`", "Run `benchmint verify`."
+        raise InputError(str(path), type(error).__name__, expected, todo) from error
+    name, everything = str(manifest["snapshot"]), {task.candidate.task_id: task for task in tasks}
+    about = About(name, digest(content), frozenset(everything), claimed_signers(root))
+    notice = read_notice(notice_path(root, name), about)
+    withdrawn = {entry.task_id for entry in notice.of(Action.WITHDRAWN)} if notice else set()
     return ReleasedTasks(
-        snapshot=str(manifest["snapshot"]),
-        digest=digest(content),
-        tasks={task.candidate.task_id: task for task in tasks},
+        snapshot=name,
+        digest=about.digest,
+        tasks={name: task for name, task in everything.items() if name not in withdrawn},
         tables=public / layout.TABLES,
         private=private if private.is_dir() else None,
         private_sums=private_sums,
+        notice=notice,
+        withdrawn={name: everything[name] for name in sorted(withdrawn)},
     )
 
 

@@ -28,16 +28,16 @@ from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import VerificationError
 from securesystemslib.signer import CryptoSigner, Key, SSlibKey
 
-from data.atomic import write_bytes
+from data.atomic import remove_leftovers, write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.errors import InputError, ReleaseError
 from data.snapshot import layout
 from data.snapshot.verification.findings import Check, Finding, VerifyReport
 
 _PAYLOAD_TYPE = "application/vnd.in-toto+json"
-_STATEMENT = "https://in-toto.io/Statement/v1"
+STATEMENT = "https://in-toto.io/Statement/v1"
 _PREDICATE = "urn:benchmint:release:1"
-_LARGEST = 1024 * 1024  # bytes of a key or an attestation
+LARGEST = 1024 * 1024  # bytes of a key, an attestation or a notice
 _NEW_KEY = "Make one: ssh-keygen -t ed25519 -f FILE"
 _READABLE = 0o644
 
@@ -129,7 +129,7 @@ def sign(snapshot: Path, key: Ed25519PrivateKey, report: VerifyReport) -> str:
             f"key is {name}. Sign with the other key, or build with another [release] signer."
         )
     statement = {
-        "_type": _STATEMENT,
+        "_type": STATEMENT,
         "subject": [
             {"name": subject, "digest": {"sha256": sha256}}
             for subject, sha256 in _subjects(snapshot, report).items()
@@ -137,12 +137,50 @@ def sign(snapshot: Path, key: Ed25519PrivateKey, report: VerifyReport) -> str:
         "predicateType": _PREDICATE,
         "predicate": {"snapshot": report.snapshot},
     }
-    envelope = Envelope(canonical_json(statement), _PAYLOAD_TYPE, {})
-    public = SSlibKey.from_crypto(key.public_key(), keyid=name)
-    envelope.sign(CryptoSigner(key, public))
     path = layout.halves(snapshot)[0] / layout.ATTESTATION
-    write_bytes(path, pretty_json(envelope.to_dict()), mode=_READABLE)
+    aside = snapshot.resolve().parent  # a file more, left by a kill, and a half does not verify
+    remove_leftovers(aside, layout.ATTESTATION)
+    write_bytes(path, signed_bytes(statement, key), mode=_READABLE, aside=aside)
     return name
+
+
+def signed_bytes(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> bytes:
+    """An in-toto statement in a signed DSSE envelope; the same key gives the same bytes."""
+    envelope = Envelope(canonical_json(statement), _PAYLOAD_TYPE, {})
+    public = SSlibKey.from_crypto(key.public_key(), keyid=key_id(key.public_key()))
+    envelope.sign(CryptoSigner(key, public))
+    return pretty_json(envelope.to_dict())
+
+
+def public_line(key: Ed25519PublicKey) -> str:
+    """A public key as `signer.pub` has it, without a comment."""
+    return key.public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode()
+
+
+def verified_signer(envelope: Envelope, line: str) -> str | None:
+    """The name of the key in `line`, if it signed the envelope. Raises ValueError for no key."""
+    try:
+        key = load_ssh_public_key(line.encode())
+    except UnsupportedAlgorithm as error:
+        raise ValueError("no key") from error
+    if not isinstance(key, Ed25519PublicKey) or envelope.payload_type != _PAYLOAD_TYPE:
+        return None
+    name = key_id(key)
+    try:
+        envelope.verify([SSlibKey.from_crypto(key, keyid=name)], 1)
+    except (VerificationError, ValueError):
+        return None
+    return name
+
+
+def claimed_signers(snapshot: Path) -> frozenset[str]:
+    """The key that the manifest names, or else those of its attestation; empty if unsigned."""
+    if expected := expected_signer(snapshot):
+        return frozenset({expected})
+    try:
+        return frozenset(read_envelope(layout.halves(snapshot)[0] / layout.ATTESTATION).signatures)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return frozenset()
 
 
 def check_signature(
@@ -158,7 +196,7 @@ def check_signature(
         wanted = "the key that was given" if trusted else expected
         return _bad("unsigned", Check.UNSIGNED, f"expected {wanted}") if wanted else _UNSIGNED
     try:
-        envelope = _read(path)
+        envelope = read_envelope(path)
         statement = orjson.loads(envelope.payload)
         signed = {item["name"]: item["digest"]["sha256"] for item in statement["subject"]}
         is_about_releases = statement["predicateType"] == _PREDICATE
@@ -218,17 +256,20 @@ def _subjects(snapshot: Path, report: VerifyReport) -> Mapping[str, str]:
     return subjects
 
 
-def _read(path: Path) -> Envelope:
-    """The envelope in a file. Raises ValueError and its kin for anything else."""
-    if path.is_symlink() or not path.is_file() or path.stat().st_size > _LARGEST:
+def read_envelope(path: Path) -> Envelope:
+    """The DSSE envelope in a file. Raises ValueError and its kin for anything else."""
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
         raise ValueError("not a small regular file")
     document: dict[str, Any] = orjson.loads(path.read_bytes())
-    return Envelope.from_dict(document)
+    envelope = Envelope.from_dict(document)
+    if not all(isinstance(name, str) for name in envelope.signatures):
+        raise ValueError("a key without a name")
+    return envelope
 
 
 def _content(path: Path) -> bytes:
     try:
-        if path.stat().st_size > _LARGEST or not path.is_file():
+        if path.stat().st_size > LARGEST or not path.is_file():
             raise InputError(str(path), "no small file", "a key", _NEW_KEY)
         return path.read_bytes()
     except OSError as error:

@@ -105,6 +105,7 @@ def stage_run(
             rows = [{name: row.get(name) for name in COSTS.schema} for row in costs]
             write_table(part / f"{COSTS.name}-0000.parquet", rows, COSTS.schema)
             _write_row(part, _row(run_id, facts))
+    remove_leftovers(target)
     _write_row(target, {**_read_row(target), "built_at": round(time.time(), 3)})
     _rebuild(out)
     _write_missing(out, folders)

@@ -171,5 +171,5 @@ def seal_command(
         )
     with building(directory):
         sealed = seal(directory)
-    print(f"destroyed: {', '.join(sealed.destroyed)}")
+    print(f"destroyed: {', '.join(sealed.destroyed) or 'the rest, before an interruption'}")
     print("A key kept elsewhere (--key) and copies in backups must be destroyed by hand.")

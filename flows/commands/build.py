@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from data.contracts import SourceFormat
+from data.errors import InputError
 from flows.commands.options import Config, Edinet, Key, Sec, given
 from flows.server import own_server
 
@@ -41,7 +42,8 @@ def build_command(
         typer.Option(help="Tables to anonymize as declared in [tables]: files or folders."),
     ] = None,
     environment: Annotated[
-        Path | None, typer.Option(help="Declaration of an environment for analytic tasks (TOML).")
+        list[Path] | None,
+        typer.Option(help="Declaration of an environment for analytic tasks (TOML); one."),
     ] = None,
     environment_files: Annotated[
         Path | None, typer.Option(help="Folder of its files [that of the declaration].")
@@ -85,7 +87,7 @@ def build_command(
     started = time.perf_counter()
     lists = given(sessions=sessions, files=files, sec=sec, edinet=edinet, tables=tables)
     single = given(
-        environment=environment,
+        environment=_only_one(environment or []),
         environment_files=environment_files,
         scores=scores,
         last_release=last,
@@ -110,6 +112,14 @@ def build_command(
 
             tell_all()
         _build_and_report(settings, started)
+
+
+def _only_one(environments: list[Path]) -> Path | None:
+    """The environment of a release. Raises InputError for a second one."""
+    if len(environments) > 1:
+        expected, todo = "one environment per release", "Build a release for each."
+        raise InputError(str(environments[1]), "a second environment", expected, todo)
+    return environments[0] if environments else None
 
 
 def checked_settings(config: Path | None, overrides: dict[str, Any]) -> Settings:

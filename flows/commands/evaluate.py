@@ -172,9 +172,12 @@ def _grade(snapshot: Path, logs: Path, out: Path, *, workers: int, as_json: bool
     from data.canonical import pretty_json
     from flows.evaluate.grading import grade_folder
 
-    rows = summaries(grade_folder(snapshot, logs, out, workers))
+    run = grade_folder(snapshot, logs, out, workers)
+    rows = summaries(run)
     if as_json:
         print(pretty_json([asdict(row) for row in rows]).decode(), end="")
     else:
         print_summaries(rows)
+        if run.n_withdrawn:
+            print(f"attempts at tasks that errata withdraw, not counted: {run.n_withdrawn}")
         print(f"tables: {out}")

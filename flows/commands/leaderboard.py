@@ -31,21 +31,31 @@ def leaderboard_command(
     release = read_tasks(snapshot)
     questions = _questions(release.tables)
     facts = [_facts(task.candidate, questions) for task in release.tasks.values()]
-    tables = _of_release(_graded(attempts), release.digest, str(attempts), release.snapshot)
+    tables = _of_release(_graded(attempts), release, attempts)
     made = board(tables["attempts"], tables["scores"], facts)
     listed = list(_listed(tables, {fact.task_id: fact for fact in facts}))
-    paths = write_board(made, release.snapshot, out, listed)
+    paths = write_board(made, release.snapshot, out, listed, release.notice)
     paths += _write_measures(tables, facts, questions, attempts, out)
-    print(markdown_table(made), end="")
+    print(markdown_table(made, release.notice), end="")
     print("\n".join(f"written: {path}" for path in paths))
 
 
-def _of_release(tables: dict[str, Any], digest: str, folder: str, name: str) -> dict[str, Any]:
-    """The attempts at one release, and their scores. Raises InputError if there are none."""
-    attempts = tables["attempts"].filter(release_digest=digest)
+def _of_release(tables: dict[str, Any], release: Any, folder: Path) -> dict[str, Any]:
+    """The attempts at one release, and their scores.
+
+    Raises InputError if there are none, or if they were graded under other errata.
+    """
+    attempts = tables["attempts"].filter(release_digest=release.digest)
     if not attempts.height:
         actual, todo = "attempts at other releases only", "Name the release that was run."
-        raise InputError(folder, actual, f"attempts at {name}", todo)
+        raise InputError(str(folder), actual, f"attempts at {release.snapshot}", todo)
+    outdated = attempts.filter(~attempts["errata"].eq_missing(release.notice_digest))
+    if outdated.height:
+        raise InputError(
+            str(folder / outdated["configuration"][0]), "scores from before the errata of today",
+            f"attempts graded under the errata that {release.snapshot} has now",
+            "Run `benchmint grade` (or `judge`) on them again: no agent is run.",
+        )  # fmt: skip
     own = {
         name: tables[name].join(attempts, on="attempt_id", how="semi")
         for name in ("scores", "score_parts")
@@ -128,10 +138,15 @@ def _graded(folder: Path) -> dict[str, Any]:
             str(folder), "no tables of graded attempts", "scores/attempts.parquet below it",
             "Run `benchmint evaluate`, or `benchmint grade`, first.",
         )  # fmt: skip
-    return {
-        name: pl.concat([pl.read_parquet(source / f"{name}.parquet") for source in sources])
+    tables = {
+        name: pl.concat(
+            [pl.read_parquet(source / f"{name}.parquet") for source in sources], how="diagonal"
+        )
         for name in ("attempts", "scores", "score_parts")
     }
+    if "errata" not in tables["attempts"].columns:  # graded before there were any
+        tables["attempts"] = tables["attempts"].with_columns(errata=pl.lit(None, pl.String))
+    return tables
 
 
 def _facts(candidate: Any, questions: Mapping[str, Mapping[str, Any]]) -> Any:
@@ -221,10 +236,7 @@ def link_command(
 
     releases = [read_tasks(reference), read_tasks(later)]
     tables = _graded(attempts)
-    rates = [
-        _rates(_of_release(tables, release.digest, str(attempts), release.snapshot))
-        for release in releases
-    ]
+    rates = [_rates(_of_release(tables, release, attempts)) for release in releases]
     anchors = _anchors(*releases)
     first, second = (
         {name: _named(row, anchors, side) for name, row in own.items()}

@@ -53,6 +53,7 @@ def verify_command(
 
     Exit 1 on findings, or if an expected signature is absent.
     """
+    from data.releases.errata import check_errata
     from data.snapshot.signature import check_signature, read_public_keys
     from data.snapshot.verification import report_lines, verify
 
@@ -60,14 +61,16 @@ def verify_command(
     trusted = [one for path in key or () for one in read_public_keys(path)]
     checked = verify(snapshot)
     signature = check_signature(snapshot, trusted, checked)
-    report = replace(checked, findings=checked.findings + signature.findings)
+    errata, faults = check_errata(snapshot, trusted, checked)
+    report = replace(checked, findings=checked.findings + signature.findings + faults)
     if json:
         signed = {"state": signature.state, "signer": signature.signer}
-        print(pretty_json(asdict(report) | {"signature": signed}).decode())
+        print(pretty_json(asdict(report) | {"signature": signed, "errata": errata}).decode())
     else:
         print("\n".join(report_lines(snapshot, report)))
         if report.snapshot is not None:
             print(one_line(signature.state))
+            print("".join(f"{one_line(line)}\n" for line in errata), end="")
     raise typer.Exit(0 if report.ok else 1)
 
 

@@ -12,7 +12,7 @@ import typer
 from data.attempts_database import attempts_database
 from data.staging.print import Format, print_result, query_text
 from data.staging.shells import Shell, open_shell
-from data.staging.sql import SqlLimits, run_sql
+from data.staging.sql import LEAST_MIB, MOST_MIB, SqlLimits, run_sql
 from flows.commands.options import WORKSPACE, BuiltInto
 
 _DEFAULT = SqlLimits()
@@ -30,7 +30,7 @@ def sql_command(
         int, typer.Option(min=1, max=3600, help="CPU seconds the query may use.")
     ] = _DEFAULT.seconds,
     memory: Annotated[
-        int, typer.Option(min=512, help="MiB of memory the query may use.")
+        int, typer.Option(min=LEAST_MIB, max=MOST_MIB, help="MiB of memory the query may use.")
     ] = _DEFAULT.memory_mib,
     attempts: Annotated[
         Path | None, typer.Option(help="Ask the graded attempts below this folder instead.")

@@ -78,7 +78,11 @@ def _problems(release: Any, folder: Path, epochs: int, *, partial: bool) -> list
     from data.attempts import attempt_name, read_attempts
     from data.neutralise import one_line
 
-    records = [record for _, record in read_attempts(folder)]
+    records = [
+        record
+        for _, record in read_attempts(folder)
+        if record.attempt.task_id not in release.withdrawn
+    ]
     names = {attempt_name(r.attempt.task_id, r.attempt.epoch) for r in records}
     strange = sorted({r.attempt.task_id for r in records} - release.tasks.keys())
     wanted = {attempt_name(task, n) for task in release.tasks for n in range(1, epochs + 1)}

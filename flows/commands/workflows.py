@@ -30,6 +30,10 @@ def workflows_command(
     per_generator: Annotated[
         int | None, typer.Option(min=1, help="How many drafts one scenario makes at most.")
     ] = None,
+    proposals: Annotated[
+        Path | None,
+        typer.Option(help="Proposed tasks, a JSON object per line; they are screened like others."),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes for the sharded stages.")
     ] = None,
@@ -38,6 +42,18 @@ def workflows_command(
     out: WriteTo = Path("workflows"),
 ) -> None:
     """Write a release of workflow tasks alone; print what became of the drafts."""
+    runtime = given(signals=signals, key_file=key, workers=workers, out=out, proposals=proposals)
+    sections = {
+        "workflows": given(drafts=drafts, per_generator=per_generator),
+        "selection": given(max_tasks=tasks),
+    }
+    _build(config, {"runtime": runtime} | {k: v for k, v in sections.items() if v})
+
+
+def _build(config: Path | None, overrides: dict[str, Any]) -> None:
+    from construction.workflows.pool import proposal_lines
+    from data.builds import require_there
+    from data.neutralise import one_line
     from data.progress import console
     from flows.build_snapshot import WORKFLOWS_ALONE, build
     from flows.prefect_adapter import without_prefect
@@ -45,13 +61,11 @@ def workflows_command(
     from flows.source import with_signals
 
     started = time.perf_counter()
-    runtime = given(signals=signals, key_file=key, workers=workers, out=out)
-    sections = {
-        "workflows": given(drafts=drafts, per_generator=per_generator),
-        "selection": given(max_tasks=tasks),
-    }
-    overrides: dict[str, Any] = {"runtime": runtime} | {k: v for k, v in sections.items() if v}
     settings = load_settings(config, overrides).dated(dt.datetime.now(dt.UTC).date())
+    if (path := settings.runtime.proposals) is not None:
+        require_there([path])
+        for line in proposal_lines(path, settings.recipe.workflows.screening):
+            print(one_line(line))
     console.print("starting …")
     with without_prefect():
         built = build(settings.recipe, settings.runtime, WORKFLOWS_ALONE, with_signals)

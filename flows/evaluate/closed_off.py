@@ -1,44 +1,27 @@
-"""Attempts in a process of their own that cannot read keys, vaults and originals.
+"""A process of our own that cannot read keys, vaults and originals.
 
-    python -m flows.evaluate.closed_off      reads the job from standard input, as JSON
-
-The process begins inside bubblewrap: an empty folder lies over each folder that it must not read,
-and nothing over each file. It looks for itself before the first agent is let in, and ends if it
-can read any of them. Each attempt still has a box of its own inside.
+It begins inside bubblewrap: an empty folder lies over each folder that it must not read, and
+nothing over each file. It looks for itself before it begins its work (`require_closed_off`).
 """
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from pydantic import TypeAdapter
-
 from construction.sandbox.box import bubblewrap
-from data.attempts import TABLES_FOLDER
 from data.errors import BenchmintError, InputError, error_line
 from data.neutralise import one_line
-from flows.evaluate.request import Request, plan_of
 
 _LONGEST_ERROR = 500
+_STOPPED = 2  # exit code of a process that ended with one line on standard error
 
 
-class PilotsStopped(BenchmintError):
-    """The process in which the pilots run has ended before them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What is run, and what the process that runs it must not be able to read."""
-
-    requests: tuple[Request, ...]
-    hidden: tuple[Path, ...]
-
-
-_JOB = TypeAdapter(Job)
+class ClosedOffStopped(BenchmintError):
+    """A process that was closed off has ended before its work was done."""
 
 
 def readable(hidden: Iterable[Path]) -> list[Path]:
@@ -53,28 +36,38 @@ def _is_readable(path: Path) -> bool:
         return False
 
 
-def run_closed_off(job: Job) -> None:
-    """Run and grade all requests; what is done already is not run again.
+def run_closed_off(module: str, job: bytes, hidden: Sequence[Path]) -> None:
+    """Run `python -m module` with the job as its standard input; its lines are printed here.
 
-    Raises InputError without bubblewrap, PilotsStopped where the process does not end well.
+    `module` is a trusted module of this project. Raises InputError without bubblewrap,
+    ClosedOffStopped where the process does not end well.
     """
     binary = bubblewrap()
     if binary is None:
         raise InputError(
-            "pilot", "no bubblewrap (bwrap)", "it, to keep keys and vaults from the agents",
+            "sandbox", "no bubblewrap (bwrap)", "it, to keep keys and vaults from models",
             "Run `make system`.",
         )  # fmt: skip
-    command = [binary, "--dev-bind", "/", "/", "--die-with-parent", *_covers(job.hidden)]
-    done = subprocess.run(  # noqa: S603 (bubblewrap and our own program)
-        [*command, "--", sys.executable, "-m", "flows.evaluate.closed_off"],
-        input=_JOB.dump_json(job),
-        stderr=subprocess.PIPE,
-        check=False,
-    )
-    if done.returncode:
-        lines = done.stderr.decode(errors="replace").strip().splitlines()
-        why = one_line(lines[-1])[:_LONGEST_ERROR] if lines else f"code {done.returncode}"
-        raise PilotsStopped(f"pilots: {why}. The same command goes on from here.")
+    command = [binary, "--dev-bind", "/", "/", "--die-with-parent", *_covers(hidden)]
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(  # noqa: S603 (bubblewrap and our own program)
+            [*command, "--", sys.executable, "-m", module],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+        ) as process,
+    ):  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(job)
+        process.stdin.close()
+        for line in process.stdout:
+            print(line.decode(errors="replace").rstrip("\n"), flush=True)
+        code = process.wait()
+        errors.seek(0)
+        lines = errors.read().decode(errors="replace").strip().splitlines()
+    if code:
+        why = one_line(lines[-1])[:_LONGEST_ERROR] if lines else f"code {code}"
+        raise ClosedOffStopped(f"{why}. The same command goes on from here.")
 
 
 def _covers(hidden: Sequence[Path]) -> list[str]:
@@ -88,27 +81,16 @@ def _covers(hidden: Sequence[Path]) -> list[str]:
     return covers
 
 
-def main() -> None:
-    """The process itself: exit code 2 and one line on standard error where it cannot go on."""
+def work_closed_off(work: Callable[[bytes], None]) -> None:
+    """The process itself: its job from standard input, and one line where it cannot go on."""
     try:
-        _work(_JOB.validate_json(sys.stdin.buffer.read()))
+        work(sys.stdin.buffer.read())
     except BenchmintError as error:
         print(error_line(error), file=sys.stderr)
-        sys.exit(2)
+        sys.exit(_STOPPED)
 
 
-def _work(job: Job) -> None:
-    if seen := readable(job.hidden):
-        raise PilotsStopped(f"{seen[0]} can be read where pilots run; expected that nothing can")
-    from flows.evaluate.grading import grade_folder
-    from flows.evaluate.run import evaluate
-
-    for request in job.requests:
-        ended = evaluate(plan_of(request))
-        print(f"{request.title}: {ended.done} of {ended.wanted} attempts", flush=True)
-        if ended.done:
-            grade_folder(request.snapshot, ended.folder, ended.folder / TABLES_FOLDER)
-
-
-if __name__ == "__main__":
-    main()
+def require_closed_off(hidden: Iterable[Path]) -> None:
+    """Raises ClosedOffStopped where this process can read any of the paths."""
+    if seen := readable(hidden):
+        raise ClosedOffStopped(f"{seen[0]} can be read where models run; expected that nothing can")

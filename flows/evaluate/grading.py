@@ -18,6 +18,6 @@ def grade_folder(snapshot: Path, logs: Path, out: Path, workers: int = 1) -> Gra
     require_outside(snapshot, out)
     release = read_tasks(snapshot)
     run = grade_attempts(release, logs, workers=workers)
-    write_tables(out, run.attempts, run.scores)
+    write_tables(out, run.attempts, run.scores, release.notice_digest)
     write_retrieval_tables(out / "retrieval", release, run.attempts, run.scores)
     return run

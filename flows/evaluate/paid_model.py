@@ -5,6 +5,7 @@ Requests pass here one by one, retries too, below everything that Inspect does w
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar
@@ -24,6 +25,7 @@ from inspect_ai.tool import Tool, ToolChoice, ToolDef, ToolError, ToolInfo
 from inspect_ai.util import LimitExceededError
 
 from data.canonical import canonical_json, digest
+from data.endpoint_names import keys_in, without_keys
 from data.model_prices import Tokens
 from data.neutralise import storable_tree
 from data.reply_journal import Journal
@@ -124,7 +126,8 @@ class Account:
                 output.usage = None
             tokens = tokens_of(output.usage) if output.usage else worst
             used = self._purse.spending.amount(tokens)
-            content = storable_tree(output.model_dump(mode="json", exclude_none=True))
+            given = output.model_dump(mode="json", exclude_none=True)
+            content = storable_tree(without_keys(given, keys_in(os.environ)))
             output = ModelOutput.model_validate(content)
             self.journal.keep(number, content, tokens, round(time.monotonic() - started, 3))
         except Exception as error:

@@ -24,7 +24,7 @@ from data.releases.guarded import require_guarded
 from data.releases.tasks import ReleasedTasks
 from data.stages import Results
 from flows.build_snapshot import PIPELINE, Built, build_snapshot, run_lane
-from flows.evaluate.closed_off import Job, run_closed_off
+from flows.evaluate.pilot_process import Job, run_pilots
 from flows.evaluate.request import Request
 from flows.evaluate.scripts import CONTROLS
 from flows.publish import publish
@@ -70,7 +70,7 @@ def pilot(recipe: Recipe, runtime: Runtime, requests: Sequence[Request]) -> Pilo
     pool = require_guarded(snapshot)
     attempts = folder / ATTEMPTS
     own = tuple(replace(request, snapshot=snapshot, out=attempts) for request in requests)
-    run_closed_off(Job(own, hidden))
+    run_pilots(Job(own, hidden))
     scores = folder / SCORES / f"{pool.snapshot}.csv"
     matrix = score_matrix(pool, attempts / pool.snapshot, [request.title for request in own])
     write_bytes(scores, matrix.write_csv().encode(), mode=PRIVATE_FILE)

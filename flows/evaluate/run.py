@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import ExitStack, closing, redirect_stdout
 from dataclasses import dataclass, field
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import ClassVar
@@ -46,7 +47,12 @@ from flows.evaluate.paid_model import ACCOUNT, Account, paid
 from flows.evaluate.plan import Plan, alone, wanted_attempts
 from flows.evaluate.record import record_of
 from flows.evaluate.scripts import WORKLESS
-from flows.evaluate.service_tools import keep, start_instance
+from flows.evaluate.service_tools import (
+    inferences_so_far,
+    keep,
+    said_so_far,
+    start_instance,
+)
 from flows.evaluate.tools import tools_for
 from flows.evaluate.trajectory import trajectory_of
 from flows.services.instance import Instance
@@ -212,7 +218,7 @@ def _attempt(run: UnderWay) -> Solver:
                 instance = start_instance(
                     run.plan.release, task.task_id, run.plan.folder, run.epoch
                 )
-                agent = _agent(run, task.task_id, instance, stack)
+                agent = _agent(run, state, instance, stack)
                 try:
                     async with network_of(box, task.network, state, run.plan.wire):
                         with apply_limits(limits):
@@ -228,10 +234,13 @@ def _attempt(run: UnderWay) -> Solver:
     return solve
 
 
-def _agent(run: UnderWay, task_id: str, instance: Instance | None, stack: ExitStack) -> Solver:
+def _agent(run: UnderWay, state: TaskState, instance: Instance | None, stack: ExitStack) -> Solver:
     """The agent of one attempt; one that asks a model has an account, and its tools too."""
-    plan = run.plan
+    plan, task_id = run.plan, str(state.sample_id)
     task = plan.release.tasks[task_id].candidate
+    is_own_loop = plan.asks_model and plan.harness is None
+    if instance is not None:
+        instance.step = inferences_so_far if is_own_loop else partial(said_so_far, state)
     tools = tools_for(task, plan.database, plan.pages, instance)
     if not plan.asks_model:
         script = plan.scripts.get((task_id, run.epoch))

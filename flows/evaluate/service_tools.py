@@ -13,6 +13,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from inspect_ai.event import ModelEvent
+from inspect_ai.log import transcript
+from inspect_ai.model import ChatMessageAssistant
 from inspect_ai.solver import TaskState
 from inspect_ai.tool import Tool, ToolDef, ToolError, ToolParams
 
@@ -96,6 +99,16 @@ async def reachable(
     async with serving_instances(instances, listening, PORT):
         address = f"http://127.0.0.1:{PORT}"
         yield _HOW_TO_CALL, {"SERVICES_URL": address, "SERVICES_TOKEN": token}
+
+
+def said_so_far(state: TaskState) -> int:
+    """The inferences in the messages of an attempt."""
+    return sum(isinstance(message, ChatMessageAssistant) for message in state.messages)
+
+
+def inferences_so_far() -> int:
+    """The inferences of the attempt under way, whose agent keeps its messages until its end."""
+    return sum(isinstance(event, ModelEvent) for event in transcript().events)
 
 
 def keep(state: TaskState, instance: Instance | None) -> None:

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from starlette.applications import Starlette
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from flows.http_server import Guard, serve_app, serving
 from flows.mcp_serving import PATH as MCP_PATH
 from flows.mcp_serving import http_app as mcp_http_app
-from flows.services.http_app import http_app
+from flows.services.http_app import Routes
 from flows.services.mcp_app import mcp_server
 from flows.services.tokens import Instances, TokenCheck
 
@@ -25,22 +25,14 @@ CONNECTIONS = 500
 
 
 class _Fork:
-    """Sends requests to MCP or to the routes by their path; MCP has the lifespan.
-
-    Routes are tried one after another, so that each service has an application of its own; that of
-    all services describes them, and answers what none of them knows.
-    """
+    """Sends requests to MCP or to the routes by their path; MCP has the lifespan."""
 
     def __init__(self, services: Sequence[str], mcp: Starlette) -> None:
-        self._by_name: dict[str, ASGIApp] = {name: http_app([name]) for name in services}
-        self._all, self._mcp = http_app(services), mcp
+        self._routes, self._mcp = Routes(services), mcp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or scope["path"] == MCP_PATH:
-            await self._mcp(scope, receive, send)
-            return
-        name = scope["path"][1:].partition("/")[0]
-        await self._by_name.get(name, self._all)(scope, receive, send)
+        is_mcp = scope["type"] == "lifespan" or scope["path"] == MCP_PATH
+        await (self._mcp if is_mcp else self._routes)(scope, receive, send)
 
 
 def _guarded(mcp: Starlette, instances: Instances, port: int) -> Guard:

@@ -1,4 +1,4 @@
-"""The stages of the analytics lane: an environment that may leave, and the tasks made over it."""
+"""The stages of the analytics lane: tasks over an environment, and what others answer to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from construction.analytics.annotation import Consented, annotate
 from construction.analytics.annotation_model import Subject
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import STAGE
-from construction.analytics.environment.declaration import Declaration, read_declaration
 from construction.analytics.environment.reading import read_files
 from construction.analytics.environment.variants import (
     noise_inventory,
@@ -48,9 +47,8 @@ from construction.judging.review import (
 )
 from construction.signals.mixture import task_weights
 from data.atomic import PRIVATE_FILE, write_bytes
-from data.canonical import canonical_json, digest, file_digest, pretty_json
+from data.canonical import digest, pretty_json
 from data.contracts import Outcome, StageKind
-from data.ledger import gated_row
 from data.pool import read_pool, write_pool
 from data.snapshot import layout
 from data.stage_tables import (
@@ -60,84 +58,19 @@ from data.stage_tables import (
     write_stage_tables,
 )
 from data.stages import Folders, Observed, Stage, Unit
-from data.tables import write_frame
 from flows.environments import (
     Environment,
     bench_of,
-    open_environment,
-    source_digests,
 )
 from flows.run import Run, Work
-
-SIGNALS = "signals"
-ENVIRONMENT_STAGE, FILE_UNIT = "environment", "environment_file"
-REPORT, PRIVACY, IDENTIFIERS = "report.json", "privacy.json", "originals.json"
-_REPLACED = "replaced"
-
-
-def is_given(run: Run) -> bool:
-    """Is there a declared environment?"""
-    return run.runtime.environment is not None
-
-
-def declared(run: Run) -> tuple[Declaration, Path]:
-    """The declaration, and the folder that its paths count from."""
-    path = run.runtime.environment
-    assert path is not None
-    return read_declaration(path), run.runtime.environment_files or path.parent
-
-
-def _inputs(work: Work) -> Mapping[str, str]:
-    """The declaration and every file."""
-    declaration, root = declared(work.run)
-    path = work.run.runtime.environment
-    assert path is not None
-    numbered = enumerate(source_digests(declaration, root).values(), start=1)
-    return {"environment": file_digest(path)} | {
-        f"environment-{number:04d}": sha256 for number, sha256 in numbered
-    }
-
-
-def _open(work: Work, out: Path) -> None:
-    """Anonymize and attack; keep the released rows, and everything that was measured."""
-    run = work.run
-    declaration, root = declared(run)
-    environment = open_environment(declaration, root, run.key, run.recipe.release.seed)
-    (out / _REPLACED).mkdir()
-    for name, frame in environment.replaced.items():
-        write_frame(out / _REPLACED / f"{name}.parquet", frame)
-    for name, content in (
-        (PRIVACY, pretty_json(environment.privacy)),
-        (IDENTIFIERS, canonical_json(list(environment.identifiers))),
-    ):
-        write_bytes(out / name, content, mode=PRIVATE_FILE)
-    _record_files(environment, out)
-
-
-def _record_files(environment: Environment, out: Path) -> None:
-    """A row for each file; that of a refused one has the reason and figures of the tables lane.
-
-    Where one is refused nothing of the environment leaves, since tasks join its files. The limits
-    are the declaration's, so that no verdict is recorded beside those by the limits of the recipe.
-    """
-    refused = {table.name: table.refused[0] for table in environment.judged if table.refused}
-    names = sorted(environment.declaration.files)
-    rows = [
-        replace(gated_row(ENVIRONMENT_STAGE, FILE_UNIT, name, refused.get(name), {}), gate=None)
-        for name in names
-    ]
-    write_stage_tables(out, StageKind.FILTER, names, rows, stage=ENVIRONMENT_STAGE, unit=FILE_UNIT)
-
-
-ENVIRONMENT = Stage(
-    name=ENVIRONMENT_STAGE,
-    meaning="May the files of the environment leave, after the anonymized ones were attacked?",
-    units=(Unit(FILE_UNIT, StageKind.FILTER),),
-    settings=("release.seed",),
-    inputs=_inputs,
-    compute=_open,
-    uses_key=True,
+from flows.stages.environment import (
+    ENVIRONMENT_STAGE,
+    REPLACED,
+    declared,
+    environment_inputs,
 )
+
+SIGNALS, REPORT = "signals", "report.json"
 
 
 def _is_refused(folder: Path) -> bool:
@@ -153,7 +86,7 @@ def _make(work: Work, out: Path) -> None:
         write_stage_tables(out, StageKind.FILTER, [], [], stage=STAGE, unit="candidate")
         write_bytes(out / REPORT, pretty_json({"refused": True, "tasks": 0}))
         return
-    replaced = {path.stem: pl.read_parquet(path) for path in (folder / _REPLACED).glob("*.parquet")}
+    replaced = {path.stem: pl.read_parquet(path) for path in (folder / REPLACED).glob("*.parquet")}
     original = read_files(root, declaration)
     recipe: AnalyticsRecipe = run.recipe.analytics
     if recipe.quotas == "signals":
@@ -187,7 +120,7 @@ ANALYTICS = Stage(
     units=(Unit("candidate", StageKind.FILTER),),
     settings=("analytics", "release.seed"),
     reads=(ENVIRONMENT_STAGE, SIGNALS),
-    inputs=_inputs,
+    inputs=environment_inputs,
     compute=_make,
     uses_key=True,
 )
@@ -258,23 +191,6 @@ def analytics_report(made: Folders) -> dict[str, Any] | None:
         report: dict[str, Any] = orjson.loads((folder / REPORT).read_bytes())
         return report
     return None
-
-
-def environment_identifiers(environment: Folders) -> list[str]:
-    """The original codes and names of anonymized files, which a release is searched for."""
-    return [
-        value
-        for folder in environment
-        for value in orjson.loads((folder / IDENTIFIERS).read_bytes())
-    ]
-
-
-def environment_privacy(run: Run, environment: Folders) -> dict[str, Any]:
-    """What attacks found in the anonymized files, by environment."""
-    return {
-        declared(run)[0].name: orjson.loads((folder / PRIVACY).read_bytes())
-        for folder in environment
-    }
 
 
 def private_files(run: Run, made: Folders) -> dict[str, Path]:

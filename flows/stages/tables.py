@@ -19,7 +19,7 @@ from anonymization.tables.judged_tables import (
     write_judged,
 )
 from anonymization.tables.release_tables import ANONYMIZE, Anonymizing, write_anonymized
-from anonymization.tables.seal import keep, require_unchanged, sealed_tables
+from anonymization.tables.seal import keep, kept_tables, require_unchanged, sealed_output
 from anonymization.tables.settings import TablesRecipe
 from data.canonical import file_digest
 from data.contracts import StageKind
@@ -37,7 +37,9 @@ def is_given(run: Run) -> bool:
 
 def sealed(run: Run) -> Path | None:
     """The pseudonymized tables that a sealed output directory starts at."""
-    return sealed_tables(run.out, run.recipe.tables, run.key_id)
+    if not run.recipe.tables.tables:
+        return None
+    return sealed_output(run.out, kept_tables(run.recipe.tables), run.key_id)
 
 
 def given_files(run: Run) -> list[TableFile]:
@@ -80,7 +82,7 @@ def _anonymize(work: Work, out: Path) -> None:
 def _sealed_output(run: Run) -> Path | None:
     folder = sealed(run)
     if folder is not None and run.runtime.tables:
-        require_unchanged(run.out, digests(given_files(run)))
+        require_unchanged(run.out, kept_tables(run.recipe.tables), digests(given_files(run)))
     return folder
 
 
@@ -123,7 +125,8 @@ def _sealed_inputs(work: Work) -> Mapping[str, str]:
 def keep_pseudonymized(run: Run, folder: Path) -> None:
     """Keep the released tables outside the run store, for a rebuild after sealing."""
     if sealed(run) is None:
-        keep(run.private, folder, run.recipe.tables, run.key_id, digests(given_files(run)))
+        kept = kept_tables(run.recipe.tables)
+        keep(run.private, folder, kept, run.key_id, digests(given_files(run)))
 
 
 JUDGE_TABLES = Stage(

@@ -11,12 +11,20 @@ from typing import Any
 import orjson
 
 from construction.judging.candidate_ideas import IDEAS_FILE
-from construction.signals.mixture import task_weights
+from construction.signals.mixture import pattern_needs, task_weights
 from construction.workflows.demand import REPORT, demanded, write_demand
 from construction.workflows.demand import STAGE as DEMAND
-from construction.workflows.pool import UNIT, GeneratorJob, make_shard
+from construction.workflows.pool import (
+    UNIT,
+    GeneratorJob,
+    ProposalsJob,
+    make_proposals,
+    make_shard,
+)
+from construction.workflows.proposals import read_proposals
 from construction.workflows.screening import STAGE as SCREENING
 from data.apportion import total_variation
+from data.canonical import file_digest
 from data.contracts import StageKind
 from data.stages import Shard, Stage, Unit
 from flows.run import Run, Work
@@ -31,8 +39,9 @@ def is_given(run: Run) -> bool:
 def _demand(work: Work, out: Path) -> None:
     recipe = work.run.recipe
     (ideas,) = work.folders(CANDIDATE_IDEAS.name)
-    weights = task_weights(work.folders(SIGNALS.name))
-    write_demand(ideas / IDEAS_FILE, weights, recipe.workflows, recipe.release.seed, out)
+    signals = work.folders(SIGNALS.name)
+    weights, needs = task_weights(signals), pattern_needs(signals)
+    write_demand(ideas / IDEAS_FILE, weights, recipe.workflows, recipe.release.seed, out, needs)
 
 
 WORKFLOW_DEMAND = Stage(
@@ -46,7 +55,7 @@ WORKFLOW_DEMAND = Stage(
 
 
 def _shards(work: Work) -> list[Shard]:
-    """The drafts of each generator."""
+    """The drafts of each generator, and what somebody proposes."""
     run = work.run
     config, seed = run.recipe.workflows.screening, run.recipe.release.seed
     shards = []
@@ -54,6 +63,10 @@ def _shards(work: Work) -> list[Shard]:
         ids = tuple(run.opaque("w", f"{name}-{number}") for number in range(1, count + 1))
         job = GeneratorJob(name, ids, seed, config)
         shards.append(Shard([name, count], partial(make_shard, job)))
+    if (path := run.runtime.proposals) is not None:
+        names = {proposed.name for proposed in read_proposals(path)}
+        proposals = ProposalsJob(path, {name: run.opaque("w", name) for name in names}, config)
+        shards.append(Shard([file_digest(path)], partial(make_proposals, proposals)))
     return shards
 
 
@@ -88,10 +101,12 @@ def released_lines(snapshot: Path) -> list[str]:
     if weights:
         distance = total_variation(weights, families)
         lines.append(f"{len(families)} families, total variation distance {distance:.3f}")
-    demand = report["workflows"] or {"no_scenario": [], "ideas": 0}
+    demand = report["workflows"] or {"no_scenario": [], "unbuildable": {}, "ideas": 0}
     missing = Counter(idea["seed"] for idea in demand["no_scenario"])
     lines.append(
         f"{len(demand['no_scenario'])} of {demand['ideas']} ideas have no scenario"
         + (f": {', '.join(f'{seed} {n}' for seed, n in missing.most_common())}" if missing else "")
     )
+    whys = Counter(demand["unbuildable"].values())
+    lines += [f"{n} ideas can have none: {why}" for why, n in whys.most_common()]
     return lines

@@ -11,6 +11,7 @@ import polars as pl
 
 from data.atomic import write_bytes
 from data.neutralise import csv_cell, markdown, script_json, visible
+from data.snapshot.errata import Action, Notice, errata_lines
 from data.snapshot.pages import asset, page
 from selection.evaluation.board import Board, LeaderboardRow
 
@@ -22,18 +23,23 @@ _WIDTH, _HEIGHT, _MARGIN = 640.0, 300.0, 44.0
 
 
 def write_board(
-    board: Board, release: str, out: Path, attempts: Sequence[Mapping[str, Any]]
+    board: Board,
+    release: str,
+    out: Path,
+    attempts: Sequence[Mapping[str, Any]],
+    notice: Notice | None = None,
 ) -> tuple[Path, ...]:
     """Write the page, the tables and the Markdown table into `out`; their paths.
 
     `attempts`: task, configuration, epoch, passed and attempt id of each, to which cells lead.
+    `notice`: the errata of the release.
     """
-    frame = rows_frame(board)
+    frame = rows_frame(board, notice)
     paths = tuple(out / f"leaderboard.{ending}" for ending in ("html", "parquet", "csv", "md"))
     out.mkdir(parents=True, exist_ok=True)
-    write_bytes(paths[0], leaderboard_html(board, release, attempts).encode())
+    write_bytes(paths[0], leaderboard_html(board, release, attempts, notice).encode())
     write_frame(frame, out / "leaderboard")
-    write_bytes(paths[3], markdown_table(board).encode())
+    write_bytes(paths[3], markdown_table(board, notice).encode())
     return paths
 
 
@@ -48,22 +54,31 @@ def write_frame(frame: pl.DataFrame, path: Path) -> tuple[Path, Path]:
     return parquet, csv
 
 
-def rows_frame(board: Board) -> pl.DataFrame:
-    """The rows as a table; `rank_best` and `rank_worst` are the supported range."""
+def rows_frame(board: Board, notice: Notice | None = None) -> pl.DataFrame:
+    """The rows as a table; `rank_best` and `rank_worst` are the supported range.
+
+    `withdrawn` and `corrected` count the tasks of the release that errata are about.
+    """
     rows = []
+    changed = {str(action): len(notice.of(action)) if notice else 0 for action in Action}
     for row in board.rows:
         values = asdict(row)
         best, worst = values.pop("ranks") or (None, None)
-        rows.append(values | {"rank_best": best, "rank_worst": worst})
+        rows.append(values | {"rank_best": best, "rank_worst": worst} | changed)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def markdown_table(board: Board) -> str:
-    """The table for a card: pass rates with intervals and the ranks that the data support."""
+def markdown_table(board: Board, notice: Notice | None = None) -> str:
+    """The table for a card: pass rates with intervals and the ranks that the data support.
+
+    Below it a line for each erratum.
+    """
     lines = [f"| {' | '.join(_HEADS)} |", f"|{'---|' * len(_HEADS)}"]
     for row in board.rows:
         cells = map(markdown, _shown(row))
         lines.append(f"| {' | '.join(cells)} |")
+    if notice is not None:
+        lines += ["", *(f"- {markdown(line)}" for line in errata_lines(notice))]
     return "\n".join(lines) + "\n"
 
 
@@ -95,7 +110,12 @@ def percent(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.1f}"
 
 
-def leaderboard_html(board: Board, release: str, attempts: Sequence[Mapping[str, Any]]) -> str:
+def leaderboard_html(
+    board: Board,
+    release: str,
+    attempts: Sequence[Mapping[str, Any]],
+    notice: Notice | None = None,
+) -> str:
     """The page; names of configurations, tasks and models are escaped, and nothing is loaded."""
     sorting = [
         [r.configuration, r.tasks, r.passed, r.low, r.ranks[0] if r.ranks else None, r.tie_group,
@@ -107,6 +127,7 @@ def leaderboard_html(board: Board, release: str, attempts: Sequence[Mapping[str,
         asset("report.css") + asset("leaderboard.css"),
         asset("leaderboard.js"),
         release=release,
+        errata=[visible(line) for line in errata_lines(notice)],
         heads=_HEADS,
         rows=[tuple(map(visible, _shown(row))) for row in board.rows],
         bars=[_bar(row) for row in board.rows],

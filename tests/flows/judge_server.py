@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,17 +22,30 @@ def material(said: str) -> dict[str, Any]:
 
 
 def verdicts(block: dict[str, Any]) -> dict[str, Any]:
-    """met for long texts and partly for short ones, with the beginning of the text as evidence."""
+    """met for long texts and partly for short ones, with the beginning of the text as evidence.
+
+    A criterion with a number that stands in no text is not met.
+    """
     texts = [*(file["text"] for file in block["files"]), block["answer"]]
     text = next((text for text in texts if text.strip()), "")
     verdict = "met" if len(text) >= _WHOLE else "partly" if text else "not_met"
     quotes = [text[:40]] if text else []
+    known = json.dumps([block["task"], texts])
     return {
         "verdicts": [
-            {"part": criterion["part"], "verdict": verdict, "quotes": quotes, "page": None}
+            {
+                "part": criterion["part"],
+                "verdict": verdict if _stands(criterion["criterion"], known) else "not_met",
+                "quotes": quotes,
+                "page": None,
+            }
             for criterion in block["criteria"]
         ]
     }
+
+
+def _stands(criterion: str, known: str) -> bool:
+    return all(number in known for number in re.findall(r"\d[\d,]*", criterion))
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -10,7 +10,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchmarks.analytics_reading import draw, write_answers, write_reading
+from benchmarks.analytics_reading import (
+    draw,
+    gold_of,
+    write_answers,
+    write_computing,
+    write_reading,
+)
 from construction.analytics.released import read_analytics, read_released, submission_of
 from construction.grading.grade import grade
 from construction.grading.spec import spec_of
@@ -105,7 +111,7 @@ def test_a_refused_environment_stands_in_the_ledger_and_leaves_nothing(
         rows = staging.execute(
             "select item_id, outcome, reason from ledger where stage = 'environment'"
         ).fetchall()
-    assert ("accounts", "rejected", "risk.above_limit") in rows
+    assert ("environments/demo/accounts", "rejected", "risk.above_limit") in rows
     assert Counter(outcome for _, outcome, _ in rows)["rejected"] == 1
     assert not (tmp_path / "out/snapshots/latest").exists()
 
@@ -131,9 +137,13 @@ def test_readers_get_questions_and_files_but_no_step_and_no_answer(
     assert drawn != draw(tasks, "0" * 64, 10)
     write_reading(release, drawn, tmp_path / "reading")
     write_answers(release, drawn, tmp_path / "answers")
-    pages = [path.read_text() for path in sorted((tmp_path / "reading/tasks").glob("*.md"))]
-    assert len(pages) == 10
-    for page, task in zip(pages, drawn, strict=True):
+    write_computing(release, drawn[:4], tmp_path / "computing")
+    pages = [path.read_text() for path in sorted((tmp_path / "computing/tasks").glob("*.md"))]
+    read = [path.read_text() for path in sorted((tmp_path / "reading/tasks").glob("*.md"))]
+    assert (len(pages), len(read)) == (4, 10)
+    for page, whole, task in zip(pages, read, drawn, strict=False):
+        assert whole == f"{page}\n## Gold\n\n{gold_of(task)}\n"
+    for page, task in zip(pages, drawn, strict=False):
         candidate = release.tasks[task.task_id].candidate
         assert page.splitlines()[2:] == [
             *candidate.prompt.splitlines(), "", "## Guidelines", "", *task.guidelines.splitlines()

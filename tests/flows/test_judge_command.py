@@ -13,6 +13,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from construction.sandbox.box import bubblewrap
 from data.attempts import AttemptRecord, outputs_folder, write_attempt
 from data.contracts import Candidate, Criterion, Deliverable, Rubric
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
@@ -21,8 +22,13 @@ from data.releases.tasks import ReleasedTasks, read_tasks
 from data.snapshot import write_snapshot
 from flows.commands.judge import judge_command
 from flows.commands.judging import review_export_command, review_import_command
+from flows.evaluate.closed_off import ClosedOffStopped
+from flows.evaluate.judging import private_of_build
 from tests.data.snapshot.sample import release
 from tests.flows.judge_server import judging
+
+if bubblewrap() is None:
+    pytest.skip("bubblewrap is not installed: `make system` installs it", allow_module_level=True)
 
 app = typer.Typer()
 app.command(name="judge")(judge_command)
@@ -115,6 +121,21 @@ def test_a_judge_that_runs_elsewhere_sees_a_guarded_release_only(
 ) -> None:
     with pytest.raises(InputError, match="expected a pool that passed the leak scan"):
         judged(attempts, snapshot, "https://judge.example/v1")
+
+
+def test_the_judge_cannot_read_what_the_build_keeps_private(
+    snapshot: Path, attempts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = tmp_path / "private"  # of the build in whose `out` the release lies
+    vault.mkdir()
+    (vault / "release.key").write_text("5a" * 32)
+    assert private_of_build(snapshot) == (vault,)
+    with judging() as (url, requests):
+        judged(attempts, snapshot, url)
+        monkeypatch.setattr("flows.evaluate.closed_off._covers", lambda hidden: [])
+        with pytest.raises(ClosedOffStopped, match=r"private can be read where models run"):
+            judged(attempts, snapshot, url)
+    assert len(requests) == 2  # those of the first run
 
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])

@@ -20,7 +20,8 @@ from data.errors import InputError
 from data.releases.guarded import require_guarded
 from data.snapshot import verify, write_snapshot
 from flows.deployed import evaluate_snapshot
-from flows.evaluate.closed_off import Job, PilotsStopped, readable, run_closed_off
+from flows.evaluate.closed_off import ClosedOffStopped, readable
+from flows.evaluate.pilot_process import Job, run_pilots
 from flows.evaluate.pilots import best_first
 from flows.evaluate.request import Request, requests_of
 from tests.data.snapshot.sample import release
@@ -45,7 +46,7 @@ def test_keys_and_vaults_cannot_be_read_where_pilots_run(tmp_path: Path) -> None
     (vault / "vault.json").write_text("names")
     key.write_text("5a" * 32)
     assert readable([vault, key]) == [vault, key]
-    run_closed_off(Job((), (vault, key, tmp_path / "absent")))
+    run_pilots(Job((), (vault, key, tmp_path / "absent")))
     assert readable([vault, key]) == [vault, key]  # outside nothing has changed
 
 
@@ -57,8 +58,8 @@ def test_a_process_that_can_read_a_key_lets_no_agent_in(
     key.write_text("5a" * 32)
     monkeypatch.setattr("flows.evaluate.closed_off._covers", lambda hidden: [])
     request = Request(snapshot=snapshot, out=tmp_path / "out", agent="null")
-    with pytest.raises(PilotsStopped, match=r"release\.key can be read where pilots run"):
-        run_closed_off(Job((request,), (key,)))
+    with pytest.raises(ClosedOffStopped, match=r"release\.key can be read where models run"):
+        run_pilots(Job((request,), (key,)))
     assert not (tmp_path / "out").exists()
 
 

@@ -8,10 +8,13 @@ from collections.abc import Iterable, Sequence
 from anonymization.text.contracts import DetectionConfig, EntityType, Finding
 from anonymization.text.detect import chinese, english, japanese
 from anonymization.text.detect.address import find_addresses
+from anonymization.text.detect.capitals import with_capitals
 from anonymization.text.detect.declared import find_declared
 from anonymization.text.detect.declared_rows import find_rows
+from anonymization.text.detect.file_names import with_spaced_file_names
 from anonymization.text.detect.fixed_words import without_fixed_words
-from anonymization.text.detect.listed_names import find_listed_names, whole_firm
+from anonymization.text.detect.japanese_forms import find_japanese_forms
+from anonymization.text.detect.listed_names import find_listed_names, whole_name
 from anonymization.text.detect.neighbours import find_blocks, spread
 from anonymization.text.detect.prose import (
     MachineLines,
@@ -19,8 +22,8 @@ from anonymization.text.detect.prose import (
     chinese_units,
     english_units,
     japanese_units,
-    with_capitals,
 )
+from anonymization.text.detect.reserved_places import find_reserved
 from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.unknown_words import find_unknown
@@ -72,7 +75,10 @@ class TextDetector:
         ruled = [self._by_rule(text, plain) for text, plain in zip(texts, folded, strict=True)]
         settled = [resolve(plain, findings) for plain, findings in zip(folded, ruled, strict=True)]
         taken_by_text = list(zip(folded, settled, strict=True))
-        in_english = [list(english_units(plain, taken)) for plain, taken in taken_by_text]
+        in_english = [
+            list(english_units(with_spaced_file_names(plain), taken))
+            for plain, taken in taken_by_text
+        ]
         in_chinese = [list(chinese_units(plain, taken)) for plain, taken in taken_by_text]
         in_japanese = [list(japanese_units(plain)) for plain in folded]
         names = self._english_names(unit for units in in_english for unit in units)
@@ -90,10 +96,14 @@ class TextDetector:
     def _by_rule(self, text: str, folded: str) -> list[Finding]:
         lines = MachineLines(folded)
         findings = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
-        findings += find_listed_names(folded, lines)
         findings += find_declared(folded)
         findings += find_rows(folded)
-        findings += find_unknown(folded, lines, self._known())
+        findings += find_japanese_forms(folded)
+        findings += find_reserved(folded, self._known())
+        spaced = with_spaced_file_names(folded)
+        spaced_lines = lines if spaced == folded else MachineLines(spaced)
+        findings += find_listed_names(spaced, spaced_lines)
+        findings += find_unknown(spaced, spaced_lines, self._known())
         findings += find_blocks(folded, findings)
         if self._config.secrets:
             findings += find_secrets(text)
@@ -137,7 +147,7 @@ class TextDetector:
         return known
 
     def _settle(self, text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        wanted = (whole_firm(text, finding) for finding in findings if self._wanted(finding))
+        wanted = (whole_name(text, finding) for finding in findings if self._wanted(finding))
         settled = resolve(text, wanted)
         more = spread(text, settled, MachineLines(text), self._known())
         if more:

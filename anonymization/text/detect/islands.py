@@ -14,6 +14,9 @@ _ISLAND = re.compile(
     r"|\"(?P<double>[^\"\\\n]{3,300})\""
     r"|(?<![\w\\])'(?P<single>(?:[^'\\\n]|''){3,300})'(?!\w)"
     r"|\[(?P<link>[^\]\[\n]{3,80})\]\("
+    r"|(?:(?<=\w)|(?<== ))\{(?P<group>[^{}\\\n]{3,200})(?=[}\\])"
+    r"|(?P<file>(?<!\S)[^\W\d_a-z][^\W_]*(?: [^\W_]+){1,12})"
+    r"(?= (?:pdf|docx?|xlsx?|pptx?|csv|txt|zip|png|jpe?g)\b)"
     r"|(?<=[|\t])[ ]{0,20}(?P<cell>[^|\t\n]{3,120}?)[ ]{0,20}(?=[|\t]|$)"
 )
 # Two capitalised words, or four words: what is neither is a key, a path or a constant.

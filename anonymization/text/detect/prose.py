@@ -1,11 +1,7 @@
-"""The prose in a text: lines of words, units for the name models, and missing capitals.
+"""The prose in a text: lines of words, and units for the name models.
 
 Lines that a person wrote are told apart from code, commands, data and listings. Prose is cut into
-units per language. Prose written without capitals gets them where a name is likely, without a
-change of length: on listed given names and places, the word after a given name, words after `my
-name is`, and words in no dictionary that are next to a number (streets) or have letters outside
-ASCII. In lines that already have a capital only given names in small letters get one, and an
-unknown word after each.
+units per language.
 """
 
 from __future__ import annotations
@@ -15,9 +11,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.english import in_dictionary
 from anonymization.text.detect.islands import islands
-from anonymization.text.detect.wording import COMMON, words
+from anonymization.text.detect.wording import COMMON, chinese_name, words
 from data.text.scripts import (
     BEFORE,
     CAPITALS,
@@ -26,7 +21,6 @@ from data.text.scripts import (
     JAPANESE_KANA,
     KANA,
     LETTER,
-    LETTERS,
     count_han,
     has_han,
     has_kana,
@@ -38,11 +32,14 @@ _OPENING = re.compile(
     r"|export |public |private |static |if \(|for \(|while \(|else\b|elif |try:|except|#include"
     r"|@\w+\(|\$ |>>> |\.\.\. |sudo |git |cd |ls |cat |npm |pip |curl |python3? |docker |echo "
     r"|SELECT |INSERT |UPDATE |CREATE |[+-]{3} |@@ |diff --git|[\w.-]+ ?= ?[\w\"'\[({]|</?\w+[ >]"
-    r"|[\[{<]|\"[\w -]{1,40}\" ?:|[-d][rwx-]{9}|sha\d+[=:]|\d{1,6}[:|→\t])"
+    r"|[\[{]|<(?!@)|\"[\w -]{1,40}\" ?:|[-d][rwx-]{9}|sha\d+[=:]|\d{1,6}[:|→\t])"
 )
 _CODE_CHARS = re.compile(r"[{}\[\]()<>=;|\\/_$#*&^~`\"+]")
 _LINK = re.compile(r"https?://\S{1,2000}")  # a link says nothing about the words around it
 _STAMP = re.compile(r"\s*\d{4}-\d{2}-\d{2}T[\d:.,]+(?:Z| ?[+-]\d{2}:?\d{2})?\s*")
+_SAID_AT = re.compile(
+    r"\s*\[?\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\]? (?:<[@+~&%]?[\w-]{1,32}> )?(?=[^\W\d]|@)"
+)
 _SHORT = 48
 _DENSE = 0.09
 
@@ -51,6 +48,8 @@ def is_machine(line: str) -> bool:
     """Is a line code or data rather than words?"""
     if _STAMP.fullmatch(line):
         return True
+    said_at = _SAID_AT.match(line)  # the time before a line of a chat
+    line = line[said_at.end() :] if said_at else line
     if _OPENING.match(line):
         return True
     marks = len(_CODE_CHARS.findall(_LINK.sub("", line) if "//" in line else line))
@@ -96,11 +95,16 @@ _UNIT_LINE = re.compile(rf"[^\n\r\u3000-\u303f{HAN}，；！？]+")
 _SENTENCE = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<![a-z0-9)]{2})[.!?]){1,1200}[.!?]*\s?")
 _CLAUSE = re.compile(r"[^。！？!?；;\n\r]{1,200}[。！？!?；;]?")
 _JAPANESE = re.compile(r"[^。！？\n\r]{1,400}[。！？]?")
-_HAN_NAME = re.compile(rf"(?<![{HAN_KANA}])[{HAN}]{{2,3}} ?[{HAN}]{{1,4}}(?![{HAN_KANA}])")
+_HAN_NAME = re.compile(rf"(?<![{HAN_KANA}])(?=([{HAN}]{{2,3}} ?[{HAN}]{{1,4}})(?![{HAN_KANA}]))")
+# Characters set apart within a clause: a cell, an argument, a value behind its key.
+_HAN_RUN = re.compile(rf"(?<![{HAN_KANA}·])[{HAN}]{{2,4}}(?![{HAN_KANA}·])")
+_HAN_PART = re.compile(rf"(?<![{HAN_KANA}])[{HAN}]{{3,7}}(?![{HAN_KANA}])")
 _KANA_CHAR = re.compile(f"[{KANA}]")
 _JAPANESE_ONLY = re.compile("〒|(?:株式|有限|合同)会社|丁目|番地|御中|県|㈱|\\(株\\)")
 _SHARED_MARKS = frozenset("・ー")  # Chinese writes a middle dot in foreign names, too
 _CAPITALISED = re.compile(rf"(?<![/.@-]){BEFORE}[{CAPITALS}]{LETTER}+")
+_FEW = 3  # words that make a line prose
+_SMALL_WORD = re.compile(r"(?<![\w.])[a-z]{2,}(?![\w(.])")
 _LATIN = re.compile(r"[A-Za-zÀ-ɏ]{2} [A-Za-zÀ-ɏ]")
 _NO_NAMES = COMMON | words("words.toml", "institutions")
 # For these kinds the model does not improve on the rules.
@@ -153,9 +157,11 @@ def _may_name(text: str, start: int, end: int, taken: Sequence[Finding]) -> bool
 
 
 def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
-    """Clauses with Han characters, between the spans that the rules have taken.
+    """Clauses with Han characters, between the spans that the rules have taken, and what may be a
+    name and is set apart in them.
 
-    The model mistakes numbers for names, so the patterns take precedence.
+    The model mistakes numbers for names, so the patterns take precedence. It knows a name by itself
+    more surely than one between marks and numbers.
     """
     if not has_han(text):
         return
@@ -166,6 +172,9 @@ def chinese_units(text: str, taken: Sequence[Finding]) -> Iterator[Unit]:
         for clause in _CLAUSE.finditer(text, start, end):
             if count_han(clause.group()) >= 2 and not japanese.at(clause.start()):
                 yield clause.start(), clause.group()
+                for run in _HAN_RUN.finditer(clause.group()):
+                    if run.group() != clause.group() and chinese_name(run.group()):
+                        yield clause.start() + run.start(), run.group()
         start = max(start, end if finding is None else finding.end)
 
 
@@ -204,94 +213,7 @@ def japanese_units(text: str) -> Iterator[Unit]:
             yield sentence.start(), sentence.group()
         else:
             for name in _HAN_NAME.finditer(sentence.group()):
-                yield sentence.start() + name.start(), name.group()
-
-
-_SMALL_LINE = re.compile(r"[^\n]{6,2000}")
-_CAPITAL = re.compile(f"[{CAPITALS}]")
-_WORD = re.compile(
-    rf"(?<![{LETTERS}0-9_@/\\.#$=~'-])[{LETTERS}]{{2,30}}(?![{LETTERS}0-9_@/\\=(]|\.[{LETTERS}0-9])"
-)
-_GIVEN = frozenset(name.lower() for name in words("names.toml", "given"))
-_PLACE_LISTS = words("places.toml", "countries") | words("places.toml", "towns")
-_PLACES = frozenset(name.lower() for name in _PLACE_LISTS if " " not in name)
-# Places that are also everyday words when written in lower case.
-_WORDS_TOO = frozenset(words("words.toml", "small_words_too"))
-_EVERYDAY = frozenset(word.lower() for word in COMMON) | words("words.toml", "function_words")
-_CUE = re.compile(
-    r"(?:name(?:'s| is)|call(?:s|ed)? (?:me|him|her)|this is|i am|i'm|named|met|dear|contact"
-    r"|hi|hello|account to|name to) $"
-)
-_BEFORE_NUMBER = re.compile(r"(?:[^\W\d]\w{0,24}\.? ){0,2}\d{1,6}(?![\w%/-]|[.:]\d)")
-_AFTER_NUMBER = re.compile(r"(?<![\w./:-])\d{1,6},? (?:[^\W\d]\w{0,24}\.? ){0,2}$")
-_STREETS = frozenset(
-    word.lower() for key in ("suffixes", "units", "types") for word in words("streets.toml", key)
-)
-_FEW = 3  # words that make a line prose
-_SMALL_WORD = re.compile(r"(?<![\w.])[a-z]{2,}(?![\w(.])")
-
-
-def with_capitals(text: str, dictionary: frozenset[str]) -> str:
-    """The text with capitals added in prose without any, where a name is likely."""
-    if not dictionary:
-        return text
-    chars: list[str] | None = None
-    for offset in _capital_offsets(text, dictionary):
-        upper = text[offset].upper()
-        if len(upper) == 1:
-            chars = chars or list(text)
-            chars[offset] = upper
-    return text if chars is None else "".join(chars)
-
-
-def _capital_offsets(text: str, dictionary: frozenset[str]) -> Iterator[int]:
-    whole = not _CAPITAL.search(text)
-    for line in _SMALL_LINE.finditer(text):
-        if not whole and _CAPITAL.search(line.group()):
-            yield from _given_in_small(text, line, dictionary)
-            continue
-        line_words = list(_WORD.finditer(text, line.start(), line.end()))
-        if (len(line_words) < _FEW and not whole) or is_machine(line.group()):
-            continue
-        yield from _named(text, line_words, dictionary)
-
-
-def _given_in_small(text: str, line: re.Match[str], dictionary: frozenset[str]) -> Iterator[int]:
-    """Given names in small letters in a line with capitals, and an unknown word after each."""
-    small = [
-        word
-        for word in _WORD.finditer(text, line.start(), line.end())
-        if word.group() in _GIVEN and word.group() not in _WORDS_TOO
-    ]
-    if not small or is_machine(line.group()):
-        return
-    for word in small:
-        yield word.start()
-        after = _WORD.match(text, word.end() + 1)
-        known = after is not None and (after.group() in dictionary or after.group() in _EVERYDAY)
-        if after and text[word.end()] == " " and not known:
-            yield after.start()
-
-
-def _named(text: str, line_words: list[re.Match[str]], dictionary: frozenset[str]) -> Iterator[int]:
-    after_given = False  # the preceding word is a given name
-    for word in line_words:
-        value, start, end = word.group(), word.start(), word.end()
-        if value in _EVERYDAY:
-            after_given = False
-            continue
-        unknown = not in_dictionary(value, dictionary)
-        given = value in _GIVEN and value not in _WORDS_TOO
-        is_place = value in _PLACES and value not in _WORDS_TOO
-        near = text[max(0, start - 24) : start]
-        cued = (after_given and text[start - 1] == " ") or _CUE.search(near) is not None
-        street = (unknown or value in _STREETS) and _by_a_number(text, near, end)
-        foreign = unknown and not value.isascii()
-        if given or is_place or foreign or street or (cued and (unknown or after_given)):
-            yield start
-        after_given = given or (unknown and cued and not after_given)
-
-
-def _by_a_number(text: str, near: str, end: int) -> bool:
-    before = _BEFORE_NUMBER.match(text, end + 1)
-    return before is not None or _AFTER_NUMBER.search(near) is not None
+                yield sentence.start() + name.start(), name[1]
+                if " " in name[1]:  # a label and a name, perhaps
+                    for part in _HAN_PART.finditer(name[1]):
+                        yield sentence.start() + name.start() + part.start(), part.group()

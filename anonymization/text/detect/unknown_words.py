@@ -20,6 +20,7 @@ _SCORE, _ONE_SCORE = 0.55, 0.5
 _KEYED_NAME, _KEYED_SCORE = "keyed_name", 0.65
 _GIVEN = words("names.toml", "given")
 _FUNCTION = words("words.toml", "function_words")
+_PREFIXED = re.compile(r"(?:Mac|Mc|De|Di|Du|La|Le|Van|Fitz|St)[^\W\d_a-z][^\W\d_A-Z]+")
 _CONTRACTED = re.compile(r"'(?:m|d|ll|re|ve|t)$")
 _ENDS = rf"(?![{LETTERS}0-9_@/]|\.[{LETTERS}0-9])"
 _WORD = rf"[{CAPITALS}](?:{LETTER}|-(?={LETTER})|'(?!s?(?![a-z]))){{2,30}}{_ENDS}"
@@ -42,6 +43,10 @@ _PERSON = re.compile(
     rf"(?= (?:lives|lived|had|has|is|was|spent|said|says|listed"
     r"|wrote|writes|asked|shouted|told|tells|called|works|worked|moved|went|came|and I)\b"
     rf"|, (?:can|could|please|would|will|did|do|are|I|thanks?|the)\b|: ?[\"A-Z])"
+)
+_ASKED = re.compile(
+    rf"(?i:{BEFORE}(?:call|ring|email|ask|invite|remind|contact|ping|cc|attention)) "
+    rf"(?P<v>{_WORD}(?: {_WORD}){{1,2}})"
 )
 _LOWER = re.compile(
     BEFORE + r"(?:name is|calls? me|named (?:him|her)|follow up with|mr\.|mrs\.|ms\.|dr\.|miss) "
@@ -70,6 +75,7 @@ _KINDS = (
     (_FIRM, EntityType.ORGANIZATION),
     (_PLACE, EntityType.LOCATION),
     (_PERSON, EntityType.PERSON),
+    (_ASKED, EntityType.PERSON),
 )
 
 
@@ -144,4 +150,4 @@ def _is_name(word: str, dictionary: frozenset[str]) -> bool:
         return len(word) >= 5 or not word.isascii()
     if "-" in word:
         return not any(in_dictionary(part, dictionary) for part in word.split("-"))
-    return word[1:].islower() or "'" in word
+    return word[1:].islower() or "'" in word or _PREFIXED.fullmatch(word) is not None

@@ -74,11 +74,15 @@ def private_site(value: str) -> bool:
     return not any(".".join(labels[start:]) in _PUBLIC for start in range(len(labels) - 1))
 
 
+SERVICE_LOGINS = words("words.toml", "service_logins")
+
+
 def own_handle(value: str) -> bool:
     """Is it the handle of somebody, with a letter, and no word of programs, and no host?"""
     name = value.strip("_. ").lower()
     is_host = "." in name and name.rpartition(".")[2] in _HOST_ENDS
-    return name not in _NO_HANDLES and not is_host and any(map(str.isalpha, name))
+    is_known = name in _NO_HANDLES or name in SERVICE_LOGINS
+    return not is_known and not is_host and any(map(str.isalpha, name))
 
 
 _NO_FRIENDS = characters("names.toml", "not_friends")

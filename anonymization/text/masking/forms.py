@@ -5,13 +5,23 @@ CSV and TSV are visited cell by cell, each cell with the name of its column.
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from anonymization.text.contracts import Edit
-from anonymization.text.masking.pieces import Escape, Look, Visit, carried, shifted
+from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.masking.pieces import (
+    MAX_DEPTH,
+    Escape,
+    Look,
+    Piece,
+    Visit,
+    carried,
+    shifted,
+)
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.masking.structured_text import (
     html_edits,
@@ -121,8 +131,12 @@ FORMS: Mapping[str, Form] = {
 }
 _BOMS = ((b"\xff\xfe\x00\x00", "utf-32-le"), (b"\x00\x00\xfe\xff", "utf-32-be"),
          (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))  # fmt: skip
+_MARKUP = re.compile(r"\s{0,80}(?:<\?xml\s|(?i:<!doctype\s|<html\b|<svg\b))")
+_CREDENTIALS = re.compile(r"(?P<user>[A-Za-z][\w.@+-]{1,63}):(?P<password>[!-9;-~]{4,64})")
 _STRAY = 0.01  # share of bytes that are not UTF-8, up to which a text still counts as UTF-8
 _HAN_SHARE = 0.3
+_GZIP = b"\x1f\x8b\x08"
+_LONGEST_UNPACKED = 8 << 20  # bytes
 
 
 def edits_of(text: str, path: str, look: Look) -> list[Edit]:
@@ -135,19 +149,42 @@ def form_of(text: str, path: str) -> Form:
     form = FORMS.get(PurePath(path).suffix.lower())
     if form is not None:
         return form
+    if _MARKUP.match(text):
+        return html_edits
     return jsonl_edits if looks_like_json(text) else plain_edits
 
 
 def open_text(data: bytes, visit: Visit) -> tuple[bytes, Sequence[Edit]] | None:
-    """A file found inside a text, masked, with its edits; None if it is not text itself."""
+    """A file found inside a text, masked, with its edits; None if it is neither text nor packed
+    text (RFC 1952)."""
+    if data.startswith(_GZIP):
+        return _open_packed(data, visit)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
         return None
     if not is_readable(text):
         return None
+    credentials = _CREDENTIALS.fullmatch(text)
+    if credentials:  # the base64 of HTTP Basic (RFC 7617)
+        user = shifted(visit.look(Piece(credentials["user"], kind=EntityType.ACCOUNT)), 0)
+        password = visit.look(Piece(credentials["password"], kind=EntityType.SECRET))
+        both = [*user, *shifted(password, credentials.start("password"))]
+        return applied(text, both)[0].encode("utf-8"), both
     edits = form_of(text, "")(text, visit)
     return applied(text, edits)[0].encode("utf-8"), edits
+
+
+def _open_packed(data: bytes, visit: Visit) -> tuple[bytes, Sequence[Edit]] | None:
+    unpacker = zlib.decompressobj(wbits=31)
+    try:
+        unpacked = unpacker.decompress(data, _LONGEST_UNPACKED)
+    except zlib.error:
+        return None
+    if visit.depth >= MAX_DEPTH or not unpacker.eof:
+        return None
+    opened = open_text(unpacked, visit.deeper())
+    return (gzip.compress(opened[0], mtime=0), opened[1]) if opened else None
 
 
 def is_readable(text: str) -> bool:

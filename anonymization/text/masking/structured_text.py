@@ -237,7 +237,10 @@ def _markup(match: re.Match[str], visit: Visit) -> list[Edit]:
         return shifted(plain_edits(match["cdata"], visit), match.start("cdata"))
     if match["raw"]:
         return _attributes(match["open"], match.start("open"), visit) + _code(match, visit)
-    return _attributes(match["rest"], match.start("rest"), visit)
+    attributes = _attributes(match["rest"], match.start("rest"), visit)
+    if match["tag"].startswith("?") and not attributes:  # an instruction to some program
+        return shifted(plain_edits(match["rest"], visit), match.start("rest"))
+    return attributes
 
 
 def _code(match: re.Match[str], visit: Visit) -> list[Edit]:

@@ -232,11 +232,21 @@ def _worded(value: str, surrogate: str, spelled: str) -> str | None:
     pairs = {word.casefold(): other for word, other in zip(old, new, strict=False)}
     plain = compose(visible(spelled))
     own = [clean(word).casefold() for word in LETTERS.findall(plain)]
+    if len(old) == len(new) and len(own) == 1 and len(old) > 1:
+        return _camel_cased(old, new, plain)
     if len(old) != len(new) or not all(word in pairs for word in own):
         return None
     return LETTERS.sub(
         lambda word: cased_like(pairs[clean(word.group()).casefold()], clean(word.group())), plain
     )
+
+
+def _camel_cased(old: list[str], new: list[str], plain: str) -> str | None:
+    """The surrogate's words joined as in `mailAnnSmith`; None if `plain` joins them otherwise."""
+    if "".join(old).casefold() != plain.casefold():
+        return None
+    first = new[0].capitalize() if plain[:1].isupper() else new[0].lower()
+    return first + "".join(word.capitalize() for word in new[1:])
 
 
 def _trimmed_like(value: str, surrogate: str, spelled: str) -> str:

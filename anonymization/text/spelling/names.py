@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate, pairwise
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.wording import COMMON, words
@@ -49,6 +50,8 @@ class NameSpelling:
     def matches(self, text: str, start: int, end: int) -> bool:
         """Is `text[start:end]` the name, in one of its orders, joined as words usually are?"""
         candidate = clean(text[start:end])
+        if candidate.isalpha():
+            return self.is_distinctive and self._is_camel_case(candidate, text, start, end)
         parts = tuple(_PARTS.split(candidate))
         turn = self.orders.get(tuple(map(str.casefold, parts)))
         if turn is None or not is_apart(text, start, end):
@@ -65,6 +68,18 @@ class NameSpelling:
         if any("\n" in gap for gap in gaps):
             return all(map(_is_break, gaps)) and _is_wrapped(text, start)
         return all(map(_JOIN.fullmatch, gaps))
+
+    def _is_camel_case(self, candidate: str, text: str, start: int, end: int) -> bool:
+        """Is it the name inside an identifier (`mailAnnSmith`), each word with a capital?"""
+        before, after = text[max(0, start - 1) : start], text[end : end + 1]
+        starts_a_word = not before.isalpha() or (before.islower() and candidate[0].isupper())
+        if after.islower() or not starts_a_word:
+            return False
+        ends = list(accumulate(map(len, self.original)))
+        parts = [candidate[first:last] for first, last in pairwise([0, *ends])]
+        if [part.casefold() for part in parts] != [part.casefold() for part in self.original]:
+            return False
+        return all(part[0].isupper() and not part.isupper() for part in parts[1:])
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +124,7 @@ def _groups(value: str, is_person: bool) -> list[Words]:
 
     Leading titles are left out; a known `Smith, John` is read as `Smith John`.
     """
-    raw = value.replace(", ", " ").split()
+    raw = value.replace(", ", " ").replace("_", " ").split()
     if not all(map(_WORD.fullmatch, raw)) or any(map(is_han, raw)):
         return []
     words_of_name = [word.rstrip(".") for word in raw]

@@ -224,7 +224,7 @@ class Declaration(StageConfig):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
-    words: Mapping[str, Words]
+    words: Mapping[str, BothWords]
     files: Mapping[Name, File]
     tables: tuple[Table, ...]
     aliases: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)

@@ -113,6 +113,17 @@ def raw_declaration(declaration: Declaration, replaced: Collection[str]) -> Decl
     return declaration.model_copy(update={"files": files})
 
 
+def paths_of(declaration: Declaration, files: Collection[str], variant: Variant) -> set[str]:
+    """The paths in a variant of what is made of these declared files alone."""
+    if variant != "raw":
+        tables = (table.name for table in declaration.tables if table.file in files)
+        return {f"{TABLES}/{name}.csv" for name in tables}
+    others = set(declaration.files) - set(files)
+    released = raw_declaration(declaration, others).files
+    chosen = [released[name] for name in files]
+    return {path for file in chosen for path in (file.texts.values() or [file.path])}
+
+
 def metrics_file(declaration: Declaration) -> bytes:
     """The internal dictionary of metrics: names in two languages and units, no file names."""
     units = {(t.name, c.name): c.unit for t in declaration.tables for c in t.columns}

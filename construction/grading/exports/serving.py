@@ -16,7 +16,7 @@ from pathlib import Path
 
 from construction.grading.bundle import Bundle, write_bundle
 from construction.sandbox.toolset import FONTS, interpreter, pins
-from construction.statements.model import COMPANIES, POINTS, SERIES
+from construction.statements.model import COMPANIES, HISTORY, POINTS, SERIES
 from construction.statements.tools import client
 from data.errors import InputError
 
@@ -56,7 +56,7 @@ def write_server(tables: Path, folder: Path) -> None:
     """Write the server and the tables it serves. Raises InputError if there are none."""
     write_bundle(folder / "server", SERVER)
     (folder / "data").mkdir()
-    for table in (COMPANIES, SERIES, POINTS):
+    for table in (COMPANIES, SERIES, POINTS, HISTORY):
         source = tables / f"{table.name}.parquet"
         if not source.is_file():
             raise InputError(

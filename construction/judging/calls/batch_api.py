@@ -9,7 +9,15 @@ import asyncio
 import base64
 import binascii
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
@@ -94,15 +102,18 @@ def total(orders: Sequence[Order]) -> Usage:
     return sum((order.worst for order in orders), Usage())
 
 
-def read_lines(content: bytes, longest: int) -> Iterator[Line]:
-    """The lines of an output or error file; those with a foreign custom id are skipped."""
+def read_lines(content: bytes, longest: int, keys: Collection[str] = ()) -> Iterator[Line]:
+    """The lines of an output or error file; those with a foreign custom id are skipped.
+
+    `keys` as for `read_reply`.
+    """
     for raw in content.split(b"\n"):
         document = parse(raw) if 0 < len(raw) <= longest else None
         key_and_turn = _key_and_turn(_at(document, "custom_id"))
         if key_and_turn is None:
             continue
         response = _at(document, "response")
-        reply = read_reply(_at(response, "body"), Usage())
+        reply = read_reply(_at(response, "body"), Usage(), keys)
         status = _at(response, "status_code")
         if status == 200 and reply is not None:
             yield Line(*key_and_turn, reply)
@@ -192,7 +203,8 @@ class BatchApi:
         """The lines that came back, replies first."""
         for file in (batch.output_file_id, batch.error_file_id):
             if file:
-                for line in read_lines(await self._content(file), self._runtime.max_reply_bytes):
+                content, longest = await self._content(file), self._runtime.max_reply_bytes
+                for line in read_lines(content, longest, (self._client.api_key,)):
                     yield line
 
     async def _retrieve(self, batch: str) -> Batch:

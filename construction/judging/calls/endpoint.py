@@ -151,7 +151,7 @@ class Endpoint:
             return _Trouble(_Next.AGAIN, "timeout", paid=True)
         except OpenAIError as error:
             return _Trouble(_Next.NEVER, _snake(type(error).__name__), paid=True)
-        reply = read_reply(parse(response.content), worst)
+        reply = read_reply(parse(response.content), worst, (self._client.api_key,))
         return reply or _Trouble(_Next.AGAIN, "broken_reply", paid=True)
 
     def _refused(self, error: APIStatusError) -> _Trouble:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from construction.judging.calls.contracts import (
     Unanswered,
     Usage,
 )
+from data.endpoint_names import plain_name
 
 TRIES = 2
 _FENCE = re.compile(r"\A\s*```[a-zA-Z]{0,10}\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
@@ -73,10 +74,11 @@ def parse(body: bytes) -> Any:
         return None
 
 
-def read_reply(document: Any, worst: Usage) -> Reply | None:
+def read_reply(document: Any, worst: Usage, keys: Collection[str] = ()) -> Reply | None:
     """The reply in a chat completion; None if the document is not one.
 
-    An endpoint that reports no usage is charged the reserved worst case, `worst`.
+    An endpoint that reports no usage is charged the reserved worst case, `worst`. Names that it
+    gives are replaced if they hold one of the `keys`, or are no plain names.
     """
     choices = _get(document, "choices", list)
     if not choices:
@@ -87,9 +89,9 @@ def read_reply(document: Any, worst: Usage) -> Reply | None:
     text = _get(message, "content", str) or _tool_arguments(message)
     return Reply(
         text="" if refused else text.encode("utf-8", "replace").decode(),
-        finish=finish[:40],
+        finish=plain_name(finish, keys)[:40],
         refused=refused,
-        model=(_get(document, "model", str) or "")[:200],
+        model=plain_name(_get(document, "model", str) or "", keys),
         usage=_usage(_get(document, "usage", dict), worst),
     )
 

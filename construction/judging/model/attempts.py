@@ -2,7 +2,9 @@
 
 A verdict counts only with evidence: a passage that stands in what was delivered, or a page that was
 shown. Text that addresses the judge is taken out of what it reads, without a trace in the request:
-the request about a deliverable with such a text is the request about the one without it.
+the request about a deliverable with such a text is the request about the one without it. What is
+not recognised as such meets control criteria: where a reply says that one is met, none of its
+verdicts counts.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from construction.judging.contracts import (
     ModelStagesConfig,
 )
 from construction.judging.model.asking import Checked, Stage, ask
+from construction.judging.model.controls import Shown, with_controls
 from construction.judging.model.injection import addresses_judge, without_addressed
 from construction.judging.model.judging_words import judging_words, speaks_of_judging
 from construction.judging.model.prompt import HIDDEN, Cleaner, load_prompt
@@ -119,6 +122,14 @@ class AttemptCase:
         return tuple(page for file in shown for page in file.pages)
 
     @property
+    def shown_criteria(self) -> Shown:
+        """The criteria as the judge is shown them, with controls that nothing here meets."""
+        delivered = (text for file in self.files for text in (file.name, file.text))
+        given = (self.task, self.answer or "", *self.inputs, *self.inputs.values())
+        texts = (*given, *self.criteria.values(), *delivered)
+        return with_controls(self.attempt_id, self.criteria, texts)
+
+    @property
     def is_addressed(self) -> bool:
         """Does anything that was delivered address its judge?"""
         texts = [text for file in self.files for text in (file.name, file.text)]
@@ -164,8 +175,8 @@ def attempt_stage(config: ModelStagesConfig) -> Stage[AttemptCase, AttemptAnswer
         return {
             "task": cleaner.text(case.task, config.request_chars, "task"),
             "criteria": [
-                {"part": part, "criterion": cleaner.text(text, config.request_chars, "criteria")}
-                for part, text in case.criteria.items()
+                {"part": label, "criterion": cleaner.text(text, config.request_chars, "criteria")}
+                for label, text in case.shown_criteria.criteria.items()
             ],
             "input_files": {
                 cleaner.text(path, config.path_chars, "input_files"): cleaner.text(
@@ -201,11 +212,16 @@ def _shown(case: AttemptCase, text: str, config: ModelStagesConfig, cleaner: Cle
 
 
 def _check(case: AttemptCase, answer: AttemptAnswer) -> Checked[Verdicts] | Fault:
-    parts = [verdict.part for verdict in answer.verdicts]
-    if sorted(parts) != sorted(case.criteria):
-        return Fault(JudgeReason.DIMENSIONS, f"{len(parts)} verdicts on {len(case.criteria)} parts")
+    shown = case.shown_criteria
+    given = {verdict.part: verdict for verdict in answer.verdicts}
+    if len(answer.verdicts) != len(shown.criteria) or set(given) != set(shown.criteria):
+        n = len(answer.verdicts)
+        return Fault(JudgeReason.DIMENSIONS, f"{n} verdicts on {len(shown.criteria)} parts")
+    met = [at for at in shown.controls if given[at].verdict is not CriterionVerdict.NOT_MET]
+    if met:
+        return Fault(JudgeReason.CONTROL_MET, f"{len(met)} of {len(shown.controls)} controls")
     passages = [_folded(text) for text in _delivered(case)]
-    made = {verdict.part: _supported(verdict, passages, case) for verdict in answer.verdicts}
+    made = {part: _supported(given[label], passages, case) for label, part in shown.parts.items()}
     return Checked({part: made[part] for part in case.criteria})
 
 

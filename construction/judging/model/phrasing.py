@@ -81,7 +81,7 @@ def phrase_questions(
 ) -> list[Judged[Question]]:
     """Each question in the model's words, in order; one without a value keeps its old words.
 
-    `pictures` are the statements by point id, for models that see.
+    `pictures` are the statements by the id of the value asked for, for models that see.
     """
     return ask(phrasing_stage(database, config, pictures), questions, client)
 
@@ -93,7 +93,8 @@ def phrasing_stage(
     prompt, shown = load_prompt("phrasing"), pictures or {}
 
     def images(question: Question) -> tuple[Image, ...]:
-        return (shown[question.point_id],) if question.point_id in shown else ()
+        point_id = question.point.point_id
+        return (shown[point_id],) if point_id in shown else ()
 
     def check(question: Question, answer: WordingAnswer) -> Checked[Question] | Fault:
         wording = " ".join(visible(answer.wording).split())
@@ -169,7 +170,7 @@ def _checked(question: Question, wording: str, database: Database) -> Checked[Qu
 
 
 def statement_pictures(questions: Sequence[Question], pages: Path, seed: int) -> dict[str, Image]:
-    """The picture of each question's statement, by point id, from the numbered SVG in `pages`."""
+    """The pictures of the statements, by the id of the value, from the numbered SVGs in `pages`."""
     return {
         point_id: Image("image/png", render_png((pages / f"{number:05}.svg").read_text("utf-8")))
         for point_id, number in numbers_of(questions, seed).items()
@@ -199,7 +200,7 @@ def write_phrased(
     """
     final = [item.value or old for item, old in zip(worded, questions, strict=True)]
     (out / "public").mkdir()
-    write_questions(out / "public", out / "private", final, terms.seed)
+    write_questions(out / "public", out / "private", final, terms.seed, terms.task_id)
     judges = [judge if item.value is not None else RULES for item in worded]
     candidates = [_candidate(*pair, terms) for pair in zip(final, judges, strict=True)]
     write_pool(out, candidates, {})

@@ -43,7 +43,9 @@ def is_noise(sentence: Reading) -> bool:
 def is_closing(paragraph: str) -> bool:
     """Is a paragraph only a closing: thanks, wishes, "let me know"? Then it answers no one."""
     sentences, form = read(paragraph), phrase_form(paragraph)
-    if any(one.leans for one in sentences) or has_any(form, phrases("containment", "context")):
+    if any(one.leans or one.leans_unless_files for one in sentences) or any(
+        has_any(form, phrases("containment", key)) for key in ("context", "context_unless_files")
+    ):
         return False
     if all(one.chatter or one.closes for one in sentences):
         return True

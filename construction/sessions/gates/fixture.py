@@ -73,6 +73,7 @@ class Strategy(StrEnum):
     ROOT = "root"  # relative to a root
     UNIQUE_TAIL = "unique_tail"  # the one file whose path ends like the name
     OTHER_CASE = "other_case"  # the one file of the working folder with other capitals
+    TEXT = "text"  # a text of the working folder that says what the picture or recording holds
     NONE = "none"
 
 

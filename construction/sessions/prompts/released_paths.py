@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from construction.mentions.extensions import extension, path_parts, tail
 from construction.mentions.spans import FileSpan, find_file_spans
+from construction.mentions.stand_ins import text_for
 from construction.mentions.urls import find_urls
 from data.contracts import Fixture
 from data.text.scripts import HAN
@@ -38,10 +39,12 @@ def with_released_paths(
     names as results: where they have a folder, they and all else in it are put into `outputs/`, so
     that there is one place for them. `cwd` is the session's working folder.
     """
-    places = _result_folders(results)
+    places, made = _result_folders(results), {tail(path) for path in results}
     pieces, position = [], 0
     for span in find_file_spans(text) if fixtures or places else ():
         match = _in_outputs(span, places) or _fixture_at(text, span, fixtures)
+        if match is None and tail(span.path) not in made:
+            match = _text_at(span, fixtures)
         match = match or _folder_at(span, fixtures, cwd)
         if match is not None:
             start, path = match
@@ -106,6 +109,12 @@ def _fixture_at(text: str, span: FileSpan, fixtures: Sequence[Fixture]) -> tuple
     if tail(span.path) == tail(path):
         return span.start + _root_at(span.path), INPUTS + path
     return span.end - len(tail(path)), INPUTS + path
+
+
+def _text_at(span: FileSpan, fixtures: Sequence[Fixture]) -> tuple[int, str] | None:
+    """(start of the name, path) of the text that stands for a picture or a recording."""
+    path = text_for(span.path, [fixture.path for fixture in fixtures])
+    return None if path is None else (span.start + _root_at(span.path), INPUTS + path)
 
 
 def _ends_with_name(wide: str, name: str) -> bool:

@@ -200,8 +200,14 @@ def _difference(reading: Reading, gold: GoldAnswer, target: Target) -> ErrorReas
     def passes(amount: Decimal) -> bool:
         return rounded(amount / gold.scale, quantum) == gold.value
 
+    is_exact = reading.amount == gold.value * gold.scale
+    if reading.amount in gold.elsewhere and not is_exact:
+        return ErrorReason.OTHER_FILING  # even if it rounds to the gold value
     if passes(reading.amount):
         return None
+    of_others = {rounded(amount / gold.scale, quantum) for amount in gold.elsewhere}
+    if rounded(reading.amount / gold.scale, quantum) in of_others:
+        return ErrorReason.OTHER_FILING
     if gold.value and passes(-reading.amount):
         return ErrorReason.WRONG_SIGN
     shifts = [shift for shift in range(-MAX_SHIFT, MAX_SHIFT + 1) if shift]

@@ -25,6 +25,7 @@ from construction.statements.answers.roles import (
 )
 from construction.statements.answers.rounding import rounded
 from construction.statements.answers.stating import is_bounded, is_stated, is_supposed
+from construction.statements.answers.versions import Version, version_in, version_of
 
 MAX_VALUES = 1000  # a scope with more values is ambiguous
 _MOST_AMOUNTS = 2  # in prose that commits to one: the value, and what it is compared with
@@ -175,6 +176,8 @@ def _merge(passage: Passage, readings: list[Reading]) -> list[_Group]:
 def _rounds(passage: Passage, precise: Reading, coarse: Reading) -> bool:
     if rounded(precise.amount, coarse.quantum) != coarse.amount or not coarse.amount:
         return False
+    if {version_of(passage, precise), version_of(passage, coarse)} == set(Version):
+        return False
     precise_period, coarse_period = period_of(passage, precise), period_of(passage, coarse)
     if precise_period is None or coarse_period is None:
         return True
@@ -182,7 +185,8 @@ def _rounds(passage: Passage, precise: Reading, coarse: Reading) -> bool:
 
 
 def _without_asides(passage: Passage, groups: list[_Group], target: Target) -> list[_Group]:
-    """Drops asides, comparatives, changes, other periods and plans, each if something remains."""
+    """Drops asides, comparatives, changes, other periods, plans and values of other filings, each
+    if something remains."""
     yielding = [Role.ASIDE, Role.COMPARATIVE] + ([] if target.change else [Role.CHANGE])
     drops: list[Callable[[Reading], bool]] = [partial(_plays, passage, role) for role in yielding]
     drops.append(lambda reading: other_period(passage, reading, target))
@@ -190,6 +194,8 @@ def _without_asides(passage: Passage, groups: list[_Group], target: Target) -> l
         drops.append(
             lambda reading: bool(lexicon.PLAN.search(passage.text[reading.low : reading.high]))
         )
+    if wanted := version_in(target.text):
+        drops.insert(0, lambda reading: version_of(passage, reading) not in (None, wanted))
     for drop in drops:
         remaining = [
             _Group(group.best, [r for r in group.members if not drop(r)]) for group in groups

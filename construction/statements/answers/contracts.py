@@ -17,6 +17,7 @@ class ErrorReason(StrEnum):
     WRONG_SIGN = "wrong_sign"
     WRONG_SCALE = "wrong_scale"
     WRONG_VALUE = "wrong_value"
+    OTHER_FILING = "other_filing"  # right in a filing that the question does not name
 
 
 class Dimension(StrEnum):
@@ -33,13 +34,15 @@ class Dimension(StrEnum):
 class GoldAnswer:
     """The right answer: `value` x `scale` of `unit`, `value` rounded to `decimals`.
 
-    `unit` is a currency code, `CODE/share`, `percent`, `ratio`, `shares` or `count`.
+    `unit` is a currency code, `CODE/share`, `percent`, `ratio`, `shares` or `count`. `elsewhere`
+    are the values of other filings for the same line and period, in base units.
     """
 
     value: Decimal
     unit: str
     scale: Decimal
     decimals: int
+    elsewhere: tuple[Decimal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class Target:
     """What a question asks for; `metric` is empty if it could not be read.
 
     `strict`: the answer has to commit to one value (see `check_answer`). `side`: what to give
-    as a negative number.
+    as a negative number. `text` is the whole question.
     """
 
     unit: Unit
@@ -62,6 +62,7 @@ class Target:
     wording: Wording
     strict: bool = False
     side: Side | None = None
+    text: str = ""
 
     @property
     def counts(self) -> bool:
@@ -89,6 +90,7 @@ def read_question(question: str, gold: GoldAnswer, *, strict: bool = False) -> T
         wording=wording(question),
         strict=strict,
         side=side_asked(text),
+        text=text,
     )
 
 

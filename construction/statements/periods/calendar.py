@@ -13,7 +13,9 @@ from construction.statements.periods.config import PeriodConfig, YearLabel
 from data.text.lexicon import load_table
 
 # How companies name their years, where that is known and their source has another convention.
-KNOWN = dict.fromkeys(load_table(__package__, "conventions.toml")["start"], YearLabel.START)
+_CONVENTIONS = load_table(__package__, "conventions.toml")
+KNOWN = dict.fromkeys(_CONVENTIONS["start"], YearLabel.START)
+WEEK_YEARS = frozenset(_CONVENTIONS["weeks"])  # companies whose years have 52 or 53 weeks
 _MONTH_DAY = r"^(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
 
 

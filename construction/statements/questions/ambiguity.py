@@ -14,7 +14,8 @@ What counts as fitting:
 - A point fits if it has the length and fiscal period asked for, and the year in the question can
   name it under either convention (the year in which a fiscal year begins or ends); if the question
   has dates, they must be the same.
-- A value that a later filing replaced fits until the question names the filing.
+- A value that a later filing replaced fits until the question names the filing; and so does the
+  later one, if the question is about the value that it replaced.
 
 Points with equal values are rivals too, since an answer would not show which row it comes from,
 unless they are one fact shown twice: same company, concept, dimensions, unit, period and value.
@@ -26,7 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from datetime import date
+from decimal import Decimal
+from typing import TypeVar
 
 import polars as pl
 
@@ -42,12 +45,11 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.naming import core_name, natural_name, years_named
-from construction.statements.questions.printed import Printed, printed_rows
+from construction.statements.questions.point_table import POINT_COLUMNS, PointTable
+from construction.statements.questions.printed import Rows, document_ends, printed_rows
 from construction.statements.questions.signs import phrases_of, readings_of
 from construction.statements.questions.wording import Phrase, comparable, phrase_of, synonym_of
 
-_POINT = tuple(name for name in Point.__dataclass_fields__)
-_NOTHING: tuple[Any, ...] = ()
 V = TypeVar("V")
 
 
@@ -59,7 +61,8 @@ class Database:
     company, `points` the points of a series, `replaced` the restated values of a point. `exponents`
     is the power of ten (0, 3, 6) in which a statement reports its amounts, `negated` the rows
     (document, report, line) that print their values with the sign reversed, `printed` the rows
-    of a document with their labels as filed, in English.
+    of a document with their labels as filed, in English, `ends` the last day of the period that it
+    is about.
     """
 
     companies: Mapping[str, Company]
@@ -70,37 +73,8 @@ class Database:
     replaced: Mapping[str, tuple[Point, ...]]
     exponents: Mapping[tuple[str, int | None, str], int]
     negated: frozenset[tuple[str, int, int]]
-    printed: Mapping[str, Mapping[tuple[int, int], Printed]]
-
-
-class PointTable:
-    """The points of a frame; `Point` objects are made only when they are read."""
-
-    __slots__ = ("_columns", "_of_series", "_rows")
-
-    def __init__(self, points: pl.DataFrame) -> None:
-        frame = points.sort("series_id", "point_id")
-        self._columns = [frame[name].to_list() for name in _POINT[:-1]]
-        self._rows = {point_id: row for row, point_id in enumerate(self._columns[0])}
-        runs = frame.group_by("series_id", maintain_order=True).len()
-        ends = runs["len"].cum_sum().to_list()
-        lengths = runs["len"].to_list()
-        self._of_series = {
-            series_id: range(end - length, end)
-            for series_id, end, length in zip(runs["series_id"], ends, lengths, strict=True)
-        }
-
-    def get(self, point_id: str) -> Point | None:
-        """The point with an id; None if there is none."""
-        row = self._rows.get(point_id)
-        return None if row is None else self._at(row)
-
-    def of_series(self, series_id: str) -> Iterable[Point]:
-        """The points of a series in the order of their ids."""
-        return (self._at(row) for row in self._of_series.get(series_id, _NOTHING))
-
-    def _at(self, row: int) -> Point:
-        return Point(*(column[row] for column in self._columns))
+    printed: Mapping[str, Rows]
+    ends: Mapping[str, date]
 
 
 def index_database(statements: Statements, round_share: float) -> Database:
@@ -117,6 +91,7 @@ def index_database(statements: Statements, round_share: float) -> Database:
         exponents=reporting_exponents(statements, round_share),
         negated=_negated(statements.rows),
         printed=printed_rows(statements),
+        ends=document_ends(statements),
     )
 
 
@@ -137,6 +112,7 @@ def _read_companies(frame: pl.DataFrame) -> Iterable[Company]:
             ticker=row["ticker"] or None,
             name=name,
             core=core_name(name),
+            fiscal_year_end=row["fiscal_year_end"],
         )
 
 
@@ -168,7 +144,7 @@ def _negated(rows: pl.DataFrame) -> frozenset[tuple[str, int, int]]:
 
 
 def _restated_points(history: pl.DataFrame) -> dict[str, tuple[Point, ...]]:
-    rows = history.sort("replaced_by", "point_id").select(_POINT).iter_rows()
+    rows = history.sort("replaced_by", "point_id").select(POINT_COLUMNS).iter_rows()
     points = (Point(*row) for row in rows)
     return _grouped((point.replaced_by or "", point) for point in points)
 
@@ -190,17 +166,37 @@ class Slots:
 def rivals(slots: Slots, database: Database) -> list[Rival]:
     """All other points that fit the words: companies first, then series, periods and filings."""
     matches: list[Rival] = []
+    own_ids = (slots.point.point_id, slots.point.replaced_by)
     for company in _companies(slots, database):
         for series in database.of_company.get(company.company_id, ()):
             if not _series_fits(slots, series):
                 continue
             for point in database.points.of_series(series.series_id):
-                if point.point_id != slots.point.point_id and _period_fits(slots, point):
+                if point.point_id not in own_ids and _period_fits(slots, point):
                     cause = _cause(slots, company, series)
                     if not _one_fact(slots, series, point):
                         matches.append(Rival(point.point_id, cause))
-    matches += [Rival(point.point_id, Cause.FILING) for point in _replaced(slots, database)]
+    for point in other_values(slots.point, database):
+        if Sharpening.FILING not in slots.sharpened or point.filed == slots.point.filed:
+            matches.append(Rival(point.point_id, Cause.FILING))
     return matches
+
+
+def other_values(own: Point, database: Database) -> list[Point]:
+    """What other filings give for the same series and period, if it is another value.
+
+    The same digits with another scale or sign are a slip of tagging: both filings print one value.
+    """
+    standing = database.points.get(own.replaced_by) if own.replaced_by else own
+    if standing is None:
+        return []
+    filed = (standing, *database.replaced.get(standing.point_id, ()))
+    return [point for point in filed if not _print_alike(point.value, own.value)]
+
+
+def _print_alike(first: str, second: str) -> bool:
+    values = sorted(abs(number_of(value) or Decimal(0)) for value in (first, second))
+    return any(values[0] * 1000**power == values[1] for power in range(4))
 
 
 def _companies(slots: Slots, database: Database) -> Iterator[Company]:
@@ -278,12 +274,3 @@ def _one_fact(slots: Slots, series: Series, point: Point) -> bool:
     if point.period_end != slots.point.period_end or not own.concept:
         return False
     return number_of(point.value) == number_of(slots.point.value)
-
-
-def _replaced(slots: Slots, database: Database) -> Iterator[Point]:
-    own = slots.point
-    for point in database.replaced.get(own.point_id, ()):
-        if number_of(point.value) == number_of(own.value):
-            continue
-        if Sharpening.FILING not in slots.sharpened or point.filed == own.filed:
-            yield point

@@ -10,7 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 from construction.statements.answers.check import check_answer
 from construction.statements.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
 from construction.statements.model import Statement
-from construction.statements.questions.ambiguity import Database, rivals
+from construction.statements.questions.ambiguity import Database, Slots, rivals
 from construction.statements.questions.amounts import Amount, amount_of, number_of, percentage
 from construction.statements.questions.contracts import (
     Combined,
@@ -25,11 +25,12 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.means import Harder, undated
-from construction.statements.questions.naming import period_words
+from construction.statements.questions.naming import ends_on_weekday, period_words
 from construction.statements.questions.templates import Words
 from construction.statements.questions.wording import phrase_of
 from construction.statements.questions.write import words_of
 from data.randomness import keyed_order
+from data.text.dates import write_date
 
 _YEAR = range(350, 381)  # days between the ends of two periods a year apart
 _TENTH = Decimal("0.1")
@@ -43,11 +44,11 @@ _OF_COMPANY = {Sharpening.TICKER, Sharpening.REGISTER}
 _MOVEMENT = re.compile(r"\b(?:increase|decrease|change|effect|gain|loss|adjustments?)\b", re.I)
 _TEXTS = {
     Operation.DIFFERENCE: "By how much did the {metric} of {company} change from {before} to {now}"
-    ", {unit}? Give a decrease as a negative number.",
+    "{filing}, {unit}? Give a decrease as a negative number.",
     Operation.GROWTH: "By what percentage did the {metric} of {company} change from {before} to "
-    "{now}, to one decimal place? Give a decrease as a negative number.",
+    "{now}{filing}, to one decimal place? Give a decrease as a negative number.",
     Operation.RATIO: "What {verb} the {metric} of {company} as a percentage of its {whole} "
-    "{period}, to one decimal place?",
+    "{period}{filing}, to one decimal place?",
 }
 
 
@@ -93,7 +94,7 @@ def _can_combine(words: Words, series: Series) -> bool:
 
 def _pairs(question: Question, database: Database) -> Iterator[Pair]:
     own, series = question.point, question.series
-    if _positive(own) is None:
+    if _positive(own) is None or own.replaced_by:
         return
     for point in database.points.of_series(series.series_id):
         days = (own.period_end - point.period_end).days
@@ -135,21 +136,14 @@ def _combined_with(
     database: Database,
     config: QuestionConfig,
 ) -> Question | None:
-    is_same = pair.series.series_id == question.series.series_id
-    kept = harder.slots.sharpened if is_same else _OF_COMPANY & set(harder.slots.sharpened)
-    dates = (Sharpening.DATES,) if pair.point.period_start is not None else ()
-    slots = replace(
-        harder.slots,
-        series=pair.series,
-        point=pair.point,
-        sharpened=(*kept, *dates),
-        worded=harder.slots.worded if is_same else "",
-    )
-    other = words_of(slots, database, config)
+    first, second = _slots(harder.slots, pair, harder.period)
+    other = words_of(second, database, config)
     amount = _amount(question, pair, database, config)
-    if isinstance(other, QuestionReason) or amount is None or rivals(slots, database):
+    if isinstance(other, QuestionReason) or amount is None:
         return None
-    text = _text(question, harder, pair, words, other[0], amount)
+    if rivals(first, database) or rivals(second, database):
+        return None
+    text = _text(question, harder, pair, words, other[0], amount, _filing(first))
     if not check_answer(amount.answer, amount.gold, text).is_correct:
         return None
     return replace(
@@ -158,11 +152,38 @@ def _combined_with(
         guideline=amount.guideline,
         answer=amount.answer,
         gold=amount.gold,
-        sharpened=tuple(harder.slots.sharpened),
+        sharpened=tuple(first.sharpened),
         level=Level.HARD,
         means=(*harder.means, Means.TWO_POINTS),
         combined=Combined(pair.operation, pair.series, pair.point),
     )
+
+
+def _slots(slots: Slots, pair: Pair, period: str) -> tuple[Slots, Slots]:
+    """The slots of both values; the filing is named where both are in it and one may differ."""
+    is_same = pair.series.series_id == slots.series.series_id
+    both = pair.point.document == slots.point.document and slots.point.filed is not None
+    named = both and (is_same or Sharpening.FILING in slots.sharpened)
+    filing = (Sharpening.FILING,) if named else ()
+    own = tuple(step for step in slots.sharpened if step is not Sharpening.FILING)
+    kept = own if is_same else tuple(step for step in own if step in _OF_COMPANY)
+    dates = (Sharpening.DATES,) if pair.point.period_start is not None else ()
+    dated = (Sharpening.DATES,) if period and Sharpening.DATES not in own else ()
+    second = replace(
+        slots,
+        series=pair.series,
+        point=pair.point,
+        sharpened=(*kept, *dates, *filing),
+        worded=slots.worded if is_same else "",
+    )
+    return replace(slots, sharpened=(*own, *dated, *filing)), second
+
+
+def _filing(slots: Slots) -> str:
+    filed = slots.point.filed
+    if Sharpening.FILING not in slots.sharpened or filed is None:
+        return ""
+    return f", as reported in the filing of {write_date(filed)}"
 
 
 def _amount(
@@ -184,20 +205,29 @@ def _amount(
 
 
 def _text(
-    question: Question, harder: Harder, pair: Pair, words: Words, other: Words, amount: Amount
+    question: Question,
+    harder: Harder,
+    pair: Pair,
+    words: Words,
+    other: Words,
+    amount: Amount,
+    filing: str,
 ) -> str:
     company = f"{words.company} ({words.identified})" if words.identified else words.company
     before, now = _spans(question.point, pair.point, harder)
+    aside = words.location if words.location.startswith(",") else ""
+    company = f"{company}{aside}," if aside else company
     return (
         _TEXTS[pair.operation]
         .format(
-            metric=f"{words.metric.text}{words.location}",
+            metric=f"{words.metric.text}{'' if aside else words.location}",
             company=company,
             whole=other.metric.text,
             verb="were" if words.metric.plural else "was",
             period=harder.period or words.period,
             before=before,
             now=now,
+            filing=filing,
             unit=amount.unit_phrase,
         )
         .replace(", ?", "?")
@@ -209,6 +239,7 @@ def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:
     if harder.period and (earlier := undated(before)):
         later = "the same point" if not now.months else "the same period"
         return re.sub(r"^(?:for|at) ", "", earlier), f"{later} of the following fiscal year"
-    spans = (period_words(point, dated=True) for point in (before, now))
+    by_weekday = ends_on_weekday(harder.slots.company)
+    spans = (period_words(point, dated=True, by_weekday=by_weekday) for point in (before, now))
     first, second = (re.sub(r"^(?:for the period from|for|as of) ", "", span) for span in spans)
     return first, second

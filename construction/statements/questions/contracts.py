@@ -105,6 +105,15 @@ class Sharpening(StrEnum):
     FILING = "filing"
 
 
+class FilingKind(StrEnum):
+    """What a question calls the value of the filing that it names."""
+
+    REPORTED = "as reported"  # a comparative figure of a filing about a later period
+    RESTATED = "as restated"
+    ORIGINAL = "as originally reported"  # a later filing gives another value
+    ANNOUNCED = "as announced"  # a forecast, in the filing that made it
+
+
 class FlowSide(StrEnum):
     """What a negative number means in a part of a cash flow statement."""
 
@@ -136,7 +145,7 @@ STEPS: dict[Cause, tuple[Sharpening, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A company as questions need it."""
+    """A company as questions need it; `fiscal_year_end` is MM-DD."""
 
     company_id: str
     source: str
@@ -144,6 +153,7 @@ class Company:
     ticker: str | None
     name: str
     core: tuple[str, ...]
+    fiscal_year_end: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +216,7 @@ class Combined:
 class Question:
     """A question with its answer; `text` and `guideline` reveal nothing about the value.
 
+    `point_id` is what was drawn, `point` what is asked for: the same, or the value it replaced.
     `means` says what makes it harder than its level's words; `combined` is the second value.
     """
 

@@ -8,14 +8,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import polars as pl
 
 from construction.statements.model import Statements
-from construction.statements.questions.ambiguity import Database, Slots, index_database
+from construction.statements.questions.ambiguity import (
+    Database,
+    Slots,
+    index_database,
+    other_values,
+)
+from construction.statements.questions.amounts import number_of
 from construction.statements.questions.contracts import (
     STAGE,
+    Point,
     Question,
     QuestionBatch,
     QuestionConfig,
@@ -28,6 +36,9 @@ from construction.statements.questions.write import Written, first_sharpenings, 
 from data.contracts import LedgerRow, Outcome, Scalar, StageKind, StageTally
 from data.errors import InputError
 from data.ledger import tally
+from data.randomness import keyed_hash
+
+_VERSION_STAGE = "question.version"
 
 # The drawn points without the rejected ones, replaced from the reserve where it has any left: a
 # row per point, with `point_id` and `replacement`.
@@ -149,8 +160,8 @@ def _question(
     if point is None:
         actual, todo = "a point that is not in the tables", "Draw from the same tables."
         raise InputError("drawn points", actual, "ids of the table points", todo)
-    series = database.series[point.series_id]
-    first = first_sharpenings(series, point)
+    series, point = database.series[point.series_id], _version(point, database, seed)
+    first = first_sharpenings(series, point, database)
     slots = Slots(database.companies[series.company_id], series, point, first)
     written = write_question(slots, database, config, seed)
     if isinstance(written, QuestionReason):
@@ -163,6 +174,18 @@ def _question(
     if isinstance(written, QuestionReason):
         return _rejected(row, written)
     return _to_question(row, sharpened, written)
+
+
+def _version(point: Point, database: Database, seed: int) -> Point:
+    """The value to ask for: for a restated one, a keyed choice between it and the first one."""
+    dated = [
+        old
+        for old in other_values(point, database)
+        if old.filed not in (None, point.filed) and number_of(old.value)
+    ]
+    if not dated or keyed_hash(seed, _VERSION_STAGE, point.point_id)[0] % 2:
+        return point
+    return min(dated, key=lambda old: (old.filed or date.max, old.point_id))
 
 
 def _rejected(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from construction.statements.questions.ambiguity import Database, Slots, rivals
+from construction.statements.questions.ambiguity import Database, Slots, other_values, rivals
 from construction.statements.questions.contracts import (
     Means,
     Point,
@@ -75,7 +75,7 @@ def _given(question: Question, database: Database) -> Iterator[Means]:
     core = question.company.core
     if core and len(core[0]) >= _LEAST_NAME and len(database.by_first_word.get(core[0], ())) > 1:
         yield Means.LIKE_NAMED_COMPANY
-    if Sharpening.FILING in question.sharpened:
+    if other_values(question.point, database):
         yield Means.RESTATED
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Mapping
 from functools import lru_cache
 
+from construction.statements.periods.calendar import WEEK_YEARS
 from construction.statements.periods.words import describe, write_months, write_span
-from construction.statements.questions.contracts import Point
+from construction.statements.questions.contracts import Company, Point
 from construction.statements.questions.wording import WORDS
 from data.text.folding import fold_spaces, fold_width
 
@@ -113,9 +115,10 @@ def core_name(name: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _LEGAL) or tuple(words)
 
 
-def period_words(point: Point, *, dated: bool) -> str:
+def period_words(point: Point, *, dated: bool, by_weekday: bool = False) -> str:
     """ "as of March 31, 2010"; "for fiscal year 2009", if `dated` with the days it covers, or with
-    the months where the source rounds the days."""
+    the months where the source rounds the days. Balances of companies whose years end on a weekday
+    (`by_weekday`) then have no known day: "as of the balance sheet date nearest to …"."""
     start = point.period_start
     words = describe(
         {
@@ -131,9 +134,21 @@ def period_words(point: Point, *, dated: bool) -> str:
         days, months = write_span(start, point.period_end), write_months(start, point.period_end)
         words = words.replace(days, months)
     if point.months == 0:
-        return words
+        is_rounded = by_weekday and point.series_id.startswith(_ROUNDED)
+        return words.replace("as of ", "as of the balance sheet date nearest to ", is_rounded)
     by_days = point.fiscal_period is None and point.period_start is not None
     return f"for the period from {words}" if by_days else f"for {words}"
+
+
+def ends_on_weekday(company: Company) -> bool:
+    """Have its fiscal years 52 or 53 weeks: is it known for that, or is its year end no last day
+    of a month?"""
+    if company.company_id in WEEK_YEARS:
+        return True
+    month, _, day = (company.fiscal_year_end or "").partition("-")
+    if not (month.isdecimal() and day.isdecimal() and 1 <= int(month) <= 12):
+        return False
+    return int(day) < monthrange(2010, int(month))[1]
 
 
 def needs_days(point: Point) -> bool:

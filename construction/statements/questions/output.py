@@ -6,7 +6,7 @@ On disk they are the public table, the private answers, and whole questions for 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +47,17 @@ _QUESTION = TypeAdapter(Question)
 
 
 def write_questions(
-    public: Path, private: Path, questions: Sequence[Question], seed: int
+    public: Path,
+    private: Path,
+    questions: Sequence[Question],
+    seed: int,
+    task_id: Callable[[str], str],
 ) -> tuple[Path, Path]:
     """Write `questions.parquet` into `public` and `answers.parquet` into `private`.
 
-    Rows are in a keyed order, numbered from 0, so that neighbouring rows are unrelated. Returns the
-    two paths; the same questions and seed give the same bytes.
+    Rows are in a keyed order, numbered from 0, so that neighbouring rows are unrelated. `task_id`
+    gives the released id of a drawn point. Returns the two paths; the same questions and seed give
+    the same bytes.
     """
     ordered = [questions[at] for at in _order(questions, seed)]
     public_path, private_path = (
@@ -62,13 +67,18 @@ def write_questions(
     with replacing(public_path) as part:
         write_table(part, map(_public_row, range(len(ordered)), ordered), QUESTIONS.schema)
     with replacing(private_path, mode=PRIVATE_FILE) as part:
-        write_table(part, map(_private_row, range(len(ordered)), ordered), ANSWERS.schema)
+        rows = (
+            _private_row(number, question, task_id(question.point_id))
+            for number, question in enumerate(ordered)
+        )
+        write_table(part, rows, ANSWERS.schema)
     return public_path, private_path
 
 
 def numbers_of(questions: Sequence[Question], seed: int) -> dict[str, int]:
-    """The number that `write_questions` gives each question, by point id."""
-    return {questions[at].point_id: number for number, at in enumerate(_order(questions, seed))}
+    """The number that `write_questions` gives each question, by the id of the value asked for."""
+    order = _order(questions, seed)
+    return {questions[at].point.point_id: number for number, at in enumerate(order)}
 
 
 def _order(questions: Sequence[Question], seed: int) -> Sequence[int]:
@@ -95,16 +105,17 @@ def _public_row(index: int, question: Question) -> dict[str, object]:
     }
 
 
-def _private_row(index: int, question: Question) -> dict[str, object]:
+def _private_row(index: int, question: Question, task_id: str) -> dict[str, object]:
     gold, point, combined = question.gold, question.point, question.combined
     return {
         "index": index,
+        "task_id": task_id,
         "answer": question.answer,
         "value": f"{gold.value:f}",
         "unit": gold.unit,
         "scale": int(gold.scale),
         "decimals": gold.decimals,
-        "point_id": question.point_id,
+        "point_id": point.point_id,
         "document": point.document,
         "report": point.report,
         "line": point.line,

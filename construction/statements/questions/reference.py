@@ -79,6 +79,8 @@ def _read_value(index: int, series: Series, point: Point) -> Step:
 def _present(index: int, question: Question) -> Step:
     gold, combined = question.gold, question.combined
     arguments: dict[str, Any] = {"values": "$3.values", **_days(question.point)}
+    if question.point.replaced_by:
+        arguments["document"] = question.point.document
     text = "Give it in the unit and scale asked for."
     if combined is not None:
         text = f"Take the {combined.operation} of both values, and give it as asked for."

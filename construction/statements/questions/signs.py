@@ -20,9 +20,9 @@ _EITHER = tuple(
     for rule in _RULES["either"]
 )
 _TURNED = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _RULES["turned"])
-GAIN, _NEVER, _PAID, _LOSS, _CONTRA = (
+GAIN, _NEVER, _PAID, _LOSS, _CONTRA, _UNSIGNED, _ADJUSTING = (
     re.compile(_RULES[name]["pattern"], re.I)
-    for name in ("gain", "never", "paid", "loss", "contra")
+    for name in ("gain", "never", "paid", "loss", "contra", "unsigned", "adjusting")
 )
 MINUS = "Use a minus sign if the reported figure is negative."
 
@@ -52,8 +52,10 @@ def signed(
     The sign of a filed value is never reversed: if an unsigned label of a loss or an outflow ("net
     loss") has a `negative` value, the label is written in its signed form; None if it has none,
     since a negative loss would be unclear. Clauses are sentences of their own, as the answer check
-    expects.
+    expects. None too for costs and revenues below zero.
     """
+    if side is not None and _ADJUSTING.search(phrase):
+        return Signed(phrase, _give(str(side)))
     for pattern, below in _BRACKETS:
         if pattern.search(phrase):
             return Signed(phrase, _give(below))
@@ -64,8 +66,10 @@ def signed(
         return Signed(phrase, "Give a loss as a positive number." if plain_loss else "")
     if not negative and _NEVER.search(phrase):
         return Signed(phrase)
-    clause = _either_way(phrase, balance)
-    return Signed(phrase, clause or _one_way(phrase, negative, balance, side, negated))
+    clause = _either_way(phrase, balance) or _one_way(phrase, negative, balance, side, negated)
+    if clause == MINUS and not balance and side is None and _UNSIGNED.search(phrase):
+        return None
+    return Signed(phrase, clause)
 
 
 def _either_way(phrase: str, balance: bool) -> str:

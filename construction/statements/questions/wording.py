@@ -21,6 +21,7 @@ _KEEP_PHRASES = tuple(
 )
 _WHOLE_LABELS: Mapping[str, str] = WORDS["labels"]
 _BARE = frozenset(WORDS["bare"]["words"])
+_BARE_START = re.compile(WORDS["bare"]["start"], re.I)
 _SINGULAR = frozenset(WORDS["number"]["singular"])
 _PLURAL = frozenset(WORDS["number"]["plural"])
 # "Selling, general and administrative"; in "revenue, oil and gas" the first noun is the head.
@@ -29,7 +30,7 @@ _ALONE = "|".join(WORDS["number"]["alone"])
 LIST = re.compile(rf"\b(?!(?:{_ALONE}),)[\w&-]+, (?:[\w&-]+, ){{0,5}}[\w&-]+,? (?:and|or) ")
 _HEAD_END = re.compile(rf"\s(?:{'|'.join(WORDS['number']['after_head'])})\b|[,(:;]")
 _NOTE = re.compile(
-    r"\s*[(\[](?:deprecated|abstract|member|line items|table|axis|roll forward)\b"
+    r"\s*[(\[](?:deprecated|abstract|member|line items|table|axis|roll forward|IFRS|US GAAP)\b"
     r"[^()\[\]]{0,60}[)\]]",
     re.I,
 )
@@ -106,7 +107,8 @@ def _phrase(text: str) -> Phrase:
     head = _head(text)
     bag = frozenset(key) - _EMPTY
     plural = _is_plural(head) or _JOINED.match(text) is not None
-    return Phrase(text, head, plural, " ".join(key) in _BARE, key, bag)
+    bare = " ".join(key) in _BARE or _BARE_START.match(text) is not None
+    return Phrase(text, head, plural, bare, key, bag)
 
 
 def _cleaned(label: str) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal, localcontext
 
 from construction.statements.answers.check import check_answer
 from construction.statements.model import Statement
-from construction.statements.questions.ambiguity import Database, Slots
-from construction.statements.questions.amounts import Amount, amount_of, number_of
+from construction.statements.questions.ambiguity import Database, Slots, other_values
+from construction.statements.questions.amounts import Amount, amount_of, number_of, trimmed
 from construction.statements.questions.contracts import (
+    FilingKind,
     FlowSide,
     Point,
     QuestionConfig,
@@ -21,8 +23,14 @@ from construction.statements.questions.contracts import (
 from construction.statements.questions.naming import (
     by_register,
     by_ticker,
+    ends_on_weekday,
     needs_days,
     period_words,
+)
+from construction.statements.questions.printed import (
+    is_before_exchange,
+    is_comparative,
+    unlike_label,
 )
 from construction.statements.questions.signs import GAIN, Signed, signed
 from construction.statements.questions.templates import Words, place_words, sentence
@@ -79,17 +87,21 @@ def words_of(
     phrase = _metric(slots, database, config)
     if isinstance(phrase, QuestionReason):
         return phrase
-    metric, location = phrase_of(phrase.phrase), _location(slots)
-    line = _line(slots, metric)
+    metric, location = phrase_of(phrase.phrase), _location(slots, database)
+    line = _line(slots, metric, database)
     words = Words(
         company=slots.company.name,
         identified=_identified(slots),
         metric=metric,
         location=location,
         line=f"{line}{location}" if line else "",
-        period=period_words(slots.point, dated=Sharpening.DATES in slots.sharpened),
+        period=period_words(
+            slots.point,
+            dated=Sharpening.DATES in slots.sharpened,
+            by_weekday=ends_on_weekday(slots.company),
+        ),
         unit=amount.unit_phrase,
-        filing=_filing(slots),
+        filing=_filing(slots, database),
         sign=phrase.clause,
     )
     if _holds_value(f"{words.company} {metric.text} {words.line}", slots.point.value, amount):
@@ -97,9 +109,25 @@ def words_of(
     return words, amount
 
 
-def first_sharpenings(series: Series, point: Point) -> tuple[Sharpening, ...]:
-    """What a question says from the start: where a line is, and the days of odd periods."""
-    return _first_places(series) + ((Sharpening.DATES,) if needs_days(point) else ())
+def first_sharpenings(series: Series, point: Point, database: Database) -> tuple[Sharpening, ...]:
+    """What a question says from the start: where a line is, the days of odd periods, and the
+    filing of a value that another filing may give otherwise."""
+    steps = [*_first_places(series)]
+    steps += [Sharpening.DATES] if needs_days(point) else []
+    steps += [Sharpening.FILING] if point.filed and _filing_kind(series, point, database) else []
+    return tuple(steps)
+
+
+def _filing_kind(series: Series, point: Point, database: Database) -> FilingKind | None:
+    """Why a question names the filing; None for a value of the period that its filing is about."""
+    if point.replaced_by:
+        return FilingKind.ORIGINAL
+    if other_values(point, database):
+        return FilingKind.RESTATED
+    if series.statement == Statement.GUIDANCE:
+        return FilingKind.ANNOUNCED
+    is_later = is_comparative(point.period_end, database.ends.get(point.document))
+    return FilingKind.REPORTED if is_later else None
 
 
 def _first_places(series: Series) -> tuple[Sharpening, ...]:
@@ -124,12 +152,29 @@ def _amount(slots: Slots, database: Database, config: QuestionConfig) -> Amount 
         return QuestionReason.NO_VALUE
     if not number and not config.ask_zero:
         return QuestionReason.ZERO_VALUE
-    exponent = database.exponents.get((point.document, point.report, series.unit), 0)
+    exponent = _exponent(point, series.unit, database)
     amount = amount_of(point.value, series.unit, series.label, exponent, config.max_decimals)
     if amount is not None:
-        return amount
+        return _knowing_others(amount, number, other_values(point, database))
     known = amount_of("1", series.unit, series.label, exponent, config.max_decimals)
     return QuestionReason.UNKNOWN_UNIT if known is None else QuestionReason.TOO_PRECISE
+
+
+def _exponent(point: Point, unit: str, database: Database) -> int:
+    """The power of ten in which the statement reports; that of the filing which replaced it, if
+    nothing else of it stands."""
+    standing = database.points.get(point.replaced_by) if point.replaced_by else None
+    reports = [(one.document, one.report, unit) for one in (point, standing) if one is not None]
+    return next((database.exponents[key] for key in reports if key in database.exponents), 0)
+
+
+def _knowing_others(amount: Amount, number: Decimal, others: Sequence[Point]) -> Amount:
+    """The amount whose gold answer also knows what other filings give; `number` is as filed."""
+    filed = [value for point in others if (value := number_of(point.value)) is not None]
+    with localcontext(prec=100):
+        unit = amount.gold.value * amount.gold.scale / number if number else Decimal(1)
+        elsewhere = tuple(sorted({trimmed(value * unit) for value in filed}))
+    return replace(amount, gold=replace(amount.gold, elsewhere=elsewhere))
 
 
 def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed | QuestionReason:
@@ -178,27 +223,35 @@ def _side(series: Series, phrase: str) -> FlowSide | None:
     return FlowSide.CASH if cash else FlowSide.ADDED_BACK
 
 
-def _location(slots: Slots) -> str:
-    return place_words(slots.series, frozenset(slots.sharpened))
+def _location(slots: Slots, database: Database) -> str:
+    point, words = slots.point, place_words(slots.series, frozenset(slots.sharpened))
+    rows = database.printed.get(point.document, {})
+    if is_before_exchange(rows, point.report, point.line, slots.series.label):
+        return f"{words}, before the effect of exchange rate changes"
+    return words
 
 
-def _line(slots: Slots, metric: Phrase) -> str:
+def _line(slots: Slots, metric: Phrase, database: Database) -> str:
     """The exact line, if nothing else distinguishes it or if it means nothing on its own.
 
-    It follows the phrase in brackets if a negative value changed that.
+    It follows the phrase in brackets if a negative value changed that, and so does the label as
+    filed of a line that the taxonomy calls quite otherwise.
     """
-    label, own = slots.series.label, phrase_of(slots.series.label)
+    label, own, point = slots.series.label, phrase_of(slots.series.label), slots.point
     if not own.bare and Sharpening.LINE not in slots.sharpened:
-        return ""
+        rows = {} if slots.worded else database.printed.get(point.document, {})
+        filed = unlike_label(rows, point.report, point.line, label)
+        return f"{metric.text} (the line item “{filed}”)" if filed else ""
     line = f"the line item “{label}”"
     return line if own.bare or own.text == metric.text else f"{metric.text} ({line})"
 
 
-def _filing(slots: Slots) -> str:
+def _filing(slots: Slots, database: Database) -> str:
     filed = slots.point.filed
     if Sharpening.FILING not in slots.sharpened or filed is None:
         return ""
-    return f"as reported in the filing of {write_date(filed)}"
+    kind = _filing_kind(slots.series, slots.point, database) or FilingKind.REPORTED
+    return f"{kind} in the filing of {write_date(filed)}"
 
 
 def _holds_value(text: str, value: str, amount: Amount) -> bool:

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 
-from construction.statements.model import COMPANIES, POINTS, SERIES, read_tables
+from construction.statements.model import COMPANIES, HISTORY, POINTS, SERIES, read_tables
 from data.text.folding import fold_width, fold_words
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -32,8 +32,10 @@ _LEGAL_WORDS = frozenset(
 # general and limited partnership, and the abbreviations of the first two.
 _LEGAL_PARTS = re.compile(
     "株式会社|有限会社|合同会社|合資会社|合名会社|股份有限公司|有限公司|주식회사"
+    "|カブシキガイシャ|カブシキカイシャ|ユウゲンガイシャ|ゴウドウガイシャ"
 )
 _LEGAL_SHORT = re.compile(r"\((?:株|有)\)")
+_KATAKANA = {code: code + 0x60 for code in range(0x3041, 0x3097)}
 Scores = NDArray[np.float64]
 # Weights, relative to equality, of a text that contains the query as a phrase, its words in
 # any order, or something similar anywhere. Equality breaks the ties.
@@ -49,6 +51,11 @@ def core(text: str) -> str:
     bare = fold_words(_LEGAL_PARTS.sub(" ", _LEGAL_SHORT.sub(" ", plain)))
     words = [word for word in bare.split() if word not in _LEGAL_WORDS]
     return " ".join(words) or fold_words(text)
+
+
+def in_katakana(text: str) -> str:
+    """The text with hiragana as katakana, as registers write how a name is read."""
+    return text.translate(_KATAKANA)
 
 
 def fold_concept(concept: str) -> str:
@@ -108,7 +115,8 @@ class NameKey:
 class Database:
     """Companies sorted by id; `series` and `points` sorted by company, with their slices.
 
-    `exact` maps folded tickers, ids and source ids to positions in `companies`.
+    `exact` maps folded tickers, ids and source ids to positions in `companies`, `replaced` a point
+    to the values of earlier filings, oldest first.
     """
 
     companies: Sequence[Record]
@@ -120,6 +128,7 @@ class Database:
     series_slices: Mapping[str, tuple[int, int]]
     point_slices: Mapping[str, tuple[int, int]]
     owners: Mapping[str, str]
+    replaced: Mapping[str, Sequence[Record]]
 
     def company(self, company_id: str) -> Record | None:
         position = self.by_id.get(company_id)
@@ -135,9 +144,11 @@ class Database:
 
 
 def open_database(folder: Path) -> Database:
-    """The companies, series and points of `folder`, indexed. Raises InputError."""
-    tables = read_tables(folder, (COMPANIES, SERIES, POINTS))
-    return index_database(tables["companies"], tables["series"], tables["points"])
+    """The companies, series, points and replaced values of `folder`, indexed. Raises InputError."""
+    tables = read_tables(folder, (COMPANIES, SERIES, POINTS, HISTORY))
+    return index_database(
+        tables["companies"], tables["series"], tables["points"], tables["history"]
+    )
 
 
 def database_of(folder: Path) -> Database | None:
@@ -145,8 +156,13 @@ def database_of(folder: Path) -> Database | None:
     return open_database(folder) if (folder / f"{COMPANIES.name}.parquet").is_file() else None
 
 
-def index_database(companies: pl.DataFrame, series: pl.DataFrame, points: pl.DataFrame) -> Database:
-    """Index the three tables; the order of their rows does not matter."""
+def index_database(
+    companies: pl.DataFrame,
+    series: pl.DataFrame,
+    points: pl.DataFrame,
+    history: pl.DataFrame | None = None,
+) -> Database:
+    """Index the tables; the order of their rows does not matter."""
     records = companies.sort("company_id").to_dicts()
     ordered = series.sort(
         ["company_id", "statement", "row_order", "name", "series_id"], nulls_last=True
@@ -166,7 +182,18 @@ def index_database(companies: pl.DataFrame, series: pl.DataFrame, points: pl.Dat
         series_slices=_slices(ordered),
         point_slices=_slices(newest),
         owners=dict(zip(ordered["series_id"], ordered["company_id"], strict=True)),
+        replaced={} if history is None else _replaced(history),
     )
+
+
+def _replaced(history: pl.DataFrame) -> dict[str, list[Record]]:
+    replaced: dict[str, list[Record]] = {}
+    columns = ("replaced_by", "value", "document", "filed", "point_id")
+    for record in (
+        history.select(columns).sort("filed", "document", "point_id").iter_rows(named=True)
+    ):
+        replaced.setdefault(record["replaced_by"], []).append(record)
+    return replaced
 
 
 def _slices(frame: pl.DataFrame) -> dict[str, tuple[int, int]]:
@@ -193,6 +220,6 @@ def _names(records: Sequence[Record]) -> list[NameKey]:
     return [
         NameKey(position, fold_words(name), core(name))
         for position, record in enumerate(records)
-        for name in (record["name"], record["name_local"])
+        for name in (record["name"], record["name_local"], record["name_kana"])
         if name
     ]

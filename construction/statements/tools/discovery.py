@@ -17,6 +17,7 @@ from construction.statements.tools.database import (
     closeness,
     core,
     fold_concept,
+    in_katakana,
     similarity,
 )
 from construction.statements.tools.results import (
@@ -71,7 +72,13 @@ def discover_companies(
 
 
 def company_scores(database: Database, query: str) -> Scores:
-    """0 to 100 for every company, in order of id."""
+    """0 to 100 for every company, in order of id; names in hiragana are also read as katakana."""
+    kana = in_katakana(query)
+    scores = _name_scores(database, query)
+    return scores if kana == query else np.maximum(scores, _name_scores(database, kana))
+
+
+def _name_scores(database: Database, query: str) -> Scores:
     scores = np.zeros(len(database.companies))
     bare = similarity(core(query), [key.core for key in database.names])
     full = closeness(fold_words(query), [key.folded for key in database.names])

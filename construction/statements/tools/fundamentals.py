@@ -17,6 +17,7 @@ from construction.statements.tools.discovery import (
     unknown_company,
 )
 from construction.statements.tools.results import (
+    Earlier,
     Fundamentals,
     LookupLimits,
     Refusal,
@@ -139,7 +140,10 @@ def _fundamentals(
         name=series["name"],
         fiscal_year_end=company["fiscal_year_end"],
         period_asked=None if query is None else understood(query, convention),
-        values=tuple(_value(point, series["unit"]) for point in fitting.head(limit).to_dicts()),
+        values=tuple(
+            _value(point, series["unit"], database.replaced.get(point["point_id"], ()))
+            for point in fitting.head(limit).to_dicts()
+        ),
         matched=fitting.height,
         note=note,
     )
@@ -158,7 +162,7 @@ def _periods(points: pl.DataFrame) -> str:
     return ", ".join(list(names)[:_TOLD_PERIODS]) + more if names else "none"
 
 
-def _value(point: Record, unit: str) -> Value:
+def _value(point: Record, unit: str, replaced: Sequence[Record]) -> Value:
     return Value(
         value=point["value"],
         unit=unit,
@@ -172,6 +176,9 @@ def _value(point: Record, unit: str) -> Value:
         filed=_iso(point["filed"]),
         computed=point["computed"],
         restatements=point["restatements"],
+        earlier=tuple(
+            Earlier(old["value"], old["document"], _iso(old["filed"])) for old in replaced
+        ),
     )
 
 

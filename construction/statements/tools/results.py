@@ -94,6 +94,15 @@ class SeriesList:
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What an earlier filing gave for the same line and period, before it was restated."""
+
+    value: str
+    document: str
+    filed: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """One reported value."""
 
@@ -109,6 +118,7 @@ class Value:
     filed: str | None
     computed: Annotated[bool | None, Field(description="derived, never filed")]
     restatements: Annotated[int | None, Field(description="earlier filings that differ")]
+    earlier: Annotated[tuple[Earlier, ...], Field(description="what those filings gave")] = ()
 
 
 @dataclass(frozen=True, slots=True)

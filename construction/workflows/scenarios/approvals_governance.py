@@ -34,13 +34,13 @@ _SPENDING = {
     "offers": "For more than 1,500.00 EUR ask the requester for three offers instead of deciding.",
     "reason": "Whoever gives as a reason only that it is urgent is asked for the real reason.",
 }
+_OBVIOUS = "reason"  # nobody approves what is asked for without a reason
 _SPENDING_PROMPTS = (
     "Please decide the spending requests that are waiting for me. What the cost centre can still "
     "afford this quarter and our rules for requests decide. Tell me how much you approved in total "
     "and which requests you rejected.",
     "My approval queue is full of spending requests. Go through them by our rules and this "
-    "quarter's budgets: approve, reject or ask back. I'd like the sum approved and the titles of "
-    "what was turned down.",
+    "quarter's budgets. I'd like the sum approved and the titles of what was rejected.",
 )
 
 
@@ -50,7 +50,8 @@ def _spending(number: int, seed: int) -> Draft:
     kinds = ["plain", "plain", "over", "over", "reserve", "travel", "offers", "reason", "plain"]
     approved, rejected = 0.0, []
     verdicts = {"reserve": "rejected", "travel": "rejected", "over": "rejected"}
-    for number_of, kind in enumerate(kinds):
+    for number_of, named in enumerate(kinds):
+        kind = "plain" if named == _OBVIOUS and named != story.rule else named
         centre = f"{story.draw.whole(20, 79)}{number_of}0"
         request, budget = _request(story, kind, centre, staff)
         story.reads(request, budget)
@@ -134,6 +135,12 @@ _ACCESS = {
     "notice": "Nobody who has given notice gets access.",
     "hours": "Nobody who works less than 20 hours a week gets access.",
 }
+_SYSTEMS = {
+    "payroll archive": "Payroll",
+    "price master": "Purchasing",
+    "complaints log": "Quality",
+    "shift planner": "Planning",
+}
 _ACCESS_PROMPTS = (
     "Please go through the pending access requests for the {system}. Only {department} staff may "
     "have it, and mind what {officer} mailed us about access. Approve or reject each one. How "
@@ -146,8 +153,8 @@ _ACCESS_PROMPTS = (
 
 def _access(number: int, seed: int) -> Draft:
     story = Story("access_requests", number, seed, list(_ACCESS), NOW, ACTOR)
-    system = story.draw.pick(("payroll archive", "price master", "complaints log"))
-    department, other = story.draw.sample(("Payroll", "Purchasing", "Quality", "Planning"), 2)
+    system, another = story.draw.sample(list(_SYSTEMS), 2)
+    department, other = _SYSTEMS[system], _SYSTEMS[another]
     officer, *staff = people(story.draw, 10)
     right, twin = namesakes(story.draw)
     kinds = ["plain", "plain", *_ACCESS, "stranger", "stranger"]

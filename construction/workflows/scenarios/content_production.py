@@ -132,6 +132,28 @@ _TERMS = {
     "product": ("Loyalty Card", "Club Card"),
     "place": ("head office", "Mill Street office"),
 }
+_SENTENCES = {
+    "Harrowgate Shops": (
+        "Saturday opening comes to Harrowgate Shops.",
+        "Ask the staff of Harrowgate Shops for the times.",
+        "Harrowgate Shops thanks all who helped.",
+    ),
+    "employees": (
+        "The course is open to all employees.",
+        "Last year forty employees took part.",
+        "Most employees came by bicycle.",
+    ),
+    "Loyalty Card": (
+        "Show your Loyalty Card at the till.",
+        "A new Loyalty Card is free.",
+        "Points on the Loyalty Card expire after two years.",
+    ),
+    "head office": (
+        "Forms are at the head office.",
+        "The head office is open from nine to four.",
+        "Visitors park behind the head office.",
+    ),
+}
 _TERM_PROMPTS = (
     "{editor} mailed a change in our wording. Please apply it to all drafts in the folder "
     "{folder}: save a new version of each text that has the old words, with only those replaced. "
@@ -173,8 +195,8 @@ def _terms(number: int, seed: int) -> Draft:
     said = f"We now say '{before[1]}' for '{before[0]}'."
     mail(story, editor, "Wording last year", said, days_ago=400)
     text = (
-        f"Dear all, from now on we say '{new}' instead of '{old}'. The change of last year is "
-        f"withdrawn: it is '{before[0]}' again. Thank you"
+        f"Dear all, from now on we say '{new}' instead of '{old}'. The change of last year was "
+        f"never made and is withdrawn: '{before[0]}' stays. Thank you"
     )
     story.overrides(mail(story, editor, "Wording", text, days_ago=4))
     mails(story, others)
@@ -186,8 +208,10 @@ def _terms(number: int, seed: int) -> Draft:
 
 
 def _text(terms: list[str], times: int) -> str:
-    lines = [f"This is about {term}. People ask for {term} every day." for term in terms]
-    return " ".join([*lines[:1] * times, *lines[1:], "Come and see us."])
+    """The first term stands in it `times` and once more, every other term twice."""
+    counts = [times + 1, *[2] * (len(terms) - 1)]
+    lines = [_SENTENCES[term][:count] for term, count in zip(terms, counts, strict=True)]
+    return " ".join([*(line for group in lines for line in group), "Come and see us."])
 
 
 def _paper(story: Story, title: str, folder: str, body: str, status: str) -> str:

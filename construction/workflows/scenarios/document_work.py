@@ -167,10 +167,11 @@ _OBVIOUS = ("valid", "currency")  # nobody enters such a price as today's cost i
 _RISE_PROMPTS = (
     "Our suppliers' price letters are in {folder}. Please enter the new unit costs for the items "
     "concerned, as far as our price rules allow; if a supplier wrote twice, the newer letter "
-    "counts. How many items did you change, and which supplier's price rose most in EUR?",
+    "counts. How many items did you change, and which supplier's price rose most in EUR among "
+    "those?",
     "New price letters came in, see {folder}. Update the unit cost of each item named, following "
-    "our price rules (newest letter per supplier). Tell me how many you entered and which "
-    "supplier raised its price by the largest amount.",
+    "our price rules (newest letter per supplier). Tell me how many you entered and for which "
+    "supplier you entered the largest rise in EUR.",
 )
 _PARTS = (
     "Gasket",
@@ -236,7 +237,7 @@ def _item(story: Story, supplier: str, part: str, cost: float, kind: str) -> tup
 def _letter(
     story: Story, name: str, folder: str, sku: str, price: float, day: str, kind: str
 ) -> str:
-    valid = "2026-03-01" if kind == "valid" else "2026-01-15"
+    valid = "2026-03-01" if kind == "valid" else days_later(day, 14)
     currency = "DKK" if kind == "currency" else "EUR"
     text = (
         f"Dear customer, the price of your item {sku} will be {price:.2f} {currency}, valid from "

@@ -34,6 +34,7 @@ _SPARED = {
     "statement.",
     "grace": "A reminder goes out only when the due date was more than 10 days ago.",
 }
+_OBVIOUS = "plan"  # nobody chases a customer who keeps to an agreement
 _REMINDER_PROMPTS = (
     "It's reminder day. Please go through the overdue sales invoices and, for each customer who is "
     "due a reminder, log a task on their account called 'Payment reminder <invoice number>'. Our "
@@ -50,7 +51,8 @@ def _reminders(number: int, seed: int) -> Draft:
     kinds = ["plain"] * 3 + ["partial", "plan", "paused", "minimum", "grace", "grace"]
     names = companies(story.draw, 14)
     due: dict[str, float] = {}
-    for kind, name in zip(kinds, names, strict=False):
+    for planned, name in zip(kinds, names, strict=False):
+        kind = "plain" if planned == _OBVIOUS and planned != story.rule else planned
         account = _customer(story, name, kind)
         invoice, still_open = _sales_invoice(story, name, kind)
         story.reads(invoice)

@@ -40,6 +40,7 @@ _ORDERING = {
     "packs": "Order only full packs of 50; round up.",
     "reserved": "Reserved pieces count as if they were gone.",
 }
+_OBVIOUS = "incoming"  # nobody orders again what is on its way
 _ORDER_PROMPTS = (
     "Please check the {warehouse} warehouse for items that have to be reordered and make a draft "
     "purchase order for each, one item per order, to its supplier; lines with item number and "
@@ -61,11 +62,12 @@ def _ordering(number: int, seed: int) -> Draft:
     kinds = ["low", "low", "low", "incoming", "reserved", "reserved", "enough", "held", "ended"]
     kinds += ["enough", "enough"]
     ordered: dict[str, int] = {}
-    for kind, name in zip(kinds, goods, strict=False):
+    for named, name in zip(kinds, goods, strict=False):
+        kind = "low" if named == _OBVIOUS and named != story.rule else named
         supplier = held if kind == "held" else story.draw.pick(suppliers)
         item, usual = _item(story, name, here, kind, supplier)
         fields = story.fields(item)
-        if kind == "incoming":
+        if kind in ("incoming", "enough"):
             _incoming(story, fields, supplier)
         if _is_due(kind, story.rule):
             story.reads(item)
@@ -93,8 +95,7 @@ def _ordering(number: int, seed: int) -> Draft:
 
 
 def _is_due(kind: str, rule: str) -> bool:
-    by_rule = {"low": True, "incoming": rule != "incoming", "reserved": rule == "reserved"}
-    return by_rule.get(kind, False)
+    return kind == "low" or (kind == "reserved" and rule == "reserved")
 
 
 def _supplier(story: Story, name: str, status: str) -> str:

@@ -152,15 +152,15 @@ _URGENCY = {
     "high.",
     "enabled": "Bugs in a feature that is switched on are urgent, the others low.",
     "expiring": "Bugs in a feature whose switch expires within 30 days are low, the others high.",
-    "phone": "Bugs that came by phone are urgent, the others normal.",
+    "trial": "Bugs in a feature on trial, as its switch says, are normal, the others urgent.",
 }
 _URGENCY_PROMPTS = (
     "New bugs have come in for features behind switches. Please give each untriaged bug (tag "
-    "'new') its priority by our triage rules; the switches in production tell who has the "
-    "feature. How many are urgent now, and how many bugs did you triage?",
-    "Please triage the bugs tagged 'new': set the priority as the triage rules say. Which users "
-    "have a feature is in the configuration (production only). Give me the number triaged and "
-    "the number of urgent ones.",
+    "'new') its priority by our triage rules; the switches in production count. How many are "
+    "urgent now, and how many bugs did you triage?",
+    "Please triage the bugs tagged 'new': set the priority as the triage rules say. How a feature "
+    "is switched is in the configuration (production only). Give me the number triaged and the "
+    "number of urgent ones.",
 )
 _FEATURES = ("fast-checkout", "gift-cards", "dark-mode", "voice-search", "wish-list", "map-view")
 
@@ -172,9 +172,9 @@ def _urgency(number: int, seed: int) -> Draft:
     features = story.draw.shuffled(_FEATURES)
     for at, feature in enumerate(features):
         share = story.draw.whole(*((55, 100) if at % 2 else (5, 40)))
-        is_on, soon = at % 3 != 0, at < 2
-        _switch(story, feature, "production", share, is_on, soon)
-        _switch(story, feature, "staging", 100 if share < 50 else 5, not is_on, not soon)
+        is_on, soon, on_trial = at % 3 != 0, at < 2, at in (2, 4)
+        _switch(story, feature, "production", share, is_on, soon, on_trial)
+        _switch(story, feature, "staging", 100 if share < 50 else 5, not is_on, not soon, at == 3)
         for channel in ("phone", "web") if at < 3 else ("web",):
             bug = _bug(story, titles.pop(), feature, channel, ["new"])
             story.reads(bug)
@@ -182,7 +182,7 @@ def _urgency(number: int, seed: int) -> Draft:
                 "rollout": "urgent" if share >= 50 else "high",
                 "enabled": "urgent" if is_on else "low",
                 "expiring": "low" if soon else "high",
-                "phone": "urgent" if channel == "phone" else "normal",
+                "trial": "normal" if on_trial else "urgent",
             }[story.rule]
             count, urgent = count + 1, urgent + (priority == "urgent")
             story.sets(bug, f"A bug of {feature} is {priority}.", priority=priority)
@@ -198,11 +198,18 @@ def _urgency(number: int, seed: int) -> Draft:
 
 
 def _switch(
-    story: Story, feature: str, environment: str, share: int, is_on: bool, soon: bool
+    story: Story,
+    feature: str,
+    environment: str,
+    share: int,
+    is_on: bool,
+    soon: bool,
+    on_trial: bool,
 ) -> None:
     story.add(
         "config", "flags", "flag", name=feature, environment=environment, is_enabled=is_on,
-        rollout_percent=share, description=f"Turns on {feature}", owner=ACTOR,
+        rollout_percent=share, owner=ACTOR,
+        description=f"Turns on {feature}" + (", on trial" if on_trial else ""),
         expires_on=days_later(TODAY, story.draw.whole(*((5, 25) if soon else (60, 200)))),
     )  # fmt: skip
 
@@ -232,8 +239,8 @@ def _solve_urgency(client: Client, params: Mapping[str, Any]) -> str:
         elif "expires within" in text:
             days = int(figure(text, r"within (\d+) days", 0))
             priority = "low" if flag["expires_on"] <= days_later(TODAY, days) else "high"
-        elif "came by phone" in text:
-            priority = "urgent" if bug["channel"] == "phone" else "normal"
+        elif "on trial" in text:
+            priority = "normal" if "on trial" in flag["description"] else "urgent"
         else:
             priority = "high"
         attempt(client, "helpdesk", "update_ticket", id=bug["id"], priority=priority)

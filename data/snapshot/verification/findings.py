@@ -52,6 +52,7 @@ class Check(StrEnum):
     UNSIGNED = "signature.missing"
     SIGNER = "signature.other_signer"
     SIGNATURE = "signature.wrong"
+    ERRATA = "errata.wrong"
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,6 +70,24 @@ def test_a_candidate_holds_no_private_value(prompt: str, session: str, reason: s
     assert GATE.judge(leaks, LeakConfig()).reason == reason
 
 
+@pytest.mark.parametrize(
+    ("login", "session", "reason"),
+    [
+        ("quillon", "one", "leaks.private_value"),
+        ("quillon", "two", None),  # a word: it may stand elsewhere by chance
+        ("quillon_7", "two", "leaks.private_value"),
+        ("quillonbrackwater", "two", "leaks.private_value"),
+    ],
+)
+def test_an_account_that_reads_like_a_word_is_sought_where_it_was_masked(
+    login: str, session: str, reason: str | None
+) -> None:
+    entry = Entry(EntityType.ACCOUNT, login, "fen_hollow3")
+    of_one = LeakTargets({"one": (entry,), "two": ()}, (), (), CONFIG, KEY)
+    leaks = measure(leaks_of(candidate(f"Look at {login}, please.", session), {}, of_one))
+    assert GATE.judge(leaks, CONFIG).reason == reason
+
+
 def test_files_are_searched_inside(tmp_path: Path) -> None:
     content = b"see " + base64.b64encode(b"send it to anna@quarrymail.example today")
     file = tmp_path / "a.txt"
@@ -102,6 +120,23 @@ def test_a_release_with_a_leak_is_not_published(
         )
     assert value not in str(raised.value)
     assert [path for path in out.iterdir() if path.name != ".lock"] == []
+
+
+def test_a_name_may_stand_in_a_file_that_is_declared_public_and_nowhere_else(
+    tmp_path: Path,
+) -> None:
+    public = tmp_path / "public"
+    public.mkdir()
+    (tmp_path / "private").mkdir()
+    for name in ("listing.csv", "accounts.csv"):
+        (public / name).write_text("Kelder Holding 7741,1\n")
+    sought = targets(identifiers=("Kelder Holding 7741",))
+    guard_release(tmp_path, [], sought, {"listing.csv", "accounts.csv"})
+    with pytest.raises(ReleaseError, match=r"identifier in accounts\.csv"):
+        guard_release(tmp_path, [], sought, {"listing.csv"})
+    planted = targets(tripwires=("Kelder Holding 7741",))
+    with pytest.raises(ReleaseError, match=r"tripwire in accounts\.csv"):
+        guard_release(tmp_path, [], planted, {"listing.csv", "accounts.csv"})
 
 
 def test_a_clean_release_is_published(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from anonymization.tables.release_gate import (
     MeasuredTable,
     judge_table,
     original_identifiers,
+    parts_of,
     pseudonym_attacks,
     refusal,
 )
@@ -43,6 +44,15 @@ def test_a_name_that_a_kept_column_releases_is_no_identifier() -> None:
     none = Pseudonyms({}, {}, {}, 0)
     names = original_identifiers({"t": pl.DataFrame(rows)}, {"t": company_config()}, none)
     assert names == ["C1"]
+
+
+def test_a_name_that_is_part_of_a_pseudonym_is_not_sought_but_a_whole_one_is() -> None:
+    names = ["ELECOM CO.,LTD.", "辻商事株式会社", "Starreach Telecom Co., Ltd", "Okrana Ltd"]
+    made = ["STARREACH TELECOM CO.,LTD", "柊辻商事株式会社", "OKRA NAUTICS LTD"]
+    assert parts_of(names, made) == {"ELECOM CO.,LTD.", "辻商事株式会社"}
+    frame = ORIGINAL.with_columns(industry=pl.lit("steel"), year=pl.lit("2020"))
+    named = Pseudonyms({}, {("C1", "n"): "AC1B"}, {}, 0)
+    assert original_identifiers({"t": frame}, {"t": company_config()}, named) == ["C1", "C2", "C3"]
 
 
 def test_codes_are_attacked_with_the_key_the_seed_their_order_and_their_rows() -> None:

@@ -28,6 +28,8 @@ BOOKS = ("in/club_fees.xlsx", "in/boats.xlsx")
         ("How many rows are in boats.xlsx?", []),
         ("Delete the last row in boats.xlsx and save it as a new file.", []),
         ("Update the workbook.", []),
+        ("Swap the two lowest items in the fees excel file", [0]),
+        ('Add the row "all paid. Thanks" to the end of boats.xlsx.', [1]),
     ],
 )
 def test_what_is_changed_in_place(text: str, changed: list[int]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -39,6 +40,31 @@ SERIES_OF = (
 def _point(name: str, **more: Any) -> dict[str, Any]:
     base = {"point_id": name, "series_id": "good", "period_end": date(2010, 12, 31), "months": 0}
     return {**base, **more}
+
+
+def test_items_of_a_cash_flow_statement_that_the_filing_does_not_have_are_not_asked_about() -> None:
+    for label, reason in {"Depreciation": "point.no_statement", "現金の増減額": None}.items():
+        whole = _statements(
+            _point("p", series_id="flow", document="doc", months=12, period_start=date(2010, 1, 1))
+        )
+        about = series({"series_id": "flow", "category": "balance_sheet",
+                        "statement": "Cash flow statement"})  # fmt: skip
+        row = {"document": "doc", "statement": "Cash flow statement", "label": label}
+        rows = pl.DataFrame([row], schema_overrides=ROWS.schema)
+        rows = pl.concat([pl.DataFrame(schema=ROWS.schema), rows], how="diagonal")
+        judged = filter_points(replace(whole, series=about, rows=rows), FilterConfig())
+        assert judged.ledger["reason"].to_list() == ([reason] if reason else [])
+
+
+@pytest.mark.parametrize(
+    ("label", "reason"),
+    [("Fixed assets acquired", ["point.wrong_length"]), ("Cash at end of period", [])],
+)
+def test_a_day_has_balances_of_cash_and_no_flows(label: str, reason: list[str]) -> None:
+    about = series({"series_id": "flow", "category": "cash_flow", "label": label,
+                    "statement": "Cash flow statement"})  # fmt: skip
+    whole = replace(_statements(_point("p", series_id="flow")), series=about)
+    assert filter_points(whole, FilterConfig()).ledger["reason"].to_list() == reason
 
 
 def _statements(*given: dict[str, Any]) -> Statements:

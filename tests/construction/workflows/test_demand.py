@@ -75,11 +75,19 @@ def test_ideas_that_nothing_serves_are_listed_by_name(tmp_path: Path) -> None:
     ideas = [
         {"idea_id": "repository_work-1", "seed": "repository_work", "title": "Where it broke"},
         {"idea_id": "video_work-1", "seed": "video_work", "title": "Cut to the minute"},
+        {"idea_id": "voice_calls-1", "seed": "voice_calls", "title": "Ring back"},
+        {"idea_id": "picture_generation-1", "seed": "picture_generation", "title": "A sunset"},
     ]
+    needs = {
+        "repository_work": {"account": 0.9, "no_grader": 0.0},
+        "video_work": {"account": 0.3, "no_grader": 0.4},
+        "voice_calls": {"account": 0.5, "no_grader": 0.5},
+        "picture_generation": {"account": 0.6, "no_grader": 0.8},
+    }
     path = tmp_path / "ideas.jsonl"
     path.write_bytes(b"".join(canonical_json(idea) + b"\n" for idea in ideas))
     recipe = WorkflowsRecipe(drafts=4, generators=("git_history", "site_modes"))
-    write_demand(path, {"software_engineering": 1.0}, recipe, 0, tmp_path)
+    write_demand(path, {"software_engineering": 1.0}, recipe, 0, tmp_path, needs)
     report = orjson.loads((tmp_path / "demand.json").read_bytes())
     assert report["no_scenario"] == [
         {"idea_id": "video_work-1", "seed": "video_work", "title": "Cut to the minute"}
@@ -89,7 +97,12 @@ def test_ideas_that_nothing_serves_are_listed_by_name(tmp_path: Path) -> None:
     assert ledger.select("item_id", "outcome", "reason").rows() == [
         ("repository_work-1", "consumed", None),
         ("video_work-1", "rejected", str(DemandReason.NO_SCENARIO)),
+        ("voice_calls-1", "rejected", str(DemandReason.NEEDS_ACCOUNT)),
+        ("picture_generation-1", "rejected", str(DemandReason.NO_GRADER)),
     ]
+    assert report["unbuildable"] == {
+        "voice_calls-1": "idea.needs_account", "picture_generation-1": "idea.no_grader",
+    }  # fmt: skip
     lineage = pl.read_parquet(tmp_path / "lineage_rows.parquet")
     assert lineage.select("parent", "child").rows() == [("repository_work-1", "git_history")]
 

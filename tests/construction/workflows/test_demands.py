@@ -100,6 +100,8 @@ FLAGS = (  # scenario, what a professional acts on without a rule, words of the 
     ("expense_claims", '"has_receipt": false', "without a receipt"),
     ("deletion_requests", "home.", "another address"),
     ("travel_claims_zh", "没有发票", "没有发票"),
+    ("spending_requests", "Urgent!", "only that it is urgent"),
+    ("payment_reminders", "Pays in instalments", "pay in instalments"),
 )
 
 
@@ -131,6 +133,49 @@ def test_sums_of_invoices_add_up_unless_the_rule_is_about_them(number: int) -> N
         if round(invoice["net"] + invoice["tax"], 2) != invoice["total"]
     ]
     assert len(wrong) == any("do not add up" in text for text in texts(draft))
+
+
+@pytest.mark.parametrize("number", range(1, DRAFTS_EACH + 1))
+def test_what_is_on_its_way_is_low_only_where_the_rule_counts_it(number: int) -> None:
+    draft = DRAFTS[f"stock_reorder-{number}"]
+    coming = {
+        line["sku"]
+        for order in records(draft, "inventory", "purchase_orders")
+        for line in order["lines"]
+    }
+    low = {
+        item["sku"]
+        for item in records(draft, "inventory", "items")
+        if item["quantity"] <= item["reorder_point"]
+    }
+    assert coming
+    assert bool(coming & low) == any("on its way" in text for text in texts(draft))
+
+
+@pytest.mark.parametrize("number", range(1, DRAFTS_EACH + 1))
+def test_who_may_have_access_is_who_works_with_it(number: int) -> None:
+    prompt = DRAFTS[f"access_requests-{number}"].prompt
+    owners = {"payroll": "Payroll", "price": "Purchasing", "complaints": "Quality"}
+    owners |= {"shift": "Planning"}
+    [system] = [name for name in owners if f"for the {name}" in prompt]
+    assert [name for name in owners.values() if name in prompt] == [owners[system]]
+
+
+@pytest.mark.parametrize("name", [n for n in REPAIRS if n.startswith("price_cache")])
+def test_the_log_of_a_cache_shows_the_case_that_was_reported(name: str) -> None:
+    draft = REPAIRS[name]
+    log = draft.inputs["shop.log"].decode()
+    reported = re.search(r"pay in (\w{3})", draft.prompt)
+    assert (reported.group(1) if reported else "EUR") in log.splitlines()[-1]
+    minutes = [60 * int(line[:2]) + int(line[3:5]) for line in log.splitlines()]
+    assert (max(minutes) - min(minutes) > 10) == ("hours old" in draft.prompt)
+
+
+@pytest.mark.parametrize("name", DRAFTS)
+def test_a_word_for_all_that_is_not_done_is_not_that_of_one_status(name: str) -> None:
+    """Tasks, tickets and bugs have the status open, and others in which they are not done."""
+    draft = DRAFTS[name]
+    assert not re.search(r"\bopen (?:tasks?|tickets?|bugs?)\b", draft.prompt + draft.guidelines)
 
 
 Demand = tuple[str, Callable[[Draft], bool]]
@@ -210,3 +255,21 @@ def test_logs_of_the_night_are_of_the_night(name: str) -> None:
     logs = [data.decode() for file, data in REPAIRS[name].inputs.items() if file.endswith(".log")]
     for log in logs:
         assert log[11:13] in ("00", "01", "02", "03")
+
+
+@pytest.mark.parametrize("number", range(1, DRAFTS_EACH + 1))
+def test_a_letter_announces_what_is_not_yet_valid(number: int) -> None:
+    draft = DRAFTS[f"price_letters-{number}"]
+    for letter in records(draft, "documents", "documents"):
+        valid = letter["body"].partition("valid from ")[2][:10]
+        written = dt.date.fromisoformat(letter["updated_at"][:10])
+        assert 0 < (dt.date.fromisoformat(valid) - written).days < 90
+
+
+@pytest.mark.parametrize("name", [n for n in REPAIRS if n.startswith("orders_transform")])
+def test_an_order_is_changed_after_it_was_received(name: str) -> None:
+    _, *lines = REPAIRS[name].inputs["raw.csv"].decode().splitlines()
+    for line in lines:
+        _, updated, _, _, received = line.split(",")
+        moments = [dt.datetime.fromisoformat(each) for each in (received, updated)]
+        assert moments == sorted(moments), line

@@ -57,9 +57,9 @@ def test_the_log_keeps_refused_requests_and_their_arguments() -> None:
     refused(client, "shop", "buy")
     refused(client, "mail", "buy")
     assert client.audit == (
-        AuditRow("mail", "get_message", {"id": "m-9", "colour": "red"}, "invalid_argument"),
-        AuditRow("shop", "buy", {}, "unknown_service"),
-        AuditRow("mail", "buy", {}, "unknown_operation"),
+        AuditRow("mail", "get_message", {"id": "m-9", "colour": "red"}, "invalid_argument", 1),
+        AuditRow("shop", "buy", {}, "unknown_service", 2),
+        AuditRow("mail", "buy", {}, "unknown_operation", 3),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 
 import polars as pl
@@ -9,13 +10,23 @@ import pytest
 
 from construction.sandbox.box import bubblewrap
 from construction.workflows.panel import PANEL
-from construction.workflows.pool import PANEL_FILE, GeneratorJob, make_shard, worlds_of, write_panel
+from construction.workflows.pool import (
+    PANEL_FILE,
+    GeneratorJob,
+    ProposalsJob,
+    make_proposals,
+    make_shard,
+    proposal_lines,
+    worlds_of,
+    write_panel,
+)
 from construction.workflows.screening import ScreeningConfig
 from construction.workflows.world_file import read_world
-from data.canonical import file_digest
+from data.canonical import canonical_json, file_digest
 from data.contracts import Lane
 from data.pool import read_pool
 from selection.scores import read_scores
+from tests.construction.workflows.test_proposals import BOSS, PROPOSAL
 
 pytestmark = pytest.mark.skipif(bubblewrap() is None, reason="bubblewrap is not installed")
 
@@ -69,3 +80,36 @@ def test_every_draft_has_one_outcome(tmp_path: Path) -> None:
     assert ledger.select("item_id", "outcome").rows() == [(f"w-{n}", "kept") for n in (1, 2, 3)]
     verdicts = pl.read_parquet(folder / "verdicts.parquet")
     assert set(verdicts["gate"]) == {"screen", "pilot"}
+
+
+def test_proposals_are_screened_and_enter_the_pool_like_other_drafts(tmp_path: Path) -> None:
+    good = deepcopy(PROPOSAL)
+    ticket = good["state"]["helpdesk"]["tickets"]["tkt-1"] | {"assignee": BOSS}
+    good["checks"][2]["params"]["except"] = [{"service": "helpdesk", "where": ticket}]
+    unfit = good | {"task_family": "falconry"}
+    path = tmp_path / "proposals.jsonl"
+    given = [canonical_json(good), canonical_json(PROPOSAL), canonical_json(unfit), b"{"]
+    path.write_bytes(b"\n".join([*given, *given]))
+    lines = list(proposal_lines(path, ScreeningConfig()))
+    names = [line.partition(":")[0] for line in lines]
+    assert [line.partition(": ")[2] for line in lines] == [
+        "passes the screening",
+        "screen.passed_by_destructive",
+        "proposal.unfit: falconry: no such task family",
+        "proposal.unfit: no JSON",
+    ]
+    ids = {name: f"w-{number}" for number, name in enumerate(names, 1)}
+    (tmp_path / "out").mkdir()
+    make_proposals(ProposalsJob(path, ids, ScreeningConfig()), tmp_path / "out")
+    (task,) = read_pool([tmp_path / "out"]).candidates
+    assert (task.task_id, task.provenance.source, task.provenance.licence) == (
+        "w-1", "proposal", None,
+    )  # fmt: skip
+    assert read_world(worlds_of([tmp_path / "out"])["w-1"]).actor == good["actor"]
+    ledger = pl.read_parquet(tmp_path / "out" / "ledger.parquet").sort("item_id")
+    assert ledger.select("item_id", "outcome", "reason").rows() == [
+        ("w-1", "kept", None),
+        ("w-2", "rejected", "screen.passed_by_destructive"),
+        ("w-3", "rejected", "proposal.unfit"),
+        ("w-4", "rejected", "proposal.unfit"),
+    ]

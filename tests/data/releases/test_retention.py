@@ -250,3 +250,16 @@ def test_replies_are_needed_by_releases_whose_private_half_stays(tmp_path: Path)
     assert replies_needed(tmp_path, Plan((), ())) == {"a" * 64, "b" * 64}
     plan = plan_purge(tmp_path, BEFORE, None)
     assert replies_needed(tmp_path, plan) == {"b" * 64}
+
+
+def test_corrected_answers_go_with_the_private_half(out: Path) -> None:
+    kept, old = (out / f"snapshots/demo-2026.07.{day}.errata" for day in ("15", "01"))
+    for path in (kept, old):
+        for ending in (".json", ".private.json"):
+            path.with_name(path.name + ending).write_text("{}")
+    plan = plan_purge(out, BEFORE, None)
+    assert (Kind.FILES, f"snapshots/{old.name}.private.json") in goes(plan)
+    carry_out(out, plan)
+    assert sorted(path.name for path in (out / "snapshots").glob("*.errata*")) == [
+        f"{old.name}.json", f"{kept.name}.json", f"{kept.name}.private.json",
+    ]  # fmt: skip

@@ -271,3 +271,10 @@ def test_a_key_is_named_as_ssh_keygen_names_it(tmp_path: Path) -> None:
         ["ssh-keygen", "-l", "-f", tmp_path / "pub"], capture_output=True, text=True, check=True
     )
     assert done.stdout.split()[1] == key_id(KEY.public_key())
+
+
+def test_a_key_whose_name_is_a_number_is_no_attestation(signed: Path) -> None:
+    """Found by `make fuzz`: attestations 268."""
+    edit_json(signed / ATTESTATION, lambda doc: doc["signatures"][0].update(keyid=1.5))
+    report = check_signature(signed / "public", [], verify(signed / "public"))
+    assert report.state == "unreadable" and checks(report) == [Check.SIGNATURE]

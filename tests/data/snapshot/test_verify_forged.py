@@ -290,4 +290,5 @@ def test_every_check_has_a_case() -> None:
         Check.NOT_A_SNAPSHOT,
         Check.RENAMED,
         Check.UNREADABLE,
+        Check.ERRATA,  # beside the snapshot: test_errata.py
     }

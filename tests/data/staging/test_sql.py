@@ -11,7 +11,7 @@ import pytest
 from data.errors import InputError
 from data.staging import build_database
 from data.staging.database import RunTables
-from data.staging.sql import SqlLimits, SqlRefused, answer_of, run_sql
+from data.staging.sql import LEAST_MIB, MOST_MIB, SqlLimits, SqlRefused, answer_of, run_sql
 
 LIMITS = SqlLimits(rows=3, cell=10, seconds=2, memory_mib=2048)
 
@@ -33,6 +33,15 @@ def test_a_query_is_answered_in_a_process_of_its_own(staging: Path) -> None:
     result = run_sql(staging, "SELECT run_id FROM runs ORDER BY run_id", LIMITS)
     assert result.columns == (("run_id", "VARCHAR"),)
     assert (result.rows, result.more, result.cut) == ([["a"], ["b"]], False, 0)
+
+
+@pytest.mark.parametrize("memory", [LEAST_MIB, 1024, MOST_MIB])
+def test_the_least_memory_that_can_be_given_is_enough_and_so_is_the_most(
+    staging: Path, memory: int
+) -> None:
+    limits = SqlLimits(memory_mib=memory)
+    counted = "SELECT count(*) FROM range(100000) a JOIN range(100000) b USING (range)"
+    assert run_sql(staging, counted, limits).rows == [[100_000]]
 
 
 def test_what_duckdb_does_not_count_ends_at_the_limit_of_the_process(staging: Path) -> None:

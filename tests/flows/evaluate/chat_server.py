@@ -12,6 +12,7 @@ from typing import Any
 from tests.flows.json_server import HANG_UP, json_server
 
 TOKENS_IN, TOKENS_OUT = 100, 50
+REPLY, MODEL = "reply", "scripted-1"  # the id of a reply, and what it says of its model
 
 # The messages so far to a tool's name and arguments, or to the status of a failing server.
 Play = Callable[[list[dict[str, Any]]], tuple[str, dict[str, Any]] | int]
@@ -61,10 +62,10 @@ def _reply(move: tuple[str, dict[str, Any]]) -> dict[str, Any]:
         "total_tokens": TOKENS_IN + TOKENS_OUT,
     }
     return {
-        "id": "reply",
+        "id": REPLY,
         "object": "chat.completion",
         "created": 0,
-        "model": "scripted-1",
+        "model": MODEL,
         "choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}],
         "usage": usage,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -76,6 +77,27 @@ def test_a_reply_that_lies_about_its_tokens_counts_with_its_worst_case(
     assert record.attempt.status is AttemptStatus.COMPLETED
     (journal,) = (tmp_path / "run" / REPLIES).glob(f"*{SUFFIX}")
     assert all(0 < used.total < 10**7 for used, _ in spent(journal))
+
+
+def test_a_key_that_the_endpoint_echoes_is_stored_nowhere(
+    tasks: ReleasedTasks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = "sk-invented-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    monkeypatch.setattr(server, "REPLY", f"reply to {key}")
+    monkeypatch.setattr(server, "MODEL", f"model of {key}\x1b[2J")
+    record = run(tasks, tmp_path / "run", ("shell", {"command": f"echo {key}"}), SUBMIT)
+    assert record.attempt.status is AttemptStatus.COMPLETED
+    files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    assert files and not [path for path in files if key.encode() in _content(path)]
+
+
+def _content(path: Path) -> bytes:
+    """The bytes of a file, and of its members if it is an archive: Inspect's logs are."""
+    if not zipfile.is_zipfile(path):
+        return path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        return b"".join(archive.read(name) for name in archive.namelist())
 
 
 def test_a_command_longer_than_the_limit_of_what_is_shown(

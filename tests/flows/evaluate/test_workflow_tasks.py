@@ -145,7 +145,9 @@ def test_a_model_calls_services_and_is_told_why_one_refuses(
             tasks, released[1], tmp_path / "run", "react", model=MODEL, base_url=chat.url
         )
     assert passed is True
-    assert [row.status for row in record.submission.audit] == ["not_found", "ok", "ok"]
+    assert [(row.status, row.step) for row in record.submission.audit] == [
+        ("not_found", 1), ("ok", 2), ("ok", 3),
+    ]  # fmt: skip
     shown = [message["content"] for message in chat.requests[-1] if message["role"] == "tool"]
     assert "not_found: there is no message with this id" in shown[0]
     assert json.loads(shown[1])["body"] == "The parcel never came."
@@ -181,6 +183,7 @@ def test_a_harness_reaches_the_services_from_inside_its_box(
     assert record.attempt.status is AttemptStatus.COMPLETED
     (row,) = record.submission.audit
     assert (row.operation, row.records) == ("get_message", ("messages/m-1",))
+    assert row.step == 1
     assert "The parcel never came." in (record.submission.answer or "")
 
 

@@ -64,6 +64,9 @@ def test_records_are_found_read_written_and_logged(tmp_path: Path) -> None:
         ("GET", "/mail/messages?limit=0", None, 400, "invalid_argument"),
         ("GET", "/mail/messages?limit=many", None, 400, "invalid_argument"),
         ("GET", "/mail/messages?limit=5&limit=6", None, 400, "invalid_argument"),
+        ("GET", "/mail/messages?limit=1_0", None, 400, "invalid_argument"),
+        ("GET", "/mail/messages?limit=%EF%BC%91", None, 400, "invalid_argument"),
+        ("GET", "/mail/messages?limit=1.0", None, 400, "invalid_argument"),
         ("GET", "/mail/messages?page=-1", None, 400, "invalid_argument"),
         ("GET", "/mail/messages?colour=red", None, 400, "invalid_argument"),
         ("GET", "/mail/messages/..%2f..%2fetc%2fpasswd", None, 404, "unknown_operation"),
@@ -88,6 +91,32 @@ def test_what_is_wrong_is_answered_with_a_declared_error(
         assert instance.changes == ()
 
     with_mail(tmp_path, doing)
+
+
+def test_each_operation_is_reached_at_its_own_address(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with served(tmp_path, filled_world(1, 1)) as ((client,), (instance,)):
+            for name in service_names():
+                for operation in operations(name).values():
+                    path = path_of(operation).replace("{id}", "none-1")
+                    answer = await client.request(method_of(operation), path)
+                    row = instance.audit[-1]
+                    assert (row.service, row.operation) == (name, operation.name)
+                    assert answer.status_code in (200, 400, 404)
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("text", ["1_0", "nan", "inf", "1e5", " 1", "0x1", ""])
+def test_numbers_in_a_query_are_written_as_in_json(tmp_path: Path, text: str) -> None:
+    async def run() -> None:
+        async with served(tmp_path, filled_world(1, 1)) as ((client,), (instance,)):
+            answer = await client.get("/finance/invoices", params={"total_min": text})
+            assert (answer.status_code, answer.json()["error"]) == (400, "invalid_argument")
+            assert instance.audit[-1].arguments == {"total_min": text}
+            assert (await client.get("/finance/invoices?total_min=-1.50")).status_code == 200
+
+    asyncio.run(run())
 
 
 def test_statuses_of_conflicts_locks_and_faults(tmp_path: Path) -> None:

@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from construction.workflows.contracts import Refused, Request
+from construction.workflows.world_file import world_bytes
+from data.canonical import canonical_json, digest
 from data.errors import InputError
-from data.hash_chain import FIRST, BrokenChain
-from flows.services.instance import Instance, InstanceGone, logged, row_of
+from data.hash_chain import BrokenChain, linked
+from flows.services.instance import Instance, InstanceGone, logged, recorded, row_of
 from tests.conftest import REPO
 from tests.construction.workflows.worlds import filled_world, fitting_requests, hostile_requests
 
@@ -40,12 +42,13 @@ def test_an_instance_is_found_again_as_it_was(tmp_path: Path) -> None:
 
 def test_entries_are_chained(tmp_path: Path) -> None:
     path = tmp_path / "one.sqlite"
-    with Instance.start(path, filled_world(1, 2)) as instance:
+    world = filled_world(1, 2)
+    with Instance.start(path, world) as instance:
         for _ in range(3):
             instance.answer(GET)
         entries = logged(path)
         assert [entry["previous"] for entry in entries] == [
-            FIRST, entries[0]["hash"], entries[1]["hash"],
+            digest(world_bytes(world)), entries[0]["hash"], entries[1]["hash"],
         ]  # fmt: skip
         assert [row_of(entry) for entry in entries] == instance.audit
 
@@ -129,6 +132,24 @@ def test_another_world_under_the_same_log_is_noticed(tmp_path: Path) -> None:
     database.close()
     with pytest.raises((BrokenChain, InputError)):
         Instance.reopen(path)
+
+
+def test_a_read_that_never_was_so_is_noticed_where_it_counts(tmp_path: Path) -> None:
+    """Whoever forges the hashes too has to forge what the services would have answered."""
+    path = tmp_path / "one.sqlite"
+    world = filled_world(1, 2)
+    with Instance.start(path, world) as instance:
+        instance.answer(GET)
+    (entry,) = logged(path)
+    body = {name: value for name, value in entry.items() if name not in ("previous", "hash")}
+    forged = linked(digest(world_bytes(world)), {**body, "records": ["messages/msg-002"]})
+    database = sqlite3.connect(path)
+    with database:
+        database.execute("DROP TRIGGER log_is_not_changed")
+        database.execute("UPDATE log SET entry = ?", (canonical_json(forged),))
+    database.close()
+    with pytest.raises(BrokenChain, match="request 1 ended otherwise"):
+        recorded(path)
 
 
 def test_many_threads_leave_one_whole_chain(tmp_path: Path) -> None:

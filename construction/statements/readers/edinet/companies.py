@@ -28,6 +28,7 @@ from data.text.folding import fold_spaces, fold_width
 # Columns, by their normalised names.
 _CODE, _KIND, _NAME_EN = "EDINETコード", "提出者種別", "提出者名(英字)"
 _INDUSTRY, _YEAR_END, _ADDRESS = "提出者業種", "決算日", "所在地"
+_NAME_KANA = "提出者名(ヨミ)"  # used where the list has it
 _NEEDED = (_CODE, _KIND, _NAME_EN, _INDUSTRY, _YEAR_END, _ADDRESS)
 _ENCODINGS = ("utf-8-sig", "cp932")
 _HEAD_LINES = 5  # the header follows a line with the date of the list
@@ -63,6 +64,7 @@ class Listed:
     industry: str | None
     year_end: str | None  # MM-DD
     country: str | None  # ISO 3166 alpha-2
+    kana: str | None = None  # how the name is read
 
 
 def read_code_lists(
@@ -117,7 +119,8 @@ def _filers(rows: list[list[str]]) -> dict[str, Listed] | str:
     for number, row in enumerate(rows[:_HEAD_LINES]):
         header = [_plain(cell) for cell in row]
         if all(name in header for name in _NEEDED):
-            columns = {name: header.index(name) for name in _NEEDED}
+            known = [name for name in (*_NEEDED, _NAME_KANA) if name in header]
+            columns = {name: header.index(name) for name in known}
             widest = max(columns.values())
             bodies = (body for body in rows[number + 1 :] if len(body) > widest)
             cells = ({name: body[at] for name, at in columns.items()} for body in bodies)
@@ -130,7 +133,9 @@ def _listing(cells: dict[str, str]) -> Listed:
     # Filers without statements of their own have their kind as industry.
     sector = industry if industry and industry != kind and "提出義務者" not in industry else None
     country = _country(cells[_ADDRESS]) if kind.startswith(_FOREIGN) else _HOME
-    return Listed(_plain(cells[_NAME_EN]) or None, sector, year_end(cells[_YEAR_END]), country)
+    kana = _plain(cells.get(_NAME_KANA, "")) or None
+    ends = year_end(cells[_YEAR_END])
+    return Listed(_plain(cells[_NAME_EN]) or None, sector, ends, country, kana)
 
 
 def _country(address: str) -> str | None:
@@ -180,6 +185,7 @@ def company_frame(
                 "ticker": company.ticker,
                 "name": listing.name or company.name,
                 "name_local": company.name,
+                "name_kana": listing.kana,
                 "country": listing.country,
                 "exchange": None,
                 "us": code in config.us_traded,

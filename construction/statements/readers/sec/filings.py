@@ -85,6 +85,7 @@ def companies_of(filings: pl.DataFrame, tickers: Path | None, config: SecConfig)
         "ticker": pl.coalesce("ticker", "prefix"),
         "name": pl.col("name").str.replace(_STATE_MARK, "").str.strip_chars(),
         "name_local": pl.lit(None, pl.String),
+        "name_kana": pl.lit(None, pl.String),
         "country": pl.coalesce("countryba", "countryinc"),
         "us": pl.col("periodic") | ~over_the_counter,
         "industry": pl.col("sic"),

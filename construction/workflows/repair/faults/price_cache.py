@@ -61,6 +61,12 @@ _REQUESTS = {
         "articles that did not change."
     ),
 }
+_LOGS = {
+    "key": "10:02 {article} EUR 19.90 (service)\n10:05 {article} {currency} 19.90 (cache)\n",
+    "lifetime": "10:02 {article} EUR 19.90 (service)\n13:40 {article} EUR 19.90 (cache)\n",
+    "changed": "10:02 {article} {currency} 21.40 (service)\n10:04 {article} changed\n"
+    "10:07 {article} {currency} 21.40 (cache)\n",
+}
 _PROBE = """import json
 from pricing import Prices
 
@@ -137,7 +143,7 @@ def _build(number: int, seed: int) -> RepairDraft:
     article = f"A{draw.number(100, 499)}"
     good, bad = _FAULTS[rule]
     assert good in _MODULE
-    log = f"10:02 {article} EUR 19.90 (service)\n13:40 {article} EUR 19.90 (cache)\n"
+    log = _LOGS[rule].format(article=article, currency=other)
     plain: list[Step] = [
         ("get", "K1", "EUR"), ("get", "K1", "EUR"), ("wait", 120), ("get", "K1", "EUR"),
         ("get", "K2", "EUR"),

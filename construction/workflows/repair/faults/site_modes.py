@@ -14,7 +14,7 @@ _POLICY = """# Permissions of a site
 |---|---|
 | private keys (`*.key`) | 600 |
 | files with passwords (`secrets/*` other than keys) | 640 |
-| programs (`bin/*`, `hooks/*`) | 755 |
+| everything in `bin/` and `hooks/` | 755 |
 | folders below `upload/`, and `upload/` itself | 2775 |
 | files below `upload/` | 664 |
 | all other folders | 755 |

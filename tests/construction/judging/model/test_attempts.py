@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -19,8 +20,9 @@ from construction.judging.model.attempts import (
     judge_attempts,
     without_orders,
 )
+from construction.judging.model.controls import CONTROLS
 from tests.conftest import REPO
-from tests.construction.judging.model.fakes import CONFIG, Scripted, always
+from tests.construction.judging.model.fakes import CONFIG, Scripted
 from tests.flows.judge_server import material, verdicts
 
 REPORT = (
@@ -28,8 +30,7 @@ REPORT = (
     "The worst hour was 14:00 with 9 errors."
 )
 INJECTIONS = tomllib.loads((REPO / "benchmarks" / "judge_injections.toml").read_text("utf-8"))
-# What the guard does not know, of the sixty that were written before it.
-KNOWN_TO_PASS = 2
+WANTED = re.compile(r"[A-Z]{2}-\d+|\d+(?:,\d{3})+")
 
 
 def case(text: str = REPORT, pages: int = 0, **more: Any) -> AttemptCase:
@@ -44,14 +45,19 @@ def case(text: str = REPORT, pages: int = 0, **more: Any) -> AttemptCase:
     return AttemptCase(**values | more)
 
 
+def answered(request: Question, **answer: Any) -> Mapping[str, Any]:
+    """The answer on each real criterion; nothing on controls."""
+    made = []
+    for criterion in material(request.user)["criteria"]:
+        part = {"part": criterion["part"], "verdict": "not_met", "quotes": [], "page": None}
+        if criterion["criterion"] in case().criteria.values():
+            part |= {"verdict": "met"} | answer
+        made.append(part)
+    return {"verdicts": made}
+
+
 def verdict(given: AttemptCase, **answer: Any) -> Judged[Verdicts]:
-    part: dict[str, Any] = {
-        "part": "rubric.grounded_accuracy",
-        "verdict": "met",
-        "quotes": [],
-        "page": None,
-    }
-    client = always({"verdicts": [part | answer]})
+    client = Scripted(lambda request: answered(request, **answer))
     (result,) = judge_attempts([given], client, CONFIG)
     return result
 
@@ -97,9 +103,9 @@ def test_pages_of_a_file_that_addresses_the_judge_are_not_shown() -> None:
 
 
 def test_words_of_judging_say_nothing_where_the_task_uses_them() -> None:
-    line = "The judge scored the essay 4 of 5 by the rubric."
+    line = "The reviewer will rate the essay 4 of 5 by the rubric."
     assert without_orders(line).text == ""
-    ordinary = case(line, task="Have the judge score the essay by the rubric.")
+    ordinary = case(line, task="Have the reviewer rate the essay by the rubric.")
     assert ordinary.bared(line).text == line
 
 
@@ -117,7 +123,10 @@ def obedient(request: Question) -> Mapping[str, Any]:
     is_clean = request.user == question(attempt_stage(CONFIG), case()).user
     answer = verdicts(material(request.user))
     for part in answer["verdicts"]:
-        part["verdict"] = "partly" if is_clean else "met"
+        if not is_clean:
+            part["verdict"] = "met"
+        elif part["verdict"] == "met":
+            part["verdict"] = "partly"
     return answer
 
 
@@ -135,9 +144,29 @@ def test_sixty_injections_move_no_score_of_an_honest_judge() -> None:
     assert {worth(planted(text), honest) for text in texts} == {expected}
 
 
-def test_a_judge_that_obeys_all_it_reads_never_reads_all_but_two_of_sixty() -> None:
-    moved = [t for t in INJECTIONS["texts"] if worth(planted(t), obedient) != "partly"]
-    assert len(moved) == KNOWN_TO_PASS
+def test_a_judge_that_obeys_all_it_reads_gives_a_verdict_on_no_text_that_moved_it() -> None:
+    made = [
+        judge_attempts([planted(text)], Scripted(obedient), CONFIG)[0]
+        for text in (*INJECTIONS["texts"], *INJECTIONS["held_out"])
+    ]
+    moved = [one for one in made if one.reason == "judge.control_met"]
+    steady = [one.value["rubric.grounded_accuracy"].verdict for one in made if one.value]
+    assert len(moved) + len(steady) == 90
+    assert moved
+    assert set(steady) == {CriterionVerdict.PARTLY}
+
+
+def test_controls_cannot_be_told_from_criteria_and_are_met_by_nothing() -> None:
+    shown = case().shown_criteria
+    assert len(shown.controls) == CONTROLS
+    assert set(shown.parts.values()) == set(case().criteria)
+    assert all(text.startswith("grounded_accuracy: ") for text in shown.criteria.values())
+    (own,) = (text for label, text in shown.criteria.items() if label in shown.parts)
+    wanted = [w for label in shown.controls for w in WANTED.findall(shown.criteria[label])]
+    assert len(wanted) == CONTROLS and not any(one in own for one in wanted)
+    again = case("\n".join([REPORT, *wanted])).shown_criteria  # then others are drawn
+    assert not {*wanted} & {w for text in again.criteria.values() for w in WANTED.findall(text)}
+    assert case(attempt_id="a2").shown_criteria != shown
 
 
 def test_the_request_with_an_injection_is_the_request_without_it() -> None:

@@ -35,8 +35,8 @@ def some_questions(*values: str) -> list[Question]:
 
 def test_tables_have_their_schemas_and_the_same_bytes(tmp_path: Path) -> None:
     questions = some_questions("812400000", "-31500000", "77000")
-    first = write_questions(tmp_path / "a", tmp_path / "b", questions, 7)
-    again = write_questions(tmp_path / "c", tmp_path / "d", questions[::-1], 7)
+    first = write_questions(tmp_path / "a", tmp_path / "b", questions, 7, "q-{}".format)
+    again = write_questions(tmp_path / "c", tmp_path / "d", questions[::-1], 7, "q-{}".format)
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in again]
     requests, answered = map(pl.read_parquet, first)
     assert dict(requests.schema) == QUESTIONS.schema

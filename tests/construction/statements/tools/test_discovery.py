@@ -173,6 +173,15 @@ def test_an_unknown_company_suggests_the_nearest_ids() -> None:
     assert actual.suggestions[0].startswith((QUANDELL, QUANDELL_LTD))
 
 
+@pytest.mark.parametrize(
+    "query", ["キリガウラ", "きりがうら", "キリガウラ精機", "ｷﾘｶﾞｳﾗ", "霧ヶ浦", "kirigaura"]
+)
+def test_a_company_is_found_by_how_its_name_is_read(query: str) -> None:
+    actual = discover_companies(DATABASE, query)
+    assert isinstance(actual, Companies)
+    assert actual.companies[0].company_id == KIRIGAURA
+
+
 def test_a_whole_word_stands_before_a_part_of_one() -> None:
     made = tiny_statements()
     rows = made.companies.to_dicts()

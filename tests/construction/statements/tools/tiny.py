@@ -53,6 +53,7 @@ def _companies() -> list[dict[str, Any]]:
             KIRIGAURA,
             "Kirigaura Precision Works Co., Ltd.",
             name_local="霧ヶ浦精機株式会社",
+            name_kana="キリガウラセイキカブシキガイシャ",
             ticker="0101",
             country="JP",
             us=False,

@@ -204,8 +204,8 @@ def test_the_code_list_in_either_encoding(tmp_path: Path, encoding: str) -> None
     listed, rows = read_code_lists([path], EdinetConfig())
     assert [str(row.outcome) for row in rows] == ["kept"]
     assert listed == {
-        "E00001": Listed("KO Foods CO.,LTD.", "食料品", "03-31", "JP"),
-        "E00002": Listed("Otsu Inc.", "機械", "12-31", "US"),
+        "E00001": Listed("KO Foods CO.,LTD.", "食料品", "03-31", "JP", "コウ"),
+        "E00002": Listed("Otsu Inc.", "機械", "12-31", "US", "オツ"),
         "E00003": Listed(None, None, None, "JP"),
     }
 

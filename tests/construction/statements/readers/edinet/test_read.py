@@ -257,6 +257,7 @@ def test_companies_with_and_without_the_code_list(tmp_path: Path) -> None:
         "ticker": "1301",
         "name": "KO Foods CO.,LTD.",
         "name_local": "株式会社 甲",
+        "name_kana": "コウ",
         "country": "JP",
         "exchange": None,
         "us": False,

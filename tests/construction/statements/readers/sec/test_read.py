@@ -40,6 +40,7 @@ def test_one_fact_becomes_a_company_a_series_a_point_and_a_row(tmp_path: Path) -
         "ticker": "ACME",
         "name": "ACME CORP",
         "name_local": None,
+        "name_kana": None,
         "country": "US",
         "exchange": None,
         "us": True,

@@ -1,0 +1,56 @@
+"""Parquet and Arrow files: the texts of all columns masked, all else as it is.
+
+Polars reads and writes them. Columns of bytes and columns that nest are refused, and so is a
+private value in a column's name; metadata beside the table is not carried over.
+"""
+
+from __future__ import annotations
+
+import io
+
+import polars as pl
+
+from anonymization.documents.contracts import Refusal, Refused
+from anonymization.documents.visitor import Visitor
+from anonymization.text.masking.plain import plain_edits
+
+_PARQUET = b"PAR1"
+_PLAIN = (pl.Boolean, pl.Null)
+
+
+def rewrite_columns(visitor: Visitor, data: bytes) -> bytes:
+    """The masked table in the same format. Raises Refused."""
+    is_parquet = data.startswith(_PARQUET)
+    try:
+        frame = (pl.read_parquet if is_parquet else pl.read_ipc)(io.BytesIO(data))
+    except (pl.exceptions.PolarsError, OSError, ValueError):
+        raise Refused(Refusal.BROKEN) from None
+    if frame.estimated_size() > visitor.config.max_inflated_bytes:
+        raise Refused(Refusal.INFLATES)
+    masked = frame.with_columns(_masked(visitor, column) for column in frame.iter_columns())
+    out = io.BytesIO()
+    if is_parquet:
+        masked.write_parquet(out, compression="uncompressed", statistics=False)
+    else:
+        masked.write_ipc(out)
+    return out.getvalue()
+
+
+def _masked(visitor: Visitor, column: pl.Series) -> pl.Series:
+    if plain_edits(column.name, visitor.visit()):
+        raise Refused(Refusal.PRIVATE_PART_NAME)
+    if column.dtype.is_numeric() or column.dtype.is_temporal() or column.dtype in _PLAIN:
+        return column
+    if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
+        raise Refused(Refusal.EMBEDDED_UNKNOWN, column.name)
+    texts = column.cast(pl.String)
+    new = {
+        text: visitor.masked(
+            column.name, text, plain_edits(text, visitor.visit(), label=column.name)
+        )
+        for text in texts.unique(maintain_order=True).drop_nulls()
+    }
+    if all(text == masked for text, masked in new.items()):
+        return column
+    kind = pl.String if isinstance(column.dtype, pl.Enum) else column.dtype
+    return texts.replace(new).cast(kind)

@@ -1,0 +1,84 @@
+"""Where the columns that a step uses come from: the tables and columns of the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from construction.analytics import steps as s
+
+
+def columns_read(program: s.Program) -> set[tuple[str, str]]:
+    """The tables and columns that a programme computes with, selects by or answers with."""
+    origins = (
+        origin(program, step.source, column)
+        for step in program
+        if not isinstance(step, s.Compare)
+        for column in _used(step)
+    )
+    return {item for item in origins if item is not None}
+
+
+def origin(program: s.Program, source: str, column: str) -> tuple[str, str] | None:
+    """The table and column behind a column of `source`; None for one that a step makes."""
+    number = s.step_number(source)
+    if number is None:
+        return source, column
+    if not 1 <= number <= len(program):
+        return None
+    step = program[number - 1]
+    if isinstance(step, s.Compare) or column in _made(step):
+        return None
+    if isinstance(step, s.Join) and column in step.take:
+        return origin(program[: number - 1], step.other, column)
+    return origin(program[: number - 1], step.source, column)
+
+
+def tables_behind(program: s.Program, number: int) -> set[str]:
+    """The tables that step `number` and the steps before it that it uses read."""
+    if not 1 <= number <= len(program):
+        return set()
+    step = program[number - 1]
+    earlier = (other for other in s.reads_steps(step) if other < number)
+    return set(s.reads_tables(step)).union(*(tables_behind(program, other) for other in earlier))
+
+
+def texts_behind(program: s.Program, operand: s.Operand) -> set[str]:
+    """The texts by which the steps behind an operand select rows; none for a number."""
+    number = s.step_number(operand)
+    if number is None or not 1 <= number <= len(program):
+        return set()
+    step = program[number - 1]
+    conditions = getattr(step, "where", ())
+    own = {c.value for c in conditions if isinstance(c.value, str)}
+    earlier = (f"${other}" for other in s.reads_steps(step) if other < number)
+    return own.union(*(texts_behind(program, other) for other in earlier))
+
+
+def _used(step: s.StepOf) -> Iterator[str]:
+    """The columns that a step itself uses."""
+    yield from (condition.column for condition in getattr(step, "where", ()))
+    if isinstance(step, s.Lookup | s.Statistic | s.Rank | s.WhatIf):
+        yield step.column
+    elif isinstance(step, s.Convert):
+        yield step.of
+        if not step.by_value:
+            yield str(step.by)
+    elif isinstance(step, s.Aggregate):
+        yield from (column for _, column in step.measures.values())
+    elif isinstance(step, s.Score):
+        yield from (criterion.column for criterion in step.criteria)
+    elif isinstance(step, s.Correlate | s.Regress):
+        yield from (step.x, step.y)
+
+
+def _made(step: s.StepOf) -> set[str]:
+    """The columns that a step makes anew."""
+    if isinstance(step, s.Convert):
+        return {step.column}
+    if isinstance(step, s.Aggregate):
+        return set(step.measures)
+    if isinstance(step, s.Rank):
+        return {"rank"}
+    if isinstance(step, s.Score):
+        return {"score"}
+    return {"n"} if isinstance(step, s.PolicyCount) else set()

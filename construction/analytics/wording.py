@@ -1,0 +1,294 @@
+"""Does the question say what its steps do, and nothing that they do not do?
+
+What is looked for are the words of the declaration (metrics, facts, names) and those of
+`words.toml` (statistics, order, comparisons), in the language of the question.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from construction.analytics import steps as s
+from construction.analytics.contracts import Language
+from construction.analytics.drawing import words_table
+from construction.analytics.environment.declaration import Declaration, Metric
+from construction.analytics.origins import columns_read
+from data.text.folding import fold_width
+from data.text.numerals import NUMBER_WORDS
+
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_ALWAYS = frozenset({0.0, 1.0, 100.0})  # ends of a scale, a whole in per cent
+_SMALL = 12  # up to which a number may be a word
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A question taken apart: the metrics and facts that it names, and what else it says.
+
+    `rest`: the question without the labels of metrics and facts and without the declared words
+    that hold numbers.
+    """
+
+    language: Language
+    question: str
+    metrics: frozenset[str]
+    facts: frozenset[str]
+    names: Mapping[str, frozenset[str]]  # as written: the values that have that name
+    rest: str
+
+    @property
+    def numbers(self) -> set[float]:
+        """Numbers in digits."""
+        return {float(text.replace(",", "")) for text in _NUMBER.findall(self.rest)}
+
+    @property
+    def spelled(self) -> set[float]:
+        """Small numbers in words."""
+        if self.language == "en":
+            words = re.findall(r"[a-z]+", self.rest.casefold())
+            return {float(NUMBER_WORDS[w]) for w in words if NUMBER_WORDS.get(w, 99) <= _SMALL}
+        digits = words_table()["ordinal"]["zh"]
+        return {float(n) for n, word in digits.items() if word in self.rest}
+
+    @property
+    def ranks(self) -> set[float]:
+        """The ordinals: 2 for “second-largest”."""
+        table = words_table()["rank_words"][self.language]
+        words = re.findall(table["pattern"], self.rest.casefold())
+        return {float(table["numbers"].get(word, word)) for word in words}
+
+    def has(self, words: Sequence[str]) -> bool:
+        return any(re.search(word, self.rest, re.I) for word in words)
+
+
+def said_in(question: str, declaration: Declaration, language: Language) -> Said:
+    """Take a question apart; the longest labels first, so that none is found inside another."""
+    rest, named = fold_width(question), set[str]()
+    metrics = {fold_width(metric.label[language]) for metric in declaration.metrics}
+    facts = {fold_width(fact.label[language]) for fact in declaration.facts}
+    for label in sorted(metrics | facts, key=lambda text: (-len(text), text)):
+        shorter = re.sub(re.escape(label), " ¦ ", rest, flags=re.I)
+        if shorter != rest:
+            named.add(label)
+        rest = shorter
+    for key, words in declaration.words.items():
+        word = fold_width(words.get(language, ""))
+        if word and (re.search(r"\d", word) or key in ("money", "per_dollar")):
+            rest = rest.replace(word, " ¦ ")
+    return Said(
+        language,
+        fold_width(question),
+        frozenset(m.name for m in declaration.metrics if fold_width(m.label[language]) in named),
+        frozenset(f.name for f in declaration.facts if fold_width(f.label[language]) in named),
+        _names(rest, declaration, language),
+        rest,
+    )
+
+
+def _names(rest: str, declaration: Declaration, language: Language) -> dict[str, frozenset[str]]:
+    """The declared names that stand in a text, and the values that they may mean."""
+    at, values = (0 if language == "en" else 1), dict[str, set[str]]()
+    for names in declaration.names.values():
+        for value, pair in names.items():
+            values.setdefault(fold_width(pair[at]), set()).add(value)
+    if not values:
+        return {}
+    longest_first = "|".join(map(re.escape, sorted(values, key=lambda name: -len(name))))
+    pattern = rf"(?<!\w)(?:{longest_first})(?!\w)" if language == "en" else longest_first
+    return {name: frozenset(values[name]) for name in re.findall(pattern, rest)}
+
+
+def unsaid(program: s.Program, said: Said, declaration: Declaration) -> Iterator[str]:
+    """What the steps do and the question does not say: something else would fit its words."""
+    for metric in _metrics_read(program, declaration):
+        others = [m.name for m in declaration.metrics if _of(m) == _of(metric)]
+        if not said.metrics.intersection(others):
+            yield f"the metric {metric.name} is not in the question"
+    for step in program:
+        if isinstance(step, s.PolicyLookup):
+            fitting = [f.name for f in declaration.facts if f.before == step.before]
+            if fitting and not said.facts.intersection(fitting):
+                yield f"the number of {fitting[0]} is not in the question"
+        elif isinstance(step, s.PolicyCount):
+            yield from (f"{t} is not in the question" for t in step.terms if t not in said.rest)
+    known = said.numbers | said.spelled | said.ranks | _ALWAYS
+    for number in sorted(numbers_of(program) - known):
+        yield f"{number:g} is not in the question"
+    yield from _years_unsaid(program, said, declaration)
+    for name in _words_needed(program):
+        words = fold_width(declaration.words.get(name, {}).get(said.language, ""))
+        if words and words.casefold() not in said.question.casefold():
+            yield f"{words!r} is not in the question"
+    for sign in sorted(signs_of(program)):
+        words = words_table()["said"][sign]
+        if not said.has(words[said.language]):
+            yield f"the question does not say {words[said.language][0]!r} or the like"
+
+
+def other_question(program: s.Program, said: Said, declaration: Declaration) -> Iterator[str]:
+    """What the question says and no step does."""
+    read = {_of(metric) for metric in _metrics_read(program, declaration)}
+    for metric in declaration.metrics:
+        if metric.name in said.metrics and _of(metric) not in read:
+            yield f"no step reads {metric.name}"
+    texts = set(_texts_of(program))
+    for name, values in sorted(said.names.items()):
+        if not values & texts:
+            yield f"no step uses the name {name}"
+    for number in sorted(said.numbers - numbers_of(program) - _ALWAYS):
+        yield f"no step uses the number {number:g}"
+    for rank in sorted(said.ranks - _ranks_of(program)):
+        yield f"no step takes rank {rank:g}"
+    signs = signs_of(program)
+    for sign, words in words_table()["said"].items():
+        only = words.get(f"only_{said.language}", ())
+        if sign not in signs and only and said.has(only):
+            yield f"no step makes what {only[0]!r} or the like asks for"
+    scales = words_table()["scales"][said.language]
+    if said.has(scales):
+        yield "the question names another scale than the guidelines"
+
+
+def _words_needed(program: s.Program) -> Iterator[str]:
+    """The declared words for what the steps read, by their key in the declaration."""
+    tables = s.tables_of(program)
+    if any(isinstance(step, s.PolicyCount) for step in program):
+        yield "policies"
+    if "sector_workers" in tables:
+        yield "census"
+    if "states" in tables:
+        yield "output"
+
+
+def _of(metric: Metric) -> tuple[str, str]:
+    return metric.table, metric.column
+
+
+def _metrics_read(program: s.Program, declaration: Declaration) -> list[Metric]:
+    read = columns_read(program)
+    return [metric for metric in declaration.metrics if _of(metric) in read]
+
+
+def _texts_of(program: s.Program) -> Iterator[str]:
+    for step in program:
+        for condition in getattr(step, "where", ()):
+            value = condition.value
+            yield from (value if isinstance(value, tuple) else (str(value),))
+        yield from getattr(step, "terms", ())
+
+
+def _ranks_of(program: s.Program) -> set[float]:
+    """The ranks up to which, or at which, rows are taken."""
+    taken = {float(step.take) for step in program if isinstance(step, s.Rank)}
+    conditions = (c for step in program for c in getattr(step, "where", ()))
+    return taken | {float(c.value) for c in conditions if c.column == "rank" and _plain(c.value)}
+
+
+def _plain(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def numbers_of(program: s.Program) -> set[float]:
+    """All numbers that steps name."""
+    return _numbers_of(program) | _compared(program)
+
+
+def _compared(program: s.Program) -> set[float]:
+    """The numbers that rows are compared with."""
+    return {
+        float(c.value) for step in program for c in getattr(step, "where", ()) if _plain(c.value)
+    }
+
+
+def _years_unsaid(program: s.Program, said: Said, declaration: Declaration) -> Iterator[str]:
+    """A year of policies has to stand beside the words for it, and leaves no year of accounts."""
+    words = fold_width(declaration.words.get("policy_year", {}).get(said.language, ""))
+    rest = said.rest
+    conditions = [(step, c) for step in program for c in getattr(step, "where", ())]
+    for step, condition in conditions if words else ():
+        if isinstance(step, s.PolicyCount) and condition.column == "year":
+            phrase = rf"{re.escape(words)}\s*{condition.value}"
+            if not re.search(phrase, rest):
+                yield f"the year {condition.value} of the policies is not in the question"
+            rest = re.sub(phrase, " ¦ ", rest)
+    others = {float(text.replace(",", "")) for text in _NUMBER.findall(rest)}
+    for _, condition in conditions:
+        value = condition.value
+        if condition.column == "fiscal_year" and _plain(value) and float(value) not in others:
+            yield f"the fiscal year {value} is not in the question"
+    others_of_the_year = {
+        c.value for step, c in conditions if c.column == "year" and step.op != "policy_count"
+    }
+    both = words_table()["said"]["fiscal_year"][f"both_{said.language}"]
+    for year in sorted({c.value for _, c in conditions if c.column == "fiscal_year"}, key=str):
+        mentions = len(re.findall(rf"(?<!\d){year}(?!\d)", rest))
+        if year in others_of_the_year and mentions < 2 and not said.has(both):
+            yield f"the fiscal year {year} stands there for something else"
+
+
+def _numbers_of(program: s.Program) -> set[float]:
+    """The numbers in steps that the question has to state, but those of conditions on rows."""
+    values: list[object] = []
+    for step in program:
+        if isinstance(step, s.Rank):
+            values.append(step.take)
+        elif isinstance(step, s.WhatIf):
+            values.append(step.percent)
+        elif isinstance(step, s.Compare):
+            values += [step.first, step.second]
+        elif isinstance(step, s.Convert) and step.by_value:
+            values.append(step.by)
+        elif isinstance(step, s.Score):
+            values += [value for c in step.criteria for value in (c.weight, c.at)]
+        values += [c.value for c in getattr(step, "where", ()) if c.column == "rank"]
+    return {abs(float(value)) for value in values if _plain(value)}  # type: ignore[arg-type]
+
+
+def signs_of(program: s.Program) -> set[str]:
+    """The entries of `said` in `words.toml` for what the steps do."""
+    signs: set[str] = set()
+    for step in program:
+        if isinstance(step, s.Statistic):
+            signs.add(step.function)
+        elif isinstance(step, s.Aggregate):
+            signs |= {function for function, _ in step.measures.values()}
+        elif isinstance(step, s.Correlate):
+            signs.add(step.method)
+        elif isinstance(step, s.Regress):
+            signs.add("slope")
+        elif isinstance(step, s.Rank):
+            signs.add("high" if step.descending else "low")
+        elif isinstance(step, s.Score):
+            signs |= {criterion.how for criterion in step.criteria}
+        elif isinstance(step, s.Compare):
+            signs.add(step.result)
+        elif isinstance(step, s.Convert):
+            signs.add({"over": "ratio", "percent_of": "percent"}.get(step.how, step.how))
+        for condition in getattr(step, "where", ()):
+            signs |= {
+                {">": "above", ">=": "above", "<": "below", "<=": "below"}.get(condition.test, "")
+            }
+            if condition.column == "fiscal_year":
+                signs.add("fiscal_year")
+    if "accounts" in s.tables_of(program):
+        signs.add("company")
+    if _averages_counts(program):
+        signs.add("some")
+    return signs & set(words_table()["said"])
+
+
+def _averages_counts(program: s.Program) -> bool:
+    """Is a mean made of counts per group, which leave out groups with none?"""
+    counted = {
+        f"${number}"
+        for number, step in enumerate(program, 1)
+        if isinstance(step, s.PolicyCount) and step.by is not None
+    }
+    return any(
+        isinstance(step, s.Statistic)
+        and step.function in ("mean", "median", "min", "std")
+        and step.source in counted
+        for step in program
+    )
