@@ -18,7 +18,7 @@ from construction.grading.grade import grade
 from construction.grading.oracle import OracleError, computable, oracle
 from data.contracts.attempt import Submission
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=2)
 
 N_DEMO, N_REAL = 230, 500
 LEAST_WRONG, LEAST_KINDS, BAR = 3000, 10, 0.99
