@@ -222,8 +222,9 @@ def _amount(part: AnswerSpec) -> str:
 def _others(part: AnswerSpec) -> tuple[str, str]:
     """Two other values of the same order of magnitude."""
     value, quantum = Decimal(part.value), Decimal(1).scaleb(-(part.decimals or 0))
-    higher = (value * Decimal("1.17")).quantize(quantum) + 5 * quantum
-    lower = (value * Decimal("0.86")).quantize(quantum) - 7 * quantum
+    step = quantum if value >= 0 else -quantum  # away from the value, that none rounds back to it
+    higher = (value * Decimal("1.17")).quantize(quantum) + 5 * step
+    lower = (value * Decimal("0.86")).quantize(quantum) - 7 * step
     return f"{higher:,f}", f"{lower:,f}"
 
 

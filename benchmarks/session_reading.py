@@ -6,8 +6,9 @@ The releases were built from the blind half of `sessions-with-files` (120 labell
 recorded sessions, built as by `benchmarks.real_requests`), on whose texts no rule is written.
 `benchmarks.reading_packets` drew by the release's digest, first draw, what no earlier reading had
 before the rest; a release has fewer than 100 tasks, so all were read. Of the rejections 60 were
-drawn. The readers are two language models that had not seen the code. They saw what an agent sees,
-and the rubric and the rules. Scores: 0 cannot be done, 1 partly, 2 doable and gradable, 3 as good
+drawn. The readers are language models that had not seen the code, two for each set of packets, but
+for the rejections of the second reading, which one read. They saw what an agent sees, and the
+rubric and the rules. Scores: 0 cannot be done, 1 partly, 2 doable and gradable, 3 as good
 as a published benchmark's. Their sentences are not published, for they quote the tasks; the column
 `reason` names the class into which each was put afterwards, by hand below 2, and from 2 up
 `rubric_weak` where the sentence holds something against rubric or checks. The classes of the first
@@ -29,10 +30,11 @@ from benchmarks.report import table, write_result
 LABELS = Path(__file__).with_name("labels")
 # Of each reading its name, the commit, and the sheets of its readers, the last reading first.
 _READINGS = (
-    ("second", "a397702", ("i", "j"), ("k", "l")),
+    ("second", "a397702", ("s", "u"), ("t",)),
     ("first", "b9ecef3", ("a", "b"), ("c", "d")),
 )
 _SCORES, _GOOD, _BAR = range(4), 2, 0.8
+_PAIR = 2  # readers of the same packets, whose agreement is measured
 _MOST_WRONG = 3  # of the rejections, and as many with a wrong reason
 
 
@@ -83,6 +85,8 @@ def released_text(readers: Mapping[str, Mapping[int, Score]], bar: float = _BAR)
     """The part of the page on released tasks; `bar`: the share that scores 2 or more."""
     head = ("reader", "tasks", "score 2 or more", "bar", "score 0", "bar", "0", "1", "2", "3")
     text = table(head, [_scores_row(name, rows, bar) for name, rows in readers.items()])
+    if len(readers) < _PAIR:
+        return text + "\nWhat is held against the tasks:\n\n" + _classes(readers)
     first, second = readers.values()
     pairs = [(first[number].score, second[number].score) for number in sorted(first)]
     good = [[str(score >= _GOOD) for score in side] for side in zip(*pairs, strict=True)]
@@ -100,7 +104,8 @@ def _classes(
 ) -> str:
     """How often each reader's remarks are of each class, the commonest first."""
     counts = [Counter(row.reason for row in rows.values()) for rows in readers.values()]
-    reasons = sorted(counts[0] | counts[1], key=lambda key: (-counts[0][key] - counts[1][key], key))
+    whole = sum(counts, Counter[str]())
+    reasons = sorted(whole, key=lambda key: (-whole[key], key))
     rows = [[f"`{key}`", *(str(count[key]) for count in counts)] for key in reasons]
     return table(("class", *readers), rows)
 
@@ -124,9 +129,10 @@ def rejections_text(readers: Mapping[str, Mapping[int, Rejection]]) -> str:
     """The part of the page on rejections."""
     head = ("reader", "rejections", "wrong", "bar", "right, the reason wrong", "bar")
     text = table(head, list(_rejection_rows(readers)))
-    first, second = readers.values()
-    for title, key in (("rejection", "right"), ("reason", "reason_right")):
-        sides = [[str(getattr(row[n], key)) for n in sorted(first)] for row in (first, second)]
+    pair = list(readers.values()) if len(readers) == _PAIR else []
+    keys = (("rejection", "right"), ("reason", "reason_right")) if pair else ()
+    for title, key in keys:
+        sides = [[str(getattr(row[n], key)) for n in sorted(pair[0])] for row in pair]
         text += f"\nκ of the {title} being right: {_kappa(agreement(sides[0], sides[1]).kappa)}.\n"
     return text + "\nWhat is wrong with rejections or reasons:\n\n" + _classes(readers)
 

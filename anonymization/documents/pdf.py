@@ -85,19 +85,19 @@ def _content(data: bytes, visitor: Visitor) -> _Content:
         {
             value: new
             for text in page.texts
-            for value, new in _found(visitor, text, f"page {number}")
+            for value, new in _findings(visitor, text, f"page {number}")
         }
         for number, page in enumerate(pages, start=1)
     )
     rest = [
         pair
         for number, text in enumerate(others)
-        for pair in _found(visitor, text, f"text {number}")
+        for pair in _findings(visitor, text, f"text {number}")
     ]
     return _Content(pages, is_blind, values, any(values) or bool(rest))
 
 
-def _found(visitor: Visitor, text: str, part: str) -> list[tuple[str, str]]:
+def _findings(visitor: Visitor, text: str, part: str) -> list[tuple[str, str]]:
     edits = plain_edits(text, visitor.visit())
     visitor.record(part, edits)
     return [(text[edit.start : edit.end], edit.new) for edit in edits]

@@ -37,7 +37,7 @@ class _Piece:
 
     handle: pdfium.FPDF_PAGEOBJECT
     text: str
-    left: float
+    start: float
     bottom: float
 
     def is_copy_of(self, other: _Piece) -> bool:
@@ -45,7 +45,7 @@ class _Piece:
 
         PDFium reads a copy as empty.
         """
-        near = abs(self.left - other.left) < _NEAR and abs(self.bottom - other.bottom) < _NEAR
+        near = abs(self.start - other.start) < _NEAR and abs(self.bottom - other.bottom) < _NEAR
         return near and self.text.strip() in ("", other.text.strip())
 
 
@@ -163,20 +163,20 @@ def _remove(page: pypdfium2.PdfPage, piece: _Piece) -> None:
 
 def _width(handle: pdfium.FPDF_PAGEOBJECT) -> float:
     """The width of an object on its page, in points."""
-    left, _, right, _ = _bounds(handle)
-    return right - left
+    start, _, right, _ = _bounds(handle)
+    return right - start
 
 
 def _corner(handle: pdfium.FPDF_PAGEOBJECT) -> tuple[float, float]:
-    left, bottom, _, _ = _bounds(handle)
-    return left, bottom
+    start, bottom, _, _ = _bounds(handle)
+    return start, bottom
 
 
 def _bounds(handle: pdfium.FPDF_PAGEOBJECT) -> tuple[float, float, float, float]:
     sides = [ctypes.c_float() for _ in range(4)]
     pdfium.FPDFPageObj_GetBounds(handle, *map(ctypes.byref, sides))
-    left, bottom, right, top = (side.value for side in sides)
-    return left, bottom, right, top
+    start, bottom, right, top = (side.value for side in sides)
+    return start, bottom, right, top
 
 
 def _with_strings(data: bytes, mask: Mask) -> bytes:

@@ -26,6 +26,17 @@ _DELETES = re.compile(
     r"(?:files?|folders?|director(?:y|ies)|documents?))"
     r"(?: (?:from|in|under) (?:the |my )?[\w./~-]+(?: folder| directory)?)?[.!]?"
 )
+_READS = re.compile(
+    r"(?i)(?:(?:ok|okay|please|first|now|hi|hello|then|and|let['’]?s|so)[, ]+)*"
+    r"(?:read|look (?:at|over|through)|review|study|familiari[sz]e|understand|skim|"
+    r"go (?:over|through)|check out|load|open)\b|^(?:请)?(?:先)?(?:阅读|读|看|了解|熟悉)"
+)
+_FOLLOWS = re.compile(
+    r"(?i)\b(?:i['’]?ll|i will|i['’]?m going to|we['’]?ll|we will) (?:then )?(?:tell|give|explain|"
+    r"describe|share|ask|send|let you know|talk)\b[^.]{0,60}"
+    r"\b(?:tasks?|work|do|what|next|questions?|instructions?|plan|changes?|feature)\b"
+    r"|然后我(?:再|会)?告诉你|(?:接下来|之后|稍后)我(?:再|会)(?:告诉|给|说明|交代)"
+)
 _MOST = 20_000  # characters that are read
 
 
@@ -76,3 +87,12 @@ def _has(form: str, name: str) -> bool:
 
 def _words(name: str) -> re.Pattern[str]:
     return phrases_of("no_work.toml", name)
+
+
+def task_follows(sentences: Sequence[Reading]) -> bool:
+    """Is all that is ordered to read, and the task yet to come: "then I'll tell you the task"?"""
+    if not any(_FOLLOWS.search(item.text) for item in sentences):
+        return False
+    return all(
+        _READS.match(item.text) or _FOLLOWS.search(item.text) for item in sentences if item.demands
+    )

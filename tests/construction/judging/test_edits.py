@@ -41,6 +41,12 @@ def test_a_named_output_of_the_type_holds_the_change() -> None:
     assert changed_inputs("Sort boats.xlsx.", BOOKS, ["notes.md"]) == (BOOKS[1],)
 
 
+def test_beside_another_output_only_the_object_of_the_verb_is_changed() -> None:
+    text = "Compare the fees and flag every gap in boats.xlsx. Save the gaps as gaps.csv."
+    assert changed_inputs(text, BOOKS, ["gaps.csv"]) == ()
+    assert changed_inputs("Update the boats.xlsx.", BOOKS, ["gaps.csv"]) == (BOOKS[1],)
+
+
 def test_one_workbook_needs_no_name() -> None:
     assert changed_inputs("在表格里加一列。", BOOKS[:1], []) == BOOKS[:1]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from construction.mentions.named_files import output_files
 from construction.mentions.stand_ins import text_for
+from tests.construction.sessions.instances import said
 
 
 @pytest.mark.parametrize(
@@ -25,3 +27,9 @@ def test_a_text_stands_for_what_it_shows_or_says(
     path: str, at_hand: list[str], text: int | None
 ) -> None:
     assert text_for(path, at_hand) == (None if text is None else at_hand[text])
+
+
+def test_a_picture_for_which_a_text_stands_is_no_result() -> None:
+    instance = said("The menu is a photo, menu.jpeg. What does the soup cost?")
+    assert [mention.path for mention in output_files(instance, ["a.csv"])] == ["menu.jpeg"]
+    assert output_files(instance, ["ocr/menu_ocr.txt"]) == ()

@@ -217,8 +217,8 @@ def test_heads_of_columns_do_not_meet() -> None:
         if text.text in (day, "12 months to")
     ]
     assert len(heads) == 4
-    (left, _), (right, words) = min(heads), max(heads)
-    assert right - left > 8 * len(words)  # no letter of the font is wider than 8 on average
+    (first, _), (last, words) = min(heads), max(heads)
+    assert last - first > 8 * len(words)  # no letter of the font is wider than 8 on average
 
 
 def test_pictures_are_written_and_pngs_only_where_asked_for(tmp_path: Path) -> None:
