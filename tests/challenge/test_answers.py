@@ -8,6 +8,7 @@ import pytest
 
 from construction.statements.answers.check import check_answer
 from construction.statements.answers.contracts import GoldAnswer
+from tests.challenge.graded_answers import SETS, judged_cases
 from tests.challenge.harness import Case, load
 
 CASES = load("answers")
@@ -37,3 +38,25 @@ def test_cases_are_many_and_mixed() -> None:
     assert sum(case["hard"] for case in CASES) * 4 >= len(CASES)
     per_language = [sum(case["lang"] == language for case in CASES) for language in LANGUAGES]
     assert min(per_language) >= 20
+
+
+# Per set: wrong answers rejected, rejected with a fitting reason, right answers accepted.
+FIRST = {
+    "graded_answers": (299, 282, 142),
+    "graded_answers_2": (300, 287, 145),
+    "graded_answers_3": (298, 293, 145),
+}
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_no_worse_than_at_the_first_reading(name: str) -> None:
+    cases = list(judged_cases(name))
+    wrong = [case for case in cases if not case.is_right]
+    right = [case for case in cases if case.is_right]
+    assert (len(wrong), len(right)) == (300, 150)
+    read = (
+        sum(case.agrees for case in wrong),
+        sum(case.reason_fits for case in wrong),
+        sum(case.agrees for case in right),
+    )
+    assert all(now >= first for now, first in zip(read, FIRST[name], strict=True)), read

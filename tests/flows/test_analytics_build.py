@@ -25,7 +25,7 @@ from data.releases.tasks import read_tasks
 from data.staging import open_read_only
 from tests.flows.command import inline, inline_build
 
-pytestmark = pytest.mark.slow(seconds=60)
+pytestmark = pytest.mark.slow(seconds=2)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from data.errors import ConfigError
 from flows.environments import refuse_shared, source_digests, tables_recipe
 from tests.flows.command import inline
 
-pytestmark = pytest.mark.slow(seconds=20)
+pytestmark = pytest.mark.slow(seconds=1)
 
 
 @pytest.fixture(scope="module")

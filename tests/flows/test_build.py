@@ -14,7 +14,7 @@ from data.staging import open_read_only
 from tests.demo import Demo
 from tests.flows.command import benchmint, inline, inline_build, sums
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=1)
 
 
 def test_the_release_verifies(demo: Demo) -> None:
@@ -25,7 +25,7 @@ def test_the_release_verifies(demo: Demo) -> None:
     assert "the public half alone: verified" in alone.stdout
 
 
-@pytest.mark.slow(seconds=60)
+@pytest.mark.slow(seconds=25)
 def test_workers_and_input_order_do_not_change_a_byte(demo: Demo, tmp_path: Path) -> None:
     sessions = reversed(demo.sessions())
     result = inline_build(*demo.build(tmp_path, *sessions, "--workers", 3)[1:])

@@ -1,4 +1,4 @@
-"""The generated parts of the docs are those of the models, the pipeline and the gates."""
+"""The docs: generated parts, shown configurations, and links that lead somewhere."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from flows.docs import COMMON_FILE, configuration_page, page_with_tables, tables
 from flows.docs import SETTINGS_PAGE as PAGE
 from flows.gates import GATES
 from flows.recipe import Settings, load_settings
+from tests.conftest import REPO
 
 
 def keys(model: BaseModel, path: str = "") -> Iterator[tuple[str, str]]:
@@ -128,3 +129,37 @@ def test_every_stage_reads_what_comes_before_it() -> None:
         for stage in lane.stages:
             assert set(stage.reads) <= known, stage.name
             known.add(stage.name)
+
+
+# A block of its own, or what a shell example writes into a file.
+_TOML = re.compile(r"(?:^```toml|<<'TOML')\n(.*?)^(?:```|TOML)$", re.MULTILINE | re.DOTALL)
+BLOCKS = {
+    f"{page.name}:{number}": block
+    for page in sorted([*(REPO / "docs").glob("*.md"), REPO / "README.md"])
+    for number, block in enumerate(_TOML.findall(page.read_text(encoding="utf-8")), start=1)
+}
+
+
+def test_the_pages_show_configurations() -> None:
+    pages = {name.partition(":")[0] for name in BLOCKS}
+    assert pages >= {"README.md", "anonymization.md", "configuration.md", "judging.md"}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_a_shown_configuration_is_taken(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "benchmint.toml"
+    path.write_text(BLOCKS[name], encoding="utf-8")
+    assert load_settings(path, environment={}).model_fields_set
+
+
+def test_every_page_is_in_the_index_and_every_link_leads_somewhere() -> None:
+    folder = REPO / "docs"
+    pages = sorted(folder.glob("*.md"))
+    links = {
+        page.name: re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
+        for page in pages
+    }
+    assert {page.name for page in pages} == {*links["index.md"], "index.md"}
+    dead = [(name, to) for name, found in links.items() for to in found
+            if not (folder / to).is_file()]  # fmt: skip
+    assert dead == []

@@ -83,7 +83,7 @@ def test_nothing_is_written_into_the_release(snapshot: Path, tmp_path: Path) -> 
 
 
 @needs_box
-@pytest.mark.slow(seconds=30)
+@pytest.mark.slow(seconds=5)
 def test_a_closed_address_is_told_of(
     snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,7 +18,7 @@ from selection.evaluation.leaderboard_page import write_board
 from tests.flows.browser import chromium, violations, watched
 from tests.flows.test_release_pages_browser import overflow
 
-pytestmark = pytest.mark.slow(seconds=60)
+pytestmark = pytest.mark.slow(seconds=2)
 CONFIGURATIONS, TASKS = 40, 1_000
 
 

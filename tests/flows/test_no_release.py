@@ -56,7 +56,7 @@ def ended(out: Path) -> CompletedProcess[str]:
     return inline_build(*_logs(out.parent, _SAID), "--out", out)
 
 
-@pytest.mark.slow(seconds=30)
+@pytest.mark.slow(seconds=2)
 def test_nothing_released_is_an_outcome_with_funnel_reasons_and_next_command(
     ended: CompletedProcess[str], out: Path
 ) -> None:
@@ -77,7 +77,7 @@ def test_nothing_released_is_an_outcome_with_funnel_reasons_and_next_command(
     assert shown.stdout.count("length.too_short") == 3
 
 
-@pytest.mark.slow(seconds=30)
+@pytest.mark.slow(seconds=2)
 def test_what_is_missing_is_named_in_private_and_described_elsewhere(
     ended: CompletedProcess[str], out: Path
 ) -> None:

@@ -26,7 +26,7 @@ from flows.evaluate.pilots import best_first
 from flows.evaluate.request import Request, requests_of
 from tests.data.snapshot.sample import release
 from tests.demo import Demo
-from tests.flows.command import benchmint, command, environment
+from tests.flows.command import benchmint, command, environment, inline
 
 needs_box = pytest.mark.skipif(
     bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
@@ -100,11 +100,11 @@ def test_the_flow_runs_and_grades_and_the_dry_run_says_what_is_left(
     state = evaluate_snapshot.fn(str(snapshot), str(out), agents=["null"])
     assert state.message is not None and state.message.startswith("null: ")
     assert len(list(out.rglob("scores/attempts.parquet"))) == 1
-    said = benchmint("evaluate", snapshot, "--agent", "null", "--out", out, "--dry-run")
+    said = inline("evaluate", snapshot, "--agent", "null", "--out", out, "--dry-run")
     assert said.returncode == 0, said.stderr
     assert "0 would be run" in said.stdout
     other = tmp_path / "other"
-    said = benchmint("evaluate", snapshot, "--agent", "null", "--out", other, "--dry-run")
+    said = inline("evaluate", snapshot, "--agent", "null", "--out", other, "--dry-run")
     assert "0 are done" in said.stdout and not other.exists()
 
 

@@ -79,7 +79,7 @@ def result(plan: list[PlannedStage]) -> dict[str, tuple[Would, str]]:
     return {one.stage: (one.would, one.why) for one in plan}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=1)
 def test_after_a_build_everything_is_there(demo: Demo) -> None:
     before = tree(demo.out)
     plan = plan_build(*given(demo))
@@ -90,7 +90,7 @@ def test_after_a_build_everything_is_there(demo: Demo) -> None:
     assert folders == READS.keys()
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=1)
 def test_a_changed_session_is_read_again_and_what_follows_waits(demo: Demo, tmp_path: Path) -> None:
     recipe, runtime = given(demo)
     shutil.copytree(demo.folder / "sessions", tmp_path / "sessions", symlinks=True)
@@ -113,7 +113,7 @@ def test_a_changed_session_is_read_again_and_what_follows_waits(demo: Demo, tmp_
     assert after["signals"] == (REUSED, "")
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize(
     ("path", "value", "stage", "why"),
     [
@@ -143,7 +143,7 @@ def test_one_setting_changed_is_named_where_it_counts(
     assert plan == waiting(stage, READS) | {stage: (RUN, why)}
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=1)
 def test_a_first_build_makes_everything_and_its_plan_nothing(demo: Demo, tmp_path: Path) -> None:
     plan = result(plan_build(*given(demo, tmp_path / "elsewhere")))
     assert not (tmp_path / "elsewhere").exists()

@@ -17,7 +17,7 @@ from construction.statements.questions.contracts import Operation
 from data.demo.statements import write_demo_statements
 from tests.flows.command import inline
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=1)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from tests.demo import Demo
 from tests.flows.browser import chromium, violations, watched
 
-pytestmark = pytest.mark.slow(seconds=40)
+pytestmark = pytest.mark.slow(seconds=4)
 
 WIDTHS = (390, 768, 1440)
 _FOCUSABLE = "a[href], button, input, select, summary, [tabindex='0']"

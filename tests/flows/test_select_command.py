@@ -12,7 +12,7 @@ import pytest
 from data.demo.signals import write_signals
 from tests.flows.command import inline
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=2)
 
 
 @pytest.fixture

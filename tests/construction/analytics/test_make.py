@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
+from dataclasses import replace
 from functools import lru_cache
 
 import pytest
@@ -48,7 +49,9 @@ def test_quotas_are_kept_and_every_candidate_has_one_outcome() -> None:
 
 def test_the_quota_of_noise_turns_tasks_away_and_says_whether_it_was_reached() -> None:
     plain, recipe = minted(), AnalyticsRecipe(noise={Noise.MISSING: 0.4})
-    limited = mint(bench(), read_templates(), 0, recipe=recipe)
+    few = declaration().limits.model_copy(update={"tries": 3})  # what is refused is drawn anew
+    declared = declaration().model_copy(update={"limits": few})
+    limited = mint(replace(bench(), declaration=declared), read_templates(), 0, recipe=recipe)
     had, has = (sum("missing" in task.noise for task in made.tasks) for made in (plain, limited))
     assert had < 0.4 * len(plain.tasks)
     assert any(row.reason == "noise.too_little" for row in limited.ledger)

@@ -18,7 +18,7 @@ from construction.grading.grade import grade
 from construction.grading.oracle import OracleError, computable, oracle
 from data.contracts.attempt import Submission
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=2)
 
 N_DEMO, N_REAL = 230, 500
 LEAST_WRONG, LEAST_KINDS, BAR = 3000, 10, 0.99
@@ -47,6 +47,7 @@ def test_oracles_of_the_demo_score_one(demo_questions: Material) -> None:
     assert (result["right"], result["questions"]) == (N_DEMO, N_DEMO), result["failures"]
 
 
+@pytest.mark.full
 def test_oracles_of_real_questions_score_one(real_questions: Material) -> None:
     result = oracles(real_questions)
     assert (result["right"], result["questions"]) == (N_REAL, N_REAL), result["failures"]
@@ -59,6 +60,7 @@ def test_planted_wrong_answers_are_rejected_with_their_reason(demo_questions: Ma
     assert share(counts, "reason") >= BAR, counts
 
 
+@pytest.mark.full
 def test_wrong_answers_to_real_questions_are_rejected(real_questions: Material) -> None:
     counts = judged(wrong_answers(real_questions))
     assert share(counts, "reason") >= BAR, counts

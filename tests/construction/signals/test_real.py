@@ -32,7 +32,7 @@ def analysis(march: SignalSnapshot) -> SignalAnalysis:
     return analyse(march.signals, CONFIG)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_little_is_uncategorized_and_weights_are_whole(analysis: SignalAnalysis) -> None:
     assert len(analysis.assignments) == 500
     assert analysis.mixture.uncategorized_share <= 0.10
@@ -40,7 +40,7 @@ def test_little_is_uncategorized_and_weights_are_whole(analysis: SignalAnalysis)
     assert 0.0 < analysis.mixture.meta_share < 0.3
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_shuffled_rows_give_the_same_bytes(march: SignalSnapshot, analysis: SignalAnalysis) -> None:
     signals = list(march.signals)
     random.Random(3).shuffle(signals)
@@ -50,7 +50,7 @@ def test_shuffled_rows_give_the_same_bytes(march: SignalSnapshot, analysis: Sign
     )
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_weights_gap_and_seeds_within_twenty_seconds(march: SignalSnapshot) -> None:
     start = time.process_time()
     analysis = analyse(march.signals, CONFIG)

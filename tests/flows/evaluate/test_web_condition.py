@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -14,35 +13,31 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 from construction.sandbox.box import bubblewrap
 from data.errors import InputError
 from data.releases.tasks import read_tasks
-from flows import cli
 from flows.evaluate.request import Request, check_request
 from tests.demo import Demo
+from tests.flows.command import inline
 
 
-def benchmint(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
-    monkeypatch.setattr(sys, "argv", ["benchmint", *map(str, arguments)])
-    with pytest.raises(SystemExit) as ended:
-        cli.main()
-    assert ended.value.code in (0, None)
+def run_command(*arguments: str | Path) -> None:
+    done = inline(*arguments)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow(seconds=20)
 @pytest.mark.skipif(
     bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
 )
-def test_conditions_are_compared_on_the_same_questions(
-    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_conditions_are_compared_on_the_same_questions(demo: Demo, tmp_path: Path) -> None:
     snapshot = demo.out / "snapshots/latest"
     tasks = read_tasks(snapshot).tasks.items()
     chosen = [name for name, task in tasks if "discover_companies" in task.candidate.tools][:2]
-    benchmint(monkeypatch, "pages", "statements", snapshot, "--out", tmp_path / "pages")
+    run_command("pages", "statements", snapshot, "--out", tmp_path / "pages")
     run: list[str | Path] = ["evaluate", snapshot, "--out", tmp_path]
     run += [part for name in chosen for part in ("--task", name)]
     web: list[str | Path] = ["--tools", "web", "--pages", tmp_path / "pages"]
-    benchmint(monkeypatch, *run, "--agent", "oracle")
-    benchmint(monkeypatch, *run, "--agent", "web-reader", *web)
-    benchmint(monkeypatch, "grade", tmp_path, "--snapshot", snapshot, "--out", tmp_path / "scores")
+    run_command(*run, "--agent", "oracle")
+    run_command(*run, "--agent", "web-reader", *web)
+    run_command("grade", tmp_path, "--snapshot", snapshot, "--out", tmp_path / "scores")
     scores = pl.read_parquet(tmp_path / "scores/retrieval/scores.parquet")
     assert scores.group_by("condition").len().sort("condition").rows() == [("data", 2), ("web", 2)]
     assert scores.filter(condition="data")["is_correct"].all()
