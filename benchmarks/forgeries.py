@@ -9,6 +9,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from data.snapshot import verify, write_snapshot
@@ -35,8 +36,10 @@ has the signer's public key: the last column is the exit code without `--key`.
 
 def _own_key(snapshot: Path) -> None:
     """Content, sums, manifest and signature are all the forger's."""
-    (snapshot / signature.ATTESTATION).unlink()
-    signature.forge_task(snapshot)
+    shutil.rmtree(snapshot)
+    given = release(snapshot.parent)
+    tasks = [task.model_copy(update={"difficulty": "hard"}) for task in given.candidates]
+    write_snapshot(replace(given, candidates=tasks), snapshot.parent)
     sign(snapshot, signature.OTHER, verify(snapshot))
 
 
