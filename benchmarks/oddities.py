@@ -93,7 +93,7 @@ def tried(oddity: Oddity, shop: Workshop, number: int) -> tuple[str, bool]:
     for name in oddity.without:
         variables.pop(name, None)
     arguments = shop.arguments(oddity.command, folder)
-    script = ["sh", "-c", oddity.shell.format(**known), "sh", *arguments]
+    script = ["/bin/sh", "-c", oddity.shell.format(**known), "sh", *arguments]
     began = time.monotonic()
     try:
         done = subprocess.run(
