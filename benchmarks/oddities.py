@@ -60,7 +60,7 @@ class Workshop:
             "sql": command("sql", "SELECT item_id FROM ledger", "--out", self.out),
             "releases": command("releases", "--out", self.snapshot.parent.parent),
             "help": command("--help"),
-            "demo": command("demo", "--out", folder / "demo", "--size", "3"),
+            "demo": command("demo", folder / "demo", "--size", "3"),
             "dry run": command(*build, "--dry-run"),
             "build": command(*build, "--quiet"),
         }[name]
