@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from data.snapshot import verify, write_snapshot
+from data.snapshot.errata import corrections_path
 from data.snapshot.signature import public_line, sign
 from tests.conftest import REPO
 from tests.data.snapshot import test_errata as errata
@@ -56,11 +57,11 @@ def _stolen_errata(snapshot: Path) -> None:
 
 
 def _no_corrections(snapshot: Path) -> None:
-    errata.corrections_path(errata.published(snapshot)).unlink()
+    corrections_path(errata.published(snapshot)).unlink()
 
 
 def _open_corrections(snapshot: Path) -> None:
-    errata.corrections_path(errata.published(snapshot)).chmod(0o644)
+    corrections_path(errata.published(snapshot)).chmod(0o644)
 
 
 def _errata(name: str) -> Callable[[Path], object]:
