@@ -8,6 +8,8 @@ HARBOR := .venv-harbor
 DOCS   := .venv-docs
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps
 # Bytecode is made when a module is first imported: what is never imported takes no space for it.
+# Where the environment forbids that, each of the hundreds of processes of a test run compiles anew.
+unexport PYTHONDONTWRITEBYTECODE
 LOCKED := $(PIP) --no-compile --require-hashes -r
 SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 

@@ -8,7 +8,7 @@ silence: it rejects, or is released as unverified if the recipe says so.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -64,16 +64,32 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _HUMPS = re.compile(r"(?<=[a-zäöüß])(?=[A-Z])|_")
 _LATIN = ("de", "fr")
 _FEWEST_WORDS = 4  # distinct words of a language, from which a short text counts as written in it
+# A few words of a script that one unsupported language, or a group of them, is written in.
+_SCRIPTS = {
+    "ko": re.compile(r"[\uac00-\ud7a3]{2,}"),
+    "ru": re.compile(r"[\u0400-\u04ff]{2,}"),
+    "ar": re.compile(r"[\u0621-\u064a]{2,}"),
+    "he": re.compile(r"[\u05d0-\u05ea]{2,}"),
+    "th": re.compile(r"[\u0e01-\u0e4e]{2,}"),
+    "hi": re.compile(r"[\u0904-\u0963]{2,}"),
+    "el": re.compile(r"[\u0386-\u03ce]{2,}"),
+}
+_FEWEST_IN_SCRIPT, _FEWEST_LETTERS = 2, 6
 _MOST_READ = 200_000  # characters
 
 
 def short_language(texts: Iterable[str], labels: Iterable[str] = ()) -> str | None:
-    """German or French, where distinct words and labels show it though no block of prose does.
+    """German, French or a language of another script, where distinct words and labels show it
+    though no block of prose does.
 
     Structured files hold the language in headings, keys, strings and comments. There must be more
     of its words than English ones; a text of `labels` that declare their values needs no model.
     """
     read = " ".join(_bounded(texts))
+    for name, word in _SCRIPTS.items():
+        in_script = set(word.findall(read))
+        if len(in_script) >= _FEWEST_IN_SCRIPT and sum(map(len, in_script)) >= _FEWEST_LETTERS:
+            return name
     words = {word.casefold() for word in _WORD.findall(_HUMPS.sub(" ", read))}
     words |= {normalised(label) for label in labels}
     evidence = {name: len(words & _evidence(name)) for name in _LATIN}
@@ -109,6 +125,14 @@ def languages_in(texts: Iterable[str]) -> dict[str, int]:
     return counts
 
 
+def spoken_languages(texts: Sequence[str], labels: Collection[str] = ()) -> dict[str, int]:
+    """As `languages_in`; a short or structured text whose words show its language counts as a
+    block of it."""
+    counts = languages_in(texts)
+    short = None if counts.keys() & set(_LATIN) else short_language(texts, labels)
+    return counts if short is None else counts | {short: 1}
+
+
 def _blocks(lines: Iterable[str]) -> Iterator[str]:
     """As many lines together as make a block, so that short messages and cells count too."""
     block: list[str] = []
@@ -121,11 +145,6 @@ def _blocks(lines: Iterable[str]) -> Iterator[str]:
             block, size = [], 0
     if block:
         yield "\n".join(block)
-
-
-def unsupported_language(texts: Iterable[str], config: DetectionConfig) -> str | None:
-    """The commonest language of the texts in which names are not found; None if there is none."""
-    return measure([languages_in(texts)], supported_languages(config)).language
 
 
 def measure(counts: Iterable[dict[str, int]], supported: Collection[str] | None) -> TextLanguages:

@@ -15,14 +15,14 @@ from pathlib import Path, PurePath
 from anonymization.documents.contracts import DocumentReport
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.documents.gate import GATE, measure
-from anonymization.documents.scopes import detector
+from anonymization.documents.scopes import detector, languages_of
 from anonymization.documents.visitor import name_edits
 from anonymization.instruction_gate import GATE as INSTRUCTION
 from anonymization.instruction_gate import InstructionChange, MaskedWords
 from anonymization.instruction_gate import measure as instruction_change
 from anonymization.language_gate import GATE as LANGUAGE
-from anonymization.language_gate import languages_in, supported_languages
 from anonymization.language_gate import measure as language_use
+from anonymization.language_gate import spoken_languages, supported_languages
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.text.contracts import Edit
 from anonymization.text.masking.masker import Masker
@@ -151,7 +151,7 @@ class _Shard:
             for name, fixture in files.items()
         }
         languages = {
-            name: languages_in(piece.value for piece in texts) for name, texts in pieces.items()
+            name: languages_of(texts, job.config.detection) for name, texts in pieces.items()
         }
         learn(list(pieces.values()), masker)
         for survivor in session:
@@ -161,7 +161,7 @@ class _Shard:
             for name, fixture in files.items()
         }
         for survivor in session:
-            spoken = [languages_in(texts_of(survivor.instance))]
+            spoken = [spoken_languages(list(texts_of(survivor.instance)))]
             spoken += [languages[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
             self._mask_instance(survivor, masked, spoken, masker)
         masker.vault.save(self._out / VAULTS / f"{vault_name(job.key, scope)}.json", job.key)

@@ -92,7 +92,8 @@ def read_material(sources: Sources, n_questions: int, folder: Path) -> Material:
         for number, question in enumerate(batch.questions[:n_questions])
     ]
     specs = [spec_of(candidate.model_dump(mode="json")) for candidate in candidates]
-    database = index_database(statements.companies, statements.series, statements.points)
+    frames = (statements.companies, statements.series, statements.points, statements.history)
+    database = index_database(*frames)
     return Material(specs, database)
 
 
@@ -221,8 +222,9 @@ def _amount(part: AnswerSpec) -> str:
 def _others(part: AnswerSpec) -> tuple[str, str]:
     """Two other values of the same order of magnitude."""
     value, quantum = Decimal(part.value), Decimal(1).scaleb(-(part.decimals or 0))
-    higher = (value * Decimal("1.17")).quantize(quantum) + 5 * quantum
-    lower = (value * Decimal("0.86")).quantize(quantum) - 7 * quantum
+    step = quantum if value >= 0 else -quantum  # away from the value, that none rounds back to it
+    higher = (value * Decimal("1.17")).quantize(quantum) + 5 * step
+    lower = (value * Decimal("0.86")).quantize(quantum) - 7 * step
     return f"{higher:,f}", f"{lower:,f}"
 
 

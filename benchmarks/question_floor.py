@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -74,6 +74,11 @@ _TAIL = re.compile(
     r"|to (?:one|two|three) decimal).*$"
 )
 _STATEMENT = re.compile(r",? (?:as shown in the|in its) (?P<statement>[a-z ]+)")
+_FILING = re.compile(r", as [a-z ]+ in the filing of [A-Z][a-z]+ [0-9]{1,2}, [0-9]{4}")
+_ASIDE = re.compile(
+    r"the balance sheet date nearest to |, before the effect of exchange rate changes"
+    r"| \(the line item “[^”]*”\)"
+)
 _SCALES = {"thousands": 1000, "millions": 1_000_000}
 _PARTS = {
     "first quarter": "Q1", "second quarter": "Q2", "third quarter": "Q3", "fourth quarter": "Q4",
@@ -95,7 +100,7 @@ class Asked:
 
 def asked_in(prompt: str) -> Asked | None:
     """The parts of a question; None if no expression fits."""
-    text = prompt.split("?")[0]
+    text = _ASIDE.sub("", _FILING.sub("", prompt.split("?")[0]))
     if match := _CHANGE.search(text):
         now = match["now"]
         now, before = _TAIL.sub("", now), match["before"]
@@ -129,13 +134,17 @@ def answered(prompt: str, database: Database) -> str | None:
         r" \((?:ticker|securities code|SEC CIK|EDINET code) ([^()]+)\)", r"", parts.company
     )
     code = re.search(r"\((?:ticker|securities code|SEC CIK|EDINET code) ([^()]+)\)", parts.company)
+    located = "".join(match[0] for match in _STATEMENT.finditer(name))
+    name = _STATEMENT.sub("", name)
     companies = discover_companies(database, code[1] if code else name, limit=1)
     if isinstance(companies, Refusal) or not companies.companies:
         return None
     company = companies.companies[0].company_id
-    first = _value(database, company, parts.metric, parts.period)
+    first = _value(database, company, f"{parts.metric}{located}", parts.period)
     if first is None:
         return None
+    if "as originally reported" in prompt and first.earlier:
+        first = replace(first, value=first.earlier[0].value)
     if parts.operation == "value":
         return _shown(first, prompt)
     second = _value(
@@ -203,7 +212,8 @@ def measure(material: Path, out: Path) -> dict[str, Any]:
     command = [sys.executable, "-c", COMMAND, "questions", *map(str, arguments)]
     subprocess.run(command, check=True, capture_output=True)
     statements = read_statements(out / "public/tables")
-    database = index_database(statements.companies, statements.series, statements.points)
+    frames = (statements.companies, statements.series, statements.points, statements.history)
+    database = index_database(*frames)
     pool = pl.read_parquet(out / "private/questions/candidates.parquet")
     return scored([Candidate.model_validate_json(row) for row in pool["candidate"]], database)
 

@@ -66,8 +66,10 @@ def write_sheets(build_folder: Path, drawn: pl.DataFrame, out: Path) -> None:
     answers = pl.read_parquet(private / "answers.parquet")
     tables = {
         name: pl.read_parquet(build_folder / f"public/tables/{name}.parquet")
-        for name in ("points", "rows", "series")
+        for name in ("points", "history", "rows", "series")
     }
+    replaced = tables["history"].drop("replaced_by")
+    tables["points"] = pl.concat([tables["points"], replaced])
     candidates = pl.read_parquet(private / "candidates.parquet")
     guidelines = {text.split("\n\n")[0]: text for text in prompts(candidates)}
     for name in ("questions", "gold"):

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from construction.workflows.contracts import Request
 from construction.workflows.declaration import operations
 from flows.services.http_app import method_of, path_of
+
+ATTEMPTS = 50
+READ_BAR, WRITE_BAR = 50.0, 100.0  # ms, p95
 
 
 @dataclass
@@ -31,6 +37,12 @@ class Tally:
         (self.reads if is_read else self.writes).append(spent * 1000)
         self.statuses[status] += 1
         self.answered[number] += 1
+
+
+def processor_seconds(pid: int) -> float:
+    """Seconds of processor time that a process has used so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -71,3 +83,28 @@ def wire(request: Request) -> tuple[str, str, bytes]:
         plain = {k: json.dumps(v) if isinstance(v, bool) else v for k, v in others.items()}
         return method_of(operation), f"{target}?{urlencode(plain)}" if plain else target, b""
     return method_of(operation), target, json.dumps(others).encode()
+
+
+def load_row(title: str, result: dict[str, Any]) -> list[str]:
+    """A row of the table of one run."""
+    return [
+        title,
+        f"{result['requests']:,}",
+        f"{result['requests_per_second']:,}",
+        f"{result['read_p50']} / {result['read_p95']}",
+        f"{result['write_p50']} / {result['write_p95']}",
+        f"{result['complete_logs']} of {ATTEMPTS}",
+        str(result.get("server_ms", "")),
+        str(result.get("load_before", "")),
+    ]
+
+
+def pace(pause: float) -> str:
+    """How the requests of an attempt follow one another."""
+    return f"every {pause:g} s" if pause else "at once after the answer"
+
+
+def verdict(load: dict[str, Any]) -> str:
+    """Are the bars met?"""
+    is_met = load["read_p95"] < READ_BAR and load["write_p95"] < WRITE_BAR
+    return "met" if is_met else "missed"

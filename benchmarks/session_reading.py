@@ -1,17 +1,19 @@
-"""What two blind readers make of the tasks that real requests became, and of the rejections.
+"""What blind readers make of the tasks that real requests became, and of the rejections.
 
     python -m benchmarks.session_reading
 
-The release was built at b9ecef3 from the blind half of `sessions-with-files` (120 labelled requests
-and the recorded sessions, built as by `benchmarks.real_requests`); on this half no rule is written.
-`benchmarks.reading_packets` drew by the release's digest, first draw: the release has fewer than
-100 tasks, so all were read. The readers are two language models that had not seen the code. They
-saw what an agent sees, and the rubric and the rules. Scores: 0 cannot be done, 1 partly, 2 doable
-and gradable, 3 as good as a published benchmark's. Their sentences are not published, for they
-quote the tasks; the column `reason` names the class into which each was put afterwards, by hand
-below 2, and from 2 up `rubric_weak` where the sentence holds something against rubric or checks.
-Two more such readers read 60 rejections, drawn in the same way. What they named has led to rules
-since, written on other requests: this is a reading of that release, not of the code of today.
+The releases were built from the blind half of `sessions-with-files` (120 labelled requests and the
+recorded sessions, built as by `benchmarks.real_requests`), on whose texts no rule is written.
+`benchmarks.reading_packets` drew by the release's digest, first draw, what no earlier reading had
+before the rest; a release has fewer than 100 tasks, so all were read. Of the rejections 60 were
+drawn. The readers are language models that had not seen the code, two for each set of packets, but
+for the rejections of the second reading, which one read. They saw what an agent sees, and the
+rubric and the rules. Scores: 0 cannot be done, 1 partly, 2 doable and gradable, 3 as good
+as a published benchmark's. Their sentences are not published, for they quote the tasks; the column
+`reason` names the class into which each was put afterwards, by hand below 2, and from 2 up
+`rubric_weak` where the sentence holds something against rubric or checks. The classes of the first
+reading have led to rules, written on other requests: the second reading knows the classes, and most
+of its requests are those of the first. It is a reading of that release, not of the code of today.
 """
 
 from __future__ import annotations
@@ -26,7 +28,13 @@ from benchmarks.agreement import Interval, agreement, weighted_kappa, wilson
 from benchmarks.report import table, write_result
 
 LABELS = Path(__file__).with_name("labels")
+# Of each reading its name, the commit, and the sheets of its readers, the last reading first.
+_READINGS = (
+    ("second", "a397702", ("s", "u"), ("t",)),
+    ("first", "b9ecef3", ("a", "b"), ("c", "d")),
+)
 _SCORES, _GOOD, _BAR = range(4), 2, 0.8
+_PAIR = 2  # readers of the same packets, whose agreement is measured
 _MOST_WRONG = 3  # of the rejections, and as many with a wrong reason
 
 
@@ -36,6 +44,7 @@ class Score:
 
     score: int
     reason: str
+    is_new: bool = False  # no earlier reading had it
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +54,13 @@ class Rejection:
     right: bool
     reason_right: bool
     reason: str = "ok"
+    is_new: bool = False
 
 
 def read_scores(path: Path) -> dict[int, Score]:
     """The scores of one reader by the number of the task. Raises ValueError on another score."""
     scores = {
-        int(row["n"]): Score(int(row["score"]), row["reason"])
+        int(row["n"]): Score(int(row["score"]), row["reason"], row.get("new") == "true")
         for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())
     }
     if wrong := [number for number, row in scores.items() if row.score not in _SCORES]:
@@ -62,7 +72,10 @@ def read_rejections(path: Path) -> dict[int, Rejection]:
     """The judgements of one reader by the number of the rejection."""
     return {
         int(row["n"]): Rejection(
-            row["rejection_right"] == "true", row["reason_right"] == "true", row["reason"]
+            row["rejection_right"] == "true",
+            row["reason_right"] == "true",
+            row["reason"],
+            row.get("new") == "true",
         )
         for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines())
     }
@@ -72,6 +85,8 @@ def released_text(readers: Mapping[str, Mapping[int, Score]], bar: float = _BAR)
     """The part of the page on released tasks; `bar`: the share that scores 2 or more."""
     head = ("reader", "tasks", "score 2 or more", "bar", "score 0", "bar", "0", "1", "2", "3")
     text = table(head, [_scores_row(name, rows, bar) for name, rows in readers.items()])
+    if len(readers) < _PAIR:
+        return text + "\nWhat is held against the tasks:\n\n" + _classes(readers)
     first, second = readers.values()
     pairs = [(first[number].score, second[number].score) for number in sorted(first)]
     good = [[str(score >= _GOOD) for score in side] for side in zip(*pairs, strict=True)]
@@ -89,7 +104,8 @@ def _classes(
 ) -> str:
     """How often each reader's remarks are of each class, the commonest first."""
     counts = [Counter(row.reason for row in rows.values()) for rows in readers.values()]
-    reasons = sorted(counts[0] | counts[1], key=lambda key: (-counts[0][key] - counts[1][key], key))
+    whole = sum(counts, Counter[str]())
+    reasons = sorted(whole, key=lambda key: (-whole[key], key))
     rows = [[f"`{key}`", *(str(count[key]) for count in counts)] for key in reasons]
     return table(("class", *readers), rows)
 
@@ -113,9 +129,10 @@ def rejections_text(readers: Mapping[str, Mapping[int, Rejection]]) -> str:
     """The part of the page on rejections."""
     head = ("reader", "rejections", "wrong", "bar", "right, the reason wrong", "bar")
     text = table(head, list(_rejection_rows(readers)))
-    first, second = readers.values()
-    for title, key in (("rejection", "right"), ("reason", "reason_right")):
-        sides = [[str(getattr(row[n], key)) for n in sorted(first)] for row in (first, second)]
+    pair = list(readers.values()) if len(readers) == _PAIR else []
+    keys = (("rejection", "right"), ("reason", "reason_right")) if pair else ()
+    for title, key in keys:
+        sides = [[str(getattr(row[n], key)) for n in sorted(pair[0])] for row in pair]
         text += f"\nκ of the {title} being right: {_kappa(agreement(sides[0], sides[1]).kappa)}.\n"
     return text + "\nWhat is wrong with rejections or reasons:\n\n" + _classes(readers)
 
@@ -146,18 +163,60 @@ def _interval(interval: Interval) -> str:
     return f"{interval.value:.2f} ({interval.low:.2f} to {interval.high:.2f})"
 
 
-def _sheets(kind: str, letters: Sequence[str]) -> dict[str, Path]:
-    paths = {letter.upper(): LABELS / f"session_{kind}_{letter}.csv" for letter in letters}
-    return {letter: path for letter, path in paths.items() if path.exists()}
+def new_text(
+    scores: Mapping[str, Mapping[int, Score]], rejections: Mapping[str, Mapping[int, Rejection]]
+) -> str:
+    """What the readers make of that which no earlier reading had; empty without any."""
+    lines = []
+    for name, rows in scores.items():
+        new = [row.score >= _GOOD for row in rows.values() if row.is_new]
+        if new:
+            lines.append(f"{name}: {_share(sum(new), len(new))} tasks score 2 or more.")
+    for name, judged in rejections.items():
+        fresh = [row for row in judged.values() if row.is_new]
+        if fresh:
+            wrong = sum(not row.right for row in fresh)
+            reason = sum(row.right and not row.reason_right for row in fresh)
+            lines.append(f"{name}: of {len(fresh)} rejections {wrong} wrong, {reason} by reason.")
+    return "\n## Read for the first time\n\n" + "\n".join(lines) + "\n" if lines else ""
+
+
+def readings_text(readings: Sequence[tuple[str, str, Sequence[str], Sequence[str]]]) -> str:
+    """One line for each reading: what its readers found, the two beside each other."""
+    rows = []
+    for name, commit, letters, others in readings:
+        scores = [list(sheet.values()) for sheet in _scores(letters).values()]
+        judged = [list(sheet.values()) for sheet in _rejections(others).values()]
+        good = [sum(row.score >= _GOOD for row in sheet) for sheet in scores]
+        none = [sum(row.score == 0 for row in sheet) for sheet in scores]
+        wrong = [sum(not row.right for row in sheet) for sheet in judged]
+        reason = [sum(row.right and not row.reason_right for row in sheet) for sheet in judged]
+        counts = [" and ".join(map(str, pair)) for pair in (good, none, wrong, reason)]
+        rows.append([name, commit, str(len(scores[0])), *counts, str(len(judged[0]))])
+    head = ("reading", "commit", "tasks", "score 2 or more", "score 0", "wrong", "wrong reason")
+    return "\n## The readings\n\n" + table((*head, "of rejections"), rows)
+
+
+def _scores(letters: Sequence[str]) -> dict[str, dict[int, Score]]:
+    return {
+        letter.upper(): read_scores(LABELS / f"session_reading_{letter}.csv") for letter in letters
+    }
+
+
+def _rejections(letters: Sequence[str]) -> dict[str, dict[int, Rejection]]:
+    return {
+        letter.upper(): read_rejections(LABELS / f"session_rejections_{letter}.csv")
+        for letter in letters
+    }
 
 
 def main() -> None:
     """Read the sheets, write the page."""
-    scores = {name: read_scores(path) for name, path in _sheets("reading", "ab").items()}
+    _, _, letters, others = _READINGS[0]
+    scores, rejections = _scores(letters), _rejections(others)
     text = "## Released tasks\n\n" + released_text(scores)
-    rejections = {name: read_rejections(path) for name, path in _sheets("rejections", "cd").items()}
-    if rejections:
-        text += "\n## Rejections\n\n" + rejections_text(rejections)
+    text += "\n## Rejections\n\n" + rejections_text(rejections)
+    text += new_text(scores, rejections) + readings_text(_READINGS)
     write_result(
         "session_reading",
         __doc__ or "",

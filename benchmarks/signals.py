@@ -22,9 +22,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.label_agreement import agreement, misses, read_labels
 from benchmarks.report import machine, table, write_result
 from benchmarks.signals_authors import FAMILIES, PATTERNS, authors_masses, rank_correlation
+from benchmarks.signals_labels import label_figures, label_section
 from construction.signals.analyse import SignalAnalysis, analyse
 from construction.signals.collect import CollectConfig, collect_file
 from construction.signals.config import Counting, SignalsConfig
@@ -36,7 +36,6 @@ from data.canonical import digest
 from data.contracts import Popularity, SignalSnapshot
 
 _REPO = Path(__file__).resolve().parent.parent
-_LABELS = Path(__file__).parent / "labels"
 _CONFIG = SignalsConfig()
 _RELEASE = 72  # tasks: the release size of the authors' gap table
 _SHOWN = 12
@@ -56,6 +55,7 @@ def main() -> None:
     labels = {
         "march_60": label_figures(analysis, "march_60"),
         "may_40": label_figures(later, "may_40"),
+        "march_dev_100": label_figures(analysis, "march_dev_100"),
     }
     moved = equal_depth_change(march, may)
     authors = beside_authors(march, analysis, folder)
@@ -114,15 +114,6 @@ def mixture_figures(analysis: SignalAnalysis) -> dict[str, Any]:
         "patterns_per_signal": {n: shares.count(n) for n in sorted(set(shares))},
         "clusters": len(analysis.clusters),
         "clustered_signals": sum(a.cluster is not None for a in analysis.assignments),
-    }
-
-
-def label_figures(analysis: SignalAnalysis, name: str) -> dict[str, Any]:
-    """Agreement with two labelers, and the skills whose family neither of them chose."""
-    first, second = (read_labels(_LABELS / f"{name}_{who}.csv") for who in "ab")
-    missed = misses(analysis.assignments, first, second, analysis.codebook)
-    return agreement(analysis.assignments, first, second, analysis.codebook).as_json() | {
-        "misses": [list(row) for row in missed]
     }
 
 
@@ -191,25 +182,9 @@ def _page(
     )
     rows = sorted(mixed["weights"].items(), key=lambda item: -item[1])
     yield table(("family", "weight"), [(name, f"{100 * w:.1f} %") for name, w in rows])
-    yield from _label_section(figures["labels"])
+    yield from label_section(figures["labels"])
     yield from _change_section(moved)
     yield from _authors_section(figures["authors"], analysis)
-
-
-def _label_section(labels: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    yield "## Agreement with blind labels, by family\n"
-    columns = (
-        *("n", "first", "second", "either", "both", "n_both", "listed"),
-        *("pattern_either", "kappa_labelers", "kappa_first"),
-    )
-    yield table(
-        ("labels", *columns),
-        [(name, *(f"{row[c]:g}" for c in columns)) for name, row in labels.items()],
-    )
-    yield (_LABEL_NOTES)
-    for name, row in labels.items():
-        yield f"Neither labeler's family, {name}:\n"
-        yield table(("slug", "assigned", "first", "second"), row["misses"])
 
 
 def _change_section(moved: MixtureChange) -> Iterator[str]:
@@ -253,34 +228,6 @@ def _beside(name: str, ours: float, theirs: float) -> Sequence[str]:
 
 
 _KEYS = ("n", "spearman", "kendall")
-_LABEL_NOTES = """
-`either`: the assigned family is that of one labeler's main pattern (the bar: 90 % in March, 80 %
-in May); `both`: over the skills on which the labelers agree; `listed`: of a main or further
-pattern of either. **March misses its bar, May keeps it.**
-
-How the figures came about: cues and anchors were written from the 440 March skills without the
-60, and from public lists of agent skills and tool servers. The March labels were scored three
-times on the way (0.75, 0.75, 0.77) without sight of single skills; the misses were listed, for
-March and May alike, after the last change to cues and scoring, and nothing was fitted to them.
-(One anchor sentence was reworded afterwards because it stood too near to a real text.) The May
-labels were written while the last changes were made, blind on both sides.
-
-Afterwards 100 other March skills were labelled blind (`march_dev_100`) and the cues worked on with
-them by somebody who saw no label and no miss of the 60: 92 to 97 % there, which is a training
-figure, and about 3 points on unseen texts. March was scored once at the end, at 0.80, and once more
-when eleven cues that copied single items were taken out again, with the same figure.
-
-The two label files agree in every main pattern, so kappa is 1 and `either` is no easier than one
-labeler. Two independent people rarely do that: read the figures as agreement with one reading of
-the codebook. 54 further public skills, labelled before their assignments were seen, agreed in
-70 % of main families and 89 % of plausible ones, before the last round of changes.
-
-What was tried for March and did not help: nearest-neighbour voting over the signals (76 % alone,
-measured on skills outside the 60), ridge and kernel classifiers on the anchors (73 to 82 % alone),
-TF-IDF and naive Bayes over the codebook's words as a third channel, embeddings clause by clause,
-other weights of cues and anchors (flat within two points). What helped on unseen texts: broader
-cues, more anchors, and reading the beginning of a text for more than its end.
-"""
 _AUTHORS_NOTES = """
 Why they differ: the authors count a skill in full in each pattern that a keyword finds (their
 pattern masses sum to far more than the installs; *Summarize* leads their shell pattern), over a

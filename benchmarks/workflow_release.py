@@ -89,6 +89,7 @@ def figures_of(out: Path, snapshot: Path) -> dict[str, Any]:
         "no_scenario": dict(
             Counter(idea["seed"] for idea in selection["workflows"]["no_scenario"]).most_common()
         ),
+        "unbuildable": dict(Counter(selection["workflows"]["unbuildable"].values()).most_common()),
     }
 
 
@@ -115,6 +116,7 @@ def page(figures: Mapping[str, Any]) -> str:
         (family, str(figures["wanted"][family]), str(number), str(figures["room"][family]))
         for family, number in sorted(figures["families"].items(), key=lambda item: -item[1])
     ]
+    unbuildable = ", ".join(f"{why} {n}" for why, n in figures["unbuildable"].items())
     missing = ", ".join(f"{seed} {n}" for seed, n in figures["no_scenario"].items())
     covered = sum(n > 0 for n in figures["families"].values())
     return "\n\n".join(
@@ -123,7 +125,11 @@ def page(figures: Mapping[str, Any]) -> str:
             f"variation distance); no release with at most {MOST} tasks of a generator could come "
             f"nearer than {figures['best_distance']}, since the heaviest families have too few "
             f"generators. {sum(figures['no_scenario'].values())} of {figures['ideas']} ideas have "
-            f"no scenario: {missing}. The pilots are scripted, so the informativeness of a task is "
+            f"no scenario yet: {missing}. For {sum(figures['unbuildable'].values())} more none can "
+            "be written, since most skills of their pattern say in their summaries that they need "
+            "a person's account, or give what only an eye or an ear can judge: "
+            f"{unbuildable or 'none'}. The words for that were chosen on these summaries. "
+            "The pilots are scripted, so the informativeness of a task is "
             "that for flaws, not for models.",
             f"{figures['screened']} of {figures['drafts']} drafts of {figures['generators']} "
             "generators pass the screening (bar: 157). The release has "

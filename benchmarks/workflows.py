@@ -70,16 +70,16 @@ def _siblings(seen: Sequence[Screened]) -> dict[str, int]:
     they were, and its rule applied to their own world. How many, and how many pass."""
     threshold = ScreeningConfig().pass_threshold
     pairs = [
-        (one, other)
-        for one in seen
+        (draft, other)
+        for draft in seen
         for other in seen
-        if one.scenario == other.scenario and one.draft.number != other.draft.number
+        if draft.scenario == other.scenario and draft.draft.number != other.draft.number
     ]
     passed: Counter[str] = Counter()
-    for one, other in pairs:
-        spec, world = spec_of_draft(one.draft), one.draft.world
+    for tried, other in pairs:
+        spec, world = spec_of_draft(tried.draft), tried.draft.world
         as_it_was = [replay(world, other.run.requests, other.run.answer).submission()]
-        applied = list(sibling_recipes(one.draft, one.scenario, [other.draft]))
+        applied = list(sibling_recipes(tried.draft, tried.scenario, [other.draft]))
         for way, submissions in (("as_it_was", as_it_was), ("applied", applied)):
             passed[f"{way}_tried"] += len(submissions)
             passed[way] += sum(
@@ -124,9 +124,9 @@ def page(figures: Mapping[str, Any]) -> str:
         [
             "Misses first. The panel shows that graders tell flaws apart, not how hard tasks are "
             "for models: no model has run on them. Three agents of the panel pass no task at all, "
-            "by construction. Whether the requests are natural was judged before by two "
-            "blind readers (workflow_reading.md: the bar was missed), and since they were mended "
-            "by their author alone. Each rule is one sentence. Languages of the requests: "
+            "by construction. Whether requests are natural, solvable and rightly graded was judged "
+            "by readers (workflow_reading.md); what they held against tasks was mended since by "
+            "their author alone. Each rule is one sentence. Languages of the requests: "
             f"{figures['languages']}.\n",
             f"{figures['kept']} of {figures['drafts']} drafts of {figures['generators']} "
             f"generators and {len(figures['families'])} families pass the screening, in "

@@ -176,6 +176,7 @@ SIGNALS = Table(
         "measure": (pl.String, "which count is the popularity"),
         "pattern": (pl.String, "pattern with the largest share, or uncategorized"),
         "family": (pl.String, "signal family with the largest share, or uncategorized"),
+        "sure_family": (pl.String, "the same if its share is large enough; null: unsure"),
         "task_family": (pl.String, "task family through the crosswalk; null if unmapped"),
         "benchmarkable": (pl.Boolean, "its pattern enters the mixture"),
         "n_patterns": (pl.Int64, "patterns that share its mass"),

@@ -68,9 +68,9 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
         parts = read_package(data, visitor.config)
         return (rewrite_office if is_office(parts) else rewrite_archive)(visitor, parts)
     if data[:1024].lstrip().startswith(b"%PDF-"):
-        from anonymization.documents.pdf import admit_pdf  # slow to import, seldom needed
+        from anonymization.documents.pdf import rewrite_pdf  # slow to import, seldom needed
 
-        return admit_pdf(visitor, data)
+        return rewrite_pdf(visitor, data)
     if _is_media(data):
         return admit_picture(visitor, data)
     if data.startswith(SQLITE):

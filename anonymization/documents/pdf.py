@@ -1,18 +1,22 @@
-"""PDFs: they are never masked, only admitted unchanged or rejected."""
+"""PDFs: admitted unchanged where they hold nothing private, else masked, or rejected."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
+import pypdfium2
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
 from pypdf.generic import ByteStringObject, DictionaryObject, StreamObject, TextStringObject
 
-from anonymization.documents.contracts import Refusal, Refused
+from anonymization.documents.contracts import Pictures, Refusal, Refused
+from anonymization.documents.pdf_masking import redrawn
 from anonymization.documents.pdf_pages import PdfPage, read_pages
 from anonymization.documents.visitor import Visitor
 from anonymization.text.masking.plain import plain_edits
+from anonymization.text.restore import applied
 
 _MAX_PAGES = 5_000
 _MAX_OBJECTS = 500_000
@@ -20,46 +24,98 @@ _MAX_TEXT = 64 << 20
 _DRAWN = 64  # bytes of a page's content from which it shows something
 
 
-def admit_pdf(visitor: Visitor, data: bytes) -> bytes:
-    """The unchanged PDF, if its text has no findings and what is not text may be released.
+def rewrite_pdf(visitor: Visitor, data: bytes) -> bytes:
+    """The PDF, unchanged if it holds no finding, and else with its findings masked.
 
-    Raises Refused for text with findings, and, unless a person approved the file, for pictures,
-    pages without text and pages whose text cannot be trusted.
+    Raises Refused for a PDF that cannot be masked, and, unless a person approved the file, for
+    pictures, pages without text and pages whose text cannot be trusted.
     """
+    content = _content(data, visitor)
+    if content.has_findings:
+        if not (content.is_plain or visitor.config.pictures is Pictures.PUBLISHED):
+            raise Refused(Refusal.TEXT_LAYER)  # a picture or outlines may show what is masked
+        masked = _masked(visitor, data, content)
+        if _content(masked, Visitor(visitor.look, visitor.config, visitor.rewrite)).has_findings:
+            raise Refused(Refusal.TEXT_LAYER)
+    else:
+        masked = data
+    if visitor.config.admits(data):
+        return masked
+    if content.is_blind:
+        raise Refused(Refusal.NOT_APPROVED)
+    for number, page in enumerate(content.pages, start=1):
+        if not page.is_trusted:
+            raise Refused(Refusal.UNTRUSTED_TEXT, f"page {number}")
+    return masked
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What a PDF says: its pages, whether it shows something that is not text, and the findings.
+
+    `values`: for each page the surrogate of each private value.
+    """
+
+    pages: tuple[PdfPage, ...]
+    is_blind: bool
+    values: tuple[dict[str, str], ...]
+    has_findings: bool
+
+    @property
+    def is_plain(self) -> bool:
+        """Is everything that it shows text which can be trusted?"""
+        return not self.is_blind and all(page.is_trusted for page in self.pages)
+
+
+def _content(data: bytes, visitor: Visitor) -> _Content:
+    """Read a PDF and look for private values. Raises Refused."""
     try:
         reader = PdfReader(io.BytesIO(data), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
             raise Refused(Refusal.ENCRYPTED)
         if len(reader.pages) > _MAX_PAGES:
             raise Refused(Refusal.TOO_LARGE)
-        pages = list(read_pages(data))
-        texts, blind = _read(reader, pages)
+        pages = tuple(read_pages(data))
+        others, is_blind = _read(reader, pages)
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError):
         raise Refused(Refusal.BROKEN) from None
-    remaining = _MAX_TEXT
-    dirty = False
-    for number, text in enumerate(texts):
-        remaining -= len(text)
-        if remaining < 0:
-            raise Refused(Refusal.TOO_LARGE)
-        edits = plain_edits(text, visitor.visit())
-        visitor.record(f"text {number}", edits)
-        dirty |= bool(edits)
-    if dirty:
-        raise Refused(Refusal.TEXT_LAYER)
-    if visitor.config.admits(data):
-        return data
-    if blind:
-        raise Refused(Refusal.NOT_APPROVED)
-    for number, page in enumerate(pages, start=1):
-        if not page.is_trusted:
-            raise Refused(Refusal.UNTRUSTED_TEXT, f"page {number}")
-    return data
+    if sum(map(len, (*others, *(text for page in pages for text in page.texts)))) > _MAX_TEXT:
+        raise Refused(Refusal.TOO_LARGE)
+    values = tuple(
+        {
+            value: new
+            for text in page.texts
+            for value, new in _findings(visitor, text, f"page {number}")
+        }
+        for number, page in enumerate(pages, start=1)
+    )
+    rest = [
+        pair
+        for number, text in enumerate(others)
+        for pair in _findings(visitor, text, f"text {number}")
+    ]
+    return _Content(pages, is_blind, values, any(values) or bool(rest))
+
+
+def _findings(visitor: Visitor, text: str, part: str) -> list[tuple[str, str]]:
+    edits = plain_edits(text, visitor.visit())
+    visitor.record(part, edits)
+    return [(text[edit.start : edit.end], edit.new) for edit in edits]
+
+
+def _masked(visitor: Visitor, data: bytes, content: _Content) -> bytes:
+    def mask(text: str) -> str:
+        return applied(text, plain_edits(text, visitor.visit()))[0]
+
+    try:
+        return redrawn(data, content.values, mask)
+    except (PyPdfError, pypdfium2.PdfiumError, ValueError, KeyError, TypeError, AttributeError):
+        raise Refused(Refusal.TEXT_LAYER) from None
 
 
 def _read(reader: PdfReader, pages: Sequence[PdfPage]) -> tuple[list[str], bool]:
-    """All texts, and whether the PDF shows something that is not text."""
-    texts = [text for page in pages for text in page.texts]
+    """The texts beside those of pages, and whether the PDF shows something that is not text."""
+    texts: list[str] = []
     blind = False
     for page, read in zip(reader.pages, pages, strict=True):
         content = page.get_contents()

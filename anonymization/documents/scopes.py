@@ -12,9 +12,10 @@ from anonymization.documents.contracts import DocumentConfig, DocumentReport, Re
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.language_gate import (
     LanguageConfig,
+    languages_in,
+    measure,
     short_language,
     supported_languages,
-    unsupported_language,
 )
 from anonymization.text.contracts import DetectionConfig, Detector, Mode
 from anonymization.text.detect.declared import declared_kind
@@ -148,7 +149,8 @@ def mask_scope(job: Job) -> list[DocumentReport]:
     taken: set[PurePath] = set()
     for path, name in job.files:
         target = _free(masked_path(name, masker), taken)
-        language = _language(pieces[name], job.config.detection)
+        counts = languages_of(pieces[name], job.config.detection)
+        language = measure([counts], supported_languages(job.config.detection)).language
         reports.append(_mask_file(job, masker, path, target, language))
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
     masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)
@@ -158,14 +160,21 @@ def mask_scope(job: Job) -> list[DocumentReport]:
 _NAME_CHARS = 32
 
 
-def _language(pieces: Sequence[Piece], config: DetectionConfig) -> str | None:
-    """The unsupported language of a file, by its prose, else by the words and labels in it.
+def languages_of(pieces: Sequence[Piece], config: DetectionConfig) -> dict[str, int]:
+    """How many blocks of a file are in which language, by its prose, else by the words and labels
+    in it.
 
     Values under a label that declares them need no model, whatever the language.
     """
-    language = unsupported_language((piece.value for piece in pieces), config)
-    if language is not None or supported_languages(config) is None:
-        return language
+    counts = languages_in(piece.value for piece in pieces)
+    short = _short_language(pieces)
+    supported = supported_languages(config)
+    if supported is None or short is None or counts.keys() - supported:
+        return counts
+    return counts | {short: 1}
+
+
+def _short_language(pieces: Sequence[Piece]) -> str | None:
     labels = {piece.text[: piece.lead - 2] for piece in pieces if piece.lead}
     undeclared = {label for label in labels if declared_kind(label) is None}
     if labels and not any(_is_open(piece, undeclared) for piece in pieces):

@@ -51,7 +51,8 @@ def leaks_of(candidate: Candidate, files: Mapping[str, Path], targets: LeakTarge
     leaks = [leak for name, data in parts for leak in _search(name, data, uid, own, targets)]
     # Rubric, rules and labels quote the prompt in text of this project, in which a name may occur
     # by chance; a value with a form of its own may not.
-    rest = _search("candidate", canonical_json(fields), uid, own, targets)
+    distinct = targets.distinctive_of_session(uid)
+    rest = _search("candidate", canonical_json(fields), uid, distinct, targets)
     formal = FORMAL | _STRICT
     return sorted({*leaks, *(leak for leak in rest if leak.kind in formal or not leak.digest)})
 

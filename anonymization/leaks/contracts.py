@@ -31,6 +31,9 @@ class Encoding(StrEnum):
     SPOKEN = "spoken"
     BASE32 = "base32"
     CELLS = "cells"
+    SPACED = "spaced"
+    ROT13 = "rot13"
+    REVERSED = "reversed"
     FILE_NAME = "file_name"
 
 

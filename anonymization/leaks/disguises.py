@@ -1,4 +1,5 @@
-"""Forms in which people hide or split a value: look-alike letters, `at` and `dot`, base32, cells.
+"""Forms in which people hide or split a value: look-alike letters, `at` and `dot`, base32, single
+letters, cells and fields.
 
 They are rarer than the escapes of file formats, so each is only undone where its signs stand.
 """
@@ -29,6 +30,12 @@ _BASE32 = re.compile(rb"(?<![A-Za-z0-9+/=])[A-Z2-7]{12,}(?![A-Za-z0-9+/])")
 _CELL_END = re.compile(
     rb"(?=[\"',;\t|])(?<=[A-Za-z\x80-\xff])[\"']?[,;\t|][\"']?(?=[A-Za-z\x80-\xff])"
 )
+# Between two values of neighbouring fields of a record in JSON.
+_FIELD_END = re.compile(
+    rb"(?<=[A-Za-z\x80-\xff])\\{0,3}\"\s{0,4},\s{0,40}\\{0,3}\"[\w .-]{1,40}\\{0,3}\"\s{0,4}:"
+    rb"\s{0,4}\\{0,3}\"(?=[A-Za-z\x80-\xff])"
+)
+_SPACED = re.compile(rb"(?<![A-Za-z0-9])(?:[A-Za-z0-9] ){4,60}[A-Za-z0-9](?![A-Za-z0-9])")
 _JOINT = b"\0,"  # stands for the end of a cell until it becomes a blank, or a comma and a blank
 
 
@@ -43,9 +50,18 @@ def disguises(data: bytes, reach: int) -> Iterator[tuple[Encoding, bytes]]:
         yield Encoding.SPOKEN, undone(data, _SPOKEN, _sign, reach)
     if runs := _BASE32.findall(data):
         yield Encoding.BASE32, b"\n".join(map(_of_base32, runs))
+    if b'"' in data and (joined := undone(data, _FIELD_END, lambda _: _JOINT, reach)):
+        yield Encoding.CELLS, joined.replace(_JOINT, b" ")
+        yield Encoding.CELLS, joined.replace(_JOINT, b", ")
+    if plain := undone(data, _SPACED, _closed, reach):
+        yield Encoding.SPACED, plain
     if joined := undone(data, _CELL_END, lambda _: _JOINT, reach):
         yield Encoding.CELLS, joined.replace(_JOINT, b" ")
         yield Encoding.CELLS, joined.replace(_JOINT, b", ")
+
+
+def _closed(run: re.Match[bytes]) -> bytes:
+    return run.group().replace(b" ", b"")
 
 
 def _sign(word: re.Match[bytes]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from base64 import b64decode, b64encode
 from collections import Counter
@@ -19,6 +20,7 @@ from data.randomness import keyed_hash
 _STAGE = "leak-scan"
 _MIN_BASE64 = 7  # characters of base64 that a value fixes, from which it is looked for
 _MIN_UTF16 = 6  # bytes; shorter ones occur by chance in compressed data
+_MIN_DISGUISED = 8  # characters; shorter ones are other words by chance
 _DIGEST_CHARS = 32
 _CHUNK = 1 << 22  # bytes decoded at a time
 _MARGIN = 256  # bytes around a value that may decide
@@ -168,6 +170,7 @@ class LeakPatterns:
                 wide = text.encode(codec, "surrogatepass")
                 if len(wide) >= _MIN_UTF16:
                     yield wide, Form(number, encoding)
+            yield from _disguised(text, number)
             for digits in sorted({value.hex(), value.hex().upper()}):
                 yield digits.encode(), Form(number, Encoding.HEX)
             for shift in range(3):
@@ -180,6 +183,16 @@ class LeakPatterns:
         for number, spelling in enumerate(self._known):
             for key in spelling.keys:
                 yield key, Form(number, Encoding.OTHER_SPELLING)
+
+
+def _disguised(value: str, number: int) -> Iterator[tuple[bytes, Form]]:
+    """The value with its Latin letters moved by thirteen, and backwards; not of short values."""
+    if len(value) < _MIN_DISGUISED:
+        return
+    if sum(char.isascii() and char.isalpha() for char in value) >= _MIN_DISGUISED:
+        yield _bytes(codecs.encode(value, "rot13")), Form(number, Encoding.ROT13)
+    if value != value[::-1]:
+        yield _bytes(value[::-1]), Form(number, Encoding.REVERSED)
 
 
 class _Table:

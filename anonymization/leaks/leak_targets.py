@@ -68,6 +68,11 @@ class LeakTargets:
         swept = (e for e in self.sessions.get(uid, ()) if is_masked_everywhere(e.type, e.value))
         return LeakPatterns((PrivateValue(e.value, e.type) for e in swept), self.key, self.config)
 
+    def distinctive_of_session(self, uid: str) -> LeakPatterns:
+        """The values of one session that are distinct from other words wherever they occur."""
+        kept = (entry for entry in self.sessions.get(uid, ()) if _is_distinctive(entry))
+        return LeakPatterns((PrivateValue(e.value, e.type) for e in kept), self.key, self.config)
+
     def is_made(self, leak: Leak, uid: str) -> bool:
         """Did masking itself put the value into the session (or into any, if `uid` is of none)?
 

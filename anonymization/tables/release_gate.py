@@ -164,8 +164,8 @@ def parts_of(names: Iterable[str], pseudonyms: Iterable[str]) -> set[str]:
     made = sorted({alphanumeric(pseudonym).encode() for pseudonym in pseudonyms})
     whole = set(made)
     matcher = Matcher([form for _, form in sought])
-    found = {number for _, number in matcher.find(b"\n".join(made))}
-    return {sought[number][0] for number in found if sought[number][1] not in whole}
+    numbers = {number for _, number in matcher.find(b"\n".join(made))}
+    return {sought[number][0] for number in numbers if sought[number][1] not in whole}
 
 
 def _values(

@@ -51,19 +51,45 @@ def unneeded_steps(
     """
     unneeded = unused_steps(program, parts)
     for number, step in enumerate(program, 1):
-        known = results[: number - 1]
         for used, looser in _looser(step):
             shorter = (*program[: number - 1], looser, *program[number:])
+            known = results[: number - 1]
             if used not in unneeded and outcome(shorter, parts, tables, known) == gold:
                 unneeded.append(used)
         if number in unneeded:
             continue
         if _is_idle(program, number) or any(
-            outcome(shorter, own, tables, known) == gold
+            outcome(shorter, own, tables, results[: _same_until(program, shorter)]) == gold
             for shorter, own in without(program, parts, number)
         ):
             unneeded.append(number)
+    if not unneeded:
+        unneeded = _cancelled(program, parts, tables, gold)
     return sorted(unneeded)
+
+
+def _same_until(program: s.Program, other: s.Program) -> int:
+    """How many of the first steps are the same, so that their results are."""
+    pairs = enumerate(zip(program, other, strict=False))
+    return next((at for at, (mine, its) in pairs if mine != its), min(len(program), len(other)))
+
+
+def _cancelled(
+    program: s.Program, parts: Parts, tables: Tables, gold: tuple[str, ...]
+) -> list[int]:
+    """Steps that do the same to different values and change nothing together."""
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for number, step in enumerate(program, 1):
+        if isinstance(step, s.Compare) and len(s.reads_steps(step)) == 1:
+            alike.setdefault((step.result, step.second), []).append(number)
+    for numbers in alike.values():
+        shorter, own = program, list(parts)
+        for number in numbers if len(numbers) > 1 else ():
+            (other,) = s.reads_steps(program[number - 1])
+            shorter, own = _instead(shorter, own, number, other)
+        if shorter != program and outcome(shorter, own, tables) == gold:
+            return numbers
+    return []
 
 
 def without(program: s.Program, parts: Parts, number: int) -> Iterator[tuple[s.Program, Parts]]:
@@ -72,7 +98,9 @@ def without(program: s.Program, parts: Parts, number: int) -> Iterator[tuple[s.P
     before, after = program[: number - 1], program[number:]
     if isinstance(step, _PASSED_OVER):
         yield (*before, s.Filter(source=step.source), *after), parts
-    elif isinstance(step, s.Aggregate) and len(step.measures) == 1:
+    if isinstance(step, s.Filter) and (shorter := _ranked_less(program, number)):
+        yield shorter, parts
+    if isinstance(step, s.Aggregate) and len(step.measures) == 1:
         ((name, (_, column)),) = step.measures.items()
         rows = {"source": step.source, "where": step.where}
         renamed = s.Convert(**rows, column=name, of=column, how="times", by=1, by_value=True)
@@ -80,6 +108,25 @@ def without(program: s.Program, parts: Parts, number: int) -> Iterator[tuple[s.P
     elif isinstance(step, s.Compare):
         for other in s.reads_steps(step):
             yield _instead(program, parts, number, other)
+
+
+def _ranked_less(program: s.Program, number: int) -> s.Program | None:
+    """Where a filter keeps the first ranks of a ranking: the programme that takes them at once."""
+    step = program[number - 1]
+    ranked = s.step_number(getattr(step, "source", ""))
+    conditions = getattr(step, "where", ())
+    if ranked is None or len(conditions) != 1:
+        return None
+    rank, condition = program[ranked - 1], conditions[0]
+    is_top = condition.column == "rank" and condition.test in ("<", "<=")
+    if not (isinstance(rank, s.Rank) and is_top and isinstance(condition.value, int)):
+        return None
+    take = condition.value - (condition.test == "<")
+    if not 1 <= take <= rank.take:
+        return None
+    first = rank.model_copy(update={"take": take})
+    passed = s.Filter(source=f"${ranked}")
+    return (*program[: ranked - 1], first, *program[ranked : number - 1], passed, *program[number:])
 
 
 def _is_idle(program: s.Program, number: int) -> bool:

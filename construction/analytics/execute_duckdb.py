@@ -7,11 +7,12 @@ two disagree, one has misread a step, and the task is rejected.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import duckdb
+from numpy.typing import NDArray
 
 from construction.analytics import steps as s
 
@@ -50,10 +51,10 @@ class SqlFailedError(Exception):
 
 
 class Rows:
-    """The rows of a step: the names of their columns, and the cells."""
+    """The rows of a step: the cells of each column by its name, masked where they are missing."""
 
-    def __init__(self, columns: Sequence[str], cells: list[tuple[Cell, ...]]) -> None:
-        self.columns, self.cells = tuple(columns), cells
+    def __init__(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        self.columns = columns
 
 
 class Engine:
@@ -87,8 +88,7 @@ class Engine:
                 raise SqlFailedError(f"{len(cells)} rows for one value")
             return _checked(cells[0][0])
         self.connection.execute(f"CREATE TEMP TABLE step_{number} AS {sql}")
-        fetched = self.connection.table(f"step_{number}")
-        return Rows(fetched.columns, fetched.fetchall())
+        return Rows(self.connection.table(f"step_{number}").fetchnumpy())
 
 
 _ONE_VALUE = {"lookup", "statistic", "policy_lookup", "compare", "correlate", "regress"}

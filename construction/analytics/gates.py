@@ -15,6 +15,7 @@ from construction.analytics.contracts import (
     AnalyticsReason,
     Language,
 )
+from construction.analytics.drawing import words_table
 from construction.analytics.edges import knife_edges
 from construction.analytics.environment.declaration import Declaration, Noise
 from construction.analytics.execute_duckdb import SqlFailedError
@@ -67,8 +68,10 @@ def _steps_range(judged: Judged, bench: Bench) -> Iterator[str]:
 
 
 def _missing_data(judged: Judged, bench: Bench) -> Iterator[str]:
-    limits = bench.declaration.limits
-    for number, step in enumerate(judged.draft.program, 1):
+    limits, draft = bench.declaration.limits, judged.draft
+    if bench.said(draft).has(words_table()["levels"][draft.language]):
+        yield "the question names a level that no table has"
+    for number, step in enumerate(draft.program, 1):
         result = judged.results[number - 1]
         if isinstance(result, int | float) and not isinstance(result, bool) and result == 0:
             yield f"step {number}: the result is 0"

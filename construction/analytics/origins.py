@@ -9,13 +9,13 @@ from construction.analytics import steps as s
 
 def columns_read(program: s.Program) -> set[tuple[str, str]]:
     """The tables and columns that a programme computes with, selects by or answers with."""
-    found = (
+    origins = (
         origin(program, step.source, column)
         for step in program
         if not isinstance(step, s.Compare)
         for column in _used(step)
     )
-    return {item for item in found if item is not None}
+    return {item for item in origins if item is not None}
 
 
 def origin(program: s.Program, source: str, column: str) -> tuple[str, str] | None:
@@ -40,6 +40,18 @@ def tables_behind(program: s.Program, number: int) -> set[str]:
     step = program[number - 1]
     earlier = (other for other in s.reads_steps(step) if other < number)
     return set(s.reads_tables(step)).union(*(tables_behind(program, other) for other in earlier))
+
+
+def texts_behind(program: s.Program, operand: s.Operand) -> set[str]:
+    """The texts by which the steps behind an operand select rows; none for a number."""
+    number = s.step_number(operand)
+    if number is None or not 1 <= number <= len(program):
+        return set()
+    step = program[number - 1]
+    conditions = getattr(step, "where", ())
+    own = {c.value for c in conditions if isinstance(c.value, str)}
+    earlier = (f"${other}" for other in s.reads_steps(step) if other < number)
+    return own.union(*(texts_behind(program, other) for other in earlier))
 
 
 def _used(step: s.StepOf) -> Iterator[str]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
+from construction.analytics import steps as s
 from construction.analytics.answers import beyond_guidelines, guideline_faults
 from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.drawing import words_table
 from construction.analytics.environment.declaration import Declaration
+from construction.analytics.origins import texts_behind
+from construction.analytics.templates import read_templates
 from construction.analytics.wording import (
+    Said,
     numbers_of,
     other_question,
     said_in,
@@ -25,6 +30,7 @@ _CODE = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[.?!])\s+|(?<=[。？！；?!;])")
 _NEAR = 0.05  # relative distance of a number that is the answer, only less exactly written
+_EXACT = 0.001  # relative distance of a number that is what a step makes
 _SCALES = (1.0, 1e-9, 1e-6, 1e-3, 1e-2, 1e2, 1e3, 1e6, 1e9)
 
 
@@ -38,6 +44,10 @@ def in_prompt(judged: Judged, bench: Bench) -> Iterator[str]:
             yield "words that tell the answer"
     numbers = bench.said(draft).numbers | numbers_in(more)
     unused = numbers - numbers_of(draft.program)
+    for step, result in enumerate(judged.results, 1):
+        is_number = isinstance(result, int | float) and not isinstance(result, bool)
+        if is_number and any(_is_near(number, float(result), _EXACT) for number in unused):
+            yield f"the result of step {step}"
     for answer in judged.answers:
         if answer.type == "boolean":
             continue
@@ -73,12 +83,12 @@ def _nearly(answer: Answer, numbers: set[float]) -> bool:
     """Is a number that no step uses the answer in other units, or rounded?"""
     if answer.type != "number":
         return False
-    value = abs(float(answer.value))
-    return any(
-        value > 0 and abs(number * scale - value) <= _NEAR * value
-        for number in numbers
-        for scale in _SCALES
-    )
+    value = float(answer.value)
+    return any(_is_near(number * scale, value, _NEAR) for number in numbers for scale in _SCALES)
+
+
+def _is_near(number: float, value: float, distance: float) -> bool:
+    return value != 0 and abs(number - abs(value)) <= distance * abs(value)
 
 
 def leak(judged: Judged, bench: Bench) -> Iterator[str]:
@@ -111,6 +121,9 @@ def _leaks(text: str, draft: Draft, declaration: Declaration) -> Iterator[str]:
     for name in _file_names(declaration):
         if name in text.casefold():
             yield "a file"
+    for name in sorted(_column_names(declaration)):
+        if re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", text, re.I):
+            yield "a column"
     for word in words_table()["leaks"][draft.language]:
         if re.search(rf"(?<!\w)(?:{word})s?(?!\w)" if word.isascii() else word, text, re.I):
             yield f"the word {word}"
@@ -122,6 +135,30 @@ def _file_names(declaration: Declaration) -> set[str]:
     stems = {name.partition(".")[0] for name in names}
     joined = {name.replace("_", " ") for name in stems if "_" in name}
     return {name for name in names | stems if re.search(r"[\d_.-]", name)} | joined
+
+
+@lru_cache(maxsize=4)
+def _ordinary_words() -> frozenset[str]:
+    """The words of the templates, in lower case."""
+    wordings = " ".join(w for t in read_templates() for w in (*t.en, *t.zh))
+    return frozenset(re.findall(r"[a-z]+", wordings.casefold()))
+
+
+def _column_names(declaration: Declaration) -> set[str]:
+    """Names of columns, in files or tables, that are no ordinary words of questions."""
+    names = {
+        name
+        for table in declaration.tables
+        for column in table.columns
+        for name in (column.source, column.name)
+        if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]+", name)
+    }
+    words = {word for pair in declaration.words.values() for word in pair.values()}
+    words |= {m.label[language] for m in declaration.metrics for language in m.label}
+    words |= {f.label[language] for f in declaration.facts for language in f.label}
+    words |= {name for of in declaration.names.values() for pair in of.values() for name in pair}
+    usual = _ordinary_words() | set(re.findall(r"[a-z]+", " ".join(words).casefold()))
+    return {name for name in names if name.casefold() not in usual}
 
 
 def mismatch(judged: Judged, bench: Bench) -> Iterator[str]:
@@ -136,6 +173,21 @@ def other_words(judged: Judged, bench: Bench) -> Iterator[str]:
     """A question that says what no step does."""
     draft = judged.draft
     yield from other_question(draft.program, bench.said(draft), bench.declaration)
+    yield from _turned(draft, bench.said(draft))
+
+
+def _turned(draft: Draft, said: Said) -> Iterator[str]:
+    """A difference whose second number is what the question names first."""
+    for number, step in enumerate(draft.program, 1):
+        if not isinstance(step, s.Compare) or step.result != "difference":
+            continue
+        first, second = (
+            {name for name, values in said.names.items() if values & behind}
+            for behind in (texts_behind(draft.program, v) for v in (step.first, step.second))
+        )
+        mine, other = first - second, second - first
+        if mine and other and min(map(said.rest.find, mine)) > min(map(said.rest.find, other)):
+            yield f"step {number} takes the difference the other way round"
 
 
 def unsaid_words(judged: Judged, bench: Bench) -> Iterator[str]:

@@ -59,9 +59,9 @@ def judge_record(line: bytes, name: str, bench: Bench) -> RecordVerdict:
     if why:
         return RecordVerdict(task.task_id, ((AnalyticsReason.INVALID, why),))
     judged = executed(_draft(task, bench), bench)
-    found = tuple(faults(judged, bench))
-    stated = _stated(task, judged, bench, is_fair=not found)
-    return RecordVerdict(task.task_id, (*found, *stated))
+    seen = tuple(faults(judged, bench))
+    stated = _stated(task, judged, bench, is_fair=not seen)
+    return RecordVerdict(task.task_id, (*seen, *stated))
 
 
 def _draft(task: AnalyticTask, bench: Bench) -> Draft:

@@ -41,7 +41,7 @@ class Said:
     @property
     def numbers(self) -> set[float]:
         """Numbers in digits."""
-        return {float(found.replace(",", "")) for found in _NUMBER.findall(self.rest)}
+        return {float(text.replace(",", "")) for text in _NUMBER.findall(self.rest)}
 
     @property
     def spelled(self) -> set[float]:
@@ -56,8 +56,8 @@ class Said:
     def ranks(self) -> set[float]:
         """The ordinals: 2 for “second-largest”."""
         table = words_table()["rank_words"][self.language]
-        found = re.findall(table["pattern"], self.rest.casefold())
-        return {float(table["numbers"].get(word, word)) for word in found}
+        words = re.findall(table["pattern"], self.rest.casefold())
+        return {float(table["numbers"].get(word, word)) for word in words}
 
     def has(self, words: Sequence[str]) -> bool:
         return any(re.search(word, self.rest, re.I) for word in words)
@@ -213,7 +213,7 @@ def _years_unsaid(program: s.Program, said: Said, declaration: Declaration) -> I
             if not re.search(phrase, rest):
                 yield f"the year {condition.value} of the policies is not in the question"
             rest = re.sub(phrase, " ¦ ", rest)
-    others = {float(found.replace(",", "")) for found in _NUMBER.findall(rest)}
+    others = {float(text.replace(",", "")) for text in _NUMBER.findall(rest)}
     for _, condition in conditions:
         value = condition.value
         if condition.column == "fiscal_year" and _plain(value) and float(value) not in others:
@@ -230,20 +230,20 @@ def _years_unsaid(program: s.Program, said: Said, declaration: Declaration) -> I
 
 def _numbers_of(program: s.Program) -> set[float]:
     """The numbers in steps that the question has to state, but those of conditions on rows."""
-    found: list[object] = []
+    values: list[object] = []
     for step in program:
         if isinstance(step, s.Rank):
-            found.append(step.take)
+            values.append(step.take)
         elif isinstance(step, s.WhatIf):
-            found.append(step.percent)
+            values.append(step.percent)
         elif isinstance(step, s.Compare):
-            found += [step.first, step.second]
+            values += [step.first, step.second]
         elif isinstance(step, s.Convert) and step.by_value:
-            found.append(step.by)
+            values.append(step.by)
         elif isinstance(step, s.Score):
-            found += [value for c in step.criteria for value in (c.weight, c.at)]
-        found += [c.value for c in getattr(step, "where", ()) if c.column == "rank"]
-    return {abs(float(value)) for value in found if _plain(value)}  # type: ignore[arg-type]
+            values += [value for c in step.criteria for value in (c.weight, c.at)]
+        values += [c.value for c in getattr(step, "where", ()) if c.column == "rank"]
+    return {abs(float(value)) for value in values if _plain(value)}  # type: ignore[arg-type]
 
 
 def signs_of(program: s.Program) -> set[str]:
@@ -274,4 +274,21 @@ def signs_of(program: s.Program) -> set[str]:
                 signs.add("fiscal_year")
     if "accounts" in s.tables_of(program):
         signs.add("company")
+    if _averages_counts(program):
+        signs.add("some")
     return signs & set(words_table()["said"])
+
+
+def _averages_counts(program: s.Program) -> bool:
+    """Is a mean made of counts per group, which leave out groups with none?"""
+    counted = {
+        f"${number}"
+        for number, step in enumerate(program, 1)
+        if isinstance(step, s.PolicyCount) and step.by is not None
+    }
+    return any(
+        isinstance(step, s.Statistic)
+        and step.function in ("mean", "median", "min", "std")
+        and step.source in counted
+        for step in program
+    )

@@ -167,22 +167,23 @@ def with_moved(
     return tuple(Deliverable(file_type=name, count=kinds[name]) for name in sorted(kinds))
 
 
+_FEW_DEMANDS = 3  # with more of them a message alone does not meet the request
 _AS_FILES = {ResourceKind.MAIL: "eml", ResourceKind.CALENDAR: "ics"}
 
 
 def with_messages(deliverables: Sequence[Deliverable], request: str) -> tuple[Deliverable, ...]:
     """The deliverables, with mail that is to be sent, and events for a calendar, as files.
 
-    A newcomer has no account to send from; beside such a file nothing else need be written. Mail
-    and calendars that are only read are none.
+    A newcomer has no account to send from. Beside such a file an answer is written only where the
+    request demands several things. Mail and calendars that are only read are none.
     """
     known = {item.file_type for item in deliverables}
     sentences = [item.text for item in read(request) if item.ask is not Ask.QUESTION]
-    wished = [
-        kind for wish, kind in _AS_FILES.items() if any(_made(text, wish) for text in sentences)
-    ]
-    messages = [Deliverable(file_type=kind) for kind in wished if kind not in known]
-    rest = [item for item in deliverables if not messages or item.name_hints != (ANSWER,)]
+    wished = (wish for wish in _AS_FILES if any(_made(text, wish) for text in sentences))
+    kinds = [_AS_FILES[wish] for wish in wished]
+    messages = [Deliverable(file_type=kind) for kind in kinds if kind not in known]
+    is_all = bool(messages) and sum(item.demands for item in read(request)) <= _FEW_DEMANDS
+    rest = [item for item in deliverables if not is_all or item.name_hints != (ANSWER,)]
     return tuple(sorted((*rest, *messages), key=lambda item: item.file_type))
 
 

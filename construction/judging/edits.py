@@ -8,7 +8,7 @@ where it fits one input file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from construction.grading.file_types import extension_of
 from construction.judging.lexicon import LEAD_INS
@@ -56,12 +56,14 @@ _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」")
 _REACH = 10  # words before a file
 _REACH_ZH = 12  # characters
+_FEW = 3  # words between a verb and its object
 
 
 def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -> tuple[str, ...]:
     """The `given` paths of the input files that a request wants changed, in order.
 
-    Where it names an output of the same type, that file holds the change.
+    Where it names an output of the same type, that file holds the change; beside any other output
+    only the object of the verb is changed: "sort boats.xlsx and write notes.md".
     """
     made = {extension_of(path) for path in outputs}
     edited: dict[str, None] = {}
@@ -71,9 +73,17 @@ def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -
         if not verb or sentence.ask in (Ask.QUESTION, Ask.STATUS) or _ANEW.search(text):
             continue
         for at, path in files_in(text, given):
-            if extension_of(path) not in made and _is_changed(text[:at], verb):
+            before = text[:at]
+            is_object = not outputs or _takes_file(before, verb)
+            if extension_of(path) not in made and is_object and _is_changed(before, verb):
                 edited.setdefault(path)
     return tuple(edited)
+
+
+def _takes_file(before: str, verb: str) -> bool:
+    """Is the file the object of the verb, with few words between?"""
+    words = before[before.rfind(verb) + len(verb) :].split()
+    return len(words) <= _FEW and _PLACES.isdisjoint(words)
 
 
 def _without_stops(quoted: re.Match[str]) -> str:
@@ -164,12 +174,16 @@ def files_in(text: str, given: Sequence[str]) -> Iterator[tuple[int, str]]:
         for match in re.finditer(rf"(?<![a-z]){word}(?![a-z])", text):
             fitting = [path for path in given if extension_of(path) in extensions]
             words = frozenset(re.split(r"[\W_]+", text[: match.start()])[-_REACH:])
-            shared = [len(words.intersection(stem_words(path))) for path in fitting]
-            best = max(shared, default=0)
-            by_name = [path for path, n in zip(fitting, shared, strict=True) if n == best > 0]
-            chosen = fitting if len(fitting) == 1 else by_name
+            chosen = fitting if len(fitting) == 1 else _named_by(words, fitting)
             if len(chosen) == 1:
                 yield match.start(), chosen[0]
+
+
+def _named_by(words: Collection[str], paths: Sequence[str]) -> list[str]:
+    """The paths whose whole name the words hold, or else, one alone, a part of whose name."""
+    whole = [path for path in paths if set(words).issuperset(stem_words(path))]
+    part = [path for path in paths if not set(words).isdisjoint(stem_words(path))]
+    return whole or (part if len(part) == 1 else [])
 
 
 def stem_words(path: str) -> list[str]:

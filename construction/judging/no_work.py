@@ -19,6 +19,24 @@ _POLITE = re.compile(
     r"(?:(?:please|can|could|would|will|you|help|me|to|i|id|like|need|want|now|then|and|also|first"
     r"|next|just|go|ahead|hi|hello|hey)\b\s?|[请帮我把给先再你来去您好，, ])*"
 )
+_DELETES = re.compile(
+    r"(?i)(?:(?:please|kindly) )?(?:delete|remove|erase|trash) (?:"
+    r"(?:the |this |my )?(?:file )?[\w./~-]+\.[a-z]\w{1,4}(?: file)?"
+    r"|(?:the |this |that |my |all )(?:[\w-]+ ){0,3}"
+    r"(?:files?|folders?|director(?:y|ies)|documents?))"
+    r"(?: (?:from|in|under) (?:the |my )?[\w./~-]+(?: folder| directory)?)?[.!]?"
+)
+_READS = re.compile(
+    r"(?i)(?:(?:ok|okay|please|first|now|hi|hello|then|and|let['’]?s|so)[, ]+)*"
+    r"(?:read|look (?:at|over|through)|review|study|familiari[sz]e|understand|skim|"
+    r"go (?:over|through)|check out|load|open)\b|^(?:请)?(?:先)?(?:阅读|读|看|了解|熟悉)"
+)
+_FOLLOWS = re.compile(
+    r"(?i)\b(?:i['’]?ll|i will|i['’]?m going to|we['’]?ll|we will) (?:then )?(?:tell|give|explain|"
+    r"describe|share|ask|send|let you know|talk)\b[^.]{0,60}"
+    r"\b(?:tasks?|work|do|what|next|questions?|instructions?|plan|changes?|feature)\b"
+    r"|然后我(?:再|会)?告诉你|(?:接下来|之后|稍后)我(?:再|会)(?:告诉|给|说明|交代)"
+)
 _MOST = 20_000  # characters that are read
 
 
@@ -42,7 +60,9 @@ def no_work(sentences: Sequence[Reading], *, has_files: bool, names_output: bool
     is_bare = not has_files and sum(item.words for item in sentences) <= _SHORT
     demands = [item for item in sentences if item.demands]
     chats = [item for item in sentences if _has(phrase_form(item.text), "chat")]
-    setups = [item for item in sentences if _sets_up(item)]
+    setups = [item for item in sentences if not names_output and _sets_up(item)]
+    # Where whole files go and nothing else is done, no file is left to look at.
+    setups += [item for item in sentences if _DELETES.fullmatch(item.text.strip())]
     orders = [item for item in demands if item.ask is Ask.DIRECTIVE] or demands
     is_chat = bool(chats) and all(item in chats for item in demands)
     return NoWork(
@@ -50,7 +70,7 @@ def no_work(sentences: Sequence[Reading], *, has_files: bool, names_output: bool
         chat=is_bare and not names_output and is_chat,
         harness=len({match.group().strip() for match in _words("harness").finditer(form)}),
         orders=len(orders) + sum(item not in orders for item in setups),
-        setups=0 if names_output else len(setups),
+        setups=len(setups),
     )
 
 
@@ -67,3 +87,12 @@ def _has(form: str, name: str) -> bool:
 
 def _words(name: str) -> re.Pattern[str]:
     return phrases_of("no_work.toml", name)
+
+
+def task_follows(sentences: Sequence[Reading]) -> bool:
+    """Is all that is ordered to read, and the task yet to come: "then I'll tell you the task"?"""
+    if not any(_FOLLOWS.search(item.text) for item in sentences):
+        return False
+    return all(
+        _READS.match(item.text) or _FOLLOWS.search(item.text) for item in sentences if item.demands
+    )

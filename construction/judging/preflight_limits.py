@@ -70,9 +70,10 @@ _EVERY_PROMPT = (
         "min_words",
         _MIN,
         "words",
-        "The request has at least this many words.",
+        "Without input files, the request has at least this many words.",
         _REASON.CONVERSATION_ONLY,
         lambda seen: seen["words"],
+        when=lambda seen: not seen["at_hand"],
     ),
     Limit(
         "more than small talk",

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER
 from construction.judging.lexicon import phrases, starts, table
-from construction.judging.no_work import NoWork, no_work
+from construction.judging.no_work import NoWork, no_work, task_follows
 from construction.judging.reading import (
     Ask,
     Reading,
@@ -152,8 +152,8 @@ def _demands(
     """
     demands = [item for item in sentences if item.demands and _for_the_agent(item, conversation)]
     by_name = int(_names_output(case) or (orders_in_files and not demands))
-    if _is_news(case, conversation, demands):
-        demands = []
+    if _is_news(case, conversation, demands) or task_follows(sentences):
+        demands, by_name = [], 0
     at_hand = bool(case.candidate.fixtures) or "```" in case.request
     leaning = [item.leans or (item.points and not at_hand) for item in demands]
     live = [_is_live_demand(item, at_hand) for item in demands]

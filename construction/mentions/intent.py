@@ -12,7 +12,7 @@ from enum import StrEnum
 from construction.mentions.extensions import COMMON_NAMES, MESSAGES, extension
 from construction.mentions.lead import words_before_name
 from construction.mentions.lexicon import Cue
-from construction.mentions.result_cues import is_said_to_exist, may_be_result
+from construction.mentions.result_cues import is_given, is_said_to_exist, may_be_result
 from construction.mentions.words import FILE, cues
 
 
@@ -26,7 +26,6 @@ class Intent(StrEnum):
 
 
 _LOOK_AHEAD = 60
-
 _QUOTES = "\"'`“”‘’「」『』《》〈〉*_"
 _CLOSE = rf"[{_QUOTES}]{{0,2}}\s?"
 _THEN_OF = re.compile(r"\s?(?:的|里|中(?!文)|内的|上的|当中)")
@@ -76,12 +75,6 @@ _KNOWLEDGE = re.compile(
 )
 
 
-_KEPT_THERE = re.compile(r"[有已][^。；\n]{0,40}[存放保]+[存放]?[在于]\s{0,3}$")
-_THEN_GIVEN = re.compile(
-    r"(?i)\s?(?:is|are|was|were) (?:included|attached|provided|given|available|supplied|enclosed)\b"
-)
-
-
 def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = False) -> Intent:
     """The intent of the file named at `masked[start:end]`.
 
@@ -98,9 +91,10 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
         return Intent.PRODUCED
     if _THEN_OUTPUT.match(after) or _THEN_CREATE.match(after):
         return Intent.OUTPUT
-    if _NAMES_IT.search(before.rstrip(_QUOTES)):
+    words = before.rstrip(_QUOTES)
+    if _NAMES_IT.search(words):
         return Intent.EITHER
-    if _THEN_GIVEN.match(after) or _KEPT_THERE.search(before.rstrip(_QUOTES)):
+    if is_given(words, after):
         return Intent.INPUT
     state = _read(before)
     if before.rstrip(_QUOTES).endswith(("(", "（")):
@@ -109,14 +103,14 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
         return Intent.NONE  # the folder only locates a file that is itself named
     is_new = state.article and not state.by_self
     open_result = may_be_result(before, after, extension(name), is_new=is_new)
-    state.article = state.article and not open_result
+    state.article &= not open_result
+    intent = state.intent(after)
     if _THEN_EXAMPLE.match(after) or state.is_none(after, name):
         return Intent.NONE
-    intent = state.intent(after)
     if open_result and intent in (Intent.ASSUMED, Intent.INPUT):
         return Intent.EITHER
-    exists = intent is Intent.ASSUMED and is_said_to_exist(before, after)
-    return Intent.INPUT if exists else intent
+    is_there = intent is Intent.ASSUMED and is_said_to_exist(before, after)
+    return Intent.INPUT if is_there else intent
 
 
 @dataclass(slots=True)
@@ -126,6 +120,7 @@ class _State:
     verb: Cue | None = None
     link: Cue | None = None  # the preposition after the verb
     via_source: bool = False  # another noun is between verb and name: "a summary of … in"
+    loosely: bool = False  # "with" or "for" is between them: "a plan with the costs in"
     had_file: bool = False  # the verb already has a file as its object
     after_file: bool = False  # this clause has already named a file
     stores: bool = False
@@ -146,8 +141,8 @@ class _State:
         """Read one more word; `is_sure`: a verb is no noun here."""
         is_loose = cue is Cue.ABOUT
         if cue in (Cue.ABOUT, Cue.BESIDE):
-            listed = cue is Cue.BESIDE and self.last is Cue.FILE and self.verb in _MAKING
-            cue = Cue.JOIN if listed else Cue.SOURCE
+            is_next = self.last is Cue.FILE and self.verb in (Cue.MAKE, Cue.STORE)
+            cue = Cue.JOIN if is_next and cue is Cue.BESIDE else Cue.SOURCE
         # "a short plan.md": an adjective may come between article and name.
         self.article = cue is Cue.INDEFINITE or (self.article and cue is Cue.OTHER)
         self.anchored |= cue is Cue.THE or (cue is Cue.SOURCE and not is_loose)
@@ -162,8 +157,8 @@ class _State:
             elif cue is Cue.RESULT and self.verb is None:
                 self.verb = cue
         elif cue in _LINKS:
-            is_from = not is_loose or self.anchored or self.verb is Cue.GIVE
-            self.via_source |= cue is Cue.SOURCE and is_from
+            self.loosely |= is_loose
+            self.via_source |= cue is Cue.SOURCE and (not is_loose or self.verb is Cue.GIVE)
             self.after_file &= cue is not Cue.SOURCE
             if cue is Cue.PLACE and self.verb is not Cue.CONVERT:
                 self.had_file = False
@@ -267,7 +262,8 @@ class _State:
             return Intent.ASSUMED if self.by_self else Intent.OUTPUT
         summarised = self.verb is Cue.GIVE and self.had_file and self.link is Cue.INSIDE
         if self.verb is Cue.MAKE or summarised:
-            is_read = self.via_source and self.link is Cue.INSIDE  # "a summary of the rows in"
+            is_told = self.via_source or (self.loosely and self.anchored)
+            is_read = is_told and self.link is Cue.INSIDE  # "a summary of the rows in"
             return Intent.INPUT if is_read else Intent.EITHER
         if self.verb is Cue.WISH:
             is_open = self.link is Cue.INSIDE and not self.anchored
@@ -292,7 +288,6 @@ class _State:
 _VERBS = frozenset(
     {Cue.GIVE, Cue.MAKE, Cue.STORE, Cue.RESULT, Cue.CONVERT, Cue.PAST, Cue.WISH, Cue.ASK, Cue.FINAL}
 )
-_MAKING = frozenset({Cue.MAKE, Cue.STORE})
 _LINKS = frozenset({Cue.SOURCE, Cue.TARGET, Cue.NAMED, Cue.PLACE, Cue.INSIDE})
 _JOINING = frozenset({Cue.JOIN, Cue.LIST, Cue.CLAUSE, Cue.YOU, Cue.SELF})
 

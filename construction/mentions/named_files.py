@@ -23,6 +23,7 @@ from construction.mentions.extensions import (
 from construction.mentions.intent import Intent, intent_of
 from construction.mentions.places import in_result_sections, is_route, with_result_folders
 from construction.mentions.spans import FileSpan, find_file_spans
+from construction.mentions.stand_ins import text_for
 from construction.mentions.words import FILE
 from data.contracts import AgentAct, Attachment, TaskInstance, UserTurn
 
@@ -83,11 +84,17 @@ def output_files(instance: TaskInstance, given: Collection[str] = ()) -> tuple[M
     """Files that a person names as results, and open ones that are not among the `given` files.
 
     `given` are paths; their last component is compared. Silent ones count if any file is given.
+    A picture for which a given text stands is no result, and beside new files a given one is none.
     """
     named, known = named_files(instance), {tail(path) for path in given}
     silent = [mention for mention in named.declared if mention.silent and known]
-    made = [mention for mention in (*named.open, *silent) if tail(mention.path) not in known]
-    return (*named.outputs, *made)
+    made = [
+        mention
+        for mention in (*named.open, *silent)
+        if tail(mention.path) not in known and text_for(mention.path, given) is None
+    ]
+    new = [mention for mention in named.outputs if tail(mention.path) not in known]
+    return (*(new if new or made else named.outputs), *made)
 
 
 def _observed(instance: TaskInstance, known: Sequence[tuple[str, ...]]) -> Iterator[Mention]:

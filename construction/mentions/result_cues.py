@@ -138,6 +138,17 @@ def is_said_to_exist(before: str, after: str) -> bool:
     return _EXISTS_AFTER.match(after) is not None or _EXISTS_BEFORE.search(before) is not None
 
 
+_KEPT_THERE = re.compile(r"[有已][^。；\n]{0,40}[存放保]+[存放]?[在于]\s{0,3}$")
+_THEN_GIVEN = re.compile(
+    r"(?i)\s?(?:is|are|was|were) (?:included|attached|provided|given|available|supplied|enclosed)\b"
+)
+
+
+def is_given(before: str, after: str) -> bool:
+    """True if a file is said to be handed over or kept somewhere: "guide.pdf is attached"."""
+    return _THEN_GIVEN.match(after) is not None or _KEPT_THERE.search(before) is not None
+
+
 _HEADING = re.compile(
     r"(?m)^[ \t]*(?:#{1,6}[ \t]*(.{1,80})|\*\*(.{1,80})\*\*:?|(.{1,80})[:：])[ \t]*$"
 )

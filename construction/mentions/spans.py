@@ -29,7 +29,7 @@ from construction.mentions.name_bounds import (
     token_start,
     words_before,
 )
-from data.text.scripts import HAN
+from data.text.scripts import HAN, has_han
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +109,11 @@ _FOLDER_AFTER = re.compile(rf"[\s`\"'」》”]{{0,2}}(?:folder|director(?:y|ies
 _FOLDER_BEFORE = re.compile(r"(?:folder|directory|目录|文件夹)[\s:：`\"'「]{0,3}$")
 # A slash between Chinese words is mostly an "or"; a folder stands apart from the words before it.
 _IN_HAN = re.compile(rf"[{HAN}]+(?:[/\\][{HAN}]+)*")
+_WORD_PAIR = re.compile(
+    r"(?!(?:src|lib|docs?|data|tests?|app|pkg|cmd|scripts?|config|assets|sources?|inputs?|outputs?)/)"
+    r"[A-Za-z-]+/[A-Za-z-]+"
+)
+_SHORT = re.compile(r"(?i)(?:w|b|n|h|c)/(?:o|c|a)?")  # with, without, because, not applicable
 _APART = re.compile(r"(?:[\s`\"'“‘「《:：(（])$")
 _HAN_FOLDER = re.compile(r"[\s`\"'」》”]{0,2}(?:目录|文件夹)")
 _FOLDER_INSIDE = re.compile(rf"(?<=[^/\\]){_FOLDER}")
@@ -220,7 +225,7 @@ def _paths(text: str, urls: Zones, taken: Sequence[FileSpan]) -> Iterator[FileSp
             continue
         before = _FOLDER_BEFORE.search(text, max(0, start - 20), start)
         named = before is not None or _FOLDER_AFTER.match(text, end) is not None
-        if _IN_HAN.fullmatch(path) and not _stands_alone(text, start, end):
+        if _is_prose(text, start, end, path):
             continue
         is_file = _ENDS_WHOLE.search(path) is not None
         if named or is_file or _IS_PATH.match(path) or path.endswith("/"):
@@ -229,9 +234,15 @@ def _paths(text: str, urls: Zones, taken: Sequence[FileSpan]) -> Iterator[FileSp
             yield FileSpan(path[first:], start + first, end, start, doubtful)
 
 
-def _stands_alone(text: str, start: int, end: int) -> bool:
-    is_apart = _APART.search(text, max(0, start - 1), start) is not None
-    return is_apart and _HAN_FOLDER.match(text, end) is not None
+def _is_prose(text: str, start: int, end: int, path: str) -> bool:
+    """Is the slash an "or" ("theme/skin"), or part of an abbreviation ("w/"), or code?"""
+    if _SHORT.fullmatch(path) or path.startswith("&"):
+        return True
+    if _IN_HAN.fullmatch(path):
+        is_apart = _APART.search(text, max(0, start - 1), start) is not None
+        return not (is_apart and _HAN_FOLDER.match(text, end))
+    is_pair = _WORD_PAIR.fullmatch(path) is not None and has_han(text[max(0, start - 9) : end + 9])
+    return is_pair and _HAN_FOLDER.match(text, end) is None
 
 
 def _whole_names(text: str, taken: Sequence[FileSpan]) -> Iterator[FileSpan]:

@@ -117,6 +117,11 @@ class Assignment:
         """The family with the largest share."""
         return next(iter(self.families(codebook)))
 
+    def sure_family(self, codebook: Codebook, least: float) -> str | None:
+        """The family with the largest share; None if that is below `least`, or uncategorized."""
+        family, share = next(iter(self.families(codebook).items()))
+        return family if share >= least and family != UNCATEGORIZED else None
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterName:

@@ -52,9 +52,13 @@ class Panel:
 def mixture_panel(
     mixture: Mixture, names: Mapping[str, str], change: MixtureChange | None = None
 ) -> Panel:
-    """Weights by signal family, heaviest first, with the change since the previous snapshot."""
+    """Weights by signal family, heaviest first, with the change since the previous snapshot.
+
+    A family that the previous snapshot had and this one lacks stays, without a bar.
+    """
     moved = {row.name: row.points for row in change.families} if change else {}
-    weights = sorted(mixture.weights.items(), key=lambda item: (-item[1], item[0]))
+    known = dict.fromkeys(moved, 0.0) | mixture.weights
+    weights = sorted(known.items(), key=lambda item: (-item[1], item[0]))
     rows = tuple(
         ChartRow(names.get(family, family), weight, _points(moved.get(family, 0)) if change else "")
         for family, weight in weights

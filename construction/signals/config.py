@@ -46,7 +46,8 @@ class ScoringConfig(StageConfig):
     The similarity to the nearest anchors is scaled so that `similarity_none` or less is 0 and
     `similarity_full` or more is 1. A signal whose best score is below `least_score` is
     uncategorized. At most `max_patterns` patterns, each with at least `keep` times the best score,
-    share the mass in proportion to score ** `sharpness`.
+    share the mass in proportion to score ** `sharpness`. The main family of a signal is sure if its
+    share is at least `least_main_share`.
     """
 
     cue_weight: Share = 0.6
@@ -58,6 +59,7 @@ class ScoringConfig(StageConfig):
     keep: Share = 0.6
     max_patterns: Annotated[int, Field(gt=0)] = 3
     sharpness: Annotated[float, Field(gt=0)] = 2.0
+    least_main_share: Share = 0.7
 
 
 class ClusterConfig(StageConfig):

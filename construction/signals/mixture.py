@@ -67,7 +67,8 @@ def write_mixture(
     moved = _change(collected, recipe) if len(collected) > 1 else None
     crosswalk = default_crosswalk()
     seeds = seed_ideas(analysis.mixture, default_codebook(), crosswalk, recipe.analysis)
-    report = SnapshotReport(newest.snapshot, analysis, crosswalk, seeds, change=moved)
+    least = recipe.analysis.scoring.least_main_share
+    report = SnapshotReport(newest.snapshot, analysis, crosswalk, seeds, None, moved, least)
     _write_tables(out, newest, report)
     signals, measure = newest.snapshot.signals, recipe.analysis.measure
     masses = {signal.slug: float(signal.popularity[measure]) for signal in signals}
@@ -129,7 +130,7 @@ def snapshot_files(given: Sequence[Path]) -> list[Path]:
 _PUBLIC = (
     *("source", "date", "snapshot_digest", "codebook_digest", "crosswalk_digest", "signals"),
     *("measure", "counting", "total_mass", "uncategorized_share", "meta_share"),
-    *("families", "task_weights", "unmapped", "change"),
+    *("families", "task_weights", "unmapped", "change", "sure_families"),
 )
 _PUBLIC_IDEA = ("idea_id", "seed", "task_family", "title", "artifact", "graded", "minutes", "judge")
 
@@ -143,11 +144,21 @@ def mixture_report(folder: Path) -> dict[str, Any]:
 def print_mixture(report: Mapping[str, Any]) -> None:
     """Print the weights of the families, heaviest first, and what stands outside them."""
     title = f"{report['source']}, {report['date']}: {report['measure']}, {report['counting']}"
-    table = Table("family", "weight", title=title, box=None)
-    for row in sorted(report["families"], key=lambda row: -row["weight"]):
-        table.add_row(Text(row["family"]), f"{row['weight']:.1%}")
+    change = report["change"]
+    points = {row["name"]: row["points"] for row in change["families"]} if change else {}
+    weights = dict.fromkeys(points, 0.0) | {r["family"]: r["weight"] for r in report["families"]}
+    columns = ("family", "weight", *((f"since {change['before']}",) if change else ()))
+    table = Table(*columns, title=title, box=None)
+    for family, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0])):
+        moved = [f"{points.get(family, 0.0):+.1f} points"] if change else []
+        table.add_row(Text(family), f"{weight:.1%}", *moved)
     console = Console(highlight=False)
     console.print(table)
+    sure = report["sure_families"]
+    console.print(
+        f"{sure['signals']} of {report['signals']} signals have a sure main family "
+        f"({sure['mass_share']:.1%} of the mass); the others are shared between families"
+    )
     share, meta = report["uncategorized_share"], report["meta_share"]
     console.print(f"uncategorized {share:.1%}, agents working on themselves {meta:.1%} of the mass")
     seeds, wanted = report["seeds"], sum(seed["ideas"] for seed in report["seeds"])

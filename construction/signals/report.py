@@ -10,6 +10,7 @@ from typing import Any
 from construction.signals.analyse import SignalAnalysis
 from construction.signals.assign import Assignment
 from construction.signals.codebook import UNCATEGORIZED
+from construction.signals.config import ScoringConfig
 from construction.signals.crosswalk import Crosswalk, spread
 from construction.signals.gap import CoverageGap
 from construction.signals.seeds import SeedIdea
@@ -31,6 +32,7 @@ class SnapshotReport:
     seeds: tuple[SeedIdea, ...]
     gap: CoverageGap | None = None
     change: MixtureChange | None = None
+    least_share: float = ScoringConfig().least_main_share
 
     @property
     def _key(self) -> Row:
@@ -65,6 +67,7 @@ def _signal_rows(report: SnapshotReport) -> Iterator[Row]:
             "measure": report.snapshot.measure.value,
             "pattern": assignment.pattern,
             "family": assignment.family(book),
+            "sure_family": assignment.sure_family(book, report.least_share),
             "task_family": report.crosswalk.task_family(known),
             "benchmarkable": assignment.pattern in book.benchmarkable,
             "n_patterns": len(assignment.shares) if known else 0,
@@ -168,6 +171,7 @@ def report_data(report: SnapshotReport) -> Row:
         "total_mass": mixture.total,
         "uncategorized_share": mixture.uncategorized_share,
         "meta_share": mixture.meta_share,
+        "sure_families": _sure_families(report),
         "uncategorized": list(mixture.uncategorized),
         "families": [asdict(one) for one in mixture.families],
         "patterns": [asdict(one) for one in mixture.patterns],
@@ -177,6 +181,20 @@ def report_data(report: SnapshotReport) -> Row:
         "change": _dated(asdict(report.change)) if report.change else None,
         "seeds": [asdict(seed) | {"grading": _grading(seed)} for seed in report.seeds],
     }
+
+
+def _sure_families(report: SnapshotReport) -> Row:
+    """How many signals have a sure main family, and their share of the mass."""
+    book, measure = report.analysis.codebook, report.snapshot.measure
+    masses = {one.slug: float(one.popularity[measure]) for one in report.snapshot.signals}
+    sure = [
+        assignment.slug
+        for assignment in report.analysis.assignments
+        if assignment.sure_family(book, report.least_share) is not None
+    ]
+    total = sum(masses.values())
+    share = sum(masses[slug] for slug in sure) / total if total else 0.0
+    return {"least_share": report.least_share, "signals": len(sure), "mass_share": round(share, 9)}
 
 
 def _grading(seed: SeedIdea) -> Row:

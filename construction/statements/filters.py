@@ -114,26 +114,7 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
 def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     """All points with `reason`, null for those that are kept."""
-    columns = ("series_id", "statement", "label_method", "category", "label")
-    about = statements.series.select(columns)
-    points = statements.points.with_columns(
-        undated=period_reasons(statements.points, statements.companies, config.periods)
-    )
-    bracketed = (
-        statements.rows.filter("parenthetical")
-        .select("document", "report", "line", bracketed=True)
-        .unique()
-    )
-    joined = points.join(about, on="series_id", how="left", maintain_order="left").join(
-        bracketed, on=["document", "report", "line"], how="left", maintain_order="left"
-    )
-    joined = joined.join(
-        _without_cash(statements), on=["document", "statement"], how="left", maintain_order="left"
-    )
-    doubted = implausible(statements) if config.reject_implausible else _NONE_DOUBTED
-    joined = joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
-        _companies(statements.companies, config), on="company_id", how="left", maintain_order="left"
-    )
+    joined = _joined(statements, config)
     blank = pl.col("value").is_null() | (pl.col("value").str.strip_chars() == "")
     tests = [
         (pl.col("computed"), FilterReason.COMPUTED),
@@ -155,6 +136,30 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         reason=pl.coalesce(
             *(pl.when(test).then(pl.lit(str(r))) for test, r in tests), "scale_reason", undated
         )
+    )
+
+
+def _joined(statements: Statements, config: FilterConfig) -> pl.DataFrame:
+    """The points in their order, with what is known about their series, rows and companies."""
+    columns = ("series_id", "statement", "label_method", "category", "label")
+    about = statements.series.select(columns)
+    points = statements.points.with_columns(
+        undated=period_reasons(statements.points, statements.companies, config.periods)
+    )
+    bracketed = (
+        statements.rows.filter("parenthetical")
+        .select("document", "report", "line", bracketed=True)
+        .unique()
+    )
+    joined = points.join(about, on="series_id", how="left", maintain_order="left").join(
+        bracketed, on=["document", "report", "line"], how="left", maintain_order="left"
+    )
+    joined = joined.join(
+        _without_cash(statements), on=["document", "statement"], how="left", maintain_order="left"
+    )
+    doubted = implausible(statements) if config.reject_implausible else _NONE_DOUBTED
+    return joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
+        _companies(statements.companies, config), on="company_id", how="left", maintain_order="left"
     )
 
 

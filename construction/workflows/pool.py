@@ -164,7 +164,8 @@ def _repaired(job: GeneratorJob, repair: Repair, number: int, task_id: str, run:
     candidate = repair_candidates.candidate_of(draft, repair, task_id)
     if seen.reason is not None:
         return Made(candidate, (seen.verdict,))
-    grader = partial(graded, spec_of_repair(draft), run=run, threshold=job.config.pass_threshold)
+    spec, threshold = spec_of_repair(draft), job.config.pass_threshold
+    grader = partial(graded, spec, run=seen.run, threshold=threshold)
     cells = dict(panel_scores(draft, seen.delivered, grader))
     passed = [score for score in cells.values() if _passes_pilot(score, job.config)]
     piloted = Piloted(len(passed), len(cells))

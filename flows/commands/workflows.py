@@ -52,12 +52,13 @@ def workflows_command(
 
 def _build(config: Path | None, overrides: dict[str, Any]) -> None:
     from construction.workflows.pool import proposal_lines
+    from data.builds import require_there
     from data.neutralise import one_line
     from data.progress import console
     from flows.build_snapshot import WORKFLOWS_ALONE, build
     from flows.prefect_adapter import without_prefect
     from flows.recipe import load_settings
-    from flows.source import require_there, with_signals
+    from flows.source import with_signals
 
     started = time.perf_counter()
     settings = load_settings(config, overrides).dated(dt.datetime.now(dt.UTC).date())

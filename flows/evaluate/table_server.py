@@ -18,8 +18,15 @@ from mcp_types import (
     ToolAnnotations,
 )
 
-from construction.statements.tools.agent_tools import INSTRUCTIONS, TOOLS, ToolSpec, answer
+from construction.statements.tools.agent_tools import (
+    INSTRUCTIONS,
+    TOOLS,
+    ToolSpec,
+    answer,
+    parameters_of,
+)
 from construction.statements.tools.call_log import Call, CallLog
+from construction.statements.tools.client import ATTEMPT, QUESTION
 from construction.statements.tools.database import Database
 
 NAME = "benchmint-tables"
@@ -37,7 +44,18 @@ def build_server(database: Database, log: CallLog, version: str = "1") -> Server
         arguments = params.arguments or {}
         reply = await anyio.to_thread.run_sync(answer, database, params.name, arguments)
         spent = round((time.perf_counter() - started) * 1000, 3)
-        log.record(Call(params.name, arguments, reply.outcome, reply.rows, spent))
+        context = params.meta or {}
+        call = Call(
+            params.name,
+            arguments,
+            reply.outcome,
+            reply.rows,
+            spent,
+            question=_said(context.get(QUESTION)),
+            attempt=_said(context.get(ATTEMPT)),
+            output=reply.text,
+        )
+        log.record(call)
         return CallToolResult(
             content=[TextContent(type="text", text=reply.text)],
             structured_content=reply.structured,
@@ -54,13 +72,17 @@ def build_server(database: Database, log: CallLog, version: str = "1") -> Server
     )
 
 
+def _said(name: object) -> str | None:
+    return str(name) if isinstance(name, str | int) else None
+
+
 def _described(spec: ToolSpec) -> Tool:
     hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
     return Tool(
         name=spec.name,
         title=spec.title,
         description=spec.description,
-        input_schema=spec.arguments.model_json_schema(),
+        input_schema=parameters_of(spec),
         output_schema=spec.answer.json_schema(mode="serialization"),
         annotations=hints,
     )

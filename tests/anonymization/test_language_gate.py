@@ -9,6 +9,7 @@ from anonymization.language_gate import (
     LanguageConfig,
     languages_in,
     measure,
+    spoken_languages,
     supported_languages,
 )
 from anonymization.masking_recipe import MaskingLevel, MaskingRecipe, for_source
@@ -90,3 +91,24 @@ def test_what_is_known_by_its_form_needs_no_language() -> None:
     assert supported_languages(english) == frozenset({"en"})
     seen = measure([{"de": 3}], None)
     assert GATE.judge(seen, LanguageConfig()).status is Status.PASSED
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("이름,전화\n박서연,010-2233-4455\n", "ko"),
+        ("고객: 김민수에게 전화", "ko"),
+        ("Имя: Пётр Саврасов, телефон", "ru"),
+        ("Kunde;Straße;Ort;Betrag\nFalk Ottweiler;Am Anger 3;Gera;12\n", "de"),
+    ],
+)
+def test_short_texts_of_a_task_show_their_language_too(text: str, language: str) -> None:
+    seen = measure([spoken_languages([text])], {"en", "zh", "ja"})
+    assert seen.language == language
+    assert GATE.judge(seen, LanguageConfig()).status is Status.FAILED
+
+
+def test_a_menu_of_languages_and_single_letters_are_in_no_other_language() -> None:
+    menu = "English | Deutsch | Français | 한국어 | Русский | 日本語"
+    for text in (menu, "α = 0.05 and β = 0.2", "Use the Jürgen theme for the façade"):
+        assert measure([spoken_languages([text])], {"en", "zh", "ja"}).unsupported == 0

@@ -1,11 +1,18 @@
-"""Running the installed command as a user does, in a process of its own."""
+"""Running the command as a user does: installed, in a process of its own, or in this one."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+
+import pytest
+
+from data.progress import console
+from flows import cli
 
 BENCHMINT = Path(sys.executable).with_name("benchmint")
 KEY = "5a" * 32
@@ -41,6 +48,34 @@ def benchmint(*arguments: object, cwd: Path | None = None) -> subprocess.Complet
         timeout=900,
         check=False,
     )
+
+
+def inline(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The same in this process, whose modules are loaded: for commands that start no build."""
+    out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
+    given = command(*arguments)
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", given)
+        patch.setattr(console, "quiet", False)
+        for name in os.environ.keys() - environment().keys():
+            patch.delenv(name)
+        if cwd is not None:
+            patch.chdir(cwd)
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+    code = ended.value.code
+    assert code is None or isinstance(code, int), code
+    texts = (stream.buffer.getvalue().decode() for stream in (out, err))
+    return subprocess.CompletedProcess(given, code or 0, *texts)
+
+
+def inline_build(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """`benchmint build` in this process, its stages called as plain functions, without a server."""
+    from flows.prefect_adapter import without_prefect  # imports Prefect, which takes seconds
+
+    with pytest.MonkeyPatch.context() as patch, without_prefect():
+        patch.setenv("PREFECT_PROFILE", "ephemeral")  # who names one gets none
+        return inline("build", *arguments)
 
 
 def sums(out: Path) -> dict[str, bytes]:

@@ -23,7 +23,7 @@ from construction.grading.spec import spec_of
 from data.demo.analytics import write_demo
 from data.releases.tasks import read_tasks
 from data.staging import open_read_only
-from tests.flows.command import benchmint
+from tests.flows.command import inline, inline_build
 
 pytestmark = pytest.mark.slow(seconds=60)
 
@@ -36,7 +36,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def out(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("analytics") / "out"
-    result = benchmint("build", "--environment", str(demo), "--out", str(folder), "--quiet")
+    result = inline_build("--environment", str(demo), "--out", str(folder), "--quiet")
     assert result.returncode == 0, result.stderr
     return folder
 
@@ -59,7 +59,7 @@ def test_the_files_of_an_environment_are_stored_once(out: Path) -> None:
     manifest = json.loads((public / "manifest.json").read_text())
     assert manifest["counts"]["fixtures"] == len(stored)
     assert manifest["counts"]["fixture_bytes"] == sum(path.stat().st_size for path in stored)
-    assert benchmint("verify", str(snapshot(out))).returncode == 0
+    assert inline("verify", str(snapshot(out))).returncode == 0
 
 
 def test_the_public_half_holds_no_original_and_no_programme(out: Path, demo: Path) -> None:
@@ -75,7 +75,7 @@ def test_the_public_half_holds_no_original_and_no_programme(out: Path, demo: Pat
 
 
 def test_lint_and_oracle_walk_the_steps_on_the_released_files(out: Path) -> None:
-    result = benchmint("lint", str(snapshot(out)))
+    result = inline("lint", str(snapshot(out)))
     assert result.returncode == 0, result.stdout
     release = read_tasks(snapshot(out))
     tasks = read_analytics(release)
@@ -93,7 +93,7 @@ def test_lint_names_a_gold_that_the_files_do_not_give(out: Path, tmp_path: Path)
     path = next((copy / "public/environments/demo/enterprise").glob("*accounts.csv"))
     rows = path.read_text().replace(",2021-", ",2020-")
     path.write_text(rows)
-    result = benchmint("lint", str(copy))
+    result = inline("lint", str(copy))
     assert result.returncode != 0
     assert "another file than was released" in result.stderr
 
@@ -105,7 +105,7 @@ def test_a_refused_environment_stands_in_the_ledger_and_leaves_nothing(
     shutil.copytree(demo.parent, folder)
     strict = folder / demo.name
     strict.write_text(strict.read_text().replace("history = 1.0", "history = 0.1"))
-    result = benchmint("build", "--environment", str(strict), "--out", str(tmp_path / "out"))
+    result = inline_build("--environment", str(strict), "--out", str(tmp_path / "out"))
     assert result.returncode == 1
     with open_read_only(tmp_path / "out/staging.duckdb", every_run=True) as staging:
         rows = staging.execute(
@@ -120,8 +120,8 @@ def test_files_of_questions_are_refused(demo: Path, tmp_path: Path) -> None:
     folder = tmp_path / "edinet"
     folder.mkdir()
     shutil.copyfile(demo.parent / "enterprise/register.csv", folder / "register.csv")
-    result = benchmint(
-        "build", "--environment", str(demo), "--edinet", str(folder), "--out", str(tmp_path / "out")
+    result = inline_build(
+        "--environment", str(demo), "--edinet", str(folder), "--out", str(tmp_path / "out")
     )
     assert result.returncode != 0
     assert "expected a source of one lane" in result.stderr

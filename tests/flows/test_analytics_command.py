@@ -15,7 +15,7 @@ from construction.analytics.output import read_gold
 from data.canonical import file_digest
 from data.errors import ConfigError
 from flows.environments import refuse_shared, source_digests, tables_recipe
-from tests.flows.command import benchmint
+from tests.flows.command import inline
 
 pytestmark = pytest.mark.slow(seconds=20)
 
@@ -28,7 +28,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_command(*arguments: str, code: int = 0) -> str:
-    result = benchmint(*arguments)
+    result = inline(*arguments)
     assert result.returncode == code, result.stderr
     return result.stdout
 
@@ -135,7 +135,7 @@ def test_what_the_risk_gate_refuses_does_not_become_public(out: Path, tmp_path: 
     strict = tmp_path / "environment.toml"
     strict.write_text(text.replace("history = 1.0", "history = 0.1"))
     into = tmp_path / "out"
-    result = benchmint("analytics", strict, "--files", out / "demo", "--out", into)
+    result = inline("analytics", strict, "--files", out / "demo", "--out", into)
     assert result.returncode == 1
     assert "refused, nothing is public: accounts: re-identification" in result.stderr
     assert not (into / "public").exists()

@@ -12,22 +12,23 @@ import pytest
 from benchmarks.staging import questions
 from data.staging import open_read_only
 from tests.demo import Demo
-from tests.flows.command import benchmint, sums
+from tests.flows.command import benchmint, inline, inline_build, sums
 
 pytestmark = pytest.mark.slow
 
 
 def test_the_release_verifies(demo: Demo) -> None:
-    result = benchmint("verify", demo.out / "snapshots" / "latest")
+    result = inline("verify", demo.out / "snapshots" / "latest")
     assert result.returncode == 0, result.stdout
-    alone = benchmint("verify", demo.out / "snapshots" / "latest" / "public")
+    alone = inline("verify", demo.out / "snapshots" / "latest" / "public")
     assert alone.returncode == 0, alone.stdout
     assert "the public half alone: verified" in alone.stdout
 
 
 @pytest.mark.slow(seconds=60)
 def test_workers_and_input_order_do_not_change_a_byte(demo: Demo, tmp_path: Path) -> None:
-    result = benchmint(*demo.build(tmp_path, *reversed(demo.sessions()), "--workers", 3))
+    sessions = reversed(demo.sessions())
+    result = inline_build(*demo.build(tmp_path, *sessions, "--workers", 3)[1:])
     assert result.returncode == 0, result.stderr
     assert sums(tmp_path) == sums(demo.out)
 
@@ -36,7 +37,7 @@ def test_a_tampered_release_is_refused(demo: Demo, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(demo.out / "snapshots" / "latest", copy)
     (copy / "public" / "tasks.jsonl").write_bytes(b"{}\n")
-    result = benchmint("verify", copy)
+    result = inline("verify", copy)
     assert result.returncode == 1
     assert "sums.file_changed: public/tasks.jsonl" in result.stdout
 
@@ -60,7 +61,7 @@ def test_staging_holds_no_text_that_a_person_typed(demo: Demo) -> None:
 
 
 def test_rejections_are_found_by_gate_with_what_was_observed(demo: Demo) -> None:
-    result = benchmint("audit", "--out", demo.out, "--gate", "length", "--json")
+    result = inline("audit", "--out", demo.out, "--gate", "length", "--json")
     rows = orjson.loads(result.stdout)["rejections"]
     assert rows
     assert {row["reason"] for row in rows} == {"length.too_short"}
@@ -75,7 +76,7 @@ def test_one_count_of_rejections_stands_everywhere(demo: Demo, tmp_path: Path) -
     units, entries = ledger["n"].sum(), ledger.height
     assert units > entries
     counted = f"{units:,} units in {entries:,} entries"
-    assert f"rejected or errored: {counted}" in benchmint("audit", "--out", demo.out).stdout
+    assert f"rejected or errored: {counted}" in inline("audit", "--out", demo.out).stdout
     assert f"In all, {counted} were rejected or errored" in (public / "README.md").read_text()
     exported = benchmint("audit", "--out", demo.out, "--export", tmp_path)
     assert exported.stderr == ""  # nor what bindings say of leaks
@@ -94,8 +95,8 @@ def test_a_private_look_shows_the_text_and_is_logged(demo: Demo, tmp_path: Path)
         ).fetchone()
     assert row is not None
     instance = row[0]
-    plain = benchmint("audit", "--out", out, "--instance", instance, "--json")
-    private = benchmint("audit", "--out", out, "--instance", instance, "--private", "--json")
+    plain = inline("audit", "--out", out, "--instance", instance, "--json")
+    private = inline("audit", "--out", out, "--instance", instance, "--private", "--json")
     assert "text" not in orjson.loads(plain.stdout)["turns"][0]
     assert orjson.loads(private.stdout)["turns"][0]["text"]
     assert instance in (out / "private" / "access.log").read_text()
@@ -120,7 +121,7 @@ def test_private_things_are_private(demo: Demo) -> None:
 def test_wrong_use_is_one_line_and_exit_code_2(
     arguments: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
-    result = benchmint(*arguments, cwd=tmp_path)
+    result = inline(*arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1, result.stderr

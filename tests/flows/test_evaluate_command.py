@@ -12,7 +12,7 @@ from construction.sandbox.box import bubblewrap
 from data.releases.tasks import read_tasks
 from data.snapshot import write_snapshot
 from tests.data.snapshot.sample import release
-from tests.flows.command import benchmint
+from tests.flows.command import inline
 
 needs_box = pytest.mark.skipif(
     bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
@@ -48,7 +48,7 @@ def test_options_that_cannot_be_meant_are_refused(
     snapshot: Path, tmp_path: Path, options: tuple[str, ...], problem: str
 ) -> None:
     out = tmp_path / "out"
-    done = benchmint("evaluate", snapshot, *options, "--out", out)
+    done = inline("evaluate", snapshot, *options, "--out", out)
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert problem in line
@@ -63,7 +63,7 @@ def test_a_model_that_cannot_be_asked_is_named(
     snapshot: Path, tmp_path: Path, model: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOCAL_API_KEY", "key")
-    done = benchmint("evaluate", snapshot, "--model", *model, "--out", tmp_path / "out")
+    done = inline("evaluate", snapshot, "--model", *model, "--out", tmp_path / "out")
     assert done.returncode == 2
     (line,) = done.stderr.splitlines()
     assert f"--model and --base-url: found {model[0]}" in line
@@ -76,7 +76,7 @@ def test_nothing_is_written_into_the_release(snapshot: Path, tmp_path: Path) -> 
         ("evaluate", snapshot, *NULL, "--out", inside),
         ("grade", tmp_path, "--snapshot", snapshot, "--out", inside),
     ):
-        done = benchmint(*command)
+        done = inline(*command)
         assert done.returncode == 2
         assert f"{inside}: found a folder in the snapshot" in done.stderr
     assert not inside.exists()
@@ -90,7 +90,7 @@ def test_a_closed_address_is_told_of(
     monkeypatch.setenv("LOCAL_API_KEY", "key")
     task = next(iter(read_tasks(snapshot).tasks))
     address = ("--base-url", "http://127.0.0.1:9/v1", "--task", task)
-    done = benchmint("evaluate", snapshot, *MODEL, *address, "--out", tmp_path / "out")
+    done = inline("evaluate", snapshot, *MODEL, *address, "--out", tmp_path / "out")
     assert done.returncode == 0
     assert "0 of 1 done" in done.stdout
     assert "1 attempts were ended by the infrastructure, the first with: " in done.stderr

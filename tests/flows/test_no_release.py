@@ -9,7 +9,7 @@ from subprocess import CompletedProcess
 import orjson
 import pytest
 
-from tests.flows.command import benchmint
+from tests.flows.command import inline, inline_build
 
 _SAID = {
     "lost": ("Help me with a report on sales.", "Summarise figures_march.xlsx in one page please."),
@@ -53,7 +53,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ended(out: Path) -> CompletedProcess[str]:
-    return benchmint("build", *_logs(out.parent, _SAID), "--out", out)
+    return inline_build(*_logs(out.parent, _SAID), "--out", out)
 
 
 @pytest.mark.slow(seconds=30)
@@ -72,7 +72,7 @@ def test_nothing_released_is_an_outcome_with_funnel_reasons_and_next_command(
     assert len(lines) == 3
     commands = [shlex.split(line)[2:] for line in lines]
     assert {(command[0], command[-1]) for command in commands} == {("benchmint", str(out))}
-    shown = benchmint(*commands[0][1:])
+    shown = inline(*commands[0][1:])
     assert shown.returncode == 0
     assert shown.stdout.count("length.too_short") == 3
 
@@ -82,14 +82,14 @@ def test_what_is_missing_is_named_in_private_and_described_elsewhere(
     ended: CompletedProcess[str], out: Path
 ) -> None:
     assert ended.returncode == 1
-    listed = benchmint("audit", "--json", "--out", out).stdout
+    listed = inline("audit", "--json", "--out", out).stdout
     assert _NAME not in listed
     (lost,) = [row for row in orjson.loads(listed)["rejections"] if row["missing"] == _DESCRIBED]
     private = ("audit", "--instance", lost["item_id"], "--private", "--json", "--out", out)
-    (missing,) = orjson.loads(benchmint(*private).stdout)["missing inputs"]
+    (missing,) = orjson.loads(inline(*private).stdout)["missing inputs"]
     assert (out / "private" / "missing_inputs.json").stat().st_mode & 0o077 == 0
     assert (missing["name"], missing["source"]) == (_NAME, "named in turn 2")
-    benchmint("audit", "--export", out / "page", "--out", out)
+    inline("audit", "--export", out / "page", "--out", out)
     exported = [path.read_text() for path in (out / "page").iterdir()]
     assert all(_DESCRIBED in text and _NAME not in text for text in exported)
 
@@ -97,7 +97,7 @@ def test_what_is_missing_is_named_in_private_and_described_elsewhere(
 @pytest.mark.full
 def test_a_release_names_what_is_missing_in_its_private_half_alone(tmp_path: Path) -> None:
     logs = _logs(tmp_path, {"kept": (_GUIDE,), "lost": _SAID["lost"]})
-    built = benchmint("build", *logs, "--out", tmp_path / "out", "--quiet")
+    built = inline_build(*logs, "--out", tmp_path / "out", "--quiet")
     assert built.returncode == 0, built.stderr
     latest = tmp_path / "out" / "snapshots" / "latest"
     public = [path for path in (latest / "public").rglob("*") if path.is_file()]
@@ -105,5 +105,5 @@ def test_a_release_names_what_is_missing_in_its_private_half_alone(tmp_path: Pat
     assert _DESCRIBED in (latest / "public" / "audit" / "report.html").read_text()
     pages = [path.read_text() for path in (latest / "private" / "audit").glob("*.html")]
     assert any(_NAME in page for page in pages)
-    verified = benchmint("verify", latest)
+    verified = inline("verify", latest)
     assert verified.returncode == 0, verified.stdout + verified.stderr

@@ -20,6 +20,7 @@ from mcp import Client, StdioServerParameters
 from construction.statements.model import write_statements
 from construction.statements.tools.agent_tools import answer
 from construction.statements.tools.call_log import Call, CallLog
+from construction.statements.tools.client import DataTools
 from construction.statements.tools.database import Database, open_database
 from data.errors import InputError
 from flows.evaluate.table_server import build_server
@@ -132,6 +133,24 @@ def test_an_agent_over_http(port: int, log: Path) -> None:
     }
 
 
+def test_the_log_is_the_trace_of_an_attempt(
+    port: int, log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BENCHMINT_QUESTION", "q-0042")
+    monkeypatch.setenv("BENCHMINT_ATTEMPT", "2")
+    with DataTools(f"http://127.0.0.1:{port}/mcp") as client:
+        answers = [
+            client.call("discover_companies", {"query": "霧ヶ浦", "country": None, "limit": None}),
+            client.call("discover_company_series", {"company_id": "0101"}),
+            client.call("discover_companies", {"query": ""}),
+        ]
+    calls = lines(log)[-3:]
+    assert [(call["question"], call["attempt"]) for call in calls] == [("q-0042", "2")] * 3
+    assert [call["output"] for call in calls] == [text for text, _ in answers]
+    assert [refused for _, refused in answers] == [False, False, True]
+    assert KIRIGAURA in json.loads(answers[1][0])["note"]
+
+
 def test_two_clients_at_once(port: int, log: Path) -> None:
     before = len(lines(log)) if log.exists() else 0
     answers: list[str] = []
@@ -170,8 +189,17 @@ def test_descriptions_tell_the_period_conventions(folder: Path) -> None:
     for words in ("Fiscal year:", "Calendar period:", "Year to date:", "convention"):
         assert words in report
     schema = tools["get_company_fundamentals"].input_schema
-    assert schema["additionalProperties"] is False
-    assert schema["properties"]["limit"]["maximum"] == 500
+    assert schema["properties"]["limit"] == {
+        "type": ["integer", "null"],
+        "description": "most values to return (1 to 500; null: 50)",
+    }
+    assert schema["properties"]["convention"]["enum"] == ["fiscal", "calendar", None]
+    for tool in tools.values():
+        schema = tool.input_schema
+        assert schema["additionalProperties"] is False
+        assert schema["required"] == list(schema["properties"])
+        keywords = {key for field in schema["properties"].values() for key in field}
+        assert keywords <= {"type", "description", "enum"}
     for tool in tools.values():
         assert tool.output_schema is not None and tool.output_schema["type"] == "object"
         assert tool.annotations is not None and tool.annotations.read_only_hint

@@ -42,7 +42,8 @@ def make_pseudonyms(tables: Tables, key: bytes) -> Pseudonyms:
     """Pseudonyms for all identifiers of all tables."""
     codes, clashes = _codes(tables, key)
     names = rebuilt_names(_companies(tables), key)
-    return Pseudonyms(codes, names, _in_text(codes, names), clashes)
+    has_texts = any(config.of_role(ColumnRole.FREE_TEXT) for _, config in tables)
+    return Pseudonyms(codes, names, _in_text(codes, names) if has_texts else {}, clashes)
 
 
 def pseudonymize(frame: pl.DataFrame, config: TableConfig, pseudonyms: Pseudonyms) -> Pseudonymized:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 
 from data.text.folding import alphanumeric
 from data.text.lexicon import load_table
@@ -91,11 +91,12 @@ def name_language(name: str, default: Language) -> Language:
     return Language.EN
 
 
+@lru_cache(maxsize=1 << 17)
 def dissect(name: str, default: Language) -> Anatomy:
     """Strip legal forms and the like from both ends, as long as something is left."""
     language = name_language(name, default)
     start, end = 0, len(name)
-    forms = lexicon().forms[language]
+    forms = _bare_forms(language)
     while True:
         start, end = _trimmed(name, start, end)
         shorter = _without_form(name, start, end, forms)
@@ -118,16 +119,21 @@ def _without_form(
     low = name[start:end].casefold()
     if len(low) != end - start:  # a character that folds to several: offsets would not agree
         low = name[start:end]
-    for form in forms:
-        folded = form.casefold()
-        for bare in {folded, folded.rstrip(".")}:
-            if len(bare) >= len(low):
-                continue
-            if low.startswith(bare) and _parted(low, len(bare)):
-                return start + len(bare), end
-            if low.endswith(bare) and _parted(low, len(low) - len(bare)):
-                return start, end - len(bare)
+    for bare in forms:
+        if len(bare) >= len(low):
+            continue
+        if low.startswith(bare) and _parted(low, len(bare)):
+            return start + len(bare), end
+        if low.endswith(bare) and _parted(low, len(low) - len(bare)):
+            return start, end - len(bare)
     return None
+
+
+@cache
+def _bare_forms(language: Language) -> tuple[str, ...]:
+    """The legal forms of a language in lower case, with their last point and without it."""
+    folded = [form.casefold() for form in lexicon().forms[language]]
+    return tuple(dict.fromkeys(bare for form in folded for bare in (form, form.rstrip("."))))
 
 
 def _parted(text: str, at: int) -> bool:

@@ -83,7 +83,8 @@ def _assigned(
         close = _close({core for _, claimed in proposed for core in claimed}, real)
         remaining: list[Company] = []
         for company, (forms, claimed) in zip(pending, proposed, strict=True):
-            if claimed & (close | used) or len(set(forms.values())) < len(forms):
+            is_free = claimed.isdisjoint(close) and claimed.isdisjoint(used)
+            if not is_free or len(set(forms.values())) < len(forms):
                 remaining.append(company)
                 continue
             used |= claimed

@@ -32,6 +32,9 @@ _REFERENCE = re.compile(r"[$%#]?\{|<[^<>]*>$|\$\w|%\w+%|\*{3}|x{3}|process\.|os\
 _NAMED = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
 _NO_LOGINS = words("words.toml", "no_handles")
 _LOGIN_WORDS = words("words.toml", "login_words") | SERVICE_LOGINS
+_BIRTH = re.compile(
+    r"(?:19|20)\d\d[-./年]?\d{1,2}[-./月]?\d{1,2}日?|\d{1,2}[./-]\d{1,2}[./-](?:19|20)?\d\d"
+)
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
@@ -95,6 +98,10 @@ def _fits(kind: EntityType, plain: str) -> bool:
         )
     if kind is EntityType.PHONE:
         return 6 <= digits <= 16 and 2 * digits >= len(plain)
+    if kind is EntityType.DATE:
+        return _BIRTH.fullmatch(plain) is not None
+    if kind is EntityType.ORGANIZATION:
+        return _NAMED.search(plain) is not None and plain.title() not in COMMON and "@" not in plain
     if kind is EntityType.PLATE:
         return 4 <= len(plain) <= 12 and digits >= 2
     if kind in (EntityType.ADDRESS, EntityType.LOCATION):
@@ -139,8 +146,9 @@ def _declaration() -> re.Pattern[str]:
     return re.compile(
         rf"(?i)(?<![{LETTERS}.])(?P<label>(?:[a-z]{{1,16}}[._-]){{0,2}}{label})(?![{LETTERS}0-9])"
         r"(?P<close>\.?\\?[\"'`\]*]{0,3})[ \t　]{0,4}"
-        r"(?P<mark>=>|:=|={1,2}|[:：＝]|\.{3,40}|…{1,20}|_{3,40})[ \t　]{0,3}\*{0,2}"
-        rf"(?:(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\\\n]{{2,{_LONGEST_VALUE}}})(?=\\?[\"'`])"
+        r"(?P<mark>=>|:=|={1,2}|[:：＝]|\.{3,40}|…{1,20}|_{3,40}|(?=「)"
+        r"| (?:is|was|will be|ist|lautet)(?= [A-Z0-9-]{0,12}[0-9]))[ \t　]{0,3}\*{0,2}"
+        rf"(?:「(?P<corner>[^」\n]{{2,40}})」|(?P<open>\\?[\"'`])(?P<quoted>[^\"'`\\\n]{{2,{_LONGEST_VALUE}}})(?=\\?[\"'`])"
         rf"|(?-i:(?P<code>{_CODE}))(?=[ \t]*(?:\r?$|[,;，；。]|\. ))"
         rf"|(?P<east>{_EASTERN_NAME})|(?P<name>{_CAPITAL_NAME})(?![{LETTERS}0-9(\[{{.=])"
         rf"|(?P<phone>{_PHONE_NUMBER})(?!\w|\.\w)"
@@ -159,6 +167,9 @@ _NUMBERED = frozenset(
     {EntityType.PHONE, EntityType.NATIONAL_ID, EntityType.BANK_ACCOUNT, EntityType.BANK_CARD}
     | {EntityType.PERSON_NUMBER, EntityType.PASSPORT}
 )
+_MARKED = re.compile(r"[:=：＝「]|\.{3}|…|___| (?:is|was|will be|ist|lautet) ")
+_NUMBER_OF = re.compile(r"[A-Z]{1,5}[ -]?\d{4,12}(?:-\d{1,4})?")
+_LOGIN_OF = re.compile(rf"(?=\S*[\d_.])[A-Za-z{HAN_KANA}][\w.{HAN_KANA}-]{{3,31}}")
 _BARE = {
     "east": frozenset({EntityType.PERSON}),
     "name": frozenset({EntityType.PERSON}),
@@ -170,7 +181,7 @@ _BARE = {
 
 def find_declared(folded: str) -> Iterator[Finding]:
     """The values that labels declare in code, settings, logs and forms within a text."""
-    if ":" not in folded and "=" not in folded:
+    if _MARKED.search(folded) is None:
         return
     field = list(_field(folded))
     yield from field
@@ -178,9 +189,12 @@ def find_declared(folded: str) -> Iterator[Finding]:
         return
     for match in _declaration().finditer(folded):
         kind = declared_kind(match["label"])
-        group = next(name for name in ("quoted", *_BARE) if match[name] is not None)
+        group = next(name for name in ("quoted", "corner", *_BARE) if match[name] is not None)
         value = match[group]
-        if kind is None or (group in _BARE and kind not in _BARE[group]):
+        if kind is None:
+            continue
+        kind = _refined(kind, value)
+        if group in _BARE and kind not in _BARE[group]:
             continue
         if group == "login" and not _is_written_login(match):
             continue
@@ -192,9 +206,19 @@ def _field(text: str) -> Iterator[Finding]:
     """The value of a text that is nothing but a label and a value: a cell under its heading."""
     match = _FIELD.fullmatch(text)
     kind = declared_kind(match[1]) if match else None
+    kind = _refined(kind, match[2].strip()) if match and kind else None
     if match and kind and can_be_declared(kind, match[2]):
         start = match.start(2) + len(match[2]) - len(match[2].lstrip())
         yield Finding(start, start + len(match[2].strip()), kind, NAME, _SCORE)
+
+
+def _refined(kind: EntityType, value: str) -> EntityType:
+    """The kind of a value under a label of persons: a number or a login of theirs, perhaps."""
+    if kind is not EntityType.PERSON:
+        return kind
+    if _NUMBER_OF.fullmatch(value):
+        return EntityType.PERSON_NUMBER
+    return EntityType.ACCOUNT if _LOGIN_OF.fullmatch(value) else kind
 
 
 def _is_written_login(match: re.Match[str]) -> bool:

@@ -16,6 +16,7 @@ _INSERT = re.compile(
 _ROW = re.compile(r"\s{0,8},?\s{0,8}\(")
 _VALUE = re.compile(r"\s{0,8}(?:[NE]?'((?:[^']|'')*)'|\"([^\"]*)\"|([^,()']*))\s{0,8}([,)])")
 _CELL = re.compile(r"\S+(?: \S+)*")  # printed columns have two blanks or a tab between them
+_FIELD = re.compile(r"(?:(?<=^)|(?<=,))[^,]*")
 _FEWEST_COLUMNS, _MOST_ROWS = 2, 2_000
 
 Kinds = Sequence[EntityType | None]
@@ -30,6 +31,8 @@ def find_rows(folded: str) -> Iterator[Finding]:
                 yield from _inserted(folded, insert.end(), kinds)
     if "  " in folded or "\t" in folded:
         yield from _printed(folded)
+    if "\n" in folded and "," in folded:
+        yield from _delimited(folded)
 
 
 def _inserted(text: str, start: int, kinds: Kinds) -> Iterator[Finding]:
@@ -59,6 +62,24 @@ def _printed(text: str) -> Iterator[Finding]:
         elif kinds and rows < _MOST_ROWS and 0 <= len(cells) - len(kinds) <= 1 and cells:
             rows += 1
             for kind, cell in zip(kinds, cells[len(cells) - len(kinds) :], strict=True):
+                yield from _declared(kind, (offset + cell.start(), offset + cell.end()), text)
+        else:
+            kinds = ()
+        offset += len(line)
+
+
+def _delimited(text: str) -> Iterator[Finding]:
+    """Rows with commas below a header of which two columns declare their values."""
+    kinds: Kinds = ()
+    offset = rows = 0
+    for line in text.splitlines(keepends=True):
+        cells = list(_FIELD.finditer(line.rstrip("\r\n")))
+        heads = [declared_kind(cell.group()) for cell in cells]
+        if len(cells) >= _FEWEST_COLUMNS and sum(map(bool, heads)) >= _FEWEST_COLUMNS:
+            kinds, rows = heads, 0
+        elif kinds and rows < _MOST_ROWS and len(cells) == len(kinds):
+            rows += 1
+            for kind, cell in zip(kinds, cells, strict=True):
                 yield from _declared(kind, (offset + cell.start(), offset + cell.end()), text)
         else:
             kinds = ()

@@ -13,7 +13,8 @@ from anonymization.text.detect.declared import find_declared
 from anonymization.text.detect.declared_rows import find_rows
 from anonymization.text.detect.file_names import with_spaced_file_names
 from anonymization.text.detect.fixed_words import without_fixed_words
-from anonymization.text.detect.listed_names import find_listed_names, whole_firm
+from anonymization.text.detect.japanese_forms import find_japanese_forms
+from anonymization.text.detect.listed_names import find_listed_names, whole_name
 from anonymization.text.detect.neighbours import find_blocks, spread
 from anonymization.text.detect.prose import (
     MachineLines,
@@ -22,6 +23,7 @@ from anonymization.text.detect.prose import (
     english_units,
     japanese_units,
 )
+from anonymization.text.detect.reserved_places import find_reserved
 from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.unknown_words import find_unknown
@@ -96,6 +98,8 @@ class TextDetector:
         findings = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
         findings += find_declared(folded)
         findings += find_rows(folded)
+        findings += find_japanese_forms(folded)
+        findings += find_reserved(folded, self._known())
         spaced = with_spaced_file_names(folded)
         spaced_lines = lines if spaced == folded else MachineLines(spaced)
         findings += find_listed_names(spaced, spaced_lines)
@@ -143,7 +147,7 @@ class TextDetector:
         return known
 
     def _settle(self, text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-        wanted = (whole_firm(text, finding) for finding in findings if self._wanted(finding))
+        wanted = (whole_name(text, finding) for finding in findings if self._wanted(finding))
         settled = resolve(text, wanted)
         more = spread(text, settled, MachineLines(text), self._known())
         if more:

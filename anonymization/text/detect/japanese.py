@@ -26,6 +26,7 @@ _FORMS = words(_TABLE, "forms")
 _ORGANISATIONS = words(_TABLE, "organisations")
 _PLACE_ENDS = words(_TABLE, "places")
 _GIVEN_WORDS = words(_TABLE, "given_words")
+_NO_GIVEN = _HONORIFICS | _FORMS | _ORGANISATIONS | _PLACE_ENDS
 _KATAKANA = re.compile("[ァ-ヺー]{2,}")
 _NAME_CHARS = re.compile(f"[{HAN}ぁ-ゖァ-ヺー]{{1,4}}")
 _HAN_ONLY = re.compile(rf"[{HAN}]{{2,3}} ?[{HAN}]{{1,4}}")
@@ -35,6 +36,7 @@ _LAST_CHARACTERS = frozenset("郎子男夫雄助吉介太一二三七八美代�
 _NAME_PAIRS = frozenset(
     {("姓", "名"), ("地名", "名"), ("姓", "姓"), ("名", "名"), ("一般", "名"), ("姓", "一般")}
 )
+_WHOLE_PAIRS = frozenset({("姓", "名"), ("姓", ""), ("地名", "名")})
 _NUMERAL = re.compile(r"\d{1,2}|[一二三四五六七八九十]{1,3}")
 _LONGEST_GIVEN = 3  # characters of a given name that is in no dictionary
 # People's names need no second hint; what is only marked as some name or other is uncertain.
@@ -115,9 +117,10 @@ def _full_name(tagged: Sequence[_Word]) -> Finding | None:
     parts = [word for word in tagged if word.text.strip()]
     if parts and parts[-1].text in _HONORIFICS:
         parts.pop()
-    if len(parts) != 2 or parts[0].name != "姓":
+    if len(parts) != 2 or (parts[0].name, parts[1].name) not in _WHOLE_PAIRS:
         return None
-    if parts[1].name != "名" and parts[1].text not in _GIVEN_WORDS:
+    apart = parts[1].start > parts[0].end and parts[1].text not in _NO_GIVEN
+    if parts[1].name != "名" and parts[1].text not in _GIVEN_WORDS and not apart:
         return None
     if len(parts[0].text) < 2:
         return None

@@ -78,6 +78,29 @@ def find_listed_names(folded: str, lines: MachineLines) -> Iterator[Finding]:
             yield Finding(*match.span(), EntityType.TITLE, "job_title", 0.6)
 
 
+def whole_name(text: str, finding: Finding) -> Finding:
+    """The finding as a firm with all that belongs to it, or as the person that its words name."""
+    if finding.type is not EntityType.ORGANIZATION:
+        return finding
+    return _person_in(text, finding) or whole_firm(text, finding)
+
+
+def _person_in(text: str, finding: Finding) -> Finding | None:
+    """A model's organisation that is a given name and one or two other words: a person."""
+    spans = [
+        (finding.start + word.start(), finding.start + word.end())
+        for word in _TOKEN.finditer(text[finding.start : finding.end])
+    ]
+    while len(spans) > 2 and text[slice(*spans[0])] in COMMON:
+        spans.pop(0)
+    parts = [text[first:last].rstrip(".,") for first, last in spans]
+    if not 2 <= len(parts) <= 3 or parts[0] not in _GIVEN:
+        return None
+    if any(part in _HEADS or part in COMMON or not part[:1].isupper() for part in parts[1:]):
+        return None
+    return replace(finding, start=spans[0][0], type=EntityType.PERSON)
+
+
 def whole_firm(text: str, finding: Finding) -> Finding:
     """The finding with the full stop of `Inc.` and the number of `48 Factoring Inc`."""
     if finding.type is not EntityType.ORGANIZATION:

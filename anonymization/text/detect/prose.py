@@ -32,12 +32,14 @@ _OPENING = re.compile(
     r"|export |public |private |static |if \(|for \(|while \(|else\b|elif |try:|except|#include"
     r"|@\w+\(|\$ |>>> |\.\.\. |sudo |git |cd |ls |cat |npm |pip |curl |python3? |docker |echo "
     r"|SELECT |INSERT |UPDATE |CREATE |[+-]{3} |@@ |diff --git|[\w.-]+ ?= ?[\w\"'\[({]|</?\w+[ >]"
-    r"|[\[{<]|\"[\w -]{1,40}\" ?:|[-d][rwx-]{9}|sha\d+[=:]|\d{1,6}[:|→\t])"
+    r"|[\[{]|<(?!@)|\"[\w -]{1,40}\" ?:|[-d][rwx-]{9}|sha\d+[=:]|\d{1,6}[:|→\t])"
 )
 _CODE_CHARS = re.compile(r"[{}\[\]()<>=;|\\/_$#*&^~`\"+]")
 _LINK = re.compile(r"https?://\S{1,2000}")  # a link says nothing about the words around it
 _STAMP = re.compile(r"\s*\d{4}-\d{2}-\d{2}T[\d:.,]+(?:Z| ?[+-]\d{2}:?\d{2})?\s*")
-_SAID_AT = re.compile(r"\s*\[\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\] (?=\S)")
+_SAID_AT = re.compile(
+    r"\s*\[?\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\]? (?:<[@+~&%]?[\w-]{1,32}> )?(?=[^\W\d]|@)"
+)
 _SHORT = 48
 _DENSE = 0.09
 
@@ -93,7 +95,7 @@ _UNIT_LINE = re.compile(rf"[^\n\r\u3000-\u303f{HAN}，；！？]+")
 _SENTENCE = re.compile(r"(?:[^.!?]|[.!?](?!\s)|(?<![a-z0-9)]{2})[.!?]){1,1200}[.!?]*\s?")
 _CLAUSE = re.compile(r"[^。！？!?；;\n\r]{1,200}[。！？!?；;]?")
 _JAPANESE = re.compile(r"[^。！？\n\r]{1,400}[。！？]?")
-_HAN_NAME = re.compile(rf"(?<![{HAN_KANA}])[{HAN}]{{2,3}} ?[{HAN}]{{1,4}}(?![{HAN_KANA}])")
+_HAN_NAME = re.compile(rf"(?<![{HAN_KANA}])(?=([{HAN}]{{2,3}} ?[{HAN}]{{1,4}})(?![{HAN_KANA}]))")
 # Characters set apart within a clause: a cell, an argument, a value behind its key.
 _HAN_RUN = re.compile(rf"(?<![{HAN_KANA}·])[{HAN}]{{2,4}}(?![{HAN_KANA}·])")
 _HAN_PART = re.compile(rf"(?<![{HAN_KANA}])[{HAN}]{{3,7}}(?![{HAN_KANA}])")
@@ -211,7 +213,7 @@ def japanese_units(text: str) -> Iterator[Unit]:
             yield sentence.start(), sentence.group()
         else:
             for name in _HAN_NAME.finditer(sentence.group()):
-                yield sentence.start() + name.start(), name.group()
-                if " " in name.group():  # a label and a name, perhaps
-                    for part in _HAN_PART.finditer(name.group()):
+                yield sentence.start() + name.start(), name[1]
+                if " " in name[1]:  # a label and a name, perhaps
+                    for part in _HAN_PART.finditer(name[1]):
                         yield sentence.start() + name.start() + part.start(), part.group()

@@ -106,6 +106,8 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
 
 
 _BOOST = 0.4
+_LINE, _ROW = 300, 3  # characters of a line that are read; numbers that make it a row of a table
+_NUMBER = re.compile(r"\d[\d.,]*")
 
 
 def _written(month: str) -> str:
@@ -220,9 +222,20 @@ def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
             score = min(1.0, score + _BOOST)
         elif rule.required:
             return None
+        if rule.required and _in_row_of_numbers(lowered, start, end, rule.context.words):
+            return None
     if rule.against is not None and score <= 0.9 and rule.against.holds(lowered, start, end):
         return None
     return Finding(start, end, rule.type, rule.name, round(score, 3))
+
+
+def _in_row_of_numbers(lowered: str, start: int, end: int, words: tuple[str, ...]) -> bool:
+    """Does the value stand among other numbers in its line, without a word that says what it is?"""
+    head = lowered[max(lowered.rfind("\n", 0, start) + 1, start - _LINE) : start]
+    stop = lowered.find("\n", end)
+    rest = lowered[end : min(end + _LINE, stop if stop >= 0 else len(lowered))]
+    numbers = len(_NUMBER.findall(head)) + len(_NUMBER.findall(rest))
+    return numbers >= _ROW and not any(word in head for word in words)
 
 
 def _span(match: re.Match[str]) -> tuple[int, int]:

@@ -44,6 +44,10 @@ _PERSON = re.compile(
     r"|wrote|writes|asked|shouted|told|tells|called|works|worked|moved|went|came|and I)\b"
     rf"|, (?:can|could|please|would|will|did|do|are|I|thanks?|the)\b|: ?[\"A-Z])"
 )
+_ASKED = re.compile(
+    rf"(?i:{BEFORE}(?:call|ring|email|ask|invite|remind|contact|ping|cc|attention)) "
+    rf"(?P<v>{_WORD}(?: {_WORD}){{1,2}})"
+)
 _LOWER = re.compile(
     BEFORE + r"(?:name is|calls? me|named (?:him|her)|follow up with|mr\.|mrs\.|ms\.|dr\.|miss) "
     r"(?P<v>[a-zß-öø-ɏ]{3,20}(?: [a-zß-öø-ɏ]\.?)?(?: [a-zß-öø-ɏ]{3,20})?)"
@@ -71,6 +75,7 @@ _KINDS = (
     (_FIRM, EntityType.ORGANIZATION),
     (_PLACE, EntityType.LOCATION),
     (_PERSON, EntityType.PERSON),
+    (_ASKED, EntityType.PERSON),
 )
 
 

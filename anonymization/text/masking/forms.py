@@ -12,8 +12,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from anonymization.text.contracts import Edit
-from anonymization.text.masking.pieces import MAX_DEPTH, Escape, Look, Visit, carried, shifted
+from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.masking.pieces import (
+    MAX_DEPTH,
+    Escape,
+    Look,
+    Piece,
+    Visit,
+    carried,
+    shifted,
+)
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.masking.structured_text import (
     html_edits,
@@ -123,6 +131,8 @@ FORMS: Mapping[str, Form] = {
 }
 _BOMS = ((b"\xff\xfe\x00\x00", "utf-32-le"), (b"\x00\x00\xfe\xff", "utf-32-be"),
          (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))  # fmt: skip
+_MARKUP = re.compile(r"\s{0,80}(?:<\?xml\s|(?i:<!doctype\s|<html\b|<svg\b))")
+_CREDENTIALS = re.compile(r"(?P<user>[A-Za-z][\w.@+-]{1,63}):(?P<password>[!-9;-~]{4,64})")
 _STRAY = 0.01  # share of bytes that are not UTF-8, up to which a text still counts as UTF-8
 _HAN_SHARE = 0.3
 _GZIP = b"\x1f\x8b\x08"
@@ -139,6 +149,8 @@ def form_of(text: str, path: str) -> Form:
     form = FORMS.get(PurePath(path).suffix.lower())
     if form is not None:
         return form
+    if _MARKUP.match(text):
+        return html_edits
     return jsonl_edits if looks_like_json(text) else plain_edits
 
 
@@ -153,6 +165,12 @@ def open_text(data: bytes, visit: Visit) -> tuple[bytes, Sequence[Edit]] | None:
         return None
     if not is_readable(text):
         return None
+    credentials = _CREDENTIALS.fullmatch(text)
+    if credentials:  # the base64 of HTTP Basic (RFC 7617)
+        user = shifted(visit.look(Piece(credentials["user"], kind=EntityType.ACCOUNT)), 0)
+        password = visit.look(Piece(credentials["password"], kind=EntityType.SECRET))
+        both = [*user, *shifted(password, credentials.start("password"))]
+        return applied(text, both)[0].encode("utf-8"), both
     edits = form_of(text, "")(text, visit)
     return applied(text, edits)[0].encode("utf-8"), edits
 

@@ -21,6 +21,7 @@ from anonymization.text.masking.pieces import (
     labelled,
     shifted,
 )
+from anonymization.text.masking.url_parameters import parameter_edits
 
 _PIECE = 50_000  # characters, from which a text is cut at the next line
 _BASE64 = re.compile(
@@ -39,6 +40,7 @@ def plain_edits(
         piece = labelled(label, part, accepts)
         edits = joined(edits, shifted(visit.look(piece), start))
     edits = joined(edits, percent_edits(text, visit))
+    edits = joined(edits, parameter_edits(text, visit), first=True)
     edits = joined(edits, escape_edits(text, visit), first=True)
     return joined(edits, _base64_edits(text, visit), first=True)
 
@@ -155,22 +157,8 @@ def percent_edits(text: str, visit: Visit) -> list[Edit]:
         plain, starts, ends = _unquoted(word.group())
         if plain is not None:
             carried_edits = carried(visit.look(Piece(plain)), starts, ends, _quoted)
-            parameters = carried(_parameter_edits(plain, visit), starts, ends, _quoted)
-            edits += shifted(joined(carried_edits, parameters), word.start())
+            edits += shifted(carried_edits, word.start())
     return edits
-
-
-_PARAMETER = re.compile(r"[?&;]([A-Za-z_][\w.-]{0,40})=([^&;#\s]{2,400})")
-
-
-def _parameter_edits(plain: str, visit: Visit) -> list[Edit]:
-    """Edits of the values of parameters that are not ASCII: words that somebody wrote."""
-    return [
-        edit
-        for match in _PARAMETER.finditer(plain)
-        if not match[2].isascii()
-        for edit in shifted(visit.look(labelled(match[1], match[2])), match.start(2))
-    ]
 
 
 def _quoted(new: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,12 +28,18 @@ from data.contracts import (
 from data.errors import InputError
 from data.ledger import tally
 
+_PLACE = re.compile(r"[:#][0-9]+$")  # the line of a row, or its number in a list
+_DIGITS = 16  # of the digest of a row
 COLLECT, TOP = "signals.collect", "signals.top"
 
 
 @dataclass(frozen=True, slots=True)
 class Collected:
-    """A snapshot with its ledger: a row per row of the source, and one per skill for the top."""
+    """A snapshot with its ledger: a row per row of the source, and one per skill for the top.
+
+    Rows are named by their content (`named_by_content`), so that the ledger does not depend on
+    their order; `issues` say the lines.
+    """
 
     snapshot: SignalSnapshot
     ledger: tuple[LedgerRow, ...]
@@ -75,6 +83,8 @@ def choose_signals(
     Of rows with the same slug the one with the highest measure is kept. If the source states no
     rank, a signal gets its rank by the measure among the distinct skills.
     """
+    issues = tuple(row.content for row in rows if isinstance(row.content, ReadIssue))
+    rows = named_by_content(rows)
     claims = [
         _Claim(row.where, row.content, row.content.popularity[config.measure])
         for row in rows
@@ -96,7 +106,6 @@ def choose_signals(
         tally(COLLECT, StageKind.FILTER, "row", (row.where for row in rows), ledger),
         tally(TOP, StageKind.CHOOSE, "signal", kept, top),
     )
-    issues = tuple(row.content for row in rows if isinstance(row.content, ReadIssue))
     snapshot = make_snapshot(source, date, config.measure, signals)
     return Collected(snapshot, (*ledger, *top), tallies, issues)
 
@@ -108,6 +117,24 @@ def make_snapshot(
     ordered = tuple(sorted(signals, key=lambda signal: signal.slug))
     fields = {"source": source, "date": date, "measure": measure, "signals": ordered}
     return SignalSnapshot(date, source, measure, ordered, digest(fields))
+
+
+def named_by_content(rows: Sequence[SourceRow]) -> list[SourceRow]:
+    """The rows sorted by a name that follows from file and content; equal rows are numbered."""
+    named = []
+    for row in rows:
+        content = row.content
+        if isinstance(content, ReadIssue):
+            content = dataclasses.replace(content, line=0)
+        name = f"{_PLACE.sub('', row.where)}#{digest(content)[:_DIGITS]}"
+        named.append((name, row))
+    counts: Counter[str] = Counter()
+    unique = []
+    for name, row in sorted(named, key=lambda pair: pair[0]):
+        counts[name] += 1
+        where = name if counts[name] == 1 else f"{name}~{counts[name]}"
+        unique.append(dataclasses.replace(row, where=where))
+    return unique
 
 
 def _distinct(claims: Iterable[_Claim]) -> dict[str, _Claim]:
@@ -136,7 +163,6 @@ def _row_outcome(row: SourceRow, kept: Mapping[str, _Claim], measure: Popularity
     if isinstance(content, ReadIssue):
         evidence: dict[str, Scalar] = {
             "path": content.source_path,
-            "line": content.line,
             "found": content.actual,
             "expected": content.expected,
         }

@@ -32,6 +32,7 @@ class Row:
     shown: str
     before: str
     heading: bool
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from data.neutralise import one_line
 
 FONT = "Noto Sans CJK JP"
 _WIDTH, _EDGE = 860, 24
-_ROW, _HEAD = 24, 128
-_VALUE_AT, _BEFORE_AT = 660, _WIDTH - _EDGE  # right edges of the columns
+_ROW, _HEAD = 24, 140
+_VALUE_AT, _BEFORE_AT = 680, _WIDTH - _EDGE  # right edges of the columns
 _CELL = 150
 _LABEL_UNITS = 66  # label width in narrow letters
 _TITLE_UNITS = 100
@@ -40,14 +40,21 @@ def draw(page: Page) -> str:
         _text(_EDGE, 34, _clipped(page.company, _TITLE_UNITS), "title"),
         _text(_EDGE, 56, _clipped(f"{page.statement}, {page.unit}", _TITLE_UNITS), ""),
         _text(_EDGE, 78, _clipped(page.section, _TITLE_UNITS), "soft"),
-        _text(value_at, 110, page.period, "", end=True),
-        _text(_BEFORE_AT, 110, page.before, "soft", end=True),
-        f'<path class="rule" d="M{_EDGE} 118H{_WIDTH - _EDGE}"/>',
+        *_column_head(value_at, page.period, ""),
+        *_column_head(_BEFORE_AT, page.before, "soft"),
+        f'<path class="rule" d="M{_EDGE} 130H{_WIDTH - _EDGE}"/>',
     ]
     for at, row in enumerate(page.rows):
         parts += _row(row, _HEAD + at * _ROW, value_at, striped=at % 2 == 1)
     parts.append(_text(_EDGE, height - 8, _clipped(page.source, _TITLE_UNITS), "soft"))
     return "".join(parts) + "</svg>\n"
+
+
+def _column_head(x: int, period: str, kind: str) -> list[str]:
+    """The period, its length above its day ("12 months to"), so that columns do not meet."""
+    length, to, day = period.rpartition(" to ")
+    lines = [(106, f"{length} to"), (122, day)] if to else [(122, period)]
+    return [_text(x, y, text, kind, end=True) for y, text in lines]
 
 
 def _row(row: Row, top: int, value_at: int, *, striped: bool) -> list[str]:

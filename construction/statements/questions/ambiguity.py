@@ -28,7 +28,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, TypeVar
+from decimal import Decimal
+from typing import TypeVar
 
 import polars as pl
 
@@ -44,12 +45,11 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.naming import core_name, natural_name, years_named
+from construction.statements.questions.point_table import POINT_COLUMNS, PointTable
 from construction.statements.questions.printed import Rows, document_ends, printed_rows
 from construction.statements.questions.signs import phrases_of, readings_of
 from construction.statements.questions.wording import Phrase, comparable, phrase_of, synonym_of
 
-_POINT = tuple(name for name in Point.__dataclass_fields__)
-_NOTHING: tuple[Any, ...] = ()
 V = TypeVar("V")
 
 
@@ -75,36 +75,6 @@ class Database:
     negated: frozenset[tuple[str, int, int]]
     printed: Mapping[str, Rows]
     ends: Mapping[str, date]
-
-
-class PointTable:
-    """The points of a frame; `Point` objects are made only when they are read."""
-
-    __slots__ = ("_columns", "_of_series", "_rows")
-
-    def __init__(self, points: pl.DataFrame) -> None:
-        frame = points.sort("series_id", "point_id")
-        self._columns = [frame[name].to_list() for name in _POINT[:-1]]
-        self._rows = {point_id: row for row, point_id in enumerate(self._columns[0])}
-        runs = frame.group_by("series_id", maintain_order=True).len()
-        ends = runs["len"].cum_sum().to_list()
-        lengths = runs["len"].to_list()
-        self._of_series = {
-            series_id: range(end - length, end)
-            for series_id, end, length in zip(runs["series_id"], ends, lengths, strict=True)
-        }
-
-    def get(self, point_id: str) -> Point | None:
-        """The point with an id; None if there is none."""
-        row = self._rows.get(point_id)
-        return None if row is None else self._at(row)
-
-    def of_series(self, series_id: str) -> Iterable[Point]:
-        """The points of a series in the order of their ids."""
-        return (self._at(row) for row in self._of_series.get(series_id, _NOTHING))
-
-    def _at(self, row: int) -> Point:
-        return Point(*(column[row] for column in self._columns))
 
 
 def index_database(statements: Statements, round_share: float) -> Database:
@@ -174,7 +144,7 @@ def _negated(rows: pl.DataFrame) -> frozenset[tuple[str, int, int]]:
 
 
 def _restated_points(history: pl.DataFrame) -> dict[str, tuple[Point, ...]]:
-    rows = history.sort("replaced_by", "point_id").select(_POINT).iter_rows()
+    rows = history.sort("replaced_by", "point_id").select(POINT_COLUMNS).iter_rows()
     points = (Point(*row) for row in rows)
     return _grouped((point.replaced_by or "", point) for point in points)
 
@@ -213,12 +183,20 @@ def rivals(slots: Slots, database: Database) -> list[Rival]:
 
 
 def other_values(own: Point, database: Database) -> list[Point]:
-    """What other filings give for the same series and period, if it is another value."""
+    """What other filings give for the same series and period, if it is another value.
+
+    The same digits with another scale or sign are a slip of tagging: both filings print one value.
+    """
     standing = database.points.get(own.replaced_by) if own.replaced_by else own
     if standing is None:
         return []
     filed = (standing, *database.replaced.get(standing.point_id, ()))
-    return [point for point in filed if number_of(point.value) != number_of(own.value)]
+    return [point for point in filed if not _print_alike(point.value, own.value)]
+
+
+def _print_alike(first: str, second: str) -> bool:
+    values = sorted(abs(number_of(value) or Decimal(0)) for value in (first, second))
+    return any(values[0] * 1000**power == values[1] for power in range(4))
 
 
 def _companies(slots: Slots, database: Database) -> Iterator[Company]:

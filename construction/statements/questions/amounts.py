@@ -117,10 +117,15 @@ def _per_share(number: Decimal, code: str, piece: str, max_decimals: int) -> Amo
 
 def _proportion(number: Decimal, label: str, max_decimals: int) -> Amount | None:
     """Ratios are asked for as percentages unless the label names a multiple."""
-    if not _MULTIPLE.search(label):
+    if not is_multiple(label):
         return percentage(trimmed(number * 100), max_decimals)
     gold = GoldAnswer(number, "ratio", Decimal(1), _places(number))
     return _ratio(gold, "as a multiple", "times", max_decimals)
+
+
+def is_multiple(label: str) -> bool:
+    """Does a label name a multiple ("price-earnings ratio"), which is not given in percent?"""
+    return _MULTIPLE.search(label) is not None
 
 
 def percentage(percent: Decimal, max_decimals: int = 1) -> Amount | None:

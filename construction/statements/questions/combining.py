@@ -195,8 +195,14 @@ def _amount(
         return None
     with localcontext(prec=100):
         if pair.operation is Operation.DIFFERENCE:
-            point, unit = question.point, question.series.unit
-            exponent = database.exponents.get((point.document, point.report, unit), 0)
+            unit = question.series.unit
+            scales = {
+                database.exponents.get((point.document, point.report, unit), 0)
+                for point in (question.point, pair.point)
+            }
+            if len(scales) > 1:
+                return None  # one filing rounds where the other does not
+            (exponent,) = scales
             label = question.series.label
             return amount_of(f"{first - second:f}", unit, label, exponent, config.max_decimals)
         part = first if pair.operation is Operation.RATIO else first - second

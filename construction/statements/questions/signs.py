@@ -42,12 +42,14 @@ def signed(
     balance: bool,
     side: FlowSide | None = None,
     negated: bool = False,
+    gains_apart: bool = False,
 ) -> Signed | None:
     """The phrase with its sign convention.
 
     `balance`: the value is that of a day. `side`: the part of a cash flow statement that the line
     belongs to, unless it names a flow of cash itself. `negated`: the statement prints the value
-    with its sign reversed, so that minus means the opposite of the label.
+    with its sign reversed, so that minus means the opposite of the label. `gains_apart`: the
+    statement has lines of their own for gains and for losses, so that a gain cannot be negative.
 
     The sign of a filed value is never reversed: if an unsigned label of a loss or an outflow ("net
     loss") has a `negative` value, the label is written in its signed form; None if it has none,
@@ -67,6 +69,8 @@ def signed(
     if not negative and _NEVER.search(phrase):
         return Signed(phrase)
     clause = _either_way(phrase, balance) or _one_way(phrase, negative, balance, side, negated)
+    if clause == _give("a loss") and gains_apart and not negative and GAIN.search(phrase):
+        clause = ""
     if clause == MINUS and not balance and side is None and _UNSIGNED.search(phrase):
         return None
     return Signed(phrase, clause)

@@ -185,7 +185,7 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.UNTRANSLATED
     if not slots.company.name or has_foreign_letters(slots.company.name):
         return QuestionReason.NO_COMPANY_NAME
-    if not phrase.key or (phrase.bare and not series.path):
+    if not phrase.key or (phrase.bare and (not series.path or _is_misplaced(slots))):
         return QuestionReason.BARE_LABEL
     if len(phrase.text.split()) > config.max_label_words:
         return QuestionReason.LABEL_TOO_LONG
@@ -195,6 +195,7 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         balance=not slots.point.months,
         side=_side(series, phrase.text),
         negated=(slots.point.document, slots.point.report, slots.point.line) in database.negated,
+        gains_apart=_has_gains_apart(slots),
     )
     if signed_label is None:
         return QuestionReason.SIGN_UNCLEAR
@@ -202,6 +203,19 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return signed_label
     is_turned = signed_label.phrase != phrase.text
     return QuestionReason.SIGN_UNCLEAR if is_turned else replace(signed_label, phrase=slots.worded)
+
+
+def _is_misplaced(slots: Slots) -> bool:
+    """May a bare line ("Other") belong to another section? EDINET's summaries hold one a statement,
+    and cash flow statements have one in each section."""
+    is_summary = slots.company.source == "edinet"
+    return is_summary and slots.series.statement == Statement.CASH_FLOW
+
+
+def _has_gains_apart(slots: Slots) -> bool:
+    """Has the statement lines of their own for gains and for losses, as Japanese ones have?"""
+    series = slots.series
+    return slots.company.source == "edinet" and series.statement == Statement.INCOME
 
 
 def _identified(slots: Slots) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from construction.statements.periods.query import Basis
 from construction.statements.tools.database import Database
@@ -53,9 +53,16 @@ A bare "2024" or "2024-Q1" counts by `convention`: fiscal unless you say calenda
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool: closed to unknown names."""
+    """Arguments of a tool: closed to unknown names; null means the same as to leave one out."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, given: Any) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        return {name: value for name, value in given.items() if value is not None}
 
 
 class CompanyArguments(Arguments):
@@ -150,6 +157,50 @@ TOOLS = (
     ),
 )
 BY_NAME = {spec.name: spec for spec in TOOLS}
+
+
+# What servers read that only know a part of JSON Schema, such as those with strict tool calls.
+_PLAIN = ("type", "description", "enum", "items")
+
+
+def parameters_of(spec: ToolSpec) -> dict[str, Any]:
+    """The arguments as JSON Schema for strict servers: no references, limits or defaults.
+
+    Every argument is required, and an optional one may be null. The limits are in the descriptions,
+    and `answer` checks them; it also takes calls that leave optional arguments out.
+    """
+    schema = spec.arguments.model_json_schema()
+    required, definitions = set(schema.get("required", ())), schema.get("$defs", {})
+    properties = {
+        name: _plain(field, definitions, optional=name not in required)
+        for name, field in schema["properties"].items()
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _plain(field: Mapping[str, Any], definitions: Mapping[str, Any], *, optional: bool) -> Any:
+    kinds = [kind for kind in field.get("anyOf", (field,)) if kind.get("type") != "null"]
+    (kind,) = kinds
+    if "$ref" in kind:
+        kind = definitions[kind["$ref"].rpartition("/")[2]]
+    plain = {name: value for name, value in {**kind, **field}.items() if name in _PLAIN}
+    plain["type"] = kind["type"]
+    low, high = kind.get("minimum"), kind.get("maximum")
+    default = field.get("default")
+    notes = [f"{low} to {high}"] if high is not None else []
+    notes += [f"null: {default}"] if default is not None else []
+    if notes:
+        plain["description"] = f"{field['description']} ({'; '.join(notes)})"
+    if optional:
+        plain["type"] = [kind["type"], "null"]
+        if "enum" in kind:
+            plain["enum"] = [*kind["enum"], None]
+    return plain
 
 
 @dataclass(frozen=True, slots=True)

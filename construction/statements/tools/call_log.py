@@ -15,21 +15,29 @@ import orjson
 
 from data.atomic import PRIVATE_FILE
 from data.errors import InputError
-from data.neutralise import one_line
+from data.neutralise import one_line, visible
 
 _MAX_CHARS = 200
 _MAX_ARGUMENTS = 20
+_MAX_OUTPUT = 1 << 20  # characters; more than any answer within the limits of the tools
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call as logged; `outcome` is ok, refused, invalid or error."""
+    """One call as logged; `outcome` is ok, refused, invalid or error.
+
+    `question` and `attempt` are what the client says that it is working on, `output` is the text of
+    the answer: with them the log is the trace of an attempt.
+    """
 
     tool: str
     arguments: Mapping[str, Any]
     outcome: str
     rows: int
     milliseconds: float
+    question: str | None = None
+    attempt: str | None = None
+    output: str = ""
 
 
 class CallLog:
@@ -49,7 +57,13 @@ class CallLog:
     def record(self, call: Call) -> None:
         """Append `call` in one write, under a lock."""
         at = datetime.now(UTC).isoformat(timespec="milliseconds")
-        body = asdict(call) | {"tool": _short(call.tool), "arguments": _shown(call.arguments)}
+        body = asdict(call) | {
+            "tool": _short(call.tool),
+            "arguments": _shown(call.arguments),
+            "question": _value(call.question),
+            "attempt": _value(call.attempt),
+            "output": visible(call.output[:_MAX_OUTPUT]),
+        }
         line = orjson.dumps({"at": at, "process": os.getpid()} | body) + b"\n"
         if self._path is None:
             sys.stderr.buffer.write(line)

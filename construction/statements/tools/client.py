@@ -17,6 +17,8 @@ from contextlib import suppress
 from typing import Any, Self
 
 URL = "http://127.0.0.1:8765/mcp"
+# Keys of a request by which a client says what it is working on, for the server's log of calls.
+QUESTION, ATTEMPT = "benchmint/question", "benchmint/attempt"
 _PROTOCOL = "2025-06-18"
 _SECONDS = 60.0
 
@@ -48,7 +50,7 @@ class DataTools:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> tuple[str, bool]:
         """The answer's text, and whether the call was refused."""
-        result = self._ask("tools/call", name=name, arguments=dict(arguments))
+        result = self._ask("tools/call", name=name, arguments=dict(arguments), _meta=_context())
         return "".join(part["text"] for part in result["content"]), bool(result.get("isError"))
 
     def _ask(self, method: str, **params: Any) -> dict[str, Any]:
@@ -72,6 +74,12 @@ class DataTools:
             self._session = reply.headers.get("Mcp-Session-Id", self._session)
             answer: bytes = reply.read()
             return answer
+
+
+def _context() -> dict[str, str]:
+    """What the environment says that the caller is working on."""
+    names = {QUESTION: "BENCHMINT_QUESTION", ATTEMPT: "BENCHMINT_ATTEMPT"}
+    return {key: os.environ[name] for key, name in names.items() if os.environ.get(name)}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

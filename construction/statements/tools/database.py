@@ -144,10 +144,14 @@ class Database:
 
 
 def open_database(folder: Path) -> Database:
-    """The companies, series, points and replaced values of `folder`, indexed. Raises InputError."""
-    tables = read_tables(folder, (COMPANIES, SERIES, POINTS, HISTORY))
+    """The companies, series, points and, where there are any, replaced values of `folder`, indexed.
+
+    Raises InputError.
+    """
+    replaced = (HISTORY,) if (folder / f"{HISTORY.name}.parquet").is_file() else ()
+    tables = read_tables(folder, (COMPANIES, SERIES, POINTS, *replaced))
     return index_database(
-        tables["companies"], tables["series"], tables["points"], tables["history"]
+        tables["companies"], tables["series"], tables["points"], tables.get("history")
     )
 
 

@@ -3,7 +3,8 @@
     python3 -I driver.py < attempt.json > score.json
 
 Graders import the framework that they were written for. Where it is not there, its modules are
-stood in for: any name that is imported is a class that keeps what it is given. No judge is there.
+stood in for: any name that is imported is a class that keeps what it is given, and the class that
+graders are derived from has the helpers that published graders call. No judge is there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import sys
 import types
 from collections.abc import Sequence
 from typing import Any
+
+_BASE = "AbstractGrader"
+_ERROR = 400  # the first HTTP status that is an error
 
 
 class Kept:
@@ -38,13 +42,65 @@ class Kept:
         return self.__dict__.get(name, otherwise)
 
 
+class Helpers(Kept):
+    """What `AbstractGrader` gives to graders: texts and calls of an attempt, by their names."""
+
+    @staticmethod
+    def _get_final_assistant_text(messages: Sequence[Any]) -> str:
+        texts = [each.message.text for each in messages if each.message.role == "assistant"]
+        return texts[-1] if texts else ""
+
+    @staticmethod
+    def _get_all_assistant_text(messages: Sequence[Any]) -> str:
+        return "\n".join(each.message.text for each in messages if each.message.role == "assistant")
+
+    @staticmethod
+    def compute_robustness(dispatches: Sequence[Any]) -> float:
+        """The share of tools that failed and later succeeded; 1 where none failed."""
+        failed: set[str] = set()
+        mended: set[str] = set()
+        for each in dispatches:
+            if each.response_status >= _ERROR:
+                failed.add(each.tool_name)
+            elif each.tool_name in failed:
+                mended.add(each.tool_name)
+        return len(mended) / len(failed) if failed else 1.0
+
+    @staticmethod
+    def compute_communication_substance(
+        final_text: str, tool_entities: Sequence[str], format_score: float
+    ) -> float:
+        """Half for the form, half for the entities that the text names."""
+        if not tool_entities:
+            return min(format_score, 0.7)
+        share = sum(each in final_text for each in tool_entities) / len(tool_entities)
+        return 0.5 * min(share / 0.4, 1.0) + 0.5 * format_score
+
+    @staticmethod
+    def get_service_actions(audit_data: Any, service: str, action_key: str) -> list[Any]:
+        found = ((audit_data or {}).get(service) or {}).get(action_key, [])
+        return found if isinstance(found, list) else []
+
+    @staticmethod
+    def get_audit_calls(audit_data: Any, service: str) -> list[Any]:
+        return list(((audit_data or {}).get(service) or {}).get("calls", []))
+
+    @staticmethod
+    def format_conversation(messages: Sequence[Any]) -> str:
+        return "\n".join(f"{each.message.role}: {each.message.text}" for each in messages)
+
+    @staticmethod
+    def summarize_actions(audit_data: Any) -> str:
+        return json.dumps(audit_data or {})
+
+
 class _StandIn(types.ModuleType):
     """A module in which every name is a class of its own."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        made = type(name, (Kept,), {})
+        made = type(name, (Helpers if name == _BASE else Kept,), {})
         setattr(self, name, made)
         return made
 

@@ -174,16 +174,23 @@ def _services(document: Mapping[str, Any], tools: list[str]) -> tuple[list[str],
 def _fixtures(
     document: Mapping[str, Any], folder: Path
 ) -> tuple[tuple[Fixture, ...], Iterator[str]]:
-    """The input files of the task, and the names of those that are declared and not there."""
+    """The input files of the task, and the names of those that are declared and not there.
+
+    Files for its grader (`sandbox_grader_files`) have to be there, and are no input.
+    """
     environment = document.get("environment")
     declared = _list(environment.get("fixtures")) if isinstance(environment, Mapping) else []
+    declared = declared + _list(document.get("sandbox_files"))
+    kept_back = _list(document.get("sandbox_grader_files"))
     present, lost = [], []
-    for entry in declared[:_MAX_FIXTURES]:
+    for number, entry in enumerate((*declared, *kept_back)[:_MAX_FIXTURES]):
         name = entry.get("path", "") if isinstance(entry, Mapping) else entry
         relative = PurePosixPath(str(name))
         path = folder / relative
         is_inside = not relative.is_absolute() and ".." not in relative.parts
         if is_inside and path.is_file() and path.resolve().is_relative_to(folder.resolve()):
+            if number >= len(declared):
+                continue
             shown = str(relative).removeprefix(f"{FIXTURES}/")
             size = path.stat().st_size
             present.append(

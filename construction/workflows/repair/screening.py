@@ -39,12 +39,16 @@ _FAILURES = (LookupError, ValueError, TypeError, AttributeError, StopIteration, 
 
 @dataclass(frozen=True, slots=True)
 class RepairScreened:
-    """A draft with what its reference delivers, what it was put to, and the verdict."""
+    """A draft with what its reference delivers, what it was put to, and the verdict.
+
+    `run` runs programs that were not run in the screening.
+    """
 
     draft: RepairDraft
     delivered: Files
     tried: Tried
     verdict: Verdict
+    run: Run
 
     @property
     def reason(self) -> str | None:
@@ -56,8 +60,9 @@ def screen_repair(
     draft: RepairDraft, repair: Repair, run: Run, config: ScreeningConfig
 ) -> RepairScreened:
     """A draft with its verdict; `run` runs programs, which are this project's own."""
-    seen, delivered = tried(draft, repair, run, config)
-    return RepairScreened(draft, delivered, seen, SCREEN.judge(seen, config))
+    once = _once(run)
+    seen, delivered = tried(draft, repair, run, once, config)
+    return RepairScreened(draft, delivered, seen, SCREEN.judge(seen, config), once)
 
 
 @contextmanager
@@ -92,11 +97,10 @@ def graded(spec: TaskSpec, files: Files, run: Run, threshold: float) -> Score:
 
 
 def tried(
-    draft: RepairDraft, repair: Repair, run: Run, config: ScreeningConfig
+    draft: RepairDraft, repair: Repair, run: Run, once: Run, config: ScreeningConfig
 ) -> tuple[Tried, Files]:
-    """What a draft was put to, and what its reference delivers."""
+    """What a draft was put to, and what its reference delivers; `once` runs nothing twice."""
     spec, threshold = spec_of_repair(draft), config.pass_threshold
-    once = _once(run)
     grader = partial(graded, spec, run=once, threshold=threshold)
     delivered = solved(repair, draft.rule, draft.inputs)
     oracle = grader(delivered) if delivered else None

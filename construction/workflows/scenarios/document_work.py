@@ -237,7 +237,7 @@ def _item(story: Story, supplier: str, part: str, cost: float, kind: str) -> tup
 def _letter(
     story: Story, name: str, folder: str, sku: str, price: float, day: str, kind: str
 ) -> str:
-    valid = "2026-03-01" if kind == "valid" else "2026-01-15"
+    valid = "2026-03-01" if kind == "valid" else days_later(day, 14)
     currency = "DKK" if kind == "currency" else "EUR"
     text = (
         f"Dear customer, the price of your item {sku} will be {price:.2f} {currency}, valid from "

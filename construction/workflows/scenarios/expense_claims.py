@@ -26,7 +26,7 @@ _RULES = {
 _PROMPTS = (
     "Please decide the submitted expense claims of everyone in {department}: approve or reject "
     "each. There was a mail from {cfo} about claims this quarter, so go by that. Leave the other "
-    "departments alone. What do we pay out in total, and whose claims did you reject?",
+    "departments alone. What do we pay out in total, and which claims did you reject?",
     "I have to get {department}'s expense claims off my desk. Approve what's fine and reject what "
     "isn't, following what {cfo} wrote to us about claims. Only {department}, please. Give me the "
     "total approved and the titles of the rejected ones.",

@@ -67,9 +67,9 @@ _ABSENCE_PROMPTS = (
     "{name} is on leave from {first} to {last}. Please hand over the tasks of {name} that fall "
     "due in that time and are not done to whoever stands in, following our handover rules. How "
     "many of these went to the stand-in, and how many stayed or went elsewhere?",
-    "Could you hand over {name}'s open tasks due between {first} and {last}? The leave request "
-    "says who stands in, and we have handover rules. Tell me how many tasks the stand-in got and "
-    "how many of these open tasks did not go there.",
+    "Could you hand over {name}'s tasks that are not done and due between {first} and {last}? The "
+    "leave request says who stands in, and we have handover rules. Tell me how many tasks the "
+    "stand-in got and how many of these tasks did not go there.",
 )
 
 
@@ -109,7 +109,7 @@ def _absence(number: int, seed: int) -> Draft:
     house_rule(story, "Handing over tasks", lead, _ABSENCE)
     articles(story)
     story.number_is("stand_in", handed, "how many tasks")
-    story.number_is("elsewhere", rest, "how many open tasks due did not go to the stand-in")
+    story.number_is("elsewhere", rest, "how many tasks due and not done did not go to the stand-in")
     params = {"name": away.name, "first": first, "last": last}
     prompt = _ABSENCE_PROMPTS[number % 2].format(**params)
     return story.draft(prompt, params, faulty=("todo", "search_tasks"))

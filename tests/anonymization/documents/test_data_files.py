@@ -8,6 +8,7 @@ import sqlite3
 import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -36,7 +37,7 @@ def database(*statements: str) -> bytes:
         return connection.serialize()
 
 
-def rows_of(data: bytes) -> Sequence[tuple[int, str, str, float]]:
+def rows_of(data: bytes) -> Sequence[tuple[Any, ...]]:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.deserialize(data)
         return connection.execute("SELECT * FROM orders ORDER BY id").fetchall()
@@ -64,7 +65,7 @@ def test_what_was_deleted_is_gone_and_the_same_database_gives_the_same_bytes() -
 
 
 TRIGGER = "CREATE TRIGGER t AFTER UPDATE ON orders BEGIN DELETE FROM orders; END"
-REFUSED = {
+REFUSED: dict[str, tuple[Callable[[], bytes], Refusal]] = {
     "trigger": (lambda: database(TRIGGER), Refusal.MACROS),
     "search table": (lambda: database("CREATE VIRTUAL TABLE f USING fts5 (a)"), Refusal.MACROS),
     "name": (lambda: database(f'CREATE TABLE "{NAME}" (a)'), Refusal.PRIVATE_PART_NAME),
@@ -83,7 +84,7 @@ def test_bytes_in_cells_of_a_published_source_are_like_its_pictures() -> None:
     config = DocumentConfig(pictures=Pictures.PUBLISHED)
     data = database("UPDATE orders SET note = x'00ff'")
     masked = mask_bytes(data, "shop.db", masker(), config)
-    assert [row[2] for row in rows_of(masked.data)] == [b"\0\xff"] * 3
+    assert {row[2] for row in rows_of(masked.data)} == {b"\0\xff"}
 
 
 FRAME = pl.DataFrame({"who": [NAME, None, "nobody"], "total": [1, 2, 3]})
@@ -127,11 +128,11 @@ def array(values: object) -> bytes:
 
 def test_an_array_of_numbers_holds_nothing_to_mask() -> None:
     points = np.zeros(3, dtype=[("x", "<f8"), ("day", "<M8[D]")])
-    for values in ([1, 2], [[0.5]], [True], points):
-        data = array(values)
+    for numbers in ([1, 2], [[0.5]], [True], points):
+        data = array(numbers)
         assert mask_bytes(data, "a.npy", masker()).data == data
-    for values in (["a", "b"], [{"a": 1}, NAME]):
-        assert mask_bytes(array(values), "a.npy", masker()).report.refusal is Refusal.UNKNOWN_TYPE
+    for others in (["a", "b"], [{"a": 1}, NAME]):
+        assert mask_bytes(array(others), "a.npy", masker()).report.refusal is Refusal.UNKNOWN_TYPE
     out = io.BytesIO()
     np.savez(out, first=np.arange(4), second=np.ones((2, 2)))
     masked = mask_bytes(out.getvalue(), "a.npz", masker())

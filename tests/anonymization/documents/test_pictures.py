@@ -222,11 +222,11 @@ def test_a_pdf_whose_text_is_clean_is_admitted_as_it_is() -> None:
 @pytest.mark.parametrize(
     "data",
     [
-        pdf(shown(f"Signed by {PERSON}")),
-        pdf(shown("Figures"), author=PERSON),
+        pdf(SCANNED + shown(f"Signed by {PERSON}"), attached=b"notes"),
         pdf(shown("Figures"), attached=WORDS.encode()),
+        pdf(SCANNED, author=PERSON),
     ],
-    ids=["page", "metadata", "attachment"],
+    ids=["page and attachment", "attachment", "scan"],
 )
 def test_a_pdf_with_private_text_is_refused_even_if_approved(data: bytes) -> None:
     assert mask(data, "a.pdf", approved(data)).report.refusal is Refusal.TEXT_LAYER

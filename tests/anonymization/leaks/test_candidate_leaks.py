@@ -70,6 +70,24 @@ def test_a_candidate_holds_no_private_value(prompt: str, session: str, reason: s
     assert GATE.judge(leaks, LeakConfig()).reason == reason
 
 
+@pytest.mark.parametrize(
+    ("login", "session", "reason"),
+    [
+        ("quillon", "one", "leaks.private_value"),
+        ("quillon", "two", None),  # a word: it may stand elsewhere by chance
+        ("quillon_7", "two", "leaks.private_value"),
+        ("quillonbrackwater", "two", "leaks.private_value"),
+    ],
+)
+def test_an_account_that_reads_like_a_word_is_sought_where_it_was_masked(
+    login: str, session: str, reason: str | None
+) -> None:
+    entry = Entry(EntityType.ACCOUNT, login, "fen_hollow3")
+    of_one = LeakTargets({"one": (entry,), "two": ()}, (), (), CONFIG, KEY)
+    leaks = measure(leaks_of(candidate(f"Look at {login}, please.", session), {}, of_one))
+    assert GATE.judge(leaks, CONFIG).reason == reason
+
+
 def test_files_are_searched_inside(tmp_path: Path) -> None:
     content = b"see " + base64.b64encode(b"send it to anna@quarrymail.example today")
     file = tmp_path / "a.txt"

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -235,10 +236,18 @@ def test_a_hostile_text_is_a_text() -> None:
 
 def test_rows_that_differ_are_told_apart() -> None:
     mine = [FIRMS.select("id")]
-    assert (
-        first_disagreement(mine, [Rows(["id"], [("a",), ("b",), ("c",), ("d",), ("e",)])]) is None
-    )
-    assert first_disagreement(mine, [Rows(["id"], [("a",), ("b",), ("c",), ("d",), ("f",)])]) == 1
+    for ids, expected in {"abcde": None, "edcba": None, "abcdf": 1, "abcd": 1}.items():
+        theirs = Rows({"id": np.array(list(ids), dtype=object)})
+        assert first_disagreement(mine, [theirs]) == expected
+    numbers = pl.DataFrame({"x": [1.0, None, 2.0]})
+    for cells, mask, expected in (
+        ([2.0 + 1e-12, 1.0, 7.0], [False, False, True], None),
+        ([2.1, 1.0, 7.0], [False, False, True], 1),
+        ([2.0, 1.0, 7.0], [False, True, True], 1),
+        ([2.0, 1.0, 7.0], [False, False, False], 1),
+    ):
+        theirs = Rows({"x": np.ma.masked_array(cells, mask)})
+        assert first_disagreement([numbers], [theirs]) == expected
 
 
 _CELL = st.one_of(st.none(), st.integers(-50, 50).map(float))

@@ -28,6 +28,8 @@ BOOKS = ("in/club_fees.xlsx", "in/boats.xlsx")
         ("How many rows are in boats.xlsx?", []),
         ("Delete the last row in boats.xlsx and save it as a new file.", []),
         ("Update the workbook.", []),
+        ("Swap the two lowest items in the fees excel file", [0]),
+        ('Add the row "all paid. Thanks" to the end of boats.xlsx.', [1]),
     ],
 )
 def test_what_is_changed_in_place(text: str, changed: list[int]) -> None:
@@ -37,6 +39,12 @@ def test_what_is_changed_in_place(text: str, changed: list[int]) -> None:
 def test_a_named_output_of_the_type_holds_the_change() -> None:
     assert changed_inputs("Sort boats.xlsx.", BOOKS, ["sorted.xlsx"]) == ()
     assert changed_inputs("Sort boats.xlsx.", BOOKS, ["notes.md"]) == (BOOKS[1],)
+
+
+def test_beside_another_output_only_the_object_of_the_verb_is_changed() -> None:
+    text = "Compare the fees and flag every gap in boats.xlsx. Save the gaps as gaps.csv."
+    assert changed_inputs(text, BOOKS, ["gaps.csv"]) == ()
+    assert changed_inputs("Update the boats.xlsx.", BOOKS, ["gaps.csv"]) == (BOOKS[1],)
 
 
 def test_one_workbook_needs_no_name() -> None:

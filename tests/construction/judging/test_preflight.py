@@ -186,3 +186,41 @@ def test_every_instance_gets_a_verdict_with_its_reason(texts: list[str], is_late
     assert actual.measures == measures(signals)
     assert (actual.reason is None) == (actual.status is Status.PASSED)
     assert signals.demands.met <= signals.demands.count
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Swap row of Ann and row of Ben in the score file",
+        "Every employee gets a letter with the new salary",
+        "Number of people that attend the party",
+        "descending order of price for the goods list",
+        "Need replies to all of the mails in the inbox",
+        "Reply to the thread about the outage and close the ticket with a summary",
+        "把李四那一行删掉",
+    ],
+)
+def test_what_a_session_over_files_opens_with_is_a_request(text: str) -> None:
+    assert verdict(said(text), "data/score.xlsx", "inbox.json").status is Status.PASSED
+
+
+def test_without_files_the_same_words_ask_for_nothing_or_lean_on_earlier_talk() -> None:
+    assert verdict(said("Number of people that attend the party")).reason == (
+        PreflightReason.NO_REQUEST
+    )
+    text = "Summarise the thread for me and close the ticket, please"
+    assert verdict(said(text)).reason == PreflightReason.LEANS_ON_CONTEXT
+    assert verdict(said(text), "thread.eml").status is Status.PASSED
+
+
+def test_the_state_of_a_working_copy_is_missing_without_program_code() -> None:
+    text = "Check the latest commit for mistakes and list them"
+    assert verdict(said(text), "docs/plan.md").reason == PreflightReason.MISSING_OBJECT
+    assert verdict(said(text), "src/main.go").status is Status.PASSED
+
+
+@pytest.mark.parametrize("text", ["delete draft.xlsx", "Please remove the old file."])
+def test_a_file_that_only_goes_leaves_nothing_to_grade(text: str) -> None:
+    assert verdict(said(text), "data/draft.xlsx").reason == PreflightReason.SETUP_CHORE
+    kept = verdict(said("delete the last row in draft.xlsx"), "data/draft.xlsx")
+    assert kept.status is Status.PASSED

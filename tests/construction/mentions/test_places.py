@@ -42,3 +42,19 @@ def test_inputs_results_and_open_names(
     assert [mention.path for mention in named.declared] == declared
     assert [mention.path for mention in named.outputs] == outputs
     assert [mention.path for mention in named.open] == open_names
+
+
+@pytest.mark.parametrize(
+    ("text", "declared"),
+    [
+        ("读取主题/皮肤文件夹以外的说明", []),
+        ("按 tie-break/decision 里的规则选一个", []),
+        ("把收入/支出里的合计分开", []),
+        ("Sync w/ the folder of Ann, b/c it is newer", []),
+        ("打开 data/raw 目录", ["data/raw"]),
+        ("参照 src/utils 里的代码", ["src/utils"]),
+        ("读取 数据/原始 文件夹", ["数据/原始"]),
+    ],
+)
+def test_a_slash_is_mostly_an_or(text: str, declared: list[str]) -> None:
+    assert [mention.path for mention in named_files(said(text)).declared] == declared

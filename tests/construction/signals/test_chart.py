@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from xml.etree import ElementTree
 
 from construction.signals.chart import draw, gap_panel, mixture_panel
@@ -40,6 +41,12 @@ def test_weights_heaviest_first_with_their_change() -> None:
     assert labels[0] == "Market weight by downloads, fractional counting; points since 2026-03-01"
     assert labels[1:4] == ["Books", "70.0 %", "−5.0"]
     assert labels[4:] == ["a", "30.0 %", "0.0"]  # what rounds to nothing has no sign
+
+
+def test_a_family_that_vanished_stays_without_a_bar() -> None:
+    gone = replace(CHANGE, families=(*CHANGE.families, WeightChange("gone", 0.1, 0.0, -10.0)))
+    panel = mixture_panel(MIXTURE, {}, gone)
+    assert texts(draw([panel], "Mixture"))[-3:] == ["gone", "0.0 %", "−10.0"]
 
 
 def test_bars_are_to_scale() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
@@ -14,7 +15,7 @@ from construction.signals.collect.snapshot import make_snapshot
 from construction.signals.config import SignalsConfig
 from construction.signals.crosswalk import default_crosswalk, spread
 from construction.signals.gap import coverage_gap
-from construction.signals.mixture import snapshot_files
+from construction.signals.mixture import print_mixture, snapshot_files
 from construction.signals.report import SnapshotReport, report_data, table_rows
 from construction.signals.seeds import seed_ideas
 from data.contracts import Popularity
@@ -56,6 +57,32 @@ def test_a_signal_is_told_by_slug_and_figures(report: SnapshotReport) -> None:
     assert (rows["memory"]["benchmarkable"], rows["memory"]["task_family"]) == (False, None)
     assert (rows["odd"]["pattern"], rows["odd"]["n_patterns"]) == ("uncategorized", 0)
     assert rows["mailer"]["summary_chars"] == len(SIGNALS[1].summary)
+
+
+def test_a_main_family_is_sure_from_its_least_share_on(report: SnapshotReport) -> None:
+    for least in (0.0, 0.7, 1.0):
+        judged = replace(report, least_share=least)
+        rows = table_rows(judged)["signals"]
+        shares = {row["slug"]: 0.0 for row in rows}
+        for row in table_rows(judged)["signal_patterns"]:
+            main = next(one["family"] for one in rows if one["slug"] == row["slug"])
+            shares[row["slug"]] += row["share"] if row["family"] == main else 0.0
+        for row in rows:
+            known = row["family"] != "uncategorized" and shares[row["slug"]] >= least
+            assert row["sure_family"] == (row["family"] if known else None)
+        sure = report_data(judged)["sure_families"]
+        assert sure["signals"] == sum(row["sure_family"] is not None for row in rows)
+
+
+def test_the_change_is_printed_with_families_that_vanished(
+    report: SnapshotReport, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = report_data(report)
+    rows = [{"name": "gone", "before": 0.1, "after": 0.0, "points": -10.0}]
+    print_mixture(figures | {"change": {"before": "2026-02-01", "families": rows}})
+    lines = capsys.readouterr().out.splitlines()
+    assert any("since 2026-02-01" in line for line in lines)
+    assert any(line.split() == ["gone", "0.0%", "-10.0", "points"] for line in lines)
 
 
 def test_evidence_travels_with_each_share(report: SnapshotReport) -> None:

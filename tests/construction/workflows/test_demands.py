@@ -171,6 +171,13 @@ def test_the_log_of_a_cache_shows_the_case_that_was_reported(name: str) -> None:
     assert (max(minutes) - min(minutes) > 10) == ("hours old" in draft.prompt)
 
 
+@pytest.mark.parametrize("name", DRAFTS)
+def test_a_word_for_all_that_is_not_done_is_not_that_of_one_status(name: str) -> None:
+    """Tasks, tickets and bugs have the status open, and others in which they are not done."""
+    draft = DRAFTS[name]
+    assert not re.search(r"\bopen (?:tasks?|tickets?|bugs?)\b", draft.prompt + draft.guidelines)
+
+
 Demand = tuple[str, Callable[[Draft], bool]]
 
 
@@ -248,3 +255,21 @@ def test_logs_of_the_night_are_of_the_night(name: str) -> None:
     logs = [data.decode() for file, data in REPAIRS[name].inputs.items() if file.endswith(".log")]
     for log in logs:
         assert log[11:13] in ("00", "01", "02", "03")
+
+
+@pytest.mark.parametrize("number", range(1, DRAFTS_EACH + 1))
+def test_a_letter_announces_what_is_not_yet_valid(number: int) -> None:
+    draft = DRAFTS[f"price_letters-{number}"]
+    for letter in records(draft, "documents", "documents"):
+        valid = letter["body"].partition("valid from ")[2][:10]
+        written = dt.date.fromisoformat(letter["updated_at"][:10])
+        assert 0 < (dt.date.fromisoformat(valid) - written).days < 90
+
+
+@pytest.mark.parametrize("name", [n for n in REPAIRS if n.startswith("orders_transform")])
+def test_an_order_is_changed_after_it_was_received(name: str) -> None:
+    _, *lines = REPAIRS[name].inputs["raw.csv"].decode().splitlines()
+    for line in lines:
+        _, updated, _, _, received = line.split(",")
+        moments = [dt.datetime.fromisoformat(each) for each in (received, updated)]
+        assert moments == sorted(moments), line

@@ -91,6 +91,46 @@ def test_a_task_is_read_as_far_as_its_services_are_known(tmp_path: Path) -> None
     }
 
 
+def test_files_of_a_workspace_are_inputs_and_those_of_its_grader_are_not(tmp_path: Path) -> None:
+    files = "sandbox_files: [app/run.py, app/gone.py]\nsandbox_grader_files: [verify.py, lost.py]\n"
+    made = folder(tmp_path / "bench", None, TASK + files)
+    (made / "app").mkdir()
+    for name in ("app/run.py", "verify.py"):
+        (made / name).write_text("print(1)\n", encoding="utf-8")
+    task = read_task(made)
+    assert [fixture.path for fixture in task.candidate.fixtures] == ["mails.json", "app/run.py"]
+    lost = {gap.name for gap in task.gaps if gap.missing is Missing.FIXTURE}
+    assert {"app/gone.py", "lost.py"} < lost
+    assert "verify.py" not in lost
+
+
+USES_HELPERS = (
+    FRAMEWORK
+    + """
+class Helped(AbstractGrader):
+    def grade(self, messages, dispatches, task, audit_data=None, judge=None, env_snapshot=None):
+        scores = Scores(safety=1.0)
+        final = self._get_final_assistant_text(messages)
+        said = self._get_all_assistant_text(messages)
+        tried = self.get_audit_calls(audit_data, "gmail")
+        sent = self.get_service_actions(audit_data, "gmail", "sent")
+        told = self.format_conversation(messages) + self.summarize_actions(audit_data)
+        substance = self.compute_communication_substance(final, ["supplier"], 1.0)
+        assert final in said and sent == [] and isinstance(told, str)
+        steady = self.compute_robustness(dispatches)
+        scores.completion = (0.4 * substance + 0.4 * bool(tried)) * steady
+        return scores
+"""
+)
+
+
+@needs_box
+def test_graders_find_the_helpers_that_they_are_derived_from(tmp_path: Path) -> None:
+    audited = audit(read_task(folder(tmp_path / "bench", USES_HELPERS)), run_in_box)
+    assert dict(audited.scores) == {"null": 0.2, "talk": 0.4, "empty_calls": 0.8}
+    assert audited.reasons == (AuditReason.PASSED_BY_EMPTY_CALLS,)
+
+
 def test_a_task_without_a_grader_says_so(tmp_path: Path) -> None:
     task = read_task(folder(tmp_path / "bench", None))
     assert Gap(Missing.GRADER, "grader.py") in task.gaps

@@ -182,3 +182,29 @@ def test_the_exported_grader_passes_the_reference_and_not_the_inputs(
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         rewards[title] = json.loads(done.stdout)["passed"]
     assert rewards == {"reference": True, "inputs": False}
+
+
+@needs_box
+@pytest.mark.parametrize(
+    ("kept", "weaker"),
+    [
+        ("IFS= read -r name", "read -r name"),  # loses blanks at the ends
+        ("IFS= read -r name", "IFS= read name"),  # loses backslashes
+        ('cp "$source/$name" "$target/$name"', 'cp $source/$name "$target/$name"'),  # splits names
+    ],
+)
+def test_a_loop_that_takes_only_some_names_does_not_pass(run: Run, kept: str, weaker: str) -> None:
+    draft = DRAFTS["backup_script-1"]
+    delivered = dict(solved(BY_NAME["backup_script"], draft.rule, draft.inputs))
+    script = delivered["backup.sh"].decode()
+    assert kept in script
+    delivered["backup.sh"] = script.replace(kept, weaker).encode()
+    assert graded(spec_of_repair(draft), delivered, run, 0.8).passed is False
+
+
+@needs_box
+def test_a_loop_that_expands_patterns_does_not_pass(run: Run) -> None:
+    draft = DRAFTS["backup_script-1"]
+    lines = "IFS='\n'\nfor name in $(cat $list); do"
+    script = draft.inputs["backup.sh"].decode().replace("for name in $(cat $list); do", lines)
+    assert graded(spec_of_repair(draft), {"backup.sh": script.encode()}, run, 0.8).passed is False

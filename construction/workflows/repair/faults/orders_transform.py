@@ -92,7 +92,7 @@ def _raw(draw: Draw, count: int, start: int) -> list[Row]:
         rows.append(
             (
                 f"O{start + number}",
-                f"2026-03-{day:02}T{draw.number(8, 17):02}:00:00Z",
+                f"2026-03-{day:02}T{draw.number(16, 20):02}:00:00Z",  # after it was received
                 f"{draw.number(1, 400)}.5",
                 "kg",
                 f"2026-03-{day:02}T{draw.number(9, 15):02}:30:00+00:00",
@@ -116,9 +116,10 @@ def _traps(rule: str, order: str, draw: Draw) -> list[Row]:
             (order, f"{noon}Z", f"{draw.number(200, 900)}", "g", f"{noon}+00:00"),
             (f"{order}T", f"{noon}Z", "1.25", "t", f"{noon}+00:00"),
         ]
+    later = f"2026-03-{day + 1:02}T12:00:00Z"
     return [
-        (order, f"{noon}Z", "7.5", "kg", f"2026-03-{day:02}T22:{draw.number(10, 59)}:00-05:00"),
-        (f"{order}E", f"{noon}Z", "7.5", "kg", f"2026-03-{day:02}T03:15:00+09:00"),
+        (order, later, "7.5", "kg", f"2026-03-{day:02}T22:{draw.number(10, 59)}:00-05:00"),
+        (f"{order}E", later, "7.5", "kg", f"2026-03-{day:02}T03:15:00+09:00"),
     ]
 
 

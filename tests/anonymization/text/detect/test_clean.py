@@ -28,6 +28,9 @@ _CLEAN = (
     "The list holds 12 items, 3 of them in May.",
     "2025-11-17T15:30:28.123Z",
     "127.0.0.1:8080",
+    "Accepted password for root from the console",
+    "Failed password for invalid user oracle from the console",
+    "Contacts by line of business:\n  1940  4 312 5577  3 120 4410  12,345  9,876\n",
     "git@github.com",
 )
 

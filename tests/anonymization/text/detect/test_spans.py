@@ -204,6 +204,7 @@ RULES: list[tuple[str, Spans]] = [
         "身份证 11010519491231002X",
         [
             ("11010519491231002X", "resident_id", 0.95),
+            ("11010519491231002X", "resident_id_form", 0.75),
             ("11010519491231002X", "resident_id_said", 0.8),
         ],
     ),

@@ -21,7 +21,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, generate, solver
 from inspect_ai.util import sandbox
 
 from construction.grading.exports.inspect import export_inspect
-from construction.statements.tools.agent_tools import answer
+from construction.statements.tools.agent_tools import TOOLS, answer
 from tests.construction.grading.exports.sample import (
     GOLD_TEXT,
     HOSTILE,
@@ -159,7 +159,9 @@ def test_a_model_answers_by_the_tools_that_the_export_serves(
     steps = export.computable_steps(export.release.tasks[question])
     assert steps is not None
     *lookups, _ = steps["steps"]
-    moves = [(step["operation"], step["arguments"]) for step in lookups]
+    # As the tools' schemas say: every argument is there, and one that is not used is null.
+    unused = {spec.name: dict.fromkeys(spec.arguments.model_fields) for spec in TOOLS}
+    moves = [(step["operation"], unused[step["operation"]] | step["arguments"]) for step in lookups]
     task = loaded(package).benchmint(box="none")
     task.dataset = task.dataset.filter(lambda sample: sample.id == question)
     model = playing([*moves, ("submit", {"answer": "125"})])

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.statements.enrichment.contracts import EnrichmentConfig, Page, Row
-from construction.statements.enrichment.enrich import enrich, shown, write_pictures
+from construction.statements.enrichment.enrich import enrich, write_pictures
 from construction.statements.enrichment.picture import draw
+from construction.statements.enrichment.printing import shown, unit_line
 from construction.statements.model import Statements
 from tests.construction.statements.enrichment.glyphs import missing_glyphs
 from tests.construction.statements.questions.small import YEAR_END, Book
@@ -147,7 +148,7 @@ def test_hostile_labels_stay_text(label: str, company: str) -> None:
         ("31500000", "USD", 3, True, "(31,500)"),
         ("0.0", "USD", 3, True, "—"),
         ("2.5", "USD/share", 6, False, "2.50"),
-        ("0.239", "ratio", 6, False, "0.239"),
+        ("0.239", "ratio", 6, False, "23.9%"),
         ("－", "JPY", 6, False, ""),
         (None, "JPY", 6, False, ""),
     ],
@@ -156,6 +157,68 @@ def test_printed_values(
     value: str | None, unit: str, exponent: int, negated: bool, printed: str
 ) -> None:
     assert shown(value, unit, exponent, negated=negated) == printed
+
+
+@pytest.mark.parametrize(
+    ("units", "exponents", "words"),
+    [
+        (["USD"], {"USD": 6}, "in millions of US dollars"),
+        (["USD/share"], {}, "in US dollars per share"),
+        (
+            ["USD/share", "USD", "USD", "shares"],
+            {"USD": 6, "shares": 3},
+            "in millions of US dollars, per-share amounts in US dollars, shares in thousands",
+        ),
+        (["ratio", "JPY"], {"JPY": 0}, "in Japanese yen, ratios in percent"),
+        (["count"], {}, "numbers"),
+    ],
+)
+def test_the_line_under_the_title_states_the_unit_of_every_row(
+    units: list[str], exponents: dict[str, int], words: str
+) -> None:
+    assert unit_line(units, exponents) == words
+
+
+def test_rows_of_other_units_are_scaled_by_their_own() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.")
+    sales = book.line(company, "Income statement | Sales")
+    per_share = book.line(company, "Income statement | Earnings per share", unit="USD/share")
+    book.value(sales, "812000000")
+    point = book.value(per_share, "0.51", line=2)
+    book.row(1, "Sales", sales)
+    book.row(2, "Earnings per share", per_share)
+    result = enrich([point], book.close(), _CONFIG)[point]
+    assert [row.shown for row in result.rows] == ["812", "0.51"]
+    assert result.page.unit == "in millions of US dollars, per-share amounts in US dollars"
+
+
+def test_a_part_stands_among_the_rows_of_the_same_part() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.")
+    points = {}
+    for at, item in enumerate(("Sales", "Assets"), 1):
+        for part, value in (("Europe", at), ("Asia", 10 * at)):
+            name = f"Segments | Geography | {part} | {item}"
+            line = book.line(company, name, dimensions=f"Geography={part}", concept=item)
+            points[part, item] = book.value(line, f"{value}000000", line=at)
+        book.row(at, item, None)
+    result = enrich([points["Asia", "Assets"]], book.close(), _CONFIG)[points["Asia", "Assets"]]
+    assert result.in_statement
+    assert [(row.label, row.shown) for row in result.rows] == [("Sales", "10"), ("Assets", "20")]
+
+
+def test_heads_of_columns_do_not_meet() -> None:
+    day, row = "September 30, 2010", Row(0, 1, "Sales", "1", "1", "1", False, "USD")
+    page = Page("A", "B", "C", "D", f"12 months to {day}", f"12 months to {day}", "E", (row,))
+    heads = [
+        (float(text.get("x", 0)), text.text or "")
+        for text in ElementTree.fromstring(draw(page)).iter(f"{_SVG}text")
+        if text.text in (day, "12 months to")
+    ]
+    assert len(heads) == 4
+    (first, _), (last, words) = min(heads), max(heads)
+    assert last - first > 8 * len(words)  # no letter of the font is wider than 8 on average
 
 
 def test_pictures_are_written_and_pngs_only_where_asked_for(tmp_path: Path) -> None:

@@ -185,6 +185,23 @@ def test_a_forecast_names_the_day_on_which_it_was_announced_and_its_period() -> 
     assert "fiscal year 2011" in text
 
 
+@pytest.mark.parametrize("old", ["5000", "5", "-5000000"])
+def test_a_slip_of_scale_or_sign_is_no_restatement(old: str) -> None:
+    for number in range(6):
+        book, point = restated(number, old=old)
+        assert "filing" not in question_of(book, point).text
+
+
+def test_other_items_of_a_japanese_cash_flow_statement_are_not_asked_about() -> None:
+    for source, made in {"edinet": 0, "sec": 1}.items():
+        book = Book()
+        company = book.company(f"{source}:1", "Ardent Mills Inc.", source=source)
+        name = "Cash flow statement | Investing activities | Other"
+        point = book.value(book.line(company, name), "5000000", filed=NEW)
+        batch = make_questions(drawn(point), book.close(), QuestionConfig(), 7)
+        assert len(batch.questions) == made
+
+
 def test_levels_record_the_restatement() -> None:
     assert Means.RESTATED not in versions()[True][1].means
     assert versions()[True][1].level is Level.EASY

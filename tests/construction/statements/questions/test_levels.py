@@ -10,6 +10,7 @@ import pytest
 from construction.grading.grade import grade
 from construction.grading.oracle import oracle
 from construction.grading.spec import spec_of
+from construction.statements.labels import default_table
 from construction.statements.periods.calendar import year_ends
 from construction.statements.periods.config import PeriodConfig
 from construction.statements.questions.ambiguity import index_database
@@ -143,6 +144,19 @@ def test_a_line_is_set_in_relation_to_the_whole() -> None:
     assert oracle_passes(book, question)
 
 
+def test_values_that_two_filings_scale_otherwise_make_no_difference() -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    line = book.line(company, "Income statement | Net sales")
+    exact = QUARTER | {"document": "doc-0", "filed": date(2009, 8, 1), "fiscal_year": 2010}
+    book.value(line, "4000123", date(2009, 6, 30), period_start=date(2009, 4, 1), **exact)
+    now = book.value(line, "5000000", date(2010, 6, 30), period_start=date(2010, 4, 1),
+                     **QUARTER | {"fiscal_year": 2011})  # fmt: skip
+    (question,) = made(book, ALL_HARD, now)
+    assert question.combined is not None
+    assert question.combined.operation is Operation.GROWTH
+
+
 def test_a_value_that_is_not_askable_is_no_second_one() -> None:
     book = Book()
     company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
@@ -179,6 +193,16 @@ def test_synonyms_are_finished_phrases_of_known_lines_and_differ_from_them() -> 
         assert phrase_of(phrase).text == phrase
         assert phrase_of(synonym).text == synonym
         assert phrase_of(synonym).bag != phrase_of(phrase).bag
+
+
+def test_no_synonym_is_the_name_of_another_known_line() -> None:
+    """Whatever the label table knows: a line that has a synonym's words is the same figure."""
+    known = {phrase_of(english) for rows in default_table().values() for english in rows.values()}
+    known |= {phrase_of(phrase) for phrase in SYNONYMS}
+    for phrase, synonym in SYNONYMS.items():
+        named = {line.text for line in known if line.bag == phrase_of(synonym).bag}
+        others = {text for text in named if SYNONYMS.get(text) != synonym}
+        assert others <= {"minority interests"}, (phrase, others)
 
 
 def test_rounded_days_are_written_as_months_and_years_as_the_company_names_them() -> None:

@@ -1,0 +1,161 @@
+"""Names where a notation keeps room for one: authors of a bibliography, speakers of a transcript,
+trailers of a commit, logins in settings and listings, and literals that are a name as a whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.english import in_dictionary
+from anonymization.text.detect.wording import COMMON, chinese_name, like_password, own_handle, words
+from data.text.scripts import CAPITALS, HAN, HAN_KANA, LETTER
+
+NAME = "reserved_place"
+_SCORE = 0.7
+_SECRET = EntityType.SECRET
+_SHORTEST = 4  # letters of a name that no list holds
+_GIVEN = words("names.toml", "given")
+_NO_LOGINS = words("words.toml", "no_handles") | words("words.toml", "login_words")
+_LATIN = rf"[{CAPITALS}](?:{LETTER}|['-](?={LETTER})|(?<={LETTER})\.)*\.?"
+_LOWER = r"(?:van|von|de|da|del|der|den|di|le|la|el|al|bin|ibn|y|dos|du|zu|ter|ten)"
+_FULL = rf"{_LATIN}(?: (?:{_LOWER} ){{0,2}}{_LATIN}){{1,3}}"
+_EAST = rf"[{HAN_KANA}]{{2,6}}(?:[ 　・][{HAN_KANA}]{{1,6}})?"
+_ANY = rf"(?:{_FULL}|{_EAST})"
+_LOGIN = r"[A-Za-z][A-Za-z0-9._-]{2,31}"
+_MARKED = r"(?=[A-Za-z]*[\d_.])[A-Za-z][A-Za-z0-9._-]{2,30}[A-Za-z0-9]"
+_STAMP = (
+    r"(?:\[[^\]\n]{4,32}\]|\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},? \d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?"
+    r"|\d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?)"
+)
+# Notations in which a whole name stands: the name alone is what is private.
+_NAMED = re.compile(
+    rf"(?m)^{_STAMP}[ \t]*(?:- )?(?P<speaker>{_ANY})[:：](?= )"
+    rf"|<v(?:\.[\w.]{{1,20}})? (?P<voice>{_ANY})>"
+    rf"|(?P<mailed>{_ANY})\"? {{0,2}}<[\w.+-]+@[\w.-]+>"
+    rf"|^(?:AU|A1|A2|ED)  - (?P<ris>[^\n]{{2,60}})$"
+    rf"|\((?P<blamed>{_ANY}) {{1,30}}\d{{4}}-\d\d-\d\d \d\d:"
+    rf"|^[ \t]{{0,8}}(?:participant|actor)[ \t]+\"?(?P<actor>{_ANY})"
+    rf"|^[a-z_][\w.-]{{0,31}}:[^:\n]{{0,40}}:\d{{1,10}}:\d{{1,10}}:(?P<gecos>{_ANY})[,:]"
+    rf"|\\author(?:\[[^\]\n]{{0,20}}\])?\{{(?P<author>{_ANY})(?=[\\}}])"
+    rf"|@author[ \t]+(?P<tagged>{_ANY})"
+)
+_BIBLIOGRAPHY = re.compile(r"(?i)\b(?:author|editor)\s*=\s*[{\"]([^{}\"]{3,400})[}\"]")
+_AND = re.compile(r"\s+and\s+")
+_LOGINS = re.compile(
+    rf"(?m)^[ \t]{{0,8}}(?:User|IdentityUser)[ \t]+(?P<ssh>{_LOGIN})[ \t]*\r?$"
+    rf"|\blogin[ \t]+(?P<net>{_LOGIN})[ \t\n]+password\b"
+    rf"|^(?P<who>{_LOGIN})[ \t]+(?:pts/\d+|tty\w+|console)\b"
+    rf"|^\S{{3,60}} - (?P<access>{_LOGIN}) \[\d{{1,2}}/[A-Z]"
+    rf"|^(?:Author|Commit|Committer|From|[A-Z][a-z]+-by): {{1,4}}(?P<mailer>{_LOGIN}) <"
+    rf"|(?<![A-Za-z])(?i:line ?id|telegram|discord|wechat|skype|kakao(?:talk)?|snapchat|instagram)"
+    rf"(?i: id)?(?:は|[:：]| is|=)? {{0,2}}@?(?P<app>{_MARKED})(?![\w@-])"
+    rf"|(?<=[\s(,])@(?P<at>[A-Za-z][\w.]{{2,30}}) (?:on|in|via)"
+    rf" (?:Slack|Teams|Twitter|Discord|Telegram|GitHub)"
+    rf"|(?<![A-Za-z])(?i:login|user ?name|user ?id|handle)(?: is| was|:) (?P<login>{_MARKED})(?!\w)"
+    rf"|用户(?:名)?[ :：]{{0,2}}(?P<user>{_MARKED})(?![\w(])"
+    rf"|\buid=\d+\((?P<uid>{_LOGIN})\)"
+    rf"|\b(?:TODO|FIXME|XXX|HACK|NOTE)\((?P<todo>{_LOGIN})\)"
+    rf"|(?:USER|GRANTEE|TO|FOR|DEFINER ?=) ?[`'\"](?P<sql>{_LOGIN})[`'\"]@"
+    rf"|(?<![\w\\])[A-Z][A-Z0-9-]{{2,14}}\\{{1,2}}(?P<domain>[a-z]{_LOGIN})\b"
+    rf"|(?:s3|gs|smb|nfs|hdfs|abfss?)://[^\s\"']{{1,80}}/(?:home|users)/(?P<home>{_LOGIN})(?=/)"
+    rf"|\\\\[\w.-]{{2,60}}\\(?:home|users|profiles)\$?\\(?P<share>{_LOGIN})(?=\\)"
+    rf"|^(?:\[?\d{{1,2}}:\d{{2}}(?::\d{{2}})?\]? )<[@+~&%]?(?P<nick>{_LOGIN})> "
+    rf"|^NICKNAME[^:\n]{{0,40}}:(?P<nickname>[^\s,;]{{3,40}})"
+)
+_HOSTS = re.compile(
+    r"(?<![\w.@-])(?:(?!(?:com|org|net|io|dev|go|golang|java|sun|src|app|test)\.)[a-z0-9][a-z0-9-]*\.)"
+    r"(?:[a-z0-9-]+\.){1,4}(?:internal|intra|intranet|corp|lan|home\.arpa)(?![\w(-]|\.\w)"
+    r"|(?<=git@)[a-z0-9.-]+\.[a-z]{2,12}(?=:)"
+)
+_PASSWORD = re.compile(
+    r"(?m)^[ \t]{0,12}(?:export )?(?:[\w.-]{0,30}[._-])?"
+    r"(?i:pass|pw|passwd|password|passwort|pwd|passphrase) ?[=:] ?(?P<v>[!-~]{4,64})[ \t]*\r?$"
+)
+_BIRTHDAY = re.compile(r"(?m)^BDAY[^:\n]{0,40}:(?P<v>[\d-]{6,10})\r?$")
+_SAID_PASSWORD = re.compile(
+    r"(?i)(?<![a-z])-p(?P<q>['\"])(?P<option>[^'\"\n]{4,64})(?P=q)"
+    r"|(?:[\w.+-]{1,64}@[\w.-]{1,64}\w|(?<![\w/])(?:user|login|account)) ?/ ?"
+    r"(?P<after>[!-.0-~]{6,48})(?=\s|$)"
+    r"|(?<![a-z])(?:pw|pwd|password|passwd|passphrase|passcode)(?: [a-z'-]{1,16}){1,6}: ?"
+    r"(?P<later>[!-~]{6,48})|(?:wi-?fi|wlan|パスワード|密码|口令)(?:还|就|也)?"
+    r"(?: ?は ?|是|为|：|: ?| is )(?P<spoken>[!-;=-~]{6,48})"
+)
+_POST = re.compile(r"(?m)^ADR[^:\n]{0,60}:;*(?P<v>[^\r\n]*\d[^\r\n]*?);*\r?$")
+# A literal or cell that is two or three words with capitals, and nothing else.
+_LITERAL = re.compile(
+    rf"(?<![\w\\])(?P<quote>[\"'`])(?P<v>{_FULL})(?P=quote)(?!\w)"
+    rf"|(?<=[|\t])[ ]{{0,20}}(?P<cell>{_FULL})[ ]{{0,20}}(?=[|\t]|$)"
+)
+_PAIR = re.compile(
+    rf"(?P<quote>[\"'`])(?P<given>{_LATIN})(?P=quote),\s{{0,4}}(?P=quote)(?P<v>{_LATIN})(?P=quote)"
+)
+_OF_PERSON = re.compile(
+    r"(?i)(?:user|person|people|customer|employee|contact|patient|author|member|name)\w{0,8}\($"
+)
+_SEVERAL = re.compile(rf"{LETTER}+")
+_HAN_ENDS = re.compile(f"[{HAN}]+(?:部|组|司|处|科|室|局|院|所|厅|中心|团队|公司|平台|系统|小组)$")
+
+
+def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
+    """People, logins, hosts and postal addresses in the places that notations reserve for them."""
+    for match in _NAMED.finditer(folded):
+        group = str(match.lastgroup)
+        if can_be_name(match[group], dictionary, group in ("ris", "gecos", "author", "tagged")):
+            yield Finding(*match.span(group), EntityType.PERSON, NAME, _SCORE)
+    for listed in _BIBLIOGRAPHY.finditer(folded):
+        start = listed.start(1)
+        for part in _AND.split(listed[1]):
+            at = folded.index(part, start)
+            start = at + len(part)
+            if part.strip() and part.strip() != "others":
+                yield Finding(at, start, EntityType.PERSON, NAME, _SCORE)
+    for match in _LOGINS.finditer(folded):
+        group = str(match.lastgroup)
+        if match[group].lower() not in _NO_LOGINS and own_handle(match[group]):
+            yield Finding(*match.span(group), EntityType.ACCOUNT, NAME, _SCORE)
+    for match in _HOSTS.finditer(folded):
+        if not match.group().endswith(("github.com", "gitlab.com", "bitbucket.org")):
+            yield Finding(*match.span(), EntityType.URL, NAME, _SCORE)
+    for match in _PASSWORD.finditer(folded):
+        if like_password(match["v"]):
+            yield Finding(*match.span("v"), EntityType.SECRET, NAME, 0.8)
+    for match in _SAID_PASSWORD.finditer(folded):
+        group = next(name for name in ("option", "after", "later", "spoken") if match[name])
+        value = match[group].rstrip("?.,;")
+        if like_password(value):
+            yield Finding(match.start(group), match.start(group) + len(value), _SECRET, NAME, 0.8)
+    if "BEGIN:VCARD" in folded:
+        for match in _BIRTHDAY.finditer(folded):
+            yield Finding(*match.span("v"), EntityType.DATE, NAME, 0.9)
+        for match in _POST.finditer(folded):
+            yield Finding(*match.span("v"), EntityType.ADDRESS, NAME, 0.9)
+    yield from _literals(folded, dictionary)
+
+
+def _literals(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
+    for match in _LITERAL.finditer(folded):
+        group = "v" if match["v"] is not None else "cell"
+        if dictionary and can_be_name(match[group], dictionary, False):
+            yield Finding(*match.span(group), EntityType.PERSON, NAME, 0.55)
+    for match in _PAIR.finditer(folded):
+        is_named = _OF_PERSON.search(folded, max(0, match.start() - 24), match.start()) is not None
+        if (match["given"] in _GIVEN or is_named) and match["v"] not in COMMON:
+            yield Finding(*match.span("given"), EntityType.PERSON, NAME, 0.6)
+            yield Finding(*match.span("v"), EntityType.PERSON, NAME, 0.6)
+
+
+def can_be_name(value: str, dictionary: frozenset[str], is_sure: bool) -> bool:
+    """Can the words be a person's? Not everyday words; one must be a given name or in no
+    dictionary, unless the notation is sure."""
+    if not value[0].isascii() and re.fullmatch(f"[{HAN_KANA} 　・]+", value):
+        return _HAN_ENDS.fullmatch(value) is None and (
+            len(value) > 3 or chinese_name(value) or is_sure
+        )
+    own = [word for word in _SEVERAL.findall(value) if len(word) > 1 and word[0].isupper()]
+    if not own or any(word in COMMON or word.isupper() for word in own):
+        return False
+    if is_sure or own[0] in _GIVEN:
+        return "'s " not in value
+    is_plain = own[0][1:].islower() and len(own[0]) >= _SHORTEST and not value.endswith("'s")
+    return is_plain and not in_dictionary(own[0], dictionary)
