@@ -5,6 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TESTS  := $(VENV)/.ready-tests
 HARBOR := .venv-harbor
+DOCS   := .venv-docs
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps
 # Bytecode is made when a module is first imported: what is never imported takes no space for it.
 # Where the environment forbids that, each of the hundreds of processes of a test run compiles anew.
@@ -13,7 +14,7 @@ LOCKED := $(PIP) --no-compile --require-hashes -r
 SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help install evaluate harbor system snapshot leaderboard serve stop test test-full test-exports check format bench fuzz mutants docs font lock clean clean-demo
+.PHONY: help install evaluate harbor system snapshot leaderboard serve stop test test-full test-exports check format bench fuzz mutants docs site font lock clean clean-demo
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +99,16 @@ docs: $(READY) ## write the generated parts of the docs
 	$(BIN)/python -m data.staging.page > docs/schema.md
 	$(BIN)/python -m flows.docs
 
+site: $(DOCS)/.ready ## the documentation with search, as pages in site/
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
+	@echo "read it: python3 -m http.server -d site --bind 127.0.0.1 8000"
+
+$(DOCS)/.ready: requirements-docs.lock
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-compile \
+	  --require-hashes -r requirements-docs.lock
+	@touch $@
+
 font: ## cut the font of the pictures out of Debian's fonts-noto-cjk anew
 	$(BIN)/python -m construction.statements.enrichment.font_subset \
 	  /usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc
@@ -112,6 +123,8 @@ lock: ## write the lock files anew (needs uv)
 	$(COMPILE) $(FULL) --extra evaluate -c requirements.lock -o requirements-evaluate.lock
 	$(COMPILE) $(FULL) $(TESTED) -c requirements-evaluate.lock -o requirements-dev.lock
 	$(COMPILE) $(FULL) $(TESTED) --extra bench -c requirements-dev.lock -o requirements-bench.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --no-strip-extras --quiet requirements-docs.in -o requirements-docs.lock
 	echo "duckdb==1.4.*" | uv pip compile --python-version 3.11 --generate-hashes --no-header \
 	  --no-annotate --quiet - -o requirements-duckdb-1.4.lock
 	echo "harbor==0.24.0" | uv pip compile --python-version 3.12 --generate-hashes --no-header \
@@ -119,7 +132,7 @@ lock: ## write the lock files anew (needs uv)
 
 clean: ## remove the environment and caches; workspace/ stays
 	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop
-	rm -rf $(VENV) $(HARBOR) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(HARBOR) $(DOCS) site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 clean-demo: ## remove workspace/, if only the demo was built there
 	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop

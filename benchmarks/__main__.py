@@ -56,7 +56,11 @@ BENCHMARKS = (
 APART = (
     "audit_page",
     "computed_checks",
+    "forgeries",
+    "fuzz",
     "kill_points",
+    "kill_seams",
+    "oddities",
     "judge_injections",
     "large_build",
     "leaderboard_page",

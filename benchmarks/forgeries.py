@@ -9,9 +9,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from data.snapshot import verify, write_snapshot
+from data.snapshot.errata import corrections_path
 from data.snapshot.signature import public_line, sign
 from tests.conftest import REPO
 from tests.data.snapshot import test_errata as errata
@@ -35,8 +37,10 @@ has the signer's public key: the last column is the exit code without `--key`.
 
 def _own_key(snapshot: Path) -> None:
     """Content, sums, manifest and signature are all the forger's."""
-    (snapshot / signature.ATTESTATION).unlink()
-    signature.forge_task(snapshot)
+    shutil.rmtree(snapshot)
+    given = release(snapshot.parent)
+    tasks = [task.model_copy(update={"difficulty": "hard"}) for task in given.candidates]
+    write_snapshot(replace(given, candidates=tasks), snapshot.parent)
     sign(snapshot, signature.OTHER, verify(snapshot))
 
 
@@ -53,11 +57,11 @@ def _stolen_errata(snapshot: Path) -> None:
 
 
 def _no_corrections(snapshot: Path) -> None:
-    errata.corrections_path(errata.published(snapshot)).unlink()
+    corrections_path(errata.published(snapshot)).unlink()
 
 
 def _open_corrections(snapshot: Path) -> None:
-    errata.corrections_path(errata.published(snapshot)).chmod(0o644)
+    corrections_path(errata.published(snapshot)).chmod(0o644)
 
 
 def _errata(name: str) -> Callable[[Path], object]:

@@ -21,6 +21,7 @@ import tempfile
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from benchmarks.kill_seams_work import SEAMS, Seam
@@ -74,17 +75,23 @@ def measure(seam: Seam, kills: int) -> Outcome:
         half_done, other_end, faults = 0, 0, []
         for point in points:
             folder = _copy(template, Path(scratch, "killed"))
-            in_child(lambda folder=folder, point=point: _counted(seam, folder, point))
-            problem = in_child(lambda folder=folder: seam.seen(folder))
+            in_child(partial(_counted, seam, folder, point))
+            problem = in_child(partial(seam.seen, folder))
             if problem:
                 half_done += 1
                 faults.append(f"{seam.name}, operation {point}: {problem}")
-            ended = in_child(lambda folder=folder: seam.act(folder) or seam.state(folder))
+            ended = in_child(partial(_repeated, seam, folder))
             if ended != expected:
                 other_end += 1
                 faults.append(f"{seam.name}, operation {point}: ends as {ended[:300]}")
             shutil.rmtree(folder)
         return Outcome(seam.name, operations, len(points), half_done, other_end, tuple(faults))
+
+
+def _repeated(seam: Seam, folder: Path) -> str:
+    """The work again, after the kill."""
+    seam.act(folder)
+    return seam.state(folder)
 
 
 def _copy(template: Path, folder: Path) -> Path:

@@ -15,6 +15,7 @@ from pathlib import Path
 PRIVATE_DIR = 0o700
 PRIVATE_FILE = 0o600
 _AT_ONCE, _BATCH = 8, 1000
+_LOG = ".wal"  # DuckDB's log beside a database that it could not finish
 
 
 @contextmanager
@@ -36,6 +37,7 @@ def replacing(path: Path, *, mode: int | None = None, aside: Path | None = None)
         _sync(path.parent)
     finally:
         part.unlink(missing_ok=True)
+        part.with_name(f"{part.name}{_LOG}").unlink(missing_ok=True)
 
 
 def write_bytes(
@@ -74,8 +76,8 @@ def remove_leftovers(folder: Path, name: str | None = None) -> None:
     Call it under a lock that excludes these writers.
     """
     own = ".*" if name is None else rf"\.{re.escape(name)}\.[a-z0-9_]{{8}}\.part"  # by tempfile
-    for part in folder.glob(".*.part"):
-        if not re.fullmatch(own, part.name):
+    for part in (*folder.glob(".*.part"), *folder.glob(f".*.part{_LOG}")):
+        if not re.fullmatch(own, part.name.removesuffix(_LOG)):
             continue
         if part.is_dir():
             shutil.rmtree(part, ignore_errors=True)

@@ -6,6 +6,7 @@ Only defaults: whatever the user set stays. Nothing is sent anywhere (no telemet
 from __future__ import annotations
 
 import os
+import warnings
 
 NOTHING_SENT = {
     "DO_NOT_TRACK": "1",
@@ -30,3 +31,5 @@ def apply() -> None:
     """Set the defaults for this process and its children."""
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
+    # A dry run needs no home; a build without one ends with a line of its own (flows.server).
+    warnings.filterwarnings("ignore", message="Failed to create the Prefect home")

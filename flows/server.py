@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from data.atomic import write_bytes
+from data.builds import nearest
+from data.errors import InputError, NoSpaceError
 from data.loopback import LOOPBACK, guarded_app, listen
 from flows import environment
 
@@ -31,6 +34,7 @@ _NAMING = {
     ".env": "PREFECT_",
 }
 _SECONDS = 5
+_LEAST_HOME = 16 << 20  # bytes: Prefect's database, which is new or holds earlier runs
 
 
 @contextmanager
@@ -43,6 +47,7 @@ def own_server() -> Iterator[None]:
     if is_named(os.environ, Path.cwd()):
         yield
         return
+    _require_room()
     with listen(0) as listening:
         port, password = listening.getsockname()[1], f"benchmint:{secrets.token_urlsafe()}"
         os.environ[OWN] = "1"
@@ -65,14 +70,31 @@ def own_server() -> Iterator[None]:
         _end(child)
 
 
+def _require_room() -> None:
+    """Raise NoSpaceError or InputError if Prefect's database, in its home, has no room."""
+    home = _home(os.environ)
+    if not os.access(nearest(home), os.W_OK):
+        raise InputError(
+            str(home), "no folder that can be made or written", "the home of Prefect's database",
+            "Set PREFECT_HOME to a folder of yours.",
+        )  # fmt: skip
+    free = shutil.disk_usage(nearest(home)).free
+    if free < _LEAST_HOME:
+        raise NoSpaceError(home, free, _LEAST_HOME)
+
+
+def _home(variables: Mapping[str, str]) -> Path:
+    return Path(variables.get("PREFECT_HOME") or Path.home() / ".prefect")
+
+
 def _give_up_with(child: subprocess.Popen[bytes], ending: threading.Event) -> None:
     """End the build at once where its server is gone: Prefect would ask it for minutes."""
     code = child.wait()
     if ending.is_set():
         return
     print(
-        f"Prefect's server beside this build ended early (exit code {code}). Build again: "
-        "finished stages are kept.",
+        f"benchmint: Prefect's server beside this build ended early (exit code {code}). Build "
+        "again: finished stages are kept.",
         file=sys.stderr,
         flush=True,
     )
@@ -83,7 +105,7 @@ def is_named(variables: Mapping[str, str], folder: Path) -> bool:
     """Whether the environment or a file that Prefect reads may name a server."""
     if any(variables.get(f"PREFECT_{name}") for name in ("API_URL", "PROFILE", "PROFILES_PATH")):
         return True
-    home = Path(variables.get("PREFECT_HOME") or Path.home() / ".prefect")
+    home = _home(variables)
     files = {folder / name: part for name, part in _NAMING.items()}
     files[home / "profiles.toml"] = "PREFECT_API_URL"
     return any(file.is_file() and part in file.read_text("utf-8") for file, part in files.items())
@@ -109,8 +131,13 @@ def serve_build(listening: socket.socket) -> None:
 
 
 def _leave_with_the_build() -> None:
-    """The build holds the other end of standard input: it closes when the build is gone."""
-    sys.stdin.buffer.read()
+    """The build holds the other end of standard input: it closes when the build is gone.
+
+    Read without a buffer: a thread that holds the buffer's lock makes the end of a server that
+    fails a fatal error of the interpreter, in ten lines.
+    """
+    while os.read(sys.stdin.fileno(), 1024):
+        pass
     os._exit(0)
 
 

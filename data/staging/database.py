@@ -5,8 +5,11 @@ Readers that have the old file open keep the old data; later readers see the new
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -43,12 +46,12 @@ def build_database(target: Path, runs: Sequence[RunTables]) -> None:
 
     Runs that the old file holds are taken from there: the rows of a run never change. A run whose
     files do not fit is noted in `runs.problem` and left out of the other tables; the newest run
-    must fit, otherwise duckdb.Error is raised. The file replaces the old one in one step; DuckDB
-    1.4 and later read it.
+    must fit, otherwise duckdb.Error is raised, and OSError where the disk is full. The file
+    replaces the old one in one step; DuckDB 1.4 and later read it.
     """
     wanted = {run.row[RUN_ID] for run in runs}
     known = _known(target) if target.exists() else frozenset()
-    with replacing(target) as part:
+    with replacing(target) as part, _disk_errors(target):
         if known and known <= wanted:
             shutil.copyfile(target, part)
         else:
@@ -67,6 +70,19 @@ def build_database(target: Path, runs: Sequence[RunTables]) -> None:
             for run in runs:
                 files = {} if run.row[RUN_ID] in known else run.files
                 _add(connection, RunTables(run.row, files), must_fit=run is runs[-1])
+            connection.execute("CHECKPOINT")  # closing would do it, and be silent if it fails
+
+
+@contextmanager
+def _disk_errors(target: Path) -> Iterator[None]:
+    """DuckDB's error for a full disk as the system's."""
+    full = os.strerror(errno.ENOSPC)
+    try:
+        yield
+    except duckdb.Error as error:
+        if full not in str(error):
+            raise
+        raise OSError(errno.ENOSPC, full, str(target)) from error
 
 
 def _known(target: Path) -> frozenset[str]:

@@ -23,6 +23,7 @@ COMMANDS = {
     "sql": ("staging", "query the staging tables of all runs"),
     "explore": ("staging", "open a DuckDB shell on the newest run"),
     "errata": ("errata", "withdraw or correct tasks of a published release"),
+    "publish": ("publish", "copy a signed release to a folder or bucket"),
     "diff": ("releases", "show what changed between two releases"),
     "metrics": ("staging", "print items, seconds, bytes and cost of runs"),
     "doctor": ("workspace", "check that everything needed is installed"),

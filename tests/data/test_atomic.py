@@ -80,6 +80,7 @@ def test_only_leftovers_are_removed(tmp_path: Path) -> None:
 
 
 def test_leftovers_of_one_name_are_removed_and_no_others(tmp_path: Path) -> None:
+    (tmp_path / ".out.abcd_123.part.wal").touch()
     names = [".out.abcd_123.part", ".out.2.abcd_123.part", ".other.abcd_123.part", ".out.mine.part"]
     for name in names:
         (tmp_path / name).mkdir()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,23 +31,30 @@ class Ended:
 
 
 def on_small_disk(
-    folder: Path, kibibytes: int, *arguments: object, temporary: bool = False
+    folder: Path,
+    kibibytes: int,
+    *arguments: object,
+    temporary: bool = False,
+    program: tuple[str, ...] = (),
+    variables: Mapping[str, str] | None = None,
 ) -> Ended:
     """Run `benchmint` with a tmpfs of that size at `folder`; `temporary`: for TMPDIR too.
 
-    Skips the test where this user may make no mount namespace.
+    `program` runs in its place; `variables` are added to the environment. Skips the test where
+    this user may make no mount namespace.
     """
     unshare = shutil.which("unshare")
     if unshare is None:
         pytest.skip("no unshare on this machine: full disks are not tried")
     spaces = [unshare, "--mount"] if os.getuid() == 0 else [unshare, "--mount", "--map-root-user"]
     folder.mkdir(parents=True, exist_ok=True)
-    variables = environment() | ({"TMPDIR": str(folder)} if temporary else {})
+    given = environment() | ({"TMPDIR": str(folder)} if temporary else {})
+    started = [*program, *map(str, arguments)] if program else command(*arguments)
     done = subprocess.run(
-        [*spaces, "sh", "-c", _SCRIPT, "sh", str(kibibytes), str(folder), *command(*arguments)],
+        [*spaces, "sh", "-c", _SCRIPT, "sh", str(kibibytes), str(folder), *started],
         capture_output=True,
         text=True,
-        env=variables,
+        env=given | dict(variables or {}),
         timeout=300,
         check=False,
     )

@@ -62,8 +62,12 @@ def snapshot(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def attempts(snapshot: Path, tmp_path: Path) -> Path:
-    """`careful` answers as the release expects, `hasty` answers 12345 everywhere."""
-    tasks, folder = read_tasks(snapshot), tmp_path / "attempts"
+    return made_attempts(snapshot, tmp_path / "attempts")
+
+
+def made_attempts(snapshot: Path, folder: Path) -> Path:
+    """`careful` answers as the release expects, `hasty` answers 12345 everywhere; all graded."""
+    tasks = read_tasks(snapshot)
     for name in CONFIGURATIONS:
         for task_id in tasks.tasks:
             expected = tasks.grading(task_id)["answers"][0]["value"]

@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from flows.server import is_named
+from data.errors import BenchmintError
+from flows.server import is_named, own_server
 
 HOLDER = """
 import os, sys
@@ -100,3 +101,14 @@ def _until_closed(url: str) -> None:
         except httpx.TransportError:
             return
         time.sleep(0.05)
+
+
+def test_a_home_of_prefect_without_room_is_named_before_anything_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In /proc nothing can be written, by root neither, and there is no space."""
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setenv("PREFECT_HOME", "/proc/none")
+    with pytest.raises(BenchmintError, match=r"^/proc/none: found \S") as caught, own_server():
+        pass
+    assert "\n" not in str(caught.value)

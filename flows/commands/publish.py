@@ -1,0 +1,37 @@
+"""`benchmint publish`: a signed release is copied to where others get it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from data.errors import ReleaseError
+
+
+def publish_command(
+    snapshot: Annotated[Path, typer.Argument(help="A signed snapshot.")],
+    target: Annotated[str, typer.Argument(help="A folder, or an address such as s3://bucket/x.")],
+    key: Annotated[Path, typer.Option(help="The signer's public key (OpenSSH).")],
+    with_private: Annotated[
+        bool, typer.Option("--with-private", help="Also copy the half that graders need.")
+    ] = False,
+) -> None:
+    """Copy a signed release, read it back from there, and move the pointer `latest.json` last."""
+    from data.releases.errata import check_errata
+    from data.releases.publishing import publish
+    from data.snapshot.signature import check_signature, read_public_keys
+    from data.snapshot.verification import verify
+
+    trusted, report = read_public_keys(key), verify(snapshot)
+    signature = check_signature(snapshot, trusted, report)
+    _, faults = check_errata(snapshot, trusted, report)
+    findings = (*report.findings, *signature.findings, *faults)
+    if findings or report.snapshot is None or report.public_digest is None:
+        problem = findings[0].problem if findings else "no snapshot"
+        raise ReleaseError(
+            f"{snapshot}: not published, since `benchmint verify --key` finds: {problem}"
+        )
+    done = publish(snapshot, report.snapshot, report.public_digest, target, private=with_private)
+    print(f"{done.where}: {done.files} files, read back; {done.already} were there before")
