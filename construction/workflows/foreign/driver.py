@@ -78,8 +78,8 @@ class Helpers(Kept):
 
     @staticmethod
     def get_service_actions(audit_data: Any, service: str, action_key: str) -> list[Any]:
-        found = ((audit_data or {}).get(service) or {}).get(action_key, [])
-        return found if isinstance(found, list) else []
+        actions = ((audit_data or {}).get(service) or {}).get(action_key, [])
+        return actions if isinstance(actions, list) else []
 
     @staticmethod
     def get_audit_calls(audit_data: Any, service: str) -> list[Any]:
