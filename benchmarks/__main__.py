@@ -43,6 +43,7 @@ BENCHMARKS = (
     "answer_words",
     "real_requests",
     "question_reading",
+    "analytics_people",
     "session_reading",
     "mentions",
     "anonymization_settings",

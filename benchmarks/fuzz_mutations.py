@@ -30,7 +30,7 @@ def mutated(seeds: Sequence[bytes], draw: random.Random) -> bytes:
 
 def _flip(content: bytes, _: Sequence[bytes], draw: random.Random) -> bytes:
     changed = bytearray(content)
-    for _ in range(draw.randint(1, 8)):
+    for _time in range(draw.randint(1, 8)):
         if changed:
             changed[draw.randrange(len(changed))] = draw.randrange(256)
     return bytes(changed)

@@ -166,11 +166,11 @@ _PLAIN = ("type", "description", "enum", "items")
 def parameters_of(spec: ToolSpec) -> dict[str, Any]:
     """The arguments as JSON Schema for strict servers: no references, limits or defaults.
 
-    Every argument is required, and an optional one may be null. The limits are in the descriptions,
-    and `answer` checks them; it also takes calls that leave optional arguments out.
+    An optional argument may be null or left out: runners that check calls refuse one without what
+    is required. The limits are in the descriptions, and `answer` checks them.
     """
     schema = spec.arguments.model_json_schema()
-    required, definitions = set(schema.get("required", ())), schema.get("$defs", {})
+    required, definitions = schema.get("required", []), schema.get("$defs", {})
     properties = {
         name: _plain(field, definitions, optional=name not in required)
         for name, field in schema["properties"].items()
@@ -178,7 +178,7 @@ def parameters_of(spec: ToolSpec) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,
-        "required": list(properties),
+        "required": required,
         "additionalProperties": False,
     }
 
