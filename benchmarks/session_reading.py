@@ -6,10 +6,9 @@ The releases were built from the blind half of `sessions-with-files` (120 labell
 recorded sessions, built as by `benchmarks.real_requests`), on whose texts no rule is written.
 `benchmarks.reading_packets` drew by the release's digest, first draw, what no earlier reading had
 before the rest; a release has fewer than 100 tasks, so all were read. Of the rejections 60 were
-drawn. The readers are language models that had not seen the code, two for each set of packets, but
-for the rejections of the second reading, which one read. They saw what an agent sees, and the
-rubric and the rules. Scores: 0 cannot be done, 1 partly, 2 doable and gradable, 3 as good
-as a published benchmark's. Their sentences are not published, for they quote the tasks; the column
+drawn. The readers are language models that had not seen the code, two for each set of packets. They
+saw what an agent sees, and the rubric and the rules. Scores: 0 cannot be done, 1 partly, 2 doable
+and gradable, 3 as good as a published benchmark's. Their sentences are not published, for they quote the tasks; the column
 `reason` names the class into which each was put afterwards, by hand below 2, and from 2 up
 `rubric_weak` where the sentence holds something against rubric or checks. The classes of the first
 reading have led to rules, written on other requests: the second reading knows the classes, and most
@@ -30,7 +29,7 @@ from benchmarks.report import table, write_result
 LABELS = Path(__file__).with_name("labels")
 # Of each reading its name, the commit, and the sheets of its readers, the last reading first.
 _READINGS = (
-    ("second", "a397702", ("s", "u"), ("t",)),
+    ("second", "a397702", ("s", "u"), ("t", "v")),
     ("first", "b9ecef3", ("a", "b"), ("c", "d")),
 )
 _SCORES, _GOOD, _BAR = range(4), 2, 0.8
