@@ -8,11 +8,12 @@ recorded sessions, built as by `benchmarks.real_requests`), on whose texts no ru
 before the rest; a release has fewer than 100 tasks, so all were read. Of the rejections 60 were
 drawn. The readers are language models that had not seen the code, two for each set of packets. They
 saw what an agent sees, and the rubric and the rules. Scores: 0 cannot be done, 1 partly, 2 doable
-and gradable, 3 as good as a published benchmark's. Their sentences are not published, for they quote the tasks; the column
-`reason` names the class into which each was put afterwards, by hand below 2, and from 2 up
-`rubric_weak` where the sentence holds something against rubric or checks. The classes of the first
-reading have led to rules, written on other requests: the second reading knows the classes, and most
-of its requests are those of the first. It is a reading of that release, not of the code of today.
+and gradable, 3 as good as a published benchmark's. Their sentences are not published, for they
+quote the tasks; the column `reason` names the class into which each was put afterwards, by hand
+below 2, and from 2 up `rubric_weak` where the sentence holds something against rubric or checks.
+The classes of the first reading have led to rules, written on other requests: the second reading
+knows the classes, and most of its requests are those of the first. It is a reading of that release,
+not of the code of today.
 """
 
 from __future__ import annotations
