@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
+from data.logs import LOGGER
 from data.progress import console
 from flows import cli
 
@@ -50,11 +53,28 @@ def benchmint(*arguments: object, cwd: Path | None = None) -> subprocess.Complet
     )
 
 
+@contextmanager
+def _logging_as_before() -> Iterator[None]:
+    """What a command prints of the log ends with the command."""
+    logger = logging.getLogger(LOGGER)
+    handlers, level, propagate = [*logger.handlers], logger.level, logger.propagate
+    try:
+        yield
+    finally:
+        logger.handlers[:], logger.propagate = handlers, propagate
+        logger.setLevel(level)
+
+
 def inline(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """The same in this process, whose modules are loaded: for commands that start no build."""
     out, err = (TextIOWrapper(BytesIO(), "utf-8", write_through=True) for _ in range(2))
     given = command(*arguments)
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(out),
+        redirect_stderr(err),
+        _logging_as_before(),
+    ):
         patch.setattr(sys, "argv", given)
         patch.setattr(console, "quiet", False)
         for name in os.environ.keys() - environment().keys():
