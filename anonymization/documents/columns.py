@@ -32,8 +32,16 @@ def rewrite_columns(visitor: Visitor, data: bytes) -> bytes:
     if is_parquet:
         masked.write_parquet(out, compression="uncompressed", statistics=False)
     else:
-        masked.write_ipc(out)
+        masked.with_columns(_fresh(masked).get_columns()).write_ipc(out)
     return out.getvalue()
+
+
+def _fresh(frame: pl.DataFrame) -> pl.DataFrame:
+    """Its columns of texts in new buffers: a filter leaves what it dropped in the old ones."""
+    packed = io.BytesIO()
+    frame.select(pl.col(pl.String)).write_parquet(packed)
+    packed.seek(0)
+    return pl.read_parquet(packed)
 
 
 def _masked(visitor: Visitor, column: pl.Series) -> pl.Series:
@@ -44,11 +52,14 @@ def _masked(visitor: Visitor, column: pl.Series) -> pl.Series:
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         raise Refused(Refusal.EMBEDDED_UNKNOWN, column.name)
     texts = column.cast(pl.String)
+    values = texts.unique(maintain_order=True).drop_nulls()
+    if isinstance(column.dtype, pl.Enum):  # it is written with those that no row has
+        values = values.append(column.dtype.categories).unique(maintain_order=True)
     new = {
         text: visitor.masked(
             column.name, text, plain_edits(text, visitor.visit(), label=column.name)
         )
-        for text in texts.unique(maintain_order=True).drop_nulls()
+        for text in values
     }
     if all(text == masked for text, masked in new.items()):
         return column

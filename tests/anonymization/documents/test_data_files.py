@@ -64,9 +64,52 @@ def test_what_was_deleted_is_gone_and_the_same_database_gives_the_same_bytes() -
     assert mask_bytes(data, "shop.sqlite", masker()).data == masked.data
 
 
+def test_spellings_that_a_column_takes_as_equal_are_all_masked() -> None:
+    spellings = (NAME, f"{NAME} ")
+    data = database(
+        "CREATE TABLE people (who TEXT COLLATE RTRIM)",
+        *(f"INSERT INTO people VALUES ('{spelling}')" for spelling in spellings),
+    )
+    masked = mask_bytes(data, "shop.db", masker())
+    assert masked.report.refusal is None
+    assert NAME.encode() not in masked.data
+
+
+SCHEMA = "PRAGMA writable_schema = ON"
+HIDDEN = {
+    "statistics": ("ANALYZE", f"INSERT INTO sqlite_stat1 VALUES ('orders', NULL, '{NAME}')"),
+    "counter": (
+        "CREATE TABLE n (i INTEGER PRIMARY KEY AUTOINCREMENT)",
+        "INSERT INTO n VALUES (1)",
+        f"UPDATE sqlite_sequence SET seq = '{NAME}'",
+    ),
+    "field without a column": (
+        "CREATE TABLE n (a, b)",
+        f"INSERT INTO n VALUES (1, '{NAME}')",
+        SCHEMA,
+        "UPDATE sqlite_schema SET sql = 'CREATE TABLE n (a)' WHERE name = 'n'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", sorted(HIDDEN))
+def test_what_no_cell_shows_is_gone(case: str) -> None:
+    masked = mask_bytes(database(*HIDDEN[case]), "shop.db", masker())
+    assert masked.report.refusal is None
+    assert NAME.encode() not in masked.data
+
+
 TRIGGER = "CREATE TRIGGER t AFTER UPDATE ON orders BEGIN DELETE FROM orders; END"
 REFUSED: dict[str, tuple[Callable[[], bytes], Refusal]] = {
     "trigger": (lambda: database(TRIGGER), Refusal.MACROS),
+    "trigger behind a comment": (
+        lambda: database(
+            TRIGGER,
+            SCHEMA,
+            "UPDATE sqlite_schema SET sql = replace(sql, ' TRIGGER', '/**/TRIGGER')",
+        ),
+        Refusal.MACROS,
+    ),
     "search table": (lambda: database("CREATE VIRTUAL TABLE f USING fts5 (a)"), Refusal.MACROS),
     "name": (lambda: database(f'CREATE TABLE "{NAME}" (a)'), Refusal.PRIVATE_PART_NAME),
     "bytes": (lambda: database("UPDATE orders SET note = x'00ff'"), Refusal.NOT_APPROVED),
@@ -118,6 +161,16 @@ def test_columns_are_masked(
     nested = FRAME.select(pl.concat_list("who"))
     refused = mask_bytes(columns(write, nested), name, masker())
     assert refused.report.refusal is Refusal.EMBEDDED_UNKNOWN
+
+
+@pytest.mark.parametrize("kind", [pl.String(), pl.Enum([NAME, "nobody at all today"])])
+def test_a_row_that_was_dropped_leaves_nothing_in_an_arrow_file(kind: pl.DataType) -> None:
+    frame = pl.DataFrame({"who": pl.Series([NAME, "nobody at all today"], dtype=kind)})
+    data = columns(pl.DataFrame.write_ipc, frame[1:])
+    assert NAME.encode() in data
+    masked = mask_bytes(data, "a.arrow", masker())
+    assert masked.report.refusal is None
+    assert NAME.encode() not in masked.data
 
 
 def array(values: object) -> bytes:
