@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import pypdfium2
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
-from pypdf.generic import ByteStringObject, DictionaryObject, StreamObject, TextStringObject
+from pypdf.generic import StreamObject
 
 from anonymization.documents.contracts import Pictures, Refusal, Refused
-from anonymization.documents.pdf_masking import redrawn
-from anonymization.documents.pdf_pages import PdfPage, read_pages
+from anonymization.documents.pdf_masking import redrawn, with_strings
+from anonymization.documents.pdf_pages import PdfPage, read_pages, strings_of
 from anonymization.documents.visitor import Visitor
 from anonymization.text.contracts import EntityType
 from anonymization.text.masking.pieces import Piece
@@ -40,7 +40,7 @@ def rewrite_pdf(visitor: Visitor, data: bytes) -> bytes:
         if _content(masked, Visitor(visitor.look, visitor.config, visitor.rewrite)).has_findings:
             raise Refused(Refusal.TEXT_LAYER)
     else:
-        masked = data
+        masked = data if _is_one_revision(data) else _without_earlier(data)
     if visitor.config.admits(data):
         return masked
     if content.is_blind:
@@ -49,6 +49,18 @@ def rewrite_pdf(visitor: Visitor, data: bytes) -> bytes:
         if not page.is_trusted:
             raise Refused(Refusal.UNTRUSTED_TEXT, f"page {number}")
     return masked
+
+
+def _is_one_revision(data: bytes) -> bool:
+    """Is the file as it was written once? Each change that is appended keeps what was before."""
+    return data.count(b"startxref") == 1 and data.rstrip().endswith(b"%%EOF")
+
+
+def _without_earlier(data: bytes) -> bytes:
+    try:
+        return with_strings(data, lambda text: text)
+    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise Refused(Refusal.BROKEN) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +168,4 @@ def _objects(reader: PdfReader) -> Iterator[tuple[str, bool]]:
         pdf_object = reader.get_object(number)
         if isinstance(pdf_object, StreamObject) and pdf_object.get("/Subtype") == "/Image":
             yield "", True
-        if isinstance(pdf_object, DictionaryObject):
-            for value in pdf_object.values():
-                if isinstance(value, TextStringObject):
-                    yield str(value), False
-                elif isinstance(value, ByteStringObject):
-                    yield bytes(value).decode("latin-1"), False
+        yield from ((text, False) for text in strings_of(pdf_object))

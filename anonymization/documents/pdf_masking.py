@@ -17,6 +17,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import (
+    ArrayObject,
     ByteStringObject,
     DictionaryObject,
     NameObject,
@@ -61,7 +62,7 @@ def redrawn(data: bytes, values: Sequence[Mapping[str, str]], mask: Mask) -> byt
             if surrogates:
                 _redraw(document, document[number], surrogates)
         document.save(out)
-    return _with_strings(out.getvalue(), mask)
+    return with_strings(out.getvalue(), mask)
 
 
 def _redraw(
@@ -179,13 +180,14 @@ def _bounds(handle: pdfium.FPDF_PAGEOBJECT) -> tuple[float, float, float, float]
     return start, bottom, right, top
 
 
-def _with_strings(data: bytes, mask: Mask) -> bytes:
+def with_strings(data: bytes, mask: Mask) -> bytes:
     """The PDF with every string of its objects masked, without XMP, and with what is used alone."""
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(data), strict=False))
-    writer.root_object.pop(NameObject("/Metadata"), None)
     for item in [*writer._objects, writer.root_object, writer._info]:
-        if isinstance(item, DictionaryObject):
+        if isinstance(item, DictionaryObject | ArrayObject):
             _mask_strings(item, mask)
+        if isinstance(item, DictionaryObject):
+            item.pop(NameObject("/Metadata"), None)
     writer.compress_identical_objects(remove_duplicates=False, remove_unreferenced=True)
     writer._ID = None  # a digest of what was there, and of the time
     out = io.BytesIO()
@@ -193,12 +195,13 @@ def _with_strings(data: bytes, mask: Mask) -> bytes:
     return out.getvalue()
 
 
-def _mask_strings(item: DictionaryObject, mask: Mask) -> None:
-    for key, value in list(item.items()):
+def _mask_strings(item: DictionaryObject | ArrayObject, mask: Mask) -> None:
+    pairs = enumerate(item) if isinstance(item, ArrayObject) else item.items()
+    for key, value in list(pairs):
         if isinstance(value, TextStringObject):
             item[key] = TextStringObject(mask(str(value)))
         elif isinstance(value, ByteStringObject):
             text = bytes(value).decode("latin-1")
             item[key] = ByteStringObject(mask(text).encode("latin-1", "replace"))
-        elif isinstance(value, DictionaryObject):
+        elif isinstance(value, DictionaryObject | ArrayObject):
             _mask_strings(value, mask)

@@ -18,6 +18,14 @@ from statistics import median
 
 import pypdfium2
 import pypdfium2.raw as pdfium
+from pypdf.generic import (
+    ArrayObject,
+    ByteStringObject,
+    DictionaryObject,
+    IndirectObject,
+    StreamObject,
+    TextStringObject,
+)
 
 from data.text.language import is_of_a_language
 
@@ -31,6 +39,10 @@ _SPACED = 1.7  # of the usual gap of a line whose letters are spaced
 _SAME_LINE = 0.3  # of the height: baselines closer than this are one line
 _SAME_PLACE = 0.1  # of the height: the same glyph so close is bold print
 _DIAGONAL = 0.1  # of the determinant: within three degrees of 45
+_TEXTS = frozenset({"/JS", "/XFA", "/RC", "/V", "/Metadata"})  # ISO 32000-1: text streams
+_STREAM_DEPTH = 2
+_DRAWN = re.compile(r"\(((?:[^()\\]|\\.)*)\)")
+_APART = re.compile(r"\)\s{0,4}-?[\d.]{1,8}\s{0,4}\(")  # the distance between two pieces
 _UNKNOWN = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 
 
@@ -61,6 +73,39 @@ def read_pages(data: bytes) -> Iterator[PdfPage]:
                 yield _read_page(document[number])
     except pypdfium2.PdfiumError as error:
         raise ValueError("not a PDF that can be drawn") from error
+
+
+def strings_of(item: object) -> Iterator[str]:
+    """The strings of an object of a PDF: its own, and those of its dictionaries, lists and texts.
+
+    Texts are streams that a viewer reads as such: scripts, forms of XML, metadata; and what an
+    annotation draws, as far as that is written in letters.
+    """
+    if isinstance(item, TextStringObject):
+        yield str(item)
+    elif isinstance(item, ByteStringObject):
+        yield bytes(item).decode("latin-1")
+    elif isinstance(item, ArrayObject):
+        for value in item:
+            yield from strings_of(value)
+    elif isinstance(item, DictionaryObject):
+        for key, value in item.items():
+            yield from strings_of(value)
+            if key in _TEXTS:
+                yield from _stream_texts(value)
+            elif key == "/AP":
+                for drawn in _stream_texts(value):
+                    yield "\n".join(_DRAWN.findall(_APART.sub("", drawn)))
+
+
+def _stream_texts(value: object, depth: int = 0) -> Iterator[str]:
+    """The texts of the streams that a value refers to."""
+    value = value.get_object() if isinstance(value, IndirectObject) else value
+    if isinstance(value, StreamObject):
+        yield value.get_data().decode("utf-8", "replace")
+    elif isinstance(value, ArrayObject | DictionaryObject) and depth < _STREAM_DEPTH:
+        for part in value if isinstance(value, ArrayObject) else value.values():
+            yield from _stream_texts(part, depth + 1)
 
 
 def _read_page(page: pypdfium2.PdfPage) -> PdfPage:

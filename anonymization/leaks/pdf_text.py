@@ -14,9 +14,8 @@ import sys
 from collections.abc import Iterator
 
 from pypdf import PdfReader
-from pypdf.generic import ByteStringObject, DictionaryObject, TextStringObject
 
-from anonymization.documents.pdf_pages import PdfPage, read_pages
+from anonymization.documents.pdf_pages import PdfPage, read_pages, strings_of
 
 _MEMORY = 2 << 30
 _MAX_TEXT = 64 << 20
@@ -26,13 +25,7 @@ _MAX_OBJECTS = 500_000
 def _strings(reader: PdfReader) -> Iterator[str]:
     """Every text of every object: metadata, annotations, form fields, bookmarks."""
     for number in range(1, min(len(reader.xref_objStm) + _size(reader), _MAX_OBJECTS)):
-        pdf_object = reader.get_object(number)
-        if isinstance(pdf_object, DictionaryObject):
-            for value in pdf_object.values():
-                if isinstance(value, TextStringObject):
-                    yield str(value)
-                elif isinstance(value, ByteStringObject):
-                    yield bytes(value).decode("latin-1")
+        yield from strings_of(reader.get_object(number))
 
 
 def _size(reader: PdfReader) -> int:

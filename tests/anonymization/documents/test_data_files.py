@@ -165,7 +165,8 @@ def test_columns_are_masked(
 
 @pytest.mark.parametrize("kind", [pl.String(), pl.Enum([NAME, "nobody at all today"])])
 def test_a_row_that_was_dropped_leaves_nothing_in_an_arrow_file(kind: pl.DataType) -> None:
-    frame = pl.DataFrame({"who": pl.Series([NAME, "nobody at all today"], dtype=kind)})
+    rows = [NAME, "nobody at all today", "nobody at all today"]
+    frame = pl.DataFrame({"who": pl.Series(rows, dtype=kind)})
     data = columns(pl.DataFrame.write_ipc, frame[1:])
     assert NAME.encode() in data
     masked = mask_bytes(data, "a.arrow", masker())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
 import pytest
 from pypdf import PdfReader, PdfWriter
@@ -11,6 +12,7 @@ from pypdf.generic import (
     DictionaryObject,
     NameObject,
     NumberObject,
+    PdfObject,
     StreamObject,
     TextStringObject,
 )
@@ -80,6 +82,75 @@ def test_what_is_drawn_inside_a_form_cannot_be_masked() -> None:
     (page,) = read_pages(out.getvalue())
     assert NAME in page.texts[0]
     assert mask_bytes(out.getvalue(), "a.pdf", masker()).report.refusal is Refusal.TEXT_LAYER
+
+
+def _named(**values: PdfObject) -> DictionaryObject:
+    return DictionaryObject({NameObject(f"/{name}"): value for name, value in values.items()})
+
+
+def _in_list(writer: PdfWriter) -> None:
+    options = ArrayObject([TextStringObject(NAME), TextStringObject("other")])
+    field = writer._add_object(_named(FT=NameObject("/Ch"), Opt=options))
+    writer.root_object[NameObject("/AcroForm")] = _named(Fields=ArrayObject([field]))
+
+
+def _in_a_dictionary_within(writer: PdfWriter) -> None:
+    writer.pages[0][NameObject("/MK")] = _named(CA=TextStringObject(NAME))
+
+
+def _stream(writer: PdfWriter, text: str) -> PdfObject:
+    stream = StreamObject()
+    stream.set_data(text.encode())
+    return writer._add_object(stream)
+
+
+def _in_a_form_of_xml(writer: PdfWriter) -> None:
+    form = _stream(writer, f"<form>{NAME}</form>")
+    writer.root_object[NameObject("/AcroForm")] = _named(XFA=form)
+
+
+def _in_what_a_stamp_draws(writer: PdfWriter) -> None:
+    first, last = NAME.split()
+    drawn = _stream(writer, f"BT /F1 9 Tf [({first} {last[:3]}) -20 ({last[3:]})] TJ ET")
+    writer.pages[0][NameObject("/Stamp")] = _named(AP=_named(N=drawn))
+
+
+@pytest.mark.parametrize("page", [LINE, PROSE], ids=["page too", "nowhere else"])
+@pytest.mark.parametrize(
+    ("put", "refusal"),
+    [
+        (_in_list, None),
+        (_in_a_dictionary_within, None),
+        (_in_a_form_of_xml, Refusal.TEXT_LAYER),
+        (_in_what_a_stamp_draws, Refusal.TEXT_LAYER),
+    ],
+)
+def test_a_value_beside_the_pages_is_masked_or_refused(
+    put: Callable[[PdfWriter], None], refusal: Refusal | None, page: str
+) -> None:
+    writer = PdfWriter(io.BytesIO(document(lines(page))))
+    put(writer)
+    out = io.BytesIO()
+    writer.write(out)
+    assert NAME.split()[0].encode() in out.getvalue()
+    masked = mask_bytes(out.getvalue(), "minutes.pdf", masker())
+    assert masked.report.refusal is refusal
+    assert NAME.split()[0].encode() not in masked.data
+
+
+def test_what_a_later_revision_replaced_is_not_released() -> None:
+    first = document(lines(LINE))
+    content = lines(PROSE).encode()
+    start, before = len(first) + 1, first.rindex(b"xref\n0 6")
+    changed = b"\n4 0 obj<</Length %d>>stream\n%s\nendstream endobj\n" % (len(content), content)
+    table = b"xref\n4 1\n%010d 00000 n \ntrailer<</Size 6/Root 1 0 R/Prev %d>>\n" % (start, before)
+    data = first + changed + table + b"startxref\n%d\n%%%%EOF" % len(first + changed)
+    masked = mask_bytes(data, "minutes.pdf", masker())
+    assert masked.report.refusal is None
+    assert [page.texts for page in read_pages(masked.data)] == [
+        page.texts for page in read_pages(data)
+    ]
+    assert NAME.encode() not in masked.data
 
 
 def test_whoever_wrote_an_annotation_is_masked_though_no_rule_knows_the_login() -> None:
