@@ -11,14 +11,15 @@ a copy that was interrupted goes on, and one with other content is never changed
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
 
-from data.atomic import private_dir, remove_leftovers, write_bytes
+from data.atomic import private_dir, write_bytes
 from data.canonical import pretty_json
 from data.errors import InputError, ReleaseError
 from data.neutralise import one_line
@@ -27,6 +28,7 @@ from data.snapshot.errata import notice_path
 
 POINTER = "latest.json"
 _CHUNK = 1 << 20
+_LEFTOVER = re.compile(r"\.(.+)\.[a-z0-9_]{8}\.part")  # by tempfile
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ def publish(snapshot: Path, name: str, digest: str, target: str, *, private: boo
     files = _files(root, name, private=private)
     try:
         system, base = _opened(target)
+        if _is_local(system) and Path(base).resolve().is_relative_to(root):
+            raise ValueError("a folder of the snapshot itself")
         _make_folders(system, base, name, files)
         already = _copied(system, base, name, files)
         pointer = {"snapshot": name, "public_digest": digest, "private": private}
@@ -128,18 +132,26 @@ def _write(system: Any, base: str, path: str, content: bytes, mode: int = 0o644)
         system.pipe_file(f"{base}/{path}", content)
 
 
-def _make_folders(system: Any, base: str, name: str, paths: Iterable[str]) -> None:
+def _make_folders(system: Any, base: str, name: str, paths: Collection[str]) -> None:
     """Local folders with their modes: nobody else can enter the private half at any moment."""
     if not _is_local(system):
         return
     home, private = Path(base), PurePosixPath(name, layout.PRIVATE)
     home.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(home)
+    _remove_leftovers(home, {PurePosixPath(path).name for path in paths} | {POINTER})
     (home / name).mkdir(exist_ok=True)
     folders = {parent for path in paths for parent in PurePosixPath(path).parents}
     for folder in sorted(folders):
         if folder.is_relative_to(private):
             private_dir(home / folder)
+
+
+def _remove_leftovers(home: Path, names: Collection[str]) -> None:
+    """Remove what a killed publisher left of these files; others may keep theirs in the folder."""
+    for part in home.glob(".*.part"):
+        left = _LEFTOVER.fullmatch(part.name)
+        if left and left[1] in names and part.is_file():
+            part.unlink(missing_ok=True)
 
 
 def _is_local(system: Any) -> bool:

@@ -104,6 +104,20 @@ def test_a_copy_that_was_cut_off_goes_on_and_had_no_pointer(
     assert verify(target / NAME).ok
 
 
+def test_the_target_is_outside_and_what_others_keep_there_stays(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="a folder of the snapshot itself"):
+        published(snapshot, str(snapshot / "public" / "copy"), private=True)
+    assert verify(snapshot).ok
+    target = tmp_path / "there"
+    (target / ".thesis.part").mkdir(parents=True)
+    (target / ".film.part").write_bytes(b"of somebody else")
+    (target / f".{POINTER}.abcd_123.part").write_bytes(b"of a publisher that was killed")
+    published(snapshot, str(target))
+    assert sorted(path.name for path in target.glob(".*")) == [".film.part", ".thesis.part"]
+
+
 def test_storage_that_loses_bytes_is_seen(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """fsspec's storage in memory, of which one file comes back shorter."""
     storage = fsspec.filesystem("memory")
