@@ -11,6 +11,7 @@ import io
 import polars as pl
 
 from anonymization.documents.contracts import Refusal, Refused
+from anonymization.documents.spreadsheet import number_edits
 from anonymization.documents.visitor import Visitor
 from anonymization.text.masking.plain import plain_edits
 
@@ -47,6 +48,8 @@ def _fresh(frame: pl.DataFrame) -> pl.DataFrame:
 def _masked(visitor: Visitor, column: pl.Series) -> pl.Series:
     if plain_edits(column.name, visitor.visit()):
         raise Refused(Refusal.PRIVATE_PART_NAME)
+    if column.dtype.is_integer():
+        return _masked_numbers(visitor, column)
     if column.dtype.is_numeric() or column.dtype.is_temporal() or column.dtype in _PLAIN:
         return column
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
@@ -65,3 +68,12 @@ def _masked(visitor: Visitor, column: pl.Series) -> pl.Series:
         return column
     kind = pl.String if isinstance(column.dtype, pl.Enum) else column.dtype
     return texts.replace(new).cast(kind)
+
+
+def _masked_numbers(visitor: Visitor, column: pl.Series) -> pl.Series:
+    """Phones and cards that are kept as numbers; as in the cells of a sheet, they stay numbers."""
+    new: dict[int, int] = {}
+    for number in column.unique(maintain_order=True).drop_nulls():
+        if edits := number_edits(visitor, column.name, str(number)):
+            new[number] = int(visitor.masked(column.name, str(number), edits))
+    return column.replace(new) if new else column

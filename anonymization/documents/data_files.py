@@ -18,6 +18,7 @@ from contextlib import closing
 from typing import Any
 
 from anonymization.documents.contracts import Refusal, Refused
+from anonymization.documents.spreadsheet import number_edits
 from anonymization.documents.visitor import Visitor
 from anonymization.text.masking.plain import plain_edits
 
@@ -111,13 +112,19 @@ def _mask_column(
     for (text,) in database.execute(texts).fetchall():
         edits = plain_edits(text, visitor.visit(), label=column)
         new[text] = visitor.masked(part, text, edits)
-    changed = {text: masked for text, masked in new.items() if text != masked}
+    changed: dict[str | int, str | int] = {
+        text: masked for text, masked in new.items() if text != masked
+    }
+    numbers = database.execute(f"{distinct} WHERE typeof({cells}) = 'integer'").fetchall()
+    for (number,) in numbers:
+        if edits := number_edits(visitor, column, str(number)):
+            changed[number] = int(visitor.masked(part, str(number), edits))
     if not changed:
         return
     database.create_function("masked_cell", 1, lambda cell: changed.get(cell, cell))
     database.execute(
         f"UPDATE {where} SET {cells} = masked_cell({cells}) "  # noqa: S608
-        f"WHERE typeof({cells}) = 'text'"
+        f"WHERE typeof({cells}) IN ('text', 'integer')"
     )
 
 

@@ -141,7 +141,7 @@ def mask_cells(visitor: Visitor, part: str, root: Element, workbook: Workbook) -
         elif cell.get("s") in workbook.date_styles:
             edits = serial_edits(visitor, label, value.text, workbook.epoch)
         else:
-            edits = _number_edits(visitor, label, value.text)
+            edits = number_edits(visitor, label, value.text)
         if edits:
             visitor.record(f"{part}!{cell.get('r')}", edits)
             write_edits([Slot(value)], edits)
@@ -157,7 +157,7 @@ def mask_inline(visitor: Visitor, part: str, item: Element, label: str) -> None:
         write_edits(slots, edits)
 
 
-def _number_edits(visitor: Visitor, label: str, text: str) -> list[Edit]:
+def number_edits(visitor: Visitor, label: str, text: str) -> list[Edit]:
     """Edits of a phone or card number typed as a number, which stays a number.
 
     Among amounts only a card is one, by its check digit.

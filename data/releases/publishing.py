@@ -149,8 +149,8 @@ def _make_folders(system: Any, base: str, name: str, paths: Collection[str]) -> 
 def _remove_leftovers(home: Path, names: Collection[str]) -> None:
     """Remove what a killed publisher left of these files; others may keep theirs in the folder."""
     for part in home.glob(".*.part"):
-        left = _LEFTOVER.fullmatch(part.name)
-        if left and left[1] in names and part.is_file():
+        match = _LEFTOVER.fullmatch(part.name)
+        if match and match[1] in names and part.is_file():
             part.unlink(missing_ok=True)
 
 

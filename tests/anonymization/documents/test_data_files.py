@@ -75,6 +75,23 @@ def test_spellings_that_a_column_takes_as_equal_are_all_masked() -> None:
     assert NAME.encode() not in masked.data
 
 
+def test_a_phone_that_is_a_number_has_the_same_surrogate_in_every_kind_of_file() -> None:
+    phone, worker = 13812345678, masker()
+    text = mask_bytes(f"phone\n{phone}\n".encode(), "a.csv", worker).data.decode()
+    surrogate = int(text.split()[1])
+    data = database(
+        "CREATE TABLE calls (phone INTEGER, n)", f"INSERT INTO calls VALUES ({phone}, 3)"
+    )
+    masked = mask_bytes(data, "shop.db", worker)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.deserialize(masked.data)
+        assert connection.execute("SELECT * FROM calls").fetchall() == [(surrogate, 3)]
+    frame = pl.DataFrame({"phone": [phone, None], "n": [3, 4]})
+    table = mask_bytes(columns(pl.DataFrame.write_parquet, frame), "a.parquet", worker)
+    assert pl.read_parquet(io.BytesIO(table.data)).rows() == [(surrogate, 3), (None, 4)]
+    assert surrogate != phone
+
+
 SCHEMA = "PRAGMA writable_schema = ON"
 HIDDEN = {
     "statistics": ("ANALYZE", f"INSERT INTO sqlite_stat1 VALUES ('orders', NULL, '{NAME}')"),
