@@ -94,7 +94,9 @@ class _Protocol(H11Protocol):
         self.silent[self] = None
         self._await_request()
         if len(self.silent) > self.most_silent:
-            next(iter(self.silent)).transport.abort()
+            oldest = next(iter(self.silent))
+            del self.silent[oldest]  # now, since many may connect before its end is noticed
+            oldest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.silent.pop(self, None)

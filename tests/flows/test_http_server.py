@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import Awaitable, Callable
 
 import httpx
@@ -44,6 +45,16 @@ def test_half_open_connections_do_not_block_a_server(sent: bytes) -> None:
         assert await answer_of(port) == 200
         for writer in opened:
             writer.close()
+
+    served(doing)
+
+
+def test_many_half_open_connections_at_once_do_not_block_a_server() -> None:
+    async def doing(port: int) -> None:
+        opened = [socket.create_connection(("127.0.0.1", port)) for _ in range(3 * CONNECTIONS)]
+        assert await answer_of(port) == 200
+        for connection in opened:
+            connection.close()
 
     served(doing)
 
