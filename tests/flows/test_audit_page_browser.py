@@ -119,7 +119,7 @@ def test_by_keyboard_on_a_phone_and_for_a_screen_reader(
     page.select_option("#order", "near")
     page.focus("#list")
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "chosen"
+    page.wait_for_function("document.activeElement.id === 'chosen'")
     assert "would pass min_user_chars at 9 instead of 10" in page.inner_text("#detail")
     page.keyboard.press("Escape")
     page.keyboard.press("End")
@@ -128,7 +128,7 @@ def test_by_keyboard_on_a_phone_and_for_a_screen_reader(
     assert page.get_attribute(f"#{active}", "aria-selected") == "true"
     assert page.get_attribute(f"#{active}", "aria-posinset") == "30"
     page.click("#list .line >> nth=1")  # on a phone the details are below: they are gone to
-    assert page.evaluate("document.activeElement.id") == "chosen"
+    page.wait_for_function("document.activeElement.id === 'chosen'")
     assert page.locator("#chosen").bounding_box()["y"] < 740
     slider = page.locator("#knob-0-0")
     slider.focus()
