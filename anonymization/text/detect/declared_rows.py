@@ -30,9 +30,9 @@ def find_rows(folded: str) -> Iterator[Finding]:
             if any(kinds):
                 yield from _inserted(folded, insert.end(), kinds)
     if "  " in folded or "\t" in folded:
-        yield from _printed(folded)
+        yield from _below_heads(folded, _CELL, most_more=1)
     if "\n" in folded and "," in folded:
-        yield from _delimited(folded)
+        yield from _below_heads(folded, _FIELD, most_more=0)
 
 
 def _inserted(text: str, start: int, kinds: Kinds) -> Iterator[Finding]:
@@ -50,37 +50,22 @@ def _inserted(text: str, start: int, kinds: Kinds) -> Iterator[Finding]:
                 break
 
 
-def _printed(text: str) -> Iterator[Finding]:
-    """Tables whose columns are set apart by blanks, as programs print them."""
+def _below_heads(text: str, cell: re.Pattern[str], most_more: int) -> Iterator[Finding]:
+    """Rows below a line of which two heads declare their values; `cell` matches a cell of a line.
+
+    A row may have up to `most_more` cells before those of the heads: programs print row numbers.
+    """
     kinds: Kinds = ()
     offset = rows = 0
     for line in text.splitlines(keepends=True):
-        cells = list(_CELL.finditer(line.rstrip("\r\n")))
-        heads = [declared_kind(cell.group()) for cell in cells]
+        cells = list(cell.finditer(line.rstrip("\r\n")))
+        heads = [declared_kind(part.group()) for part in cells]
         if len(cells) >= _FEWEST_COLUMNS and sum(map(bool, heads)) >= _FEWEST_COLUMNS:
             kinds, rows = heads, 0
-        elif kinds and rows < _MOST_ROWS and 0 <= len(cells) - len(kinds) <= 1 and cells:
+        elif kinds and rows < _MOST_ROWS and 0 <= len(cells) - len(kinds) <= most_more:
             rows += 1
-            for kind, cell in zip(kinds, cells[len(cells) - len(kinds) :], strict=True):
-                yield from _declared(kind, (offset + cell.start(), offset + cell.end()), text)
-        else:
-            kinds = ()
-        offset += len(line)
-
-
-def _delimited(text: str) -> Iterator[Finding]:
-    """Rows with commas below a header of which two columns declare their values."""
-    kinds: Kinds = ()
-    offset = rows = 0
-    for line in text.splitlines(keepends=True):
-        cells = list(_FIELD.finditer(line.rstrip("\r\n")))
-        heads = [declared_kind(cell.group()) for cell in cells]
-        if len(cells) >= _FEWEST_COLUMNS and sum(map(bool, heads)) >= _FEWEST_COLUMNS:
-            kinds, rows = heads, 0
-        elif kinds and rows < _MOST_ROWS and len(cells) == len(kinds):
-            rows += 1
-            for kind, cell in zip(kinds, cells, strict=True):
-                yield from _declared(kind, (offset + cell.start(), offset + cell.end()), text)
+            for kind, part in zip(kinds, cells[len(cells) - len(kinds) :], strict=True):
+                yield from _declared(kind, (offset + part.start(), offset + part.end()), text)
         else:
             kinds = ()
         offset += len(line)

@@ -64,6 +64,12 @@ _OWN_HARBOR = REPO / ".venv-harbor" / "bin" / "harbor"
 HARBOR = str(_OWN_HARBOR) if _OWN_HARBOR.exists() else shutil.which("harbor")
 needs_harbor = pytest.mark.skipif(HARBOR is None, reason="no harbor: `make harbor` (Python 3.12)")
 needs_box = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
+AGENTS = [  # arguments of Harbor, and the reward
+    (["-a", "oracle"], 1.0),
+    (["-a", "nop"], 0.0),
+    (["--agent-import-path", "scripted_agents:Talk"], 0.0),
+    (["--agent-import-path", "scripted_agents:EmptyCalls"], 0.0),
+]
 
 
 @needs_harbor
@@ -185,15 +191,7 @@ def test_a_task_with_a_list_of_hosts_fails_alone(
 @needs_box
 @pytest.mark.slow(seconds=40)
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    ("agent", "value"),
-    [
-        (["-a", "oracle"], 1.0),
-        (["-a", "nop"], 0.0),
-        (["--agent-import-path", "scripted_agents:Talk"], 0.0),
-        (["--agent-import-path", "scripted_agents:EmptyCalls"], 0.0),
-    ],
-)
+@pytest.mark.parametrize(("agent", "value"), AGENTS)
 def test_harbor_runs_and_grades_in_bubblewrap(
     whole: Path, names: list[str], tmp_path: Path, agent: list[str], value: float
 ) -> None:

@@ -14,6 +14,7 @@ from construction.grading.exports.harbor import RECORD
 from flows.commands.running import export_harbor_command
 from tests.construction.grading.exports.sample import contents
 from tests.construction.grading.exports.test_harbor_runs import (
+    AGENTS,
     PROBE,
     harbor,
     needs_box,
@@ -73,15 +74,7 @@ def test_without_a_record_there_is_no_reward(
 @needs_harbor
 @needs_box
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    ("agent", "value"),
-    [
-        (["-a", "oracle"], 1.0),
-        (["-a", "nop"], 0.0),
-        (["--agent-import-path", "scripted_agents:Talk"], 0.0),
-        (["--agent-import-path", "scripted_agents:EmptyCalls"], 0.0),
-    ],
-)
+@pytest.mark.parametrize(("agent", "value"), AGENTS)
 def test_harbor_runs_services_and_grades_their_record(
     whole: Path, released: tuple[Path, str], tmp_path: Path, agent: list[str], value: float
 ) -> None:
