@@ -19,7 +19,8 @@ from data.errors import ConfigError
 from data.text.lexicon import load_table
 
 _SHARED = re.compile(r"\{w\.([a-z_]+)\}")
-QUANTILES = (0.2, 0.35, 0.5, 0.65, 0.8)
+QUANTILES = (0.35, 0.5, 0.65, 0.8)
+RANKS = ("nth", "few")  # slots of ranks
 
 
 @lru_cache(maxsize=1)
@@ -78,7 +79,7 @@ def require_words(template: Template, declaration: Declaration) -> None:
     """Raise ConfigError for a word that a template needs and the declaration does not have."""
     wordings = " ".join([*template.en, *template.zh])
     needed = {"money", *_SHARED.findall(wordings)}
-    if any(draw.slot == "nth" for draw in template.draw.values()):
+    if any(draw.slot in RANKS for draw in template.draw.values()):
         needed |= {"region", "regions"}
     if absent := sorted(needed - set(declaration.words)):
         raise ConfigError(
@@ -160,7 +161,7 @@ def word_values(
             made[f"{name}.study"] = value.study[language] if value.study else ""
         elif draw.threshold is not None:
             made[name] = _amount(value, values[draw.threshold], shared["w.money"])
-        elif draw.slot == "nth":
+        elif draw.slot in RANKS:
             made |= _ordinals(name, value, language, table, shared)
         else:
             made[name] = entity_words(declaration, draw.slot or "", value, language)
