@@ -21,7 +21,7 @@ _WHOLE = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)?)\}")
 class Draw(StageConfig):
     """What is drawn: a metric or a fact of a group, a value of a slot, a threshold of a metric.
 
-    `year_of`: the reference year of a metric that was drawn before, so that figures are of one time.
+    `year_of`: the reference year of a drawn metric, so that figures are of one time.
     """
 
     metric: str | None = None

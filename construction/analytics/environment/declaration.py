@@ -210,9 +210,7 @@ class Slots(StageConfig):
     column: Name | None = None
     least_rows: Annotated[int, Field(ge=1)] = 1  # how many rows a value must have
     beside: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    names: str = (
-        ""  # the table of `[names]` that has the words; that of the slot's own name if empty
-    )
+    names: str = ""  # the table of `[names]` with the words; if empty, that of the slot
 
     @model_validator(mode="after")
     def _either(self) -> Self:
