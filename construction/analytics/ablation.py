@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,7 @@ from construction.analytics.execute_polars import run
 from construction.analytics.polars_state import Result, StepFailedError
 
 _PASSED_OVER = (s.Filter, s.Join, s.Convert, s.Rank, s.Score, s.WhatIf)
+_UNDOING = (s.Convert, s.Compare, s.WhatIf)
 Tables = Mapping[str, pl.DataFrame]
 Parts = Sequence[Part]
 
@@ -90,7 +92,30 @@ def _cancelled(
             shorter, own = _instead(shorter, own, number, other)
         if shorter != program and outcome(shorter, own, tables) == gold:
             return numbers
-    return []
+    return next(_pairs_undone(program, parts, tables, gold), [])
+
+
+def _pairs_undone(
+    program: s.Program, parts: Parts, tables: Tables, gold: tuple[str, ...]
+) -> Iterator[list[int]]:
+    """Pairs of steps of which the second undoes what the first does."""
+    undoing = [n for n, step in enumerate(program, 1) if isinstance(step, _UNDOING)]
+    for first, second in combinations(undoing, 2):
+        if any(
+            outcome(both, others, tables) == gold
+            for shorter, own in _unchanged(program, parts, first)
+            for both, others in _unchanged(shorter, own, second)
+        ):
+            yield [first, second]
+
+
+def _unchanged(program: s.Program, parts: Parts, number: int) -> Iterator[tuple[s.Program, Parts]]:
+    """The programme with step `number` passed over; a new column has the cells of the old one."""
+    yield from without(program, parts, number)
+    step = program[number - 1]
+    if isinstance(step, s.Convert):
+        same = step.model_copy(update={"how": "times", "by": 1, "by_value": True})
+        yield (*program[: number - 1], same, *program[number:]), parts
 
 
 def without(program: s.Program, parts: Parts, number: int) -> Iterator[tuple[s.Program, Parts]]:

@@ -18,9 +18,12 @@ from construction.analytics.contracts import (
     Part,
     difficulty_of,
 )
-from construction.analytics.environment.declaration import Declaration, Metric, Noise
+from construction.analytics.environment.asked_about import Metric
+from construction.analytics.environment.declaration import Declaration, Noise
 from construction.analytics.execute_duckdb import Engine
 from construction.analytics.polars_state import Result
+from construction.analytics.templates import read_templates
+from construction.analytics.vocabulary import Vocabulary, vocabulary_of
 from construction.analytics.wording import Said, said_in
 from data.contracts import Answer
 
@@ -51,6 +54,20 @@ class Bench:
         """The tables that differ from the public ones."""
         public = self.public or {}
         return frozenset(name for name in public if not public[name].equals(self.tables[name]))
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words that a question may use."""
+        return vocabulary_of(self.declaration, read_templates())
+
+    def ranking(self, kind: str) -> list[str]:
+        """The names of a kind by how prominent they are in public; none for what is perturbed."""
+        named = self.declaration.prominence.get(kind)
+        metric = next((m for m in self.declaration.metrics if m.name == named), None)
+        if metric is None or metric.table in self.perturbed:
+            return []
+        rows = self.tables[metric.table].sort(metric.column, descending=True, nulls_last=True)
+        return list(rows[kind]) if kind in rows.columns else []
 
     @cached_property
     def file_of(self) -> dict[str, str]:

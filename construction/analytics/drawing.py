@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 
 from construction.analytics.contracts import Language
-from construction.analytics.environment.declaration import Declaration, Fact, Metric
+from construction.analytics.environment.asked_about import Fact, Metric
+from construction.analytics.environment.declaration import Declaration
 from construction.analytics.templates import Template
 from data.errors import ConfigError
 from data.text.lexicon import load_table

@@ -12,9 +12,9 @@ from construction.analytics.contracts import Part
 from construction.analytics.polars_state import Result, State
 
 # Relative distance of a row from a threshold; of many rows some are always near.
-THRESHOLD, THRESHOLD_OF_FEW, FEW = 1e-4, 1e-3, 200
+THRESHOLD, THRESHOLD_OF_FEW, FEW = 1e-4, 2e-3, 200
 ABSOLUTE = 0.01  # distance of coefficients and other small numbers
-HALF = Decimal("1e-6")  # distance from a rounding limit, in units of the last decimal
+HALF = Decimal("0.005")  # distance from a rounding limit, in units of the last decimal
 
 
 def knife_edges(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -31,6 +32,7 @@ from construction.analytics.prompt_gates import (
 )
 
 LEAST_PAIRS = 5  # behind a coefficient
+ALL_OR_NOTHING = {"percent": (0.0, 100.0), "ratio": (0.0, 1.0)}
 
 
 def judge(draft: Draft, bench: Bench) -> Judged:
@@ -198,6 +200,7 @@ def _world_knowledge(judged: Judged, bench: Bench) -> Iterator[str]:
     if bench.public is None:
         return
     draft = judged.draft
+    yield from _trivial(judged, bench)
     written = outcome(draft.program, draft.parts, bench.public)
     for part, mine, other in zip(draft.parts, judged.written, written or (), strict=False):
         if part.decimals is not None and mine == other:
@@ -205,6 +208,33 @@ def _world_knowledge(judged: Judged, bench: Bench) -> Iterator[str]:
     for part in draft.parts:
         if not bench.perturbed.intersection(tables_behind(draft.program, part.step)):
             yield f"{part.part}: made of public figures alone"
+
+
+def _trivial(judged: Judged, bench: Bench) -> Iterator[str]:
+    """Answers that need no figure: yes or no alone, all or nothing, names of the public ranking."""
+    parts, written = judged.draft.parts, judged.written
+    if all(part.kind == "boolean" for part in parts):
+        yield "yes or no alone"
+    for part, value in zip(parts, written, strict=True):
+        if part.kind in ("percent", "ratio") and float(value) in ALL_OR_NOTHING[part.kind]:
+            yield f"{part.part}: all or nothing"
+    if not any(isinstance(step, s.Convert | s.Score) for step in judged.draft.program):
+        yield from _ranked_in_public(judged, bench)
+
+
+def _ranked_in_public(judged: Judged, bench: Bench) -> Iterator[str]:
+    """Names alone, which are in the same places of the public ranking."""
+    parts, written = judged.draft.parts, judged.written
+    if len(parts) != 1 or parts[0].kind not in ("entity", "list"):
+        return
+    conditions = (c for step in judged.draft.program for c in getattr(step, "where", ()))
+    ranks = [c.value for c in conditions if c.column == "rank" and isinstance(c.value, int)]
+    is_list = parts[0].kind == "list"
+    first = 0 if is_list or not ranks else ranks[-1] - 1
+    names = json.loads(written[0]) if is_list else [written[0]]
+    ranking = bench.ranking(parts[0].names or parts[0].column or "")
+    if names and names == ranking[first : first + len(names)]:
+        yield f"{parts[0].part}: as in the public ranking"
 
 
 WORDS_ALONE = (

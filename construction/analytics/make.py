@@ -33,7 +33,7 @@ from construction.analytics.drawing import (
     step_values,
     word_values,
 )
-from construction.analytics.environment.declaration import Metric
+from construction.analytics.environment.asked_about import Metric
 from construction.analytics.gates import judge, noise_that_bites
 from construction.analytics.guessing import Guesser
 from construction.analytics.milestones import milestones_of

@@ -18,6 +18,19 @@ def columns_read(program: s.Program) -> set[tuple[str, str]]:
     return {item for item in origins if item is not None}
 
 
+def placed_by(program: s.Program) -> set[tuple[str, str]]:
+    """The tables and columns by which rows are chosen, grouped or joined."""
+    placed = set[tuple[str, str] | None]()
+    for step in program:
+        if isinstance(step, s.Compare):
+            continue
+        names = [condition.column for condition in step.where]
+        names += [*step.by] if isinstance(step, s.Aggregate) else []
+        names += [*step.on] if isinstance(step, s.Join) else []
+        placed |= {origin(program, step.source, name) for name in names}
+    return {item for item in placed if item is not None}
+
+
 def origin(program: s.Program, source: str, column: str) -> tuple[str, str] | None:
     """The table and column behind a column of `source`; None for one that a step makes."""
     number = s.step_number(source)
@@ -40,6 +53,18 @@ def tables_behind(program: s.Program, number: int) -> set[str]:
     step = program[number - 1]
     earlier = (other for other in s.reads_steps(step) if other < number)
     return set(s.reads_tables(step)).union(*(tables_behind(program, other) for other in earlier))
+
+
+def behind(program: s.Program, number: int) -> s.Program:
+    """Step `number` and the steps before it that it uses."""
+    if not 1 <= number <= len(program):
+        return ()
+    numbers, waiting = set[int](), [number]
+    while waiting:
+        at = waiting.pop()
+        numbers.add(at)
+        waiting += [n for n in s.reads_steps(program[at - 1]) if n < at and n not in numbers]
+    return tuple(program[at - 1] for at in sorted(numbers))
 
 
 def texts_behind(program: s.Program, operand: s.Operand) -> set[str]:

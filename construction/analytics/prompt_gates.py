@@ -7,19 +7,17 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from construction.analytics import steps as s
 from construction.analytics.answers import beyond_guidelines, guideline_faults
 from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.drawing import words_table
 from construction.analytics.environment.declaration import Declaration
-from construction.analytics.origins import texts_behind
+from construction.analytics.signs import signs_of
 from construction.analytics.templates import read_templates
+from construction.analytics.word_order import turned
 from construction.analytics.wording import (
-    Said,
     numbers_of,
     other_question,
     said_in,
-    signs_of,
     unsaid,
 )
 from data.contracts import Answer
@@ -182,22 +180,14 @@ def mismatch(judged: Judged, bench: Bench) -> Iterator[str]:
 def other_words(judged: Judged, bench: Bench) -> Iterator[str]:
     """A question that says what no step does."""
     draft = judged.draft
-    yield from other_question(draft.program, bench.said(draft), bench.declaration)
-    yield from _turned(draft, bench.said(draft))
-
-
-def _turned(draft: Draft, said: Said) -> Iterator[str]:
-    """A difference whose second number is what the question names first."""
-    for number, step in enumerate(draft.program, 1):
-        if not isinstance(step, s.Compare) or step.result != "difference":
-            continue
-        first, second = (
-            {name for name, values in said.names.items() if values & behind}
-            for behind in (texts_behind(draft.program, v) for v in (step.first, step.second))
-        )
-        mine, other = first - second, second - first
-        if mine and other and min(map(said.rest.find, mine)) > min(map(said.rest.find, other)):
-            yield f"step {number} takes the difference the other way round"
+    said, terms = (
+        bench.said(draft),
+        [t for step in draft.program for t in getattr(step, "terms", ())],
+    )
+    yield from other_question(draft.program, said, bench.declaration)
+    yield from turned(draft, said, bench.declaration)
+    for word in bench.vocabulary.unknown(draft.question, draft.language, terms):
+        yield f"{word!r} is no word of the environment"
 
 
 def unsaid_words(judged: Judged, bench: Bench) -> Iterator[str]:

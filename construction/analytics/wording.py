@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from construction.analytics import steps as s
 from construction.analytics.contracts import Language
 from construction.analytics.drawing import words_table
-from construction.analytics.environment.declaration import Declaration, Metric
+from construction.analytics.environment.asked_about import Metric
+from construction.analytics.environment.declaration import Declaration
 from construction.analytics.origins import columns_read
+from construction.analytics.signs import signs_of
 from data.text.folding import fold_width
 from data.text.numerals import NUMBER_WORDS
 
@@ -244,51 +246,3 @@ def _numbers_of(program: s.Program) -> set[float]:
             values += [value for c in step.criteria for value in (c.weight, c.at)]
         values += [c.value for c in getattr(step, "where", ()) if c.column == "rank"]
     return {abs(float(value)) for value in values if _plain(value)}  # type: ignore[arg-type]
-
-
-def signs_of(program: s.Program) -> set[str]:
-    """The entries of `said` in `words.toml` for what the steps do."""
-    signs: set[str] = set()
-    for step in program:
-        if isinstance(step, s.Statistic):
-            signs.add(step.function)
-        elif isinstance(step, s.Aggregate):
-            signs |= {function for function, _ in step.measures.values()}
-        elif isinstance(step, s.Correlate):
-            signs.add(step.method)
-        elif isinstance(step, s.Regress):
-            signs.add("slope")
-        elif isinstance(step, s.Rank):
-            signs.add("high" if step.descending else "low")
-        elif isinstance(step, s.Score):
-            signs |= {criterion.how for criterion in step.criteria}
-        elif isinstance(step, s.Compare):
-            signs.add(step.result)
-        elif isinstance(step, s.Convert):
-            signs.add({"over": "ratio", "percent_of": "percent"}.get(step.how, step.how))
-        for condition in getattr(step, "where", ()):
-            signs |= {
-                {">": "above", ">=": "above", "<": "below", "<=": "below"}.get(condition.test, "")
-            }
-            if condition.column == "fiscal_year":
-                signs.add("fiscal_year")
-    if "accounts" in s.tables_of(program):
-        signs.add("company")
-    if _averages_counts(program):
-        signs.add("some")
-    return signs & set(words_table()["said"])
-
-
-def _averages_counts(program: s.Program) -> bool:
-    """Is a mean made of counts per group, which leave out groups with none?"""
-    counted = {
-        f"${number}"
-        for number, step in enumerate(program, 1)
-        if isinstance(step, s.PolicyCount) and step.by is not None
-    }
-    return any(
-        isinstance(step, s.Statistic)
-        and step.function in ("mean", "median", "min", "std")
-        and step.source in counted
-        for step in program
-    )
