@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -125,7 +126,8 @@ def test_a_server_that_never_answers_is_given_up(
     monkeypatch.setattr(build_lock, "_ANSWER_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/api"
-        monkeypatch.setattr(type(build_lock.PREFECT_API_URL), "value", lambda _: url)
+        named = SimpleNamespace(value=lambda: url)
+        monkeypatch.setattr("flows.build_lock.PREFECT_API_URL", named)
         monkeypatch.delenv("BENCHMINT_OWN_SERVER", raising=False)
         with (
             pytest.raises(build_lock.ServerUnreachable, match="no Prefect server answers there"),
