@@ -26,6 +26,7 @@ from anonymization.text.detect.prose import (
 from anonymization.text.detect.reserved_places import find_reserved
 from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
+from anonymization.text.detect.said import find_said
 from anonymization.text.detect.unknown_words import find_unknown
 from anonymization.text.secrets.find_secrets import find_secrets
 from data.text.folding import fold_characters
@@ -98,6 +99,7 @@ class TextDetector:
         findings = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
         findings += find_declared(folded)
         findings += find_rows(folded)
+        findings += find_said(folded, self._known())
         findings += find_japanese_forms(folded)
         findings += find_reserved(folded, self._known())
         spaced = with_spaced_file_names(folded)

@@ -1,0 +1,99 @@
+"""Values behind the words of a sentence that say what they are: `her login is mtolg`, 分机60217.
+
+The words decide, not a check digit or a usual grouping. They are in `data/said.toml`, sorted by
+what a value behind them looks like: a number, a login, a machine or a password.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.said_values import Link, login, machine, number, password
+from data.text.folding import lower_in_place
+from data.text.lexicon import load_table
+from data.text.trie import trie_pattern
+
+NAME = "said"
+_SCORE = 0.8
+_TABLE = "said.toml"
+_READERS = {"password": password, "number": number, "login": login, "host": machine}
+Reader = Callable[[str, int, EntityType, Link], int]
+
+_WESTERN_LINK = (
+    r"(?![a-z])[\"'`\])*_]{0,3}"
+    r"(?:(?: (?:for|to|on|at|of|in|there|here)(?: [a-z'’-]{1,16}){0,3}?)?"
+    r"(?:[ \t]{0,3}(?P<mark>[:=#|(]|->|=>|(?<=[\s|])[\t|])[ \t]{0,3}"
+    r"|(?P<verb>'s| (?:is|was|are|as|will be|called|stays|remains)(?: now| still| just)?)[ \t:]{1,3})"
+    r"|(?P<bare>[ .\t]{1,3}))[\"'`*(_“]{0,3}"
+)
+_EASTERN_LINK = (
+    r"[\"'`\])*_」』】]{0,3}[ \t]{0,2}"
+    r"(?P<mark>(?:は|が|も|是|为|為|叫|就是|还是|改成|改为|変更後は|[:=#|(>])?[:=]?)[ \t]{0,2}[\"'`「『【(*]{0,2}"
+)
+_VARIANTS = ("_", "-", "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Announced:
+    """What words announce: the class of the value, its kind, and whether it may stand close."""
+
+    reader: str
+    kind: EntityType
+    near: bool
+
+
+@cache
+def _announcements() -> tuple[dict[str, list[_Announced]], dict[str, list[_Announced]]]:
+    """The words of Western and of Eastern languages, each with what they announce."""
+    western: dict[str, list[_Announced]] = {}
+    eastern: dict[str, list[_Announced]] = {}
+    table = load_table(__package__, "data", _TABLE)
+    for reader in _READERS:
+        for kind, lists in table[reader].items():
+            for key in ("near", "linked"):
+                announced = _Announced(reader, EntityType(kind), key == "near")
+                for words in filter(None, lists[key].split("|")):
+                    for written in (words, *(words.replace(" ", mark) for mark in _VARIANTS)):
+                        if announced not in western.setdefault(written, []):
+                            western[written].append(announced)
+            for words in filter(None, lists["cjk"].split("|")):
+                eastern.setdefault(words, []).append(_Announced(reader, EntityType(kind), True))
+    return western, eastern
+
+
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    western, eastern = _announcements()
+    return (
+        re.compile(rf"(?<![a-z0-9.])(?P<words>{trie_pattern(western)}){_WESTERN_LINK}"),
+        re.compile(rf"(?P<words>{trie_pattern(eastern)}){_EASTERN_LINK}"),
+    )
+
+
+def find_said(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
+    """The values that words announce, in no order; `dictionary` holds English words."""
+    lowered = lower_in_place(folded)
+    western, eastern = _announcements()
+    in_western, in_eastern = _patterns()
+    for match in in_western.finditer(lowered):
+        strength = "bare" if match["bare"] else "verb" if match["verb"] else match["mark"]
+        link = Link(strength, match["words"], dictionary)
+        yield from _read(folded, match.end(), western[match["words"]], link)
+    if not folded.isascii():
+        for match in in_eastern.finditer(lowered):
+            link = Link(match["mark"], match["words"], dictionary, is_eastern=True)
+            yield from _read(folded, match.end(), eastern[match["words"]], link)
+
+
+def _read(text: str, start: int, announced: list[_Announced], link: Link) -> Iterator[Finding]:
+    for choice in announced:
+        if link.strength == "bare" and not choice.near:
+            continue
+        end = _READERS[choice.reader](text, start, choice.kind, link)
+        if end > start:
+            yield Finding(start, end, choice.kind, NAME, _SCORE)
+            return
