@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.declared import declared_kind, normalised
 from anonymization.text.detect.said_values import Link, login, machine, number, password
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
@@ -25,15 +26,19 @@ Reader = Callable[[str, int, EntityType, Link], int]
 
 _WESTERN_LINK = (
     r"(?![a-z])[\"'`\])*_]{0,3}"
-    r"(?:(?: (?:for|to|on|at|of|in|there|here)(?: [a-z'’-]{1,16}){0,3}?)?"
-    r"(?:[ \t]{0,3}(?P<mark>[:=#|(]|->|=>|(?<=[\s|])[\t|])[ \t]{0,3}"
-    r"|(?P<verb>'s| (?:is|was|are|as|will be|called|stays|remains)(?: now| still| just)?)[ \t:]{1,3})"
-    r"|(?P<bare>[ .\t]{1,3}))[\"'`*(_“]{0,3}"
+    r"(?:(?P<between> (?:for|to|on|at|of|in|there|here)(?: [a-z'-]{1,16}){0,3}?)?"
+    r"(?:\??[ \t]{0,3}(?P<mark>[:=#(]|->|=>|(?<=\s)[\t|])[ \t]{0,3}"
+    r"|\??(?P<verb>'s| (?:it's|that's|is|was|are|as|will be|called|stays|remains)(?: now| still| just)?)[ \t:]{1,3})"
+    r"|(?: (?:of|for) (?:my|his|her|their|our|your|the)(?: [a-z]{1,16}){1,2})?(?P<bare>[ .,\t\\]{1,3}))[\"'`*(_“]{0,3}"
 )
 _EASTERN_LINK = (
-    r"[\"'`\])*_」』】]{0,3}[ \t]{0,2}"
+    r"[\"'`\])*_」』】]{0,3}\.?[ \t]{0,2}"
     r"(?P<mark>(?:は|が|も|是|为|為|叫|就是|还是|改成|改为|変更後は|[:=#|(>])?[:=]?)[ \t]{0,2}[\"'`「『【(*]{0,2}"
 )
+# A page about a user: the part of the path behind `users`.
+_ROUTE = re.compile(r"/(?:u|users?|members?|people|profiles?|accounts?)/(?=[A-Za-z])")
+_MORE = re.compile(r"(?:, | and | or |、|和|と|及び| / )[\"'`]{0,2}")
+_MOST_MORE = 12
 _VARIANTS = ("_", "-", "")
 
 
@@ -69,7 +74,7 @@ def _announcements() -> tuple[dict[str, list[_Announced]], dict[str, list[_Annou
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     western, eastern = _announcements()
     return (
-        re.compile(rf"(?<![a-z0-9.])(?P<words>{trie_pattern(western)}){_WESTERN_LINK}"),
+        re.compile(rf"(?:(?<![a-z0-9.])|(?<=\\[nrt]))(?P<words>{trie_pattern(western)}){_WESTERN_LINK}"),
         re.compile(rf"(?P<words>{trie_pattern(eastern)}){_EASTERN_LINK}"),
     )
 
@@ -87,6 +92,17 @@ def find_said(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
         for match in in_eastern.finditer(lowered):
             link = Link(match["mark"], match["words"], dictionary, is_eastern=True)
             yield from _read(folded, match.end(), eastern[match["words"]], link)
+    for route in _ROUTE.finditer(folded):
+        end = login(folded, route.end(), EntityType.ACCOUNT, Link("", "users", dictionary))
+        if end > route.end():
+            yield Finding(route.end(), end, EntityType.ACCOUNT, NAME, _SCORE)
+
+
+def is_label_of_value(label: str) -> bool:
+    """Does the name of a column, key or field say what private value stands in it?"""
+    western, eastern = _announcements()
+    plain = normalised(label)
+    return declared_kind(label) is not None or plain in western or plain in eastern
 
 
 def _read(text: str, start: int, announced: list[_Announced], link: Link) -> Iterator[Finding]:
@@ -96,4 +112,27 @@ def _read(text: str, start: int, announced: list[_Announced], link: Link) -> Ite
         end = _READERS[choice.reader](text, start, choice.kind, link)
         if end > start:
             yield Finding(start, end, choice.kind, NAME, _SCORE)
+            yield from _more(text, (start, end), choice.kind)
             return
+
+
+def _more(text: str, span: tuple[int, int], kind: EntityType) -> Iterator[Finding]:
+    """Values of the same shape that follow in a list: `codes: 8841-2207, 6610-9183`."""
+    start, end = span
+    value = text[start:end]
+    if not any(map(str.isdigit, value)):
+        return
+    shape = re.compile("".join(map(_same_kind, value)) + r"(?![\w-])")
+    for _ in range(_MOST_MORE):
+        between = _MORE.match(text, end)
+        again = shape.match(text, between.end()) if between else None
+        if again is None:
+            return
+        end = again.end()
+        yield Finding(*again.span(), kind, NAME, _SCORE)
+
+
+def _same_kind(char: str) -> str:
+    if char.isdigit():
+        return "[0-9]"
+    return "[A-Z]" if char.isupper() else re.escape(char)

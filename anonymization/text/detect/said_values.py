@@ -53,8 +53,11 @@ _FEWEST = {
     EntityType.PASSPORT: 5,
     EntityType.PLATE: 2,
 }
-_FEW = 3  # digits of any other number
-_FIVE = 5
+_FEW, _FIVE, _SIX, _MANY = 3, 5, 6, 99
+_WITH_LETTERS = frozenset({EntityType.NATIONAL_ID, EntityType.PASSPORT})
+_PEOPLE = frozenset("customer client patient member employee tenant subscriber student passenger".split())
+_PERIOD = re.compile(r"(?:Q[1-4]|H[12]|FY)[ -]?\d*(?:[ -]?\d{2,4})?")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _SINGLE = 1
 
 
@@ -64,8 +67,9 @@ def number(text: str, start: int, kind: EntityType, link: Link) -> int:
     value = text[start:end]
     if end < len(text) and text[end] in "#*" and kind is EntityType.SECRET:
         end += 1
-    fewest = _FEWEST.get(kind, _FEW) + (link.strength == "bare" and kind not in _FEWEST)
-    if digits < fewest or _DATE.fullmatch(value) or _COUNTED.match(text, end):
+    if digits < _fewest(kind, value, link) or _DATE.fullmatch(value) or _COUNTED.match(text, end):
+        return start
+    if _PERIOD.fullmatch(value) or (link.strength == "bare" and _YEAR.fullmatch(value)):
         return start
     if not link.is_eastern and len(link.words) == _SINGLE and value[:1] not in "+0(":
         return start
@@ -74,6 +78,19 @@ def number(text: str, start: int, kind: EntityType, link: Link) -> int:
         # A short plain number is one only where the words call it a number.
         return end if "." not in value and _calls_it_number(link) else start
     return end
+
+
+def _fewest(kind: EntityType, value: str, link: Link) -> int:
+    """How many digits a number needs; fewer, if capitals or marks in it make it a code."""
+    is_code = any(map(str.isupper, value)) or any(char in "-/" for char in value)
+    fewest = _FEWEST.get(kind, _FEW)
+    if kind in _WITH_LETTERS:
+        return _FEW if is_code and len(value) >= _SIX else fewest
+    if link.strength != "bare" or kind in _FEWEST:
+        return fewest
+    if link.words in _PEOPLE:
+        return _FEW if any(map(str.isupper, value)) and len(value) >= _FIVE else _MANY
+    return _FEW if is_code else _FEW + 1
 
 
 def _calls_it_number(link: Link) -> bool:
@@ -109,6 +126,7 @@ _SIGNS = re.compile(r"[\d._#@-]")
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
 _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
+_CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
 _NAMED_NICK = re.compile(r"昵称|网名|花名|ハンドル|ニックネーム")
 
 
@@ -130,7 +148,9 @@ def login(text: str, start: int, kind: EntityType, link: Link) -> int:
     if _VERSION.fullmatch(plain) or all(part in _COMMON for part in parts) or not own_handle(plain):
         return start
     is_signed = _SIGNS.search(value) is not None and not _is_phrase(plain, link)
-    is_unknown = link.is_strong and len(plain) > 3 and not in_dictionary(plain, link.dictionary)
+    can_be_word = link.is_strong or _CLAUSE_END.match(text, end) is not None
+    can_be_word = can_be_word or (link.is_eastern and link.words.endswith(("名", "号")))
+    is_unknown = can_be_word and len(plain) > 3 and not in_dictionary(plain, link.dictionary)
     is_small = plain.islower() or plain.isupper()
     return end if is_signed or (is_unknown and is_small) else start
 
@@ -169,7 +189,7 @@ def _is_own_host(value: str, parts: list[str]) -> bool:
 
 
 _WORD = re.compile(r"[^\s,;，。、；\"'`<>()（）\[\]{}|」』】]{4,64}")
-_PHRASE = re.compile(r"[A-Za-z0-9]{2,16}(?: [A-Za-z0-9]{1,16}){1,4}(?=[ \t]*(?:[.,;\"'`)]|\n|$))")
+_PHRASE = re.compile(r"[A-Za-z0-9]{2,16}(?: [A-Za-z0-9]{1,16}){1,4}(?=[ \t]*(?:[.,;\"'`)，。、；]|\n|$))")
 _SYMBOLS = re.compile(r"[!@#$%^&*+~?]")
 _JOINED = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+")
 _ENDS = re.compile(r"[ \t]*(?:[.,;，。、；)）\"'`」』】|]|\n|\\n|$|です|でし|だ|に|で)")
@@ -184,8 +204,10 @@ _EAST_TAIL = re.compile(rf"[A-Za-z{HAN_KANA}]{{2,12}}\d{{1,6}}(?=$|[\s，。、�
 def password(text: str, start: int, kind: EntityType, link: Link) -> int:
     """A password or phrase: with a digit or a sign in it, or joined words that end a clause."""
     if not link.is_strong and not link.is_eastern:
-        return start
-    tail = _EAST_TAIL.match(text, start) if link.is_eastern and link.is_strong else None
+        return _bare_password(text, start, link)
+    tail = _EAST_TAIL.match(text, start) if link.is_eastern else None
+    if tail is not None and not (link.is_strong or text[start].isascii() or link.words == "合言葉"):
+        tail = None
     if tail is not None:
         return tail.end()
     phrase = _PHRASE.match(text, start)
@@ -205,7 +227,28 @@ def password(text: str, start: int, kind: EntityType, link: Link) -> int:
     letters = any(map(str.isalpha, value))
     if letters and (_SYMBOLS.search(value[1:]) or any(map(str.isdigit, value))):
         return end
-    return end if _JOINED.fullmatch(value) and letters and _ENDS.match(text, end) else start
+    is_flag = link.strength == "=" and text[start - 1] == "=" and text[end : end + 1].isspace()
+    return end if _JOINED.fullmatch(value) and letters and (is_flag or _ENDS.match(text, end)) else start
+
+
+def _bare_password(text: str, start: int, link: Link) -> int:
+    """A password right behind its word: with a symbol, or joined words that end a clause."""
+    match = _WORD.match(text, start)
+    value = match.group().rstrip(".:?!_*") if match and not _REFERS.match(match.group()) else ""
+    end = start + len(value)
+    if len(value) < _SIX or not value.isascii() or is_placeholder(value) or "/" in value:
+        return start
+    has_letters, has_digits = any(map(str.isalpha, value)), any(map(str.isdigit, value))
+    if has_letters and _SYMBOLS.search(value[1:]):
+        return end
+    ends = _ENDS.match(text, end) is not None
+    is_joined = _JOINED.fullmatch(value) is not None and not _is_listed_pair(value, link)
+    return end if has_letters and ends and is_joined and (has_digits or " " in link.words) else start
+
+
+def _is_listed_pair(value: str, link: Link) -> bool:
+    """Is it one word with a prefix: `re-entry`, `sign-in`?"""
+    return min(map(len, value.split("-"))) < 3
 
 
 def _is_phrase_password(phrase: str, link: Link) -> bool:

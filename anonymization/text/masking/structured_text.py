@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 
 from anonymization.text.contracts import Edit, EntityType
-from anonymization.text.detect.declared import declared_kind
+from anonymization.text.detect.said import is_label_of_value
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
     FindingFilter,
@@ -119,7 +119,7 @@ def _string(plain: str, key: str, visit: Visit) -> list[Edit]:
 
 def _is_telling(key: str) -> bool:
     """Does a key say what its value is?"""
-    return _TELLING.search(key) is not None or declared_kind(key) is not None
+    return _TELLING.search(key) is not None or is_label_of_value(key)
 
 
 def _is_lines(plain: str) -> bool:
@@ -198,6 +198,8 @@ _INLINE = frozenset(
         "strong",
         "sub",
         "sup",
+        "textpath",
+        "tspan",
         "tt",
         "u",
         "var",
@@ -260,7 +262,7 @@ def _attributes(text: str, start: int, visit: Visit) -> list[Edit]:
             continue
         value = _Run()
         value.add(match[group], 0, len(match[group]))
-        label = match[1] if declared_kind(match[1]) else ""
+        label = match[1] if is_label_of_value(match[1]) else ""
         edits += shifted(value.edits(visit, label), start + match.start(group))
     return edits
 
