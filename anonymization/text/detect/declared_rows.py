@@ -17,6 +17,7 @@ _ROW = re.compile(r"\s{0,8},?\s{0,8}\(")
 _VALUE = re.compile(r"\s{0,8}(?:[NE]?'((?:[^']|'')*)'|\"([^\"]*)\"|([^,()']*))\s{0,8}([,)])")
 _CELL = re.compile(r"\S+(?: \S+)*")  # printed columns have two blanks or a tab between them
 _FIELD = re.compile(r"(?:(?<=^)|(?<=,))[^,]*")
+_BAR = re.compile(r"(?<![^|])[^|]+")
 _FEWEST_COLUMNS, _MOST_ROWS = 2, 2_000
 
 Kinds = Sequence[EntityType | None]
@@ -31,6 +32,8 @@ def find_rows(folded: str) -> Iterator[Finding]:
                 yield from _inserted(folded, insert.end(), kinds)
     if "  " in folded or "\t" in folded:
         yield from _below_heads(folded, _CELL, most_more=1)
+    if "\n" in folded and "|" in folded:
+        yield from _below_heads(folded, _BAR, most_more=0)
     if "\n" in folded and "," in folded:
         yield from _below_heads(folded, _FIELD, most_more=0)
 

@@ -37,7 +37,9 @@ _COMMON_HOSTS = (
     "cluster.local", "docker.internal", "containers.internal", "google.internal", "raspberrypi.local",
     "localhost.localdomain", "compute.internal", "settings.local", "config.local", "env.local",
 )  # fmt: skip
-_OBJECTS = frozenset({"self", "this", "threading", "settings", "config", "env", "os", "path", "app"})
+_OBJECTS = frozenset(
+    {"self", "this", "threading", "settings", "config", "env", "os", "path", "app"}
+)
 _MACHINES = frozenset({"git", "noreply", "no-reply", "donotreply", "mailer-daemon"})
 _MAESTRO = ("50", "56", "57", "58", "60", "61", "63", "64", "65", "66", "67", "68", "69")
 
@@ -118,7 +120,15 @@ def _digits(value: str) -> str:
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     check.__name__: check
     for check in (
-        bank_card, luhn, iban, crypto_wallet, ip_address, phone, grouped_phone, own_host, own_mail
+        bank_card,
+        luhn,
+        iban,
+        crypto_wallet,
+        ip_address,
+        phone,
+        grouped_phone,
+        own_host,
+        own_mail,
     )
 }
 

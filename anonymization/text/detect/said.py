@@ -74,7 +74,9 @@ def _announcements() -> tuple[dict[str, list[_Announced]], dict[str, list[_Annou
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     western, eastern = _announcements()
     return (
-        re.compile(rf"(?:(?<![a-z0-9.])|(?<=\\[nrt]))(?P<words>{trie_pattern(western)}){_WESTERN_LINK}"),
+        re.compile(
+            rf"(?:(?<![a-z0-9.])|(?<=\\[nrt]))(?P<words>{trie_pattern(western)}){_WESTERN_LINK}"
+        ),
         re.compile(rf"(?P<words>{trie_pattern(eastern)}){_EASTERN_LINK}"),
     )
 

@@ -38,14 +38,35 @@ _BETWEEN = re.compile(r"\)[ -]?|[ ](?:[-/(])?[ ]?|[-/.·・_]")
 _MEASURE = re.compile(
     r"\d+(?:st|nd|rd|th|am|pm|kg|g|mm|cm|km|m|h|min|s|ms|px|gb|mb|kb|tb|k|bn|years?|days?)", re.I
 )
-_DATE = re.compile(r"(?:19|20)\d\d[-/.年]\d{1,2}(?:[-/.月]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d")
+_DATE = re.compile(
+    r"(?:19|20)\d\d[-/.年]\d{1,2}(?:[-/.月]\d{1,2})?|\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d"
+)
 _AMOUNT = re.compile(r"\d+(?:\.\d+)?|(?:19|20)\d\d")
 _COUNTED = re.compile(
     r" ?%|[A-Za-z_=<>\[{]|\.\d|,\d{3}|[万亿億千百個个名人件行年月日歳岁元円位文桁]"
     r"| (?:people|persons|users|rows|items|records|lines|times|characters|digits|employees|members"
     r"|customers|accounts|units|hours|days|weeks|months|years|points|or more|to \d)\b"
 )
-_NO_TAIL = frozenset("USD EUR GBP JPY CNY RMB HKD CHF AM PM OK AND OR NOT THE IS".split())
+_NO_TAIL = frozenset(
+    [
+        "USD",
+        "EUR",
+        "GBP",
+        "JPY",
+        "CNY",
+        "RMB",
+        "HKD",
+        "CHF",
+        "AM",
+        "PM",
+        "OK",
+        "AND",
+        "OR",
+        "NOT",
+        "THE",
+        "IS",
+    ]
+)
 _FEWEST = {
     EntityType.PHONE: 5,
     EntityType.BANK_ACCOUNT: 6,
@@ -55,7 +76,19 @@ _FEWEST = {
 }
 _FEW, _FIVE, _SIX, _MANY = 3, 5, 6, 99
 _WITH_LETTERS = frozenset({EntityType.NATIONAL_ID, EntityType.PASSPORT})
-_PEOPLE = frozenset("customer client patient member employee tenant subscriber student passenger".split())
+_PEOPLE = frozenset(
+    [
+        "customer",
+        "client",
+        "patient",
+        "member",
+        "employee",
+        "tenant",
+        "subscriber",
+        "student",
+        "passenger",
+    ]
+)
 _PERIOD = re.compile(r"(?:Q[1-4]|H[12]|FY)[ -]?\d*(?:[ -]?\d{2,4})?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SINGLE = 1
@@ -94,7 +127,10 @@ def _fewest(kind: EntityType, value: str, link: Link) -> int:
 
 
 def _calls_it_number(link: Link) -> bool:
-    return link.is_eastern or re.search(r"(?:no|number|id|code|ext|extension|pin)$", link.words) is not None
+    return (
+        link.is_eastern
+        or re.search(r"(?:no|number|id|code|ext|extension|pin)$", link.words) is not None
+    )
 
 
 def _chunks(text: str, start: int, kind: EntityType) -> tuple[int, int]:
@@ -121,7 +157,9 @@ def _chunks(text: str, start: int, kind: EntityType) -> tuple[int, int]:
 _LOGIN = re.compile(r"@?[A-Za-z][\w#:.+-]{2,40}")
 _NICK = re.compile(rf"[{HAN_KANA}]{{2,10}}(?=$|[\s,，。、;；)）」\"'])")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*|[A-Za-z]{1,3}\d{1,2}", re.I)
-_FILE = re.compile(r".*\.(?:com|org|net|io|py|js|ts|json|ya?ml|md|txt|csv|html?|sh|sql|java|go|rs|toml)", re.I)
+_FILE = re.compile(
+    r".*\.(?:com|org|net|io|py|js|ts|json|ya?ml|md|txt|csv|html?|sh|sql|java|go|rs|toml)", re.I
+)
 _SIGNS = re.compile(r"[\d._#@-]")
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
@@ -163,7 +201,25 @@ def _is_phrase(plain: str, link: Link) -> bool:
 
 
 _MACHINE = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-_.][A-Za-z0-9]+){0,6}")
-_OBJECTS = frozenset("args self config settings cfg os env this process request options params socket ctx app".split())
+_OBJECTS = frozenset(
+    [
+        "args",
+        "self",
+        "config",
+        "settings",
+        "cfg",
+        "os",
+        "env",
+        "this",
+        "process",
+        "request",
+        "options",
+        "params",
+        "socket",
+        "ctx",
+        "app",
+    ]
+)
 
 
 def machine(text: str, start: int, kind: EntityType, link: Link) -> int:
@@ -173,7 +229,12 @@ def machine(text: str, start: int, kind: EntityType, link: Link) -> int:
         return start
     value = match.group()
     parts = [part.casefold() for part in _PARTS.findall(value)]
-    if len(value) < 5 or parts[0] in _OBJECTS or value.casefold() in _COMMON or _FILE.fullmatch(value):
+    if (
+        len(value) < 5
+        or parts[0] in _OBJECTS
+        or value.casefold() in _COMMON
+        or _FILE.fullmatch(value)
+    ):
         return match.end() if "." in value and _is_own_host(value, parts) else start
     if _VERSION.fullmatch(value) or _is_phrase(value, link):
         return start
@@ -189,14 +250,57 @@ def _is_own_host(value: str, parts: list[str]) -> bool:
 
 
 _WORD = re.compile(r"[^\s,;，。、；\"'`<>()（）\[\]{}|」』】]{4,64}")
-_PHRASE = re.compile(r"[A-Za-z0-9]{2,16}(?: [A-Za-z0-9]{1,16}){1,4}(?=[ \t]*(?:[.,;\"'`)，。、；]|\n|$))")
+_PHRASE = re.compile(
+    r"[A-Za-z0-9]{2,16}(?: [A-Za-z0-9]{1,16}){1,4}(?=[ \t]*(?:[.,;\"'`)，。、；]|\n|$))"
+)
 _SYMBOLS = re.compile(r"[!@#$%^&*+~?]")
 _JOINED = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)+")
 _ENDS = re.compile(r"[ \t]*(?:[.,;，。、；)）\"'`」』】|]|\n|\\n|$|です|でし|だ|に|で)")
-_REFERS = re.compile(r"[$%{<\[/\\]|https?:|process\.|os\.|env\.|args\.|self\.|config\.|settings\.|row\.|get")
+_REFERS = re.compile(
+    r"[$%{<\[/\\]|https?:|process\.|os\.|env\.|args\.|self\.|config\.|settings\.|row\.|get"
+)
 _NO_PHRASE = frozenset(
-    "must should is are was has have had reset required changed not too at for the a an to of field"
-    " protected hash hashes policy can will cannot may and or if be in on only least min max".split()
+    [
+        "must",
+        "should",
+        "is",
+        "are",
+        "was",
+        "has",
+        "have",
+        "had",
+        "reset",
+        "required",
+        "changed",
+        "not",
+        "too",
+        "at",
+        "for",
+        "the",
+        "a",
+        "an",
+        "to",
+        "of",
+        "field",
+        "protected",
+        "hash",
+        "hashes",
+        "policy",
+        "can",
+        "will",
+        "cannot",
+        "may",
+        "and",
+        "or",
+        "if",
+        "be",
+        "in",
+        "on",
+        "only",
+        "least",
+        "min",
+        "max",
+    ]
 )
 _EAST_TAIL = re.compile(rf"[A-Za-z{HAN_KANA}]{{2,12}}\d{{1,6}}(?=$|[\s，。、；」』\"')）])")
 
@@ -228,7 +332,11 @@ def password(text: str, start: int, kind: EntityType, link: Link) -> int:
     if letters and (_SYMBOLS.search(value[1:]) or any(map(str.isdigit, value))):
         return end
     is_flag = link.strength == "=" and text[start - 1] == "=" and text[end : end + 1].isspace()
-    return end if _JOINED.fullmatch(value) and letters and (is_flag or _ENDS.match(text, end)) else start
+    return (
+        end
+        if _JOINED.fullmatch(value) and letters and (is_flag or _ENDS.match(text, end))
+        else start
+    )
 
 
 def _bare_password(text: str, start: int, link: Link) -> int:
@@ -243,7 +351,9 @@ def _bare_password(text: str, start: int, link: Link) -> int:
         return end
     ends = _ENDS.match(text, end) is not None
     is_joined = _JOINED.fullmatch(value) is not None and not _is_listed_pair(value, link)
-    return end if has_letters and ends and is_joined and (has_digits or " " in link.words) else start
+    return (
+        end if has_letters and ends and is_joined and (has_digits or " " in link.words) else start
+    )
 
 
 def _is_listed_pair(value: str, link: Link) -> bool:
@@ -254,7 +364,12 @@ def _is_listed_pair(value: str, link: Link) -> bool:
 def _is_phrase_password(phrase: str, link: Link) -> bool:
     parts = phrase.split()
     is_open = all(part.casefold() not in _NO_PHRASE for part in parts[:1])
-    is_open = is_open and not any(part.casefold() in ("characters", "digits", "must", "should") for part in parts)
-    return is_open and link.strength != "(" and any(map(str.isdigit, parts[-1])) and any(
-        map(str.isalpha, phrase)
+    is_open = is_open and not any(
+        part.casefold() in ("characters", "digits", "must", "should") for part in parts
+    )
+    return (
+        is_open
+        and link.strength != "("
+        and any(map(str.isdigit, parts[-1]))
+        and any(map(str.isalpha, phrase))
     )

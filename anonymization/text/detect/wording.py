@@ -119,8 +119,12 @@ def like_password(value: str) -> bool:
 
 
 _ROLES = words("japanese.toml", "honoured_roles")
-_NO_SHOPS = re.compile(r"[的了是在和与我你他她它们这那有个]|需求|反馈|投诉|满意|信息|数据|服务|管理|经理")
-_NO_TITLED = re.compile(r"[的了是在和与各到了我你他她它们这那有个产品项部门销售客户技术财务人事区运营市场大副总]")
+_NO_SHOPS = re.compile(
+    r"[的了是在和与我你他她它们这那有个]|需求|反馈|投诉|满意|信息|数据|服务|管理|经理"
+)
+_NO_TITLED = re.compile(
+    r"[的了是在和与各到了我你他她它们这那有个产品项部门销售客户技术财务人事区运营市场大副总]"
+)
 
 
 def honoured(value: str) -> bool:

@@ -11,10 +11,14 @@ import re
 from dataclasses import dataclass
 
 from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.detect.declared import can_be_declared
 from anonymization.text.detect.said import is_label_of_value
+from anonymization.text.detect.wording import SERVICE_LOGINS, words
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
     FindingFilter,
+    Look,
+    Piece,
     Visit,
     carried,
     labelled,
@@ -75,9 +79,33 @@ def json_edits(text: str, visit: Visit) -> list[Edit]:
         done = match.end()
         is_key = _COLON.match(text, done) is not None
         literal = _Literal(match[1], "" if is_key else key, is_key, ascii_only)
+        if not is_key and key.lower() in _SPEAKERS and _SAYS.match(text, done):
+            _show_speaker(match[1], visit.look)
         edits += shifted(_literal_edits(literal, visit), match.start(1))
         key = match[1] if is_key else ""
     return edits + _between(text, done, len(text), key, visit)
+
+
+_SPEAKERS = frozenset(
+    {"from", "name", "sender", "speaker", "author", "user", "nick", "nickname", "username"}
+)
+_SAYS = re.compile(r'\s*,\s*"(?:text|content|body|message|msg|内容|said)"\s*:')
+_LONGEST_SPEAKER = 30
+_NO_SPEAKERS = (
+    SERVICE_LOGINS
+    | words("words.toml", "no_handles")
+    | words("words.toml", "login_words")
+    | words("words.toml", "small_words_too")
+)
+
+
+def _show_speaker(raw: str, look: Look) -> None:
+    """Show who said a message of a chat to the look; the name is masked wherever it occurs."""
+    name = (json_literal(raw) or "").strip()
+    is_name = name[:1].isupper() or not name.isascii()
+    is_name = is_name and 2 <= len(name) <= _LONGEST_SPEAKER and len(name.split()) <= 3
+    if is_name and can_be_declared(EntityType.PERSON, name) and name.casefold() not in _NO_SPEAKERS:
+        look(Piece(name, kind=EntityType.PERSON))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +196,7 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(r"""([^\s=/"'<>]{1,100})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
+_NAME = re.compile(r"(?i)(?<![\w-])(?:name|id)\s*=\s*[\"']([^\"'<>]{2,48})")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
 _INLINE = frozenset(
     [
@@ -255,6 +284,8 @@ def _code(match: re.Match[str], visit: Visit) -> list[Edit]:
 
 def _attributes(text: str, start: int, visit: Visit) -> list[Edit]:
     edits: list[Edit] = []
+    named = _NAME.search(text)
+    field = named[1] if named and is_label_of_value(named[1]) else ""
     for match in _ATTRIBUTE.finditer(text):
         name = match[1].lower()
         group = next(number for number in (2, 3, 4) if match[number] is not None)
@@ -263,6 +294,8 @@ def _attributes(text: str, start: int, visit: Visit) -> list[Edit]:
         value = _Run()
         value.add(match[group], 0, len(match[group]))
         label = match[1] if is_label_of_value(match[1]) else ""
+        if name in ("value", "content") and field:
+            label = field
         edits += shifted(value.edits(visit, label), start + match.start(group))
     return edits
 
