@@ -77,7 +77,10 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
         re.compile(
             rf"(?:(?<![a-z0-9.])|(?<=\\[nrt]))(?P<words>{trie_pattern(western)}){_WESTERN_LINK}"
         ),
-        re.compile(rf"(?P<words>{trie_pattern(eastern)}){_EASTERN_LINK}"),
+        re.compile(
+            r"(?:(?<![a-z0-9_])|(?=[^\x00-\x7f]))"
+            rf"(?P<words>{trie_pattern(eastern)})(?:(?<=[^\x00-\x7f])|(?![a-z0-9_])){_EASTERN_LINK}"
+        ),
     )
 
 
@@ -88,6 +91,7 @@ def find_said(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     in_western, in_eastern = _patterns()
     for match in in_western.finditer(lowered):
         strength = "bare" if match["bare"] else "verb" if match["verb"] else match["mark"]
+        strength = "comma" if match["bare"] and "," in match["bare"] else strength
         link = Link(strength, match["words"], dictionary)
         yield from _read(folded, match.end(), western[match["words"]], link)
     if not folded.isascii():
@@ -109,7 +113,9 @@ def is_label_of_value(label: str) -> bool:
 
 def _read(text: str, start: int, announced: list[_Announced], link: Link) -> Iterator[Finding]:
     for choice in announced:
-        if link.strength == "bare" and not choice.near:
+        if link.strength in ("bare", "comma") and not choice.near:
+            continue
+        if link.strength == "comma" and choice.kind is not EntityType.PHONE:
             continue
         end = _READERS[choice.reader](text, start, choice.kind, link)
         if end > start:

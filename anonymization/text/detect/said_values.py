@@ -30,7 +30,7 @@ class Link:
     @property
     def is_strong(self) -> bool:
         """Is there a mark or a verb?"""
-        return self.strength not in ("bare", "")
+        return self.strength not in ("bare", "comma", "")
 
 
 _CHUNK = re.compile(r"[#+]?[A-Za-z0-9]{1,32}")
@@ -75,6 +75,7 @@ _FEWEST = {
     EntityType.PLATE: 2,
 }
 _FEW, _FIVE, _SIX, _MANY = 3, 5, 6, 99
+_MOST_OF_PHONE, _MOST = 16, 26  # digits
 _WITH_LETTERS = frozenset({EntityType.NATIONAL_ID, EntityType.PASSPORT})
 _PEOPLE = frozenset(
     [
@@ -100,7 +101,8 @@ def number(text: str, start: int, kind: EntityType, link: Link) -> int:
     value = text[start:end]
     if end < len(text) and text[end] in "#*" and kind is EntityType.SECRET:
         end += 1
-    if digits < _fewest(kind, value, link) or _DATE.fullmatch(value) or _COUNTED.match(text, end):
+    most = _MOST_OF_PHONE if kind is EntityType.PHONE else _MOST
+    if not _fewest(kind, value, link) <= digits <= most or _DATE.fullmatch(value) or _COUNTED.match(text, end):
         return start
     if _PERIOD.fullmatch(value) or (link.strength == "bare" and _YEAR.fullmatch(value)):
         return start
@@ -139,6 +141,8 @@ def _chunks(text: str, start: int, kind: EntityType) -> tuple[int, int]:
     while (chunk := _CHUNK.match(text, at)) is not None:
         word = chunk.group()
         count = sum(map(str.isdigit, word))
+        if kind is EntityType.PHONE and count < len(word.lstrip("+")):
+            break
         if count == 0 and not (word.isupper() and len(word) <= 6 and word not in _NO_TAIL):
             break
         if _MEASURE.fullmatch(word) or (count and text[chunk.end() : chunk.end() + 1] == ":"):
@@ -154,7 +158,7 @@ def _chunks(text: str, start: int, kind: EntityType) -> tuple[int, int]:
     return end, digits
 
 
-_LOGIN = re.compile(r"@?[A-Za-z][\w#:.+-]{2,40}")
+_LOGIN = re.compile(r"@?[A-Za-z][A-Za-z0-9_#:.+-]{2,40}")
 _NICK = re.compile(rf"[{HAN_KANA}]{{2,10}}(?=$|[\s,，。、;；)）」\"'])")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*|[A-Za-z]{1,3}\d{1,2}", re.I)
 _FILE = re.compile(
@@ -165,6 +169,9 @@ _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
 _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
 _CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
+_SERVICES = frozenset(
+    "github gitlab slack discord telegram twitter instagram insta skype tiktok snapchat".split()
+)
 _NAMED_NICK = re.compile(r"昵称|网名|花名|ハンドル|ニックネーム")
 
 
@@ -175,7 +182,7 @@ def login(text: str, start: int, kind: EntityType, link: Link) -> int:
         if nick is not None and _NAMED_NICK.search(link.words):
             return nick.end()
     match = _LOGIN.match(text, start)
-    if match is None:
+    if match is None or link.strength in ("#", "("):
         return start
     value = match.group().rstrip(".:-+#_")
     end = start + len(value)
@@ -186,7 +193,8 @@ def login(text: str, start: int, kind: EntityType, link: Link) -> int:
     if _VERSION.fullmatch(plain) or all(part in _COMMON for part in parts) or not own_handle(plain):
         return start
     is_signed = _SIGNS.search(value) is not None and not _is_phrase(plain, link)
-    can_be_word = link.is_strong or _CLAUSE_END.match(text, end) is not None
+    is_service = link.words in _SERVICES
+    can_be_word = link.is_strong or (not is_service and _CLAUSE_END.match(text, end) is not None)
     can_be_word = can_be_word or (link.is_eastern and link.words.endswith(("名", "号")))
     is_unknown = can_be_word and len(plain) > 3 and not in_dictionary(plain, link.dictionary)
     is_small = plain.islower() or plain.isupper()
@@ -318,7 +326,7 @@ def password(text: str, start: int, kind: EntityType, link: Link) -> int:
     if phrase is not None and _is_phrase_password(phrase.group(), link):
         return phrase.end()
     match = _WORD.match(text, start)
-    if match is None or _REFERS.match(match.group()):
+    if match is None or link.strength in ("#", "(") or _REFERS.match(match.group()):
         return start
     value = match.group()
     ascii_part = re.match(r"[!-~]+", value)
