@@ -99,7 +99,7 @@ class TextDetector:
         findings = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
         findings += find_declared(folded)
         findings += find_rows(folded)
-        findings += find_said(folded, self.dictionary)
+        findings += find_said(folded, lines, self.dictionary)
         findings += find_japanese_forms(folded)
         findings += find_reserved(folded, self.dictionary)
         spaced = with_spaced_file_names(folded)

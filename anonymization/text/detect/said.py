@@ -13,9 +13,11 @@ from functools import cache
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.declared import declared_kind, normalised
-from anonymization.text.detect.said_values import Link, login, machine, number, password
+from anonymization.text.detect.said_values import Link, is_code, login, machine, number, password
+from anonymization.text.detect.prose import MachineLines
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
+from data.text.scripts import HAN
 from data.text.trie import trie_pattern
 
 NAME = "said"
@@ -29,6 +31,7 @@ _WESTERN_LINK = (
     r"(?:(?P<between> (?:for|to|on|at|of|in|there|here)(?: [a-z'-]{1,16}){0,3}?)?"
     r"(?:\??[ \t]{0,3}(?P<mark>[:=#(]|->|=>|(?<=\s)[\t|])[ \t]{0,3}"
     r"|\??(?P<verb>'s| (?:it's|that's|is|was|are|as|will be|called|stays|remains)(?: now| still| just)?)[ \t:]{1,3})"
+    r"|(?P<quoted> (?=[\"'`]))"
     r"|(?: (?:of|for) (?:my|his|her|their|our|your|the)(?: [a-z]{1,16}){1,2})?(?P<bare>[ .,\t\\]{1,3}))[\"'`*(_“]{0,3}"
 )
 _EASTERN_LINK = (
@@ -39,6 +42,17 @@ _EASTERN_LINK = (
 _ROUTE = re.compile(r"/(?:u|users?|members?|people|profiles?|accounts?)/(?=[A-Za-z])")
 _MORE = re.compile(r"(?:, | and | or |、|和|と|及び| / )[\"'`]{0,2}")
 _MOST_MORE = 12
+# Any other number with a name in front of it, unless it is one of goods, papers or programs.
+_OTHER_NUMBER = re.compile(
+    r"(?<![a-z])(?P<of>[a-z'-]{2,16})[ _-](?P<words>ref|reference|card|fob|tag|code|number|no|id|serial"
+    r"|account|acc|chip|microchip|permit|pass|registration)(?: number| no)?\.?"
+    r"(?P<close>[\"'`\])*_]{0,3})(?:[ \t]{0,3}(?P<mark>[:=#])[ \t]{0,3}"
+    r"|(?P<verb> (?:is|was|reads|are)) {1,2})[\"'`*(_]{0,3}"
+)
+_OTHER_EASTERN = re.compile(
+    rf"(?P<of>[{HAN}]{{1,4}}?)(?P<words>编号|卡号|账号|证号|号码|籍号|车位|番号|手帳|員証|コード|id)"
+    r"(?P<mark>は|が|是|为|[:=#])?[ \t]{0,2}[\"'`「]{0,2}"
+)
 _VARIANTS = ("_", "-", "")
 
 
@@ -84,13 +98,21 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
     )
 
 
-def find_said(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
+def find_said(folded: str, lines: MachineLines, dictionary: frozenset[str]) -> Iterator[Finding]:
     """The values that words announce, in no order; `dictionary` holds English words."""
     lowered = lower_in_place(folded)
     western, eastern = _announcements()
     in_western, in_eastern = _patterns()
     for match in in_western.finditer(lowered):
-        strength = "bare" if match["bare"] else "verb" if match["verb"] else match["mark"]
+        strength = (
+            "verb"
+            if match["quoted"]
+            else "bare"
+            if match["bare"]
+            else "verb"
+            if match["verb"]
+            else match["mark"]
+        )
         strength = "comma" if match["bare"] and "," in match["bare"] else strength
         link = Link(strength, match["words"], dictionary)
         yield from _read(folded, match.end(), western[match["words"]], link)
@@ -98,10 +120,14 @@ def find_said(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
         for match in in_eastern.finditer(lowered):
             link = Link(match["mark"], match["words"], dictionary, is_eastern=True)
             yield from _read(folded, match.end(), eastern[match["words"]], link)
+    yield from _other_numbers(folded, lowered, lines, dictionary)
     for route in _ROUTE.finditer(folded):
         end = login(folded, route.end(), EntityType.ACCOUNT, Link("", "users", dictionary))
         if end > route.end():
             yield Finding(route.end(), end, EntityType.ACCOUNT, NAME, _SCORE)
+
+
+_OF_THINGS = re.compile(load_table(__package__, "data", _TABLE)["things"]["words"])
 
 
 def is_label_of_value(label: str) -> bool:
@@ -109,6 +135,23 @@ def is_label_of_value(label: str) -> bool:
     western, eastern = _announcements()
     plain = normalised(label)
     return declared_kind(label) is not None or plain in western or plain in eastern
+
+
+def _other_numbers(
+    folded: str, lowered: str, lines: MachineLines, dictionary: frozenset[str]
+) -> Iterator[Finding]:
+    """Codes of somebody behind words of no list: `payroll ref: PX/4471`, 水表编号88120-3."""
+    for pattern, is_eastern in ((_OTHER_NUMBER, False), (_OTHER_EASTERN, True)):
+        if is_eastern and folded.isascii():
+            continue
+        for match in pattern.finditer(lowered):
+            named = match["of"] + match["words"] if is_eastern else match["of"]
+            if _OF_THINGS.search(named) or lines.machine_at(match.start()):
+                continue
+            link = Link("verb", match["words"], dictionary, is_eastern)
+            end = number(folded, match.end(), EntityType.PERSON_NUMBER, link)
+            if is_code(folded[match.end() : end]):
+                yield Finding(match.end(), end, EntityType.PERSON_NUMBER, NAME, _SCORE)
 
 
 def _read(text: str, start: int, announced: list[_Announced], link: Link) -> Iterator[Finding]:

@@ -90,6 +90,7 @@ _PEOPLE = frozenset(
         "passenger",
     ]
 )
+_ACCOUNTS, _LONG_ACCOUNT = frozenset({"account", "acc", "acct"}), 8
 _PERIOD = re.compile(r"(?:Q[1-4]|H[12]|FY)[ -]?\d*(?:[ -]?\d{2,4})?")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SINGLE = 1
@@ -102,7 +103,13 @@ def number(text: str, start: int, kind: EntityType, link: Link) -> int:
     if end < len(text) and text[end] in "#*" and kind is EntityType.SECRET:
         end += 1
     most = _MOST_OF_PHONE if kind is EntityType.PHONE else _MOST
-    if not _fewest(kind, value, link) <= digits <= most or _DATE.fullmatch(value) or _COUNTED.match(text, end):
+    if link.strength == "bare" and link.words in _ACCOUNTS and digits < _LONG_ACCOUNT:
+        return start
+    if (
+        not _fewest(kind, value, link) <= digits <= most
+        or _DATE.fullmatch(value)
+        or _COUNTED.match(text, end)
+    ):
         return start
     if _PERIOD.fullmatch(value) or (link.strength == "bare" and _YEAR.fullmatch(value)):
         return start
@@ -126,6 +133,14 @@ def _fewest(kind: EntityType, value: str, link: Link) -> int:
     if link.words in _PEOPLE:
         return _FEW if any(map(str.isupper, value)) and len(value) >= _FIVE else _MANY
     return _FEW if is_code else _FEW + 1
+
+
+def is_code(value: str) -> bool:
+    """Are there capitals among three digits or more, or six digits in groups, but no period?"""
+    digits = sum(map(str.isdigit, value))
+    has_capital = any(map(str.isupper, value)) and digits >= _FEW
+    in_groups = digits >= _SIX and any(char in " -/." for char in value)
+    return (has_capital or in_groups) and not _PERIOD.match(value) and not _YEAR.match(value)
 
 
 def _calls_it_number(link: Link) -> bool:
@@ -170,9 +185,10 @@ _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
 _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
 _CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
 _SERVICES = frozenset(
-    "github gitlab slack discord telegram twitter instagram insta skype tiktok snapchat".split()
+    "github gitlab slack discord telegram twitter instagram insta skype tiktok snapchat figma notion trello"
+    " mastodon bluesky reddit steam twitch xbox psn zoom signal viber jabber kakao bitbucket jira kaggle npm".split()
 )
-_NAMED_NICK = re.compile(r"昵称|网名|花名|ハンドル|ニックネーム")
+_NAMED_NICK = re.compile(r"昵称|网名|花名|微信名|ハンドル|ニックネーム")
 
 
 def login(text: str, start: int, kind: EntityType, link: Link) -> int:

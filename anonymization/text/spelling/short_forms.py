@@ -14,6 +14,8 @@ _NAME = re.compile(r"[^\W\d_]{2,24}(?:[ -][^\W\d_]\.?)?(?: [^\W\d_]{2,24}){1,2}"
 _TURNED = re.compile(r"(?P<family>[^\W\d_]{2,24}), (?P<given>[^\W\d_]{2,24})")
 _HAN_NAME = re.compile(f"[{HAN}]{{2,4}}")
 _DOUBLE = words("names.toml", "chinese_double")
+_GIVEN_WORDS = words("names.toml", "chinese_given_words")
+_PAIR = 2  # characters of a given name; one alone is a word
 _NOT_OLD, _NOT_SMALL = (
     characters("names.toml", "not_friends"),
     characters("names.toml", "not_small"),
@@ -38,6 +40,9 @@ def short_forms(
         family = name[:2] if name[:2] in _DOUBLE else name[:1]
         yield from ((EntityType.PERSON, f"老{family}") for _ in range(family not in _NOT_OLD))
         yield from ((EntityType.PERSON, f"小{family}") for _ in range(family not in _NOT_SMALL))
+        given = name[len(family) :]
+        if len(given) == _PAIR and given not in _GIVEN_WORDS:
+            yield EntityType.PERSON, given
         return
     turned = _TURNED.fullmatch(name)
     if turned:
@@ -50,6 +55,7 @@ def short_forms(
     given, family = parts[0], parts[-1]
     yield EntityType.PERSON, f"{given[0]}. {family}"
     yield EntityType.PERSON, f"{given[0]} {family}"
+    yield EntityType.PERSON, f"{given[0]} {family}".upper()
     for alone in (given, family) if dictionary else ():
         if len(alone) >= _SHORTEST and alone.istitle() and not _is_word(alone, dictionary):
             yield EntityType.PERSON, alone
