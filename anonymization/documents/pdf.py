@@ -13,8 +13,8 @@ from pypdf.generic import StreamObject
 
 from anonymization.documents.contracts import Pictures, Refusal, Refused
 from anonymization.documents.pdf_masking import redrawn, with_strings
-from anonymization.documents.pdf_pages import PdfPage, read_pages, strings_of
 from anonymization.documents.visitor import Visitor
+from anonymization.pdf_pages import PdfPage, read_pages, strings_of
 from anonymization.text.contracts import EntityType
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits

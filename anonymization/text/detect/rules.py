@@ -33,13 +33,8 @@ _IBAN = IbanRecognizer()
 _CRYPTO = CryptoRecognizer()
 _ISSUERS = ("34", "36", "37", "38", "39", "50", "62", "35", "30", "60", "64", "65", "67", "69")
 _DATED = re.compile(r"(?:19|20)\d{2}(?:[-. ]?\d{2}[-. ]?\d{2}|-(?:19|20)\d{2})(?: \d{2})?")
-_COMMON_HOSTS = (
-    "cluster.local", "docker.internal", "containers.internal", "google.internal", "raspberrypi.local",
-    "localhost.localdomain", "compute.internal", "settings.local", "config.local", "env.local",
-)  # fmt: skip
-_OBJECTS = frozenset(
-    {"self", "this", "threading", "settings", "config", "env", "os", "path", "app"}
-)
+_COMMON_HOSTS = tuple(sorted(wording.words("words.toml", "common_hosts")))
+_OBJECTS = wording.words("words.toml", "program_objects")
 _MACHINES = frozenset({"git", "noreply", "no-reply", "donotreply", "mailer-daemon"})
 _MAESTRO = ("50", "56", "57", "58", "60", "61", "63", "64", "65", "66", "67", "68", "69")
 

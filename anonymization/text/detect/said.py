@@ -13,8 +13,9 @@ from functools import cache
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.declared import declared_kind, normalised
-from anonymization.text.detect.said_values import Link, is_code, login, machine, number, password
 from anonymization.text.detect.prose import MachineLines
+from anonymization.text.detect.said_values import Link, is_code, number
+from anonymization.text.detect.said_words import login, machine, password
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
 from data.text.scripts import HAN
@@ -30,13 +31,16 @@ _WESTERN_LINK = (
     r"(?![a-z])[\"'`\])*_]{0,3}"
     r"(?:(?P<between> (?:for|to|on|at|of|in|there|here)(?: [a-z'-]{1,16}){0,3}?)?"
     r"(?:\??[ \t]{0,3}(?P<mark>[:=#(]|->|=>|(?<=\s)[\t|])[ \t]{0,3}"
-    r"|\??(?P<verb>'s| (?:it's|that's|is|was|are|as|will be|called|stays|remains)(?: now| still| just)?)[ \t:]{1,3})"
+    r"|\??(?P<verb>'s| (?:it's|that's|is|was|are|as|will be|called|stays|remains)"
+    r"(?: now| still| just)?)[ \t:]{1,3})"
     r"|(?P<quoted> (?=[\"'`]))"
-    r"|(?: (?:of|for) (?:my|his|her|their|our|your|the)(?: [a-z]{1,16}){1,2})?(?P<bare>[ .,\t\\]{1,3}))[\"'`*(_“]{0,3}"
+    r"|(?: (?:of|for) (?:my|his|her|their|our|your|the)(?: [a-z]{1,16}){1,2})?"
+    r"(?P<bare>[ .,\t\\]{1,3}))[\"'`*(_“]{0,3}"
 )
 _EASTERN_LINK = (
     r"[\"'`\])*_」』】]{0,3}\.?[ \t]{0,2}"
-    r"(?P<mark>(?:は|が|も|是|为|為|叫|就是|还是|改成|改为|変更後は|[:=#|(>])?[:=]?)[ \t]{0,2}[\"'`「『【(*]{0,2}"
+    r"(?P<mark>(?:は|が|も|是|为|為|叫|就是|还是|改成|改为|変更後は|[:=#|(>])?[:=]?)"
+    r"[ \t]{0,2}[\"'`「『【(*]{0,2}"
 )
 # A page about a user: the part of the path behind `users`.
 _ROUTE = re.compile(r"/(?:u|users?|members?|people|profiles?|accounts?)/(?=[A-Za-z])")
@@ -44,8 +48,8 @@ _MORE = re.compile(r"(?:, | and | or |、|和|と|及び| / )[\"'`]{0,2}")
 _MOST_MORE = 12
 # Any other number with a name in front of it, unless it is one of goods, papers or programs.
 _OTHER_NUMBER = re.compile(
-    r"(?<![a-z])(?P<of>[a-z'-]{2,16})[ _-](?P<words>ref|reference|card|fob|tag|code|number|no|id|serial"
-    r"|account|acc|chip|microchip|permit|pass|registration)(?: number| no)?\.?"
+    r"(?<![a-z])(?P<of>[a-z'-]{2,16})[ _-](?P<words>ref|reference|card|fob|tag|code|number|no|id"
+    r"|serial|account|acc|chip|microchip|permit|pass|registration)(?: number| no)?\.?"
     r"(?P<close>[\"'`\])*_]{0,3})(?:[ \t]{0,3}(?P<mark>[:=#])[ \t]{0,3}"
     r"|(?P<verb> (?:is|was|reads|are)) {1,2})[\"'`*(_]{0,3}"
 )
