@@ -15,7 +15,7 @@ from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.declared import declared_kind, normalised
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.said_values import Link, is_code, number
-from anonymization.text.detect.said_words import login, machine, password
+from anonymization.text.detect.said_words import ROUTE, login, machine, password
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
 from data.text.scripts import HAN
@@ -126,7 +126,7 @@ def find_said(folded: str, lines: MachineLines, dictionary: frozenset[str]) -> I
             yield from _read(folded, match.end(), eastern[match["words"]], link)
     yield from _other_numbers(folded, lowered, lines, dictionary)
     for route in _ROUTE.finditer(folded):
-        end = login(folded, route.end(), EntityType.ACCOUNT, Link("", "users", dictionary))
+        end = login(folded, route.end(), EntityType.ACCOUNT, Link("", ROUTE, dictionary))
         if end > route.end():
             yield Finding(route.end(), end, EntityType.ACCOUNT, NAME, _SCORE)
 

@@ -55,6 +55,7 @@ _WITH_LETTERS = frozenset({EntityType.NATIONAL_ID, EntityType.PASSPORT})
 _PEOPLE = words("words.toml", "numbered_people")
 _ACCOUNTS, _LONG_ACCOUNT = frozenset({"account", "acc", "acct"}), 8
 _PERIOD = re.compile(r"(?:Q[1-4]|H[12]|FY)[ -]?\d*(?:[ -]?\d{2,4})?")
+_FLOAT = re.compile(r"\d{7,16}\.0")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SINGLE = 1
 
@@ -65,6 +66,8 @@ def number(text: str, start: int, kind: EntityType, link: Link) -> int:
     value = text[start:end]
     if end < len(text) and text[end] in "#*" and kind is EntityType.SECRET:
         end += 1
+    if _FLOAT.fullmatch(value):  # a number that a table kept as a float
+        return end - 2
     most = _MOST_OF_PHONE if kind is EntityType.PHONE else _MOST
     if link.strength == "bare" and link.words in _ACCOUNTS and digits < _LONG_ACCOUNT:
         return start

@@ -25,6 +25,7 @@ _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
 _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
 _CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
+ROUTE = "users"  # the words of a link that is a part of a path
 _SERVICES = words("words.toml", "services")
 _NAMED_NICK = re.compile(r"昵称|网名|花名|微信名|ハンドル|ニックネーム")
 
@@ -41,7 +42,7 @@ def login(text: str, start: int, kind: EntityType, link: Link) -> int:
     value = match.group().rstrip(".:-+#_")
     end = start + len(value)
     plain = value.lstrip("@")
-    if len(plain) < 3 or _CODE_AFTER.match(text, end) or _FILE.fullmatch(plain):
+    if len(plain) < 3 or _is_code_after(text, end, link) or _FILE.fullmatch(plain):
         return start
     parts = [part.casefold() for part in _PARTS.findall(plain)]
     if _VERSION.fullmatch(plain) or all(part in _COMMON for part in parts) or not own_handle(plain):
@@ -53,6 +54,11 @@ def login(text: str, start: int, kind: EntityType, link: Link) -> int:
     is_unknown = can_be_word and len(plain) > 3 and not in_dictionary(plain, link.dictionary)
     is_small = plain.islower() or plain.isupper()
     return end if is_signed or (is_unknown and is_small) else start
+
+
+def _is_code_after(text: str, end: int, link: Link) -> bool:
+    in_path = link.words == ROUTE and text[end : end + 1] == "/"
+    return _CODE_AFTER.match(text, end) is not None and not in_path
 
 
 def _is_phrase(plain: str, link: Link) -> bool:
