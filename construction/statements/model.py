@@ -22,7 +22,9 @@ from data.errors import InputError
 from data.schemas import Table
 from data.schemas_statements import (
     AMOUNTS,
+    CLOSINGS,
     COMPANIES,
+    CONVENTIONS,
     HISTORY,
     POINTS,
     ROWS,
@@ -32,7 +34,9 @@ from data.schemas_statements import (
 from data.tables import write_frame
 
 __all__ = [
+    "CLOSINGS",
     "COMPANIES",
+    "CONVENTIONS",
     "HISTORY",
     "POINTS",
     "ROWS",
@@ -97,8 +101,14 @@ class Statements:
     points: pl.DataFrame
     history: pl.DataFrame
     rows: pl.DataFrame
+    conventions: pl.DataFrame = field(default_factory=lambda: _empty(CONVENTIONS))
+    closings: pl.DataFrame = field(default_factory=lambda: _empty(CLOSINGS))
     ledger: Sequence[LedgerRow] = field(default=())
     tallies: Sequence[StageTally] = field(default=())
+
+
+def _empty(table: Table) -> pl.DataFrame:
+    return pl.DataFrame(schema=table.schema)
 
 
 # Applied in this order; none of these has a legitimate use in a filing's labels.
@@ -161,15 +171,9 @@ def write_statements(out: Path, statements: Statements) -> None:
 
 
 def read_statements(folder: Path) -> Statements:
-    """The five tables of `folder`, without ledger rows. Raises InputError as `read_tables`."""
+    """The tables of `folder`, without ledger rows. Raises InputError as `read_tables`."""
     frames = read_tables(folder, TABLES)
-    return Statements(
-        companies=frames["companies"],
-        series=frames["series"],
-        points=frames["points"],
-        history=frames["history"],
-        rows=frames["rows"],
-    )
+    return Statements(**frames)
 
 
 def read_tables(folder: Path, tables: Sequence[Table]) -> dict[str, pl.DataFrame]:

@@ -11,6 +11,7 @@ from typing import Self
 from pydantic import model_validator
 
 from construction.statements.answers.contracts import GoldAnswer
+from construction.statements.periods.conventions import UNKNOWN, Convention
 from data.contracts import Count, LedgerRow, Share, StageConfig, StageTally
 
 STAGE = "question"
@@ -145,7 +146,7 @@ STEPS: dict[Cause, tuple[Sharpening, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A company as questions need it; `fiscal_year_end` is MM-DD."""
+    """A company as questions need it."""
 
     company_id: str
     source: str
@@ -153,7 +154,7 @@ class Company:
     ticker: str | None
     name: str
     core: tuple[str, ...]
-    fiscal_year_end: str | None = None
+    convention: Convention = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import polars as pl
 
 from construction.statements.model import Statements
 from construction.statements.readers.sec.contracts import STAGE, SecConfig, SecReason
+from construction.statements.readers.sec.conventions import conventions_of
 from construction.statements.readers.sec.facts import judged_facts
 from construction.statements.readers.sec.filings import companies_of, judged_filings, known_filings
 from construction.statements.readers.sec.frames import TableFrame, empty_table, read_table
@@ -170,7 +171,8 @@ def read_sec(
     judged = judged_filings(frames[SecTable.SUB], settings.source)
     filings = known_filings(judged)
     rows = judged_rows(frames[SecTable.PRE], filings)
-    facts = judged_facts(frames[SecTable.NUM], filings, tags)
+    conventions, closings = conventions_of(filings, frames[SecTable.PRE], frames[SecTable.NUM])
+    facts = judged_facts(frames[SecTable.NUM].drop("footnote"), filings, tags)
     sound = facts.filter(pl.col("reason").is_null()).with_row_index("fact")
     series = series_of(sound, tag_rows_of_companies(standing(rows)), tags, settings)
     numbered = with_series(sound, series)
@@ -189,6 +191,8 @@ def read_sec(
         points=points.points,
         history=points.history,
         rows=shown,
+        conventions=conventions,
+        closings=closings,
         ledger=[row for ledger, _ in accounts for row in ledger],
         tallies=[tally for _, tally in accounts],
     )
