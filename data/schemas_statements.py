@@ -115,11 +115,12 @@ CONVENTIONS = Table(
         "company_id": (pl.String, "company"),
         "named_by": (
             pl.String,
-            "end or start: the calendar year that names a fiscal year; null: nothing shows it",
+            "end or start: the calendar year that names a fiscal year; null: nothing shows it, "
+            "or both agree (calendar)",
         ),
         "evidence": (
             pl.String,
-            "calendar (both names agree), words, fy, recipe, or null; see docs/questions.md",
+            "calendar, words, fy, recipe, or null; see docs/questions.md",
         ),
         "agreeing": (pl.Int64, "statements of filings that show named_by"),
         "disagreeing": (pl.Int64, "statements that show the other name"),

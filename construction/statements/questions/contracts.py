@@ -81,8 +81,9 @@ class LevelConfig(StageConfig):
 class QuestionConfig(StageConfig):
     """Settings of the questions stage.
 
-    A statement reports in millions (thousands) if `round_share` of its amounts are whole millions
-    (thousands). `max_decimals` bounds the decimals that a question asks for.
+    A statement reports in millions if `round_share` of its amounts have at most one decimal in
+    millions, and in thousands if as many are whole thousands. `max_decimals` bounds the decimals
+    that a question asks for.
     """
 
     ask_zero: bool = False

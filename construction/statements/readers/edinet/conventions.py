@@ -1,7 +1,7 @@
 """How Japanese companies name their fiscal years: by fiscal term, as their reports are titled.
 
 EDINET's descriptions name no calendar year ("第93期(2015/04/01－2016/03/31)"). Whether a company
-calls that year 2015年度 or 2016年3月期 is not in them, so that only a calendar year has a known name.
+calls that year 2015年度 or 2016年3月期 is not in them, so that only a calendar year has a name.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import polars as pl
 
 from construction.statements.model import CONVENTIONS
-from construction.statements.periods.config import YearLabel
 from construction.statements.periods.conventions import DaysKnown, NamingEvidence
 from construction.statements.readers.edinet.filings import Filing
 from construction.statements.readers.edinet.periods import Kind, report_of
@@ -35,7 +34,7 @@ def conventions_of(companies: pl.DataFrame, filings: Sequence[Filing]) -> pl.Dat
         rows.append(
             {
                 "company_id": company_id,
-                "named_by": YearLabel.END if is_calendar else None,
+                "named_by": None,
                 "evidence": NamingEvidence.CALENDAR if is_calendar else None,
                 "agreeing": len(steady[1]) if steady else 0,
                 "disagreeing": 0 if steady else sum(map(len, by_offset.values())),

@@ -55,19 +55,19 @@ def conventions_of(
         .join(_days(closings), on="company_id", how="left")
         .with_columns(calendar=(pl.col("year_end") == _DECEMBER).fill_null(value=False))
     )
-    unanimous = pl.col("ends").is_null() | pl.col("starts").is_null()
-    by_end = pl.when(pl.col("ends").is_not_null()).then(pl.lit(str(YearLabel.END)))
-    label = pl.when(unanimous).then(by_end.otherwise(pl.lit(str(YearLabel.START))))
-    label = (
-        pl.when(pl.col("ends").is_null() & pl.col("starts").is_null()).then(None).otherwise(label)
-    )
+    ends, starts = pl.col("ends").fill_null(0), pl.col("starts").fill_null(0)
     columns = {
-        "named_by": pl.when("calendar").then(pl.lit(str(YearLabel.END))).otherwise(label),
+        "named_by": pl.when("calendar")
+        .then(None)
+        .when((ends > 0) & (starts == 0))
+        .then(pl.lit(str(YearLabel.END)))
+        .when((starts > 0) & (ends == 0))
+        .then(pl.lit(str(YearLabel.START))),
         "evidence": pl.when("calendar")
         .then(pl.lit(str(NamingEvidence.CALENDAR)))
         .otherwise("kind"),
-        "agreeing": pl.max_horizontal("ends", "starts").fill_null(0),
-        "disagreeing": pl.min_horizontal("ends", "starts").fill_null(0),
+        "agreeing": pl.max_horizontal(ends, starts),
+        "disagreeing": pl.min_horizontal(ends, starts),
         "term_offset": pl.lit(None, pl.Int64),
     }
     finished = table.with_columns(**columns).select(list(CONVENTIONS.columns))
@@ -166,7 +166,7 @@ def _by_words(texts: pl.DataFrame) -> pl.DataFrame:
 
 def _names(named: pl.DataFrame) -> pl.DataFrame:
     """Per company the kind of evidence that counts, how many statements name its years by their
-    end (`ends`) and by their start, null for none, and an example of the more frequent name."""
+    end (`ends`) and by their start, and an example of the more frequent name."""
     last = pl.col("last_month")
     month = (last % 12 + 1).cast(pl.String).str.zfill(2)
     shown = pl.format(
@@ -178,15 +178,11 @@ def _names(named: pl.DataFrame) -> pl.DataFrame:
     often = best.with_columns(n=pl.len().over("company_id", "by_end")).sort(
         "company_id", "n", "document", "shown", descending=[False, True, True, True]
     )
-    return (
-        often.group_by("company_id", maintain_order=True)
-        .agg(
-            pl.col("kind").first(),
-            ends=pl.col("by_end").sum().cast(pl.Int64),
-            starts=(~pl.col("by_end")).sum().cast(pl.Int64),
-            example=pl.col("shown").first(),
-        )
-        .with_columns(pl.col("ends", "starts").replace(0, None))
+    return often.group_by("company_id", maintain_order=True).agg(
+        pl.col("kind").first(),
+        ends=pl.col("by_end").sum().cast(pl.Int64),
+        starts=(~pl.col("by_end")).sum().cast(pl.Int64),
+        example=pl.col("shown").first(),
     )
 
 
