@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -172,8 +173,8 @@ def write_statements(out: Path, statements: Statements) -> None:
 
 def read_statements(folder: Path) -> Statements:
     """The tables of `folder`, without ledger rows. Raises InputError as `read_tables`."""
-    frames = read_tables(folder, TABLES)
-    return Statements(**frames)
+    tables: Mapping[str, Any] = read_tables(folder, TABLES)
+    return Statements(**tables)
 
 
 def read_tables(folder: Path, tables: Sequence[Table]) -> dict[str, pl.DataFrame]:

@@ -114,7 +114,12 @@ def test_a_calendar_period_needs_no_day(part: str) -> None:
         if part == "FY"
         else (3, date(2009, 4, 1), date(2009, 6, 30))
     )
-    point = {"period_start": start, "fiscal_year": 2009, "fiscal_period": part, "months": months}
+    point: dict[str, Any] = {
+        "period_start": start,
+        "fiscal_year": 2009,
+        "fiscal_period": part,
+        "months": months,
+    }
     text = question_text(end, {"days": "rounded", "evidence": "calendar"}, **point)
     assert "fiscal year 2009," in text
     assert "ended" not in text

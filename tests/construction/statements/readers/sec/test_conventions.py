@@ -13,7 +13,7 @@ from construction.statements.model import Statements
 from construction.statements.readers.sec.read import read_sec
 from tests.construction.statements.readers.sec.written import DataSet, Row
 
-JANUARY: Row = {
+JANUARY = {
     "form": "10-K", "fye": "0131", "period": "20100131", "fp": "FY", "filed": "20100401",
     "instance": "acme-20100131.xml",
 }  # fmt: skip
