@@ -23,7 +23,7 @@ from data.text.dates import MONTHS
 _MOST_SHARED = 0.5  # of the words of both labels, so that the filer's wording is another one
 _LEAST_WORDS = 2  # "Services" alone says nothing without its heading
 _LEAST_NAME = 4  # letters of a word by which companies are alike
-_UNLIKE = re.compile(r"[\"“”:;/*]|\b(?:see|note|page|less|deduct)\b|\d{2}", re.I)
+_UNLIKE = re.compile(r"[\"“”:;/*]|\b(?:see|note|page|less|deduct|beginning)\b|\d{2}", re.I)
 _LETTERS = re.compile(r"[^\W_]+")
 # Months from the beginning of the fiscal year to the end of each of its parts.
 _ELAPSED = {"Q1": 3, "Q2": 6, "H1": 6, "Q3": 9, "9M": 9, "Q4": 12, "H2": 12}

@@ -111,8 +111,8 @@ def _by_focus(dated: pl.DataFrame) -> pl.DataFrame:
         (last // 12 - said).is_between(0, 1),
         closes_year | ~is_year.fill_null(value=False),
     )
-    breaks = said_by_rule = pl.col("said") != last.map_elements(sec_year, return_dtype=pl.Int64)
-    breakers = pl.col("company_id").filter(said_by_rule).n_unique().over("source")
+    breaks = pl.col("said") != last.map_elements(sec_year, return_dtype=pl.Int64)
+    breakers = pl.col("company_id").filter(breaks).n_unique().over("source")
     counted = named.filter(breaks | (breakers >= _RULE_BREAKERS))
     return counted.select(
         "company_id", pl.lit(str(NamingEvidence.FY)).alias("kind"), document="adsh",
