@@ -8,7 +8,7 @@ right) are not printed and are taken from its accuracy. EnterpriseClawBench: the
 from its text and visual scores. Where the printed figures are from stands in
 `published_figures.toml`.
 
-    python -m benchmarks.published_figures   writes benchmarks/results/published_figures.md and .json
+    python -m benchmarks.published_figures      writes benchmarks/results/published_figures.md
 """
 
 from __future__ import annotations
@@ -164,7 +164,8 @@ def main() -> None:
     ]
     pairs = [[str(value) for value in row.values()] for row in content["fin_retrieval"]]
     text = ["## DataClawBench, per cent\n", _data_claw_rows(content["data_claw_bench"])]
-    text += ["## EnterpriseClawBench, Table 2\n", table(["model", "computed", "printed"], enterprise)]
+    head = ["model", "computed", "printed"]
+    text += ["## EnterpriseClawBench, Table 2\n", table(head, enterprise)]
     text += ["## FinRetrieval\n", table(list(content["fin_retrieval"][0]), pairs)]
     if CLAW_MATRIX.is_file():
         claw, part, printed = claw_eval_live(), slices(), PRINTED["claw_eval_live"]["slices"]

@@ -44,6 +44,19 @@ def verdicts(block: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def readings(block: dict[str, Any]) -> dict[str, Any]:
+    """Passages show all of a demand, but for one with a number that does not stand in them."""
+    return {
+        "demands": [
+            {
+                "part": demand["part"],
+                "shows": "all" if _stands(demand["demand"], str(demand["passages"])) else "nothing",
+            }
+            for demand in block["demands"]
+        ]
+    }
+
+
 def _stands(criterion: str, known: str) -> bool:
     return all(number in known for number in re.findall(r"\d[\d,]*", criterion))
 
@@ -57,7 +70,10 @@ class _Handler(BaseHTTPRequestHandler):
         text = said if isinstance(said, str) else said[0]["text"]
         block = material(text)
         self.requests.append(block)
-        message = {"role": "assistant", "content": json.dumps(verdicts(block))}
+        message = {
+            "role": "assistant",
+            "content": json.dumps(readings(block) if "demands" in block else verdicts(block)),
+        }
         reply = {
             "model": "rules-of-the-test",
             "choices": [{"index": 0, "finish_reason": "stop", "message": message}],

@@ -96,7 +96,7 @@ def test_open_parts_are_scored_and_what_was_not_delivered_is_worth_nothing(
     with judging() as (url, requests):
         said = judged(attempts, snapshot, url)
     assert "2 attempts judged, 1 with nothing delivered" in said
-    assert len(requests) == 2
+    assert len(requests) == 4  # both readings of each
     scores = pl.read_parquet(attempts / "scores" / "scores.parquet").sort("task_id")
     assert scores["overall"].to_list() == [1.0, 0.5, 0.0]
     assert scores["passed"].to_list() == [True, False, False]
@@ -135,7 +135,7 @@ def test_the_judge_cannot_read_what_the_build_keeps_private(
         monkeypatch.setattr("flows.evaluate.closed_off._covers", lambda hidden: [])
         with pytest.raises(ClosedOffStopped, match=r"private can be read where models run"):
             judged(attempts, snapshot, url)
-    assert len(requests) == 2  # those of the first run
+    assert len(requests) == 4  # those of the first run
 
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
