@@ -33,14 +33,14 @@ from construction.judging.model.attempt_case import (
 )
 from construction.judging.model.attempts import judge_attempts
 from construction.judging.rendering import pages_of
-from construction.judging.review import ReviewItem, Topic
+from construction.judging.review import LONGEST_ITEM, ReviewItem, Topic
 from data.attempts import AttemptRecord, outputs_folder, read_attempts
 from data.contracts.attempt import Attempt, Score, ScorePart
 from data.randomness import Key, keyed_order
 from data.releases.tasks import ReleasedTask, ReleasedTasks
 
 _MOST_FILES = 20
-_SHOWN_CHARS = 1_200  # of what was delivered, in a packet for people
+_TASK_CHARS = 2_000  # of the task, in a packet for people
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,11 +214,10 @@ def _items(case: AttemptCase, result: Judged[Verdicts], judge: str) -> Iterator[
     shown = "\n\n".join([case.answer or "", *files])
     for part, criterion in case.criteria.items():
         seen = result.value[part] if result.value is not None else PartVerdict(None)
-        text = f"{criterion}\n\n{case.task[:400]}\n\n{shown[:_SHOWN_CHARS]}"
         yield ReviewItem(
             item_id=f"{case.attempt_id}:{part}",
             topic=Topic.CRITERION,
-            text=text[:2_000],
+            text=f"{criterion}\n\n{case.task[:_TASK_CHARS]}\n\n{shown}"[:LONGEST_ITEM],
             answers={judge: str(seen.verdict or "")},
         )
 
