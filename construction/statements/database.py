@@ -18,8 +18,10 @@ from construction.statements.periods.derive import derived_points
 from construction.statements.periods.fill import with_periods
 from construction.statements.questions.wording import has_foreign_letters
 from construction.statements.readers.edinet.read import read_edinet
-from construction.statements.readers.edinet.source import CODE_LIST
+from construction.statements.readers.edinet.source import CODE_LIST, find_files
+from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.sec.read import read_sec
+from construction.statements.readers.sec.source import find_tables
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
 from data.contracts import Outcome
@@ -41,6 +43,13 @@ class Sources:
     edinet: Sequence[Path]
     tickers: Path | None = None
     categories: Path | None = None
+
+    def require(self, sec: SecConfig) -> None:
+        """Raise InputError for paths without statements."""
+        if self.sec:
+            find_tables(self.sec, sec)
+        if self.edinet:
+            find_files(self.edinet)
 
     def digests(self) -> Mapping[str, str]:
         """SHA-256 of every file, under names that reveal its position only."""
