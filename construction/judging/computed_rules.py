@@ -33,7 +33,7 @@ _REQUEST_TERMS, _TERMS = 80, 300
 _KEPT = 0.3  # of the terms of an input that is changed
 _KEPT_WITHOUT_COLUMNS = 0.1  # where columns go
 _ALL_BUT = frozenset(("only", "but", "except", "apart", "other"))
-_FLOOR, _ANSWER_FLOOR = 5, 3  # words; a stub has fewer
+_FLOOR = 5  # words; a stub has fewer
 _FLOORS = {"eml": 6, "ics": 4}  # with the people and the times in them
 _FEW, _MANY, _VERY_MANY = 3, 20, 100  # terms: with few of them a text need not use any
 _RUN = re.compile(rf"\b(?:first|last|top|bottom)\s(\d+|{alternatives(NUMBER_WORDS)})\b")
@@ -217,7 +217,7 @@ def _rows_left(request: str, rows: int, *, removes: bool) -> tuple[int, int | No
         number = _RUN.search(request)
         gone = (number and (read_integer(number[1]) or NUMBER_WORDS.get(number[1]))) or 1
         return (1, rows - gone) if of_rows and rows > gone else (0, None)
-    if changes(request, "adds") and changes(request, "rows") and not changes(request, "columns"):
+    if changes(request, "adds_rows") and not changes(request, "columns"):
         return rows + 1, None
     return rows, None
 
@@ -229,9 +229,14 @@ def _of_types(task: _Task, paths: Sequence[str]) -> Iterator[Rule]:
         if kind is None or not _has_text(kind):
             continue
         same = [path for path in paths if extension_of(path) in kind.extensions]
+        moved = [path for path in same if path in task.moved and path in task.inputs]
+        if moved:
+            text = f"The .{kind.name} output says what is said in: {', '.join(moved)}."
+            keys = sorted({task.inputs[path].key for path in moved})
+            yield _rule(f"same.{kind.name}", kind.extensions, text, keys=keys)
+            continue
         keys = sorted({task.inputs[path].key for path in same if path in task.inputs})
         by_look = changes(task.request, "looks") and not set(same).isdisjoint(task.edited)
-        by_look = by_look or not set(same).isdisjoint(task.moved)
         if keys and not by_look:
             text = f"No .{kind.name} file says just what an input says."
             yield _rule(f"changed.{kind.name}", kind.extensions, text, keys=keys)
@@ -247,7 +252,8 @@ def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
     translates = changes(task.request, "translates")
     terms = _subject(task.request, readable, is_answer=is_answer)
     if kind.name in _NO_PROSE or translates or not has_all or len(terms) < _FEW:
-        least = _ANSWER_FLOOR if is_answer else _FLOORS.get(kind.name, _FLOOR)
+        is_brief = kind.name in _PROSE and (is_answer or _is_choice(task.request))
+        least = 1 if is_brief else _FLOORS.get(kind.name, _FLOOR)
         if translates and has_all and len(readable) == 1:
             least = max(least, round(readable[0].words * _TRANSLATED))
         text = f"Every .{kind.name} file has at least {least} words."
@@ -263,6 +269,11 @@ def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
         files=item.count,
         figures=is_answer,
     )
+
+
+def _is_choice(request: str) -> bool:
+    """Is the answer one of the words that the request gives: "write yes or no"?"""
+    return changes(request, "either") or changes(request, "choice")
 
 
 def _least(terms: Sequence[str], *, is_short: bool, is_table: bool) -> int:

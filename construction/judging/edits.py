@@ -34,10 +34,12 @@ _PLAIN = frozenset(_TABLE["plain"]) | frozenset(_OBJECTS)
 _STOP = r"(?:to|into|as|in|from|with|using|by|so|and|of|that|which)\b"
 _NOUN = rf"(?:{'|'.join(sorted({*_OBJECTS, *_TABLE['holders']}, reverse=True))})s?\b"
 _MOVED = re.compile(
-    r"(?:^|[,;:.] |\b(?:and|then|to|please|you) )"
-    r"(?:(?P<verb>rename|move|relocate|copy|convert)|change the (?:file )?name of) "
-    rf"(?P<object>(?!(?:an?|all|every|each|any|new)\b)(?:(?!{_STOP})[\w'.-]+ ){{0,6}}{_NOUN})"
+    r"(?:^|[,;:.] |\b(?:and|then|to|please|you) )(?:"
+    r"(?:(?P<verb>rename|move|relocate|copy|duplicate|convert)|change the (?:file )?name of) "
+    rf"(?P<object>(?!(?:an?|each|any|new)\b)(?:(?!{_STOP})(?:and |[\w'.-]+,? )){{0,6}}{_NOUN})"
+    r"|change (?P<named>(?:the|this|that|my) (?:[\w.-]+ ){1,3}?)(?:file )?name (?:to|into)\b)"
 )
+_ALL = re.compile(r"(?:all|every|both)\b")
 _CHANGED = re.compile(
     r"\b(?:in|of|from|to|on) (?P<object>(?:the|this|that|my|our|his|her|their) "
     rf"(?:(?!{_STOP})[\w'.-]+ ){{0,4}}(?:{'|'.join(sorted(_OBJECTS, reverse=True))})s?\b)"
@@ -109,7 +111,7 @@ def moved_inputs(request: str, given: Sequence[str]) -> tuple[str, ...]:
     for verb, phrase in _moved_phrases(request):
         matched = dict.fromkeys(path for _, path in files_in(phrase, given))
         matched = matched or dict.fromkeys(_described(phrase, given))
-        if verb != "convert" and len(matched) == 1:
+        if verb != "convert" and (len(matched) == 1 or _ALL.match(phrase)):
             moved.update(matched)
     return tuple(moved)
 
@@ -139,8 +141,8 @@ def _moved_phrases(request: str) -> Iterator[tuple[str, str]]:
         text = " ".join(sentence.text.lower().split())
         for match in _MOVED.finditer(text):
             is_made = match["verb"] == "convert" and _SAVED.search(text, 0, match.start())
-            if not is_made and not is_negated(text, match.start("object")):
-                yield (match["verb"] or "rename"), match["object"]
+            if not is_made and not is_negated(text, match.start()):
+                yield (match["verb"] or "rename"), (match["object"] or match["named"]).strip()
 
 
 def _changed_phrases(request: str) -> Iterator[str]:

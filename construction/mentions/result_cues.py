@@ -138,7 +138,10 @@ def is_said_to_exist(before: str, after: str) -> bool:
     return _EXISTS_AFTER.match(after) is not None or _EXISTS_BEFORE.search(before) is not None
 
 
-_KEPT_THERE = re.compile(r"[有已][^。；\n]{0,40}[存放保]+[存放]?[在于]\s{0,3}$")
+_KEPT_THERE = re.compile(
+    r"(?:(?:有|已|我们?(?![要想需]))[^。；\n]{0,40}(?:[存放保]+[存放]?[在于]|(?:整理|放|存|上传|复制|拷)到了)"
+    r"|(?<!果)(?<!出)(?<!件)[都全均]在|位于)\s{0,3}$"
+)
 _THEN_GIVEN = re.compile(
     r"(?i)\s?(?:is|are|was|were) (?:included|attached|provided|given|available|supplied|enclosed)\b"
 )

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.judging.deliverables import expected_deliverables, with_messages
+from construction.judging.deliverables import expected_deliverables
+from construction.judging.messages import with_messages
 from data.contracts import AgentAct, Deliverable
 
 
