@@ -62,11 +62,16 @@ def computed_rules(case: Case, deliverables: Sequence[Deliverable]) -> tuple[Rul
         deliverables,
         case.inputs,
         named_inputs(case.request, paths),
-        changed_inputs(case.request, paths, outputs),
+        _delivered(changed_inputs(case.request, paths, outputs), deliverables),
         moved_inputs(case.request, paths),
     )
     rules = [*_of_lengths(task), *_of_names(task), *_of_edits(task), *_of_types(task, paths)]
     return tuple({rule.rule_id: rule for rule in rules}.values())
+
+
+def _delivered(paths: Sequence[str], deliverables: Sequence[Deliverable]) -> tuple[str, ...]:
+    names = {tail(name) for item in deliverables for name in item.name_hints}
+    return tuple(path for path in paths if tail(path) in names)
 
 
 def _rule(rule_id: str, extensions: Sequence[str], text: str, **params: object) -> Rule:

@@ -90,6 +90,18 @@ _EACH_FOLDER = re.compile(
 )
 # "student_name.eml": what the file is to be called is still to be found out.
 _STANDS_FOR_NAME = re.compile(r"(?i)[a-z]{2,12}[_-](?:name|id)\.\w{1,5}|name\.(?:eml|ics|docx|pdf)")
+_SAVED_IN = re.compile(
+    r"(?i)\b(?:save|store|put|place|keep)s?d?"
+    r"(?: (?:it|them|this|these|both|all|the|excel|pdf|word|csv|image|docx|xlsx|results?|files?))*"
+    r" (?:in|into|to|under|inside)(?: (?:an?|the|new|two|three|separate))*"
+    r"(?: (?:sub)?(?:folders?|director(?:y|ies))(?: (?:named|called))?"
+    r" (?P<names>['\"`]?[\w-]+['\"`]?(?:(?:,| and) ['\"`]?[\w-]+['\"`]?)*)"
+    r"|(?! (?:each|every|same|your|my|their|output|outputs|its)\b) (?P<name>[\w-]+)"
+    r" (?:folder|directory)\b)"
+)
+_NO_FOLDER = frozenset(
+    ("for", "of", "with", "that", "which", "as", "using", "in", "to", "on", "if")
+)
 _LOOK_BACK = 80  # characters
 _MOST = 20  # names kept as hints
 
@@ -141,6 +153,23 @@ def expected_deliverables(
             for kind in sorted(produced)
         )
     return (Deliverable(file_type="md", name_hints=(ANSWER,)),)
+
+
+def folders_of(request: str, names: Sequence[str]) -> dict[str, str]:
+    """The folder into which the request has each of these files saved, if it names one for it.
+
+    One folder takes all the files, of several each takes one, in the order of the request.
+    """
+    match = _SAVED_IN.search(request)
+    if match is None:
+        return {}
+    folders = [
+        word.strip("'\"`") for word in re.split(r", | and ", match["names"] or match["name"])
+    ]
+    written = sorted((name for name in names if name in request), key=request.find)
+    if _NO_FOLDER.intersection(folders) or len(folders) not in (1, len(written)):
+        return {}
+    return dict(zip(written, folders * (len(written) if len(folders) == 1 else 1), strict=True))
 
 
 def _is_repeated(request: str, name: str) -> bool:
