@@ -18,7 +18,8 @@ from construction.judging.deliverables import ANSWER
 from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.inputs import named_inputs, terms_of
 from construction.judging.lexicon import table
-from construction.judging.request_bounds import Length, changes, fixed, lengths
+from construction.judging.reference import is_in_order
+from construction.judging.request_bounds import Length, changes, fixed, is_choice, lengths
 from construction.mentions.extensions import tail
 from data.contracts import Deliverable, Rule
 from data.text.lexicon import alternatives
@@ -240,7 +241,8 @@ def _of_types(task: _Task, paths: Sequence[str]) -> Iterator[Rule]:
             keys = sorted({task.inputs[path].key for path in moved})
             yield _rule(f"same.{kind.name}", kind.extensions, text, keys=keys)
             continue
-        keys = sorted({task.inputs[path].key for path in same if path in task.inputs})
+        known = [task.inputs[path] for path in same if path in task.inputs]
+        keys = sorted({item.key for item in known if not is_in_order(task.request, item.tables)})
         by_look = changes(task.request, "looks") and not set(same).isdisjoint(task.edited)
         if keys and not by_look:
             text = f"No .{kind.name} file says just what an input says."
@@ -257,11 +259,11 @@ def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
     translates = changes(task.request, "translates")
     terms = _subject(task.request, readable, is_answer=is_answer)
     if kind.name in _NO_PROSE or translates or not has_all or len(terms) < _FEW:
-        is_brief = kind.name in _PROSE and (is_answer or _is_choice(task.request))
+        is_brief = kind.name in _PROSE and (is_answer or is_choice(task.request))
         least = 1 if is_brief else _FLOORS.get(kind.name, _FLOOR)
         if translates and has_all and len(readable) == 1:
             least = max(least, round(readable[0].words * _TRANSLATED))
-        text = f"Every .{kind.name} file has at least {least} words."
+        text = f"Every .{kind.name} file has at least {least} word{'s' * (least > 1)}."
         return _rule(f"length.{kind.name}", kind.extensions, text, unit="words", min=least)
     least = _least(terms, is_short=is_short, is_table=kind.name in _WITH_TABLES)
     text = f"The .{kind.name} output uses words of the request or of the inputs."
@@ -274,11 +276,6 @@ def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
         files=item.count,
         figures=is_answer,
     )
-
-
-def _is_choice(request: str) -> bool:
-    """Is the answer one of the words that the request gives: "write yes or no"?"""
-    return changes(request, "either") or changes(request, "choice")
 
 
 def _least(terms: Sequence[str], *, is_short: bool, is_table: bool) -> int:

@@ -75,6 +75,7 @@ def _input(seen: Seen) -> InputFile:
                 if 0 < blank < table.rows
             },
             repeats=table.repeats,
+            cells=table.cells,
         )
         for table in seen.tables
     )
