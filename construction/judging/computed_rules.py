@@ -255,11 +255,11 @@ def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
     is_answer = item.name_hints == (ANSWER,)
     readable = [task.inputs[path] for path in task.given if path in task.inputs]
     has_all = all(path in task.inputs and task.inputs[path].words for path in task.given)
-    is_short = is_answer or kind.name in _SHORT or kind.kind == "code"
+    is_brief = kind.name in _PROSE and (is_answer or is_choice(task.request))
+    is_short = is_brief or kind.name in _SHORT or kind.kind == "code"
     translates = changes(task.request, "translates")
-    terms = _subject(task.request, readable, is_answer=is_answer)
+    terms = _subject(task.request, readable, is_brief=is_brief)
     if kind.name in _NO_PROSE or translates or not has_all or len(terms) < _FEW:
-        is_brief = kind.name in _PROSE and (is_answer or is_choice(task.request))
         least = 1 if is_brief else _FLOORS.get(kind.name, _FLOOR)
         if translates and has_all and len(readable) == 1:
             least = max(least, round(readable[0].words * _TRANSLATED))
@@ -289,10 +289,10 @@ def _least(terms: Sequence[str], *, is_short: bool, is_table: bool) -> int:
     return 2 * least if 2 * pairs > len(terms) else least
 
 
-def _subject(request: str, inputs: Sequence[InputFile], *, is_answer: bool) -> list[str]:
+def _subject(request: str, inputs: Sequence[InputFile], *, is_brief: bool) -> list[str]:
     """The telling words of the request, then those of the inputs in turn."""
     terms = dict.fromkeys(terms_of(word_form(request), _REQUEST_TERMS))
-    if is_answer and changes(request, "either"):
+    if is_brief and is_choice(request):
         terms.update(dict.fromkeys(table("grading")["terms"]["answers"]))
     share = _TERMS // max(1, len(inputs))
     for known in inputs:

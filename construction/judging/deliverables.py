@@ -59,7 +59,7 @@ _ZH = {
 _MADE_EN = re.compile(
     r"\b(?:make|create|build|write|draft|generate|produce|prepare|compile|put|design|compose"
     r"|develop|give|send|export|save|convert|turn|output|format|render|need|want|like|return"
-    r"|provide|summari[sz]e|deliver|publish|add|polish)\b"
+    r"|provide|summari[sz]e|deliver|publish|add|polish|split|divide)\b"
 )
 _MADE_ZH = re.compile(
     "做|写|生成|制作|导出|输出|整理|转|保存|汇总|画|绘|起草|拟|出|给我|准备|创建|设计|返回|提供|存|要|用"

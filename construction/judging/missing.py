@@ -47,7 +47,7 @@ def missing_in_preflight(signals: Signals, reason: str) -> tuple[MissingInput, .
         said = (*conversation.day_unknown, *conversation.asker_unknown)
         return _named(MissingKind.CONVERSATION, said)
     systems = conversation.systems_missing if reason == PreflightReason.NEEDS_LIVE_SYSTEM else ()
-    kinds = _PREFLIGHT.get(reason, ())
+    kinds = () if systems else _PREFLIGHT.get(reason, ())
     return _named(MissingKind.SYSTEM, systems) + tuple(
         item
         for position, said in enumerate(conversation.said)

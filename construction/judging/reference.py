@@ -19,11 +19,18 @@ from construction.judging.lexicon import table
 
 _MOST = 3  # of a kind, for each table
 _WHOLE_TABLE, _WHOLE_TEXT = 600, 320  # characters of a table and a text that are quoted whole
+_WORDLESS = 8  # letters and digits
 _SHORT_REQUEST = 400  # characters
 _NARROW = 4  # columns of a table whose only figures need no name
 _TWICE = re.compile(r"(?<!\S)(\S.{0,80}?) \1(?!\S)")
 _SORTS = re.compile(
     r"(?i)\b(?:sort|order|arrange|rank|reorder)\w*\b[^.;]*|[^。；]*(?:排序|排列|升序|降序)[^。；]*"
+)
+_FALLS = re.compile(
+    r"(?i)\bdesc|high(?:est)? (?:to|first)|large\w* (?:to|first)|newest first|降序|从[高大]"
+)
+_RISES = re.compile(
+    r"(?i)\basc|low(?:est)? (?:to|first)|small\w* (?:to|first)|oldest first|alphabet|升序|从[低小]"
 )
 _NO_FIGURES = re.compile(
     r"(?i)phone|tel\b|mobile|\bid\b|_id\b|year|date|zip|code|电话|手机|编号|年"
@@ -44,7 +51,8 @@ def of_text(text: str, path: str, words: Words) -> Iterator[str]:
         names = set(re.split(r"[/.]", path))
         plain = " ".join(dropwhile(names.__contains__, plain.split()))
     kind = type_of(path)
-    if kind is not None and kind.kind != "image" and 0 < len(plain) <= _WHOLE_TEXT:
+    says_something = sum(map(str.isalnum, plain)) > _WORDLESS
+    if kind is not None and kind.kind != "image" and says_something and len(plain) <= _WHOLE_TEXT:
         yield words["reference_text"].format(file=path, text=plain)
 
 
@@ -69,19 +77,22 @@ def is_in_order(request: str, sheets: Sequence[InputTable]) -> bool:
     for sheet in sheets if match is not None else ():
         clause = "" if match is None else match.group()
         named = {sheet.columns[number] for number in named_columns(sheet, clause)}
-        if not (named or set(sheet.columns)).isdisjoint(_sorted_columns(sheet)):
+        if not (named or set(sheet.columns)).isdisjoint(_sorted_columns(sheet, clause)):
             return True
     return False
 
 
-def _sorted_columns(sheet: InputTable) -> Iterator[str]:
-    """The columns by which the rows stand in order already, either way."""
+def _sorted_columns(sheet: InputTable, clause: str) -> Iterator[str]:
+    """The columns by which the rows stand in the order of a clause already, else in any."""
+    falls, rises = _FALLS.search(clause) is not None, _RISES.search(clause) is not None
     for number, name in enumerate(sheet.columns):
         cells = [row[number] for row in sheet.cells]
         values = numbers(cells)
         keys: Sequence[float | str] = values if len(values) == len(cells) else cells
-        ordered = sorted(keys)  # type: ignore[type-var]
-        if len(cells) > 1 and list(keys) in (ordered, ordered[::-1]):
+        up = sorted(keys)  # type: ignore[type-var]
+        down = sorted(keys, reverse=True)  # type: ignore[type-var]
+        is_up, is_down = list(keys) == up and not falls, list(keys) == down and not rises
+        if len(cells) > 1 and (is_up or is_down):
             yield name
 
 

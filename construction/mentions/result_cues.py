@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from construction.mentions.extensions import extension
 from construction.mentions.words import FILE
 
 _NOUN = (
@@ -105,12 +106,21 @@ _MAKES_TYPE = {
 }
 
 
-def may_be_result(before: str, after: str, kind: str, *, is_new: bool) -> bool:
+_MADE = (
+    r"(?i)\b(?:write|draft|compose|prepare|make|create) (?:an?|one) (?:[\w-]+ ){{0,3}}{stem}\b"
+    r"[^.;\n]* (?:in|as)\W*$"
+)
+
+
+def may_be_result(before: str, after: str, name: str, *, is_new: bool) -> bool:
     """True if the words before or after a name (60 characters or so) speak of a result.
 
-    `kind` is the name's extension: "a PDF of the letter" makes `letter.pdf`. `is_new`: the name has
-    an indefinite article.
+    "A PDF of the letter" makes `letter.pdf`, and "write a note in" makes `note.md`. `is_new`: the
+    name has an indefinite article.
     """
+    kind, stem = extension(name), name.rpartition(".")[0]
+    if stem.isalpha() and re.search(_MADE.format(stem=stem), before):
+        return True
     if _AFTER.match(after) or (_ATTACHED.match(after) and _SENT.search(before)):
         return True
     pattern = _MAKES_TYPE.get(kind)
