@@ -86,7 +86,9 @@ _COUNT_ZH = re.compile(
 )
 _EACH_FOLDER = re.compile(
     r"\b(?:in|into|to|under|inside) (?:each|every|their|his or her|the respective)\b[^.;]{0,40}"
-    r"\b(?:folder|director)|每(?:个|位|名)[^。；]{0,12}(?:文件夹|目录)|各自的(?:文件夹|目录)"
+    r"\b(?:folder|director)|\ba (?:separate )?(?:folder|directory) (?:each )?for [a-z]+ and\b"
+    r"|\b(?:folders?|director(?:y|ies)) each\b"
+    r"|每(?:个|位|名)[^。；]{0,12}(?:文件夹|目录)|各自的(?:文件夹|目录)"
 )
 # "student_name.eml": what the file is to be called is still to be found out.
 _STANDS_FOR_NAME = re.compile(r"(?i)[a-z]{2,12}[_-](?:name|id)\.\w{1,5}|name\.(?:eml|ics|docx|pdf)")

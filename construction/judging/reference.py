@@ -75,7 +75,7 @@ def is_in_order(request: str, sheets: Sequence[InputTable]) -> bool:
     """Is a table to be sorted in which the rows stand in that order already?"""
     match = _SORTS.search(request) if len(request) <= _SHORT_REQUEST else None
     for sheet in sheets if match is not None else ():
-        clause = "" if match is None else match.group()
+        clause = "" if match is None else match.group().partition(" by ")[2] or match.group()
         named = {sheet.columns[number] for number in named_columns(sheet, clause)}
         if not (named or set(sheet.columns)).isdisjoint(_sorted_columns(sheet, clause)):
             return True

@@ -45,7 +45,7 @@ def with_released_paths(
     for span in find_file_spans(text) if fixtures or places else ():
         match = (
             _in_outputs(span, places)
-            or _as_outputs(span, fixtures)
+            or _as_outputs(text, span, fixtures)
             or _fixture_at(text, span, fixtures)
         )
         if match is None and tail(span.path) not in made:
@@ -80,15 +80,15 @@ def _in_outputs(span: FileSpan, folders: Sequence[tuple[str, ...]]) -> tuple[int
     return None
 
 
-def _as_outputs(span: FileSpan, fixtures: Sequence[Fixture]) -> tuple[int, str] | None:
-    """(start of the name, `outputs/`) of a folder of results from the root that holds no fixture."""
+def _as_outputs(text: str, span: FileSpan, fixtures: Sequence[Fixture]) -> tuple[int, str] | None:
+    """(start of the name, `outputs/`) of a folder of results from the root, without a fixture."""
     start = span.start + _root_at(span.path)
-    written = span.path[start - span.start :]
-    parts = [part for part in path_parts(written.rstrip("/")) if part]
-    is_results = written[:1] in ("/", "~") and len(parts) > 1 and (parts[-1],) in _RESULTS
-    if not is_results or any(parts[-1] in _names(fixture.path) for fixture in fixtures):
+    parts = [part for part in path_parts(span.path[start - span.start :].rstrip("/")) if part]
+    start -= text[start - 1 : start] == "/"
+    if text[start] not in "/~" or len(parts) < 2 or (parts[-1],) not in _RESULTS:
         return None
-    return start, OUTPUTS
+    holds_inputs = any(parts[-1] in _names(fixture.path) for fixture in fixtures)
+    return None if holds_inputs else (start, OUTPUTS)
 
 
 def _names(path: str) -> list[str]:
