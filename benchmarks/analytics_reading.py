@@ -18,6 +18,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from construction.analytics.answers import YES_NO
 from construction.analytics.released import (
     ReleasedEnvironment,
     ReleasedTask,
@@ -91,7 +92,11 @@ def write_computing(release: ReleasedTasks, drawn: Sequence[ReleasedTask], out: 
 
 def gold_of(task: ReleasedTask) -> str:
     """The gold as the guidelines ask for it."""
-    return answer_text([a.part for a in task.answers], [a.value for a in task.answers])
+    said = dict(zip(YES_NO["en"], YES_NO[task.language], strict=True))
+    return answer_text(
+        [a.part for a in task.answers],
+        [said[a.value] if a.type == "boolean" else a.value for a in task.answers],
+    )
 
 
 def _write(

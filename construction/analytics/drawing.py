@@ -20,7 +20,7 @@ from data.errors import ConfigError
 from data.text.lexicon import load_table
 
 _SHARED = re.compile(r"\{w\.([a-z_]+)\}")
-QUANTILES = (0.35, 0.5, 0.65, 0.8)
+QUANTILES = (0.7, 0.8, 0.9)
 RANKS = ("nth", "few")  # slots of ranks
 
 
