@@ -12,6 +12,7 @@ from anonymization.language_gate import GATE as LANGUAGE
 from anonymization.leaks.gate import GATE as LEAKS
 from anonymization.tables.gates.fidelity import GATE as FIDELITY
 from anonymization.tables.gates.re_identification import GATE as RE_IDENTIFICATION
+from construction.analytics.fairness import FAIR
 from construction.grading.gate import GATE as GRADER
 from construction.grading.sandbox_gate import GATE as SANDBOX
 from construction.judging.self_containment import GATE as SELF_CONTAINMENT
@@ -31,7 +32,8 @@ SESSION_GATES = (
     LEAKS,
 )
 TABLE_GATES = (FIDELITY, RE_IDENTIFICATION)
+ANALYTIC_GATES = (FAIR,)
 WORKFLOW_GATES = (SCREEN, PILOT)
 POOL_GATES = (GRADER, INFORMATIVE, SANDBOX)  # for the candidates of all lanes
-GATES = (*SESSION_GATES, *TABLE_GATES, *WORKFLOW_GATES, *POOL_GATES)
+GATES = (*SESSION_GATES, *TABLE_GATES, *ANALYTIC_GATES, *WORKFLOW_GATES, *POOL_GATES)
 GATE_ORDER = tuple(gate.name for gate in SESSION_GATES)

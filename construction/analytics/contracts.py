@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from construction.analytics.steps import StepOf, TypedStep
-from data.contracts import Answer, Milestone
+from data.contracts import Answer, GateReason, Milestone
 from data.contracts.candidate import Contract
 
 STAGE = "analytics"
@@ -28,23 +28,23 @@ class Category(StrEnum):
     RISK_ASSESSMENT = "risk_assessment"
 
 
-class AnalyticsReason(StrEnum):
+class AnalyticsReason(GateReason):
     """Why a candidate is no task; renaming one is a breaking change."""
 
-    NOT_UNIQUE = "answer.not_unique"
-    KNIFE_EDGE = "answer.knife_edge"
-    MISSING_DATA = "answer.missing_data"
-    SINGLE_SOURCE = "steps.single_source"
-    UNNEEDED = "steps.unneeded"
-    DISAGREE = "steps.executors_disagree"
-    STEPS_RANGE = "steps.out_of_range"
-    IN_PROMPT = "answer.in_prompt"
-    WORLD_KNOWLEDGE = "answer.world_knowledge"
-    MISMATCH = "guidelines.mismatch"
-    LEAK = "priors.leak"
-    OTHER_QUESTION = "steps.other_question"
-    INVALID = "steps.invalid"
-    TOO_LITTLE_NOISE = "noise.too_little"
+    NOT_UNIQUE = "answer.not_unique", "Another entity, year, metric or reading fits the words."
+    KNIFE_EDGE = "answer.knife_edge", "A comparison, rank or threshold flips within rounding."
+    MISSING_DATA = "answer.missing_data", "The data do not hold the answer, or too little of it."
+    SINGLE_SOURCE = "steps.single_source", "One file is enough to answer."
+    UNNEEDED = "steps.unneeded", "The answer is the same without a step."
+    DISAGREE = "steps.executors_disagree", "The two executors give different results."
+    STEPS_RANGE = "steps.out_of_range", "The number of steps does not fit the category."
+    IN_PROMPT = "answer.in_prompt", "Question or guidelines give the answer away."
+    WORLD_KNOWLEDGE = "answer.world_knowledge", "Public figures or a guess give the answer."
+    MISMATCH = "guidelines.mismatch", "Guidelines and answer do not fit."
+    LEAK = "priors.leak", "The question names a file, a column or noise."
+    OTHER_QUESTION = "steps.other_question", "The question says what no step does."
+    INVALID = "steps.invalid", "It is no step programme."
+    TOO_LITTLE_NOISE = "noise.too_little", "The quota of tasks with noise would be missed."
 
 
 # The first four are rated by the number of steps, the last three by the label of the template.

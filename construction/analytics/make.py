@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from construction.analytics import steps as s
@@ -34,6 +34,7 @@ from construction.analytics.drawing import (
     word_values,
 )
 from construction.analytics.environment.asked_about import Metric
+from construction.analytics.fairness import FAIR, fairness_of
 from construction.analytics.gates import judge, noise_that_bites
 from construction.analytics.guessing import Guesser
 from construction.analytics.milestones import milestones_of
@@ -41,7 +42,8 @@ from construction.analytics.noise_quota import NoiseQuota
 from construction.analytics.proposals import Proposed
 from construction.analytics.templates import Template, filled
 from data.canonical import digest
-from data.contracts import LedgerRow, Outcome, StageKind, StageTally
+from data.contracts import LedgerRow, Outcome, StageKind, StageTally, Verdict
+from data.ledger import gated_row
 from data.randomness import keyed_generator, keyed_order
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
@@ -58,6 +60,7 @@ class Minted:
     quota: NoiseQuota
     tasks: list[AnalyticTask] = field(default_factory=list)
     ledger: list[LedgerRow] = field(default_factory=list)
+    verdicts: list[tuple[str, Verdict]] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
 
     @property
@@ -84,7 +87,7 @@ class Minted:
             elif (kind := self.quota.missing(task)) is not None:
                 why = f"the quota of tasks with {kind} noise would be missed"
                 judged, task = Judged(draft, AnalyticsReason.TOO_LITTLE_NOISE, why), None
-        self.ledger.append(_row(identity, draft, judged.reason, judged.detail))
+        self._record(identity, judged)
         if task is None:
             return False
         self.guesser.add(task)
@@ -92,21 +95,29 @@ class Minted:
         self.tasks.append(task)
         return True
 
+    def _record(self, identity: str, judged: Judged) -> None:
+        draft = judged.draft
+        verdict = FAIR.judge(fairness_of(judged, judged.reason), AnalyticsRecipe())
+        self.verdicts.append((identity[:_ID], verdict))
+        row = gated_row(
+            STAGE,
+            "candidate",
+            identity[:_ID],
+            None if judged.reason is None else verdict,
+            {"template": draft.template, "detail": judged.detail},
+        )
+        self.ledger.append(replace(row, stratum=f"{draft.category}/{draft.difficulty}"))
+
     def propose(self, proposed: Proposed) -> bool:
         """Judge a proposal; what is none is rejected with its reason."""
         if proposed.draft is None:
-            row = LedgerRow(
-                stage=STAGE,
-                unit="candidate",
-                item_id=proposed.identity[:_ID],
-                outcome=Outcome.REJECTED,
-                reason=str(AnalyticsReason.INVALID),
-                stratum="proposal",
-                evidence={"detail": proposed.why},
-            )
+            identity = proposed.identity[:_ID]
+            verdict = FAIR.judge(fairness_of(None, AnalyticsReason.INVALID), AnalyticsRecipe())
+            row = gated_row(STAGE, "candidate", identity, verdict, {"detail": proposed.why})
             if proposed.identity not in self.seen:
                 self.seen.add(proposed.identity)
-                self.ledger.append(row)
+                self.verdicts.append((identity, verdict))
+                self.ledger.append(replace(row, stratum="proposal"))
             return False
         return self.admit(proposed.draft, ("proposal",), {})
 
@@ -268,16 +279,4 @@ def task_of(
         noise=noise_that_bites(judged, bench),
         files=tuple(sorted({bench.file_of[name] for name in s.tables_of(draft.program)})),
         drawn=dict(drawn),
-    )
-
-
-def _row(identity: str, draft: Draft, reason: AnalyticsReason | None, detail: str) -> LedgerRow:
-    return LedgerRow(
-        stage=STAGE,
-        unit="candidate",
-        item_id=identity[:_ID],
-        outcome=Outcome.KEPT if reason is None else Outcome.REJECTED,
-        reason=None if reason is None else str(reason),
-        stratum=f"{draft.category}/{draft.difficulty}",
-        evidence={"template": draft.template, "detail": detail},
     )

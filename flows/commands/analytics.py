@@ -136,7 +136,7 @@ def _write(
     with replacing_dir(private) as part:
         write_gold(part, minted.tasks)
         write_pool(part, candidates, inputs)
-        write_records(part, StageRecords(minted.ledger, [minted.tally]))
+        write_records(part, StageRecords(minted.ledger, [minted.tally], minted.verdicts))
         _write_reports(part, environment, minted, secret)
 
 

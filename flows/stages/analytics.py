@@ -111,7 +111,7 @@ def _make(work: Work, out: Path) -> None:
     noise = pretty_json(noise_inventory(declaration, environment.inventory))
     write_bytes(out / NOISE, noise, mode=PRIVATE_FILE)
     write_bytes(out / REPORT, pretty_json({"refused": False} | report_of(minted)))
-    write_records(out, StageRecords(minted.ledger, [minted.tally]))
+    write_records(out, StageRecords(minted.ledger, [minted.tally], minted.verdicts))
 
 
 ANALYTICS = Stage(
