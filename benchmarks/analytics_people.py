@@ -8,17 +8,17 @@ that had not seen the code, saw question, guidelines, gold and files; others com
 answers from the files without gold and steps. Their sentences are not published, since they quote
 figures of sources whose terms are unread: `reason` names the class of each, put there afterwards.
 After each draw the templates were mended for what was held against them, and another release was
-built and drawn from: every draw is shown, and each is a reading of its own release by other readers.
-Tasks of templates that were not mended come again in later draws.
+built and drawn from: every draw is shown, and each is a reading of its own release by other
+readers. Tasks of templates that were not mended come again in later draws.
 
 Plants: somebody who had not read the gates planted 60 defects of ten kinds into copies of 60 good
 tasks of the demo environment, with a programme that computed gold and milestones anew, so that no
 defect shows by an inconsistency. `benchmint lint PLANTED --run RUN --files FILES` ran once over
-them before anything was changed: that run is the score. The second set has 60 new plants in 60 other
-good tasks. Before its first run the gates were strengthened by plants of the author's own, without a
-look at the set; its good tasks, however, were at hand, and checks that rejected some of them at
-first were made milder until none was. That none of the second 60 is rejected is therefore no blind
-figure, as it is for the first; and nothing was changed for the plants after that run.
+them before anything was changed: that run is the score. The second set has 60 new plants in 60
+other good tasks. Before its first run the gates were strengthened by plants of the author's own,
+without a look at the set; its good tasks, however, were at hand, and checks that rejected some of
+them at first were made milder until none was. That none of the second 60 is rejected is therefore
+no blind figure, as it is for the first; and nothing was changed for the plants after that run.
 """
 
 from __future__ import annotations
