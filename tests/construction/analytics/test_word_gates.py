@@ -68,10 +68,10 @@ def test_what_is_divided_is_named_first() -> None:
 
 def test_growth_is_from_the_earlier_year() -> None:
     early = {**SUM, "where": [{"column": "fiscal_year", "value": 2018}, REGION]}
-    for first, second, faults in (("$1", "$2", 0), ("$2", "$1", 1)):
+    for first, second, expected in (("$1", "$2", 0), ("$2", "$1", 1)):
         compare = {"op": "compare", "first": first, "second": second, "result": "growth"}
         made = draft(OF_REGION, early, compare)
-        assert len(list(turned(made, bench().said(made), declaration()))) == faults
+        assert len(list(turned(made, bench().said(made), declaration()))) == expected
 
 
 def test_a_step_that_undoes_another_is_unneeded() -> None:
