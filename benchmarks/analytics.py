@@ -36,6 +36,11 @@ MATERIAL = Path("../shared/material")
 DECLARATION = Path(__file__).with_name("analytics_japan.toml")
 KEY = bytes(range(32))
 LONGEST = 120  # seconds
+SHORTFALLS = {
+    "international_comparison/hard": "no second question of that length that a client would ask: "
+    "growth needs companies that keep their pseudonyms over years, and shares of sums that may "
+    "hold losses were held against earlier tasks; one template and family makes at most 12"
+}
 _GUESSED = "a guesser is right too often"
 # Accuracy on tasks that had failed, by difficulty, as DataClawBench reports it.
 _SEED = (("raw", "0 / 0 / 0"), ("cleaned", "20 / 33.3 / 0"), ("guided", "40 / 45 / 20"))
@@ -188,7 +193,8 @@ def summary(figures: dict[str, Any]) -> Iterator[str]:
         f"process worked {demo['processor_s']} s."
     )
     short = [name for name, n in asked_for.items() if made.get(name, 0) < n]
-    yield f"Short of the quota: {', '.join(short) or 'none'}."
+    reasons = [f"{name} ({SHORTFALLS.get(name, 'candidates used up')})" for name in short]
+    yield f"Short of the quota: {'; '.join(reasons) or 'none'}."
     share = moved["changed"] / (moved["changed"] + moved["unchanged"])
     yield (
         f"Both executors agree on every task; `benchmint lint`: {figures['lint_faults']} faults in "

@@ -83,8 +83,8 @@ def test_a_model_agrees_or_people_are_asked_and_recorded_replies_give_the_same_r
     out = tmp_path / "agreed"
     with model_server(reply) as served:
         built(demo, out, key, CONFIG.format(url=served.url, mode="record"))
-        asked = len(served.requests)
-    assert asked >= len(known)
+        requested = len(served.requests)
+    assert requested >= len(known)
     assert own_steps(out).keys() == known.keys() - {silent_about}
     with open_read_only(out / "staging.duckdb", every_run=True) as staging:
         rows = staging.execute(
