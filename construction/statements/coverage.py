@@ -72,10 +72,10 @@ def coverage(
 def _scarce(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The categories with less than `LEAST` of the questions, and what would fill them."""
     total = sum(row["asked"] for row in rows)
-    asked: Counter[str] = Counter()
+    questions: Counter[str] = Counter()
     for row in rows:
-        asked[row["category"]] += row["asked"]
-    return {name: text for name, text in _FILLED_BY.items() if asked[name] < LEAST * total}
+        questions[row["category"]] += row["asked"]
+    return {name: text for name, text in _FILLED_BY.items() if questions[name] < LEAST * total}
 
 
 def _commonest(reasons: Counter[str], available: int) -> str | None:
