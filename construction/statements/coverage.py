@@ -95,8 +95,8 @@ def coverage_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             for word, width, heading in zip(text, widths, HEADINGS, strict=True)
         )
         yield "  ".join(padded).rstrip()
-    for category, text in filling(rows).items():
-        yield f"{category}, less than {LEAST:.0%} of the questions: {text}"
+    for category, source in filling(rows).items():
+        yield f"{category}, less than {LEAST:.0%} of the questions: {source}"
 
 
 def filling(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
