@@ -13,8 +13,8 @@ reading: a new release (size 2,000) and new filings, 45 easy, 30 medium, 25 hard
 about US companies, since nearly all filings of the material's one US quarter had been shown before.
 Mended after the second reading, and not read again: a gain beside a line for losses no longer gets
 a note about its sign, no difference is asked between filings of other scales, no bare line of a
-Japanese cash flow statement, and one more 52/53-week filer is known. Not mended: a source value
-that is cut to millions (`source_rounded`, the one score of 0).
+Japanese cash flow statement, periods are named by conventions derived from the filings, and source
+values that are cut to millions (`source_rounded`, the one score of 0) are not asked about.
 """
 
 from __future__ import annotations
