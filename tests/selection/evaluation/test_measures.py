@@ -110,9 +110,9 @@ def test_pairs_have_both_tests_and_mcnemar_only_of_single_epochs() -> None:
 
 
 def test_pass_hat_k_has_both_conventions_by_name() -> None:
-    given: list[tuple[str, str, bool | None]] = [("one", "t1", True)] * 3 + [("one", "t1", False)]
-    given += [("one", "t2", True), ("one", "t2", None)]
-    first, second, *_, last = reliability_table(epochs(*given)).to_dicts()
+    given = [("one", "t1", True)] * 3
+    others = (("one", "t1", False), ("one", "t2", True), ("one", "t2", None))
+    first, second, *_, last = reliability_table(epochs(*given, *others)).to_dicts()
     assert (first["k"], first["tasks"], first["power"], first["combinations"]) == (
         1, 2, 0.875, 0.875,
     )  # fmt: skip
