@@ -6,6 +6,7 @@ A measure that is undefined is null, never zero. Each table has its numbers of a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -128,8 +129,9 @@ def task_table(scores: pl.DataFrame, tasks: Sequence[TaskFacts]) -> pl.DataFrame
 def pairs_table(scores: pl.DataFrame, differences: Sequence[Difference]) -> pl.DataFrame:
     """A row per pair of configurations: first minus second on the tasks of both.
 
-    `p` is of the test of the board, `p_holm` corrected over all pairs, `separated` what follows;
-    `mcnemar` is McNemar's exact p, null where a task has several epochs.
+    `low` to `high` is null where all tasks differ by the same; `p` is of the test of the board,
+    `p_holm` corrected over all pairs, `separated` what follows; `mcnemar` is McNemar's exact p,
+    null where a task has several epochs.
     """
     counted = scores.drop_nulls("passed").group_by("configuration", "task_id").agg(
         epochs=pl.len(), passed=pl.col("passed").first()
@@ -140,8 +142,9 @@ def pairs_table(scores: pl.DataFrame, differences: Sequence[Difference]) -> pl.D
     return pl.DataFrame(
         [
             {"first": d.first, "second": d.second, "tasks": d.estimate.n,
-             "difference": d.estimate.mean, "low": d.estimate.low, "high": d.estimate.high,
-             "p": d.p, "p_holm": d.p_corrected, "separated": d.is_real,
+             "difference": d.estimate.mean, "low": _with_spread(d.estimate).low,
+             "high": _with_spread(d.estimate).high, "p": d.p,
+             "p_holm": d.p_corrected, "separated": d.is_real,
              "mcnemar": _mcnemar(passes.get(d.first, {}), passes.get(d.second, {}))}
             for d in differences
         ],
@@ -249,7 +252,16 @@ def _retrieval(rows: pl.DataFrame, grouping: str, kinds: Sequence[str]) -> pl.Da
 def _weighted(
     rights: Sequence[bool], weights: Sequence[float | None], indices: Sequence[int]
 ) -> Estimate:
-    """The Hájek mean with errors by question; undefined where a probability is not known."""
+    """The Hájek mean with errors by question; undefined where a probability is not known.
+
+    Where all are right, or all wrong, there is no spread to estimate an error from.
+    """
     known = [weight for weight in weights if weight is not None]
     values = np.asarray(rights if len(known) == len(rights) else [], dtype=np.float64)
-    return clustered(values, indices[: len(values)], np.asarray(known[: len(values)]))
+    made = clustered(values, indices[: len(values)], np.asarray(known[: len(values)]))
+    return _with_spread(made)
+
+
+def _with_spread(estimate: Estimate) -> Estimate:
+    """An estimate without an interval where the error is nought."""
+    return estimate if estimate.error else replace(estimate, error=None, low=None, high=None)
