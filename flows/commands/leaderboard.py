@@ -185,19 +185,22 @@ def _listed(tables: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[dic
 
     from selection.evaluation.board import GROUPINGS
 
-    results = tables["scores"].select("attempt_id", "passed")
+    results = tables["scores"].select("attempt_id", "passed", "operation")
     joined = tables["attempts"].join(results, on="attempt_id", how="left")
     ended = pl.when(pl.col("passed")).then(pl.lit("passed")).otherwise(pl.lit("failed"))
     judged = pl.when(pl.col("passed").is_null()).then(pl.lit("unjudged")).otherwise(ended)
     infra = pl.col("status") == "infra_error"
     words = pl.when(infra).then(pl.lit("infrastructure")).otherwise(judged)
     columns = ("configuration", "task_id", "epoch", "result", "attempt_id")
-    rows = joined.with_columns(result=words).select(columns).sort(columns).iter_rows()
-    for configuration, task_id, epoch, result, attempt_id in rows:
+    rows = joined.with_columns(result=words).sort(columns)
+    for configuration, task_id, epoch, result, attempt_id, *ways in rows.select(
+        *columns, "operation", "termination"
+    ).iter_rows():
         groups = {name: getattr(facts[task_id], name) for name in GROUPINGS}
         yield {
             "configuration": configuration, "task": task_id, "epoch": epoch, "result": result,
             "groups": groups, "attempt": attempt_id,
+            "ways": ways if result == "failed" else (None, None),
         }  # fmt: skip
 
 

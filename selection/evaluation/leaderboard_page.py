@@ -37,7 +37,8 @@ def write_board(
 ) -> tuple[Path, ...]:
     """Write the page, the tables and the Markdown table into `out`; their paths.
 
-    `attempts`: task, configuration, epoch, passed and attempt id of each, to which cells lead.
+    `attempts`: task, configuration, epoch, result and attempt id of each, to which cells lead, and
+    in `ways` the operation that a failed one missed first and how it ended.
     `notice`: the errata of the release.
     """
     frame = rows_frame(board, notice)
@@ -162,11 +163,14 @@ def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         name: list(dict.fromkeys(attempt[name] for attempt in attempts))
         for name in ("configuration", "result")
     }
+    ways = list(dict.fromkeys(way for attempt in attempts for way in attempt["ways"] if way))
+    way_numbers = {way: at for at, way in enumerate(ways)}
     numbers = {name: {v: at for at, v in enumerate(values)} for name, values in names.items()}
     task_numbers = {task: at for at, task in enumerate(tasks)}
     return {
         "configurations": names["configuration"],
         "results": names["result"],
+        "ways": ways,
         "tasks": [[task, groups] for task, groups in tasks.items()],
         "attempts": [
             [
@@ -175,6 +179,7 @@ def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 attempt["epoch"],
                 numbers["result"][attempt["result"]],
                 attempt["attempt"],
+                *(way_numbers.get(way) for way in attempt["ways"]),
             ]
             for attempt in attempts
         ],
@@ -233,6 +238,7 @@ def _failures(board: Board) -> list[dict[str, Any]]:
             "kind": kind,
             "rows": [
                 {
+                    "key": what,
                     "what": visible(what.replace("_", " ")),
                     "cells": [_count(rows, kind, what, r) for r in board.rows],
                 }
