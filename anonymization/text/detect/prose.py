@@ -38,7 +38,8 @@ _CODE_CHARS = re.compile(r"[{}\[\]()<>=;|\\/_$#*&^~`\"+]")
 _LINK = re.compile(r"https?://\S{1,2000}")  # a link says nothing about the words around it
 _STAMP = re.compile(r"\s*\d{4}-\d{2}-\d{2}T[\d:.,]+(?:Z| ?[+-]\d{2}:?\d{2})?\s*")
 _SAID_AT = re.compile(
-    r"\s*\[?\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\]? (?:<[@+~&%]?[\w-]{1,32}> )?(?=[^\W\d]|@)"
+    r"\s*(?:\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? )?\[?\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\]? "
+    r"(?:<[@+~&%]?[\w-]{1,32}> )?(?=[^\W\d]|@|~ |\+\d)"
 )
 _EMPHASIS = re.compile(
     r"(?<![\w*])(?P<marks>\*{1,3})(?P<words>[^\s*][^*\n]{0,80})(?P=marks)(?![\w*])"

@@ -160,9 +160,8 @@ def _bare_password(text: str, start: int, link: Link) -> int:
         return end
     ends = _ENDS.match(text, end) is not None
     is_joined = _JOINED.fullmatch(value) is not None and not _is_listed_pair(value, link)
-    return (
-        end if has_letters and ends and is_joined and (has_digits or " " in link.words) else start
-    )
+    is_sure = has_digits or " " in link.words or link.words.startswith(("wi", "wl"))
+    return end if has_letters and ends and is_joined and is_sure else start
 
 
 def _is_listed_pair(value: str, link: Link) -> bool:

@@ -190,7 +190,7 @@ def test_a_filled_field_does_not_keep_its_old_value_in_how_it_was_drawn(drawn: s
     field = annotations[0].get_object()
     assert isinstance(field, DictionaryObject)
     assert "/AP" not in field
-    assert field["/V"] != NAME
+    assert str(field["/V"]) != NAME
     assert NAME.split()[1].encode() not in masked.data
     assert NAME.encode().hex().encode() not in masked.data
 
