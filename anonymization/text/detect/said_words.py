@@ -75,6 +75,8 @@ _OBJECTS = words("words.toml", "program_objects")
 def machine(text: str, start: int, kind: EntityType, link: Link) -> int:
     """A machine: its name has a digit, or a dot or hyphen and a word that is not listed."""
     match = _MACHINE.match(text, start)
+    if text.startswith("'s ", start - 3):  # what a server has, not its name
+        return start
     if match is None or _CODE_AFTER.match(text, match.end()):
         return start
     value = match.group()
