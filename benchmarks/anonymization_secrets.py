@@ -269,7 +269,7 @@ what is flagged wrongly.
 Neutral prose misses its bar of .97 by .004. A token of ten to thirteen characters of three kinds,
 and a chosen password with a sign in it, now count where somebody hands them over; a value that SOPS
 has encrypted does not. The half called held out is no longer held out for these: the negatives of
-both halves, and the values of four of its rules that are missed, were read. What is left of `neutral`
+both halves, and the values of four of its rules that are missed, were read. Left of `neutral`
 are sample values (`TestSourcePassword`), a UUID of sample digits, labels that carry a colon or an
 ampersand along, and words of letters alone."""
 

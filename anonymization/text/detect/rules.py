@@ -107,9 +107,9 @@ def own_host(value: str) -> bool:
 
 
 def iban_form(value: str) -> bool:
-    """Country and length of an account (ISO 13616), whatever its check digits."""
+    """Country and length of an account (ISO 13616), though its check digits do not hold."""
     plain = "".join(value.split())
-    return len(plain) == _ACCOUNT_LENGTHS[plain[:2]]
+    return len(plain) == _ACCOUNT_LENGTHS[plain[:2]] and not iban(value)
 
 
 def own_mail(value: str) -> bool:
