@@ -11,8 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 
 from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.detect.said import is_label_of_value
 from anonymization.text.detect.wording import COMMON, chinese_name, words
 from anonymization.text.masking.forms import is_label
 from anonymization.text.masking.pieces import Look, Piece, labelled
@@ -72,6 +74,9 @@ def show_table(look: Look, rows: Sequence[Sequence[str]]) -> None:
     for row in rows[1 if len(heads) > _PAIR else 0 :]:
         if len(row) == _PAIR and is_label(row[0]) and row[1].strip():
             look(labelled(row[0].strip().rstrip(":："), row[1].strip()))
+        for label, cell in pairwise(row):
+            if is_label_of_value(label) and cell.strip() and not is_label_of_value(cell):
+                look(labelled(label.strip().rstrip(":："), cell.strip()))
         for head, cell in zip(heads, row, strict=False):
             if cell.strip() and cell != head:
                 look(labelled(head.strip(), cell.strip()))

@@ -27,6 +27,10 @@ _SHOP = re.compile(
     rf"(?:(?<![{HAN_KANA}])|(?<=[はがをにのとでも]))(?![はがをにのとでも])"
     rf"(?:[ぁ-ゖー]{{2,6}}(?<![のなるいにをがはで])|[ァ-ヺー]{{2,10}})[{HAN}]{{0,4}}(?:{_TRADES})"
 )
+# Names of two to four Han characters before a trade of which few words are everyday ones.
+_HAN_SHOP = re.compile(
+    rf"(?<![{HAN_KANA}])[{HAN}]{{2,4}}(?:商店|商会|工務店|酒造|醸造|製作所|鉄工所|造船所)(?![{HAN_KANA}])"
+)
 _PLATE = re.compile(
     rf"(?<![{HAN}])[{HAN}ぁ-ん]{{1,4}} ?\d{{2,3}} ?[ぁ-ん] ?[\d・]{{1,2}}[-‐−]?\d{{2}}(?!\d)"
 )
@@ -39,6 +43,7 @@ def find_japanese_forms(folded: str) -> Iterator[Finding]:
     for pattern, kind in (
         (_FIRM, EntityType.ORGANIZATION),
         (_SHOP, EntityType.ORGANIZATION),
+        (_HAN_SHOP, EntityType.ORGANIZATION),
         (_PLATE, EntityType.PLATE),
     ):
         for match in pattern.finditer(folded):

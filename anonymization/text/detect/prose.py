@@ -38,11 +38,14 @@ _CODE_CHARS = re.compile(r"[{}\[\]()<>=;|\\/_$#*&^~`\"+]")
 _LINK = re.compile(r"https?://\S{1,2000}")  # a link says nothing about the words around it
 _STAMP = re.compile(r"\s*\d{4}-\d{2}-\d{2}T[\d:.,]+(?:Z| ?[+-]\d{2}:?\d{2})?\s*")
 _SAID_AT = re.compile(
-    r"\s*\[?\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\]? (?:<[@+~&%]?[\w-]{1,32}> )?(?=[^\W\d]|@)"
+    r"\s*(?:\[?\d{1,4}[./-]\d{1,2}[./-]\d{1,4},? )?\[?\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\]? "
+    r"(?:<[@+~&%]?[\w-]{1,32}> )?(?=[^\W\d]|@|~ |\+\d)"
 )
 _EMPHASIS = re.compile(
     r"(?<![\w*])(?P<marks>\*{1,3})(?P<words>[^\s*][^*\n]{0,80})(?P=marks)(?![\w*])"
 )
+_LOG_STAMP = re.compile(r"[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d ")
+_VOICE = re.compile(r"^\s{0,4}(?:</?[vibuc](?:[ .][^<>\n]{0,60})?>){1,3}")  # of a subtitle
 _SHORT = 48
 _DENSE = 0.09
 
@@ -51,6 +54,9 @@ def is_machine(line: str) -> bool:
     """Is a line code or data rather than words?"""
     if _STAMP.fullmatch(line):
         return True
+    if _LOG_STAMP.match(line):
+        return True
+    line = _VOICE.sub("", line)
     said_at = _SAID_AT.match(line)  # the time before a line of a chat
     line = line[said_at.end() :] if said_at else line
     if _OPENING.match(line):

@@ -35,6 +35,9 @@ _ISSUERS = ("34", "36", "37", "38", "39", "50", "62", "35", "30", "60", "64", "6
 _DATED = re.compile(r"(?:19|20)\d{2}(?:[-. ]?\d{2}[-. ]?\d{2}|-(?:19|20)\d{2})(?: \d{2})?")
 _COMMON_HOSTS = tuple(sorted(wording.words("words.toml", "common_hosts")))
 _OBJECTS = wording.words("words.toml", "program_objects")
+_ACCOUNT_LENGTHS = {
+    pair[:2]: int(pair[2:]) for pair in wording.words("words.toml", "account_lengths")
+}
 _MACHINES = frozenset({"git", "noreply", "no-reply", "donotreply", "mailer-daemon"})
 _MAESTRO = ("50", "56", "57", "58", "60", "61", "63", "64", "65", "66", "67", "68", "69")
 
@@ -103,6 +106,12 @@ def own_host(value: str) -> bool:
     return not name.endswith(_COMMON_HOSTS) and name.split(".")[0] not in _OBJECTS
 
 
+def iban_form(value: str) -> bool:
+    """Country and length of an account (ISO 13616), though its check digits do not hold."""
+    plain = "".join(value.split())
+    return len(plain) == _ACCOUNT_LENGTHS[plain[:2]] and not iban(value)
+
+
 def own_mail(value: str) -> bool:
     """An e-mail address that a person reads."""
     return value.partition("@")[0].lower() not in _MACHINES
@@ -124,6 +133,7 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
         grouped_phone,
         own_host,
         own_mail,
+        iban_form,
     )
 }
 

@@ -124,7 +124,8 @@ def _chunks(text: str, start: int, kind: EntityType) -> tuple[int, int]:
         count = sum(map(str.isdigit, word))
         if kind is EntityType.PHONE and count < len(word.lstrip("+")):
             break
-        if count == 0 and not (word.isupper() and len(word) <= 6 and word not in _NO_TAIL):
+        is_tail_word = digits > 0 and word in _NO_TAIL
+        if count == 0 and not (word.isupper() and len(word) <= 6 and not is_tail_word):
             break
         if _MEASURE.fullmatch(word) or (count and text[chunk.end() : chunk.end() + 1] == ":"):
             break

@@ -75,6 +75,8 @@ _OBJECTS = words("words.toml", "program_objects")
 def machine(text: str, start: int, kind: EntityType, link: Link) -> int:
     """A machine: its name has a digit, or a dot or hyphen and a word that is not listed."""
     match = _MACHINE.match(text, start)
+    if text.startswith("'s ", start - 3):  # what a server has, not its name
+        return start
     if match is None or _CODE_AFTER.match(text, match.end()):
         return start
     value = match.group()
@@ -160,9 +162,8 @@ def _bare_password(text: str, start: int, link: Link) -> int:
         return end
     ends = _ENDS.match(text, end) is not None
     is_joined = _JOINED.fullmatch(value) is not None and not _is_listed_pair(value, link)
-    return (
-        end if has_letters and ends and is_joined and (has_digits or " " in link.words) else start
-    )
+    is_sure = has_digits or " " in link.words or link.words.startswith(("wi", "wl"))
+    return end if has_letters and ends and is_joined and is_sure else start
 
 
 def _is_listed_pair(value: str, link: Link) -> bool:

@@ -142,6 +142,21 @@ def titled_chinese(value: str) -> bool:
     return _NO_TITLED.search(value) is None and value not in _NOT_NAMES
 
 
+_GIVEN = words("names.toml", "given")
+_NO_FAMILY = words("words.toml", "not_family_names")
+
+
+def given_and_family(value: str) -> bool:
+    """Is it a login made of a known given name and another word?"""
+    given, _, family = value.partition(".")
+    return given.title() in _GIVEN and family not in _NO_FAMILY
+
+
+def not_localhost(value: str) -> bool:
+    """Is it the name of some machine of somebody?"""
+    return value.lower() not in _NO_HANDLES and value != "localhost"
+
+
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     "chinese_name": chinese_name,
     "not_common": not_common,
@@ -153,6 +168,8 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
     "old_friend": old_friend,
     "turned_name": turned_name,
     "honoured": honoured,
+    "given_and_family": given_and_family,
+    "not_localhost": not_localhost,
     "shop_name": shop_name,
     "titled_chinese": titled_chinese,
 }

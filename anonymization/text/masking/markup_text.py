@@ -119,7 +119,8 @@ def _attributes(text: str, start: int, visit: Visit) -> list[Edit]:
             continue
         value = _Run()
         value.add(match[group], 0, len(match[group]))
-        label = match[1] if is_label_of_value(match[1]) else ""
+        label = match[1].removeprefix("data-")
+        label = label if is_label_of_value(label) else ""
         if name in ("value", "content") and field:
             label = field
         edits += shifted(value.edits(visit, label), start + match.start(group))

@@ -71,11 +71,15 @@ def json_edits(text: str, visit: Visit) -> list[Edit]:
     """
     ascii_only = text.isascii()
     edits: list[Edit] = []
-    key, done = "", 0
+    key, named, done = "", "", 0
     for match in _STRING.finditer(text):
         edits += _between(text, done, match.start(), key, visit)
         done = match.end()
         is_key = _COLON.match(text, done) is not None
+        if key.lower() in _NAMING:
+            named = match[1]
+        elif not is_key and key.lower() in _VALUES and is_label_of_value(named):
+            key = named
         literal = _Literal(match[1], "" if is_key else key, is_key, ascii_only)
         if not is_key and key.lower() in _SPEAKERS and _SAYS.match(text, done):
             _show_speaker(match[1], visit.look)
@@ -84,6 +88,8 @@ def json_edits(text: str, visit: Visit) -> list[Edit]:
     return edits + _between(text, done, len(text), key, visit)
 
 
+_NAMING = frozenset({"name", "title", "label", "field", "key"})  # `{"title": …, "value": …}`
+_VALUES = frozenset({"value", "val", "content"})
 _SPEAKERS = frozenset(
     {"from", "name", "sender", "speaker", "author", "user", "nick", "nickname", "username"}
 )

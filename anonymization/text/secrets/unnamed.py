@@ -40,10 +40,15 @@ _RUN = re.compile(
 )
 # A password of all four kinds of characters, or a user and one: `svc:aB3…!`.
 _MARKS = "!@#$%^&*?~"
+_SPOKEN_MARKS = "!?*~"  # at the end they close a sentence
 _PASSWORD = re.compile(
     r"(?<![A-Za-zÀ-ɏ0-9_+/.~%\\@#&=:\-])(?:[A-Za-z][A-Za-z0-9_.\-]{0,23}:|:)?"
-    rf"(?P<own>[A-Za-z0-9]{{1,38}}[{_MARKS}][A-Za-z0-9{_MARKS}]{{0,30}})"
+    rf"(?P<own>[A-Za-z0-9][A-Za-z0-9_.+-]{{0,37}}[{_MARKS}][A-Za-z0-9{_MARKS}_+&-]{{0,30}})"
     r"(?![A-Za-zÀ-ɏ0-9_/=(\[{<>\\|\-])"
+)
+# A short token of all three kinds of characters; only where somebody hands it over.
+_SHORT_RUN = re.compile(
+    r"(?<![A-Za-zÀ-ɏ0-9_+/.~%\\@#&=:\-])[A-Za-z0-9]{10,13}(?![A-Za-zÀ-ɏ0-9_+/~%\\@#&=(\[{<\-]|\.\w)"
 )
 _MIN_PASSWORD = 9
 _MAX_LENGTH, _MIN_ENTROPY, _MIN_NUMBER_ENTROPY = 200, 2.8, 2.4
@@ -55,6 +60,9 @@ _OPEN_IDS: tuple[str, ...] = tuple(load_table(__package__, "words.toml")["open_i
 _WORD = re.compile(rf"(?<![\w./\\=(\[{{<-])[A-Za-z]{{1,15}}(?![\w/\\=(\[{{>-])|[{HAN}]{{2}}")
 _MIN_WORDS = 3
 _URL_REACH = 300
+# Parts of a value that SOPS has encrypted: it opens nothing without its key.
+_SEALED = re.compile(r"enc\[aes256_gcm,(?:[a-z]{2,4}:[^,\]]{0,4000},){0,3}[a-z]{2,4}:$")
+_SEALED_REACH = 4_400
 
 
 def find_bare(text: str, folded: str) -> Iterator[Finding]:
@@ -68,12 +76,20 @@ def find_bare(text: str, folded: str) -> Iterator[Finding]:
             continue
         if has_uuid(run) and is_example(folded, start):
             continue
+        if _SEALED.search(folded, max(0, start - _SEALED_REACH), start):
+            continue
         if has_name_before(folded, start) or has_name_after(folded, end):
             yield Finding(start, end, EntityType.SECRET, "secret.bare", _WITH_NAME)
         elif _stands_alone(run, folded, start, end):
             yield Finding(start, end, EntityType.SECRET, "secret.bare", _WITHOUT_NAME)
+    for hit in _SHORT_RUN.finditer(text):
+        if _is_short_token(hit.group()) and _is_handed(folded, *hit.span()):
+            yield Finding(*hit.span(), EntityType.SECRET, "secret.bare", _WITHOUT_NAME)
     for hit in _PASSWORD.finditer(text):
-        if _is_password(hit["own"]) and _is_in_sentence(folded, *hit.span()):
+        is_password = _is_password(hit["own"]) or (
+            _is_chosen(hit["own"]) and hands_over(folded, *hit.span())
+        )
+        if is_password and _is_in_sentence(folded, *hit.span()):
             yield Finding(*hit.span(), EntityType.SECRET, "secret.bare-password", _WITHOUT_NAME)
 
 
@@ -146,6 +162,31 @@ def _is_password(value: str) -> bool:
         and is_random(value)
         and not is_placeholder(value)
     )
+
+
+def _is_chosen(value: str) -> bool:
+    """Is it a password that somebody chose: letters, digits and marks, and no word with a mark?"""
+    return (
+        len(value) >= _MIN_PASSWORD
+        and is_mixed(value)
+        and any(char in _MARKS for char in value[1:-1])
+        and value[-1] not in _SPOKEN_MARKS
+        and not is_placeholder(value)
+    )
+
+
+def _is_short_token(value: str) -> bool:
+    kinds = (str.islower, str.isupper, str.isdigit)
+    return (
+        all(any(map(kind, value)) for kind in kinds)
+        and has_inner_numbers(value)
+        and is_random(value)
+        and not is_placeholder(value)
+    )
+
+
+def _is_handed(folded: str, start: int, end: int) -> bool:
+    return hands_over(folded, start, end) and _is_in_sentence(folded, start, end)
 
 
 def _is_half(text: str, start: int, end: int) -> bool:

@@ -1,0 +1,60 @@
+"""A file in which a value of the run still stands is refused; texts in bytes, phones as floats."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from anonymization.documents.contracts import Refusal
+from anonymization.documents.document import mask_bytes
+from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
+from anonymization.text.contracts import Mode
+from anonymization.text.detect.engine import TextDetector
+from anonymization.text.masking.masker import Masker
+from anonymization.text.spelling.short_forms import short_forms
+
+_KEY = bytes(32)
+
+
+def test_a_file_that_still_holds_a_value_of_the_run_is_not_released(tmp_path: Path) -> None:
+    source, out = tmp_path / "source", tmp_path / "out"
+    source.mkdir()
+    (source / "plain.txt").write_text("Please call Margaret Thornquist about the lease.\n")
+    (source / "turned.txt").write_text("the tag says tsiuqnrohT teragraM backwards\n")
+    reports = mask_paths([source], out, _KEY, MaskingConfig(), workers=1)
+    refusals = {Path(report.path).name: report.refusal for report in reports}
+    assert refusals == {"plain.txt": None, "turned.txt": Refusal.VALUE_REMAINS}
+    assert not list((out / FILES).rglob("turned.txt"))
+    released = next((out / FILES).rglob("plain.txt")).read_text()
+    assert "Thornquist" not in released
+
+
+def test_cells_of_bytes_and_of_floats_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlite"
+    database = sqlite3.connect(path)
+    database.execute("CREATE TABLE people (phone REAL, note BLOB)")
+    database.execute(
+        "INSERT INTO people VALUES (?, ?)", (447700900733.0, b"Please call Margaret Thornquist.")
+    )
+    database.commit()
+    database.close()
+    masker = Masker(TextDetector(), _KEY, Mode.SURROGATE, "run")
+    masked = mask_bytes(path.read_bytes(), "a.sqlite", masker)
+    assert masked.report.refusal is None
+    copy = tmp_path / "b.sqlite"
+    copy.write_bytes(masked.data)
+    database = sqlite3.connect(copy)
+    ((phone, note),) = database.execute("SELECT phone, note FROM people").fetchall()
+    database.close()
+    assert isinstance(phone, float)
+    assert phone != 447700900733.0
+    assert isinstance(note, bytes)
+    assert b"Thornquist" not in note
+
+
+def test_names_alone_are_forms_of_a_known_name_unless_they_are_words() -> None:
+    words = frozenset({"rose", "stone"})
+    assert {"Ottoline", "Grieve"} <= {form for _, form in short_forms("Ottoline Grieve", words)}
+    assert not {"Rose", "Stone"} & {form for _, form in short_forms("Rose Stone", words)}
+    assert {form for _, form in short_forms("顾长风")} == {"老顾", "小顾", "长风"}
+    assert {form for _, form in short_forms("时建国")} == set()
