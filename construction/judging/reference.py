@@ -24,7 +24,7 @@ _SHORT_REQUEST = 400  # characters
 _NARROW = 4  # columns of a table whose only figures need no name
 _TWICE = re.compile(r"(?<!\S)(\S.{0,80}?) \1(?!\S)")
 _SORTS = re.compile(
-    r"(?i)\b(?:sort|order|arrange|rank|reorder)\w*\b[^.;]*|[^。；]*(?:排序|排列|升序|降序)[^。；]*"
+    r"(?i)\b(?:sort|order|arrange|rank|reorder)\w*\b(?:(?!\.\s)[^;\n])*|[^。；]*(?:排序|排列|升序|降序)[^。；]*"
 )
 _FALLS = re.compile(
     r"(?i)\bdesc|high(?:est)? (?:to|first)|large\w* (?:to|first)|newest first|降序|从[高大]"
