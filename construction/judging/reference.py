@@ -13,12 +13,13 @@ from functools import cache
 from itertools import dropwhile
 
 from construction.grading.file_look import word_form
-from construction.grading.file_types import extension_of, type_of
+from construction.grading.file_types import extension_of
 from construction.judging.contracts import InputTable
 from construction.judging.lexicon import table
 
 _MOST = 3  # of a kind, for each table
 _WHOLE_TABLE, _WHOLE_TEXT = 600, 320  # characters of a table and a text that are quoted whole
+_PLAIN = frozenset(("eml", "ics", "md", "txt", "csv", "tsv", "json", "html"))
 _WORDLESS = 8  # letters and digits
 _SHORT_REQUEST = 400  # characters
 _NARROW = 4  # columns of a table whose only figures need no name
@@ -44,15 +45,14 @@ Words = Mapping[str, str]
 
 
 def of_text(text: str, path: str, words: Words) -> Iterator[str]:
-    """A short text, whole; pictures have none, and of mails the names of files are left out."""
+    """A short text, whole; of mails the names of files are left out."""
     plain = " ".join(text.split())
     if extension_of(path) == "eml":
         plain = _TWICE.sub(r"\1", plain)
         names = set(re.split(r"[/.]", path))
         plain = " ".join(dropwhile(names.__contains__, plain.split()))
-    kind = type_of(path)
     says_something = sum(map(str.isalnum, plain)) > _WORDLESS
-    if kind is not None and kind.kind != "image" and says_something and len(plain) <= _WHOLE_TEXT:
+    if extension_of(path) in _PLAIN and says_something and len(plain) <= _WHOLE_TEXT:
         yield words["reference_text"].format(file=path, text=plain)
 
 

@@ -32,7 +32,7 @@ def test_a_list_in_a_line_and_a_quotation_are_kept_whole() -> None:
     text = 'Write a note: 1. a status, 2. the risks, 3. next steps. Add "It ends." to a.md.'
     assert demands_of(case(text, files=["a.md"])) == [
         "Write a note: a status; the risks; next steps.",
-        'Add "It ends." to inputs/a.md.',
+        'Add "It ends." to a.md.',
     ]
 
 
