@@ -8,6 +8,7 @@ one line. Run: python -m benchmarks.oddities [--quick]. Writes benchmarks/result
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import socket
 import subprocess
@@ -32,10 +33,12 @@ from tests.flows.command import command, environment
 RESULTS = REPO / "benchmarks" / "results" / "oddities.md"
 LONGEST = 240  # seconds
 _LONG = ("build", "dry run")  # commands
+_UNEXPLAINED = re.compile(r"internal error|a bug\. Please report| at \w+\.py:\d+")
 HEAD = """# Odd environments
 
 `python -m benchmarks.oddities`: a command in an environment that somebody has. It works, or it
-exits with 1 or 2 and one line; no traceback, no warning of a library, no waiting without end.
+exits with 1 or 2 and one line that explains it; no traceback or internal error, no warning of a
+library, no waiting without end.
 
 | environment | command | exit | seconds | as it should be | first line on standard error |
 |---|---|---|---|---|---|
@@ -113,6 +116,8 @@ def tried(oddity: Oddity, shop: Workshop, number: int) -> tuple[str, bool]:
 
 def _is_good(code: int, errors: list[str], oddity: Oddity) -> bool:
     own = all(line.startswith(("benchmint: ", oddity.says)) for line in errors)
+    if any(_UNEXPLAINED.search(line) for line in errors):
+        return False
     if code == 0:
         return not errors or own
     return (code in (1, 2) and len(errors) == 1 and own) or code in oddity.codes

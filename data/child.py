@@ -6,6 +6,7 @@ standard input and output. The child calls `confine` before it reads anything.
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import resource
@@ -21,6 +22,7 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 _LENGTH = 8
+_CLOSING_SECONDS = 5.0
 _WORD = 64
 _DENIED = ("socket.", "subprocess.", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "shutil.")
 _DENIED_EXACTLY = frozenset(
@@ -48,13 +50,21 @@ class _ForkServer:
         self._ours, theirs = socket.socketpair()
         self._lock = threading.Lock()
         with theirs:
-            subprocess.Popen(  # noqa: S603 — this interpreter and a fixed module
+            self._process = subprocess.Popen(  # noqa: S603 — this interpreter and a fixed module
                 [sys.executable, "-m", "data.fork_server", module],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl+C reaches the parent, which ends its children
             )
+
+        atexit.register(self._close)
+
+    def _close(self) -> None:
+        """End the server at the end of this process; one that hangs ends with it anyway."""
+        self._ours.close()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_CLOSING_SECONDS)
 
     def spawn(self, arguments: Sequence[str], descriptors: Sequence[int]) -> int:
         """Start a child with its standard input and output; returns its process id."""
@@ -177,7 +187,9 @@ def confine(seconds: int, memory_bytes: int, answer_bytes: int = 0) -> BinaryIO:
         (resource.RLIMIT_FSIZE, answer_bytes),
         (resource.RLIMIT_CORE, 0),
     ):
-        resource.setrlimit(which, (value, value))
+        _, hard = resource.getrlimit(which)  # what is limited already stays so
+        limit = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(which, (limit, limit))
     sys.addaudithook(_deny)
     return answer
 

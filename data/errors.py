@@ -177,7 +177,7 @@ def error_line(error: Exception) -> str:
         where = f"{_named(error)}: " if error.filename is not None else ""
         return (
             f"{where}{why}: free some space where the output goes, or for temporary files "
-            f"({tempfile.gettempdir()}), and repeat."
+            f"({_temporary()}), and repeat."
         )
     if error.filename is None:
         return f"{why} at {error_location(error)}. {_AGAIN}"
@@ -185,6 +185,14 @@ def error_line(error: Exception) -> str:
         f"{_named(error)}: found {why}; expected a readable file or folder. "
         "Check the path, permissions and free disk space."
     )
+
+
+def _temporary() -> str:
+    """Where temporary files go; where there is no such folder, the one that is tried first."""
+    try:
+        return tempfile.gettempdir()
+    except OSError:
+        return os.environ.get("TMPDIR", "/tmp")  # noqa: S108 (named, not used)
 
 
 def _named(error: OSError) -> str:

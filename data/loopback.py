@@ -9,6 +9,7 @@ from typing import Any
 from data.errors import InputError
 
 LOOPBACK = "127.0.0.1"
+_SECONDS = 10.0  # to connect to this machine
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -18,8 +19,10 @@ Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 def listen(port: int) -> socket.socket:
     """A socket that takes connections already; port 0 takes a free one.
 
-    Clients may connect at once. Raises InputError if the port cannot be taken.
+    Clients may connect at once. Raises InputError if the port cannot be taken, or if nobody could
+    connect: there are machines without a loopback.
     """
+    _require_loopback()
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -30,6 +33,20 @@ def listen(port: int) -> socket.socket:
         reason = error.strerror or type(error).__name__
         raise InputError(f"port {port}", reason, "a free port", "Choose another port.") from error
     return listening
+
+
+def _require_loopback() -> None:
+    """Raise InputError if what listens on the loopback cannot be reached."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
+        try:
+            listening.bind((LOOPBACK, 0))
+            listening.listen()
+            socket.create_connection(listening.getsockname(), _SECONDS).close()
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise InputError(
+                LOOPBACK, reason, "the loopback of this machine", "Set it up: ip link set lo up"
+            ) from error
 
 
 def is_free(port: int) -> bool:

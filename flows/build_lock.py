@@ -26,6 +26,7 @@ from flows.server import OWN
 
 PREFIX = "build-"
 WAIT_SECONDS = 3600.0
+_ANSWER_SECONDS = 20.0
 _LEASE_SECONDS = 60  # the shortest there is: a killed build gives its turn back after that
 
 
@@ -46,6 +47,7 @@ def taking_turns(out: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[None
         yield
         return
     name = turn_name(out)
+    _require_answer()
     _ensure(name)
     with ExitStack() as stack:
         try:
@@ -71,6 +73,22 @@ def turn_name(out: Path) -> str:
     return PREFIX + digest(str(out.resolve()))[:16]
 
 
+def _require_answer() -> None:
+    """Raise ServerUnreachable if the server does not answer: Prefect would ask for minutes."""
+    url = PREFECT_API_URL.value()
+    try:
+        httpx.get(f"{url}/health", timeout=_ANSWER_SECONDS)  # any status: somebody is there
+    except httpx.TransportError:
+        raise _unreachable() from None
+
+
+def _unreachable() -> ServerUnreachable:
+    return ServerUnreachable(
+        f"{PREFECT_API_URL.value()}: no Prefect server answers there. Start it (make serve), "
+        "or build without one: make stop, or unset PREFECT_API_URL."
+    )
+
+
 def _ensure(name: str) -> None:
     """Make the limit if it is not there (two builds may find that at once); tell who waits."""
     try:
@@ -83,9 +101,6 @@ def _ensure(name: str) -> None:
                     client.create_global_concurrency_limit(new)
                 return
     except (RuntimeError, httpx.TransportError):
-        raise ServerUnreachable(
-            f"{PREFECT_API_URL.value()}: no Prefect server answers there. Start it (make serve), "
-            "or build without one: make stop, or unset PREFECT_API_URL."
-        ) from None
+        raise _unreachable() from None
     if limit.active_slots:
         print("benchmint: another build is running here; waiting for it to finish", file=sys.stderr)

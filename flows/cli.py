@@ -13,8 +13,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from data.errors import error_line
+from data.errors import InputError, error_line
 from flows.commands.table import GOES_ON, CommandGroup, add_commands
+from flows.surroundings import require_surroundings
 
 _COMPLETION = ("--install-completion", "--show-completion")
 # Typer's switch from options that look for the shell in use to such as take its name.
@@ -53,6 +54,10 @@ def main() -> None:
     """Run a command; errors become one readable line on standard error."""
     _take_any_text()
     debug, arguments = _split(sys.argv[1:])
+    try:
+        require_surroundings()
+    except InputError as error:
+        _fail(str(error))
     if any(one in _COMPLETION for one in arguments[:-1]):
         os.environ[_SHELL_IS_NAMED] = "1"
     try:

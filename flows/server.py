@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import threading
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,9 @@ from data.atomic import write_bytes
 from data.builds import nearest
 from data.errors import InputError, NoSpaceError
 from data.loopback import LOOPBACK, guarded_app, listen
+from data.neutralise import one_line
 from flows import environment
+from flows.surroundings import require_for_builds
 
 OWN = "BENCHMINT_OWN_SERVER"  # set where the server is the build's own
 _NAMING = {
@@ -43,6 +46,7 @@ def own_server() -> Iterator[None]:
 
     Where the user names a server, or may do so in one of Prefect's files, nothing is done.
     """
+    require_for_builds()
     environment.apply()
     if is_named(os.environ, Path.cwd()):
         yield
@@ -108,7 +112,21 @@ def is_named(variables: Mapping[str, str], folder: Path) -> bool:
     home = _home(variables)
     files = {folder / name: part for name, part in _NAMING.items()}
     files[home / "profiles.toml"] = "PREFECT_API_URL"
-    return any(file.is_file() and part in file.read_text("utf-8") for file, part in files.items())
+    return any(file.is_file() and part in _readable(file) for file, part in files.items())
+
+
+def _readable(file: Path) -> str:
+    """The text of a file of Prefect's. Raises InputError where it is no UTF-8, or no TOML."""
+    try:
+        text = file.read_text("utf-8")
+        if file.suffix == ".toml":
+            tomllib.loads(text)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(
+            str(file), f"no TOML ({one_line(str(error))[:100]})", "a file that Prefect can read",
+            "Correct it, or move it away.",
+        ) from error  # fmt: skip
+    return text
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

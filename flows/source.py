@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from construction.analytics.environment.declaration import read_declaration
+from construction.signals.mixture import dated_files
 from construction.statements.database import Sources
 from data.builds import require_apart, require_space, require_there
 from data.contracts import Disclosure
@@ -75,6 +76,15 @@ def require_installed(runtime: Runtime) -> None:
         require_extra("masking")
 
 
+def require_readable(recipe: Recipe, runtime: Runtime) -> None:
+    """Raise InputError for paths without what they are given for: stages find it only later."""
+    Sources(runtime.sec, runtime.edinet).require(recipe.questions.sec)
+    dated_files(runtime.signals)
+    if runtime.environment is not None:
+        declaration = read_declaration(runtime.environment)
+        source_digests(declaration, runtime.environment_files or runtime.environment.parent)
+
+
 def require_own_sources(runtime: Runtime) -> None:
     """Raise ConfigError for a file that serves both questions and analytics (law 9)."""
     if runtime.environment is None or not (runtime.sec or runtime.edinet):
@@ -116,6 +126,7 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     require_input(runtime)
     require_installed(runtime)
     require_public(recipe, runtime)
+    require_readable(recipe, runtime)
     require_own_sources(runtime)
     if runtime.sessions:
         return recipe, runtime, PrivacyStamp.MASKED

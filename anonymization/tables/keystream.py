@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from data.randomness import keyed_hash
 
@@ -131,7 +130,7 @@ class Texts:
         """Bytes of the longest text."""
         return int(self.lengths.max(initial=0))
 
-    def only(self, which: slice | NDArray[np.bool_]) -> Texts:
+    def only(self, which: NDArray[np.bool_]) -> Texts:
         """Some of the texts."""
         return Texts(self.buffer, self.starts[which], self.lengths[which], self.heads[which])
 
@@ -157,11 +156,12 @@ class RowNoise:
         self, key: bytes, stage: str, entity: pl.Series, period: pl.Series | None, slots: int
     ) -> None:
         self._stage, self._slots = stage_key(key, stage), slots
-        self._texts = Texts.of(entity, period)
+        self._entity, self._period = entity, period
 
     def words(self, rows: slice) -> NDArray[np.uint64]:
-        """Slots × rows."""
-        keys = text_keys(self._stage, self._texts.only(rows))
+        """Slots × rows. Only the texts of these rows are unpacked: tables may be large."""
+        period = None if self._period is None else self._period[rows]
+        keys = text_keys(self._stage, Texts.of(self._entity[rows], period))
         made = [blocks(keys, counter) for counter in range(-(-self._slots // SLOTS))]
         return np.concatenate(made)[: self._slots]
 
@@ -186,4 +186,6 @@ def uniforms(words: NDArray[np.uint64]) -> Floats:
 
 def normals(words: NDArray[np.uint64]) -> Floats:
     """Standard normal, by the inverse of the distribution function."""
+    from scipy.special import ndtri  # late: 20 MB that digits drawn anew do not need
+
     return np.asarray(ndtri(uniforms(words)))

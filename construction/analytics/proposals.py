@@ -64,7 +64,7 @@ def _proposed(line: bytes, declaration: Declaration) -> Proposed:
         return Proposed(identity, None, "no JSON")
     except ValidationError as error:
         fields = sorted({".".join(map(str, item["loc"][:2])) for item in error.errors()})
-        return Proposed(identity, None, ", ".join(fields)[:200])
+        return Proposed(identity, None, ", ".join(fields)[:200] or "no JSON object")
     why = unfit(proposal.steps, proposal.answers)
     if why:
         return Proposed(identity, None, why)
@@ -93,7 +93,7 @@ def _draft(proposal: Proposal, declaration: Declaration) -> Draft:
         category=proposal.category,
         language=proposal.language,
         question=proposal.question,
-        guidelines=guidelines_of(declaration, proposal.answers, proposal.language),
+        guidelines=guidelines_of(declaration, proposal.answers, proposal.steps, proposal.language),
         program=proposal.steps,
         parts=proposal.answers,
         words=dict(

@@ -226,6 +226,7 @@ class ModelStagesConfig(StageConfig):
     reply_chars: Annotated[int, Field(gt=0)] = 1_500
     excerpt_chars: Annotated[int, Field(gt=0)] = 1_500
     delivered_chars: Annotated[int, Field(gt=0)] = 30_000
+    passage_chars: Annotated[int, Field(gt=0)] = 1_200
     files: Annotated[int, Field(gt=0)] = 40
     path_chars: Annotated[int, Field(gt=0)] = 200
     rewrite_chars: Annotated[int, Field(gt=0)] = 8_000

@@ -89,8 +89,8 @@ def _sorted_columns(sheet: InputTable, clause: str) -> Iterator[str]:
         cells = [row[number] for row in sheet.cells]
         values = numbers(cells)
         keys: Sequence[float | str] = values if len(values) == len(cells) else cells
-        up = sorted(keys)  # type: ignore[type-var]
-        down = sorted(keys, reverse=True)  # type: ignore[type-var]
+        up = sorted(keys)
+        down = sorted(keys, reverse=True)
         is_up, is_down = list(keys) == up and not falls, list(keys) == down and not rises
         if len(cells) > 1 and (is_up or is_down):
             yield name

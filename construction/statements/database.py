@@ -14,12 +14,15 @@ from construction.statements.filters import filter_points
 from construction.statements.hierarchy.rebuild import hierarchy_report, rebuild
 from construction.statements.model import TABLES, Statements, plain_texts, write_statements
 from construction.statements.periods.config import PeriodConfig
+from construction.statements.periods.conventions import with_declared
 from construction.statements.periods.derive import derived_points
 from construction.statements.periods.fill import with_periods
 from construction.statements.questions.wording import has_foreign_letters
 from construction.statements.readers.edinet.read import read_edinet
-from construction.statements.readers.edinet.source import CODE_LIST
+from construction.statements.readers.edinet.source import CODE_LIST, find_files
+from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.sec.read import read_sec
+from construction.statements.readers.sec.source import find_tables
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
 from data.contracts import Outcome
@@ -41,6 +44,13 @@ class Sources:
     edinet: Sequence[Path]
     tickers: Path | None = None
     categories: Path | None = None
+
+    def require(self, sec: SecConfig) -> None:
+        """Raise InputError for paths without statements."""
+        if self.sec:
+            find_tables(self.sec, sec)
+        if self.edinet:
+            find_files(self.edinet)
 
     def digests(self) -> Mapping[str, str]:
         """SHA-256 of every file, under names that reveal its position only."""
@@ -74,6 +84,8 @@ def write_database(sources: Sources, recipe: StatementsRecipe, out: Path) -> Non
     frames = {
         table.name: pl.concat([getattr(part, table.name) for part in parts]) for table in TABLES
     }
+    labels = recipe.filters.periods.label_by_company
+    frames["conventions"] = with_declared(frames["conventions"], labels)
     statements = plain_texts(Statements(**frames))
     rules = load_rules(sources.categories) if sources.categories else None
     assigned = assign(_series(statements, recipe), rules)
@@ -119,7 +131,8 @@ def _series(statements: Statements, recipe: StatementsRecipe) -> pl.DataFrame:
 def _dated(statements: Statements, config: PeriodConfig) -> Statements:
     """With the fiscal periods of all points, and those that can be derived from filed ones."""
     filed = pl.concat([statements.points, statements.history.drop("replaced_by")])
-    dated = with_periods(filed, statements.companies, config)  # both at once: they share years
+    # Both at once: they share years.
+    dated = with_periods(filed, statements.companies, config, statements.conventions)
     points = dated.head(statements.points.height)
     replaced = dated.tail(statements.history.height)
     return replace(

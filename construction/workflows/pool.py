@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
 from construction.grading.programs import Run
+from construction.sandbox.sandbox import SandboxFailed
 from construction.workflows.candidates import candidate_of
 from construction.workflows.contracts import World
 from construction.workflows.panel import PANEL
@@ -37,6 +39,7 @@ from construction.workflows.world_file import write_world
 from data.atomic import write_bytes
 from data.contracts import Candidate, LedgerRow, Outcome, StageKind, Verdict
 from data.contracts.attempt import Score
+from data.errors import InputError
 from data.ledger import deciding, gated_row
 from data.pool import write_pool
 from data.stage_tables import write_stage_tables
@@ -137,7 +140,7 @@ def _write(made: Sequence[Made], unfit: Sequence[str], out: Path) -> None:
 
 
 def made_by(job: GeneratorJob) -> Iterator[Made]:
-    """The screened drafts of a generator, in order. Raises SandboxFailed without a sandbox."""
+    """The screened drafts of a generator, in order. Raises InputError without a sandbox."""
     if job.generator in REPAIRS:
         yield from _repairs(job, REPAIRS[job.generator])
         return
@@ -153,7 +156,14 @@ def _service_task(seen: Screened, candidate: Candidate) -> Made:
 
 
 def _repairs(job: GeneratorJob, repair: Repair) -> Iterator[Made]:
-    with own_programs() as run:
+    with ExitStack() as stack:
+        try:
+            run = stack.enter_context(own_programs())
+        except SandboxFailed as error:
+            raise InputError(
+                "the sandbox of repair tasks", str(error), "bubblewrap, in which they are tried",
+                "Then build again: finished stages are kept.",
+            ) from error  # fmt: skip
         for number, task_id in enumerate(job.task_ids, 1):
             yield _repaired(job, repair, number, task_id, run)
 

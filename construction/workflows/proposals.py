@@ -98,7 +98,7 @@ def _proposed(line: bytes) -> Proposed:
         return Proposed(name, why="no JSON")
     except ValidationError as error:
         fields = sorted({".".join(map(str, item["loc"][:2])) for item in error.errors()})
-        return Proposed(name, why=", ".join(fields)[:200])
+        return Proposed(name, why=", ".join(fields)[:200] or "no JSON object")
     if why := next(_unfit(proposal), ""):
         return Proposed(name, why=why)
     return Proposed(name, _draft(proposal, name), _scenario(proposal, name))

@@ -1,34 +1,44 @@
 """Publishing: a signed release is copied to a folder or bucket, checked there, then pointed to.
 
     TARGET/<snapshot>/…                  the public half; with the private half both, and run.json
-    TARGET/<snapshot>.errata.json        its errata, if it has any
+    TARGET/<snapshot>.errata.json        its errata, if it has any; with the private half also
+    TARGET/<snapshot>.errata.private.json  the corrected answers
     TARGET/latest.json                   the pointer, which moves last
 
 Any address that fsspec knows (a path, `s3://bucket/folder`, …). Every file is read back from there;
-a copy that was interrupted goes on, and one with other content is never changed.
+a copy that was interrupted goes on, and a file with other content is never changed. Errata there
+are only replaced by those that were made from them. Publishers into one folder take turns; in a
+bucket each file is created by one of them, and the others compare.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
+import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import orjson
 
-from data.atomic import private_dir, write_bytes
+from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.canonical import pretty_json
 from data.errors import InputError, ReleaseError
 from data.neutralise import one_line
+from data.releases.tasks import ReleasedTasks
 from data.snapshot import layout
-from data.snapshot.errata import notice_path
+from data.snapshot.errata import Notice, corrections_path, notice_in, notice_path
 
 POINTER = "latest.json"
+_LOCK = ".publish.lock"
 _CHUNK = 1 << 20
 _LEFTOVER = re.compile(r"\.(.+)\.[a-z0-9_]{8}\.part")  # by tempfile
+_READABLE = 0o644
+_NEW = {"mode": "create"}  # as fsspec names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,31 +50,87 @@ class Published:
     already: int
 
 
-def publish(snapshot: Path, name: str, digest: str, target: str, *, private: bool) -> Published:
-    """Copy a verified and signed release to `target` and point to it; `digest`: of its public half.
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A file system of fsspec and the folder there; files are named by their path below it."""
+
+    system: Any
+    base: str
+
+    @property
+    def is_local(self) -> bool:
+        protocol = self.system.protocol
+        return "file" in ((protocol,) if isinstance(protocol, str) else tuple(protocol))
+
+    def at(self, path: str) -> str:
+        return f"{self.base}/{path}"
+
+    def listed(self, folder: str) -> set[str]:
+        """The files below a folder."""
+        prefix, root = f"{self.base}/", self.at(folder)
+        paths = self.system.find(root) if self.system.exists(root) else []
+        return {str(path).removeprefix(prefix) for path in paths}
+
+    def content(self, path: str) -> bytes | None:
+        """What a small file holds; None if it is not there."""
+        where = self.at(path)
+        return bytes(self.system.cat_file(where)) if self.system.exists(where) else None
+
+    def digest(self, path: str) -> str:
+        """SHA-256 of a file as it is read there."""
+        digest = hashlib.sha256()
+        with self.system.open(self.at(path), "rb") as handle:
+            while chunk := handle.read(_CHUNK):
+                digest.update(chunk)
+        return digest.hexdigest()
+
+    def state(self, path: str) -> dict[str, str]:
+        """The condition under which a file is written only if it is as it is now (S3), or new."""
+        where = self.at(path)
+        if not self.system.exists(where):
+            return _NEW
+        etag = None if self.is_local else self.system.info(where).get("ETag")
+        return {} if etag is None else {"IfMatch": etag}
+
+    def write(
+        self, path: str, content: bytes, permissions: int, condition: Mapping[str, str]
+    ) -> None:
+        """Write a whole file or none: objects are put at once, local files moved into place.
+
+        `condition` is for storage without turns; raises OSError if it does not hold.
+        """
+        if self.is_local:
+            write_bytes(Path(self.at(path)), content, mode=permissions, aside=Path(self.base))
+        else:
+            self.system.pipe_file(self.at(path), content, **condition)
+
+
+def publish(snapshot: Path, release: ReleasedTasks, target: str, *, private: bool) -> Published:
+    """Copy a verified and signed release to `target` and point to it; `release` is its content.
 
     Raises InputError if the target cannot be reached, ReleaseError if it holds another release of
-    that name, or if what is read back is not what was written.
+    that name or errata that this one does not know, or if what is read back is not what was
+    written.
     """
-    root = snapshot.resolve()
+    root, name = snapshot.resolve(), release.snapshot
     files = _files(root, name, private=private)
+    pointer = {"snapshot": name, "public_digest": release.digest, "private": private}
     try:
-        system, base = _opened(target)
-        if _is_local(system) and Path(base).resolve().is_relative_to(root):
+        there = _opened(target)
+        if there.is_local and Path(there.base).is_relative_to(root):
             raise ValueError("a folder of the snapshot itself")
-        _make_folders(system, base, name, files)
-        already = _copied(system, base, name, files)
-        pointer = {"snapshot": name, "public_digest": digest, "private": private}
-        _write(system, base, POINTER, pretty_json(pointer))
-        if orjson.loads(system.cat_file(f"{base}/{POINTER}")) != pointer:
-            raise ReleaseError(f"{target}: {POINTER} reads back differently. Publish again.")
+        with _turn(there, name, files):
+            already = _copied(there, name, files)
+            if release.notice is not None:
+                _copy_errata(there, release, release.notice, private=private)
+            _point(there, pointer)
     except (OSError, ImportError, ValueError) as error:
         problem = f"{type(error).__name__}: {one_line(str(error))[:200]}"
         raise InputError(
             target, problem, "a folder, or an address that fsspec reaches",
             "Check address, access and the package of its kind (s3fs for s3://).",
         ) from error  # fmt: skip
-    return Published(f"{base}/{name}", len(files), already)
+    return Published(there.at(name), len(files), already)
 
 
 def _files(root: Path, name: str, *, private: bool) -> dict[str, Path]:
@@ -79,93 +145,139 @@ def _files(root: Path, name: str, *, private: bool) -> dict[str, Path]:
     }
     if private and (root / layout.RUN).is_file():
         files[f"{name}/{layout.RUN}"] = root / layout.RUN
-    notice = notice_path(root, name)
-    if notice.is_file():
-        files[notice.name] = notice
     return dict(sorted(files.items(), key=lambda item: (item[0].endswith(layout.SUMS), item[0])))
 
 
-def _opened(target: str) -> tuple[Any, str]:
-    """The file system of an address, without listings that it remembers, and the path there."""
+def _opened(target: str) -> _Target:
+    """The target of an address, without listings that it remembers; links to it are followed."""
     import fsspec  # its kinds of storage are imported when they are used
 
     if not target or target.endswith("://"):
         raise ValueError("no path")
     system, path = fsspec.core.url_to_fs(target, use_listings_cache=False, skip_instance_cache=True)
-    return system, str(path).rstrip("/")
+    there = _Target(system, str(path).rstrip("/"))
+    return _Target(system, str(Path(there.base).resolve())) if there.is_local else there
 
 
-def _copied(system: Any, base: str, name: str, files: Mapping[str, Path]) -> int:
-    """Copy what is not there, read all of it back; how many were there before."""
-    prefix = f"{base}/"
-    there = {str(path).removeprefix(prefix) for path in _listed(system, f"{base}/{name}")}
-    if strange := sorted(there - files.keys()):
-        raise ReleaseError(
-            f"{base}/{name}: holds {one_line(strange[0])[:200]}, which is not of the release. "
-            "A published release is never changed: choose another target."
-        )
-    for path, source in files.items():
-        expected, is_notice = _digest_of(source.read_bytes()), path == f"{name}.errata.json"
-        where, mode = f"{prefix}{path}", source.stat().st_mode & 0o777
-        if path in there and not is_notice:
-            if _read_back(system, where) != expected:
-                raise ReleaseError(
-                    f"{where}: other content is published under this name. A published release is "
-                    "never changed: build with another name or revision."
-                )
-            continue
-        _write(system, base, path, source.read_bytes(), mode)
-        if _read_back(system, where) != expected:
-            raise ReleaseError(f"{where}: reads back differently. Remove it and publish again.")
-    return len(there)
+@contextmanager
+def _turn(there: _Target, name: str, paths: Collection[str]) -> Iterator[None]:
+    """While no other publisher writes into a local folder; its folders are made, with their modes.
 
-
-def _listed(system: Any, folder: str) -> list[str]:
-    return list(system.find(folder)) if system.exists(folder) else []
-
-
-def _write(system: Any, base: str, path: str, content: bytes, mode: int = 0o644) -> None:
-    """Write a whole file or none below `base`: objects are put at once, local files moved there."""
-    if _is_local(system):
-        write_bytes(Path(base, path), content, mode=mode, aside=Path(base))
-    else:
-        system.pipe_file(f"{base}/{path}", content)
-
-
-def _make_folders(system: Any, base: str, name: str, paths: Collection[str]) -> None:
-    """Local folders with their modes: nobody else can enter the private half at any moment."""
-    if not _is_local(system):
+    Nobody else can enter the private half at any moment.
+    """
+    if not there.is_local:
+        yield
         return
-    home, private = Path(base), PurePosixPath(name, layout.PRIVATE)
+    home, private = Path(there.base), PurePosixPath(name, layout.PRIVATE)
     home.mkdir(parents=True, exist_ok=True)
-    _remove_leftovers(home, {PurePosixPath(path).name for path in paths} | {POINTER})
-    (home / name).mkdir(exist_ok=True)
-    folders = {parent for path in paths for parent in PurePosixPath(path).parents}
-    for folder in sorted(folders):
-        if folder.is_relative_to(private):
-            private_dir(home / folder)
+    lock = os.open(home / _LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, _READABLE)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        folders = {parent for path in paths for parent in PurePosixPath(path).parents}
+        _refuse_links(home, name, [*map(str, folders), *paths, POINTER])
+        _remove_leftovers(home, name, {PurePosixPath(path).name for path in paths})
+        (home / name).mkdir(exist_ok=True)
+        for folder in sorted(folders):
+            if folder.is_relative_to(private):
+                private_dir(home / folder)
+        yield
+    finally:
+        os.close(lock)
 
 
-def _remove_leftovers(home: Path, names: Collection[str]) -> None:
+def _refuse_links(home: Path, name: str, paths: Collection[str]) -> None:
+    """Raise ReleaseError if something of the release is a link: it would be written elsewhere."""
+    errata = notice_path(home / name, name)
+    for path in (*(home / path for path in paths if path != "."), errata, corrections_path(errata)):
+        if path.is_symlink():
+            raise ReleaseError(
+                f"{one_line(str(path))[:300]}: a symbolic link, so the release would be elsewhere. "
+                "Remove it, or publish into the folder to which it leads."
+            )
+
+
+def _remove_leftovers(home: Path, name: str, names: Collection[str]) -> None:
     """Remove what a killed publisher left of these files; others may keep theirs in the folder."""
+    notice = notice_path(home / name, name)
+    own = {*names, POINTER, notice.name, corrections_path(notice).name}
     for part in home.glob(".*.part"):
         match = _LEFTOVER.fullmatch(part.name)
-        if match and match[1] in names and part.is_file():
+        if match and match[1] in own and part.is_file():
             part.unlink(missing_ok=True)
 
 
-def _is_local(system: Any) -> bool:
-    protocol = system.protocol
-    return "file" in ((protocol,) if isinstance(protocol, str) else tuple(protocol))
+def _copied(there: _Target, name: str, files: Mapping[str, Path]) -> int:
+    """Copy what is not there, read all of it back; how many were there before."""
+    known = there.listed(name)
+    if strange := sorted(known - files.keys()):
+        raise ReleaseError(
+            f"{there.at(name)}: holds {one_line(strange[0])[:200]}, which is not of the release. "
+            "A published release is never changed: choose another target."
+        )
+    for path, source in files.items():
+        content = source.read_bytes()
+        is_new = path not in known and _created(there, path, content, source.stat().st_mode & 0o777)
+        if there.digest(path) == hashlib.sha256(content).hexdigest():
+            continue
+        if is_new:
+            raise ReleaseError(
+                f"{there.at(path)}: reads back differently. Remove it and publish again."
+            )
+        raise ReleaseError(
+            f"{there.at(path)}: other content is published under this name. A published release is "
+            "never changed: build with another name or revision."
+        )
+    return len(known)
 
 
-def _read_back(system: Any, path: str) -> str:
-    digest = hashlib.sha256()
-    with system.open(path, "rb") as handle:
-        while chunk := handle.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+def _created(there: _Target, path: str, content: bytes, permissions: int) -> bool:
+    """Write a file that nobody has written; False if another publisher was first."""
+    try:
+        there.write(path, content, permissions, _NEW)
+    except FileExistsError:
+        return False
+    return True
 
 
-def _digest_of(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _copy_errata(there: _Target, release: ReleasedTasks, notice: Notice, *, private: bool) -> None:
+    """Copy the notice, and what it corrects before it, unless the errata there are other ones."""
+    name, corrections = notice.path.name, corrections_path(notice.path)
+    state = there.state(name)  # before it is read: what changes in between is noticed
+    if (before := there.content(name)) is not None:
+        known = notice_in(before, Path(there.at(name)), release.about)
+        if known.digest not in (notice.digest, *notice.earlier):
+            raise ReleaseError(
+                f"{there.at(name)}: errata from which the notice here was not made. Copy it (and "
+                f"{corrections.name}) beside the snapshot, repeat your errata and publish again."
+            )
+    if private and corrections.is_file():
+        kept = there.state(corrections.name)
+        _replace(there, corrections.name, corrections.read_bytes(), PRIVATE_FILE, kept)
+    _replace(there, name, notice.path.read_bytes(), _READABLE, state)
+
+
+def _replace(
+    there: _Target, path: str, content: bytes, permissions: int, state: Mapping[str, str]
+) -> None:
+    """Write a file of the errata if it is still in that state, and read it back."""
+    if there.content(path) == content:
+        return
+    try:
+        there.write(path, content, permissions, state)
+    except OSError as error:
+        if there.state(path) == state:  # nobody else wrote it: the storage is at fault
+            raise
+        raise ReleaseError(
+            f"{there.at(path)}: another publisher wrote it just now. Publish again."
+        ) from error
+    if there.content(path) != content:
+        raise ReleaseError(f"{there.at(path)}: reads back differently. Publish again.")
+
+
+def _point(there: _Target, pointer: Mapping[str, Any]) -> None:
+    """Move the pointer; that another publisher moves it on at once is no fault."""
+    there.write(POINTER, pretty_json(pointer), _READABLE, {})
+    got = orjson.loads(there.content(POINTER) or b"null")
+    is_pointer = isinstance(got, dict) and got.keys() == pointer.keys()
+    if got != pointer and (not is_pointer or got["snapshot"] == pointer["snapshot"]):
+        raise ReleaseError(f"{there.at(POINTER)}: reads back differently. Publish again.")

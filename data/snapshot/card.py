@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import yaml
 
-from data.contracts import TurnedAway
+from data.contracts import Lane, TurnedAway
 from data.snapshot import layout
 from data.snapshot.config import CardConfig
-from data.snapshot.manifest import Manifest
+from data.snapshot.manifest import Manifest, tried_in_sandbox
 from data.snapshot.pages import render
 from data.snapshot.release import PrivacyStamp, Release
 
@@ -23,12 +25,29 @@ STAMPS: Mapping[PrivacyStamp, str] = {
     PrivacyStamp.MASKED: "Private text was masked before packaging, private tables were "
     "anonymized, and the release passed the leak scan; audit/privacy.json has the report.",
 }
+_MADE: Mapping[Lane, tuple[str, str]] = {  # for one task, and for several
+    Lane.SESSIONS: ("from a recorded work session", "from recorded work sessions"),
+    Lane.SIGNALS: ("from what people install for agents", "from what people install for agents"),
+    Lane.QUESTIONS: ("question about filed statements", "questions about filed statements"),
+    Lane.ANALYTICS: ("analysis of data files", "analyses of data files"),
+    Lane.WORKFLOWS: ("piece of work in services or files", "pieces of work in services and files"),
+}
 _SIZES = (
     (1_000, "n<1K"),
     (10_000, "1K<n<10K"),
     (100_000, "10K<n<100K"),
     (1_000_000, "100K<n<1M"),
 )
+
+
+def summarised(release: Release) -> Release:
+    """The release with a summary on its card: the recipe's, or one that counts tasks by lane."""
+    if release.card.summary is not None:
+        return release
+    lanes = Counter(candidate.lane for candidate in release.candidates)
+    parts = [f"{lanes[lane]} {_MADE[lane][lanes[lane] > 1]}" for lane in Lane if lanes[lane]]
+    summary = f"Self-contained tasks for agents: {', '.join(parts)}. Every rejection is recorded."
+    return replace(release, card=release.card.model_copy(update={"summary": summary}))
 
 
 def readme(
@@ -49,6 +68,7 @@ def readme(
         turned_away=turned_away,
         statistics=statistics,
         canary=_sentence(manifest),
+        tried=tried_in_sandbox(manifest),
         tables=release.tables,
         has_privacy_report=release.privacy_report is not None,
         has_selection=release.selection is not None,

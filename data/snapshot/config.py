@@ -13,14 +13,13 @@ DEMO_NAME, DEMO_DATE = "benchmint-demo", dt.date(2026, 1, 15)
 
 
 class CardConfig(StageConfig):
-    """The recipe's settings for the release as a publication."""
+    """The recipe's settings for the release as a publication.
+
+    Without a `summary`, it says how many tasks came from which kind of material.
+    """
 
     title: str = Field("Benchmint snapshot", min_length=1)
-    summary: str = Field(
-        "Self-contained workplace tasks for agents, minted from session logs and audited "
-        "rejection by rejection.",
-        min_length=1,
-    )
+    summary: Annotated[str, Field(min_length=1)] | None = None
     creator: str = Field("The publisher of this snapshot", min_length=1)
     url: str = Field("https://example.org/benchmint", pattern=r"^https?://[^\s]+$")
     licence: Annotated[str, Field(min_length=1)] | None = None  # None: none is declared

@@ -15,7 +15,7 @@ from data.snapshot import layout
 from data.snapshot.card import STAMPS
 from data.snapshot.config import CardConfig
 from data.snapshot.croissant_records import TASKS_FILE, record_sets, table_file
-from data.snapshot.manifest import Manifest
+from data.snapshot.manifest import Manifest, tried_in_sandbox
 from data.snapshot.release import ReleasedTable
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
@@ -121,8 +121,8 @@ def _responsible_use(
 ) -> dict[str, str]:
     """The RAI properties of Croissant 1.0, from what the manifest and the statistics say."""
     source, tasks = manifest.authorization, statistics["tasks"]
-    grading = manifest.grading
-    tried = f" {grading.verified} of them were tried in a sandbox." if grading else ""
+    trials = tried_in_sandbox(manifest)
+    tried = f" Run in a sandbox before the release: {trials}." if trials else ""
     shares = "; ".join(
         f"{name}: {_counts(statistics[name])}" for name in ("languages", "lanes", "families")
     )

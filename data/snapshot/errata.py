@@ -18,6 +18,7 @@ from typing import Any
 import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import TypeAdapter, ValidationError
+from securesystemslib.dsse import Envelope
 
 from data.atomic import PRIVATE_FILE, remove_leftovers, write_bytes
 from data.canonical import digest, pretty_json
@@ -28,6 +29,7 @@ from data.snapshot import layout
 from data.snapshot.signature import (
     LARGEST,
     STATEMENT,
+    envelope_of,
     key_id,
     public_line,
     read_envelope,
@@ -64,12 +66,14 @@ class Notice:
     """The errata of a release by task id, the key that signed them, and the digest of it all.
 
     `digest` changes with every erratum: scores name it, so that older ones are recognised.
+    `earlier` are the digests of the notices that it replaced, the first one first.
     """
 
     path: Path
     errata: Mapping[str, Erratum]
     signer: str
     digest: str
+    earlier: tuple[str, ...] = ()
 
     def of(self, action: Action) -> list[Erratum]:
         """The errata of one kind, by task id."""
@@ -139,16 +143,28 @@ def read_notice(path: Path, about: About) -> Notice | None:
     if not path.exists() and not path.is_symlink():
         return None
     try:
-        envelope = read_envelope(path)
-        statement = orjson.loads(envelope.payload)
-        subject = {item["name"]: item["digest"]["sha256"] for item in statement["subject"]}
-        predicate = statement["predicate"]
-        errata = _ERRATA.validate_python(predicate["errata"])
-        signer = verified_signer(envelope, predicate["key"])
-        is_errata = statement["predicateType"] == _PREDICATE
+        return _notice(path, read_envelope(path), about)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise _wrong(path, f"no notice of errata ({type(error).__name__})") from error
-    if signer is None or not is_errata:
+
+
+def notice_in(content: bytes, path: Path, about: About) -> Notice:
+    """A notice in a document that was read from elsewhere; `path` names it. As `read_notice`."""
+    try:
+        return _notice(path, envelope_of(content), about)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _wrong(path, f"no notice of errata ({type(error).__name__})") from error
+
+
+def _notice(path: Path, envelope: Envelope, about: About) -> Notice:
+    """What an envelope says. Raises InputError, and ValueError and its kin for no notice."""
+    statement = orjson.loads(envelope.payload)
+    subject = {item["name"]: item["digest"]["sha256"] for item in statement["subject"]}
+    predicate = statement["predicate"]
+    errata = _ERRATA.validate_python(predicate["errata"])
+    earlier = _EARLIER.validate_python(predicate.get("earlier", ()))
+    signer = verified_signer(envelope, predicate["key"])
+    if signer is None or statement["predicateType"] != _PREDICATE:
         raise _wrong(path, "a signature that is not that of its key")
     if about.signers and signer not in about.signers:
         expected = " or ".join(sorted(about.signers))
@@ -157,7 +173,8 @@ def read_notice(path: Path, about: About) -> Notice | None:
         raise _wrong(path, "errata of another release")
     if problem := _problem(errata, about.tasks):
         raise _wrong(path, problem)
-    return Notice(path, {e.task_id: e for e in errata}, signer, digest(envelope.payload))
+    entries = {entry.task_id: entry for entry in errata}
+    return Notice(path, entries, signer, digest(envelope.payload), earlier)
 
 
 def _problem(errata: Sequence[Erratum], tasks: frozenset[str]) -> str | None:
@@ -201,22 +218,22 @@ def write_notice(
         )
     if problem := _problem(errata, about.tasks):
         raise InputError(str(path), problem, _EXPECTED, "Give one erratum for each task.")
+    before = read_notice(path, about)
     private = corrections_path(path)
     for written in (path, private):
         remove_leftovers(path.parent, written.name)
     if corrections:
         kept = (_stored(private) if private.exists() else {}) | dict(corrections)
         write_bytes(private, pretty_json({"corrections": kept}), mode=PRIVATE_FILE)
-    statement = {
-        "_type": STATEMENT,
-        "subject": [{"name": _SUBJECT, "digest": {"sha256": about.digest}}],
-        "predicateType": _PREDICATE,
-        "predicate": {
-            "snapshot": about.snapshot,
-            "key": public_line(key.public_key()),
-            "errata": [asdict(entry) for entry in errata],
-        },
+    predicate = {
+        "snapshot": about.snapshot,
+        "key": public_line(key.public_key()),
+        "errata": [asdict(entry) for entry in errata],
+        "earlier": [*before.earlier, before.digest] if before else [],
     }
+    subject = {"name": _SUBJECT, "digest": {"sha256": about.digest}}
+    kind = {"_type": STATEMENT, "predicateType": _PREDICATE}
+    statement = {**kind, "subject": [subject], "predicate": predicate}
     write_bytes(path, signed_bytes(statement, key))
     notice = read_notice(path, about)
     assert notice is not None
@@ -256,4 +273,5 @@ def _wrong(path: Path, actual: str) -> InputError:
 
 
 _ERRATA: TypeAdapter[list[Erratum]] = TypeAdapter(list[Erratum])
+_EARLIER: TypeAdapter[tuple[str, ...]] = TypeAdapter(tuple[str, ...])
 _STORED: TypeAdapter[dict[str, dict[str, Any]]] = TypeAdapter(dict[str, dict[str, Any]])

@@ -98,6 +98,17 @@ def recipe_digest(release: Release) -> str:
     return digest(storable_tree(dict(release.build.recipe)))
 
 
+def tried_in_sandbox(manifest: Manifest) -> str | None:
+    """How many tasks were run in a sandbox before the release, and why the others were not."""
+    if manifest.grading is None:
+        return None
+    tasks, verified = manifest.counts.tasks, manifest.grading.verified
+    if manifest.recipe.get("preflight", {}).get("sandbox", "off") == "off":
+        return "no: the recipe asks for none (`[preflight] sandbox`)"
+    rest = f"; no sandbox worked for the other {tasks - verified}" if verified < tasks else ""
+    return f"{verified} of {tasks}, without a fault{rest}"
+
+
 def build(release: Release, revision: int, frames: Frames) -> Manifest:
     """The manifest of `release`. Raises ReleaseError naming the invalid fields."""
     facts = release.build

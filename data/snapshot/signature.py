@@ -260,7 +260,12 @@ def read_envelope(path: Path) -> Envelope:
     """The DSSE envelope in a file. Raises ValueError and its kin for anything else."""
     if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
         raise ValueError("not a small regular file")
-    document: dict[str, Any] = orjson.loads(path.read_bytes())
+    return envelope_of(path.read_bytes())
+
+
+def envelope_of(content: bytes) -> Envelope:
+    """The DSSE envelope in a document. Raises ValueError and its kin for anything else."""
+    document: dict[str, Any] = orjson.loads(content)
     envelope = Envelope.from_dict(document)
     if not all(isinstance(name, str) for name in envelope.signatures):
         raise ValueError("a key without a name")

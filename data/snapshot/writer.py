@@ -20,6 +20,7 @@ from data.contracts import Candidate, StageTally
 from data.errors import LedgerError, ReleaseError
 from data.neutralise import one_line, storable_tree
 from data.snapshot import layout, sums
+from data.snapshot.card import summarised
 from data.snapshot.contents import Contents, OpaqueIds, write_private, write_public
 from data.snapshot.ledger_tables import Frames, ledger_frames, outcome_counts
 from data.snapshot.manifest import build as build_manifest
@@ -49,6 +50,7 @@ def write_snapshot(
     disagree. A killed build leaves no snapshot; the next build removes its temporary files.
     """
     _check(release)
+    release = summarised(release)
     frames = ledger_frames(release.ledger_tables)
     _check_tallies(release.ledger_tables.tallies, frames)
     out.mkdir(parents=True, exist_ok=True)

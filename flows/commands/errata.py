@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +13,6 @@ from data.errors import InputError
 from data.neutralise import one_line
 
 _LARGEST = 1 << 20  # bytes of a file with corrected fields
-_SHORTEST = 3  # characters of an answer that a reason must not hold: shorter ones are in any text
 
 
 def errata_command(
@@ -55,7 +54,9 @@ def errata_command(
         raise _misuse("errata", "an option too few", expected)
     _check_tasks(release, new, replace=replace)
     corrected = {} if fields is None else {str(correct): _fields(fields)}
-    _check_reason(release, reason, corrected)
+    for task_id, content in corrected.items():
+        _check_graded(release, task_id, content)
+    _check_reason(release, reason, new, corrected)
     _write(snapshot, release, new, corrected, reason, key)
     _print(read_tasks(snapshot))
 
@@ -80,7 +81,6 @@ def _write(
     kept = dict(release.notice.errata) if release.notice else {}
     stored = {}
     for task_id, content in corrected.items():
-        _check_graded(release, task_id, content)
         # No part of a rebuild: a salt from the release key could not be made once that is sealed.
         made = correction(task_id, content, token_hex(32))
         stored[digest(made)] = made
@@ -158,28 +158,28 @@ def _check_graded(release: Any, task_id: str, fields: Mapping[str, Any]) -> None
         ) from error  # fmt: skip
 
 
-def _check_reason(release: Any, reason: str, corrected: Mapping[str, Mapping[str, Any]]) -> None:
-    """Raise InputError for a reason that says nothing, or that tells everybody an answer."""
+def _check_reason(
+    release: Any, reason: str, new: Mapping[str, Any], corrected: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Raise InputError for a reason that says nothing, or that tells everybody an answer.
+
+    Withdrawn tasks too: others of the release may have the same answer. A public half alone knows
+    none.
+    """
+    from construction.grading.giveaways import given_away
+    from construction.grading.spec import spec_of
     from data.snapshot.errata import LONGEST_REASON, is_reason
 
     if not is_reason(reason):
         raise _misuse("--reason", "no printable line", f"up to {LONGEST_REASON} characters")
-    for task_id, fields in corrected.items():
-        before = release.grading(task_id)
-        for value in _values([before.get("answers"), fields.get("answers")]):
-            if value in reason:
-                raise _misuse("--reason", f"an answer of {task_id}", "a reason without answers")
-
-
-def _values(answers: Sequence[Any]) -> list[str]:
-    """The values of answers, as text, that are long enough to be recognised."""
-    values = [
-        str(answer.get("value"))
-        for listed in answers
-        for answer in (listed or ())
-        if isinstance(answer, dict)
-    ]
-    return [value for value in values if len(value) >= _SHORTEST and value != "None"]
+    for task_id in new if release.private is not None else ():
+        known = release.grading(task_id)
+        for task in (known, known | corrected.get(task_id, {})):
+            if (what := given_away(spec_of(task), reason)) is not None:
+                raise _misuse(
+                    "--reason", f"{what} of {task_id}",
+                    "a reason without what grades the task: everybody reads it",
+                )  # fmt: skip
 
 
 def _misuse(where: str, actual: str, expected: str) -> InputError:

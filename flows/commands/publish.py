@@ -21,6 +21,7 @@ def publish_command(
     """Copy a signed release, read it back from there, and move the pointer `latest.json` last."""
     from data.releases.errata import check_errata
     from data.releases.publishing import publish
+    from data.releases.tasks import read_tasks
     from data.snapshot.signature import check_signature, read_public_keys
     from data.snapshot.verification import verify
 
@@ -28,10 +29,10 @@ def publish_command(
     signature = check_signature(snapshot, trusted, report)
     _, faults = check_errata(snapshot, trusted, report)
     findings = (*report.findings, *signature.findings, *faults)
-    if findings or report.snapshot is None or report.public_digest is None:
-        problem = findings[0].problem if findings else "no snapshot"
+    if findings:
+        problem = findings[0].problem
         raise ReleaseError(
             f"{snapshot}: not published, since `benchmint verify --key` finds: {problem}"
         )
-    done = publish(snapshot, report.snapshot, report.public_digest, target, private=with_private)
+    done = publish(snapshot, read_tasks(snapshot), target, private=with_private)
     print(f"{done.where}: {done.files} files, read back; {done.already} were there before")

@@ -125,3 +125,15 @@ def test_wrong_use_is_one_line_and_exit_code_2(
     assert result.returncode == 2
     assert message in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1, result.stderr
+
+
+@pytest.mark.parametrize("option", ["--edinet", "--sec", "--environment"])
+def test_a_wrong_path_is_refused_before_the_first_stage(
+    demo: Demo, tmp_path: Path, option: str
+) -> None:
+    empty, out = tmp_path / "empty", tmp_path / "out"
+    empty.mkdir()
+    result = inline_build(*demo.sessions(), option, empty, "--out", out)
+    assert result.returncode == 2
+    assert str(empty) in result.stderr
+    assert not list((out / "private" / "stages").glob("*"))

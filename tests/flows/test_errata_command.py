@@ -142,6 +142,8 @@ def test_an_erratum_can_be_replaced_and_printed(snapshot: Path, key: Path, tmp_p
     withdraw = ("errata", snapshot, "--withdraw", task, "--key", key, "--reason", "Not one answer.")
     with pytest.raises(InputError, match="which is corrected already"):
         run(*withdraw)
+    with pytest.raises(InputError, match=f"an answer of {task}"):
+        run(*withdraw[:-1], "It is 12,345 or another.", "--replace")
     run(*withdraw, "--replace")
     said = run("errata", snapshot)
     assert f"{task} is withdrawn" in said and "corrected" not in said

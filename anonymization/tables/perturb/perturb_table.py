@@ -142,7 +142,9 @@ def _perturbed(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Perturbe
         frame.height, numbers, zeros, unmoved, emptied, restored, recomputed, kept
     )
     dropped = config.of_role(ColumnRole.DROPPED)
-    return Perturbed(new.drop(dropped), report)
+    # `DataFrame.drop` would copy every column into one run of memory, even if nothing is dropped.
+    kept_columns = [column for column in new.get_columns() if column.name not in dropped]
+    return Perturbed(pl.DataFrame(kept_columns), report)
 
 
 def _restore(state: _State) -> tuple[relations.Restored, ...]:

@@ -214,6 +214,9 @@ def test_other_lines_are_no_proposals(tmp_path: Path) -> None:
     assert first.why == "no JSON"
     assert second.draft is None
     assert first.name != second.name
+    for line in (b"null", b"[]", b"1", b'"a text"'):
+        (proposal,) = read(tmp_path, line)
+        assert (proposal.draft, proposal.why) == (None, "no JSON object")
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path: Path) -> None:

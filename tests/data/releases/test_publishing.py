@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
-import socket
 import stat
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from importlib.util import find_spec
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import fsspec
 import orjson
 import pytest
 
+from data.atomic import write_bytes
 from data.errors import InputError, ReleaseError
 from data.releases import publishing
+from data.releases.errata import check_errata
 from data.releases.publishing import POINTER, publish
 from data.releases.tasks import read_tasks
 from data.snapshot import verify, write_snapshot
+from data.snapshot.errata import Action, Erratum, corrections_path, write_notice
 from data.snapshot.signature import sign
 from tests.data.snapshot.sample import release
+from tests.data.snapshot.test_errata import DAY, ids
 from tests.data.snapshot.test_errata import published as with_errata
 from tests.data.snapshot.test_signature import KEY
 
 NAME = "demo-2026.07.01"
 
 
-@pytest.fixture
-def snapshot(tmp_path: Path) -> Path:
-    path = write_snapshot(release(tmp_path), tmp_path / "out").path
+def signed_snapshot(folder: Path) -> Path:
+    path = write_snapshot(release(folder), folder / "out").path
     sign(path, KEY, verify(path))
     return path
 
 
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    return signed_snapshot(tmp_path)
+
+
 def published(snapshot: Path, target: str, *, private: bool = False) -> publishing.Published:
-    return publish(snapshot, NAME, read_tasks(snapshot).digest, target, private=private)
+    return publish(snapshot, read_tasks(snapshot), target, private=private)
 
 
 def test_a_folder_gets_the_public_half_and_then_the_pointer(snapshot: Path, tmp_path: Path) -> None:
@@ -86,20 +89,20 @@ def test_a_copy_that_was_cut_off_goes_on_and_had_no_pointer(
     snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target, written = tmp_path / "there", 0
-    write: Any = publishing._write
+    write = write_bytes
 
-    def cut_off(*given: Any) -> None:
+    def cut_off(path: Path, content: bytes, **given: Any) -> None:
         nonlocal written
         written += 1
         if written > 20:
             raise OSError("cut off")
-        write(*given)
+        write(path, content, **given)
 
-    monkeypatch.setattr(publishing, "_write", cut_off)
+    monkeypatch.setattr("data.releases.publishing.write_bytes", cut_off)
     with pytest.raises(InputError, match="cut off"):
         published(snapshot, str(target))
     assert not (target / POINTER).exists()
-    monkeypatch.setattr(publishing, "_write", write)
+    monkeypatch.setattr("data.releases.publishing.write_bytes", write)
     assert published(snapshot, str(target)).already == 20
     assert verify(target / NAME).ok
 
@@ -115,7 +118,7 @@ def test_the_target_is_outside_and_what_others_keep_there_stays(
     (target / ".film.part").write_bytes(b"of somebody else")
     (target / f".{POINTER}.abcd_123.part").write_bytes(b"of a publisher that was killed")
     published(snapshot, str(target))
-    assert sorted(path.name for path in target.glob(".*")) == [".film.part", ".thesis.part"]
+    assert sorted(path.name for path in target.glob(".*.part")) == [".film.part", ".thesis.part"]
 
 
 def test_storage_that_loses_bytes_is_seen(snapshot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,53 +144,98 @@ def test_an_address_that_cannot_be_reached_is_an_error_of_one_line(
     assert "\n" not in str(caught.value)
 
 
-@contextmanager
-def s3_server() -> Iterator[str]:
-    """moto's server in a process of its own; its address."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        for _ in range(600):
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
+def withdrawn_too(snapshot: Path, notice: Path, number: int) -> None:
+    """One task more is withdrawn by the notice of a snapshot."""
+    known = read_tasks(snapshot)
+    more = Erratum(ids(snapshot)[number], Action.WITHDRAWN, "Not one answer.", DAY)
+    errata = [*known.notice.errata.values(), more] if known.notice else [more]
+    write_notice(notice, known.about, errata, {}, KEY)
 
 
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A bucket of an S3 server on the loopback."""
-    if find_spec("s3fs") is None or find_spec("moto") is None:
-        pytest.skip("s3fs and moto are not installed: no bucket is published to")
-    with s3_server() as url:
-        for name, value in {
-            "AWS_ENDPOINT_URL": url,
-            "AWS_ACCESS_KEY_ID": "invented",
-            "AWS_SECRET_ACCESS_KEY": "invented",
-            "AWS_DEFAULT_REGION": "us-east-1",
-        }.items():
-            monkeypatch.setenv(name, value)
-        fsspec.filesystem("s3", skip_instance_cache=True).mkdir("releases")
-        yield "s3://releases/train"
+def test_errata_there_are_replaced_by_their_successors_alone(
+    snapshot: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "there"
+    notice = with_errata(snapshot)
+    first = notice.read_bytes()
+    withdrawn_too(snapshot, notice, 2)
+    second = notice.read_bytes()
+    published(snapshot, str(target))
+
+    notice.write_bytes(first)  # an older copy of the release
+    with pytest.raises(ReleaseError, match="errata from which the notice here was not made"):
+        published(snapshot, str(target))
+    withdrawn_too(snapshot, notice, 3)  # and what somebody made from it
+    with pytest.raises(ReleaseError, match="repeat your errata and publish again"):
+        published(snapshot, str(target))
+    notice.unlink()
+    published(snapshot, str(target))
+    assert (target / notice.name).read_bytes() == second
+
+    notice.write_bytes(second)
+    withdrawn_too(snapshot, notice, 3)
+    published(snapshot, str(target))
+    assert len(read_tasks(target / NAME).withdrawn) == 3
 
 
-def test_a_bucket_gets_what_the_release_is(snapshot: Path, bucket: str, tmp_path: Path) -> None:
-    published(snapshot, bucket, private=True)
-    storage = fsspec.filesystem("s3", skip_instance_cache=True)
-    storage.get(f"{bucket}/{NAME}", str(tmp_path / "back"), recursive=True)
-    got = next((tmp_path / "back").rglob("run.json")).parent
-    same = {path.relative_to(snapshot) for path in snapshot.rglob("*") if path.is_file()}
-    assert {path.relative_to(got) for path in got.rglob("*") if path.is_file()} == same
-    assert all((got / path).read_bytes() == (snapshot / path).read_bytes() for path in same)
-    assert orjson.loads(storage.cat_file(f"{bucket}/{POINTER}"))["snapshot"] == NAME
-    storage.pipe_file(f"{bucket}/{NAME}/public/README.md", b"other")
-    with pytest.raises(ReleaseError, match="other content is published"):
-        published(snapshot, bucket, private=True)
+def test_corrected_answers_go_with_the_private_half(snapshot: Path, tmp_path: Path) -> None:
+    notice, target = with_errata(snapshot), tmp_path / "there"
+    published(snapshot, str(target), private=True)
+    copy = target / corrections_path(notice).name
+    assert stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert check_errata(target / NAME, [KEY.public_key()], verify(target / NAME))[1] == ()
+    published(snapshot, str(tmp_path / "public"))
+    assert not (tmp_path / "public" / copy.name).exists()
+
+
+def test_a_second_publisher_waits_for_the_first(
+    snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, begun, go_on = tmp_path / "there", Event(), Event()
+    part = target / f".{POINTER}.abcd_123.part"
+    write = write_bytes
+
+    def slow(path: Path, content: bytes, **given: Any) -> None:
+        if not begun.is_set():
+            part.write_bytes(b"what the first is writing")
+            begun.set()
+            assert go_on.wait(60)
+        write(path, content, **given)
+
+    monkeypatch.setattr("data.releases.publishing.write_bytes", slow)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(published, snapshot, str(target))
+        assert begun.wait(60)
+        second = pool.submit(published, snapshot, str(target))
+        with pytest.raises(TimeoutError):
+            second.result(timeout=0.5)
+        assert part.exists()
+        go_on.set()
+        assert (first.result().already, second.result().already) == (0, first.result().files)
+    assert verify(target / NAME).ok
+
+
+def test_a_link_to_the_target_is_followed(snapshot: Path, tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    target = tmp_path / "current"
+    target.symlink_to("disk")
+    assert published(snapshot, str(target)).where == str(tmp_path / "disk" / NAME)
+    assert verify(tmp_path / "disk" / NAME).ok
+    (tmp_path / "own").symlink_to(snapshot)
+    with pytest.raises(InputError, match="a folder of the snapshot itself"):
+        published(snapshot, str(tmp_path / "own"))
+
+
+@pytest.mark.parametrize(
+    "link", [NAME, f"{NAME}/public", f"{NAME}/public/tasks.jsonl", POINTER, f"{NAME}.errata.json"]
+)
+def test_links_in_the_target_are_refused(snapshot: Path, tmp_path: Path, link: str) -> None:
+    """Otherwise a release could be published that is nothing but a link to its own source."""
+    target = tmp_path / "there"
+    path = target / link
+    path.parent.mkdir(parents=True)
+    source = snapshot.parent / link
+    path.symlink_to(source if source.exists() else tmp_path / "elsewhere")
+    with pytest.raises(ReleaseError, match="a symbolic link"):
+        published(snapshot, str(target))
+    assert not (tmp_path / "elsewhere").exists() and verify(snapshot).ok

@@ -1,0 +1,123 @@
+"""What a command needs around it: a folder, UTF-8, memory, open files, certificates.
+
+Checked before a library is imported: these end a process, or print lines of their own, where
+something is missing. Only the standard library is imported here.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+from collections.abc import Mapping
+
+from data.errors import InputError
+
+_MIB = 1 << 20
+_LEAST_SPACE, _LEAST_SPACE_OF_BUILDS = 1_500 * _MIB, 9_500 * _MIB  # bytes: measured on two cores
+_LEAST_FILES, _ENOUGH_FILES = 256, 4_096
+_THREADS = "POLARS_MAX_THREADS"
+_CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+
+
+def require_surroundings() -> None:
+    """What every command needs; starts the command again in UTF-8 if the locale has another.
+
+    Raises InputError.
+    """
+    _require_folder()
+    _in_utf8()
+    _require_space(_LEAST_SPACE)
+    _take_threads(os.environ)
+
+
+def require_for_builds() -> None:
+    """What a build needs besides: address space, open files, certificates. Raises InputError."""
+    _require_space(_LEAST_SPACE_OF_BUILDS)
+    _require_files()
+    _require_certificates(os.environ)
+    _keep_proxies_out(os.environ)
+
+
+def _require_folder() -> None:
+    try:
+        os.getcwd()  # noqa: PTH109 (this module imports no more than it needs)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise InputError(
+            "the working folder", reason, "a folder that exists", "Change to another one (cd)."
+        ) from error
+
+
+def _in_utf8() -> None:
+    """File names and texts are UTF-8 here, as in the releases; a terminal keeps its encoding."""
+    if sys.getfilesystemencoding() == "utf-8":
+        return
+    if sys.stdout is not None and sys.stdout.isatty():
+        os.environ.setdefault("PYTHONIOENCODING", f"{sys.stdout.encoding}:backslashreplace")
+    os.environ["PYTHONUTF8"] = "1"
+    os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606 (this command)
+
+
+def _require_space(least: int) -> None:
+    """Address space, of which less ends the libraries' threads with an abort."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY and soft != hard:
+        resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+        soft = hard
+    if soft != resource.RLIM_INFINITY and soft < least:
+        raise InputError(
+            "the address space", f"{soft // _MIB:,} MiB", f"at least {least // _MIB:,} MiB",
+            "Raise the limit (ulimit -v); it is no memory in use.",
+        )  # fmt: skip
+
+
+def _require_files() -> None:
+    """Open files: as many as there may be, up to what is enough."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _ENOUGH_FILES if hard == resource.RLIM_INFINITY else min(_ENOUGH_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    if soft != resource.RLIM_INFINITY and soft < _LEAST_FILES:
+        raise InputError(
+            "the open files", f"at most {soft}", f"at least {_LEAST_FILES}",
+            "Raise the limit (ulimit -n).",
+        )  # fmt: skip
+
+
+def _take_threads(variables: os._Environ[str]) -> None:
+    """A number of threads that is none is left out: Polars would warn of it on each start."""
+    value = variables.get(_THREADS)
+    if value is not None and not (value.isascii() and value.isdigit() and int(value) > 0):
+        del variables[_THREADS]
+        print(f"benchmint: {_THREADS} is no number above 0 and is left out", file=sys.stderr)
+
+
+def _require_certificates(variables: Mapping[str, str]) -> None:
+    """Prefect's server reads them when it starts, and does not say which are missing."""
+    import ssl
+
+    for name in _CERTIFICATES:
+        path = variables.get(name)
+        if not path:
+            continue
+        try:
+            if name == "SSL_CERT_FILE":
+                ssl.create_default_context(cafile=path)
+            else:
+                os.listdir(path)  # noqa: PTH208
+        except OSError as error:  # ssl.SSLError too
+            reason = error.strerror or type(error).__name__
+            raise InputError(
+                f"{name} {path}", reason, "certificates", "Correct the variable, or unset it."
+            ) from error
+
+
+def _keep_proxies_out(variables: os._Environ[str]) -> None:
+    """What is asked of this machine goes to no proxy."""
+    if not any(name.lower().endswith("_proxy") for name in variables):
+        return
+    known = variables.get("no_proxy") or variables.get("NO_PROXY") or ""
+    hosts = ",".join(filter(None, (known, "127.0.0.1", "localhost")))
+    variables["no_proxy"] = variables["NO_PROXY"] = hosts

@@ -1,0 +1,151 @@
+"""Odd surroundings: a command works in them, or says in one line what is missing."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from data.errors import InputError
+from data.loopback import listen
+from flows import build_lock, surroundings
+from flows.server import is_named
+from tests.flows.command import command, environment
+
+
+def shell(line: str, *arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
+    """A command ("$@") that a shell starts, in an environment of its own."""
+    return subprocess.run(
+        ["/bin/sh", "-c", line, "sh", *command(*arguments)],
+        capture_output=True,
+        text=True,
+        env=environment() | variables,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('cd {folder}; rmdir {folder}; exec "$@"', "the working folder: found No such file"),
+        ('ulimit -v 900000; exec "$@"', "the address space: found 878 MiB; expected at least"),
+    ],
+)
+def test_what_every_command_needs(tmp_path: Path, line: str, said: str) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    done = shell(line.format(folder=folder), "releases", "--out", tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert done.stderr.startswith(f"benchmint: {said}")
+
+
+def test_files_are_named_in_utf8_whatever_the_locale(tmp_path: Path) -> None:
+    variables = {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C"}
+    done = shell('exec "$@"', "demo", tmp_path / "demo", "--size", "3", **variables)
+    assert (done.returncode, done.stderr) == (0, "")
+    names = [path.name for path in (tmp_path / "demo").rglob("*")]
+    assert any(not name.isascii() for name in names)
+    assert not any("\udc80" <= char <= "\udcff" for name in names for char in name)
+
+
+def test_no_thread_is_started_by_a_word(tmp_path: Path) -> None:
+    done = shell('exec "$@"', "releases", "--out", tmp_path, POLARS_MAX_THREADS="many")
+    assert done.stderr == "benchmint: POLARS_MAX_THREADS is no number above 0 and is left out\n"
+
+
+def test_no_child_is_forgotten(tmp_path: Path) -> None:
+    """Python's development mode prints what was not closed and who was not waited for."""
+    code = "from data.child import _fork_server; _fork_server('data.staging.sql', 1)"
+    done = subprocess.run(
+        [sys.executable, "-X", "dev", "-c", code],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=True,
+    )
+    assert "ResourceWarning" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ("ulimit -n 200", "the open files: found at most 200; expected at least 256"),
+        ("ulimit -v 4000000", "the address space: found 3,906 MiB; expected at least 9,500 MiB"),
+    ],
+)
+def test_what_a_build_needs(tmp_path: Path, limits: str, said: str) -> None:
+    done = shell(f'{limits}; exec "$@"', "build", "--out", tmp_path / "out")
+    assert (done.returncode, done.stderr.split(". ")[0]) == (2, f"benchmint: {said}")
+
+
+def test_open_files_are_as_many_as_there_may_be(tmp_path: Path) -> None:
+    """The soft limit is raised; the build then ends at the certificates."""
+    done = shell(
+        'ulimit -S -n 100; exec "$@"', "build", "--out", tmp_path, SSL_CERT_FILE="/nonexistent"
+    )
+    assert done.stderr.startswith("benchmint: SSL_CERT_FILE /nonexistent: found No such file")
+
+
+def test_certificates_that_are_none_are_an_error(tmp_path: Path) -> None:
+    other = tmp_path / "other.pem"
+    other.write_text("no certificate")
+    with pytest.raises(InputError, match="expected certificates"):
+        surroundings._require_certificates({"SSL_CERT_FILE": str(other)})
+    with pytest.raises(InputError, match="SSL_CERT_DIR"):
+        surroundings._require_certificates({"SSL_CERT_DIR": str(tmp_path / "none")})
+    surroundings._require_certificates({"SSL_CERT_DIR": str(tmp_path), "SSL_CERT_FILE": ""})
+
+
+def test_this_machine_is_asked_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    surroundings._keep_proxies_out(os.environ)
+    assert "no_proxy" not in os.environ
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example:3128")
+    monkeypatch.setenv("NO_PROXY", "intranet.example")
+    monkeypatch.setenv("no_proxy", "")
+    surroundings._keep_proxies_out(os.environ)
+    assert os.environ["no_proxy"] == os.environ["NO_PROXY"]
+    assert os.environ["no_proxy"] == "intranet.example,127.0.0.1,localhost"
+
+
+def test_a_broken_file_of_prefect_is_named(tmp_path: Path) -> None:
+    (tmp_path / "prefect.toml").write_text("[[")
+    with pytest.raises(InputError, match=r"prefect\.toml: found no TOML"):
+        is_named({"PREFECT_HOME": str(tmp_path / "home")}, tmp_path)
+
+
+def test_a_server_that_never_answers_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build_lock, "_ANSWER_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/api"
+        named = SimpleNamespace(value=lambda: url)
+        monkeypatch.setattr("flows.build_lock.PREFECT_API_URL", named)
+        monkeypatch.delenv("BENCHMINT_OWN_SERVER", raising=False)
+        with (
+            pytest.raises(build_lock.ServerUnreachable, match="no Prefect server answers there"),
+            build_lock.taking_turns(tmp_path),
+        ):
+            pass
+
+
+def test_a_machine_without_a_loopback_is_told_so() -> None:
+    code = "from data.loopback import listen; listen(0)"
+    arguments = ["unshare", "--net", "--map-root-user", sys.executable, "-c", code]
+    try:
+        done = subprocess.run(
+            arguments, capture_output=True, text=True, env=environment(), check=False
+        )
+    except FileNotFoundError:
+        pytest.skip("unshare is not installed")
+    if done.stderr.startswith("unshare:"):
+        pytest.skip(f"no network of its own: {done.stderr.strip()}")
+    assert "expected the loopback of this machine" in done.stderr
+    listen(0).close()
