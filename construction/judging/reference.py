@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import dropwhile
+from itertools import dropwhile, pairwise
 
 from construction.grading.file_look import word_form
 from construction.grading.file_types import extension_of
@@ -88,10 +88,11 @@ def _sorted_columns(sheet: InputTable, clause: str) -> Iterator[str]:
     for number, name in enumerate(sheet.columns):
         cells = [row[number] for row in sheet.cells]
         values = numbers(cells)
-        keys: Sequence[float | str] = values if len(values) == len(cells) else cells
-        up = sorted(keys)
-        down = sorted(keys, reverse=True)
-        is_up, is_down = list(keys) == up and not falls, list(keys) == down and not rises
+        if len(values) != len(cells):
+            ranks = {cell: float(rank) for rank, cell in enumerate(sorted(set(cells)))}
+            values = [ranks[cell] for cell in cells]
+        is_up = not falls and all(first <= second for first, second in pairwise(values))
+        is_down = not rises and all(first >= second for first, second in pairwise(values))
         if len(cells) > 1 and (is_up or is_down):
             yield name
 
