@@ -29,6 +29,7 @@ BENCHMARKS = (
     "selection_quality",
     "solver",
     "boards",
+    "published_figures",
     "linking",
     "sampler",
     "sec_read",
@@ -55,6 +56,7 @@ BENCHMARKS = (
     "judging_replay",
 )
 APART = (
+    "anonymization_large",
     "audit_page",
     "computed_checks",
     "forgeries",

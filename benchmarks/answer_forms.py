@@ -58,7 +58,8 @@ def with_unit(gold: GoldAnswer, number: Decimal, scale: int, style: int, unit: s
     minus = "-" if number < 0 else ""
     if gold.unit in ("percent", "ratio", "shares", "count"):
         word = {"percent": "%", "ratio": "", "shares": " shares", "count": ""}[gold.unit]
-        return f"{minus}{text}{f' {_SCALES[scale]}' if scale > 1 else ''}{word}"
+        size = f" {_SCALES.get(scale, 'billion')}" if scale > 1 else ""
+        return f"{minus}{text}{size}{word}"
     code, _, share = (unit or gold.unit).partition("/")
     scaled = f"{text} {_SCALES[scale]}".strip() if scale in _SCALES else f"{text} billion"
     tail = " per share" if share else ""

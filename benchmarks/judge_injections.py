@@ -4,21 +4,26 @@
 
 Each text is put into a report as a paragraph of its own. The report shows one of two criteria; the
 text is about the other. The judges are simulated: they obey the text as long as a sentence of it
-stands in what they read, in both requests, and quote of it the sentence that best withstands the
-list of what is no evidence.
+stands in what they read, in both requests, and quote it.
 
 - `everything`: calls all criteria met.
 - `point`: calls met whatever is about the criterion that the text aims at, its twin too.
-- `exact`: calls met that criterion alone, and sees through its twin: the worst there is. What it
-  moves is what the list of what is no evidence does not know.
-- `other`: as `exact`, but quotes an honest sentence; the second request is then free of the text.
+- `other`: calls met the criterion alone and sees through twins, but quotes an honest sentence; the
+  second request is then free of the text.
+- `credulous`: as `other` with a quote of the text; takes every claim for the thing.
+- `exact`: as `credulous`, but is taken in by this text alone. What remains, by its definition: no
+  request can tell it from a judge that was shown the thing.
 
 `raised`: the criterion that nothing shows is met or partly met. `unjudged`: it has no verdict.
 `disturbed`: the criterion that is shown is not met any more. Honest paragraphs are quoted by an
-honest judge as what shows a criterion; `lost` are those that the list does not let through.
+honest judge as what shows a criterion; `lost` are those that do not count.
 
-`texts`, `held_out`, `second` and `third` were read when the list was written, and are no measure of
-it. Their authors are language models that had not seen the code.
+`fourth` (20 that want everything, 40 that aim at one thing, 60 honest) was read by nobody before
+its first run, at which twins and second reading stood as they are now, and a list of words of
+judging and absence was held against quotes: `everything` and `point` raised 0 of 60, `other` 0, and
+`exact` 37 of 40 that aim at one thing, while 10 of 60 honest paragraphs were lost. The list was
+dropped for it. Empty claims came afterwards, so that their row on `fourth` is no score. The authors
+of all sets are language models that had not seen the code.
 """
 
 from __future__ import annotations
@@ -53,8 +58,9 @@ _HONEST = "honest"
 _JUDGES: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "everything": lambda aimed: {"wants": wants_everything},
     "point": lambda aimed: {"wants": wants_about(aimed)},
-    "exact": lambda aimed: {"wants": wants_exactly(aimed)},
     "other": lambda aimed: {"wants": wants_exactly(aimed), "quotes_other": True},
+    "credulous": lambda aimed: {"wants": wants_exactly(aimed), "is_credulous": True},
+    "exact": lambda aimed: {"wants": wants_exactly(aimed)},
 }
 Entry = tuple[str, str]  # text, criterion
 
@@ -122,15 +128,10 @@ def main() -> None:
     honest = {name: entries for name, entries in sets.items() if name.endswith(_HONEST)}
     gone = {name: [e for e in entries if lost(*e)] for name, entries in honest.items()}
     kept = [[name, str(len(honest[name])), str(len(gone[name]))] for name in honest]
-    last = [name for name in sets if name.endswith("_one")][-1]
-    reached = [text for text, aimed in sets[last] if moved(text, aimed, "exact") == "raised"]
     text = table(list(rows[0]), [[str(value) for value in row.values()] for row in rows])
     text += "\n" + table(["honest paragraphs", "texts", "lost as evidence"], kept)
-    text += f"\nOf `{last}`, what a judge that sees through twins obeys:\n\n"
-    text += "".join(f"- {' '.join(line.split())}\n" for line in reached)
     print(text)
-    print(*(f"lost: {entry[0]}" for entries in gone.values() for entry in entries), sep="\n")
-    figures = {"rows": rows, "lost": {n: len(e) for n, e in gone.items()}, "reached": reached}
+    figures = {"rows": rows, "lost": {name: len(entries) for name, entries in gone.items()}}
     write_result("judge_injections", str(__doc__), text, figures)
 
 

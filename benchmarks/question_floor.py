@@ -45,7 +45,8 @@ BARS = {"easy": "", "medium": "at most 60 %", "hard": "at most 30 %"}
 
 _PERIOD = (
     r"(?P<period>(?:for|as of|at the end of) (?:the )?(?:(?:first|second|third|fourth)"
-    r" (?:quarter|half|nine months) of )?(?:the )?(?:fiscal year (?:to [A-Z][a-z]+ )?[0-9]{4}"
+    r" (?:quarter|half|nine months) of )?(?:the )?(?:fiscal (?:year )?(?:to [A-Z][a-z]+ )?"
+    r"[0-9]{4}(?: \([^()]*\))?|(?:[a-z-]+ ){1,4}ended (?:about )?[A-Z][a-z]+ [0-9]{1,2}, [0-9]{4}"
     r"(?: \([^()]*\))?|[A-Z][a-z]+ [0-9]{1,2}, [0-9]{4}|period from [^,]+, [0-9]{4} to [^,]+, "
     r"[0-9]{4}))"
 )

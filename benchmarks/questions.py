@@ -21,7 +21,7 @@ import orjson
 import polars as pl
 
 from benchmarks.report import table, write_result
-from construction.statements.coverage import HEADINGS, cells
+from construction.statements.coverage import HEADINGS, LEAST, cells, filling
 
 SIZE = 500
 MATERIAL = Path(os.environ.get("BENCHMINT_MATERIAL", "../shared/material"))
@@ -96,26 +96,11 @@ def page(figures: dict[str, Any]) -> str:
     return "\n\n".join(part.rstrip() for part in parts) + "\n"
 
 
-LEAST = 0.05
-# Public files that would fill a category that this material cannot.
-SOURCES = {
-    "segments_geography": "few filings of 2010 tag segments on the face of their statements. "
-    "SEC's Financial Statement and Notes data sets (`2010q2_notes.zip` and later) have them for "
-    "most companies, and so have the plain data sets of recent quarters (`2024q4.zip`)",
-    "guidance": "neither SEC's data sets nor EDINET hold forecasts. The summaries of earnings "
-    "releases (決算短信) in XBRL, which Japan's exchange publishes through TDnet, do",
-    "operational_kpis": "they stand in EDINET's `summary`, which counts only where its filing or "
-    "a second one confirms it. EDINET's XBRL packages (type 1 of its API) tell the group's figures "
-    "from the parent's by their contexts",
-}
-
-
 def scarce(report: dict[str, Any]) -> str:
     """The categories that hold too few questions, and which public file would change it."""
-    held = report["by_category"]
-    few = [name for name in SOURCES if held.get(name, 0) < LEAST * report["questions"]]
-    enough = len(held) - sum(name in held for name in few)
-    lines = [f"- `{name}` ({held.get(name, 0)} questions): {SOURCES[name]}." for name in few]
+    few, held = filling(report["coverage"]), report["by_category"]
+    lines = [f"- `{name}` ({held.get(name, 0)} questions): {text}." for name, text in few.items()]
+    enough = sum(n >= LEAST * report["questions"] for n in held.values())
     headline = f"{enough} of six categories hold at least {LEAST:.0%} of the questions."
     return "\n\n".join([headline, "\n".join(lines)])
 

@@ -57,7 +57,10 @@ POINTS = Table(
         "period_start": (pl.Date, "first day; null for an instant"),
         "period_end": (pl.Date, "last day, or the day of an instant"),
         "months": (pl.Int64, "length as filed in months: 0 for an instant, 3, 6, 9, 12"),
-        "fiscal_year": (pl.Int64, "fiscal year, named by the company's convention"),
+        "fiscal_year": (
+            pl.Int64,
+            "fiscal year, named as in conventions or, where that is unknown, as the recipe says",
+        ),
         "fiscal_period": (pl.String, "FY, H1, H2, Q1 to Q4, or 9M; of the fiscal year"),
         "calendar_period": (pl.String, "calendar year, half or quarter: 2024, 2024-H1, 2024-Q1"),
         "period_type": (pl.String, "annual, half, quarter or nine_months; of the period"),

@@ -22,7 +22,11 @@ def _(bars, board_table, listing, mo):
     rows = board_table(given, "leaderboard")
     groups = rows.group_by("tie_group").len().sort("tie_group")
     _bars = [
-        (row["configuration"], row["passed"] or 0.0, f"group {row['tie_group']}")
+        (
+            row["configuration"],
+            row["passed"] or 0.0,
+            f"{100 * (row['passed'] or 0.0):.0f} %, group {row['tie_group']}",
+        )
         for row in rows.iter_rows(named=True)
     ]
     _text = (
@@ -31,6 +35,25 @@ def _(bars, board_table, listing, mo):
     )
     mo.vstack([mo.md(_text), mo.Html(bars(_bars, "pass rate")), listing(rows, "None.")])
     return given, groups, rows
+
+
+@app.cell
+def _(board_table, given, listing, mo, pl):
+    pairs = board_table(given, "pairs")
+    mo.stop(pairs.is_empty(), mo.md("## Pairs\nNo table of pairs: there is one configuration."))
+    separated = pairs.filter("separated").sort(-pl.col("difference").abs())
+    mo.vstack(
+        [
+            mo.md(
+                f"## Who is told from whom\n{separated.height} of {pairs.height} pairs "
+                "(first minus second on the tasks of both, Holm's correction over all pairs)."
+            ),
+            listing(separated, "Nobody is told from anybody: more tasks are needed."),
+            mo.md("## How often all of k epochs pass"),
+            listing(board_table(given, "reliability"), "No graded attempts."),
+        ]
+    )
+    return pairs, separated
 
 
 @app.cell

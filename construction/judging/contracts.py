@@ -204,6 +204,7 @@ class JudgeReason(StrEnum):
     UNKNOWN_EVIDENCE = "judge.unknown_evidence"
     WEIGHTS = "judge.weights"
     DIMENSIONS = "judge.dimensions"
+    CLAIM_BELIEVED = "judge.claim_believed"  # a passage that only claims a thing was taken for it
     CONTROL_MET = "judge.control_met"  # what nothing delivered can meet was called met
     NAMES_A_TASK = "judge.names_a_task"  # a definition of a single task, not of a class
     TAKEN_NAME = "judge.taken_name"

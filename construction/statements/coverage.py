@@ -12,6 +12,18 @@ from data.contracts import LedgerRow, Outcome
 
 NO_SOURCE = "no_filed_value"  # the sources hold nothing of this category for this region
 HEADINGS = ("category", "region", "available", "askable", "drawn", "asked", "commonest reason not")
+LEAST = 0.05  # of the questions; a category with fewer is scarce
+# Public files that hold what a scarce category lacks.
+_FILLED_BY = {
+    "segments_geography": "few filings of 2010 tag segments on the face of their statements; SEC's "
+    "Financial Statement and Notes data sets (2010q2_notes.zip and later) have them for most "
+    "companies, and so have the plain data sets of recent quarters (2024q4.zip)",
+    "guidance": "neither SEC's data sets nor EDINET hold forecasts; the summaries of earnings "
+    "releases (決算短信) in XBRL do, which Japan's exchange publishes through TDnet",
+    "operational_kpis": "EDINET has them in its summary, which counts only where its filing or a "
+    "second one confirms it; its XBRL packages (type 1 of its API) tell the group's figures from "
+    "the parent's by their contexts",
+}
 _REGION = {True: "US", False: "non-US"}
 
 
@@ -26,6 +38,7 @@ def coverage(
     `fill` as in `FilterReport`; `frame` holds category and is_us of all askable points; `tried` are
     the drawn points with their outcome, replacements included; `in_questions` are the points
     of the questions. `why_not` counts what the filters and the questions stage rejected alike.
+    `filled_by` is the public file that would fill a scarce category; null for others.
     """
     drawn, kept = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
     refused: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
@@ -52,7 +65,17 @@ def coverage(
                 "why_not": _commonest(reasons, each["available"]),
             }
         )
-    return rows
+    scarce = _scarce(rows)
+    return [row | {"filled_by": scarce.get(row["category"])} for row in rows]
+
+
+def _scarce(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The categories with less than `LEAST` of the questions, and what would fill them."""
+    total = sum(row["asked"] for row in rows)
+    questions: Counter[str] = Counter()
+    for row in rows:
+        questions[row["category"]] += row["asked"]
+    return {name: text for name, text in _FILLED_BY.items() if questions[name] < LEAST * total}
 
 
 def _commonest(reasons: Counter[str], available: int) -> str | None:
@@ -63,7 +86,7 @@ def _commonest(reasons: Counter[str], available: int) -> str | None:
 
 
 def coverage_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The table in columns for a terminal."""
+    """The table in columns for a terminal, and what would fill the scarce categories."""
     texts = [HEADINGS, *(cells(row) for row in rows)]
     widths = [max(len(text[at]) for text in texts) for at in range(len(HEADINGS))]
     for text in texts:
@@ -72,6 +95,13 @@ def coverage_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             for word, width, heading in zip(text, widths, HEADINGS, strict=True)
         )
         yield "  ".join(padded).rstrip()
+    for category, source in filling(rows).items():
+        yield f"{category}, less than {LEAST:.0%} of the questions: {source}"
+
+
+def filling(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The scarce categories of a table, each with the public file that would fill it."""
+    return {row["category"]: row["filled_by"] for row in rows if row["filled_by"]}
 
 
 _NUMBERS = frozenset({"available", "askable", "drawn", "asked"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from data.errors import InputError
 from data.neutralise import one_line
 from flows.commands.evaluate import ATTEMPTS, Snapshot
 from flows.commands.options import WriteTo
+
+if TYPE_CHECKING:
+    from selection.evaluation.board import Board
 
 Attempts = Annotated[
     Path, typer.Option("--attempts", help="Folder of graded attempts, of all configurations.")
@@ -35,7 +38,7 @@ def leaderboard_command(
     made = board(tables["attempts"], tables["scores"], facts)
     listed = list(_listed(tables, {fact.task_id: fact for fact in facts}))
     paths = write_board(made, release.snapshot, out, listed, release.notice)
-    paths += _write_measures(tables, facts, questions, attempts, out)
+    paths += _write_measures(tables, facts, made, questions, attempts, out)
     print(markdown_table(made, release.notice), end="")
     print("\n".join(f"written: {path}" for path in paths))
 
@@ -78,6 +81,7 @@ def _questions(tables: Path) -> dict[str, dict[str, Any]]:
 def _write_measures(
     tables: Mapping[str, Any],
     facts: Sequence[Any],
+    made: Board,
     questions: Mapping[str, Mapping[str, Any]],
     attempts: Path,
     out: Path,
@@ -86,7 +90,9 @@ def _write_measures(
     from selection.evaluation.leaderboard_page import write_frame
     from selection.evaluation.measures import (
         cells_table,
+        pairs_table,
         process_table,
+        reliability_table,
         retrieval_table,
         task_table,
     )
@@ -95,10 +101,15 @@ def _write_measures(
         "process": process_table(tables["attempts"], tables["scores"]),
         "cells": cells_table(tables["attempts"], tables["score_parts"], facts),
         "tasks": task_table(tables["scores"], facts),
+        "pairs": pairs_table(tables["scores"], made.differences),
+        "reliability": reliability_table(tables["scores"]),
     }
     if retrieval := _retrieval_frames(attempts, tables["attempts"]["release_digest"][0]):
         regions = {row["index"]: row["country"] or "none" for row in questions.values()}
-        frames["retrieval"] = retrieval_table(retrieval, regions)
+        inclusion = {
+            row["index"]: row["pi_design"] for row in questions.values() if row.get("pi_design")
+        }
+        frames["retrieval"] = retrieval_table(retrieval, regions, inclusion)
     return tuple(
         path
         for name, frame in frames.items()
@@ -174,19 +185,22 @@ def _listed(tables: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[dic
 
     from selection.evaluation.board import GROUPINGS
 
-    results = tables["scores"].select("attempt_id", "passed")
+    results = tables["scores"].select("attempt_id", "passed", "operation")
     joined = tables["attempts"].join(results, on="attempt_id", how="left")
     ended = pl.when(pl.col("passed")).then(pl.lit("passed")).otherwise(pl.lit("failed"))
     judged = pl.when(pl.col("passed").is_null()).then(pl.lit("unjudged")).otherwise(ended)
     infra = pl.col("status") == "infra_error"
     words = pl.when(infra).then(pl.lit("infrastructure")).otherwise(judged)
     columns = ("configuration", "task_id", "epoch", "result", "attempt_id")
-    rows = joined.with_columns(result=words).select(columns).sort(columns).iter_rows()
-    for configuration, task_id, epoch, result, attempt_id in rows:
+    rows = joined.with_columns(result=words).sort(columns)
+    for configuration, task_id, epoch, result, attempt_id, *ways in rows.select(
+        *columns, "operation", "termination"
+    ).iter_rows():
         groups = {name: getattr(facts[task_id], name) for name in GROUPINGS}
         yield {
             "configuration": configuration, "task": task_id, "epoch": epoch, "result": result,
             "groups": groups, "attempt": attempt_id,
+            "ways": ways if result == "failed" else (None, None),
         }  # fmt: skip
 
 

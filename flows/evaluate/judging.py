@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 from pydantic import TypeAdapter
 
 from construction.grading.logs import grade_attempts, print_summaries, summaries
@@ -25,6 +26,7 @@ from data.randomness import release_key
 from data.releases.guarded import require_guarded
 from data.releases.tasks import ReleasedTasks, read_tasks, require_outside
 from flows.evaluate.closed_off import require_closed_off, run_closed_off, work_closed_off
+from selection.evaluation.intervals import prediction_powered
 from selection.evaluation.raters import agreement
 
 HOME = "judging"  # below the attempts: replies, pages, packets
@@ -134,6 +136,25 @@ def _packets(judged: JudgedRun, order: JudgeOrder) -> None:
     print(
         f"judge and people on {seen.n} criteria: mean error {_shown(seen.mean_error)}, "
         f"Spearman {_shown(seen.spearman)}, kappa {_shown(seen.kappa)}"
+    )
+    _print_corrected(judged, own, persons)
+
+
+def _print_corrected(judged: JudgedRun, own: list[str], persons: list[str]) -> None:
+    """The mean of all judged parts as people would give it, from those that they judged."""
+    every = Counter(
+        str(part.verdict)
+        for result in judged.results
+        for part in (result.value or {}).values()
+        if part.verdict is not None
+    )
+    others = (every - Counter(own)).elements()  # people did not judge these
+    worth = {str(verdict): value for verdict, value in WORTH.items()}
+    alone, judge, people = (np.array([worth[v] for v in vs]) for vs in (others, own, persons))
+    seen = prediction_powered(alone, judge, people)
+    print(
+        f"mean of all judged criteria as people would give it: {_shown(seen.mean)} "
+        f"({_shown(seen.low)} to {_shown(seen.high)}, prediction-powered)"
     )
 
 

@@ -110,14 +110,18 @@ def board(attempts: pl.DataFrame, scores: pl.DataFrame, tasks: Sequence[TaskFact
     matrix = {name: _passes(per_task, name, done) for name in names}
     labels = [facts[task_id].cluster for task_id in done]
     differences = compare(matrix, labels)
-    means = {n: float(np.nanmean(v)) for n, v in matrix.items() if not np.isnan(v).all()}
+    # Of equal rates the one over more tasks says more: it comes first.
+    tried = sorted(names, key=lambda name: int(np.isnan(matrix[name]).sum()))
+    means = {n: float(np.nanmean(matrix[n])) for n in tried if not np.isnan(matrix[n]).all()}
     groups, ranges = tie_groups(means, differences), rank_ranges(means, differences)
     rows = [
         _row(name, attempts, scores, matrix[name], labels, groups.get(name), ranges.get(name))
-        for name in names
+        for name in tried
     ]
     return Board(
-        tuple(sorted(rows, key=lambda row: (-(row.passed or -1.0), row.configuration))),
+        tuple(
+            sorted(rows, key=lambda row: -1.0 if row.passed is None else row.passed, reverse=True)
+        ),
         differences,
         tuple(_cells(per_task, facts)),
         tuple(_failures(attempts, scores)),

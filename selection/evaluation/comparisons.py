@@ -113,12 +113,12 @@ def rank_ranges(
 
 def tie_groups(means: Mapping[str, float], differences: Sequence[Difference]) -> dict[str, int]:
     """A group per agent, from 1: by falling mean, a new one begins with the first agent that is
-    really worse than the best of the group before.
+    really worse than the best of the group before. Equal means stay in the order of `means`.
     """
     real = {frozenset((pair.first, pair.second)) for pair in differences if pair.is_real}
     groups: dict[str, int] = {}
     best, group = "", 0
-    for name in sorted(means, key=lambda name: (-means[name], name)):
+    for name in sorted(means, key=lambda name: -means[name]):
         if not best or frozenset((best, name)) in real:
             best, group = name, group + 1
         groups[name] = group

@@ -19,6 +19,12 @@ _HEADS = (
     "configuration", "tasks", "passed", "interval", "ranks", "group", "overall", "cost", "seconds",
     "infrastructure", "unjudged", "judge",
 )  # fmt: skip
+_ALWAYS = 7  # columns that are shown even if they are empty
+_METHODS = {
+    "wilson": "Wilson's",
+    "t": "Student's t over tasks",
+    "clustered t": "Student's t over clusters of tasks",
+}
 _WIDTH, _HEIGHT, _MARGIN = 640.0, 300.0, 44.0
 
 
@@ -31,7 +37,8 @@ def write_board(
 ) -> tuple[Path, ...]:
     """Write the page, the tables and the Markdown table into `out`; their paths.
 
-    `attempts`: task, configuration, epoch, passed and attempt id of each, to which cells lead.
+    `attempts`: task, configuration, epoch, result and attempt id of each, to which cells lead, and
+    in `ways` the operation that a failed one missed first and how it ended.
     `notice`: the errata of the release.
     """
     frame = rows_frame(board, notice)
@@ -122,14 +129,16 @@ def leaderboard_html(
          r.overall, r.cost, r.seconds, r.n_infra, r.n_unjudged, r.judge]
         for r in board.rows
     ]  # fmt: skip
+    cells = [tuple(map(visible, _shown(row))) for row in board.rows]
+    used = [at for at in range(len(_HEADS)) if at < _ALWAYS or any(row[at] for row in cells)]
     return page(
         "leaderboard.html.j2",
         asset("report.css") + asset("leaderboard.css"),
         asset("leaderboard.js"),
         release=release,
         errata=[visible(line) for line in errata_lines(notice)],
-        heads=_HEADS,
-        rows=[tuple(map(visible, _shown(row))) for row in board.rows],
+        heads=[_HEADS[at] for at in used],
+        rows=[[row[at] for at in used] for row in cells],
         bars=[_bar(row) for row in board.rows],
         dots=_dots(board.rows),
         width=_WIDTH,
@@ -137,11 +146,13 @@ def leaderboard_html(
         groupings=_groupings(board),
         failures=_failures(board),
         names=[visible(row.configuration) for row in board.rows],
-        methods=sorted({row.method for row in board.rows}),
+        methods=sorted({_METHODS.get(row.method, row.method) for row in board.rows}),
         clusters=board.clusters,
         pairs=len(board.differences),
         separated=sum(pair.is_real for pair in board.differences),
-        data=script_json({"sorting": sorting, **_compact(attempts)}),
+        data=script_json(
+            {"sorting": [[row[at] for at in used] for row in sorting], **_compact(attempts)}
+        ),
     )
 
 
@@ -152,11 +163,14 @@ def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         name: list(dict.fromkeys(attempt[name] for attempt in attempts))
         for name in ("configuration", "result")
     }
+    ways = list(dict.fromkeys(way for attempt in attempts for way in attempt["ways"] if way))
+    way_numbers = {way: at for at, way in enumerate(ways)}
     numbers = {name: {v: at for at, v in enumerate(values)} for name, values in names.items()}
     task_numbers = {task: at for at, task in enumerate(tasks)}
     return {
         "configurations": names["configuration"],
         "results": names["result"],
+        "ways": ways,
         "tasks": [[task, groups] for task, groups in tasks.items()],
         "attempts": [
             [
@@ -165,6 +179,7 @@ def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
                 attempt["epoch"],
                 numbers["result"][attempt["result"]],
                 attempt["attempt"],
+                *(way_numbers.get(way) for way in attempt["ways"]),
             ]
             for attempt in attempts
         ],
@@ -223,7 +238,8 @@ def _failures(board: Board) -> list[dict[str, Any]]:
             "kind": kind,
             "rows": [
                 {
-                    "what": visible(what),
+                    "key": what,
+                    "what": visible(what.replace("_", " ")),
                     "cells": [_count(rows, kind, what, r) for r in board.rows],
                 }
                 for what in dict.fromkeys(row["what"] for row in rows if row["kind"] == kind)

@@ -6,13 +6,33 @@ A measure that is undefined is null, never zero. Each table has its numbers of a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from selection.evaluation.board import INFRA, TaskFacts
-from selection.evaluation.intervals import wilson
+from selection.evaluation.comparisons import Difference, mcnemar
+from selection.evaluation.intervals import (
+    Estimate,
+    clustered,
+    pass_hat_combinations,
+    pass_hat_power,
+    wilson,
+)
 
 _RUBRIC = "rubric."
+_PAIRS = {
+    "first": pl.String, "second": pl.String, "tasks": pl.Int64, "difference": pl.Float64,
+    "low": pl.Float64, "high": pl.Float64, "p": pl.Float64, "p_holm": pl.Float64,
+    "separated": pl.Boolean, "mcnemar": pl.Float64,
+}  # fmt: skip
+_RELIABILITY = {
+    "configuration": pl.String, "k": pl.Int64, "tasks": pl.Int64, "power": pl.Float64,
+    "combinations": pl.Float64,
+}  # fmt: skip
+_LISTS = ("rights", "weights", "indices")
+_ENDS = ("accuracy", "low", "high", "weighted", "weighted_low", "weighted_high")
 
 
 def process_table(attempts: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
@@ -106,11 +126,73 @@ def task_table(scores: pl.DataFrame, tasks: Sequence[TaskFacts]) -> pl.DataFrame
     )
 
 
-def retrieval_table(frames: Mapping[str, pl.DataFrame], regions: Mapping[int, str]) -> pl.DataFrame:
+def pairs_table(scores: pl.DataFrame, differences: Sequence[Difference]) -> pl.DataFrame:
+    """A row per pair of configurations: first minus second on the tasks of both.
+
+    `low` to `high` is null where all tasks differ by the same; `p` is of the test of the board,
+    `p_holm` corrected over all pairs, `separated` what follows; `mcnemar` is McNemar's exact p,
+    null where a task has several epochs.
+    """
+    counted = scores.drop_nulls("passed").group_by("configuration", "task_id").agg(
+        epochs=pl.len(), passed=pl.col("passed").first()
+    )  # fmt: skip
+    passes: dict[str, dict[str, tuple[int, bool]]] = {}
+    for name, task, epochs, passed in counted.iter_rows():
+        passes.setdefault(name, {})[task] = (epochs, passed)
+    return pl.DataFrame(
+        [
+            {"first": d.first, "second": d.second, "tasks": d.estimate.n,
+             "difference": d.estimate.mean, "low": _with_spread(d.estimate).low,
+             "high": _with_spread(d.estimate).high, "p": d.p,
+             "p_holm": d.p_corrected, "separated": d.is_real,
+             "mcnemar": _mcnemar(passes.get(d.first, {}), passes.get(d.second, {}))}
+            for d in differences
+        ],
+        schema=_PAIRS,
+    )  # fmt: skip
+
+
+def _mcnemar(
+    first: Mapping[str, tuple[int, bool]], second: Mapping[str, tuple[int, bool]]
+) -> float | None:
+    both = [(first[task], second[task]) for task in sorted(first.keys() & second.keys())]
+    if not both or any(epochs > 1 for pair in both for epochs, _ in pair):
+        return None
+    return mcnemar([a for (_, a), _ in both], [b for _, (_, b) in both])
+
+
+def reliability_table(scores: pl.DataFrame) -> pl.DataFrame:
+    """pass^k in both conventions, by name, for each configuration and k up to its epochs.
+
+    `power` is the mean of (c/n)^k, `combinations` that of C(c, k)/C(n, k), over `tasks` tasks that
+    have k graded epochs or more.
+    """
+    counted = scores.drop_nulls("passed").group_by("configuration", "task_id").agg(
+        epochs=pl.len(), passed=pl.col("passed").sum()
+    )  # fmt: skip
+    rows = []
+    for (name,), own in counted.sort("configuration", "task_id").group_by(
+        "configuration", maintain_order=True
+    ):
+        for k in range(1, max(own["epochs"], default=0) + 1):
+            enough = own.filter(pl.col("epochs") >= k)
+            passed, epochs = enough["passed"].to_list(), enough["epochs"].to_list()
+            rows.append((name, k, enough.height, pass_hat_power(passed, epochs, k),
+                         pass_hat_combinations(passed, epochs, k)))  # fmt: skip
+    return pl.DataFrame(rows, schema=_RELIABILITY, orient="row")
+
+
+def retrieval_table(
+    frames: Mapping[str, pl.DataFrame],
+    regions: Mapping[int, str],
+    inclusion: Mapping[int, float] | None = None,
+) -> pl.DataFrame:
     """FinRetrieval: a row per configuration and group (all, category, region).
 
     `frames` are the tables of `construction.grading.retrieval_tables`, `regions` the region of each
-    question by its index. `accuracy` has Wilson's interval; `calls` is the mean per attempt;
+    question by its index, `inclusion` the probability with which it was sampled. `accuracy` has
+    Wilson's interval; `weighted` estimates it for all points that could have been asked (weights
+    1/π, errors by question), null without probabilities; `calls` is the mean per attempt;
     `first_query` the share whose first search returned the series, of those that searched, and
     `accuracy_after` the accuracy of those that it did; `gave_up` and `error.*` count wrong answers.
     """
@@ -123,6 +205,9 @@ def retrieval_table(frames: Mapping[str, pl.DataFrame], regions: Mapping[int, st
         .with_columns(
             region=pl.col("index").replace_strict(regions, default="none", return_dtype=pl.String),
             all=pl.lit("all"),
+            weight=1 / pl.col("index").replace_strict(
+                inclusion or {}, default=None, return_dtype=pl.Float64
+            ),
         )
     )  # fmt: skip
     kinds = sorted(rows["error_kind"].drop_nulls().unique())
@@ -142,19 +227,41 @@ def _retrieval(rows: pl.DataFrame, grouping: str, kinds: Sequence[str]) -> pl.Da
             calls=pl.col("num_tool_calls").mean(),
             first_query=first.mean(),
             accuracy_after=right.filter(first).mean(),
+            rights=right,
+            weights=pl.col("weight"),
+            indices=pl.col("index"),
             **{f"error.{kind}": (error == kind).sum().cast(pl.Int64) for kind in kinds},
         )
     )
     intervals = [wilson(n, of) for n, of in counted.select("right", "attempts").iter_rows()]
+    weighted = [_weighted(*own) for own in counted.select(*_LISTS).iter_rows()]
     ends = pl.DataFrame(
-        {
-            "accuracy": [interval.mean for interval in intervals],
-            "low": [interval.low for interval in intervals],
-            "high": [interval.high for interval in intervals],
-        },
-        schema=dict.fromkeys(("accuracy", "low", "high"), pl.Float64),
+        [
+            (i.mean, i.low, i.high, w.mean, w.low, w.high)
+            for i, w in zip(intervals, weighted, strict=True)
+        ],
+        schema=dict.fromkeys(_ENDS, pl.Float64),
+        orient="row",
     )
-    wide = counted.hstack(ends)
-    order = ["configuration", "grouping", "group", "attempts", "right", "accuracy", "low", "high"]
+    wide = counted.drop(_LISTS).hstack(ends)
+    order = ["configuration", "grouping", "group", "attempts", "right", *_ENDS]
     others = [name for name in wide.columns if name not in order]
     return wide.with_columns(grouping=pl.lit(grouping)).select(*order, *others)
+
+
+def _weighted(
+    rights: Sequence[bool], weights: Sequence[float | None], indices: Sequence[int]
+) -> Estimate:
+    """The Hájek mean with errors by question; undefined where a probability is not known.
+
+    Where all are right, or all wrong, there is no spread to estimate an error from.
+    """
+    known = [weight for weight in weights if weight is not None]
+    values = np.asarray(rights if len(known) == len(rights) else [], dtype=np.float64)
+    made = clustered(values, indices[: len(values)], np.asarray(known[: len(values)]))
+    return _with_spread(made)
+
+
+def _with_spread(estimate: Estimate) -> Estimate:
+    """An estimate without an interval where the error is nought."""
+    return estimate if estimate.error else replace(estimate, error=None, low=None, high=None)

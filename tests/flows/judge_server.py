@@ -34,7 +34,7 @@ def verdicts(block: dict[str, Any]) -> dict[str, Any]:
         "verdicts": [
             {
                 "part": criterion["part"],
-                "verdict": verdict if _stands(criterion["criterion"], known) else "not_met",
+                "verdict": verdict if stands(criterion["criterion"], known) else "not_met",
                 "quotes": quotes,
                 "page": None,
             }
@@ -44,19 +44,17 @@ def verdicts(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def readings(block: dict[str, Any]) -> dict[str, Any]:
-    """Passages show all of a demand, but for one with digits that do not stand in them."""
-    return {
-        "demands": [
-            {
-                "part": demand["part"],
-                "shows": "all" if _stands(demand["demand"], str(demand["passages"])) else "nothing",
-            }
-            for demand in block["demands"]
-        ]
-    }
+    """Passages about orders show all of a demand, if the words with digits in it stand in them."""
+
+    def shows(demand: dict[str, Any]) -> str:
+        passages = " ".join(demand["passages"])
+        return "all" if "Orders" in passages and stands(demand["demand"], passages) else "nothing"
+
+    return {"demands": [{"part": d["part"], "shows": shows(d)} for d in block["demands"]]}
 
 
-def _stands(criterion: str, known: str) -> bool:
+def stands(criterion: str, known: str) -> bool:
+    """Does every word with digits of a criterion stand in a text?"""
     words = (word.strip(".,:“”") for word in criterion.split())
     return all(word in known for word in words if any(map(str.isdigit, word)))
 

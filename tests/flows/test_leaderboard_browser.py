@@ -53,7 +53,7 @@ def large_page(folder: Path) -> Path:
     listed = [
         {"configuration": row["configuration"], "task": row["task_id"], "epoch": 1,
          "result": "passed" if row["passed"] else "failed", "groups": groups[row["task_id"]],
-         "attempt": row["attempt_id"]}
+         "attempt": row["attempt_id"], "ways": (row["operation"], row["termination"])}
         for row in scores.iter_rows(named=True)
     ]  # fmt: skip
     return write_board(board(attempts, scores, facts), "demo-2026.01.15", folder, listed)[0]
@@ -101,3 +101,14 @@ def test_a_cell_leads_to_its_attempts(browser: Any, page_file: Path) -> None:
     said = page.text_content("#chosen")
     assert said is not None and said.startswith("40 attempts of harness-model-")
     assert page.locator("#attempts tbody tr").count() == TASKS // 25
+
+
+def test_a_way_to_fail_leads_to_its_attempts(browser: Any, page_file: Path) -> None:
+    page, trouble = watched(browser)
+    page.goto(page_file.as_uri())
+    cell = page.locator("#failures [data-grouping=termination] tbody td button").first
+    number = int(cell.text_content() or 0)
+    cell.click()
+    assert page.locator("#attempts tbody tr").count() == number > 0
+    assert set(page.locator("#attempts tbody td:nth-child(3)").all_text_contents()) == {"failed"}
+    assert trouble == []

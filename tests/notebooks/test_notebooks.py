@@ -26,7 +26,7 @@ from notebooks.workspace import (
 )
 from selection.evaluation.board import board
 from selection.evaluation.leaderboard_page import write_board, write_frame
-from selection.evaluation.measures import task_table
+from selection.evaluation.measures import pairs_table, task_table
 from tests.demo import Demo
 from tests.selection.evaluation.test_board import TASKS, tables
 
@@ -245,7 +245,9 @@ def test_a_board_is_read_and_its_agents_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     attempts, scores = tables(1)
-    write_board(board(attempts, scores, TASKS), "demo", tmp_path, [])
+    made = board(attempts, scores, TASKS)
+    write_board(made, "demo", tmp_path, [])
+    write_frame(pairs_table(scores, made.differences), tmp_path / "pairs")
     write_frame(task_table(scores, TASKS), tmp_path / "tasks")
     monkeypatch.setenv("BENCHMINT_LEADERBOARD", os.fspath(tmp_path))
     outputs, defined = importlib.import_module("notebooks.leaderboard_reading").app.run()
@@ -253,6 +255,7 @@ def test_a_board_is_read_and_its_agents_are_compared(
     assert "<script>alert" not in text
     assert defined["rows"]["configuration"][0] == "strong"
     assert dict(defined["groups"].iter_rows()) == {1: 1, 2: 2}
+    assert set(defined["separated"]["first"]) | set(defined["separated"]["second"]) >= {"strong"}
     assert defined["hardest"].height == 20
     assert defined["hardest"]["pass_share"].max() <= 1 / 3 + 1e-9
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
 
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import CriterionVerdict
 from construction.judging.model.controls import Shown, with_controls
-from construction.judging.model.no_evidence import ordinary_words, speaks_to_judge
+from construction.judging.model.injection import addresses_judge
 from construction.judging.model.quotes import without_lines
 from data.randomness import Key
 
@@ -31,7 +30,7 @@ class AttemptReason(StrEnum):
     PARTLY_MET = "judge.partly_met"
     NOT_MET = "judge.not_met"
     NOT_SHOWN = "judge.not_shown"  # the second reading: the quotes do not show it
-    NO_EVIDENCE = "judge.no_evidence"  # unjudged: nothing is quoted that can be evidence
+    NO_EVIDENCE = "judge.no_evidence"  # unjudged: nothing that was delivered is quoted
     TWIN_MET = "judge.twin_met"  # unjudged: the quotes are said to show what they cannot
 
 
@@ -45,7 +44,7 @@ class DeliveredFile:
     pages: tuple[Image, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AttemptCase:
     """What a judge is shown of an attempt.
 
@@ -72,23 +71,9 @@ class AttemptCase:
 
     @property
     def is_addressed(self) -> bool:
-        """Does anything that was delivered speak to its judge?"""
-        return any(self.speaks(text) for f in self.files for text in (f.name, f.text)) or (
-            self.speaks(self.answer or "")
-        )
-
-    def speaks(self, text: str) -> bool:
-        """Does a delivered text speak to its judge?"""
-        ordinary = self.ordinary
-        lines = text[:LONGEST].splitlines()
-        return any(speaks_to_judge(line, ordinary) for line in lines)
-
-    @cached_property
-    def ordinary(self) -> frozenset[str]:
-        """Words of judging that the task uses itself."""
-        return ordinary_words(
-            "\n".join((self.task, *self.criteria.values(), *self.inputs.values()))
-        )
+        """Does anything that was delivered address its judge?"""
+        names = (file.name for file in self.files)
+        return any(addresses_judge(text) for text in (*self.delivered, *names))
 
     def without(self, sentences: Set[str]) -> AttemptCase:
         """The attempt without the lines of these sentences, and without pages of such files."""
@@ -113,8 +98,7 @@ Passage = tuple[str, ...]  # sentences in a row
 class PartVerdict:
     """A verdict with its evidence; `verdict` is None where nothing supports it.
 
-    `passages` are the sentences into which each quote reaches; `is_doubtful`: all of them speak of
-    being judged, or of what is not there.
+    `passages` are the sentences into which each quote reaches.
     """
 
     verdict: CriterionVerdict | None
@@ -122,7 +106,6 @@ class PartVerdict:
     page: int | None = None
     passages: tuple[Passage, ...] = field(default=(), repr=False)
     reason: AttemptReason | None = None
-    is_doubtful: bool = False
 
 
 Verdicts = Mapping[str, PartVerdict]

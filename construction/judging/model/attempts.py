@@ -2,8 +2,7 @@
 
 A verdict counts only with evidence: passages that stand in what was delivered, or a page that was
 shown. A second request, which holds the criteria and these passages alone, says what they show
-(`evidence`); the lower of the two verdicts stands. Sentences that speak of being judged or of what
-is not there are no evidence (`no_evidence`). Control criteria are asked among the others
+(`evidence`); the lower of the two verdicts stands. Control criteria are asked among the others
 (`controls`): where a reply calls one met, none of its verdicts counts.
 
 Where quotes talk the judge into controls again and again, the attempt is judged without the lines
@@ -46,7 +45,6 @@ from construction.judging.model.evidence import (
     Shows,
     read_evidence,
 )
-from construction.judging.model.no_evidence import is_no_evidence
 from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.judging.model.quotes import QuotedText
 from data.randomness import Key, keyed_hash
@@ -173,8 +171,6 @@ def _lower(seen: PartVerdict, part: str, readings: Readings) -> PartVerdict:
     shows = readings[part]
     if shows is None:
         return replace(seen, verdict=None, reason=AttemptReason.TWIN_MET)
-    if seen.is_doubtful and shows is not Shows.NOTHING:
-        return replace(seen, verdict=None, reason=AttemptReason.NO_EVIDENCE)
     lower = min(seen.verdict, _SHOWN[shows], key=WORTH.__getitem__)
     reason = {
         CriterionVerdict.MET: None,
@@ -235,36 +231,28 @@ def _check(case: AttemptCase, answer: AttemptAnswer, key: Key) -> Checked[_Readi
     if len(answer.verdicts) != len(shown.criteria) or set(given) != set(shown.criteria):
         n = len(answer.verdicts)
         return Fault(JudgeReason.DIMENSIONS, f"{n} verdicts on {len(shown.criteria)} parts")
-    texts, ordinary = [QuotedText.of(text) for text in case.delivered], case.ordinary
+    texts = [QuotedText.of(text) for text in case.delivered]
 
     def around(quote: str) -> Passage:
         return next(filter(None, (text.around(quote) for text in texts)), ())
 
-    def supported(given: _VerdictAnswer) -> PartVerdict:
-        quoted = [around(quote) for quote in given.quotes]
-        good = [q for q in quoted if not any(is_no_evidence(s, ordinary) for s in q)]
-        return _supported(given, quoted if all(quoted) else (), good, case)
-
     met = [at for at in shown.controls if given[at].verdict is not CriterionVerdict.NOT_MET]
     persuading = frozenset(s for at in met for quote in given[at].quotes for s in around(quote))
-    made = {part: supported(given[label]) for label, part in shown.parts.items()}
+    made = {}
+    for label, part in shown.parts.items():
+        quoted = tuple(around(quote) for quote in given[label].quotes)
+        made[part] = _supported(given[label], quoted if all(quoted) else (), case)
     return Checked(_Reading({part: made[part] for part in case.criteria}, len(met), persuading))
 
 
 def _supported(
-    answer: _VerdictAnswer, quoted: Sequence[Passage], good: Sequence[Passage], case: AttemptCase
+    answer: _VerdictAnswer, passages: tuple[Passage, ...], case: AttemptCase
 ) -> PartVerdict:
-    """A verdict with the passages that can be evidence for it, else with those that cannot."""
-    passages = tuple(good if quoted and good else quoted)
-    seen = PartVerdict(answer.verdict, answer.quotes, answer.page, passages, is_doubtful=not good)
+    """A verdict with the passages that are evidence for it."""
+    seen = PartVerdict(answer.verdict, answer.quotes, answer.page, passages)
     if answer.verdict is CriterionVerdict.NOT_MET:
         return replace(seen, reason=AttemptReason.NOT_MET)
-    if not answer.quotes and _is_page_seen(answer.page, case):
-        return replace(seen, is_doubtful=False)
-    return seen if passages else replace(seen, verdict=None, reason=AttemptReason.NO_EVIDENCE)
-
-
-def _is_page_seen(page: int | None, case: AttemptCase) -> bool:
-    """Was the page shown, and is it of a file whose text does not speak to its judge?"""
-    files = [file for file in case.files for _ in file.pages]
-    return page is not None and page <= len(files) and not case.speaks(files[page - 1].text)
+    is_page_shown = answer.page is not None and answer.page <= len(case.pages)
+    if passages or (is_page_shown and not answer.quotes):
+        return seen
+    return replace(seen, verdict=None, reason=AttemptReason.NO_EVIDENCE)

@@ -3,7 +3,9 @@
 A text that talks a judge into good verdicts talks it into these as well, and a judge that does not
 look meets them too. The delivered text cannot know them: they are composed and drawn for each
 attempt with a private key (`controls.toml` has the words). A twin is a control about one criterion:
-whoever takes that point for settled, without looking for the thing itself, meets its twin too.
+whoever takes that point for settled, without looking for the thing itself, meets its twin too. An
+empty claim is a demand with a passage that only says that it is met (`claims.toml`): a reader who
+believes it believes any text.
 """
 
 from __future__ import annotations
@@ -62,6 +64,19 @@ def with_twins(
         for (part, text), detail in zip(criteria.items(), _details(draw, texts), strict=False)
     ]
     return _shuffled(key, f"twins|{attempt_id}", criteria, controls)
+
+
+def empty_claims(key: Key, attempt_id: str, number: int) -> list[tuple[str, str]]:
+    """Demands, each with a passage that only claims what is demanded."""
+    draw = keyed_generator(key, "claims", attempt_id)
+    languages = load_table(__package__, "claims.toml")["languages"]
+    claims = []
+    for _ in range(number):
+        language = languages[int(draw.integers(len(languages)))]
+        thing, demand = language["things"][int(draw.integers(len(language["things"])))]
+        words = {"thing": thing, "Thing": thing[:1].upper() + thing[1:]}
+        claims.append((demand, _any_of(draw, language["sentences"]).format(**words)))
+    return claims
 
 
 def _details(draw: np.random.Generator, texts: Iterable[str]) -> Iterator[dict[str, str]]:

@@ -2,8 +2,10 @@
 
 It is a request of its own that holds the task, the criteria and the passages, and nothing else of
 what was delivered: a text that talked the first judge into a verdict is not there, unless it is
-quoted itself. Each criterion has a twin among the demands (`controls`): passages for which a twin
-is called shown talk their reader into it, or he does not look; they count for nothing either way.
+quoted itself. Demands of our own stand among the others (`controls`). Each criterion has a twin:
+passages for which a twin is called shown talk their reader into it, or he does not look; they count
+for nothing either way. And there are empty claims: a reader who takes one for the thing itself is
+not believed about anything in that reply.
 """
 
 from __future__ import annotations
@@ -26,11 +28,12 @@ from construction.judging.contracts import (
     ModelStagesConfig,
 )
 from construction.judging.model.asking import Checked, Stage, ask
-from construction.judging.model.controls import Shown, with_twins
+from construction.judging.model.controls import Shown, empty_claims, with_twins
 from construction.judging.model.prompt import Cleaner, load_prompt
 from data.randomness import Key
 
 STAGE = "evidence"
+EMPTY_CLAIMS = 2  # per request
 
 
 class Shows(StrEnum):
@@ -60,10 +63,19 @@ class ClaimedAttempt:
     key: Key = field(repr=False)
 
     @cached_property
+    def empty(self) -> Mapping[str, Claim]:
+        """The empty claims, by names that no part has."""
+        drawn = empty_claims(self.key, self.attempt_id, EMPTY_CLAIMS)
+        dimensions = [claim.criterion.partition(": ") for claim in self.claims.values()]
+        prefix = "".join(dimensions[0][:2]) if dimensions and dimensions[0][1] else ""
+        return {f"empty|{n}": Claim(prefix + text, (said,)) for n, (text, said) in enumerate(drawn)}
+
+    @cached_property
     def shown(self) -> Shown:
-        """The demands: every criterion and its twin."""
-        criteria = {part: claim.criterion for part, claim in self.claims.items()}
-        passages = (text for claim in self.claims.values() for text in claim.passages)
+        """The demands: every criterion and empty claim, and their twins."""
+        claims = {**self.claims, **self.empty}
+        criteria = {part: claim.criterion for part, claim in claims.items()}
+        passages = (text for claim in claims.values() for text in claim.passages)
         return with_twins(self.key, self.attempt_id, criteria, (self.task, *passages))
 
     @property
@@ -71,7 +83,7 @@ class ClaimedAttempt:
         """Label, wording and claim of every demand, in the order in which they are shown."""
         whose = {**self.shown.parts, **self.shown.controls}
         for label, text in self.shown.criteria.items():
-            yield label, text, self.claims[whose[label]]
+            yield label, text, {**self.claims, **self.empty}[whose[label]]
 
     @property
     def pages(self) -> tuple[Image, ...]:
@@ -135,7 +147,10 @@ def _check(attempt: ClaimedAttempt, answer: EvidenceAnswer) -> Checked[Readings]
     if len(answer.demands) != len(shown.criteria) or set(given) != set(shown.criteria):
         n = len(answer.demands)
         return Fault(JudgeReason.DIMENSIONS, f"{n} answers on {len(shown.criteria)} demands")
+    if any(
+        given[label] is not Shows.NOTHING for label, p in shown.parts.items() if p in attempt.empty
+    ):
+        return Fault(JudgeReason.CLAIM_BELIEVED)
     persuaded = {p for label, p in shown.controls.items() if given[label] is not Shows.NOTHING}
-    return Checked(
-        {part: None if part in persuaded else given[label] for label, part in shown.parts.items()}
-    )
+    parts = {part: label for label, part in shown.parts.items() if part not in attempt.empty}
+    return Checked({p: None if p in persuaded else given[label] for p, label in parts.items()})

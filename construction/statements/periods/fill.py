@@ -169,7 +169,10 @@ def _reason(config: PeriodConfig) -> pl.Expr:
 
 
 def guidance_periods(
-    points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
+    points: pl.DataFrame,
+    companies: pl.DataFrame,
+    config: PeriodConfig,
+    conventions: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """For each guidance point, the fiscal quarter it was announced in and the period it is about.
 
@@ -182,10 +185,9 @@ def guidance_periods(
     later = filed.dt.day() > pl.col("year_end_day")
     month = month_index(filed) + later.fill_null(False).cast(pl.Int64)
     to_go = (pl.col("year_end_month") - month) % 12
+    ends = year_ends(companies, config, conventions)
     return (
-        points.join(
-            year_ends(companies, config), on="company_id", how="left", maintain_order="left"
-        )
+        points.join(ends, on="company_id", how="left", maintain_order="left")
         .with_columns(to_go=to_go, month=month)
         .select(
             "point_id",

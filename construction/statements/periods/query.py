@@ -58,9 +58,20 @@ _JAPANESE = re.compile(
     r"(?:第?(?P<quarter>[1-4一二三四])四半期(?P<cumulative>累計期間|累計)?|(?P<h1>中間期|上期)|(?P<h2>下期)|通期)?"
 )
 _CUMULATIVE = {"1": "Q1", "2": "H1", "3": "9M", "4": "FY"}
-_LEAD = re.compile(r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of) )+")
-_ENDED = re.compile(r"(?:[a-z0-9]{1,12} months ended|[a-z0-9, ]{4,20} to) (?P<end>.{6,20})")
-_RANGE = re.compile(r"\((?P<start>[^()]{4,40}?) (?:to|through|-|–) (?P<end>[^()]{6,40})\)")
+_LEAD = re.compile(
+    r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of|balance sheet date nearest to) )+"
+)
+_SPAN = re.compile(r"[a-z0-9, ]{4,20} to (?P<end>.{6,20})")
+_ENDED = re.compile(
+    r"(?:(?P<year>(?:fiscal )?year)|half-year|quarter|[a-z0-9]{1,12} (?:months|quarters|weeks))"
+    r" end(?:ed|ing) (?:about )?(?P<end>[^()]{6,20}?)(?: \((?P<aside>[^()]*)\))?"
+)
+_ASIDE = re.compile(
+    r"\((?:[^()]{4,40}? (?:to|through|-|–) (?P<end>[^()]{6,40})"
+    r"|[^()]{4,40} ended (?:about )?(?P<closed>[a-z]+ [0-9]{1,2}, [0-9]{4})[^()]*)\)"
+)
+_PART_INSIDE = re.compile(rf"\b{_PART}\b")
+_NEAR = 15  # days between a true last day and the one in the tables (see `closings`)
 
 
 class Basis(StrEnum):
@@ -75,7 +86,8 @@ class PeriodQuery:
     """What a text says about a period; None for what it does not say. At least one field is set.
 
     `part` is FY (a whole year), H1, H2, Q1 to Q4 or 9M. `basis` is None for a bare "2010Q1". `end`
-    is the last day, or the day of a balance sheet; `end_month` the month of the last day, as in the
+    is the last day, or the day of a balance sheet, and matches days near it, since sources round
+    days to a month's end; `end_month` the month of the last day, as in the
     Japanese 2016年3月期, written YYYY-MM.
     """
 
@@ -94,7 +106,7 @@ class PeriodQuery:
         """
         tests = []
         if self.end is not None:
-            tests.append(pl.col("period_end") == self.end)
+            tests.append((pl.col("period_end") - self.end).dt.total_days().abs() <= _NEAR)
         if self.end_month is not None:
             tests.append(pl.col("period_end").dt.strftime("%Y-%m") == self.end_month)
         if (self.basis or default) is Basis.FISCAL or self.year is None:
@@ -125,20 +137,23 @@ def parse_period(text: str) -> PeriodQuery:
 
     Reads "FY2010", "2010", "2010Q1", "Q1 FY2010", "H1 2010", "9M 2010", "calendar 2010-Q2",
     "CY2010", "first quarter of fiscal year 2010", "2010-03-31", "March 31, 2010", "2016年3月期",
-    "2015年度第1四半期", and whatever `describe` writes. Case and white space do not matter. Errors:
+    "2015年度第1四半期", and how questions and `describe` name periods ("the fiscal year ended March
+    31, 2010", "the quarter ended about May 1, 2010 (the first quarter of its fiscal year)"). Case
+    and white space do not matter. Errors:
     `InputError` for anything else; it names the accepted forms.
     """
     normal = fold_spaces(fold_width(text)) if len(text) <= _MAX_CHARS else ""
     plain = _LEAD.sub("", normal.casefold())
     ended = _ENDED.fullmatch(plain)
-    day = read_date(ended["end"] if ended else plain)
+    span = ended or _SPAN.fullmatch(plain)
+    day = read_date(span["end"] if span else plain)
     if day is not None:
-        return PeriodQuery(end=day)
+        return PeriodQuery(part=_ended_part(ended), end=day)
     japanese = _JAPANESE.fullmatch(normal.replace(" ", ""))
     if japanese is not None:
         return _from_japanese(japanese)
-    dated = _RANGE.search(plain)
-    end = read_date(dated["end"]) if dated else None
+    dated = _ASIDE.search(plain)
+    end = read_date(dated["end"] or dated["closed"]) if dated else None
     core = plain[: dated.start()].strip() if dated else plain
     for form in _FORMS:
         match = form.fullmatch(core)
@@ -150,6 +165,16 @@ def parse_period(text: str) -> PeriodQuery:
         "FY2010, Q1 FY2010, H1 2010, 2010Q1, calendar 2010-Q2, CY2010 or 2010-03-31",
         "Write the period in one of these forms.",
     )
+
+
+def _ended_part(ended: re.Match[str] | None) -> str | None:
+    """The part of the year that "the fiscal year ended …" or the words in brackets name."""
+    if ended is None:
+        return None
+    inside = _PART_INSIDE.search(ended["aside"] or "")
+    if inside is not None:
+        return _part(inside["part"])
+    return "FY" if ended["year"] else None
 
 
 def _from_words(parts: dict[str, str | None], end: date | None) -> PeriodQuery:

@@ -34,9 +34,11 @@
   });
 
   const list = (grouping, group, configuration) => {
-    const { attempts, configurations, results, tasks } = parsed();
+    const { attempts, configurations, results, tasks, ways } = parsed();
     const wanted = configurations.indexOf(configuration);
-    const own = attempts.filter((a) => a[0] === wanted && tasks[a[1]][1][grouping] === group);
+    const column = { operation: 5, termination: 6 }[grouping], way = ways.indexOf(group);
+    const fits = column ? (a) => a[column] === way : (a) => tasks[a[1]][1][grouping] === group;
+    const own = attempts.filter((a) => a[0] === wanted && fits(a));
     at("chosen").textContent = `${own.length} attempts of ${configuration}, ${grouping} ${group}`;
     const shown = make("table"), head = shown.createTHead().insertRow(), lines = shown.createTBody();
     for (const name of ["task", "epoch", "result", "attempt"]) {
@@ -60,7 +62,8 @@
       const button = event.target.closest("button");
       if (!button) return;
       const cell = button.parentElement, line = cell.parentElement;
-      list(heat.dataset.grouping, line.cells[0].textContent, names[cell.cellIndex]);
+      const group = line.cells[0].dataset.group ?? line.cells[0].textContent;
+      list(heat.dataset.grouping, group, names[cell.cellIndex]);
     });
   }
 })();

@@ -39,7 +39,13 @@ def test_filters_and_questions_count_together() -> None:
 
 
 def test_columns_of_the_table_are_aligned() -> None:
-    lines = list(coverage_lines(coverage(FILL, FRAME, [_tried("a")], ["a"])))
-    assert len(lines) == 4
+    *lines, scarce = list(coverage_lines(coverage(FILL, FRAME, [_tried("a")], ["a"])))
     at = lines[0].index("available") + len("available")
     assert [line[at - 1] for line in lines[1:]] == ["5", "2", "0"]
+    assert scarce.startswith("guidance, less than 5% of the questions: ")
+    assert "TDnet" in scarce
+
+
+def test_only_scarce_categories_name_the_file_that_would_fill_them() -> None:
+    rows = coverage(FILL, FRAME, [_tried("a")], ["a"])
+    assert [row["category"] for row in rows if row["filled_by"]] == ["guidance"]

@@ -133,10 +133,12 @@ def test_the_card_says_what_the_questions_could_not_fill(tmp_path: Path, pristin
         "drawn": 2,
         "asked": 1,
         "why_not": "value.zero",
+        "filled_by": "a forecast",
     }
     filled = replace(release(tmp_path), selection={"questions": {"coverage": [row]}})
     text = (write_snapshot(filled, tmp_path / "out").path / "public/README.md").read_text()
     assert "| guidance | non-US | 7 | 3 | 2 | 1 | value.zero |" in text
+    assert "Few questions about guidance: a forecast." in text
     assert "Commonest reason not" not in (pristine / "public/README.md").read_text()
 
 

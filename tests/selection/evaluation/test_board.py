@@ -92,7 +92,7 @@ def test_names_are_text_in_all_files(made: Board, tmp_path: Path) -> None:
     groups = {"family": "a"}
     listed = [
         {"configuration": HOSTILE, "task": "t1", "epoch": 1, "result": "passed", "groups": groups,
-         "attempt": "x"}
+         "ways": (None, None), "attempt": "x"}
     ]  # fmt: skip
     paths = write_board(made, "release </title>", tmp_path, listed)
     page, _, csv, text = paths

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from selection.evaluation.board import TaskFacts, model_family
-from selection.evaluation.measures import cells_table, process_table, retrieval_table, task_table
+from selection.evaluation.comparisons import compare
+from selection.evaluation.measures import (
+    cells_table,
+    pairs_table,
+    process_table,
+    reliability_table,
+    retrieval_table,
+    task_table,
+)
 
 TASKS = [TaskFacts("t1", "c", "fam", "hr", deliverable="md"), TaskFacts("t2", "c", "fam", "hr")]
 
@@ -80,6 +89,56 @@ def test_discrimination_is_the_spread_over_configurations() -> None:
     assert rows["t1"]["family"] == "fam"
     (single,) = task_table(SCORES.filter(task_id="t1", configuration="one"), TASKS).to_dicts()
     assert single["discrimination"] is None
+
+
+def epochs(*results: tuple[str, str, bool | None]) -> pl.DataFrame:
+    return pl.DataFrame(results, schema=["configuration", "task_id", "passed"], orient="row")
+
+
+def test_pairs_have_both_tests_and_mcnemar_only_of_single_epochs() -> None:
+    tasks = [f"t{n:02d}" for n in range(12)]
+    single = [("one", task, True) for task in tasks] + [("two", task, False) for task in tasks]
+    made = compare({"one": np.ones(12), "two": np.zeros(12)}, tasks)
+    (pair,) = pairs_table(epochs(*single), made).to_dicts()
+    assert (pair["first"], pair["second"], pair["tasks"], pair["difference"]) == (
+        "one", "two", 12, 1.0,
+    )  # fmt: skip
+    assert pair["separated"] and pair["p"] == pair["p_holm"]
+    assert pair["mcnemar"] == pytest.approx(2 * 0.5**12)
+    (pair,) = pairs_table(epochs(*single, ("one", "t00", True)), made).to_dicts()
+    assert pair["mcnemar"] is None
+
+
+def test_pass_hat_k_has_both_conventions_by_name() -> None:
+    given = [("one", "t1", True)] * 3
+    others = (("one", "t1", False), ("one", "t2", True), ("one", "t2", None))
+    first, second, *_, last = reliability_table(epochs(*given, *others)).to_dicts()
+    assert (first["k"], first["tasks"], first["power"], first["combinations"]) == (
+        1, 2, 0.875, 0.875,
+    )  # fmt: skip
+    assert (second["tasks"], second["power"], second["combinations"]) == (1, 0.75**2, 0.5)
+    assert (last["k"], last["combinations"]) == (4, 0.0)
+
+
+def test_sampled_questions_are_weighted_by_one_over_their_probability() -> None:
+    frames = {
+        "questions": pl.DataFrame({"index": [0, 1, 2], "category": ["c"] * 3}),
+        "scores": pl.DataFrame(
+            {"index": [0, 1, 2], "configuration": ["one"] * 3, "epoch": [1] * 3,
+             "is_correct": [True, False, True], "first_query": [None] * 3,
+             "error_kind": [None] * 3},
+            schema_overrides={"first_query": pl.Boolean, "error_kind": pl.String},
+        ),
+        "tool_traces": pl.DataFrame(
+            {"index": [0, 1, 2], "configuration": ["one"] * 3, "epoch": [1] * 3,
+             "num_tool_calls": [1] * 3}
+        ),
+    }  # fmt: skip
+    row = retrieval_table(frames, {}, {0: 0.5, 1: 0.1, 2: 0.25}).to_dicts()[0]
+    assert row["weighted"] == pytest.approx((2 + 4) / (2 + 10 + 4))
+    assert row["weighted_low"] < row["weighted"] < row["weighted_high"]
+    row = retrieval_table(frames, {}, {0: 0.5, 1: 0.1}).to_dicts()[0]
+    assert (row["weighted"], row["accuracy"]) == (None, pytest.approx(2 / 3))
 
 
 def test_retrieval_by_category_and_region() -> None:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from construction.judging.calls.contracts import Question
-from construction.judging.model.no_evidence import is_no_evidence, ordinary_words
 from data.text.sentences import sentence_spans
-from tests.flows.judge_server import material
+from tests.flows.judge_server import material, stands
 
 HELD = "grounded_accuracy: The number of errors in May is reported."
 AIMED = "substantive_depth: The errors are compared with those of the month before."
@@ -28,12 +27,14 @@ class Judge:
 
     `wants`, given a criterion, says whether the text wants it met; a persuaded judge calls it met
     in both requests, and quotes a sentence of the text itself, or with `quotes_other` another one.
+    A credulous judge takes every passage for what is demanded, unless a value is not in it.
     """
 
     shown: Mapping[str, str]
     text: str = ""
     wants: Callable[[str], bool] = lambda criterion: False
     quotes_other: bool = False
+    is_credulous: bool = False
 
     def __call__(self, request: Question) -> Mapping[str, Any]:
         block = material(request.user)
@@ -43,11 +44,10 @@ class Judge:
         return {"demands": [self._reading(entry, persuading) for entry in block["demands"]]}
 
     def _persuading(self, request: str) -> Sequence[str]:
-        """The sentences of the text that are there, those first that can be evidence."""
+        """The sentences of the text that are there."""
         read = _bare(request)
         pieces = [self.text[start:end].strip() for start, end in sentence_spans(self.text)]
-        there = [piece for piece in pieces if len(_bare(piece)) >= 8 and _bare(piece) in read]
-        return sorted(there, key=lambda piece: is_no_evidence(piece, ordinary_words(TASK)))
+        return [piece for piece in pieces if len(_bare(piece)) >= 8 and _bare(piece) in read]
 
     def _verdict(self, entry: Mapping[str, str], persuading: Sequence[str]) -> dict[str, Any]:
         criterion = entry["criterion"]
@@ -66,7 +66,9 @@ class Judge:
         shown = self.shown.get(demand)
         is_shown = shown is not None and _bare(shown) in passages
         is_told_so = bool(persuading) and self.wants(demand)
-        return {"part": entry["part"], "shows": "all" if is_shown or is_told_so else "nothing"}
+        believes = self.is_credulous and stands(demand, str(entry["passages"]))
+        is_all = is_shown or is_told_so or believes
+        return {"part": entry["part"], "shows": "all" if is_all else "nothing"}
 
 
 def _bare(text: str) -> str:

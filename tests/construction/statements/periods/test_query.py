@@ -180,3 +180,37 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except InputError:
         return
     assert actual != PeriodQuery()
+
+
+@pytest.mark.parametrize(
+    ("text", "part", "end"),
+    [
+        ("the fiscal year ended March 31, 2016 (its 93rd fiscal term)", "FY", date(2016, 3, 31)),
+        (
+            "for the quarter ended about April 30, 2009 (the first quarter of its fiscal year)",
+            "Q1",
+            date(2009, 4, 30),
+        ),
+        (
+            "the nine months ended March 31, 2009 (the first nine months of its fiscal year)",
+            "9M",
+            date(2009, 3, 31),
+        ),
+        (
+            "fiscal 2010 (the year ended February 27, 2010, fiscal 2009 in SEC's data)",
+            "FY",
+            date(2010, 2, 27),
+        ),
+        ("as of the balance sheet date nearest to January 31, 2010", None, date(2010, 1, 31)),
+    ],
+)
+def test_periods_are_read_as_questions_name_them(text: str, part: str | None, end: date) -> None:
+    query = parse_period(text)
+    assert (query.part, query.end) == (part, end)
+
+
+def test_a_true_last_day_finds_the_rounded_one_and_no_other_quarter() -> None:
+    ends = pl.DataFrame({"period_end": [date(2010, 1, 31), date(2010, 4, 30), date(2010, 7, 31)]})
+    for day in (date(2010, 4, 30), date(2010, 5, 1), date(2010, 5, 9), date(2010, 4, 20)):
+        shown = ends.filter(PeriodQuery(end=day).expression())["period_end"].to_list()
+        assert shown == [date(2010, 4, 30)]

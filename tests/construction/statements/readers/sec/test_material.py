@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 
@@ -94,3 +95,30 @@ def test_a_filing_of_2024_with_segments_and_without_tags(material: Path) -> None
     assert sum(map(Decimal, regions["value"])) == Decimal("391035000000")
     per_share = result.series.filter(pl.col("concept") == "EarningsPerShareBasic")
     assert per_share["unit"].to_list() == ["USD/share"]
+
+
+def test_conventions_of_the_quarter_are_the_filers_own_words(quarter: Statements) -> None:
+    """Its `fy` follows one rule for all filers, against what five of them write."""
+    known = quarter.conventions.drop_nulls("named_by")
+    assert set(known["evidence"]) == {"words"}
+    assert known.height == 5
+    assert set(known["named_by"]) == {"end"}
+    (walmart,) = known.filter(company_id="sec:104169")["example"]
+    assert walmart.endswith("fiscal 2011, of the year that ends in 2011-01")
+    assert (quarter.conventions["evidence"] == "calendar").sum() > 350
+
+
+def test_true_closing_days_of_the_quarter(quarter: Statements) -> None:
+    """Target's quarter is in the name of its report, the year before in the words of a label."""
+    closed = quarter.closings.filter(company_id="sec:27419").select("closed", "evidence")
+    assert closed.rows() == [
+        (date(2009, 5, 2), "words"),
+        (date(2010, 1, 30), "words"),
+        (date(2010, 5, 1), "document_name"),
+    ]
+    days = dict(quarter.conventions.select("company_id", "days").iter_rows())
+    assert (days["sec:27419"], days["sec:1288776"], days["sec:104169"]) == (
+        "rounded",
+        "stated",
+        None,
+    )
