@@ -51,7 +51,9 @@ def grade_files(
         return ()
     seen = Outputs()
     if outputs is not None:
-        seen = look_at_outputs(spec.rules, outputs, limits, spec.inputs, look)
+        is_copying = any(rule.kind == "same" for rule in spec.rules)  # then a copy is the work
+        inputs = () if is_copying else spec.inputs
+        seen = look_at_outputs(spec.rules, outputs, limits, inputs, look)
     results = [judge_rule(rule, seen.files, seen.overflow) for rule in spec.rules]
     columns = [
         ScorePart(

@@ -91,7 +91,7 @@ _EACH_FOLDER = re.compile(
     r"|每(?:个|位|名)[^。；]{0,12}(?:文件夹|目录)|各自的(?:文件夹|目录)"
 )
 # "student_name.eml": what the file is to be called is still to be found out.
-_STANDS_FOR_NAME = re.compile(r"(?i)[a-z]{2,12}[_-](?:name|id)\.\w{1,5}|name\.(?:eml|ics|docx|pdf)")
+_STANDS_FOR_NAME = re.compile(r"(?i)[a-z]{2,12}[_-]name\.\w{1,5}|name\.(?:eml|ics|docx|pdf)")
 _SAVED_IN = re.compile(
     r"(?i)\b(?:save|store|put|place|keep)s?d?"
     r"(?: (?:it|them|this|these|both|all|the|excel|pdf|word|csv|image|docx|xlsx|results?|files?))*"

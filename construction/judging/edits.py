@@ -44,6 +44,7 @@ _MOVED = re.compile(
     r"(?:^|[,;:.] |\b(?:and|then|to|please|you) )(?:"
     r"(?:(?P<verb>rename|move|relocate|copy|duplicate|convert)|change the (?:file )?name of) "
     rf"(?P<object>(?:all|both) (?:(?:and |(?!{_STOP})[\w.-]+,? )){{1,6}}{_NOUN}"
+    r"|[\w./-]{1,80}\.[a-z]{2,5}\b"
     rf"|(?!(?:an?|each|any|new)\b)(?:(?!{_STOP})[\w'.-]+ ){{0,6}}{_NOUN})"
     r"|change (?P<named>(?:the|this|that|my) (?:[\w.-]+ ){1,3}?)(?:file )?name (?:to|into)\b)"
 )

@@ -27,13 +27,7 @@ _SPOKEN = load_table("construction.judging", "tables", "grading.toml")["spoken"]
 _ENDING = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s)$")
 _ANY_FOLDER = frozenset(("fixture", "fixtur", "input", "media", "src", "doc", "test"))
 _MAILBOX, _MAIL = frozenset(("inbox", "mailbox", "gmail")), frozenset(("email", "mail", "邮件"))
-_PICTURE = frozenset(("image", "picture", "photo", "scan", "scann", "screenshot", "card"))
-_KINDS = {
-    "eml": frozenset(("email", "mail", "message", "inbox")),
-    "ics": frozenset(("calendar", "event", "schedule", "meet", "appointment")),
-    "pdf": frozenset(("pdf",)),
-    **dict.fromkeys(("png", "jpg", "jpeg"), _PICTURE),
-}
+_KINDS = {"eml": frozenset(("email", "mail", "inbox")), "ics": frozenset(("calendar",))}
 _MOST_TERMS = 400  # of one file
 _LIMITS = RuleLimits(total_seconds=3600, files=100_000)
 
@@ -167,7 +161,7 @@ def _is_spoken_of(path: str, words: Collection[str], stems: tuple[str, ...]) -> 
 
 
 def _is_of_kind(path: str, words: Collection[str]) -> bool:
-    """Do words such as "mails" or "picture" mean files of this type?"""
+    """Do words such as "mails" mean files of this type?"""
     return not _KINDS.get(extension_of(path), frozenset()).isdisjoint(words)
 
 

@@ -10,21 +10,22 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import dropwhile
+from itertools import dropwhile, pairwise
 
 from construction.grading.file_look import word_form
-from construction.grading.file_types import extension_of, type_of
+from construction.grading.file_types import extension_of
 from construction.judging.contracts import InputTable
 from construction.judging.lexicon import table
 
 _MOST = 3  # of a kind, for each table
 _WHOLE_TABLE, _WHOLE_TEXT = 600, 320  # characters of a table and a text that are quoted whole
+_PLAIN = frozenset(("eml", "ics", "md", "txt", "csv", "tsv", "json", "html"))
 _WORDLESS = 8  # letters and digits
 _SHORT_REQUEST = 400  # characters
 _NARROW = 4  # columns of a table whose only figures need no name
 _TWICE = re.compile(r"(?<!\S)(\S.{0,80}?) \1(?!\S)")
 _SORTS = re.compile(
-    r"(?i)\b(?:sort|order|arrange|rank|reorder)\w*\b[^.;]*|[^。；]*(?:排序|排列|升序|降序)[^。；]*"
+    r"(?i)\b(?:sort|order|arrange|rank|reorder)\w*\b(?:(?!\.\s)[^;\n])*|[^。；]*(?:排序|排列|升序|降序)[^。；]*"
 )
 _FALLS = re.compile(
     r"(?i)\bdesc|high(?:est)? (?:to|first)|large\w* (?:to|first)|newest first|降序|从[高大]"
@@ -44,15 +45,14 @@ Words = Mapping[str, str]
 
 
 def of_text(text: str, path: str, words: Words) -> Iterator[str]:
-    """A short text, whole; pictures have none, and of mails the names of files are left out."""
+    """A short text, whole; of mails the names of files are left out."""
     plain = " ".join(text.split())
     if extension_of(path) == "eml":
         plain = _TWICE.sub(r"\1", plain)
         names = set(re.split(r"[/.]", path))
         plain = " ".join(dropwhile(names.__contains__, plain.split()))
-    kind = type_of(path)
     says_something = sum(map(str.isalnum, plain)) > _WORDLESS
-    if kind is not None and kind.kind != "image" and says_something and len(plain) <= _WHOLE_TEXT:
+    if extension_of(path) in _PLAIN and says_something and len(plain) <= _WHOLE_TEXT:
         yield words["reference_text"].format(file=path, text=plain)
 
 
@@ -88,10 +88,11 @@ def _sorted_columns(sheet: InputTable, clause: str) -> Iterator[str]:
     for number, name in enumerate(sheet.columns):
         cells = [row[number] for row in sheet.cells]
         values = numbers(cells)
-        keys: Sequence[float | str] = values if len(values) == len(cells) else cells
-        up = sorted(keys)
-        down = sorted(keys, reverse=True)
-        is_up, is_down = list(keys) == up and not falls, list(keys) == down and not rises
+        if len(values) != len(cells):
+            ranks = {cell: float(rank) for rank, cell in enumerate(sorted(set(cells)))}
+            values = [ranks[cell] for cell in cells]
+        is_up = not falls and all(first <= second for first, second in pairwise(values))
+        is_down = not rises and all(first >= second for first, second in pairwise(values))
         if len(cells) > 1 and (is_up or is_down):
             yield name
 

@@ -168,9 +168,7 @@ def _blocks(request: str) -> Iterator[_Block]:
     """The paragraphs and lists of a request, each with the heading above it."""
     under, block = "", None
     text = _QUOTED.sub(lambda quoted: quoted.group().translate(_HIDDEN), _FENCED.sub("", request))
-    if len(_INLINE.findall(text)) >= _LIST:
-        text = _INLINE.sub("\n- ", text)
-    for part, paragraph in enumerate(text.split("\n\n")):
+    for part, paragraph in enumerate(_with_items(text).split("\n\n")):
         follows = block is not None and _INTRODUCES.search(block.text) is not None
         for number, line in enumerate(_joined(paragraph.split("\n"))):
             is_item = _MARK.match(line) is not None
@@ -188,6 +186,15 @@ def _blocks(request: str) -> Iterator[_Block]:
             block = None
     if block is not None:
         yield block
+
+
+def _with_items(text: str) -> str:
+    """The text with a list that stands in a line, "1. one, 2. two, 3. three", as lines."""
+    head, *items = _INLINE.split(text)
+    if len(items) < _LIST:
+        return text
+    last, *rest = re.split(r"(?<=[.。])\s+", items[-1], maxsplit=1)
+    return "\n- ".join([head, *items[:-1], last]) + "".join(f"\n{more}" for more in rest)
 
 
 def _joined(lines: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from construction.grading.combine import combine
 from construction.grading.files import grade_files
 from construction.grading.gate import GATE, Attacked, GraderReason, GradingRecipe, measure
 from construction.grading.grade import grade
-from construction.grading.spec import TaskSpec, spec_of
+from construction.grading.spec import RuleSpec, TaskSpec, spec_of
 from construction.judging.computed_rules import computed_rules
 from construction.judging.hard_rules import hard_rules
 from data.contracts import Deliverable, Status, Verdict
@@ -154,6 +155,17 @@ def test_an_input_saved_anew_is_submitted_for_files_of_its_type(
     folder = Path(made["an input saved anew"].submission.outputs or "")
     number = 1 if names == ("revenue.csv",) else 0
     assert (folder / names[0]).read_text() == f"region,revenue\nnorth,{number}\n\n"
+
+
+def test_where_a_copy_is_the_work_no_input_is_copied(tmp_path: Path) -> None:
+    files = {"a.csv": tmp_path / "1"}
+    files["a.csv"].write_text("region,revenue\nnorth,1\n")
+    spec = with_files("csv", "b.csv")
+    assert "a copy of an input" in [one.name for one in all_of(spec, tmp_path / "of", files)]
+    same = RuleSpec(rule_id="same.csv", kind="same", params={"keys": [1]}, text="")
+    spec = replace(spec, rules=(*spec.rules, same))
+    names = [one.name for one in all_of(spec, tmp_path / "again", files)]
+    assert "a copy of an input" not in names and "stubs" in names
 
 
 def by_presence(spec: TaskSpec, submission: Submission) -> Score:

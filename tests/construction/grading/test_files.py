@@ -7,18 +7,20 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from construction.grading import file_child
 from construction.grading.attacks import look_here
-from construction.grading.file_look import RuleLimits, Seen
+from construction.grading.content_rules import text_key
+from construction.grading.file_look import RuleLimits, Seen, word_form
 from construction.grading.file_types import TYPES
 from construction.grading.files import DELIVERABLES, FileReason, grade_files
 from construction.grading.hard_rules import look_at_outputs
 from construction.grading.null_files import LOREM, holding, shell
-from construction.grading.spec import TaskSpec, spec_of
+from construction.grading.spec import RuleSpec, TaskSpec, spec_of
 from construction.judging.hard_rules import hard_rules
 from data.contracts import Deliverable
 from data.contracts.attempt import ScorePart
@@ -119,6 +121,18 @@ def test_a_copied_input_is_no_work_but_does_no_harm_beside_work(tmp_path: Path) 
     (tmp_path / "result.csv").unlink()
     part = graded(spec, tmp_path, revenue__csv=data, result__csv=b"region,change\nnorth,3\n")
     assert (part.value, part.reason) == (1.0, None)
+
+
+def test_where_a_copy_is_asked_for_a_copied_input_is_the_work(tmp_path: Path) -> None:
+    data = b"region,revenue\nnorth,12\n"
+    spec = task("csv", "backup.csv", inputs=(data,))
+    keys = [text_key(word_form(data.decode()))]
+    same = RuleSpec("same.csv", "same", {"extensions": ["csv"], "keys": keys}, "")
+    spec = replace(spec, rules=(*spec.rules, same))
+    assert graded(spec, tmp_path, backup__csv=data).value == 1.0
+    assert graded(spec, tmp_path, backup__csv=b"region,revenue\nsouth,9\n").reason == (
+        "rules.altered"
+    )
 
 
 def test_as_many_files_of_own_work_as_asked(tmp_path: Path) -> None:

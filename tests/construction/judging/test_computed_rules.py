@@ -101,6 +101,43 @@ def test_a_file_that_is_renamed_may_say_what_it_said(tmp_path: Path) -> None:
     assert failures(tmp_path, rules, Ding_dot_csv=SCORES) == set()
 
 
+def test_a_copy_is_the_work_where_a_copy_is_wanted(tmp_path: Path) -> None:
+    _, rules = graded(tmp_path, "duplicate scores.csv and name it backup.csv", scores=SCORES)
+    assert failures(tmp_path, rules, backup_dot_csv=SCORES) == set()
+    assert failures(tmp_path, rules, backup_dot_csv="a,b\n1,2\n") == {"same.csv"}
+
+
+@pytest.mark.parametrize("text", ["sort scores.csv by name", "Sort scores.csv by name ascending"])
+def test_a_table_in_order_may_stay_as_it_is(text: str, tmp_path: Path) -> None:
+    _, rules = graded(tmp_path, text, scores=SCORES)
+    assert failures(tmp_path, rules, scores_dot_csv=SCORES) == set()
+    _, rules = graded(tmp_path, "sort scores.csv by name descending", scores=SCORES)
+    assert "changed.csv" in failures(tmp_path, rules, scores_dot_csv=SCORES)
+
+
+def test_a_value_that_is_added_to_another_adds_no_row(tmp_path: Path) -> None:
+    text = "find the lowest item in Midterm 1, add it to the highest in scores.csv"
+    _, rules = graded(tmp_path, text.replace("add it to", "add to"), scores=SCORES)
+    assert params(rules, "length.rows.scores.csv")["min"] == 4
+    _, rules = graded(tmp_path, "add a student Eve in scores.csv", scores=SCORES)
+    assert params(rules, "length.rows.scores.csv")["min"] == 5
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "answer"),
+    [
+        ("Did all students pass Midterm 1 in scores.csv?", "answer_dot_md", "Yes"),
+        ("Check scores.csv for gaps and write yes or no in result.md", "result_dot_md", "no"),
+        ("Look at scores.csv. Answer `larger` or `smaller`.", "answer_dot_md", "larger"),
+    ],
+)
+def test_a_short_answer_is_an_answer(text: str, name: str, answer: str, tmp_path: Path) -> None:
+    item, rules = graded(tmp_path, text, scores=SCORES)
+    every = (*hard_rules(item.candidate.deliverables, text), *rules)
+    assert failures(tmp_path, every, **{name: answer}) == set()
+    assert failures(tmp_path, every, **{name: "Done."}) != set()
+
+
 def test_a_new_column_is_there_and_no_row_is_lost(tmp_path: Path) -> None:
     text = "add a new header 'Total' in scores.csv with the sum of both midterms"
     _, rules = graded(tmp_path, text, scores=SCORES)

@@ -11,10 +11,19 @@ import pytest
 from construction.judging.judge import JudgingConfig, contain
 from construction.judging.missing import missing_in_case
 from construction.judging.preflight import GATE, PreflightConfig
+from construction.judging.rules.sentences import sought_nowhere
 from construction.judging.signals import measure
 from construction.judging.stage_output import write_contained
 from construction.sessions.packaging.package import Identity, package
-from data.contracts import AgentAct, Disclosure, MissingInput, TaskInstance, Verdict, descriptions
+from data.contracts import (
+    AgentAct,
+    Disclosure,
+    MissingInput,
+    MissingKind,
+    TaskInstance,
+    Verdict,
+    descriptions,
+)
 from data.stage_tables import MISSING_FILE, read_missing
 from tests.construction.judging.rules.cases import case
 from tests.construction.sessions.instances import said
@@ -61,6 +70,17 @@ def test_the_sentence_that_refers_to_an_earlier_conversation_is_named() -> None:
     judged = verdict(said(REPORT, sentence))
     assert judged.reason == "preflight.leans_on_context"
     assert ("an earlier conversation, named in turn 2", sentence) in shown(judged.missing)
+
+
+def test_what_is_sought_and_in_no_input_is_named() -> None:
+    menu = case("What is the phone number of the cafe in menu.txt?", files=["menu.txt"])
+    assert sought_nowhere(menu) == ()  # nothing is known of the file
+    known = menu.model_copy(update={"excerpts": {"menu.txt": "Tea 2.00, open daily from 9 to 5"}})
+    assert sought_nowhere(known) == ("phone number",)
+    (item,) = missing_in_case(known, "self_containment.missing_input")
+    assert (item.kind, item.name) == (MissingKind.MATERIAL, "phone number")
+    answered = {"menu.txt": "Tea 2.00, call 555 0199"}
+    assert sought_nowhere(menu.model_copy(update={"excerpts": answered})) == ()
 
 
 def test_what_passes_lacks_nothing() -> None:

@@ -22,7 +22,7 @@ CREW = InputTable(
 )
 
 
-def told(request: str, sheet: InputTable = CREW) -> list[str]:
+def quoted(request: str, sheet: InputTable = CREW) -> list[str]:
     return list(of_table(sheet, "crew.csv", request, WORDS))
 
 
@@ -37,7 +37,7 @@ def told(request: str, sheet: InputTable = CREW) -> list[str]:
     ],
 )
 def test_what_a_long_table_says_of_a_request(request_text: str, expected: list[str]) -> None:
-    lines = " ".join(told(request_text))
+    lines = " ".join(quoted(request_text))
     assert all(text in lines for text in expected)
     assert bool(lines) == bool(expected)
 
@@ -46,7 +46,7 @@ def test_a_small_table_and_a_short_text_are_quoted_whole() -> None:
     sheet = InputTable(
         name="", columns=("Item", "Cost"), rows=2, cells=(("oar", "9"), ("cox", "4"))
     )
-    assert "“Item, Cost; oar, 9; cox, 4”" in told("Sort it.", sheet)[0]
+    assert "“Item, Cost; oar, 9; cox, 4”" in quoted("Sort it.", sheet)[0]
     mail = "mail mail a a lee@club.example lee@club.example Oars Oars They are wet."
     assert list(of_text(mail, "mail/a.eml", WORDS)) == [
         "What is taken from mail/a.eml agrees with what it holds: "

@@ -358,3 +358,23 @@ def test_spans_lie_in_the_text_and_do_not_overlap(text: str) -> None:
 @pytest.mark.timeout(120)  # what is not linear takes hours
 def test_hostile_texts_take_linear_time(text: str) -> None:
     declared(said(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "又到了月度报销对账的时候，我有三张扫描的\n超市小票，放在 /srv/in/receipts/，"
+        "请写入 /srv/out/sum.csv。",
+        "我把手头的东西整理到了 /srv/in/receipts/ 下：请写 /srv/out/sum.csv。",
+        "候选论文都在 `/srv/in/receipts/` 中，请写 /srv/out/sum.csv。",
+    ],
+)
+def test_a_folder_in_which_something_lies_is_an_input(text: str) -> None:
+    named = named_files(said(text))
+    assert [mention.path for mention in named.declared] == ["/srv/in/receipts/"]
+    assert [mention.path for mention in named.outputs] == ["/srv/out/sum.csv"]
+
+
+def test_a_negation_in_the_sentence_before_a_wrapped_name_counts_no_more() -> None:
+    text = "金额用数值格式，而不是文本。请同时写出\n/srv/out/flags.csv，每张一行。"
+    assert [mention.path for mention in named_files(said(text)).outputs] == ["/srv/out/flags.csv"]

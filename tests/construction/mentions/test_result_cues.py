@@ -46,6 +46,7 @@ from tests.construction.sessions.instances import said
         ("We need the deliverables by noon: memo.docx and chart.png.", "memo.docx"),
         ("请生成 Excel 文件 a.xlsx（包含两个工作表）和 Word 文档 b.docx。", "b.docx"),
         ("文件名为 list.csv。", "list.csv"),
+        ("Write a short note about the boat and its price in note.docx", "note.docx"),
     ],
 )
 def test_it_is_a_result_unless_such_a_file_exists(text: str, name: str) -> None:

@@ -28,6 +28,14 @@ def test_items_of_a_word_or_two_are_read_with_what_introduces_them() -> None:
     ]
 
 
+def test_a_list_in_a_line_and_a_quotation_are_kept_whole() -> None:
+    text = 'Write a note: 1. a status, 2. the risks, 3. next steps. Add "It ends." to a.md.'
+    assert demands_of(case(text, files=["a.md"])) == [
+        "Write a note: a status; the risks; next steps.",
+        'Add "It ends." to a.md.',
+    ]
+
+
 def test_a_list_of_what_is_there_is_no_demand() -> None:
     text = (
         "The folder holds a mix:\n- old invoices of the shop\n- photographs of the office\n\n"
