@@ -11,9 +11,9 @@ saw what an agent sees, and the rubric and the rules. Scores: 0 cannot be done, 
 and gradable, 3 as good as a published benchmark's. Their sentences are not published, for they
 quote the tasks; the column `reason` names the class into which each was put afterwards, by hand
 below 2, and from 2 up `rubric_weak` where the sentence holds something against rubric or checks.
-The classes of the first reading have led to rules, written on other requests: the second reading
-knows the classes, and most of its requests are those of the first. It is a reading of that release,
-not of the code of today.
+The classes of each reading have led to rules, written on other requests: the next reading knows
+the classes, and most of its requests are those of the one before. Each is a reading of that
+release, not of the code of today.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from benchmarks.report import table, write_result
 LABELS = Path(__file__).with_name("labels")
 # Of each reading its name, the commit, and the sheets of its readers, the last reading first.
 _READINGS = (
+    ("third", "bb74b32", ("w", "x"), ("y", "z")),
     ("second", "a397702", ("s", "u"), ("t", "v")),
     ("first", "b9ecef3", ("a", "b"), ("c", "d")),
 )
