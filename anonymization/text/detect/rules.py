@@ -33,8 +33,6 @@ _IBAN = IbanRecognizer()
 _CRYPTO = CryptoRecognizer()
 _ISSUERS = ("34", "36", "37", "38", "39", "50", "62", "35", "30", "60", "64", "65", "67", "69")
 _DATED = re.compile(r"(?:19|20)\d{2}(?:[-. ]?\d{2}[-. ]?\d{2}|-(?:19|20)\d{2})(?: \d{2})?")
-_COMMON_HOSTS = tuple(sorted(wording.words("words.toml", "common_hosts")))
-_OBJECTS = wording.words("words.toml", "program_objects")
 _ACCOUNT_LENGTHS = {
     pair[:2]: int(pair[2:]) for pair in wording.words("words.toml", "account_lengths")
 }
@@ -100,12 +98,6 @@ def grouped_phone(value: str) -> bool:
     return 10 <= len(_digits(value)) <= 11 and _DATED.match(value) is None and phone(value)
 
 
-def own_host(value: str) -> bool:
-    """A machine in a network of somebody, not one that every installation has."""
-    name = value.lower()
-    return not name.endswith(_COMMON_HOSTS) and name.split(".")[0] not in _OBJECTS
-
-
 def iban_form(value: str) -> bool:
     """Country and length of an account (ISO 13616), though its check digits do not hold."""
     plain = "".join(value.split())
@@ -131,7 +123,6 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
         ip_address,
         phone,
         grouped_phone,
-        own_host,
         own_mail,
         iban_form,
     )

@@ -157,6 +157,16 @@ def not_localhost(value: str) -> bool:
     return value.lower() not in _NO_HANDLES and value != "localhost"
 
 
+_COMMON_HOSTS = tuple(sorted(words("words.toml", "common_hosts")))
+_OBJECTS = words("words.toml", "program_objects")
+
+
+def own_host(value: str) -> bool:
+    """A machine in a network of somebody, not one that every installation has."""
+    name = value.lower()
+    return not name.endswith(_COMMON_HOSTS) and name.split(".")[0] not in _OBJECTS
+
+
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     "chinese_name": chinese_name,
     "not_common": not_common,
@@ -168,6 +178,7 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
     "old_friend": old_friend,
     "turned_name": turned_name,
     "honoured": honoured,
+    "own_host": own_host,
     "given_and_family": given_and_family,
     "not_localhost": not_localhost,
     "shop_name": shop_name,
