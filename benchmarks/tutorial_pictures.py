@@ -40,10 +40,11 @@ def pictures(release: Path, leaderboard: Path, folder: Path) -> None:
 def _choose_a_rejection(page: Any) -> None:
     """Show the rejections of a gate, and what was measured of the first."""
     page.wait_for_selector(READY)
-    page.get_by_label("Gate", exact=True).select_option("fixture")
+    option = page.locator("#by-gate option").filter(has_text="fixture").first
+    page.select_option("#by-gate", option.get_attribute("value"))
     page.click("#list .line >> nth=0")
     page.wait_for_selector("#chosen")
-    page.get_by_label("Gate", exact=True).evaluate("node => node.scrollIntoView()")
+    page.locator("#by-gate").evaluate("node => node.scrollIntoView()")
 
 
 def _write(content: bytes, path: Path) -> None:
