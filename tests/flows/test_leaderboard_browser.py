@@ -84,7 +84,7 @@ def test_a_click_on_a_head_sorts_and_another_turns_it_round(browser: Any, page_f
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1200])
+@pytest.mark.parametrize("width", [390, 768, 1440])
 def test_the_page_fits_and_everyone_can_use_it(
     browser: Any, page_file: Path, width: int, scheme: str
 ) -> None:
