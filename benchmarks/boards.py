@@ -1,42 +1,32 @@
-"""Simulated leaderboards with known truth, and published figures computed again.
+"""Simulated leaderboards with known truth.
 
-Simulation: eight agents on the same tasks, two of them equal, one ten points behind another; tasks
+Eight agents on the same tasks, two of them equal, one ten points behind another; tasks
 independent (200), or in 40 clusters of 5 that share half of their difficulty. Per board: do the
 95 % intervals hold the truth, are the equal agents separated, is the gap found? Beside it the
 usual practice: ranks by bare means.
-
-Published: Claw-Eval-Live's pass counts, overall scores and slices from its matrix (threshold .80),
-FinRetrieval's z and Wald intervals from its printed counts.
 
     python -m benchmarks.boards      writes benchmarks/results/boards.md and .json
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from scipy import stats
 
 from benchmarks.report import table, write_result
-from selection.evaluation.comparisons import compare, two_proportions
-from selection.evaluation.intervals import Floats, clustered, wald, wilson
+from selection.evaluation.comparisons import compare
+from selection.evaluation.intervals import Floats, clustered, wilson
 
-MATERIAL = Path(
-    os.environ.get("BENCHMINT_MATERIAL", Path(__file__).parents[2] / "shared" / "material")
-)
 BOARDS = 2_000
 TASKS, CLUSTERS = 200, 40
 ABILITIES = (0.75, 0.70, 0.65, 0.60, 0.60, 0.50, 0.45, 0.40)  # 3 and 4 are equal, 3 and 5 apart
 EQUAL, APART = (3, 4), (3, 5)
 SHARED = 0.5  # of the variance of a task's difficulty, within its cluster
 SPREAD = 1.0  # standard deviation of difficulty, in probits
-THRESHOLD = 0.80
 
 
 def simulate(boards: int, clusters: int, seed: int) -> dict[str, Any]:
@@ -109,56 +99,6 @@ def _power(effect: float, freedom: int, level: float) -> float:
     return float(law.sf(reach) + law.cdf(-reach))
 
 
-NOT_PRINTED = ("grok_420",)  # the matrix holds 14 models, the paper 13
-PRINTED = {"all pass": 19, "all fail": 27, "HR": 6.8, "WORKFLOW": 12.8, "PRODAPP": 84.2}
-# FinRetrieval, printed: best accuracy with data tools and with web search alone, of 500 questions.
-FIN_PASSED, FIN_N, FIN_PRINTED_Z = (454, 99), (500, 500), 22.5
-
-
-def claw_eval_live() -> list[dict[str, Any]]:
-    """Passes, Wilson interval and overall score of each model of the matrix."""
-    matrix = pl.read_csv(MATERIAL / "scores" / "claw_eval_live_105x14.csv")
-    rows = []
-    for (model,), own in matrix.group_by("model", maintain_order=True):
-        scores = own["score"].to_numpy()
-        passed = int((np.round(scores, 9) >= THRESHOLD).sum())
-        interval = wilson(passed, len(scores))
-        rows.append(
-            {
-                "model": model,
-                "passed": passed,
-                "n": len(scores),
-                "pass rate": round(100 * passed / len(scores), 1),
-                "low": round(100 * float(interval.low or 0), 1),
-                "high": round(100 * float(interval.high or 0), 1),
-                "overall": round(100 * float(scores.mean()), 1),
-            }
-        )
-    return sorted(rows, key=lambda row: (-row["passed"], -row["overall"]))
-
-
-def slices() -> dict[str, float]:
-    """Tasks that all printed models pass or fail, and pass rates of families, as in `PRINTED`."""
-    matrix = pl.read_csv(MATERIAL / "scores" / "claw_eval_live_105x14.csv")
-    passed = pl.col("score").round(9) >= THRESHOLD
-    printed = matrix.filter(~pl.col("model").is_in(NOT_PRINTED)).with_columns(passed=passed)
-    items = printed.group_by("item").agg(pl.col("passed").mean())["passed"]
-    families = dict(printed.group_by("family").agg(pl.col("passed").mean()).iter_rows())
-    own = {name: round(100 * families[name], 1) for name in PRINTED if name in families}
-    return {"all pass": int((items == 1).sum()), "all fail": int((items == 0).sum()), **own}
-
-
-def fin_retrieval() -> dict[str, Any]:
-    """z of two unpaired shares and the Wald intervals, from the printed counts."""
-    own = [wald(passed, n) for passed, n in zip(FIN_PASSED, FIN_N, strict=True)]
-    z = two_proportions(FIN_PASSED, FIN_N)
-    return {
-        "z": round(float(z or 0), 2),
-        "printed z": FIN_PRINTED_Z,
-        "intervals": [[round(100 * float(end or 0), 1) for end in (e.low, e.high)] for e in own],
-    }
-
-
 def main() -> None:
     started = time.perf_counter()
     simulated = {
@@ -169,14 +109,6 @@ def main() -> None:
     rows = [[n, *(f"{own[n]:.4f}" for own in simulated.values())] for n in figures]
     text = ["## Simulated boards\n", table(["figure", "200 independent", "40 clusters of 5"], rows)]
     content: dict[str, Any] = {"boards": BOARDS, "simulated": simulated}
-    content["fin_retrieval"] = fin_retrieval()
-    text += ["## FinRetrieval\n", f"{content['fin_retrieval']}\n"]
-    if (MATERIAL / "scores" / "claw_eval_live_105x14.csv").is_file():
-        claw, part = claw_eval_live(), slices()
-        content["claw_eval_live"] = {"models": claw, "slices": part, "printed": PRINTED}
-        pairs = [[name, str(part[name]), str(PRINTED[name])] for name in PRINTED]
-        text += ["## Claw-Eval-Live\n", table(["figure", "computed", "printed"], pairs)]
-        text.append(table(list(claw[0]), [[str(v) for v in row.values()] for row in claw]))
     content["seconds"] = round(time.perf_counter() - started, 1)
     print("\n".join(text))
     write_result("boards", str(__doc__), "\n".join(text), content)

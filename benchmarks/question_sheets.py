@@ -6,7 +6,8 @@ a key from the digest of the public questions, so that nobody can choose. Reader
 
     python -m benchmarks.question_sheets OUT [--seen FILE] [--size 1500] [--draw 100]
 
-`FILE` holds the references of filings that were looked at, one a line.
+`FILE` holds the references of filings that were looked at, one a line. Half of the draw is about
+companies traded in the US, as far as filings that nobody looked at go.
 """
 
 from __future__ import annotations
@@ -54,10 +55,14 @@ def build(material: Path, size: int, out: Path) -> None:
 
 
 def draw(questions: pl.DataFrame, seen: Sequence[str], number: int, key: bytes) -> pl.DataFrame:
-    """The first questions of a keyed order, without those about filings that were seen."""
+    """The first questions of a keyed order, without those about filings that were seen: half from
+    the US if there are as many, the others from elsewhere."""
     unseen = questions.filter(~pl.col("document").is_in(list(seen)))
-    order = keyed_order(key, "sheets", unseen["question"].to_list())
-    return unseen[order[:number]]
+    ordered = unseen[keyed_order(key, "sheets", unseen["question"].to_list())]
+    us = pl.col("company_id").str.starts_with("sec:")
+    first = ordered.filter(us).head(number // 2)
+    chosen = pl.concat([first, ordered.filter(~us).head(number - first.height)])
+    return ordered.filter(pl.col("index").is_in(chosen["index"].to_list()))
 
 
 def write_sheets(build_folder: Path, drawn: pl.DataFrame, out: Path) -> None:

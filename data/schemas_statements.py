@@ -107,7 +107,47 @@ ROWS = Table(
         "negated": (pl.Boolean, "shown with the opposite sign"),
     },
 )
-STATEMENT_TABLES = (COMPANIES, SERIES, POINTS, HISTORY, ROWS)
+# How companies name their fiscal years and which days close them, as far as the filings show it.
+CONVENTIONS = Table(
+    "conventions",
+    "how one company names and closes its fiscal years",
+    {
+        "company_id": (pl.String, "company"),
+        "named_by": (
+            pl.String,
+            "end or start: the calendar year that names a fiscal year; null: nothing shows it, "
+            "or both agree (calendar)",
+        ),
+        "evidence": (
+            pl.String,
+            "calendar, words, fy, recipe, or null; see docs/questions.md",
+        ),
+        "agreeing": (pl.Int64, "statements of filings that show named_by"),
+        "disagreeing": (pl.Int64, "statements that show the other name"),
+        "example": (pl.String, "one of them: filing, what it says, and the end of that year"),
+        "term_offset": (
+            pl.Int64,
+            "fiscal term (第N期) minus the calendar year in which it ends; null if unsteady",
+        ),
+        "days": (
+            pl.String,
+            "stated: period ends are the true days; rounded: the nearest month's ends, the true "
+            "ones in closings where known; null: unknown",
+        ),
+    },
+)
+CLOSINGS = Table(
+    "closings",
+    "the true last day of one period of a company",
+    {
+        "company_id": (pl.String, "company"),
+        "period_end": (pl.Date, "the last day as in points, rounded to a month's end"),
+        "closed": (pl.Date, "the true last day"),
+        "evidence": (pl.String, "document_name, or words"),
+        "document": (pl.String, "filing that says so"),
+    },
+)
+STATEMENT_TABLES = (COMPANIES, SERIES, POINTS, HISTORY, ROWS, CONVENTIONS, CLOSINGS)
 
 # Public: no column reveals a value. `point_id` is left out, since it identifies the value.
 QUESTIONS = Table(

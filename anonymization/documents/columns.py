@@ -11,7 +11,7 @@ import io
 import polars as pl
 
 from anonymization.documents.contracts import Refusal, Refused
-from anonymization.documents.spreadsheet import number_edits
+from anonymization.documents.spreadsheet import number_edits, whole_number
 from anonymization.documents.visitor import Visitor
 from anonymization.text.masking.plain import plain_edits
 
@@ -50,6 +50,8 @@ def _masked(visitor: Visitor, column: pl.Series) -> pl.Series:
         raise Refused(Refusal.PRIVATE_PART_NAME)
     if column.dtype.is_integer():
         return _masked_numbers(visitor, column)
+    if column.dtype.is_float():
+        return _masked_floats(visitor, column)
     if column.dtype.is_numeric() or column.dtype.is_temporal() or column.dtype in _PLAIN:
         return column
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
@@ -68,6 +70,16 @@ def _masked(visitor: Visitor, column: pl.Series) -> pl.Series:
         return column
     kind = pl.String if isinstance(column.dtype, pl.Enum) else column.dtype
     return texts.replace(new).cast(kind)
+
+
+def _masked_floats(visitor: Visitor, column: pl.Series) -> pl.Series:
+    """Phones and cards in a column that is of floats only because some cells are empty."""
+    new: dict[float, float] = {}
+    for number in column.unique(maintain_order=True).drop_nulls():
+        text = whole_number(number)
+        if edits := number_edits(visitor, column.name, text):
+            new[number] = float(visitor.masked(column.name, text, edits))
+    return column.replace(new) if new else column
 
 
 def _masked_numbers(visitor: Visitor, column: pl.Series) -> pl.Series:

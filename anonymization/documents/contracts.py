@@ -41,6 +41,10 @@ class Refusal(GateReason):
         "document.no_approval",
         "A picture, scan, sound or film was not approved by a person.",
     )
+    VALUE_REMAINS = (
+        "document.value_remains",
+        "A value that was masked in the run still stands in a masked file.",
+    )
     PRIVATE_PART_NAME = (
         "document.private_part_name",
         "The name of a part contains a private value.",

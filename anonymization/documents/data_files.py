@@ -18,10 +18,13 @@ from contextlib import closing
 from typing import Any
 
 from anonymization.documents.contracts import Refusal, Refused
-from anonymization.documents.spreadsheet import number_edits
+from anonymization.documents.spreadsheet import number_edits, whole_number
 from anonymization.documents.visitor import Visitor
+from anonymization.text.masking.forms import encoding_of, is_readable
 from anonymization.text.masking.plain import plain_edits
+from anonymization.text.restore import decoded, encoded
 
+_Cell = str | int | float | bytes
 SQLITE = b"SQLite format 3\0"
 NUMPY = b"\x93NUMPY"
 GZIP = b"\x1f\x8b\x08"
@@ -44,8 +47,8 @@ _COUNTS = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_seque
 def rewrite_sqlite(visitor: Visitor, data: bytes) -> bytes:
     """The database with the texts of all cells masked. Raises Refused.
 
-    Refused are triggers, virtual tables, private values in names of tables and columns, and cells
-    of bytes where pictures need an approval.
+    Cells of bytes that hold a text are masked too. Refused are triggers, virtual tables, private
+    values in names of tables and columns, and other bytes where pictures need an approval.
     """
     plain = bytearray(data)
     plain[_WRITE_AHEAD] = b"\1\1"  # there is no log beside a database in memory
@@ -102,9 +105,6 @@ def _mask_column(
 ) -> None:
     where, cells = _quoted(table), _quoted(column)
     part = f"{table}.{column}"
-    blobs = f"SELECT EXISTS (SELECT 1 FROM {where} WHERE typeof({cells}) = 'blob')"  # noqa: S608
-    if not admits and database.execute(blobs).fetchone()[0]:
-        raise Refused(Refusal.NOT_APPROVED, part)
     # The column's own collation would take `Ann` and `ANN` as equal and return one of the two.
     distinct = f"SELECT DISTINCT {cells} COLLATE BINARY FROM {where}"  # noqa: S608
     texts = f"{distinct} WHERE typeof({cells}) = 'text'"
@@ -112,20 +112,35 @@ def _mask_column(
     for (text,) in database.execute(texts).fetchall():
         edits = plain_edits(text, visitor.visit(), label=column)
         new[text] = visitor.masked(part, text, edits)
-    changed: dict[str | int, str | int] = {
-        text: masked for text, masked in new.items() if text != masked
-    }
-    numbers = database.execute(f"{distinct} WHERE typeof({cells}) = 'integer'").fetchall()
-    for (number,) in numbers:
-        if edits := number_edits(visitor, column, str(number)):
-            changed[number] = int(visitor.masked(part, str(number), edits))
+    changed: dict[_Cell, _Cell] = {text: masked for text, masked in new.items() if text != masked}
+    numbers = database.execute(f"{distinct} WHERE typeof({cells}) IN ('integer', 'real')")
+    for (number,) in numbers.fetchall():
+        digits = str(number) if isinstance(number, int) else whole_number(number)
+        if edits := number_edits(visitor, column, digits):
+            changed[number] = type(number)(visitor.masked(part, digits, edits))
+    blobs = f"SELECT DISTINCT {cells} FROM {where} WHERE typeof({cells}) = 'blob'"  # noqa: S608
+    for (blob,) in database.execute(blobs).fetchall():
+        masked = _masked_blob(visitor, part, column, blob)
+        if masked is None and not admits:
+            raise Refused(Refusal.NOT_APPROVED, part)
+        if masked is not None and masked != blob:
+            changed[blob] = masked
     if not changed:
         return
     database.create_function("masked_cell", 1, lambda cell: changed.get(cell, cell))
     database.execute(
         f"UPDATE {where} SET {cells} = masked_cell({cells}) "  # noqa: S608
-        f"WHERE typeof({cells}) IN ('text', 'integer')"
+        f"WHERE typeof({cells}) IN ('text', 'integer', 'real', 'blob')"
     )
+
+
+def _masked_blob(visitor: Visitor, part: str, column: str, blob: bytes) -> bytes | None:
+    """A cell of bytes that holds a text, masked; None if it holds something else."""
+    encoding = encoding_of(blob)
+    if encoding is None or not is_readable(text := decoded(blob, encoding)):
+        return None
+    masked = visitor.masked(part, text, plain_edits(text, visitor.visit(), label=column))
+    return encoded(masked, encoding)
 
 
 def _quoted(name: str) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pypdfium2
 from pypdf import PdfReader
 from pypdf.errors import PyPdfError
-from pypdf.generic import StreamObject
+from pypdf.generic import ArrayObject, DictionaryObject, IndirectObject, StreamObject
 
 from anonymization.documents.contracts import Pictures, Refusal, Refused
 from anonymization.documents.pdf_masking import redrawn, with_strings
-from anonymization.documents.pdf_pages import PdfPage, read_pages, strings_of
 from anonymization.documents.visitor import Visitor
+from anonymization.pdf_pages import PdfPage, read_pages, strings_of
 from anonymization.text.contracts import EntityType
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits
@@ -40,7 +41,7 @@ def rewrite_pdf(visitor: Visitor, data: bytes) -> bytes:
         if _content(masked, Visitor(visitor.look, visitor.config, visitor.rewrite)).has_findings:
             raise Refused(Refusal.TEXT_LAYER)
     else:
-        masked = data if _is_one_revision(data) else _without_earlier(data)
+        masked = data if _is_one_revision(data) and not _has_rest(data) else _without_earlier(data)
     if visitor.config.admits(data):
         return masked
     if content.is_blind:
@@ -56,9 +57,46 @@ def _is_one_revision(data: bytes) -> bool:
     return data.count(b"startxref") == 1 and data.rstrip().endswith(b"%%EOF")
 
 
+_STREAMS = re.compile(rb"\bstream\r?\n.*?\bendstream\b", re.DOTALL)
+_COMMENTS = re.compile(rb"^%(?!PDF-|%EOF)[ -~\t]{3,}", re.MULTILINE)
+
+
+def _has_rest(data: bytes) -> bool:
+    """Does the file hold comments, or objects that nothing refers to?"""
+    if _COMMENTS.search(_STREAMS.sub(b"", data)):
+        return True
+    reader = PdfReader(io.BytesIO(data), strict=False)
+    reached: set[int] = set()
+    pending: list[object] = [reader.trailer]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, IndirectObject):
+            if item.idnum in reached:
+                continue
+            reached.add(item.idnum)
+            item = item.get_object()
+        if isinstance(item, DictionaryObject):
+            pending += item.values()
+        elif isinstance(item, ArrayObject):
+            pending += item
+    numbers = {number for table in reader.xref.values() for number in table}
+    unused = (numbers | set(reader.xref_objStm)) - reached - {0}
+    return any(_is_content(reader, number) for number in unused)
+
+
+def _is_content(reader: PdfReader, number: int) -> bool:
+    """Is an object more than a part of the file's own structure, or nothing?"""
+    try:
+        item = reader.get_object(number)
+    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError):
+        return True
+    kind = item.get("/Type") if isinstance(item, DictionaryObject) else None
+    return item is not None and kind not in ("/ObjStm", "/XRef")
+
+
 def _without_earlier(data: bytes) -> bytes:
     try:
-        return with_strings(data, lambda text: text)
+        return with_strings(data, None)
     except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise Refused(Refusal.BROKEN) from None
 

@@ -18,6 +18,7 @@ import pypdfium2.raw as pdfium
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import (
     ArrayObject,
+    BooleanObject,
     ByteStringObject,
     DictionaryObject,
     NameObject,
@@ -180,19 +181,37 @@ def _bounds(handle: pdfium.FPDF_PAGEOBJECT) -> tuple[float, float, float, float]
     return start, bottom, right, top
 
 
-def with_strings(data: bytes, mask: Mask) -> bytes:
-    """The PDF with every string of its objects masked, without XMP, and with what is used alone."""
+def with_strings(data: bytes, mask: Mask | None) -> bytes:
+    """The PDF with what is used alone, without XMP, and with every string of its objects masked.
+
+    Fields of text lose how they were drawn, for that shows their old values: viewers draw them
+    anew. Without `mask` strings and fields stay.
+    """
     writer = PdfWriter(clone_from=PdfReader(io.BytesIO(data), strict=False))
     for item in [*writer._objects, writer.root_object, writer._info]:
-        if isinstance(item, DictionaryObject | ArrayObject):
+        if mask is not None and isinstance(item, DictionaryObject | ArrayObject):
             _mask_strings(item, mask)
         if isinstance(item, DictionaryObject):
             item.pop(NameObject("/Metadata"), None)
+        if mask is not None and isinstance(item, DictionaryObject):
+            _drop_drawn(item, writer)
     writer.compress_identical_objects(remove_duplicates=False, remove_unreferenced=True)
     writer._ID = None  # a digest of what was there, and of the time
     out = io.BytesIO()
     writer.write(out)
     return out.getvalue()
+
+
+def _drop_drawn(item: DictionaryObject, writer: PdfWriter) -> None:
+    above = item.get("/Parent")
+    parent = above.get_object() if above is not None else None
+    kind = item.get("/FT") or (parent.get("/FT") if isinstance(parent, DictionaryObject) else None)
+    if kind not in ("/Tx", "/Ch") or "/AP" not in item:
+        return
+    del item[NameObject("/AP")]
+    forms = writer.root_object.get("/AcroForm")
+    if forms is not None:
+        forms.get_object()[NameObject("/NeedAppearances")] = BooleanObject(True)
 
 
 def _mask_strings(item: DictionaryObject | ArrayObject, mask: Mask) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
+from anonymization.documents.survivors import survivors
 from anonymization.language_gate import (
     LanguageConfig,
     languages_in,
@@ -152,12 +153,30 @@ def mask_scope(job: Job) -> list[DocumentReport]:
         counts = languages_of(pieces[name], job.config.detection)
         language = measure([counts], supported_languages(job.config.detection)).language
         reports.append(_mask_file(job, masker, path, target, language))
+    reports = _without_survivors(job, masker, reports)
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
     masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)
     return reports
 
 
 _NAME_CHARS = 32
+
+
+def _without_survivors(
+    job: Job, masker: Masker, reports: Sequence[DocumentReport]
+) -> list[DocumentReport]:
+    """The reports, with a refusal for each file in which a value of the vault still stands."""
+    released = {r.path: job.out / FILES / r.path for r in reports if r.refusal is None}
+    remains = dict(survivors(masker.vault, released, job.key))
+    for name in remains:
+        released[name].unlink()
+        masker.vault.drop_document(name)
+    return [
+        replace(r, masked_sha256="", rows=(), refusal=Refusal.VALUE_REMAINS, part=remains[r.path])
+        if r.path in remains
+        else r
+        for r in reports
+    ]
 
 
 def languages_of(pieces: Sequence[Piece], config: DetectionConfig) -> dict[str, int]:

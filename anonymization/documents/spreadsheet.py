@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from lxml.etree import _Element as Element
@@ -34,6 +35,8 @@ HEADERS = frozenset(
     {"oddHeader", "oddFooter", "evenHeader", "evenFooter", "firstHeader", "firstFooter"}
 )
 _CODES = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|K\d{2}[+-]\d{3}|\d{1,3}|[A-Za-z&])')
+_EXACT = 2.0**53  # floats below it hold every whole number
+_POWER = re.compile(r"\d(?:\.\d{1,17})?E\+?\d{1,2}", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{7,19}(?:\.0)?")
 _AMOUNT = re.compile(
     r"(?i:amount|revenue|sales|turnover|total|sum\b|price|cost|value|profit|income|assets|equity"
@@ -141,7 +144,7 @@ def mask_cells(visitor: Visitor, part: str, root: Element, workbook: Workbook) -
         elif cell.get("s") in workbook.date_styles:
             edits = serial_edits(visitor, label, value.text, workbook.epoch)
         else:
-            edits = number_edits(visitor, label, value.text)
+            edits = _typed_edits(visitor, label, value.text)
         if edits:
             visitor.record(f"{part}!{cell.get('r')}", edits)
             write_edits([Slot(value)], edits)
@@ -155,6 +158,23 @@ def mask_inline(visitor: Visitor, part: str, item: Element, label: str) -> None:
         edits = group_edits(slots, visitor, label)
         visitor.record(part, edits)
         write_edits(slots, edits)
+
+
+def _typed_edits(visitor: Visitor, label: str, text: str) -> list[Edit]:
+    """Edits of the number of a cell; one written with a power of ten is replaced as a whole."""
+    if _POWER.fullmatch(text) is None:
+        return number_edits(visitor, label, text)
+    digits = whole_number(float(text))
+    edits = number_edits(visitor, label, digits)
+    return (
+        [replace(edits[0], start=0, end=len(text), new=applied(digits, edits)[0])] if edits else []
+    )
+
+
+def whole_number(number: float) -> str:
+    """The digits of a float that is a whole number, exactly; empty for others."""
+    is_whole = math.isfinite(number) and number == int(number) and abs(number) < _EXACT
+    return str(int(number)) if is_whole else ""
 
 
 def number_edits(visitor: Visitor, label: str, text: str) -> list[Edit]:

@@ -9,8 +9,9 @@ from pathlib import Path
 from anonymization.leaks.contracts import Leak
 from anonymization.leaks.gate import GATE, measure
 from anonymization.leaks.leak_patterns import LeakPatterns
-from anonymization.leaks.leak_targets import FORMAL, IDENTIFIER, NAMES, TRIPWIRE, LeakTargets
+from anonymization.leaks.leak_targets import IDENTIFIER, TRIPWIRE, LeakTargets
 from anonymization.leaks.scan import scan_bytes, scan_release
+from anonymization.text.masking.known_search import FORMAL, NAMES
 from data.canonical import canonical_json
 from data.contracts import Candidate, Lane, StageKind
 from data.errors import ReleaseError

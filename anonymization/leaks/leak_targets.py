@@ -17,8 +17,8 @@ import polars as pl
 from anonymization.leaks.contracts import Leak, LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns, is_long_enough
 from anonymization.session_masking import VAULTS
-from anonymization.text.contracts import PROVEN_BY_FORM, EntityType, Entry
-from anonymization.text.masking.known_search import is_masked_everywhere
+from anonymization.text.contracts import Entry
+from anonymization.text.masking.known_search import is_distinctive, is_masked_everywhere
 from anonymization.text.spelling.known_values import known_value
 from anonymization.text.vault import Vault
 from data.canonical import canonical_json, keyed_digest
@@ -26,17 +26,6 @@ from data.errors import InputError
 from data.schemas import MASKED_SPANS
 
 TRIPWIRE, IDENTIFIER = "tripwire", "identifier"
-# Kinds whose form distinguishes them from other words: every file of a release is searched.
-FORMAL = PROVEN_BY_FORM | {
-    EntityType.PLATE,
-    EntityType.ACCOUNT,
-    EntityType.CASE_NUMBER,
-    EntityType.PERSON_NUMBER,
-}
-# Names are searched only in tasks made from sessions: a public company may have the same name.
-NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.ADDRESS})
-_MIN_HAN_NAME = 3
-_MIN_LOGIN = 12  # letters of an account that is letters alone; a shorter one may be a word
 _MAX_TRIPWIRES = 64 << 20  # bytes
 
 
@@ -57,7 +46,7 @@ class LeakTargets:
             PrivateValue(entry.value, entry.type)
             for entries in self.sessions.values()
             for entry in entries
-            if _is_distinctive(entry)
+            if is_distinctive(entry.type, entry.value)
         }
         values |= {PrivateValue(value, TRIPWIRE) for value in self.tripwires}
         values |= {PrivateValue(value, IDENTIFIER) for value in self.identifiers}
@@ -70,7 +59,9 @@ class LeakTargets:
 
     def distinctive_of_session(self, uid: str) -> LeakPatterns:
         """The values of one session that are distinct from other words wherever they occur."""
-        kept = (entry for entry in self.sessions.get(uid, ()) if _is_distinctive(entry))
+        kept = (
+            entry for entry in self.sessions.get(uid, ()) if is_distinctive(entry.type, entry.value)
+        )
         return LeakPatterns((PrivateValue(e.value, e.type) for e in kept), self.key, self.config)
 
     def is_made(self, leak: Leak, uid: str) -> bool:
@@ -162,18 +153,6 @@ def digest_of(targets: LeakTargets) -> str:
     )
     whole = canonical_json([entry_rows, targets.tripwires, targets.identifiers]).decode()
     return keyed_digest(targets.key, whole)
-
-
-def _is_distinctive(entry: Entry) -> bool:
-    """Is it distinct enough from other words to be searched for outside its session?"""
-    value = entry.value.strip()
-    if entry.type is EntityType.ACCOUNT and value.isalpha() and len(value) < _MIN_LOGIN:
-        return False
-    if entry.type in FORMAL:
-        return is_masked_everywhere(entry.type, entry.value)
-    if entry.type not in NAMES:
-        return False
-    return " " in value if value.isascii() else len(value) >= _MIN_HAN_NAME
 
 
 def masking_report(masked: Sequence[Path], targets: LeakTargets) -> dict[str, Any] | None:

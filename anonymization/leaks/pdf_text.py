@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from pypdf import PdfReader
 
-from anonymization.documents.pdf_pages import PdfPage, read_pages, strings_of
+from anonymization.pdf_pages import PdfPage, read_pages, strings_of
 
 _MEMORY = 2 << 30
 _MAX_TEXT = 64 << 20

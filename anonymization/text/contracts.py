@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from pydantic import Field, field_validator
 
@@ -79,6 +79,16 @@ class Detector(Protocol):
 
     def find(self, texts: Sequence[str]) -> list[list[Finding]]:
         """Per text its findings, sorted, without overlap."""
+        ...
+
+
+@runtime_checkable
+class Lexical(Protocol):
+    """A detector that knows English words."""
+
+    @property
+    def dictionary(self) -> frozenset[str]:
+        """Words in small letters; none without a model."""
         ...
 
 

@@ -45,6 +45,10 @@ class Vault:
         """Record how to restore a document; a later one of the same path replaces it."""
         self._documents[document.path] = document
 
+    def drop_document(self, path: str) -> None:
+        """Forget a document that is not released after all."""
+        self._documents.pop(path, None)
+
     def save(self, path: Path, key: bytes) -> None:
         """Write the vault, sealed with HMAC-SHA-256 under a key derived from the release key.
 

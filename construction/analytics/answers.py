@@ -9,9 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from construction.analytics import steps as s
 from construction.analytics.contracts import Language, Part
 from construction.analytics.drawing import words_table
 from construction.analytics.environment.declaration import Declaration
+from construction.analytics.origins import columns_read
 from construction.analytics.polars_state import Result
 from data.contracts import Answer
 
@@ -62,13 +64,16 @@ def _answer(declaration: Declaration, part: Part, text: str) -> Answer:
     return Answer(**common)
 
 
-def guidelines_of(declaration: Declaration, parts: Sequence[Part], language: Language) -> str:
+def guidelines_of(
+    declaration: Declaration, parts: Sequence[Part], program: s.Program, language: Language
+) -> str:
     """How to answer: kind, unit, rounding, conventions, and what to say without data."""
-    return (" " if language == "en" else "").join(guideline_lines(declaration, parts, language))
+    lines = guideline_lines(declaration, parts, program, language)
+    return (" " if language == "en" else "").join(lines)
 
 
 def guideline_lines(
-    declaration: Declaration, parts: Sequence[Part], language: Language
+    declaration: Declaration, parts: Sequence[Part], program: s.Program, language: Language
 ) -> list[str]:
     """The sentences of `guidelines_of`, of which the conventions may be several."""
     words = words_table()["guidelines"][language]
@@ -83,17 +88,26 @@ def guideline_lines(
         lines = [words["files"], words["several"].format(parts=separator.join(wanted))]
     if any(part.decimals is not None for part in parts):
         lines.append(words["rounding"])
-    if "conventions" in declaration.words:
-        lines.append(declaration.words["conventions"][language])
+    read = {f"{table}.{column}" for table, column in columns_read(program)}
+    read.update(s.tables_of(program))
+    lines += [
+        convention.words[language]
+        for convention in declaration.conventions
+        if read.intersection(convention.reads)
+    ]
     lines.append(words["no_data"])
     return lines
 
 
 def beyond_guidelines(
-    declaration: Declaration, guidelines: str, parts: Sequence[Part], language: Language
+    declaration: Declaration,
+    guidelines: str,
+    parts: Sequence[Part],
+    program: s.Program,
+    language: Language,
 ) -> str:
-    """What guidelines say besides what follows from the parts of the answer."""
-    for line in guideline_lines(declaration, parts, language):
+    """What guidelines say besides what follows from the steps and the parts of the answer."""
+    for line in guideline_lines(declaration, parts, program, language):
         guidelines = guidelines.replace(line, " ", 1)
     return guidelines.strip()
 
@@ -117,6 +131,7 @@ def guideline_faults(
     guidelines: str,
     parts: Sequence[Part],
     answers: Sequence[Answer],
+    program: s.Program,
     language: Language,
 ) -> list[str]:
     """What in the guidelines does not fit the answers; nothing if they fit."""
@@ -134,9 +149,9 @@ def guideline_faults(
             faults += _number_faults(part, answer, wanted["decimals"], guidelines)
         if len(parts) > 1 and f'"{part.part}"' not in guidelines:
             faults.append(f"{part.part}: its key is not named")
-    lines = guideline_lines(declaration, parts, language)
+    lines = guideline_lines(declaration, parts, program, language)
     faults += [f"not said: {line[:60]}" for line in lines if line not in guidelines]
-    if more := beyond_guidelines(declaration, guidelines, parts, language):
+    if more := beyond_guidelines(declaration, guidelines, parts, program, language):
         faults.append(f"{len(more)} characters that do not follow from the answer")
     return faults
 

@@ -19,7 +19,8 @@ from data.errors import ConfigError
 from data.text.lexicon import load_table
 
 _SHARED = re.compile(r"\{w\.([a-z_]+)\}")
-QUANTILES = (0.2, 0.35, 0.5, 0.65, 0.8)
+QUANTILES = (0.35, 0.5, 0.65, 0.8)
+RANKS = ("nth", "few")  # slots of ranks
 
 
 @lru_cache(maxsize=1)
@@ -78,7 +79,7 @@ def require_words(template: Template, declaration: Declaration) -> None:
     """Raise ConfigError for a word that a template needs and the declaration does not have."""
     wordings = " ".join([*template.en, *template.zh])
     needed = {"money", *_SHARED.findall(wordings)}
-    if any(draw.slot == "nth" for draw in template.draw.values()):
+    if any(draw.slot in RANKS for draw in template.draw.values()):
         needed |= {"region", "regions"}
     if absent := sorted(needed - set(declaration.words)):
         raise ConfigError(
@@ -100,15 +101,28 @@ def draw_values(
         if name in family:
             values[name] = family[name]
         elif draw.slot is not None:
-            choices = world.slot(draw.slot)
+            choices = _beside(world, draw.slot, values)
             if not choices:
                 return None
             values[name] = choices[int(generator.integers(len(choices)))]
         elif draw.threshold is not None:
             values[name] = _threshold(family[draw.threshold], world, generator)
+        elif draw.year_of is not None:
+            values[name] = getattr(family[draw.year_of], "year", None)
+            if values[name] not in world.slot("year"):
+                return None
     if "early" in values and values["early"] >= values["year"]:
         return None
     return values
+
+
+def _beside(world: World, slot: str, values: Mapping[str, Any]) -> list[Any]:
+    """The values of a slot, of those that go with a drawn region where the slot says which."""
+    choices, declared = world.slot(slot), world.declaration.slots.get(slot)
+    if declared is None or not declared.beside:
+        return choices
+    fitting = declared.beside.get(str(values.get("region")), ())
+    return [choice for choice in choices if choice in fitting]
 
 
 def _threshold(metric: Any, world: World, generator: np.random.Generator) -> float:
@@ -144,9 +158,10 @@ def word_values(
         draw = template.draw[name]
         if isinstance(value, Metric | Fact):
             made[name] = value.label[language]
+            made[f"{name}.study"] = value.study[language] if value.study else ""
         elif draw.threshold is not None:
             made[name] = _amount(value, values[draw.threshold], shared["w.money"])
-        elif draw.slot == "nth":
+        elif draw.slot in RANKS:
             made |= _ordinals(name, value, language, table, shared)
         else:
             made[name] = entity_words(declaration, draw.slot or "", value, language)
@@ -176,5 +191,7 @@ def _amount(value: float, metric: Metric, money: str) -> str:
 
 def entity_words(declaration: Declaration, slot: str, value: Any, language: Language) -> str:
     """The name of a value in a language; the value itself where none is declared."""
-    pair = declaration.names.get(slot, {}).get(str(value))
+    declared = declaration.slots.get(slot)
+    table = declared.names if declared is not None and declared.names else slot
+    pair = declaration.names.get(table, {}).get(str(value))
     return str(value) if pair is None else pair[0 if language == "en" else 1]

@@ -90,7 +90,9 @@ def _engine(tables: Mapping[str, pl.DataFrame], folder: Path) -> Engine:
 
 def _misfits(task: ReleasedTask, environment: ReleasedEnvironment) -> Sequence[str]:
     declaration = environment.declaration
-    return guideline_faults(declaration, task.guidelines, task.parts, task.answers, task.language)
+    return guideline_faults(
+        declaration, task.guidelines, task.parts, task.answers, task.program, task.language
+    )
 
 
 def _faults(task: Gold, tables: Mapping[str, pl.DataFrame], engine: Engine) -> Iterator[str]:

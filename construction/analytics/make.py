@@ -228,7 +228,7 @@ def drafted(
         category=template.category,
         language=language,
         question=str(question),
-        guidelines=guidelines_of(declaration, parts, language),
+        guidelines=guidelines_of(declaration, parts, program, language),
         program=program,
         parts=parts,
         words=words,

@@ -37,7 +37,9 @@ _SCALES = (1.0, 1e-9, 1e-6, 1e-3, 1e-2, 1e2, 1e3, 1e6, 1e9)
 def in_prompt(judged: Judged, bench: Bench) -> Iterator[str]:
     """An answer in the question or in what guidelines add, exactly or nearly."""
     draft = judged.draft
-    more = beyond_guidelines(bench.declaration, draft.guidelines, draft.parts, draft.language)
+    more = beyond_guidelines(
+        bench.declaration, draft.guidelines, draft.parts, draft.program, draft.language
+    )
     prompt = fold_width(f"{draft.question} {more}")
     for pattern in words_table()["tells"][draft.language]:
         if re.search(pattern, prompt, re.I):
@@ -95,7 +97,9 @@ def _is_near(number: float, value: float, distance: float) -> bool:
 def leak(judged: Judged, bench: Bench) -> Iterator[str]:
     """A question that names a file, a column or noise."""
     draft = judged.draft
-    more = beyond_guidelines(bench.declaration, draft.guidelines, draft.parts, draft.language)
+    more = beyond_guidelines(
+        bench.declaration, draft.guidelines, draft.parts, draft.program, draft.language
+    )
     for text in (draft.question, more):
         yield from _leaks(text, draft, bench.declaration)
     for sentence in _SENTENCE.split(fold_width(draft.question)):
@@ -166,7 +170,12 @@ def mismatch(judged: Judged, bench: Bench) -> Iterator[str]:
     """Guidelines that do not follow from the parts of the answer."""
     draft = judged.draft
     yield from guideline_faults(
-        bench.declaration, draft.guidelines, draft.parts, judged.answers, draft.language
+        bench.declaration,
+        draft.guidelines,
+        draft.parts,
+        judged.answers,
+        draft.program,
+        draft.language,
     )
 
 

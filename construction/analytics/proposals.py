@@ -93,7 +93,7 @@ def _draft(proposal: Proposal, declaration: Declaration) -> Draft:
         category=proposal.category,
         language=proposal.language,
         question=proposal.question,
-        guidelines=guidelines_of(declaration, proposal.answers, proposal.language),
+        guidelines=guidelines_of(declaration, proposal.answers, proposal.steps, proposal.language),
         program=proposal.steps,
         parts=proposal.answers,
         words=dict(

@@ -19,18 +19,22 @@ _WHOLE = re.compile(r"\{([a-z_]+(?:\.[a-z_]+)?)\}")
 
 
 class Draw(StageConfig):
-    """What is drawn: a metric or a fact of a group, a value of a slot, a threshold of a metric."""
+    """What is drawn: a metric or a fact of a group, a value of a slot, a threshold of a metric.
+
+    `year_of`: the reference year of a drawn metric, so that figures are of one time.
+    """
 
     metric: str | None = None
     fact: str | None = None
     slot: str | None = None
     threshold: str | None = None
+    year_of: str | None = None
 
     @model_validator(mode="after")
     def _single(self) -> Self:
-        given = [name for name in (self.metric, self.fact, self.slot, self.threshold) if name]
-        if len(given) != 1:
-            raise ValueError("expected one of metric, fact, slot, threshold")
+        names = (self.metric, self.fact, self.slot, self.threshold, self.year_of)
+        if len([name for name in names if name]) != 1:
+            raise ValueError("expected one of metric, fact, slot, threshold, year_of")
         return self
 
 

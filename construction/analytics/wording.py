@@ -75,7 +75,7 @@ def said_in(question: str, declaration: Declaration, language: Language) -> Said
         rest = shorter
     for key, words in declaration.words.items():
         word = fold_width(words.get(language, ""))
-        if word and (re.search(r"\d", word) or key in ("money", "per_dollar")):
+        if word and (re.search(r"\d", word) or key in ("money", "per_dollar", "states")):
             rest = rest.replace(word, " ¦ ")
     return Said(
         language,

@@ -128,7 +128,7 @@ def _null_deliverables(
         files = {name: content(extension_of(name)) for name in names}
         if any(data is not None for data in files.values()):
             yield title, _written(folder / title, files)
-    if inputs:
+    if inputs and not any(rule.kind == "same" for rule in spec.rules):  # else a copy is the work
         likest = {name: _likest_input(name, inputs) for name in names}
         copies = {name: inputs[source].read_bytes() for name, source in likest.items()}
         yield "a copy of an input", _written(folder / "copies", copies)

@@ -28,6 +28,7 @@ class ContentReason(StrEnum):
     MISSING_SHEET = "rules.missing_sheet"
     OFF_TOPIC = "rules.off_topic"
     UNCHANGED = "rules.unchanged"
+    ALTERED = "rules.altered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,14 @@ def _changed(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
     return Outcome(ContentReason.UNCHANGED if same else None, same, 0)
 
 
+def _same(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
+    """Each input that was only to be renamed or moved is there as it was."""
+    present = {text_key(seen.text) for seen in files}
+    matched = sum(key in present for key in params["keys"])
+    short = matched < len(params["keys"])
+    return Outcome(ContentReason.ALTERED if short else None, matched, len(params["keys"]))
+
+
 def text_key(text: str) -> int:
     """A number that tells the words of a file from those of another."""
     return zlib.crc32(text.encode("utf-8", "replace"))
@@ -131,4 +140,5 @@ CONTENT_RULES: Mapping[str, ContentRule] = {
     "sheets": _sheets,
     "mentions": _mentions,
     "changed": _changed,
+    "same": _same,
 }

@@ -107,7 +107,7 @@ def _answers(stream: Any, most: int) -> Iterator[Seen]:
 
 def _table(values: dict[str, Any]) -> Table:
     lists = {name: tuple(values[name]) for name in ("columns", "blanks")}
-    return Table(**{**values, **lists})
+    return Table(**{**values, **lists, "cells": tuple(map(tuple, values["cells"]))})
 
 
 def main() -> None:

@@ -55,7 +55,7 @@ exercitation ullamco laboris nisi aliquip ex ea commodo consequat duis aute irur
 voluptate velit esse
 cillum eu fugiat nulla pariatur excepteur sint occaecat cupidatat non proident sunt culpa qui
 officia deserunt mollit anim id est laborum"""
-_DUMMY_TEXT = "placeholder todo tbd dummy sample text content here insert untitled"
+_DUMMY_TEXT = "placeholder todo tbd dummy sample text content here insert untitled done finished"
 _FILLER_WORDS = frozenset(f"{_LATIN_TEXT} {_DUMMY_TEXT}".split())
 _HAN_DUMMY = re.compile(
     r"占位符?|待(?:补充|填写|完善)|示例(?:文本|内容)|此处(?:填写)?|测试(?:文本|内容)"

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 _MOST_COLUMNS, _LONGEST_NAME, _MOST_TABLES = 60, 80, 20
+_KEPT_ROWS, _KEPT_COLUMNS = 200, 16  # of the cells of small tables
 _DEEPEST = 2  # levels of a structure below which lists of records are not looked for
 
 
@@ -18,7 +19,8 @@ class Table:
     """A table of a file: its sheet (empty outside workbooks), its header, and its other rows.
 
     `rows` counts those that hold anything; `blanks` the empty cells below each column, and
-    `repeats` the rows that are the same as an earlier one.
+    `repeats` the rows that are the same as an earlier one. `cells` are those below the header, of
+    a table of at most 200 rows and 16 columns; long ones are cut.
     """
 
     name: str
@@ -26,6 +28,7 @@ class Table:
     rows: int
     blanks: tuple[int, ...] = ()
     repeats: int = 0
+    cells: tuple[tuple[str, ...], ...] = ()
 
 
 class TableCounter:
@@ -38,6 +41,7 @@ class TableCounter:
         self._blanks: list[int] = []
         self._rows = self._repeats = 0
         self._known: set[int] = set()
+        self._cells: list[list[str]] = []
 
     def add(self, cells: list[str]) -> int:
         """Count one row; returns how many of its cells are filled."""
@@ -54,6 +58,8 @@ class TableCounter:
         key = hash(tuple(cells))
         self._repeats += key in self._known
         self._known.add(key)
+        if self._rows <= _KEPT_ROWS:
+            self._cells.append(cells)
         return filled
 
     def tables(self) -> tuple[Table, ...]:
@@ -63,7 +69,12 @@ class TableCounter:
         wide = [number for number, name in enumerate(self._columns) if name][:_MOST_COLUMNS]
         columns = tuple(self._columns[number][:_LONGEST_NAME] for number in wide)
         blanks = tuple(self._blanks[number] for number in wide)
-        return (Table(self._name, columns, self._rows, blanks, self._repeats),)
+        is_small = self._rows <= _KEPT_ROWS and len(wide) <= _KEPT_COLUMNS
+        cells = tuple(
+            tuple(row[number][:_LONGEST_NAME] if number < len(row) else "" for number in wide)
+            for row in (self._cells if is_small else ())
+        )
+        return (Table(self._name, columns, self._rows, blanks, self._repeats, cells),)
 
 
 def tables_of_records(values: Iterable[object]) -> tuple[Table, ...]:

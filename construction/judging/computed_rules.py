@@ -18,7 +18,8 @@ from construction.judging.deliverables import ANSWER
 from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.inputs import named_inputs, terms_of
 from construction.judging.lexicon import table
-from construction.judging.request_bounds import Length, changes, fixed, lengths
+from construction.judging.reference import is_in_order
+from construction.judging.request_bounds import Length, changes, fixed, is_choice, lengths
 from construction.mentions.extensions import tail
 from data.contracts import Deliverable, Rule
 from data.text.lexicon import alternatives
@@ -33,7 +34,7 @@ _REQUEST_TERMS, _TERMS = 80, 300
 _KEPT = 0.3  # of the terms of an input that is changed
 _KEPT_WITHOUT_COLUMNS = 0.1  # where columns go
 _ALL_BUT = frozenset(("only", "but", "except", "apart", "other"))
-_FLOOR, _ANSWER_FLOOR = 5, 3  # words; a stub has fewer
+_FLOOR = 5  # words; a stub has fewer
 _FLOORS = {"eml": 6, "ics": 4}  # with the people and the times in them
 _FEW, _MANY, _VERY_MANY = 3, 20, 100  # terms: with few of them a text need not use any
 _RUN = re.compile(rf"\b(?:first|last|top|bottom)\s(\d+|{alternatives(NUMBER_WORDS)})\b")
@@ -62,11 +63,16 @@ def computed_rules(case: Case, deliverables: Sequence[Deliverable]) -> tuple[Rul
         deliverables,
         case.inputs,
         named_inputs(case.request, paths),
-        changed_inputs(case.request, paths, outputs),
+        _delivered(changed_inputs(case.request, paths, outputs), deliverables),
         moved_inputs(case.request, paths),
     )
     rules = [*_of_lengths(task), *_of_names(task), *_of_edits(task), *_of_types(task, paths)]
     return tuple({rule.rule_id: rule for rule in rules}.values())
+
+
+def _delivered(paths: Sequence[str], deliverables: Sequence[Deliverable]) -> tuple[str, ...]:
+    names = {tail(name) for item in deliverables for name in item.name_hints}
+    return tuple(path for path in paths if tail(path) in names)
 
 
 def _rule(rule_id: str, extensions: Sequence[str], text: str, **params: object) -> Rule:
@@ -217,7 +223,7 @@ def _rows_left(request: str, rows: int, *, removes: bool) -> tuple[int, int | No
         number = _RUN.search(request)
         gone = (number and (read_integer(number[1]) or NUMBER_WORDS.get(number[1]))) or 1
         return (1, rows - gone) if of_rows and rows > gone else (0, None)
-    if changes(request, "adds") and changes(request, "rows") and not changes(request, "columns"):
+    if changes(request, "adds_rows") and not changes(request, "columns"):
         return rows + 1, None
     return rows, None
 
@@ -229,9 +235,15 @@ def _of_types(task: _Task, paths: Sequence[str]) -> Iterator[Rule]:
         if kind is None or not _has_text(kind):
             continue
         same = [path for path in paths if extension_of(path) in kind.extensions]
-        keys = sorted({task.inputs[path].key for path in same if path in task.inputs})
+        moved = [path for path in same if path in task.moved and path in task.inputs]
+        if moved:
+            text = f"The .{kind.name} output says what is said in: {', '.join(moved)}."
+            keys = sorted({task.inputs[path].key for path in moved})
+            yield _rule(f"same.{kind.name}", kind.extensions, text, keys=keys)
+            continue
+        known = [task.inputs[path] for path in same if path in task.inputs]
+        keys = sorted({item.key for item in known if not is_in_order(task.request, item.tables)})
         by_look = changes(task.request, "looks") and not set(same).isdisjoint(task.edited)
-        by_look = by_look or not set(same).isdisjoint(task.moved)
         if keys and not by_look:
             text = f"No .{kind.name} file says just what an input says."
             yield _rule(f"changed.{kind.name}", kind.extensions, text, keys=keys)
@@ -243,14 +255,15 @@ def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
     is_answer = item.name_hints == (ANSWER,)
     readable = [task.inputs[path] for path in task.given if path in task.inputs]
     has_all = all(path in task.inputs and task.inputs[path].words for path in task.given)
-    is_short = is_answer or kind.name in _SHORT or kind.kind == "code"
+    is_brief = kind.name in _PROSE and (is_answer or is_choice(task.request))
+    is_short = is_brief or kind.name in _SHORT or kind.kind == "code"
     translates = changes(task.request, "translates")
-    terms = _subject(task.request, readable, is_answer=is_answer)
+    terms = _subject(task.request, readable, is_brief=is_brief)
     if kind.name in _NO_PROSE or translates or not has_all or len(terms) < _FEW:
-        least = _ANSWER_FLOOR if is_answer else _FLOORS.get(kind.name, _FLOOR)
+        least = 1 if is_brief else _FLOORS.get(kind.name, _FLOOR)
         if translates and has_all and len(readable) == 1:
             least = max(least, round(readable[0].words * _TRANSLATED))
-        text = f"Every .{kind.name} file has at least {least} words."
+        text = f"Every .{kind.name} file has at least {least} word{'s' * (least > 1)}."
         return _rule(f"length.{kind.name}", kind.extensions, text, unit="words", min=least)
     least = _least(terms, is_short=is_short, is_table=kind.name in _WITH_TABLES)
     text = f"The .{kind.name} output uses words of the request or of the inputs."
@@ -276,10 +289,10 @@ def _least(terms: Sequence[str], *, is_short: bool, is_table: bool) -> int:
     return 2 * least if 2 * pairs > len(terms) else least
 
 
-def _subject(request: str, inputs: Sequence[InputFile], *, is_answer: bool) -> list[str]:
+def _subject(request: str, inputs: Sequence[InputFile], *, is_brief: bool) -> list[str]:
     """The telling words of the request, then those of the inputs in turn."""
     terms = dict.fromkeys(terms_of(word_form(request), _REQUEST_TERMS))
-    if is_answer and changes(request, "either"):
+    if is_brief and is_choice(request):
         terms.update(dict.fromkeys(table("grading")["terms"]["answers"]))
     share = _TERMS // max(1, len(inputs))
     for known in inputs:

@@ -88,7 +88,7 @@ class InputTable(Contract):
     """A table of an input file: its sheet, its columns, and how many other rows it has.
 
     `blanks` counts the empty cells by column, where some but not all are empty; `repeats` the rows
-    that are the same as an earlier one.
+    that are the same as an earlier one. `cells` are those of a small table, row by row.
     """
 
     name: str
@@ -96,6 +96,7 @@ class InputTable(Contract):
     rows: Count
     blanks: dict[str, int] = Field(default_factory=dict)
     repeats: Count = 0
+    cells: tuple[tuple[str, ...], ...] = ()
 
 
 class InputFile(Contract):
@@ -225,6 +226,7 @@ class ModelStagesConfig(StageConfig):
     reply_chars: Annotated[int, Field(gt=0)] = 1_500
     excerpt_chars: Annotated[int, Field(gt=0)] = 1_500
     delivered_chars: Annotated[int, Field(gt=0)] = 30_000
+    passage_chars: Annotated[int, Field(gt=0)] = 1_200
     files: Annotated[int, Field(gt=0)] = 40
     path_chars: Annotated[int, Field(gt=0)] = 200
     rewrite_chars: Annotated[int, Field(gt=0)] = 8_000

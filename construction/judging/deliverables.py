@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from construction.grading.file_types import TYPES, type_of
 from construction.judging.reading import Ask, read
-from construction.mentions.resources import ResourceKind, resources
 from construction.mentions.spans import find_file_spans
 from data.contracts import AgentAct, Deliverable
 from data.text.numerals import NUMBER_WORDS, ONE_TO_TEN, read_integer
@@ -40,7 +39,7 @@ _EN = {
     "png": r"pngs?(?: (?:file|image))?s?",
     "document": r"reports?|memos?|proposals?|briefing documents?|white ?papers?|letters?|minutes"
     r"|implementation plans?|press releases?|executive summar(?:y|ies)",
-    "picture": r"(?:(?:bar|line|pie) )?charts?|posters?|infographics?",
+    "picture": r"(?:(?:bar|line|pie) )?charts?|posters?|infographics?|(?<=to )images?",
 }
 _ZH = {
     "xlsx": "excel(?:表格?|文件)?|电子表格|xlsx",
@@ -60,7 +59,7 @@ _ZH = {
 _MADE_EN = re.compile(
     r"\b(?:make|create|build|write|draft|generate|produce|prepare|compile|put|design|compose"
     r"|develop|give|send|export|save|convert|turn|output|format|render|need|want|like|return"
-    r"|provide|summari[sz]e|deliver|publish|add|polish)\b"
+    r"|provide|summari[sz]e|deliver|publish|add|polish|split|divide)\b"
 )
 _MADE_ZH = re.compile(
     "做|写|生成|制作|导出|输出|整理|转|保存|汇总|画|绘|起草|拟|出|给我|准备|创建|设计|返回|提供|存|要|用"
@@ -85,21 +84,25 @@ _COUNT_EN = re.compile(rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS_EN)})\s(?:[a-z-]+\s)?$
 _COUNT_ZH = re.compile(
     rf"(\d{{1,2}}|[两{ONE_TO_TEN}])\s?[份个张篇套][^\s，、。和与及份个张篇套]{{0,6}}$"
 )
-_SENT_OR_READ = re.compile(
-    r"\b(?:(?P<made>send(?:ing)?|e-?mail|mail|write|draft|compose|reply|forward|notify|invite|add|creat(?:e|ing)"
-    r"|schedul(?:e|ing)|put|set|book|make|mark|insert|record|plan|arrange|block|enter|save|generate"
-    r"|issue|register|share|move|reschedule|export)"
-    r"|(?P<read>find|check|look|list|count|read|extract|summari[sz]e|search|compare|review|analy[sz]e"
-    r"|get|convert|identify|open|see|view|show|based|according|from))\b"
-    r"|(?P<made_zh>发|写|起草|添加|加到|创建|新建|安排|写入|放进|生成|预约|把)|(?P<read_zh>查|看|读|找|根据|从)"
-)
-_BEFORE_NOUN = re.compile(
-    r"\b(?:the|an?|this|that|these|his|her|my|our|your|their|each|every|all|first|last|latest|names?|phones?"
-    r"|address(?:es)?|titles?|numbers?|of|from)(?: and)?,? $"
-)
 _EACH_FOLDER = re.compile(
     r"\b(?:in|into|to|under|inside) (?:each|every|their|his or her|the respective)\b[^.;]{0,40}"
-    r"\b(?:folder|director)|每(?:个|位|名)[^。；]{0,12}(?:文件夹|目录)|各自的(?:文件夹|目录)"
+    r"\b(?:folder|director)|\ba (?:separate )?(?:folder|directory) (?:each )?for [a-z]+ and\b"
+    r"|\b(?:folders?|director(?:y|ies)) each\b"
+    r"|每(?:个|位|名)[^。；]{0,12}(?:文件夹|目录)|各自的(?:文件夹|目录)"
+)
+# "student_name.eml": what the file is to be called is still to be found out.
+_STANDS_FOR_NAME = re.compile(r"(?i)[a-z]{2,12}[_-](?:name|id)\.\w{1,5}|name\.(?:eml|ics|docx|pdf)")
+_SAVED_IN = re.compile(
+    r"(?i)\b(?:save|store|put|place|keep)s?d?"
+    r"(?: (?:it|them|this|these|both|all|the|excel|pdf|word|csv|image|docx|xlsx|results?|files?))*"
+    r" (?:in|into|to|under|inside)(?: (?:an?|the|new|two|three|separate))*"
+    r"(?: (?:sub)?(?:folders?|director(?:y|ies))(?: (?:named|called))?"
+    r" (?P<names>['\"`]?[\w-]+['\"`]?(?:(?:,| and) ['\"`]?[\w-]+['\"`]?)*)"
+    r"|(?! (?:each|every|same|your|my|their|output|outputs|its)\b) (?P<name>[\w-]+)"
+    r" (?:folder|directory)\b)"
+)
+_NO_FOLDER = frozenset(
+    ("for", "of", "with", "that", "which", "as", "using", "in", "to", "on", "if")
 )
 _LOOK_BACK = 80  # characters
 _MOST = 20  # names kept as hints
@@ -125,13 +128,17 @@ def expected_deliverables(
     produced = _produced(acts)
     names: dict[str, list[str]] = {}
     repeated: set[str] = set()
+    nameless: Counter[str] = Counter()
     for path in named:
         kind, base = type_of(path), _base(path)
-        if kind is not None and _is_repeated(request, base):
+        if kind is not None and _STANDS_FOR_NAME.fullmatch(base):
+            nameless[kind.name] += 1
+        elif kind is not None and _is_repeated(request, base):
             repeated.add(kind.name)
         elif kind is not None and base not in names.setdefault(kind.name, []):
             names[kind.name].append(base)
-    requested = {**_types_asked_for(request, names, produced), **dict.fromkeys(repeated, 2)}
+    requested = {**_types_asked_for(request, names, produced), **nameless}
+    requested |= dict.fromkeys(repeated, 2)
     if requested or names:
         return tuple(
             _requested(kind, requested.get(kind, 1), names.get(kind, []), kind in produced)
@@ -150,6 +157,23 @@ def expected_deliverables(
     return (Deliverable(file_type="md", name_hints=(ANSWER,)),)
 
 
+def folders_of(request: str, names: Sequence[str]) -> dict[str, str]:
+    """The folder into which the request has each of these files saved, if it names one for it.
+
+    One folder takes all the files, of several each takes one, in the order of the request.
+    """
+    match = _SAVED_IN.search(request)
+    if match is None:
+        return {}
+    folders = [
+        word.strip("'\"`") for word in re.split(r", | and ", match["names"] or match["name"])
+    ]
+    written = sorted((name for name in names if name in request), key=request.find)
+    if _NO_FOLDER.intersection(folders) or len(folders) not in (1, len(written)):
+        return {}
+    return dict(zip(written, folders * (len(written) if len(folders) == 1 else 1), strict=True))
+
+
 def _is_repeated(request: str, name: str) -> bool:
     """Is a file of this name to lie in a folder of each person or thing, and so several times?"""
     return any(
@@ -165,41 +189,6 @@ def with_moved(
     if not kinds or any(item.name_hints != (ANSWER,) for item in deliverables):
         return tuple(deliverables)
     return tuple(Deliverable(file_type=name, count=kinds[name]) for name in sorted(kinds))
-
-
-_FEW_DEMANDS = 3  # with more of them a message alone does not meet the request
-_AS_FILES = {ResourceKind.MAIL: "eml", ResourceKind.CALENDAR: "ics"}
-
-
-def with_messages(deliverables: Sequence[Deliverable], request: str) -> tuple[Deliverable, ...]:
-    """The deliverables, with mail that is to be sent, and events for a calendar, as files.
-
-    A newcomer has no account to send from. Beside such a file an answer is written only where the
-    request demands several things. Mail and calendars that are only read are none.
-    """
-    known = {item.file_type for item in deliverables}
-    sentences = [item.text for item in read(request) if item.ask is not Ask.QUESTION]
-    wished = (wish for wish in _AS_FILES if any(_made(text, wish) for text in sentences))
-    kinds = [_AS_FILES[wish] for wish in wished]
-    messages = [Deliverable(file_type=kind) for kind in kinds if kind not in known]
-    is_all = bool(messages) and sum(item.demands for item in read(request)) <= _FEW_DEMANDS
-    rest = [item for item in deliverables if not is_all or item.name_hints != (ANSWER,)]
-    return tuple(sorted((*rest, *messages), key=lambda item: item.file_type))
-
-
-def _made(sentence: str, wish: ResourceKind) -> bool:
-    """Is a message or an event to be made, and not only read? The verb before it decides."""
-    text = " ".join(sentence.lower().split())
-    for resource in resources(text):
-        if resource.kind is not wish:
-            continue
-        start = text.find(resource.name)
-        is_noun = "email" in resource.name[:9] and _BEFORE_NOUN.search(text, 0, start)
-        end = start if is_noun or wish is ResourceKind.CALENDAR else start + len(resource.name)
-        verbs = list(_SENT_OR_READ.finditer(text, 0, end))
-        if verbs and (verbs[-1].lastgroup or "").startswith("made"):
-            return True
-    return False
 
 
 def _requested(kind: str, count: int, names: list[str], is_produced: bool) -> Deliverable:

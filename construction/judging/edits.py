@@ -24,6 +24,13 @@ _ANEW = re.compile(
     r"\bnew (?:\w+ )?(?:file|workbook|spreadsheet|document)|\b(?:a|separate) copy\b"
     r"|另存|新文件|新建|副本"
 )
+_NEW_COLUMN = re.compile(
+    r"\b(?:new|additional|extra) (?:header|column|sheet)\b|新(?:增的)?(?:列|表头)"
+)
+_IN_PLACE = re.compile(
+    r"(?i)\bin[ -]place\b|\boverwrite\b|\bdirectly in\b|原地|就地|直接(?:修改|改)"
+)
+_ROOTED = re.compile(r"[/~]|[A-Za-z]:[/\\]")
 _VERBS = frozenset(_TABLE["verbs"])
 _TAKING = frozenset(_TABLE["taking"])
 _ZH = re.compile("|".join(_TABLE["zh"]))
@@ -34,10 +41,13 @@ _PLAIN = frozenset(_TABLE["plain"]) | frozenset(_OBJECTS)
 _STOP = r"(?:to|into|as|in|from|with|using|by|so|and|of|that|which)\b"
 _NOUN = rf"(?:{'|'.join(sorted({*_OBJECTS, *_TABLE['holders']}, reverse=True))})s?\b"
 _MOVED = re.compile(
-    r"(?:^|[,;:.] |\b(?:and|then|to|please|you) )"
-    r"(?:(?P<verb>rename|move|relocate|copy|convert)|change the (?:file )?name of) "
-    rf"(?P<object>(?!(?:an?|all|every|each|any|new)\b)(?:(?!{_STOP})[\w'.-]+ ){{0,6}}{_NOUN})"
+    r"(?:^|[,;:.] |\b(?:and|then|to|please|you) )(?:"
+    r"(?:(?P<verb>rename|move|relocate|copy|duplicate|convert)|change the (?:file )?name of) "
+    rf"(?P<object>(?:all|both) (?:(?:and |(?!{_STOP})[\w.-]+,? )){{1,6}}{_NOUN}"
+    rf"|(?!(?:an?|each|any|new)\b)(?:(?!{_STOP})[\w'.-]+ ){{0,6}}{_NOUN})"
+    r"|change (?P<named>(?:the|this|that|my) (?:[\w.-]+ ){1,3}?)(?:file )?name (?:to|into)\b)"
 )
+_ALL = re.compile(r"(?:all|every|both)\b")
 _CHANGED = re.compile(
     r"\b(?:in|of|from|to|on) (?P<object>(?:the|this|that|my|our|his|her|their) "
     rf"(?:(?!{_STOP})[\w'.-]+ ){{0,4}}(?:{'|'.join(sorted(_OBJECTS, reverse=True))})s?\b)"
@@ -49,7 +59,8 @@ _OF_CODE = re.compile(
     r"|\bgit (?:diff|log|status|blame|stash|rebase|bisect)\b"
     r"|\b(?:this|the|my|current|that|latest|last) "
     r"(?:pr|pull request|branch|commit|diff|working tree)\b"
-    r"|\bpull request #?\d+|https?://github\.com/\S+/pull/\d+"
+    r"|\bpull request #?\d+|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
+    r"|未(?:暂存|提交)的(?:改动|代码)|当前分支|提交历史"
 )
 _CODE = CODE_EXTENSIONS | {"diff", "patch"}
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
@@ -63,13 +74,16 @@ def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -
     """The `given` paths of the input files that a request wants changed, in order.
 
     Where it names an output of the same type, that file holds the change; beside any other output
-    only the object of the verb is changed: "sort boats.xlsx and write notes.md".
+    only the object of the verb is changed: "sort boats.xlsx and write notes.md". Where results have
+    a folder of their own, all of them are named, unless something is changed "in place".
     """
+    if any(map(_ROOTED.match, outputs)) and not _IN_PLACE.search(request):
+        return ()
     made = {extension_of(path) for path in outputs}
     edited: dict[str, None] = {}
     for sentence in read(_QUOTED.sub(_without_stops, request)):
         text = sentence.text.lower()
-        verb = _edit_verb(text)
+        verb = _edit_verb(text) or (_NEW_COLUMN.search(text) and "add") or ""
         if not verb or sentence.ask in (Ask.QUESTION, Ask.STATUS) or _ANEW.search(text):
             continue
         for at, path in files_in(text, given):
@@ -109,7 +123,7 @@ def moved_inputs(request: str, given: Sequence[str]) -> tuple[str, ...]:
     for verb, phrase in _moved_phrases(request):
         matched = dict.fromkeys(path for _, path in files_in(phrase, given))
         matched = matched or dict.fromkeys(_described(phrase, given))
-        if verb != "convert" and len(matched) == 1:
+        if verb != "convert" and (len(matched) == 1 or _ALL.match(phrase)):
             moved.update(matched)
     return tuple(moved)
 
@@ -122,15 +136,14 @@ def missing_objects(request: str, given: Sequence[str]) -> tuple[str, ...]:
     if _BROUGHT.search(request.lower()):
         return ()
     phrases = [phrase for _, phrase in _moved_phrases(request)] + list(_changed_phrases(request))
-    if (state := _OF_CODE.search(request)) and not any(
-        extension_of(path) in _CODE for path in given
-    ):
-        phrases.append(state.group())
-    return tuple(
+    missing = [
         phrase
         for phrase in dict.fromkeys(phrases)
         if not any(True for _ in files_in(phrase, given)) and not _described(phrase, given)
-    )
+    ]
+    if not any(extension_of(path) in _CODE for path in given):
+        missing += [state.group() for state in _OF_CODE.finditer(request)]
+    return tuple(dict.fromkeys(missing))
 
 
 def _moved_phrases(request: str) -> Iterator[tuple[str, str]]:
@@ -139,8 +152,8 @@ def _moved_phrases(request: str) -> Iterator[tuple[str, str]]:
         text = " ".join(sentence.text.lower().split())
         for match in _MOVED.finditer(text):
             is_made = match["verb"] == "convert" and _SAVED.search(text, 0, match.start())
-            if not is_made and not is_negated(text, match.start("object")):
-                yield (match["verb"] or "rename"), match["object"]
+            if not is_made and not is_negated(text, match.start()):
+                yield (match["verb"] or "rename"), (match["object"] or match["named"]).strip()
 
 
 def _changed_phrases(request: str) -> Iterator[str]:

@@ -23,9 +23,17 @@ from data.text.lexicon import load_table
 from data.text.scripts import has_han
 
 _STOP = frozenset(load_table("construction.judging", "tables", "grading.toml")["terms"]["common"])
+_SPOKEN = load_table("construction.judging", "tables", "grading.toml")["spoken"]
 _ENDING = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s)$")
 _ANY_FOLDER = frozenset(("fixture", "fixtur", "input", "media", "src", "doc", "test"))
 _MAILBOX, _MAIL = frozenset(("inbox", "mailbox", "gmail")), frozenset(("email", "mail", "邮件"))
+_PICTURE = frozenset(("image", "picture", "photo", "scan", "scann", "screenshot", "card"))
+_KINDS = {
+    "eml": frozenset(("email", "mail", "message", "inbox")),
+    "ics": frozenset(("calendar", "event", "schedule", "meet", "appointment")),
+    "pdf": frozenset(("pdf",)),
+    **dict.fromkeys(("png", "jpg", "jpeg"), _PICTURE),
+}
 _MOST_TERMS = 400  # of one file
 _LIMITS = RuleLimits(total_seconds=3600, files=100_000)
 
@@ -75,6 +83,7 @@ def _input(seen: Seen) -> InputFile:
                 if 0 < blank < table.rows
             },
             repeats=table.repeats,
+            cells=table.cells,
         )
         for table in seen.tables
     )
@@ -129,12 +138,15 @@ def inputs_spoken_of(text: str, given: Sequence[str]) -> tuple[str, ...]:
     system that it stands for; a mailbox also by "emails".
     """
     lowered = text.lower()
+    words = {_stem(word) for word in re.split(r"[\W_]+", lowered)}
     matched = {path for _, path in files_in(lowered, given)}
     matched |= {path for path in given if _in_named_folder(path.lower(), lowered)}
     if not matched:
-        words = {_stem(word) for word in re.split(r"[\W_]+", lowered)}
         stems = tuple(stem for resource in resources(text) for stem in resource.files)
+        stems += tuple(stem for word, names in _SPOKEN.items() if word in text for stem in names)
         matched = {path for path in given if _is_spoken_of(path, words, stems)}
+    if not matched:
+        matched = {path for path in given if _is_of_kind(path, words)}
     chosen = tuple(path for path in given if path in matched)
     return chosen or (tuple(given) if len(given) == 1 else ())
 
@@ -152,6 +164,11 @@ def _is_spoken_of(path: str, words: Collection[str], stems: tuple[str, ...]) -> 
         if telling and (telling <= frozenset(words) or _holds_mail(telling, words)):
             return True
     return False
+
+
+def _is_of_kind(path: str, words: Collection[str]) -> bool:
+    """Do words such as "mails" or "picture" mean files of this type?"""
+    return not _KINDS.get(extension_of(path), frozenset()).isdisjoint(words)
 
 
 def _holds_mail(name: Collection[str], words: Collection[str]) -> bool:

@@ -19,29 +19,28 @@ from construction.grading.milestones import termination
 from construction.grading.spec import TaskSpec, spec_of
 from construction.judging.contracts import (
     Asker,
-    CriterionVerdict,
     Judged,
     ModelStagesConfig,
 )
 from construction.judging.delivered_text import text_of
-from construction.judging.model.attempts import (
+from construction.judging.model.attempt_case import (
     WORTH,
     AttemptCase,
     AttemptReason,
     DeliveredFile,
     PartVerdict,
     Verdicts,
-    judge_attempts,
 )
+from construction.judging.model.attempts import judge_attempts
 from construction.judging.rendering import pages_of
-from construction.judging.review import ReviewItem, Topic
+from construction.judging.review import LONGEST_ITEM, ReviewItem, Topic
 from data.attempts import AttemptRecord, outputs_folder, read_attempts
 from data.contracts.attempt import Attempt, Score, ScorePart
-from data.randomness import keyed_order
+from data.randomness import Key, keyed_order
 from data.releases.tasks import ReleasedTask, ReleasedTasks
 
 _MOST_FILES = 20
-_SHOWN_CHARS = 1_200  # of what was delivered, in a packet for people
+_TASK_CHARS = 2_000  # of the task, in a packet for people
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +60,11 @@ def judge_run(
     client: Asker,
     config: ModelStagesConfig,
     kept: Path,
+    key: Key,
 ) -> JudgedRun:
     """Judge what the graders left open below `logs`; `kept` holds pages that were rendered.
+
+    `key` draws the control criteria: private, and the same in a replay.
 
     Raises SandboxFailed where pages have to be seen and no sandbox works.
     """
@@ -80,7 +82,7 @@ def judge_run(
             looks = kept if route == "visual" else None
             cases[attempt.attempt_id] = case_of(task, spec, record, score, outputs, looks)
     open_cases = tuple(case for case in cases.values() if case is not None)
-    results = tuple(judge_attempts(open_cases, client, config))
+    results = tuple(judge_attempts(open_cases, client, config, key))
     by_id = {result.item_id: result for result in results}
     scores = [
         (attempt, _settled(specs[attempt.task_id], records[attempt.attempt_id][1], score,
@@ -174,17 +176,11 @@ def _part(
     if result is None or result.value is None:
         return replace(part, reason=None if result is None else result.reason)
     seen = result.value[part.name]
-    reason = {
-        None: AttemptReason.NO_EVIDENCE,
-        CriterionVerdict.MET: None,
-        CriterionVerdict.PARTLY: AttemptReason.PARTLY_MET,
-        CriterionVerdict.NOT_MET: AttemptReason.NOT_MET,
-    }[seen.verdict]
     detail = {"judge": judge, "quotes": list(seen.quotes), "page": seen.page}
     return replace(
         part,
         value=None if seen.verdict is None else WORTH[seen.verdict],
-        reason=None if reason is None else str(reason),
+        reason=None if seen.reason is None else str(seen.reason),
         detail=detail | {"addressed": case.is_addressed},
     )
 
@@ -207,25 +203,21 @@ def _ended(run: GradedRun, scores: Sequence[tuple[Attempt, Score]]) -> GradedRun
 
 
 def packets(judged: JudgedRun, judge: str, most: int, seed: int) -> list[ReviewItem]:
-    """The parts of at most so many attempts, drawn by the seed, for people to judge too.
-
-    What was delivered is shown without what addresses a judge, as the judge read it.
-    """
+    """The parts of at most so many attempts, drawn by the seed, for people to judge too."""
     order = keyed_order(seed, "packets", [case.attempt_id for case in judged.cases])[:most]
     chosen = [(judged.cases[at], judged.results[at]) for at in sorted(order)]
     return [item for case, result in chosen for item in _items(case, result, judge)]
 
 
 def _items(case: AttemptCase, result: Judged[Verdicts], judge: str) -> Iterator[ReviewItem]:
-    files = (f"[{file.name}]\n{case.bared(file.text).text}" for file in case.files)
-    shown = "\n\n".join([case.bared(case.answer or "").text, *files])
+    files = (f"[{file.name}]\n{file.text}" for file in case.files)
+    shown = "\n\n".join([case.answer or "", *files])
     for part, criterion in case.criteria.items():
         seen = result.value[part] if result.value is not None else PartVerdict(None)
-        text = f"{criterion}\n\n{case.task[:400]}\n\n{shown[:_SHOWN_CHARS]}"
         yield ReviewItem(
             item_id=f"{case.attempt_id}:{part}",
             topic=Topic.CRITERION,
-            text=text[:2_000],
+            text=f"{criterion}\n\n{case.task[:_TASK_CHARS]}\n\n{shown}"[:LONGEST_ITEM],
             answers={judge: str(seen.verdict or "")},
         )
 

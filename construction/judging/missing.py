@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from construction.judging.contracts import Case, SelfContainmentReason
 from construction.judging.preflight_limits import PreflightReason
 from construction.judging.reading import Reading, read
-from construction.judging.rules.sentences import missing_files
+from construction.judging.rules.sentences import missing_files, sought_nowhere
 from construction.judging.signals import Signals
 from construction.mentions.missing_paths import missing_path
 from data.contracts import MissingInput, MissingKind, named_in_turn
@@ -47,7 +47,7 @@ def missing_in_preflight(signals: Signals, reason: str) -> tuple[MissingInput, .
         said = (*conversation.day_unknown, *conversation.asker_unknown)
         return _named(MissingKind.CONVERSATION, said)
     systems = conversation.systems_missing if reason == PreflightReason.NEEDS_LIVE_SYSTEM else ()
-    kinds = _PREFLIGHT.get(reason, ())
+    kinds = () if systems else _PREFLIGHT.get(reason, ())
     return _named(MissingKind.SYSTEM, systems) + tuple(
         item
         for position, said in enumerate(conversation.said)
@@ -60,6 +60,8 @@ def missing_in_case(case: Case, reason: str | None) -> tuple[MissingInput, ...]:
     if reason is None:
         return ()
     paths = missing_files(case) if reason == SelfContainmentReason.MISSING_INPUT else ()
+    if sought := sought_nowhere(case) if reason == SelfContainmentReason.MISSING_INPUT else ():
+        return _named(MissingKind.MATERIAL, sought)
     if paths:  # they are what was counted; sentences that point somewhere are not
         return tuple(missing_path(path, _REQUEST) for path in paths)
     return tuple(_sentences(case.request, _CONTAINMENT.get(reason, ()), _REQUEST))

@@ -22,7 +22,7 @@ class PreflightReason(GateReason):
     )
     MISSING_OBJECT = (
         "preflight.missing_object",
-        "A file that is to be changed is not among the inputs.",
+        "A file, or the state of the code, that it works on is not among the inputs.",
     )
     UNKNOWN_DAY = "preflight.unknown_day", "It depends on what day it is, which nothing says."
     UNKNOWN_ASKER = "preflight.unknown_asker", "It depends on who asks, which nothing says."

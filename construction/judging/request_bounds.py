@@ -19,6 +19,7 @@ from data.text.lexicon import alternatives
 from data.text.numerals import NUMBER_WORDS, ONE_TO_TEN, read_integer
 
 _ABOUT = 0.3  # "about 500 words" leaves so much room
+_SHORT = 400  # characters; in a longer request a choice is a part of many
 _MOST_TEXT = 60  # characters of a text that must stand in a file
 _NUMBER = rf"\d{{1,3}}(?:,\d{{3}})+|\d+|{alternatives(NUMBER_WORDS)}"
 _NUMBER_ZH = rf"\d+|[两{ONE_TO_TEN}百千万]+"
@@ -60,6 +61,12 @@ class Fixed:
 def changes(request: str, key: str) -> bool:
     """Does a request want the kind of change that the table lists under this key?"""
     return re.search("|".join(table("grading")["changes"][key]), request.lower()) is not None
+
+
+def is_choice(request: str) -> bool:
+    """Is the answer one of the words that a short request gives: "write yes or no"?"""
+    is_short = len(request) <= _SHORT
+    return is_short and (changes(request, "either") or changes(request, "choice"))
 
 
 def lengths(request: str) -> Iterator[Length]:

@@ -39,6 +39,7 @@ ITEMS, DECISIONS = "items.jsonl", "decisions.log"
 ENCODINGS = ("utf-8", "utf-16", "gb18030", "cp1252")  # of a sheet that comes back as CSV
 _FIRST = "0" * 64
 _SHOWN = 2_000  # characters of a task that a sheet shows
+LONGEST_ITEM = 25_000  # characters of an item; a workbook's cell holds 32,767
 Text = Annotated[str, Field(max_length=4_000)]
 
 
@@ -67,7 +68,7 @@ class ReviewItem(BaseModel):
 
     item_id: Annotated[str, Field(min_length=1, max_length=300)]
     topic: Topic
-    text: Annotated[str, Field(max_length=_SHOWN)]
+    text: Annotated[str, Field(max_length=LONGEST_ITEM)]
     answers: dict[str, Text]
 
     @property

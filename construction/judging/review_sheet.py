@@ -86,7 +86,9 @@ def sheet_rows(items: Sequence[ReviewItem]) -> list[tuple[str, ...]]:
     """The rows of a sheet without its header, by topic and item, protected."""
     rows = []
     for item in sorted(items, key=lambda item: (item.topic, item.item_id)):
-        answers = (f"{judge}: {answer or '-'}" for judge, answer in item.answers.items())
+        # Who judges a criterion after a judge must not see what it said: agreement is measured.
+        known = {} if item.topic is Topic.CRITERION else item.answers
+        answers = (f"{judge}: {answer or '-'}" for judge, answer in known.items())
         cells_shown = (item.item_id, item.topic, item.text, "; ".join(answers))
         cells = (*cells_shown, ", ".join(OPTIONS[item.topic]), "", "", "", "")
         rows.append(tuple(protected(visible(cell)[:_LONGEST]) for cell in cells))

@@ -26,6 +26,7 @@ from construction.judging.rules.sentences import (
     is_closing,
     is_exchange,
     missing_files,
+    sought_nowhere,
 )
 from construction.mentions.spans import find_file_spans
 from data.text.lexicon import has_any
@@ -44,7 +45,8 @@ class Signals:
     work. `reacting` of the `later_parts` (paragraphs after the first) answer somebody.
     `account` and `words_shown` count in request and background; the `_said` counts in all that
     the person typed. Over input files from which a named file is to be made, words such as "order
-    number" are of the files, and no account is counted. `missing_files` are named and not released.
+    number" are of the files, and no account is counted. `missing_files` are named and not released,
+    or hold what is asked for and no input does.
     """
 
     conversation: Conversation
@@ -112,7 +114,7 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
         workspace_said=sum(item.elsewhere and not item.past_sessions for item in said),
         later_parts=len(later),
         reacting=sum(has_any(phrase_form(text), starts(_TABLE, "reacts")) for text in later),
-        missing_files=len(missing_files(case)),
+        missing_files=len(missing_files(case)) + len(sought_nowhere(case)),
         has_files=bool(case.candidate.fixtures),
         has_code="```" in case.request,
         has_background=bool(case.background),

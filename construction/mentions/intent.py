@@ -102,7 +102,7 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
     if is_folder and (state.holds_file() or _THEN_HOLDS.match(after)):
         return Intent.NONE  # the folder only locates a file that is itself named
     is_new = state.article and not state.by_self
-    open_result = may_be_result(before, after, extension(name), is_new=is_new)
+    open_result = may_be_result(before, after, name, is_new=is_new)
     state.article &= not open_result
     intent = state.intent(after)
     if _THEN_EXAMPLE.match(after) or state.is_none(after, name):

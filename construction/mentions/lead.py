@@ -53,7 +53,7 @@ def _before(masked: str, start: int) -> str:
         return last_sentence(line)
     lead = _introduction(earlier, line)
     leads_in = lead.rstrip().endswith((":", "：")) or _LIST_ITEM.match(line or FILE)
-    return f"{lead} {line}" if leads_in else line
+    return f"{last_sentence(lead) or lead} {line}" if leads_in else line
 
 
 def _wrapped(earlier: list[str], line: str) -> str:

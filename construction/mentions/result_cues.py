@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from construction.mentions.extensions import extension
 from construction.mentions.words import FILE
 
 _NOUN = (
@@ -105,12 +106,21 @@ _MAKES_TYPE = {
 }
 
 
-def may_be_result(before: str, after: str, kind: str, *, is_new: bool) -> bool:
+_MADE = (
+    r"(?i)\b(?:write|draft|compose|prepare|make|create) (?:an?|one) (?:[\w-]+ ){{0,3}}{stem}\b"
+    r"[^.;\n]* (?:in|as)\W*$"
+)
+
+
+def may_be_result(before: str, after: str, name: str, *, is_new: bool) -> bool:
     """True if the words before or after a name (60 characters or so) speak of a result.
 
-    `kind` is the name's extension: "a PDF of the letter" makes `letter.pdf`. `is_new`: the name has
-    an indefinite article.
+    "A PDF of the letter" makes `letter.pdf`, and "write a note in" makes `note.md`. `is_new`: the
+    name has an indefinite article.
     """
+    kind, stem = extension(name), name.rpartition(".")[0]
+    if stem.isalpha() and re.search(_MADE.format(stem=stem), before):
+        return True
     if _AFTER.match(after) or (_ATTACHED.match(after) and _SENT.search(before)):
         return True
     pattern = _MAKES_TYPE.get(kind)
@@ -138,7 +148,10 @@ def is_said_to_exist(before: str, after: str) -> bool:
     return _EXISTS_AFTER.match(after) is not None or _EXISTS_BEFORE.search(before) is not None
 
 
-_KEPT_THERE = re.compile(r"[有已][^。；\n]{0,40}[存放保]+[存放]?[在于]\s{0,3}$")
+_KEPT_THERE = re.compile(
+    r"(?:(?:有|已|我们?(?![要想需]))[^。；\n]{0,40}(?:[存放保]+[存放]?[在于]|(?:整理|放|存|上传|复制|拷)到了)"
+    r"|(?<!果)(?<!出)(?<!件)[都全均]在|位于)\s{0,3}$"
+)
 _THEN_GIVEN = re.compile(
     r"(?i)\s?(?:is|are|was|were) (?:included|attached|provided|given|available|supplied|enclosed)\b"
 )

@@ -14,6 +14,7 @@ from construction.statements.filters import filter_points
 from construction.statements.hierarchy.rebuild import hierarchy_report, rebuild
 from construction.statements.model import TABLES, Statements, plain_texts, write_statements
 from construction.statements.periods.config import PeriodConfig
+from construction.statements.periods.conventions import with_declared
 from construction.statements.periods.derive import derived_points
 from construction.statements.periods.fill import with_periods
 from construction.statements.questions.wording import has_foreign_letters
@@ -83,6 +84,8 @@ def write_database(sources: Sources, recipe: StatementsRecipe, out: Path) -> Non
     frames = {
         table.name: pl.concat([getattr(part, table.name) for part in parts]) for table in TABLES
     }
+    labels = recipe.filters.periods.label_by_company
+    frames["conventions"] = with_declared(frames["conventions"], labels)
     statements = plain_texts(Statements(**frames))
     rules = load_rules(sources.categories) if sources.categories else None
     assigned = assign(_series(statements, recipe), rules)
@@ -128,7 +131,8 @@ def _series(statements: Statements, recipe: StatementsRecipe) -> pl.DataFrame:
 def _dated(statements: Statements, config: PeriodConfig) -> Statements:
     """With the fiscal periods of all points, and those that can be derived from filed ones."""
     filed = pl.concat([statements.points, statements.history.drop("replaced_by")])
-    dated = with_periods(filed, statements.companies, config)  # both at once: they share years
+    # Both at once: they share years.
+    dated = with_periods(filed, statements.companies, config, statements.conventions)
     points = dated.head(statements.points.height)
     replaced = dated.tail(statements.history.height)
     return replace(

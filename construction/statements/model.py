@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -22,7 +23,9 @@ from data.errors import InputError
 from data.schemas import Table
 from data.schemas_statements import (
     AMOUNTS,
+    CLOSINGS,
     COMPANIES,
+    CONVENTIONS,
     HISTORY,
     POINTS,
     ROWS,
@@ -32,7 +35,9 @@ from data.schemas_statements import (
 from data.tables import write_frame
 
 __all__ = [
+    "CLOSINGS",
     "COMPANIES",
+    "CONVENTIONS",
     "HISTORY",
     "POINTS",
     "ROWS",
@@ -97,8 +102,14 @@ class Statements:
     points: pl.DataFrame
     history: pl.DataFrame
     rows: pl.DataFrame
+    conventions: pl.DataFrame = field(default_factory=lambda: _empty(CONVENTIONS))
+    closings: pl.DataFrame = field(default_factory=lambda: _empty(CLOSINGS))
     ledger: Sequence[LedgerRow] = field(default=())
     tallies: Sequence[StageTally] = field(default=())
+
+
+def _empty(table: Table) -> pl.DataFrame:
+    return pl.DataFrame(schema=table.schema)
 
 
 # Applied in this order; none of these has a legitimate use in a filing's labels.
@@ -161,15 +172,9 @@ def write_statements(out: Path, statements: Statements) -> None:
 
 
 def read_statements(folder: Path) -> Statements:
-    """The five tables of `folder`, without ledger rows. Raises InputError as `read_tables`."""
-    frames = read_tables(folder, TABLES)
-    return Statements(
-        companies=frames["companies"],
-        series=frames["series"],
-        points=frames["points"],
-        history=frames["history"],
-        rows=frames["rows"],
-    )
+    """The tables of `folder`, without ledger rows. Raises InputError as `read_tables`."""
+    tables: Mapping[str, Any] = read_tables(folder, TABLES)
+    return Statements(**tables)
 
 
 def read_tables(folder: Path, tables: Sequence[Table]) -> dict[str, pl.DataFrame]:

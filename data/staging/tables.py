@@ -12,7 +12,14 @@ import polars as pl
 from data import schemas
 from data.metrics import COSTS, TIMINGS
 from data.schemas import SIGNAL_TABLES, Table
-from data.schemas_statements import COMPANIES, POINTS, QUESTIONS, SERIES
+from data.schemas_statements import (
+    CLOSINGS,
+    COMPANIES,
+    CONVENTIONS,
+    POINTS,
+    QUESTIONS,
+    SERIES,
+)
 
 RUN_ID = "run_id"
 
@@ -122,7 +129,7 @@ TALLIES = Table(
 _LANES = (
     *schemas.TABLES,
     *SIGNAL_TABLES,
-    *(COMPANIES, SERIES, POINTS, QUESTIONS),
+    *(COMPANIES, SERIES, POINTS, CONVENTIONS, CLOSINGS, QUESTIONS),
 )
 LEDGER_TABLES = (LEDGER, VERDICTS, LINEAGE_ROWS, TALLIES)
 # Written for every run; `runs` itself holds one row of each.

@@ -51,6 +51,7 @@ ORDINALS = {
     for number, words in enumerate(("first 1st", "second 2nd", "third 3rd", "fourth 4th"), start=1)
     for word in words.split()
 }
+_SUFFIXES = {1: "st", 2: "nd", 3: "rd"}
 _SCALES = {"thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _ANY = "|".join([*sorted(NUMBER_WORDS, key=len, reverse=True), "hundred", "point", "and", *_SCALES])
 _FIRST = "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
@@ -201,6 +202,11 @@ def chinese_integer(written: str) -> int | None:
         tokens[-1] = last.scaleb(power - 1)
     result = assemble(tokens)
     return None if result is None else int(result[0])
+
+
+def ordinal_suffix(number: int) -> str:
+    """What follows the digits of an ordinal: 1st, 2nd, 3rd, 11th, 93rd."""
+    return "th" if number % 100 in (11, 12, 13) else _SUFFIXES.get(number % 10, "th")
 
 
 def read_integer(written: str) -> int | None:

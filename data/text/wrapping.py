@@ -8,6 +8,7 @@ from itertools import pairwise
 from data.text.scripts import count_han
 
 _PAGE = 45  # columns; a shorter line was ended by its writer
+_PAGE_HAN = 36  # in Chinese, where a line is broken anywhere and words are short
 _ENDS = re.compile(r"[.!?;:。！？；：…][\"'”’)\]*`]*\s*$")
 _OPEN_END = re.compile(r"(?i)(?:\b(?:to|in|into|as|at|from|under|named|called)|[到为在成至])\s*$")
 _ITEM = re.compile(r"\s*(?:[-*•·#>|]|\d{1,2}[.)、](?!\d))")
@@ -40,4 +41,6 @@ def _is_heading(line: str) -> bool:
 
 def _is_long(line: str) -> bool:
     """True for a line as wide as a page, and for one that ends with "to" or "in"."""
-    return len(line) + count_han(line) >= _PAGE or _OPEN_END.search(line) is not None
+    han = count_han(line)
+    page = _PAGE_HAN if 2 * han > len(line) else _PAGE
+    return len(line) + han >= page or _OPEN_END.search(line) is not None

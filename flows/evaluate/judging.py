@@ -13,14 +13,15 @@ from pydantic import TypeAdapter
 
 from construction.grading.logs import grade_attempts, print_summaries, summaries
 from construction.grading.retrieval_tables import write_retrieval_tables
-from construction.judging.calls.contracts import LlmConfig, LlmRuntime, Mode
+from construction.judging.calls.contracts import LlmConfig, LlmRuntime, Mode, Usage
 from construction.judging.contracts import ModelStagesConfig
 from construction.judging.judged_attempts import JudgedRun, judge_run, packets, rated_pairs
 from construction.judging.model.asking import model_client
-from construction.judging.model.attempts import WORTH
+from construction.judging.model.attempt_case import WORTH
 from construction.judging.review import read_items, recorded, write_items
 from data.atomic import private_dir
 from data.attempts import write_tables
+from data.randomness import release_key
 from data.releases.guarded import require_guarded
 from data.releases.tasks import ReleasedTasks, read_tasks, require_outside
 from flows.evaluate.closed_off import require_closed_off, run_closed_off, work_closed_off
@@ -96,23 +97,24 @@ def _judged(release: ReleasedTasks, order: JudgeOrder) -> JudgedRun:
     private = private_dir(private_dir(order.attempts / HOME) / "private")
     run, config = grade_attempts(release, order.attempts), order.client
     stages, kept = ModelStagesConfig(judge=config.judge), private_dir(private / "pages")
+    key = release_key(private / "controls.key")
     with model_client(config, order.runtime, private / "replies", masked=True) as client:
-        return judge_run(release, run, order.attempts, client, stages, kept)
+        return judge_run(release, run, order.attempts, client, stages, kept, key)
 
 
 def _print(judged: JudgedRun) -> None:
     faults = Counter(result.reason for result in judged.results if result.value is None)
-    unsupported = sum(
-        part.verdict is None
-        for result in judged.results
-        if result.value is not None
-        for part in result.value.values()
-    )
+    parts = [part for result in judged.results for part in (result.value or {}).values()]
+    reasons = Counter(str(part.reason) for part in parts if part.reason is not None)
     addressed = sum(case.is_addressed for case in judged.cases)
+    tokens = sum((result.usage for result in judged.results), Usage())
     print(f"{len(judged.cases)} attempts judged, {judged.untouched} with nothing delivered")
-    print(f"verdicts without evidence: {unsupported}; attempts that address the judge: {addressed}")
-    for reason, n in sorted(faults.items(), key=str):
-        print(f"no usable verdict on {n} attempts: {reason}")
+    print(f"tokens when asked: {tokens.prompt_tokens} in, {tokens.completion_tokens} out")
+    print(f"{len(parts)} verdicts, attempts that address the judge: {addressed}")
+    for reason, n in sorted(reasons.items()):
+        print(f"{reason}: {n} verdicts")
+    for fault, n in sorted(faults.items(), key=str):
+        print(f"no usable verdict on {n} attempts: {fault}")
 
 
 def _packets(judged: JudgedRun, order: JudgeOrder) -> None:

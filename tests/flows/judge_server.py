@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,7 +23,7 @@ def material(said: str) -> dict[str, Any]:
 def verdicts(block: dict[str, Any]) -> dict[str, Any]:
     """met for long texts and partly for short ones, with the beginning of the text as evidence.
 
-    A criterion with a number that stands in no text is not met.
+    A criterion with a word with digits that stands in no text is not met.
     """
     texts = [*(file["text"] for file in block["files"]), block["answer"]]
     text = next((text for text in texts if text.strip()), "")
@@ -44,8 +43,22 @@ def verdicts(block: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def readings(block: dict[str, Any]) -> dict[str, Any]:
+    """Passages show all of a demand, but for one with digits that do not stand in them."""
+    return {
+        "demands": [
+            {
+                "part": demand["part"],
+                "shows": "all" if _stands(demand["demand"], str(demand["passages"])) else "nothing",
+            }
+            for demand in block["demands"]
+        ]
+    }
+
+
 def _stands(criterion: str, known: str) -> bool:
-    return all(number in known for number in re.findall(r"\d[\d,]*", criterion))
+    words = (word.strip(".,:“”") for word in criterion.split())
+    return all(word in known for word in words if any(map(str.isdigit, word)))
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -57,7 +70,10 @@ class _Handler(BaseHTTPRequestHandler):
         text = said if isinstance(said, str) else said[0]["text"]
         block = material(text)
         self.requests.append(block)
-        message = {"role": "assistant", "content": json.dumps(verdicts(block))}
+        message = {
+            "role": "assistant",
+            "content": json.dumps(readings(block) if "demands" in block else verdicts(block)),
+        }
         reply = {
             "model": "rules-of-the-test",
             "choices": [{"index": 0, "finish_reason": "stop", "message": message}],

@@ -72,7 +72,7 @@ def test_no_original_name_or_gold_is_in_the_public_half(out: Path) -> None:
     assert not set(accounts["name"]) & set(released["name"])
     texts = [path.read_text() for path in (out / "public").rglob("*.jsonl")]
     assert not any(name in text for name in names for text in texts)
-    assert "program" not in "".join(texts)
+    assert '"program"' not in "".join(texts)
 
 
 def test_lint_runs_every_gold_anew_and_names_a_wrong_one(out: Path, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_open_parts_are_scored_and_what_was_not_delivered_is_worth_nothing(
     with judging() as (url, requests):
         said = judged(attempts, snapshot, url)
     assert "2 attempts judged, 1 with nothing delivered" in said
-    assert len(requests) == 2
+    assert len(requests) == 4  # both readings of each
     scores = pl.read_parquet(attempts / "scores" / "scores.parquet").sort("task_id")
     assert scores["overall"].to_list() == [1.0, 0.5, 0.0]
     assert scores["passed"].to_list() == [True, False, False]
@@ -135,7 +135,7 @@ def test_the_judge_cannot_read_what_the_build_keeps_private(
         monkeypatch.setattr("flows.evaluate.closed_off._covers", lambda hidden: [])
         with pytest.raises(ClosedOffStopped, match=r"private can be read where models run"):
             judged(attempts, snapshot, url)
-    assert len(requests) == 2  # those of the first run
+    assert len(requests) == 4  # those of the first run
 
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
@@ -147,10 +147,20 @@ def test_packets_go_to_people_and_back(
         said = judged(attempts, snapshot, url, "--packets", 5)
     assert "4 criteria for people" in said
     run("export", sheet, "--out", home)
+    assert all(row[3] == "" and LONG in row[2] for row in rows_of(sheet)[:2])
     filled(sheet, ["met", "partly", "partly", "partly"])
     assert "4 decisions recorded" in run("import", sheet, "--reviewer", "Ann", "--out", home)
     said = judged(attempts, snapshot, "http://127.0.0.1:9/v1", "--mode", "replay")
     assert "judge and people on 4 criteria: mean error 0.125" in said
+
+
+def rows_of(sheet: Path) -> list[list[str]]:
+    """The rows below the head, empty cells as empty texts."""
+    if sheet.suffix == ".xlsx":
+        cells = openpyxl.load_workbook(sheet).worksheets[0].iter_rows(min_row=2, values_only=True)
+        return [[str(cell or "") for cell in row] for row in cells]
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))[1:]
 
 
 def filled(sheet: Path, decisions: list[str]) -> None:

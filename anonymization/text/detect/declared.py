@@ -23,6 +23,7 @@ _TABLE = "declared.toml"
 _LONGEST_LABEL, _LONGEST_VALUE = 48, 80  # characters
 _MOST_NAMES = 5  # words of a name
 _FEWEST_DIGITS = 5  # of a number that identifies somebody
+_FEW_IN_CODE = 3  # digits of one with capitals in it
 _HUMP = re.compile(r"(?<=[a-z0-9äöüéè])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\s_./-]+")
 _EDGE = " \t\"'`*:：=#()[]（）【】"
@@ -110,7 +111,8 @@ def _fits(kind: EntityType, plain: str) -> bool:
         return _is_login(plain)
     if kind is EntityType.SECRET:
         return len(plain) >= 4 and " " not in plain
-    return digits >= _FEWEST_DIGITS
+    is_code = len(plain) >= _FEWEST_DIGITS and any(map(str.isupper, plain)) and " " not in plain
+    return digits >= _FEWEST_DIGITS or (is_code and digits >= _FEW_IN_CODE)
 
 
 def _is_login(plain: str) -> bool:
@@ -171,7 +173,7 @@ _MARKED = re.compile(r"[:=：＝「]|\.{3}|…|___| (?:is|was|will be|ist|lautet
 _NUMBER_OF = re.compile(r"[A-Z]{1,5}[ -]?\d{4,12}(?:-\d{1,4})?")
 _LOGIN_OF = re.compile(rf"(?=\S*[\d_.])[A-Za-z{HAN_KANA}][\w.{HAN_KANA}-]{{3,31}}")
 _BARE = {
-    "east": frozenset({EntityType.PERSON}),
+    "east": frozenset({EntityType.PERSON, EntityType.ACCOUNT}),
     "name": frozenset({EntityType.PERSON}),
     "phone": _NUMBERED,
     "code": _NUMBERED | {EntityType.PLATE, EntityType.PASSPORT},

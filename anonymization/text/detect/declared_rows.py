@@ -17,6 +17,7 @@ _ROW = re.compile(r"\s{0,8},?\s{0,8}\(")
 _VALUE = re.compile(r"\s{0,8}(?:[NE]?'((?:[^']|'')*)'|\"([^\"]*)\"|([^,()']*))\s{0,8}([,)])")
 _CELL = re.compile(r"\S+(?: \S+)*")  # printed columns have two blanks or a tab between them
 _FIELD = re.compile(r"(?:(?<=^)|(?<=,))[^,]*")
+_BAR = re.compile(r"(?<![^|])[^|]+")
 _FEWEST_COLUMNS, _MOST_ROWS = 2, 2_000
 
 Kinds = Sequence[EntityType | None]
@@ -31,6 +32,8 @@ def find_rows(folded: str) -> Iterator[Finding]:
                 yield from _inserted(folded, insert.end(), kinds)
     if "  " in folded or "\t" in folded:
         yield from _below_heads(folded, _CELL, most_more=1)
+    if "\n" in folded and "|" in folded:
+        yield from _below_heads(folded, _BAR, most_more=0, first_only=True)
     if "\n" in folded and "," in folded:
         yield from _below_heads(folded, _FIELD, most_more=0)
 
@@ -50,17 +53,22 @@ def _inserted(text: str, start: int, kinds: Kinds) -> Iterator[Finding]:
                 break
 
 
-def _below_heads(text: str, cell: re.Pattern[str], most_more: int) -> Iterator[Finding]:
+def _below_heads(
+    text: str, cell: re.Pattern[str], most_more: int, *, first_only: bool = False
+) -> Iterator[Finding]:
     """Rows below a line of which two heads declare their values; `cell` matches a cell of a line.
 
     A row may have up to `most_more` cells before those of the heads: programs print row numbers.
+    With `first_only`, heads stand in the first of the lines with cells, as in a table with bars.
     """
     kinds: Kinds = ()
-    offset = rows = 0
+    offset = rows = before = 0
     for line in text.splitlines(keepends=True):
         cells = list(cell.finditer(line.rstrip("\r\n")))
         heads = [declared_kind(part.group()) for part in cells]
-        if len(cells) >= _FEWEST_COLUMNS and sum(map(bool, heads)) >= _FEWEST_COLUMNS:
+        can_be_heads = len(cells) >= _FEWEST_COLUMNS and not (first_only and before)
+        before = len(cells) if len(cells) >= _FEWEST_COLUMNS else 0
+        if can_be_heads and sum(map(bool, heads)) >= _FEWEST_COLUMNS:
             kinds, rows = heads, 0
         elif kinds and rows < _MOST_ROWS and 0 <= len(cells) - len(kinds) <= most_more:
             rows += 1

@@ -26,6 +26,7 @@ from anonymization.text.detect.prose import (
 from anonymization.text.detect.reserved_places import find_reserved
 from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
+from anonymization.text.detect.said import find_said
 from anonymization.text.detect.unknown_words import find_unknown
 from anonymization.text.secrets.find_secrets import find_secrets
 from data.text.folding import fold_characters
@@ -71,7 +72,7 @@ class TextDetector:
         return [list(known[text]) for text in texts]
 
     def _analyse(self, texts: Sequence[str]) -> list[tuple[Finding, ...]]:
-        folded = [with_capitals(fold_characters(text), self._known()) for text in texts]
+        folded = [with_capitals(fold_characters(text), self.dictionary) for text in texts]
         ruled = [self._by_rule(text, plain) for text, plain in zip(texts, folded, strict=True)]
         settled = [resolve(plain, findings) for plain, findings in zip(folded, ruled, strict=True)]
         taken_by_text = list(zip(folded, settled, strict=True))
@@ -98,19 +99,21 @@ class TextDetector:
         findings = [*scan(self._rules, folded, lines), *find_addresses(folded, lines)]
         findings += find_declared(folded)
         findings += find_rows(folded)
+        findings += find_said(folded, lines, self.dictionary)
         findings += find_japanese_forms(folded)
-        findings += find_reserved(folded, self._known())
+        findings += find_reserved(folded, self.dictionary)
         spaced = with_spaced_file_names(folded)
         spaced_lines = lines if spaced == folded else MachineLines(spaced)
         findings += find_listed_names(spaced, spaced_lines)
-        findings += find_unknown(spaced, spaced_lines, self._known())
+        findings += find_unknown(spaced, spaced_lines, self.dictionary)
         findings += find_blocks(folded, findings)
         if self._config.secrets:
             findings += find_secrets(text)
         return [finding for finding in _without_doubles(findings) if self._wanted(finding)]
 
-    def _known(self) -> frozenset[str]:
-        """English words, none without a model."""
+    @property
+    def dictionary(self) -> frozenset[str]:
+        """English words in small letters, none without a model."""
         model = self._config.english_model
         return english.dictionary(model) if model else frozenset()
 
@@ -149,7 +152,7 @@ class TextDetector:
     def _settle(self, text: str, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         wanted = (whole_name(text, finding) for finding in findings if self._wanted(finding))
         settled = resolve(text, wanted)
-        more = spread(text, settled, MachineLines(text), self._known())
+        more = spread(text, settled, MachineLines(text), self.dictionary)
         if more:
             settled = resolve(
                 text, [*settled, *(finding for finding in more if self._wanted(finding))]

@@ -40,6 +40,9 @@ _STAMP = re.compile(r"\s*\d{4}-\d{2}-\d{2}T[\d:.,]+(?:Z| ?[+-]\d{2}:?\d{2})?\s*"
 _SAID_AT = re.compile(
     r"\s*\[?\d{1,2}:\d{2}(?::\d{2})?(?: ?[AaPp][Mm])?\]? (?:<[@+~&%]?[\w-]{1,32}> )?(?=[^\W\d]|@)"
 )
+_EMPHASIS = re.compile(
+    r"(?<![\w*])(?P<marks>\*{1,3})(?P<words>[^\s*][^*\n]{0,80})(?P=marks)(?![\w*])"
+)
 _SHORT = 48
 _DENSE = 0.09
 
@@ -52,6 +55,8 @@ def is_machine(line: str) -> bool:
     line = line[said_at.end() :] if said_at else line
     if _OPENING.match(line):
         return True
+    if "*" in line:
+        line = _EMPHASIS.sub(r"\g<words>", line.removeprefix("> "))
     marks = len(_CODE_CHARS.findall(_LINK.sub("", line) if "//" in line else line))
     if len(line) < _SHORT:
         return marks > 2 + len(line) / 10

@@ -33,6 +33,8 @@ _IBAN = IbanRecognizer()
 _CRYPTO = CryptoRecognizer()
 _ISSUERS = ("34", "36", "37", "38", "39", "50", "62", "35", "30", "60", "64", "65", "67", "69")
 _DATED = re.compile(r"(?:19|20)\d{2}(?:[-. ]?\d{2}[-. ]?\d{2}|-(?:19|20)\d{2})(?: \d{2})?")
+_COMMON_HOSTS = tuple(sorted(wording.words("words.toml", "common_hosts")))
+_OBJECTS = wording.words("words.toml", "program_objects")
 _MACHINES = frozenset({"git", "noreply", "no-reply", "donotreply", "mailer-daemon"})
 _MAESTRO = ("50", "56", "57", "58", "60", "61", "63", "64", "65", "66", "67", "68", "69")
 
@@ -90,6 +92,17 @@ def phone(value: str) -> bool:
     return 7 <= len(digits) <= 15 and len(set(digits)) > 2 and not is_sample
 
 
+def grouped_phone(value: str) -> bool:
+    """Ten or eleven digits in any groups, as national numbers with their first zero have."""
+    return 10 <= len(_digits(value)) <= 11 and _DATED.match(value) is None and phone(value)
+
+
+def own_host(value: str) -> bool:
+    """A machine in a network of somebody, not one that every installation has."""
+    name = value.lower()
+    return not name.endswith(_COMMON_HOSTS) and name.split(".")[0] not in _OBJECTS
+
+
 def own_mail(value: str) -> bool:
     """An e-mail address that a person reads."""
     return value.partition("@")[0].lower() not in _MACHINES
@@ -101,7 +114,17 @@ def _digits(value: str) -> str:
 
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     check.__name__: check
-    for check in (bank_card, luhn, iban, crypto_wallet, ip_address, phone, own_mail)
+    for check in (
+        bank_card,
+        luhn,
+        iban,
+        crypto_wallet,
+        ip_address,
+        phone,
+        grouped_phone,
+        own_host,
+        own_mail,
+    )
 }
 
 

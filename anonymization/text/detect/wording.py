@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 
@@ -117,6 +118,30 @@ def like_password(value: str) -> bool:
     )
 
 
+_ROLES = words("japanese.toml", "honoured_roles")
+_NO_SHOPS = re.compile(
+    r"[的了是在和与我你他她它们这那有个]|需求|反馈|投诉|满意|信息|数据|服务|管理|经理"
+)
+_NO_TITLED = re.compile(
+    r"[的了是在和与各到了我你他她它们这那有个产品项部门销售客户技术财务人事区运营市场大副总]"
+)
+
+
+def honoured(value: str) -> bool:
+    """Is it a name rather than a role: 早蕨, not 利用者 or 取引先?"""
+    return value not in _ROLES and not value.endswith(tuple(_ROLES))
+
+
+def shop_name(value: str) -> bool:
+    """Can it be the name of a firm or shop, without an everyday word in it?"""
+    return _NO_SHOPS.search(value) is None
+
+
+def titled_chinese(value: str) -> bool:
+    """Can it be a name before a title, though its family name is not listed?"""
+    return _NO_TITLED.search(value) is None and value not in _NOT_NAMES
+
+
 CHECKS: Mapping[str, Callable[[str], bool]] = {
     "chinese_name": chinese_name,
     "not_common": not_common,
@@ -127,4 +152,7 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
     "like_password": like_password,
     "old_friend": old_friend,
     "turned_name": turned_name,
+    "honoured": honoured,
+    "shop_name": shop_name,
+    "titled_chinese": titled_chinese,
 }

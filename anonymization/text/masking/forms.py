@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.masking.markup_text import html_edits
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
     Escape,
@@ -24,7 +25,6 @@ from anonymization.text.masking.pieces import (
 )
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.masking.structured_text import (
-    html_edits,
     json_edits,
     jsonl_edits,
     looks_like_json,

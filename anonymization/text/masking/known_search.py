@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import PROVEN_BY_FORM, EntityType
 from anonymization.text.spelling.known_values import KnownValue, known_value
 from anonymization.text.spelling.normal_form import Origins, is_whole, skeleton
 from data.text.trie import trie_pattern
@@ -23,6 +23,16 @@ _IN_CONTEXT = frozenset(
     }
 )
 _NAMED = frozenset({EntityType.ORGANIZATION, EntityType.LOCATION, EntityType.ADDRESS})
+# Kinds whose form distinguishes them from other words.
+FORMAL = PROVEN_BY_FORM | {
+    EntityType.PLATE,
+    EntityType.ACCOUNT,
+    EntityType.CASE_NUMBER,
+    EntityType.PERSON_NUMBER,
+}
+NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.ADDRESS})
+_MIN_HAN_NAME = 3
+_MIN_LOGIN = 12  # letters of an account that is letters alone; a shorter one may be a word
 _ANY_CASE = frozenset({EntityType.EMAIL, EntityType.URL})
 _MIN_LETTERS, _MIN_DIGITS, _MIN_CJK = 4, 6, 2
 _STEM, _SKELETON_STEM = 4, 7  # characters, and bytes of a skeleton, by which candidates are found
@@ -43,6 +53,18 @@ def is_masked_everywhere(kind: EntityType, value: str) -> bool:
     if not plain.isascii():
         return len(plain) >= _MIN_CJK + (kind in _NAMED)
     return len(plain) >= _MIN_LETTERS and not (kind in _NAMED and plain.isalpha())
+
+
+def is_distinctive(kind: EntityType, value: str) -> bool:
+    """Is the value distinct enough from other words to be searched for outside its own texts?"""
+    plain = value.strip()
+    if kind is EntityType.ACCOUNT and plain.isalpha() and len(plain) < _MIN_LOGIN:
+        return False
+    if kind in FORMAL:
+        return is_masked_everywhere(kind, value)
+    if kind not in NAMES:
+        return False
+    return " " in plain if plain.isascii() else len(plain) >= _MIN_HAN_NAME
 
 
 def is_any_case(kind: EntityType, value: str) -> bool:

@@ -12,6 +12,7 @@ from anonymization.text.contracts import (
     Edit,
     EntityType,
     Finding,
+    Lexical,
     Mode,
 )
 from anonymization.text.masking.known_search import KnownValueSearch, Occurrence
@@ -42,6 +43,7 @@ class Masker:
     def __init__(self, detector: Detector, key: bytes, mode: Mode, scope: str) -> None:
         self.vault = Vault(scope, mode)
         self._detector = detector
+        self._dictionary = detector.dictionary if isinstance(detector, Lexical) else frozenset()
         self._vocabulary = ScopeVocabulary()
         self._surrogates = Surrogates(key, scope, self._vocabulary)
         self._findings: dict[Piece, tuple[Finding, ...]] = {}
@@ -79,7 +81,7 @@ class Masker:
             form
             for kind, value in values
             if kind is EntityType.PERSON and (kind, value) not in self._values
-            for form in short_forms(value)
+            for form in short_forms(value, self._dictionary)
         } - self._forms
         everywhere = [piece.text for piece in self._findings] if new else []
         seen = _occurring(new, everywhere, self._vocabulary)

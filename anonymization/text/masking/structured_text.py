@@ -1,20 +1,22 @@
-"""JSON, HTML and XML: every string is visited, and every other byte stays unchanged.
+"""JSON: every string is visited, and every other byte stays unchanged.
 
-JSON is read as tokens. In HTML and XML, text is read across inline tags; attributes, comments and
-scripts are visited too.
+It is read as tokens; long numbers under telling keys are visited too.
 """
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass
 
 from anonymization.text.contracts import Edit, EntityType
-from anonymization.text.detect.declared import declared_kind
+from anonymization.text.detect.declared import can_be_declared
+from anonymization.text.detect.said import is_label_of_value
+from anonymization.text.detect.wording import SERVICE_LOGINS, words
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
     FindingFilter,
+    Look,
+    Piece,
     Visit,
     carried,
     labelled,
@@ -75,9 +77,33 @@ def json_edits(text: str, visit: Visit) -> list[Edit]:
         done = match.end()
         is_key = _COLON.match(text, done) is not None
         literal = _Literal(match[1], "" if is_key else key, is_key, ascii_only)
+        if not is_key and key.lower() in _SPEAKERS and _SAYS.match(text, done):
+            _show_speaker(match[1], visit.look)
         edits += shifted(_literal_edits(literal, visit), match.start(1))
         key = match[1] if is_key else ""
     return edits + _between(text, done, len(text), key, visit)
+
+
+_SPEAKERS = frozenset(
+    {"from", "name", "sender", "speaker", "author", "user", "nick", "nickname", "username"}
+)
+_SAYS = re.compile(r'\s*,\s*"(?:text|content|body|message|msg|内容|said)"\s*:')
+_LONGEST_SPEAKER = 30
+_NO_SPEAKERS = (
+    SERVICE_LOGINS
+    | words("words.toml", "no_handles")
+    | words("words.toml", "login_words")
+    | words("words.toml", "small_words_too")
+)
+
+
+def _show_speaker(raw: str, look: Look) -> None:
+    """Show who said a message of a chat to the look; the name is masked wherever it occurs."""
+    name = (json_literal(raw) or "").strip()
+    is_name = name[:1].isupper() or not name.isascii()
+    is_name = is_name and 2 <= len(name) <= _LONGEST_SPEAKER and len(name.split()) <= 3
+    if is_name and can_be_declared(EntityType.PERSON, name) and name.casefold() not in _NO_SPEAKERS:
+        look(Piece(name, kind=EntityType.PERSON))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +145,7 @@ def _string(plain: str, key: str, visit: Visit) -> list[Edit]:
 
 def _is_telling(key: str) -> bool:
     """Does a key say what its value is?"""
-    return _TELLING.search(key) is not None or declared_kind(key) is not None
+    return _TELLING.search(key) is not None or is_label_of_value(key)
 
 
 def _is_lines(plain: str) -> bool:
@@ -158,140 +184,3 @@ def stays_number(edit: Edit, is_labelled: bool) -> bool:
     new = edit.new
     is_number = new.isdigit() and new.isascii() and not new.startswith("0")
     return is_number and (is_labelled or edit.type is EntityType.BANK_CARD)
-
-
-_TOKEN = re.compile(
-    r"(?s)<!--(?P<comment>.*?)(?:-->|\Z)|<!\[CDATA\[(?P<cdata>.*?)(?:\]\]>|\Z)"
-    r"|<(?P<raw>script|style)\b(?P<open>[^>]*)>(?P<code>.*?)(?:</(?P=raw)\s*>|\Z)"
-    r"|<(?P<slash>/?)(?P<tag>[A-Za-z!?][^\s/>]{0,60}+)"
-    r"(?P<rest>(?:\"[^\"]*(?:\"|\Z)|'[^']*(?:'|\Z)|[^>\"'])*+)(?P<end>>|\Z)",
-    re.IGNORECASE,
-)
-_ATTRIBUTE = re.compile(r"""([^\s=/"'<>]{1,100})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
-_INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "bdo",
-        "big",
-        "cite",
-        "code",
-        "del",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "kbd",
-        "label",
-        "mark",
-        "o:p",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strike",
-        "strong",
-        "sub",
-        "sup",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-    ]
-)
-_STRUCTURAL = frozenset({"class", "style", "rel", "type", "xmlns", "charset", "media"})
-
-
-def html_edits(text: str, visit: Visit) -> list[Edit]:
-    """Edits of a page; tags and attribute names stay unchanged."""
-    edits: list[Edit] = []
-    run = _Run()
-    done = 0
-    for match in _TOKEN.finditer(text):
-        if match["end"] == "":  # an unclosed tag is text, and so is everything after it
-            break
-        run.add(text, done, match.start())
-        done = match.end()
-        tag = (match["tag"] or "").lower()
-        if tag not in _INLINE:
-            edits += run.edits(visit)
-            run = _Run()
-        edits += _markup(match, visit)
-    run.add(text, done, len(text))
-    return sorted(edits + run.edits(visit))
-
-
-def _markup(match: re.Match[str], visit: Visit) -> list[Edit]:
-    if match["comment"] is not None:
-        inner, start = match["comment"], match.start("comment")
-        deep = visit.depth < MAX_DEPTH and "<" in inner
-        return shifted(
-            html_edits(inner, visit.deeper()) if deep else plain_edits(inner, visit), start
-        )
-    if match["cdata"] is not None:
-        return shifted(plain_edits(match["cdata"], visit), match.start("cdata"))
-    if match["raw"]:
-        return _attributes(match["open"], match.start("open"), visit) + _code(match, visit)
-    attributes = _attributes(match["rest"], match.start("rest"), visit)
-    if match["tag"].startswith("?") and not attributes:  # an instruction to some program
-        return shifted(plain_edits(match["rest"], visit), match.start("rest"))
-    return attributes
-
-
-def _code(match: re.Match[str], visit: Visit) -> list[Edit]:
-    code = match["code"]
-    if not code.strip():
-        return []
-    form = json_edits if looks_like_json(code) else plain_edits
-    return shifted(form(code, visit), match.start("code"))
-
-
-def _attributes(text: str, start: int, visit: Visit) -> list[Edit]:
-    edits: list[Edit] = []
-    for match in _ATTRIBUTE.finditer(text):
-        name = match[1].lower()
-        group = next(number for number in (2, 3, 4) if match[number] is not None)
-        if name in _STRUCTURAL or name.startswith("xmlns:") or not match[group].strip():
-            continue
-        value = _Run()
-        value.add(match[group], 0, len(match[group]))
-        label = match[1] if declared_kind(match[1]) else ""
-        edits += shifted(value.edits(visit, label), start + match.start(group))
-    return edits
-
-
-class _Run:
-    """Text between two block boundaries, entities decoded, with the offsets of each character."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-
-    def add(self, text: str, start: int, end: int) -> None:
-        done = start
-        for match in _ENTITY.finditer(text, start, end):
-            self._plain(text, done, match.start())
-            char = html.unescape(match.group())
-            self._parts.append(char)
-            self._starts += [match.start(), *[match.end()] * (len(char) - 1)]
-            self._ends += [match.end()] * len(char)
-            done = match.end()
-        self._plain(text, done, end)
-
-    def _plain(self, text: str, start: int, end: int) -> None:
-        self._parts.append(text[start:end])
-        self._starts += range(start, end)
-        self._ends += range(start + 1, end + 1)
-
-    def edits(self, visit: Visit, label: str = "") -> list[Edit]:
-        """Edits with offsets in the page; the label is that of an attribute."""
-        plain = "".join(self._parts)
-        if not plain.strip():
-            return []
-        return carried(plain_edits(plain, visit, label), self._starts, self._ends, html.escape)

@@ -6,7 +6,7 @@ import re
 from urllib.parse import quote, quote_plus
 
 from anonymization.text.contracts import Edit, EntityType
-from anonymization.text.detect.declared import declared_kind
+from anonymization.text.detect.said import is_label_of_value
 from anonymization.text.detect.wording import words
 from anonymization.text.masking.pieces import MAX_DEPTH, Piece, Visit, carried, labelled, shifted
 
@@ -40,7 +40,7 @@ def _piece(key: str, plain: str, raw: str) -> Piece | None:
     name = key.lower().rpartition("[")[2].strip("]") or key.lower()
     if name in _SECRET_NAMES and _CODE.fullmatch(plain):
         return Piece(plain, kind=EntityType.SECRET)
-    if name in _TELLING or declared_kind(key) is not None:
+    if name in _TELLING or is_label_of_value(key):
         return labelled(key, plain)
     return Piece(plain) if " " in plain or not plain.isascii() else None
 

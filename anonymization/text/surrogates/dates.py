@@ -10,7 +10,7 @@ from numpy.random import Generator
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.shapes import same_shape
 from data.text.dates import CHINESE_VALUE, MONTHS, VALUE_FORMS, calendar_parts
-from data.text.numerals import write_chinese, write_chinese_digits
+from data.text.numerals import ordinal_suffix, write_chinese, write_chinese_digits
 
 _DAYS_PER_MONTH, _DAYS_PER_YEAR = 30.4375, 365.25
 _WEEKS = (54, 155)
@@ -101,7 +101,7 @@ def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool) -
         if name == "name":
             written.append(_month_like(month, old))
         elif name == "th":
-            written.append(_ordinal(day))
+            written.append(ordinal_suffix(day))
         else:
             width = len(old) if old[0] == "0" or not in_words else 1
             written.append(f"{parts[name] % 10 ** max(2, len(old)):0{width}d}")
@@ -113,10 +113,6 @@ def _month_like(month: int, old: str) -> str:
     name = MONTHS[month - 1]
     name = name if len(old) > 4 or old.capitalize() in MONTHS else name[:3]
     return name.upper() if old.isupper() else name.lower() if old.islower() else name
-
-
-def _ordinal(day: int) -> str:
-    return "th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
 
 
 def _chinese_date(value: str) -> tuple[int, int | None, int | None, str] | None:

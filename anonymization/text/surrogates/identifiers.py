@@ -90,6 +90,8 @@ def bank_card(table: SurrogateTable, value: str, salt: str) -> str:
 
 
 def _card(number: str, rng: Generator) -> str:
+    if not number.isdigit():  # a card of a club, say
+        return same_shape(number, rng)
     known = _TEST_CARDS.get(number[:2]) or _TEST_CARDS.get(number[:1])
     start = (known or number[:2] + "0000")[: max(0, len(number) - 2)]
     body = start + digits(rng, len(number) - len(start) - 1)

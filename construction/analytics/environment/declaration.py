@@ -167,7 +167,8 @@ class Metric(StageConfig):
     """A figure that questions ask about: its column, its words, how an answer writes it.
 
     `kind` is a kind of answer of `words.toml`. `year`: the reference year of a figure that has only
-    one. `families`: the groups from which templates draw.
+    one. `study`: what somebody works on who compares by it. `families`: the groups from which
+    templates draw.
     """
 
     name: Name
@@ -177,11 +178,15 @@ class Metric(StageConfig):
     kind: Annotated[str, AfterValidator(_kind)]
     decimals: Annotated[int, Field(ge=0, le=6)] = 0
     year: int | None = None
+    study: BothWords | None = None
     families: tuple[str, ...] = ()
 
 
 class Fact(StageConfig):
-    """A number that stands only in a document, between two phrases of its text."""
+    """A number that stands only in a document, between two phrases of its text.
+
+    `study`: what somebody works on who needs it.
+    """
 
     name: Name
     table: Name
@@ -190,22 +195,35 @@ class Fact(StageConfig):
     after: Annotated[str, Field(min_length=1)]
     label: BothWords
     roles: Annotated[tuple[str, ...], Field(min_length=1)]  # which templates may use it
+    study: BothWords | None = None
     column: Name = "text"
 
 
 class Slots(StageConfig):
-    """Values that templates draw: written by hand, or taken from a column of a clean table."""
+    """Values that templates draw: written by hand, or taken from a column of a clean table.
+
+    `beside`: for a drawn region, those of the values that go with it; for no other region any.
+    """
 
     values: tuple[str | int | float, ...] = ()
     table: Name | None = None
     column: Name | None = None
     least_rows: Annotated[int, Field(ge=1)] = 1  # how many rows a value must have
+    beside: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    names: str = ""  # the table of `[names]` with the words; if empty, that of the slot
 
     @model_validator(mode="after")
     def _either(self) -> Self:
         if bool(self.values) == (self.table is not None and self.column is not None):
             raise ValueError("either values, or table and column")
         return self
+
+
+class Convention(StageConfig):
+    """Words for the guidelines of tasks that read one of these (`table` or `table.column`)."""
+
+    reads: tuple[str, ...]
+    words: BothWords
 
 
 class Limits(StageConfig):
@@ -232,6 +250,7 @@ class Declaration(StageConfig):
     prominence: Mapping[str, str] = Field(default_factory=dict)  # kind of name: metric
     metrics: tuple[Metric, ...] = ()
     facts: tuple[Fact, ...] = ()
+    conventions: tuple[Convention, ...] = ()
     slots: Mapping[Name, Slots] = Field(default_factory=dict)
     quotas: Mapping[Category, Mapping[Difficulty, Count]] = Field(default_factory=dict)
     readings: tuple[Literal["first_record"], ...] = ()  # other defensible readings of the noise

@@ -42,7 +42,6 @@ from construction.statements.enrichment.picture import render_png
 from construction.statements.model import read_statements
 from construction.statements.questions.ambiguity import Database, Slots, index_database, rivals
 from construction.statements.questions.contracts import Level, Question, Sharpening
-from construction.statements.questions.naming import period_words
 from construction.statements.questions.output import (
     PAGES,
     QUESTIONS,
@@ -51,6 +50,7 @@ from construction.statements.questions.output import (
     stored_questions,
     write_questions,
 )
+from construction.statements.questions.periods import period_words
 from construction.statements.questions.signs import phrases_of
 from construction.statements.questions.wording import comparable, has_foreign_letters
 from data.atomic import write_bytes
@@ -125,7 +125,7 @@ def _parts(question: Question) -> dict[str, str]:
     parts = {
         "company": question.company.name,
         "line_item": max(metrics, key=len, default=""),
-        "period": period_words(question.point, dated=dated),
+        "period": period_words(question.point, question.company, dated=dated),
         "unit": unit[1] if unit else "",
         "remark": text.partition("?")[2].strip(),
     }

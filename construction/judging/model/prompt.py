@@ -54,6 +54,7 @@ NAMES = (
     "annotation",
     "attempts",
     "containment",
+    "evidence",
     "grading",
     "ideas",
     "phrasing",

@@ -16,6 +16,7 @@ from construction.judging.contracts import Case, InputFile, InputTable
 from construction.judging.deliverables import ANSWER
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.lexicon import table
+from construction.judging.reference import of_table, of_text
 from construction.judging.request_bounds import lengths
 from construction.judging.rules.facts import FactKind, find_facts
 from construction.judging.rules.labels import spaced
@@ -34,7 +35,8 @@ _COLUMNS = 8  # that a criterion names
 
 
 class GradingConfig(StageConfig):
-    """The largest size of a rubric: demands and bounds as criteria, named facts and files.
+    """The largest size of a rubric: demands and bounds as criteria, named facts and files,
+    and what the inputs say of them.
 
     Further demands share a criterion with their neighbours: none is left out.
     """
@@ -43,6 +45,7 @@ class GradingConfig(StageConfig):
     max_bounds: Count = 2
     max_facts: Count = 8
     max_files: Count = 6
+    max_references: Count = 6
     max_chars: Count = 240  # of a demand that is quoted
 
 
@@ -62,8 +65,12 @@ class Writer:
     def accuracy(self) -> Iterator[Text]:
         """What comes from the inputs, from URLs, and from the request."""
         given = self._given()
+        references = dict(self._references(given))
         for path in given[: self.config.max_files]:
-            yield self._of_input(path), self._pointers(path)
+            if path not in references.values():
+                yield self._of_input(path), self._pointers(path)
+        for text, path in list(references.items())[: self.config.max_references]:
+            yield text, self._pointers(path)
         if rest := given[self.config.max_files :]:
             pointers = tuple(pointer for path in rest for pointer in self._pointers(path))
             yield self._words["accuracy_files"].format(files=self._list(rest)), pointers
@@ -77,6 +84,20 @@ class Writer:
             yield self._words["accuracy_facts"].format(facts=self._list(facts)), ()
         elif not self._paths:
             yield self._words["accuracy_plain"].format(demand=self._clipped(self.demands[0])), ()
+
+    def _references(self, given: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """What the inputs say of what is asked, each with its file."""
+        for path in given:
+            known = self.case.inputs.get(path)
+            sheets = known.tables if known is not None else ()
+            texts = [
+                text
+                for sheet in sheets
+                for text in of_table(sheet, path, self.case.request, self._words)
+            ]
+            if not sheets and len(given) <= self.config.max_files:
+                texts = list(of_text(self.case.excerpts.get(path, ""), path, self._words))
+            yield from ((text, path) for text in texts)
 
     def relevance(self) -> Iterator[Text]:
         """The demands, all of them: neighbours share a criterion where there are very many.

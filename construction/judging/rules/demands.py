@@ -32,6 +32,15 @@ _LOCATED = re.compile(  # "In the second sheet list …"
     r"|for (?:each|every) [^,.;]{1,40}, |(?:first|second|third|then|finally|also),? "
     r"|在[^，。；]{1,20}?[里中内]，?\s?"
 )
+_INLINE = re.compile(
+    r"(?<=[:,;.：；，。])[ ]?(?:[(（]?[1-9]\)|[（(][1-9]）|[1-9][.、](?!\d))\s*(?=[^\s\d])"
+)
+# A stop in a quotation ends no sentence of the request; it is kept under another sign.
+_QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|「[^」\n]{1,300}」")
+_HIDDEN = str.maketrans(".!?。！？", "\ue000\ue001\ue002\ue003\ue004\ue005")
+_SEEN = {new: old for old, new in _HIDDEN.items()}
+_ABBREVIATED = re.compile(r"(?:\b[A-Za-z]\.){2,}\s*$")
+_LIST = 3  # items in a line that make it a list
 _WIDE = 45  # columns; a text with such lines was wrapped
 _SAVING_WORDS = 8
 _ADDED_WORDS = 25
@@ -99,7 +108,7 @@ def _of_items(items: Sequence[str], last: str, *, is_asked: bool, leads: bool) -
 
 
 def _shown(text: str) -> str:
-    return without_lead_ins(_MARK.sub("", text.strip())).strip()
+    return without_lead_ins(_MARK.sub("", text.strip())).strip().translate(_SEEN)
 
 
 def _words(text: str) -> int:
@@ -158,14 +167,17 @@ def _pattern(key: str) -> re.Pattern[str]:
 def _blocks(request: str) -> Iterator[_Block]:
     """The paragraphs and lists of a request, each with the heading above it."""
     under, block = "", None
-    for part, paragraph in enumerate(_FENCED.sub("", request).split("\n\n")):
+    text = _QUOTED.sub(lambda quoted: quoted.group().translate(_HIDDEN), _FENCED.sub("", request))
+    if len(_INLINE.findall(text)) >= _LIST:
+        text = _INLINE.sub("\n- ", text)
+    for part, paragraph in enumerate(text.split("\n\n")):
         follows = block is not None and _INTRODUCES.search(block.text) is not None
         for number, line in enumerate(_joined(paragraph.split("\n"))):
             is_item = _MARK.match(line) is not None
             if _HEADING.match(line):
                 under, block = _MARKUP.sub("", line), None
             elif is_item and block is not None and (number or follows or block.items):
-                block.items.append(_MARK.sub("", line).strip())
+                block.items.append(_MARK.sub("", line).strip().rstrip(",;，；"))
             else:
                 if block is not None:
                     yield block
@@ -185,7 +197,8 @@ def _joined(lines: Sequence[str]) -> list[str]:
     for before, line in pairwise(lines):
         starts = begins_item(line) or _MARK.match(line) or _HEADING.match(line)
         is_path = bool(_INTRODUCES.search(before)) and " " not in line.strip()
-        goes_on = wrapped and not _ENDS.search(before) and not _INTRODUCES.search(before)
+        is_open = not _ENDS.search(before) or (_ABBREVIATED.search(before) and line[:1].islower())
+        goes_on = wrapped and is_open and not _INTRODUCES.search(before)
         if starts or not (goes_on or is_path or line.startswith("  ")):
             joined.append(line)
         else:

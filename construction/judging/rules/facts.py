@@ -128,6 +128,9 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:;\n\"“(•。！？：；—-]|\d[.)]
 _LOOK_BACK = 12
 MAX_FACTS = 500  # of one kind in one text; pasted tables have thousands
 _SHORT = 10_000  # characters; longer texts are not kept in memory
+_FUNCTION = (
+    "它他她我你这那跟和与没不是的了在把被给对为用从到有及或以也都就来去个"  # in no name here
+)
 _QUOTED = re.compile(r"[「《“]([^「」《》“”\n\x00]{2,40})[」》”]")
 
 
@@ -273,6 +276,6 @@ def _chinese_names() -> re.Pattern[str]:
     bodies, titles = "|".join(words["bodies"]), "|".join(words["titles"])
     before = "|".join(words["before_person"])
     return re.compile(
-        rf"(?P<body>[{HAN}]{{2}}(?:{bodies}))|(?P<titled>[{surnames}](?:{titles}))"
+        rf"(?P<body>(?:(?![{_FUNCTION}])[{HAN}]){{2}}(?:{bodies}))|(?P<titled>[{surnames}](?:{titles}))"
         rf"|(?:{before})(?P<person>[{surnames}][{HAN}]{{1,2}})(?=[，,。；;！!？?、的\s过审]|$)"
     )

@@ -131,6 +131,34 @@ def missing_files(case: Case) -> tuple[str, ...]:
     )
 
 
+_SOUGHT = {
+    "phone number": (
+        re.compile(r"(?i)\b(?:tele)?phone (?:number|no)\b|\bmobile number\b|电话|手机号"),
+        re.compile(r"\d[\d\s().-]{5,}\d"),
+    ),
+    "e-mail address": (re.compile(r"(?i)\be-?mail address\b|邮箱地址"), re.compile("@")),
+}
+_ASKS = re.compile(r"(?i)\b(?:what|find|give|tell|look up|need|get|show)\b|多少|是什么|查|找|告诉")
+_SHORT_REQUEST, _WHOLE = 300, 1400  # characters; a longer excerpt may be the beginning of a text
+
+
+def sought_nowhere(case: Case) -> tuple[str, ...]:
+    """What a short request asks for although no input holds anything of the kind.
+
+    All inputs have to be texts that are known to their end; before that, nothing is said.
+    """
+    paths = [fixture.path for fixture in case.candidate.fixtures]
+    texts = [case.excerpts.get(path, "") for path in paths]
+    are_known = bool(texts) and all(0 < len(text) < _WHOLE for text in texts)
+    if not are_known or len(case.request) > _SHORT_REQUEST or not _ASKS.search(case.request):
+        return ()
+    return tuple(
+        name
+        for name, (words, form) in _SOUGHT.items()
+        if words.search(case.request) and not any(map(form.search, texts))
+    )
+
+
 def _folders(paths: Iterable[str]) -> set[str]:
     """The names of all folders that hold one of these files."""
     return {part for path in paths for part in path_parts(path)[:-1]}

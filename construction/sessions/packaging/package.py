@@ -16,11 +16,11 @@ from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import (
     ANSWER,
     expected_deliverables,
-    with_messages,
     with_moved,
 )
 from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.hard_rules import hard_rules
+from construction.judging.messages import with_messages
 from construction.judging.signals import measure
 from construction.mentions.named_files import output_files
 from construction.mentions.resources import ResourceKind, wants

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from construction.judging.deliverables import ANSWER
+from construction.judging.deliverables import ANSWER, folders_of
 from construction.judging.reading import Ask, Reading, read
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
@@ -205,7 +205,9 @@ def prompt_text(
         paths = [f"- {INPUTS}{fixture.path}" for fixture in fixtures]  # as attached and named
         blocks.append("\n".join([words.inputs, *paths]))
     given = frozenset(tail(fixture.path) for fixture in fixtures)
-    lines = [f"- {line}" for item in deliverables for line in _deliver(item, given, words)]
+    names = [name for item in deliverables for name in item.name_hints]
+    folders = folders_of("\n".join(part.said for part in parts), names)
+    lines = [f"- {line}" for item in deliverables for line in _deliver(item, given, folders, words)]
     blocks.append("\n".join([words.deliver, *lines]))
     return "\n\n".join(blocks)
 
@@ -217,13 +219,16 @@ def _said(parts: Sequence[Part], words: PromptWords) -> list[str]:
     return [words.several_people, *named]
 
 
-def _deliver(item: Deliverable, given: frozenset[str], words: PromptWords) -> list[str]:
+def _deliver(
+    item: Deliverable, given: frozenset[str], folders: Mapping[str, str], words: PromptWords
+) -> list[str]:
     """The lines for one deliverable: names from the request, or the names of edited inputs."""
     if item.name_hints == (ANSWER,):
         return [words.answer.format(name=ANSWER)]
     edits = given.issuperset(tail(name) for name in item.name_hints)
     names = item.name_hints if item.source != "produced" or edits else ()
-    lines = [words.named.format(name=name) for name in names]
+    placed = [f"{folders[name]}/{name}" if name in folders else name for name in names]
+    lines = [words.named.format(name=name) for name in placed]
     if item.count > len(names):
         lines.append(words.files.format(count=item.count - len(names), type=item.file_type))
     return lines

@@ -14,6 +14,7 @@ from data.text.scripts import HAN
 
 INPUTS = "inputs/"
 OUTPUTS = "outputs/"
+_RESULTS = frozenset((("result",), ("results",), ("output",), ("outputs",), ("out",)))
 _ROOT_AFTER_HAN = re.compile(rf"(?<=[{HAN}])(?:~|\.{{1,2}}|[A-Za-z]:)?[/\\](?=[\x21-\x7e])")
 
 
@@ -42,7 +43,11 @@ def with_released_paths(
     places, made = _result_folders(results), {tail(path) for path in results}
     pieces, position = [], 0
     for span in find_file_spans(text) if fixtures or places else ():
-        match = _in_outputs(span, places) or _fixture_at(text, span, fixtures)
+        match = (
+            _in_outputs(span, places)
+            or _as_outputs(text, span, fixtures)
+            or _fixture_at(text, span, fixtures)
+        )
         if match is None and tail(span.path) not in made:
             match = _text_at(span, fixtures)
         match = match or _folder_at(span, fixtures, cwd)
@@ -54,9 +59,11 @@ def with_released_paths(
 
 
 def _result_folders(results: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """The folders of results that have an absolute path or one from home, the longest first."""
-    folders = {tuple(path_parts(path)[:-1]) for path in results if path[:1] in ("/", "~")}
-    return tuple(sorted((parts for parts in folders if len(parts) > 1), key=len, reverse=True))
+    """The folders of results: those from the root or from home, and `results`; longest first."""
+    rooted = {tuple(path_parts(path)[:-1]) for path in results if path[:1] in ("/", "~")}
+    folders = {parts for parts in rooted if len(parts) > 1}
+    folders |= {parts for path in results if (parts := tuple(path_parts(path)[:-1])) in _RESULTS}
+    return tuple(sorted(folders, key=len, reverse=True))
 
 
 def _in_outputs(span: FileSpan, folders: Sequence[tuple[str, ...]]) -> tuple[int, str] | None:
@@ -71,6 +78,21 @@ def _in_outputs(span: FileSpan, folders: Sequence[tuple[str, ...]]) -> tuple[int
         if parts == folder:
             return start, OUTPUTS
     return None
+
+
+def _as_outputs(text: str, span: FileSpan, fixtures: Sequence[Fixture]) -> tuple[int, str] | None:
+    """(start of the name, `outputs/`) of a folder of results from the root, without a fixture."""
+    start = span.start + _root_at(span.path)
+    parts = [part for part in path_parts(span.path[start - span.start :].rstrip("/")) if part]
+    start -= text[start - 1 : start] == "/"
+    if text[start] not in "/~" or len(parts) < 2 or (parts[-1],) not in _RESULTS:
+        return None
+    holds_inputs = any(parts[-1] in _names(fixture.path) for fixture in fixtures)
+    return None if holds_inputs else (start, OUTPUTS)
+
+
+def _names(path: str) -> list[str]:
+    return path.split("/")[:-1]
 
 
 def _folder_at(

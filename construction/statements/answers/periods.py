@@ -59,9 +59,11 @@ class Period:
     kind: str | None
 
     def fits(self, target: Period) -> bool:
-        """Whether this can be the target period; a year or kind that is not stated matches any."""
+        """Whether this can be the target period; a year that is not stated matches any, and a
+        quarter without a number any quarter."""
         year = self.year is None or target.year is None or self.year == target.year
-        return year and (self.kind or "Y") == (target.kind or "Y")
+        own, wanted = self.kind or "Y", target.kind or "Y"
+        return year and (own == wanted or ("Q" in (own, wanted) and own[0] == wanted[0]))
 
 
 def find_periods(text: str) -> tuple[Period, ...]:

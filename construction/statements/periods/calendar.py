@@ -10,12 +10,7 @@ from __future__ import annotations
 import polars as pl
 
 from construction.statements.periods.config import PeriodConfig, YearLabel
-from data.text.lexicon import load_table
 
-# How companies name their years, where that is known and their source has another convention.
-_CONVENTIONS = load_table(__package__, "conventions.toml")
-KNOWN = dict.fromkeys(_CONVENTIONS["start"], YearLabel.START)
-WEEK_YEARS = frozenset(_CONVENTIONS["weeks"])  # companies whose years have 52 or 53 weeks
 _MONTH_DAY = r"^(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$"
 
 
@@ -24,9 +19,12 @@ def month_index(day: pl.Expr) -> pl.Expr:
     return day.dt.year().cast(pl.Int64) * 12 + day.dt.month().cast(pl.Int64) - 1
 
 
-def year_ends(companies: pl.DataFrame, config: PeriodConfig) -> pl.DataFrame:
+def year_ends(
+    companies: pl.DataFrame, config: PeriodConfig, conventions: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """Per company: `year_end_month` (0 to 11), `year_end_day` (null: month's end), `label_start`.
 
+    `conventions` (CONVENTIONS) say how a company names its years, where that is known.
     The first two are null if `fiscal_year_end` is missing or not MM-DD. A year end in the first
     days of a month belongs to the month before: the Saturday nearest to December 31 may be January
     2.
@@ -40,7 +38,8 @@ def year_ends(companies: pl.DataFrame, config: PeriodConfig) -> pl.DataFrame:
     named = [
         pl.col(column).replace_strict(names, default=None, return_dtype=pl.String)
         for column, names in (
-            ("company_id", KNOWN | config.label_by_company),
+            ("company_id", config.label_by_company),
+            ("company_id", _known(conventions)),
             ("source", config.label_by_source),
             ("country", config.label_by_country),
         )
@@ -52,6 +51,12 @@ def year_ends(companies: pl.DataFrame, config: PeriodConfig) -> pl.DataFrame:
         year_end_day=pl.when(valid & ~early & ~late).then(day),
         label_start=pl.coalesce(*named, pl.lit(str(config.label_by))) == YearLabel.START,
     )
+
+
+def _known(conventions: pl.DataFrame | None) -> dict[str, str]:
+    if conventions is None:
+        return {}
+    return dict(conventions.drop_nulls("named_by").select("company_id", "named_by").iter_rows())
 
 
 def closing_month(config: PeriodConfig) -> pl.Expr:

@@ -27,8 +27,9 @@ class MidYear(StrEnum):
 class PeriodConfig(StageConfig):
     """Conventions of fiscal years.
 
-    The year that names a fiscal year is decided by `label_by_company` (by company_id), then by
-    `conventions.toml`, then `label_by_source`, `label_by_country` and `label_by`. A period may end
+    The year that names a fiscal year is decided by `label_by_company` (by company_id), then by what
+    the filings show (the table `conventions`), then `label_by_source`, `label_by_country` and
+    `label_by`. Questions use a year's name only if the first two know it. A period may end
     up to `drift_days` from the month end (or the day of the month) of the fiscal year end:
     52/53-week years end on a weekday, up to 7 days off. Start and end may differ from the stated
     length by `length_days`: the last quarter of a 52/53-week year can have 16 or 17 weeks.

@@ -45,7 +45,10 @@ class PeriodReason(StrEnum):
 
 
 def with_periods(
-    points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
+    points: pl.DataFrame,
+    companies: pl.DataFrame,
+    config: PeriodConfig,
+    conventions: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """`points` with fiscal_year, fiscal_period, calendar_period and period_type filled.
 
@@ -54,7 +57,7 @@ def with_periods(
     point belongs to the year end that its annual statements show. For points that are not a year,
     half, quarter or nine months of a fiscal year the columns stay null; `period_reasons` says why.
     """
-    classified = _classified(points, companies, config)
+    classified = _classified(points, year_ends(companies, config, conventions), config)
     return points.with_columns(
         classified["year"].alias("fiscal_year"),
         classified["part"].alias("fiscal_period"),
@@ -67,14 +70,12 @@ def period_reasons(
     points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
 ) -> pl.Series:
     """Why each point has no fiscal period, as `PeriodReason`; null for points that have one."""
-    return _classified(points, companies, config)["reason"]
+    return _classified(points, year_ends(companies, config), config)["reason"]
 
 
-def _classified(
-    points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig
-) -> pl.DataFrame:
+def _classified(points: pl.DataFrame, ends: pl.DataFrame, config: PeriodConfig) -> pl.DataFrame:
     """The points in their order, with year, part, calendar, type and reason."""
-    located = _located(points, companies, config)
+    located = _located(points, ends, config)
     part = _part(config)
     fits = pl.col("reason").is_null()
     return (
@@ -91,13 +92,13 @@ def _classified(
     )
 
 
-def _located(points: pl.DataFrame, companies: pl.DataFrame, config: PeriodConfig) -> pl.DataFrame:
+def _located(points: pl.DataFrame, ends: pl.DataFrame, config: PeriodConfig) -> pl.DataFrame:
     """Adds row, closes (index of the closing month), last_month (of its fiscal year) and to_go."""
     columns = ("company_id", "period_start", "period_end", "months")
     dated = (
         points.select(columns)
         .with_row_index("row")
-        .join(year_ends(companies, config), on="company_id", how="left", maintain_order="left")
+        .join(ends, on="company_id", how="left", maintain_order="left")
         .with_columns(closes=closing_month(config))
     )
     shown = _shown_year_ends(dated)

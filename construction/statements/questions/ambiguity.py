@@ -35,6 +35,7 @@ import polars as pl
 
 from construction.statements.answers.question import exact
 from construction.statements.model import SEPARATOR, LabelMethod, Statements
+from construction.statements.periods.conventions import UNKNOWN, read_conventions
 from construction.statements.questions.amounts import number_of, reporting_exponents
 from construction.statements.questions.contracts import (
     Cause,
@@ -44,7 +45,8 @@ from construction.statements.questions.contracts import (
     Series,
     Sharpening,
 )
-from construction.statements.questions.naming import core_name, natural_name, years_named
+from construction.statements.questions.naming import core_name, natural_name
+from construction.statements.questions.periods import years_named
 from construction.statements.questions.point_table import POINT_COLUMNS, PointTable
 from construction.statements.questions.printed import Rows, document_ends, printed_rows
 from construction.statements.questions.signs import phrases_of, readings_of
@@ -79,7 +81,7 @@ class Database:
 
 def index_database(statements: Statements, round_share: float) -> Database:
     """Index the tables once; the order of their rows does not matter."""
-    companies = {company.company_id: company for company in _read_companies(statements.companies)}
+    companies = {company.company_id: company for company in _read_companies(statements)}
     series = {one.series_id: one for one in _series(statements.series)}
     return Database(
         companies=companies,
@@ -102,8 +104,9 @@ def _grouped(pairs: Iterable[tuple[str, V]]) -> dict[str, tuple[V, ...]]:
     return {key: tuple(values) for key, values in groups.items()}
 
 
-def _read_companies(frame: pl.DataFrame) -> Iterable[Company]:
-    for row in frame.sort("company_id").iter_rows(named=True):
+def _read_companies(statements: Statements) -> Iterable[Company]:
+    conventions = read_conventions(statements.conventions, statements.closings)
+    for row in statements.companies.sort("company_id").iter_rows(named=True):
         name = natural_name(row["name"] or "")
         yield Company(
             company_id=row["company_id"],
@@ -112,7 +115,7 @@ def _read_companies(frame: pl.DataFrame) -> Iterable[Company]:
             ticker=row["ticker"] or None,
             name=name,
             core=core_name(name),
-            fiscal_year_end=row["fiscal_year_end"],
+            convention=conventions.get(row["company_id"], UNKNOWN),
         )
 
 

@@ -180,8 +180,8 @@ def reporting_exponents(
 ) -> dict[tuple[str, int | None, str], int]:
     """Per document, number of the statement and unit the power of ten: 0, 3 or 6.
 
-    It is 6 (3) if at least `round_share` of the non-zero amounts are whole millions (thousands):
-    filings give full amounts but print rounded ones.
+    It is 6 if at least `round_share` of the non-zero amounts are millions with at most one decimal,
+    and 3 if they are whole thousands: filings give full amounts but print rounded ones.
     """
     units = statements.series.select("series_id", "unit")
     values = statements.points.join(units, on="series_id").filter(
@@ -193,7 +193,7 @@ def reporting_exponents(
     shares = (
         values.filter(bare.str.contains(r"[1-9]"))
         .group_by("document", "report", "unit")
-        .agg(millions=(zeros >= 6).mean(), thousands=(zeros >= 3).mean())
+        .agg(millions=(zeros >= 6 - _SCALED_PLACES).mean(), thousands=(zeros >= 3).mean())
     )
     power = (
         pl.when(pl.col("millions") >= round_share)

@@ -25,7 +25,7 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.means import Harder, undated
-from construction.statements.questions.naming import ends_on_weekday, period_words
+from construction.statements.questions.periods import period_words
 from construction.statements.questions.templates import Words
 from construction.statements.questions.wording import phrase_of
 from construction.statements.questions.write import words_of
@@ -245,7 +245,6 @@ def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:
     if harder.period and (earlier := undated(before)):
         later = "the same point" if not now.months else "the same period"
         return re.sub(r"^(?:for|at) ", "", earlier), f"{later} of the following fiscal year"
-    by_weekday = ends_on_weekday(harder.slots.company)
-    spans = (period_words(point, dated=True, by_weekday=by_weekday) for point in (before, now))
+    spans = (period_words(point, harder.slots.company, dated=True) for point in (before, now))
     first, second = (re.sub(r"^(?:for the period from|for|as of) ", "", span) for span in spans)
     return first, second

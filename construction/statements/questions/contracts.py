@@ -11,6 +11,7 @@ from typing import Self
 from pydantic import model_validator
 
 from construction.statements.answers.contracts import GoldAnswer
+from construction.statements.periods.conventions import UNKNOWN, Convention
 from data.contracts import Count, LedgerRow, Share, StageConfig, StageTally
 
 STAGE = "question"
@@ -80,8 +81,9 @@ class LevelConfig(StageConfig):
 class QuestionConfig(StageConfig):
     """Settings of the questions stage.
 
-    A statement reports in millions (thousands) if `round_share` of its amounts are whole millions
-    (thousands). `max_decimals` bounds the decimals that a question asks for.
+    A statement reports in millions if `round_share` of its amounts have at most one decimal in
+    millions, and in thousands if as many are whole thousands. `max_decimals` bounds the decimals
+    that a question asks for.
     """
 
     ask_zero: bool = False
@@ -145,7 +147,7 @@ STEPS: dict[Cause, tuple[Sharpening, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Company:
-    """A company as questions need it; `fiscal_year_end` is MM-DD."""
+    """A company as questions need it."""
 
     company_id: str
     source: str
@@ -153,7 +155,7 @@ class Company:
     ticker: str | None
     name: str
     core: tuple[str, ...]
-    fiscal_year_end: str | None = None
+    convention: Convention = UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,8 @@ from data.text.dates import MONTHS
 _MOST_SHARED = 0.5  # of the words of both labels, so that the filer's wording is another one
 _LEAST_WORDS = 2  # "Services" alone says nothing without its heading
 _LEAST_NAME = 4  # letters of a word by which companies are alike
-_UNLIKE = re.compile(r"[\"“”:;/*]|\b(?:see|note|page|less|deduct)\b|\d{2}", re.I)
+_UNLIKE = re.compile(r"[\"“”:;/*]|\b(?:see|note|page|less|deduct|beginning)\b|\d{2}", re.I)
+_LETTERS = re.compile(r"[^\W_]+")
 # Months from the beginning of the fiscal year to the end of each of its parts.
 _ELAPSED = {"Q1": 3, "Q2": 6, "H1": 6, "Q3": 9, "9M": 9, "Q4": 12, "H2": 12}
 _PARTS = {
@@ -109,7 +110,7 @@ def filer_wording(slots: Slots, database: Database) -> str:
     phrase, own = phrase_of(row.label), phrase_of(series.label)
     if phrase.bare or len(phrase.bag) < _LEAST_WORDS or _UNLIKE.search(phrase.text):
         return ""
-    if set(phrase.text.lower().split()) & {*slots.company.core}:
+    if set(_LETTERS.findall(phrase.text.lower())) & {*slots.company.core}:
         return ""  # the company's own name, which a label writes in any case
     if has_foreign_letters(phrase.text) or _is_signed(phrase.text) != _is_signed(own.text):
         return ""

@@ -1,15 +1,11 @@
-"""How a question names its company and its period."""
+"""How a question names its company."""
 
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Mapping
 from functools import lru_cache
 
-from construction.statements.periods.calendar import WEEK_YEARS
-from construction.statements.periods.words import describe, write_months, write_span
-from construction.statements.questions.contracts import Company, Point
 from construction.statements.questions.wording import WORDS
 from data.text.folding import fold_spaces, fold_width
 
@@ -34,11 +30,6 @@ _OWNED = re.compile(r"'S\b")
 _MC = re.compile(r"\bMc([a-z])(?=[a-z]{2})")
 _MAX_NAME = 120
 _AUTHORITY = {"sec": "SEC CIK", "edinet": "EDINET code"}
-# SEC's data sets move the end of a period to the end of the nearest month, so that the days of
-# 52/53-week filers are not those of their periods: the months are.
-_ROUNDED = "sec:"
-# Months of the fiscal year before each of its parts.
-_MONTHS_BEFORE = {"FY": 0, "H1": 0, "9M": 0, "Q1": 0, "Q2": 3, "Q3": 6, "H2": 6, "Q4": 9}
 
 
 @lru_cache(maxsize=50_000)
@@ -113,70 +104,3 @@ def core_name(name: str) -> tuple[str, ...]:
     text = fold_width(_STATE.sub("", name[:_MAX_NAME])).lower()
     words = _WORD.findall(text.replace(".", "").replace("'", ""))
     return tuple(word for word in words if word not in _LEGAL) or tuple(words)
-
-
-def period_words(point: Point, *, dated: bool, by_weekday: bool = False) -> str:
-    """ "as of March 31, 2010"; "for fiscal year 2009", if `dated` with the days it covers, or with
-    the months where the source rounds the days. Balances of companies whose years end on a weekday
-    (`by_weekday`) then have no known day: "as of the balance sheet date nearest to …"."""
-    start = point.period_start
-    words = describe(
-        {
-            "period_start": start,
-            "period_end": point.period_end,
-            "months": point.months,
-            "fiscal_year": point.fiscal_year,
-            "fiscal_period": point.fiscal_period,
-        },
-        dates=dated,
-    )
-    if point.months and start is not None and point.series_id.startswith(_ROUNDED):
-        days, months = write_span(start, point.period_end), write_months(start, point.period_end)
-        words = words.replace(days, months)
-    if point.months == 0:
-        is_rounded = by_weekday and point.series_id.startswith(_ROUNDED)
-        return words.replace("as of ", "as of the balance sheet date nearest to ", is_rounded)
-    by_days = point.fiscal_period is None and point.period_start is not None
-    return f"for the period from {words}" if by_days else f"for {words}"
-
-
-def ends_on_weekday(company: Company) -> bool:
-    """Have its fiscal years 52 or 53 weeks: is it known for that, or is its year end no last day
-    of a month?"""
-    if company.company_id in WEEK_YEARS:
-        return True
-    month, _, day = (company.fiscal_year_end or "").partition("-")
-    if not (month.isdecimal() and day.isdecimal() and 1 <= int(month) <= 12):
-        return False
-    return int(day) < monthrange(2010, int(month))[1]
-
-
-def needs_days(point: Point) -> bool:
-    """Whether a fiscal period differs from the calendar period of that name, with days known.
-
-    "The first half of fiscal year 2024" is unclear if it runs from July to December.
-    """
-    part, start = point.fiscal_period, point.period_start
-    if point.months == 0 or start is None or part not in _MONTHS_BEFORE:
-        return False
-    end = point.period_end
-    last = _MONTHS_BEFORE[part] + point.months
-    starts = (start.year, start.month, start.day) == (
-        point.fiscal_year, _MONTHS_BEFORE[part] + 1, 1,
-    )  # fmt: skip
-    return not starts or (end.year, end.month) != (point.fiscal_year, last)
-
-
-def years_named(point: Point) -> frozenset[int]:
-    """The years by which readers may call the fiscal year that a duration belongs to.
-
-    These are the company's own and those of its first and last day: the fiscal year from April 2009
-    to March 2010 is 2009 to some and 2010 to others, and so are its quarters.
-    """
-    last = point.period_end.year * 12 + point.period_end.month - 1
-    first = last - max(point.months, 1) + 1
-    if point.fiscal_period in _MONTHS_BEFORE:
-        first -= _MONTHS_BEFORE[point.fiscal_period]
-        last = first + 11
-    named = (point.fiscal_year, first // 12, last // 12)
-    return frozenset(year for year in named if year is not None)

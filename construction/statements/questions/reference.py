@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from construction.statements.questions.contracts import Point, Question, Series, Sharpening
-from construction.statements.questions.naming import period_words
+from construction.statements.questions.contracts import Company, Point, Question, Series, Sharpening
 from construction.statements.questions.operations import PRESENT, TOOLS
+from construction.statements.questions.periods import period_words
 from construction.statements.questions.wording import phrase_of
 from construction.statements.tools.results import fiscal_text
 from data.contracts import Answer, Milestone, Step
@@ -45,12 +45,12 @@ def reference_steps(question: Question) -> tuple[Step, ...]:
             "companies",
         ),
         _find_series(2, question.series),
-        _read_value(3, question.series, question.point),
+        _read_value(3, company, question.series, question.point),
     ]
     if combined is not None:
         if combined.series.series_id != question.series.series_id:
             steps.append(_find_series(len(steps) + 1, combined.series))
-        steps.append(_read_value(len(steps) + 1, combined.series, combined.point))
+        steps.append(_read_value(len(steps) + 1, company, combined.series, combined.point))
     return (*steps, _present(len(steps) + 1, question))
 
 
@@ -65,8 +65,8 @@ def _find_series(index: int, series: Series) -> Step:
     return _step(index, text, TOOLS[1], arguments, "series")
 
 
-def _read_value(index: int, series: Series, point: Point) -> Step:
-    period = re.sub(r"^for ", "", period_words(point, dated=True))
+def _read_value(index: int, company: Company, series: Series, point: Point) -> Step:
+    period = re.sub(r"^for ", "", period_words(point, company, dated=True))
     when = period if point.months == 0 else f"for {period}"
     arguments = {
         "company_id": series.company_id,

@@ -42,6 +42,7 @@ _MEASURED = (
 _INVOLVED = re.compile(
     r"[,(“]|\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
 )
+_NO_KINDS = ("scenario",)  # axes whose names say nothing about their members
 _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
 _STOCK = re.compile(r"number of (.+ shares) (authorized|issued|outstanding)")
 _MEASURE = re.compile(r"(value|number|carrying amount|par value per share) of (?!shares\b)(.+)")
@@ -152,5 +153,8 @@ def _section(part: str) -> str:
 def _members(path: tuple[str, ...]) -> str:
     """Pairs of axis and member from a hierarchical name: “Europe” (geography)."""
     pairs = zip(path[::2], path[1::2], strict=False)
-    named = [f"“{member}” ({phrase_of(axis).text})" for axis, member in pairs]
+    named = []
+    for axis, member in pairs:
+        kind = phrase_of(axis).text
+        named.append(f"“{member}”" if kind in _NO_KINDS else f"“{member}” ({kind})")
     return " and ".join(named) or f"“{path[-1]}”"

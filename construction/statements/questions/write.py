@@ -23,10 +23,8 @@ from construction.statements.questions.contracts import (
 from construction.statements.questions.naming import (
     by_register,
     by_ticker,
-    ends_on_weekday,
-    needs_days,
-    period_words,
 )
+from construction.statements.questions.periods import needs_days, period_words
 from construction.statements.questions.printed import (
     is_before_exchange,
     is_comparative,
@@ -95,11 +93,7 @@ def words_of(
         metric=metric,
         location=location,
         line=f"{line}{location}" if line else "",
-        period=period_words(
-            slots.point,
-            dated=Sharpening.DATES in slots.sharpened,
-            by_weekday=ends_on_weekday(slots.company),
-        ),
+        period=period_words(slots.point, slots.company, dated=Sharpening.DATES in slots.sharpened),
         unit=amount.unit_phrase,
         filing=_filing(slots, database),
         sign=phrase.clause,

@@ -20,8 +20,8 @@ from pypdf.generic import (
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.document import mask_bytes
 from anonymization.documents.pdf_masking import replaced
-from anonymization.documents.pdf_pages import read_pages
-from tests.anonymization.documents.test_pdf_pages import LINE, NAME, PROSE, document, lines
+from anonymization.pdf_pages import read_pages
+from tests.anonymization.test_pdf_pages import LINE, NAME, PROSE, document, lines
 from tests.anonymization.text.masking.fakes import masker
 
 
@@ -113,6 +113,101 @@ def _in_what_a_stamp_draws(writer: PdfWriter) -> None:
     first, last = NAME.split()
     drawn = _stream(writer, f"BT /F1 9 Tf [({first} {last[:3]}) -20 ({last[3:]})] TJ ET")
     writer.pages[0][NameObject("/Stamp")] = _named(AP=_named(N=drawn))
+
+
+def _in_a_comment_of_what_is_drawn(writer: PdfWriter) -> None:
+    writer.pages[0][NameObject("/Contents")] = _stream(writer, lines(PROSE) + f"\n% by {NAME}\n")
+
+
+def _in_place_of_what_is_drawn(writer: PdfWriter) -> None:
+    marked = f"/Span <</ActualText ({NAME})>> BDC\n{lines(PROSE)}\nEMC"
+    writer.pages[0][NameObject("/Contents")] = _stream(writer, marked)
+
+
+def _in_place_of_what_is_drawn_in_digits(writer: PdfWriter) -> None:
+    digits = ("\ufeff" + NAME).encode("utf-16-be").hex()
+    marked = f"/Span <</ActualText <{digits}>>> BDC\n{lines(PROSE)}\nEMC"
+    writer.pages[0][NameObject("/Contents")] = _stream(writer, marked)
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        _in_a_comment_of_what_is_drawn,
+        _in_place_of_what_is_drawn,
+        _in_place_of_what_is_drawn_in_digits,
+    ],
+)
+def test_what_a_page_holds_but_does_not_show_is_refused(put: Callable[[PdfWriter], None]) -> None:
+    writer = PdfWriter(io.BytesIO(document(lines(PROSE))))
+    put(writer)
+    out = io.BytesIO()
+    writer.write(out)
+    report = mask_bytes(out.getvalue(), "minutes.pdf", masker()).report
+    assert report.refusal is Refusal.TEXT_LAYER
+
+
+def _field(writer: PdfWriter, value: str, drawn: str) -> None:
+    """A form with one field of text, and how its value was drawn last."""
+    resources = writer.pages[0]["/Resources"]
+    form = StreamObject()
+    form.set_data(f"BT /F1 12 Tf 2 5 Td {drawn} Tj ET".encode("latin-1"))
+    form.update(
+        _named(
+            Type=NameObject("/XObject"),
+            Subtype=NameObject("/Form"),
+            BBox=ArrayObject(NumberObject(side) for side in (0, 0, 300, 20)),
+            Resources=resources,
+        )
+    )
+    box = ArrayObject(NumberObject(side) for side in (50, 100, 350, 120))
+    field = writer._add_object(
+        _named(
+            Type=NameObject("/Annot"),
+            Subtype=NameObject("/Widget"),
+            FT=NameObject("/Tx"),
+            F=NumberObject(4),
+            V=TextStringObject(value),
+            Rect=box,
+            AP=_named(N=writer._add_object(form)),
+        )
+    )
+    writer.pages[0][NameObject("/Annots")] = ArrayObject([field])
+    writer.root_object[NameObject("/AcroForm")] = _named(Fields=ArrayObject([field]))
+
+
+@pytest.mark.parametrize("drawn", [f"({NAME})", f"<{NAME.encode().hex()}>"])
+def test_a_filled_field_does_not_keep_its_old_value_in_how_it_was_drawn(drawn: str) -> None:
+    writer = PdfWriter(io.BytesIO(document(lines(PROSE))))
+    _field(writer, NAME, drawn)
+    out = io.BytesIO()
+    writer.write(out)
+    assert any(NAME in text for text in next(read_pages(out.getvalue())).texts)
+    masked = mask_bytes(out.getvalue(), "form.pdf", masker())
+    assert masked.report.refusal is None
+    annotations = PdfReader(io.BytesIO(masked.data)).pages[0].annotations
+    assert annotations is not None
+    field = annotations[0].get_object()
+    assert isinstance(field, DictionaryObject)
+    assert "/AP" not in field
+    assert str(field["/V"]) != NAME
+    assert NAME.split()[1].encode() not in masked.data
+    assert NAME.encode().hex().encode() not in masked.data
+
+
+def test_what_nothing_refers_to_and_comments_of_the_file_are_not_released() -> None:
+    plain = document(lines(PROSE))
+    assert mask_bytes(plain, "minutes.pdf", masker()).data == plain
+    writer = PdfWriter(io.BytesIO(plain))
+    _stream(writer, f"kept by {NAME}")
+    out = io.BytesIO()
+    writer.write(out)
+    commented = plain.replace(b"endobj", b"endobj\n% kept by " + NAME.encode() + b"\n", 1)
+    for data in (out.getvalue(), commented):
+        assert NAME.encode() in data
+        masked = mask_bytes(data, "minutes.pdf", masker())
+        assert masked.report.refusal is None
+        assert NAME.encode() not in masked.data
 
 
 @pytest.mark.parametrize("page", [LINE, PROSE], ids=["page too", "nowhere else"])

@@ -25,7 +25,7 @@ CONFIG = ConsensusConfig(annotators=(EXECUTOR, "model"), max_rounds=2)
 
 @lru_cache(maxsize=1)
 def subjects() -> tuple[Subject, ...]:
-    tasks = minted().tasks[:4]
+    tasks = [task for task in minted().tasks if [p.part for p in task.parts] == ["value"]][:4]
     candidates = [candidate_of(task, declaration(), (), str) for task in tasks]
     return tuple(Subject(task, declaration(), bench().tables) for task in candidates)
 

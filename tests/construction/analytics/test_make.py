@@ -85,7 +85,7 @@ def test_every_gold_is_right_for_the_common_grader_and_wrong_if_changed() -> Non
 def test_guidelines_fit_the_answers() -> None:
     for task in minted().tasks:
         faults = guideline_faults(
-            declaration(), task.guidelines, task.parts, task.answers, task.language
+            declaration(), task.guidelines, task.parts, task.answers, task.program, task.language
         )
         assert faults == []
 

@@ -91,7 +91,9 @@ def draft(
         category=category,
         language="en",
         question=question,
-        guidelines=guidelines_of(declaration(), shown, "en") if guidelines is None else guidelines,
+        guidelines=guidelines_of(declaration(), shown, program, "en")
+        if guidelines is None
+        else guidelines,
         program=program,
         parts=shown,
         words={"year": "2021", "am": "revenue"} if words is None else words,

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.judging.deliverables import expected_deliverables, with_messages
+from construction.judging.deliverables import expected_deliverables, folders_of
+from construction.judging.messages import with_messages
 from data.contracts import AgentAct, Deliverable
 
 
@@ -147,3 +148,49 @@ def test_there_is_always_something_to_deliver(
     assert actual
     assert list(actual) == sorted(actual, key=lambda item: item.file_type)
     assert all(item.count >= max(1, len(item.name_hints)) for item in actual)
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "expected"),
+    [
+        ("Compare the halls in halls.md. Also draft a short email to the choir.", ["halls.md"],
+         [("eml", 1), ("md", 1)]),
+        ("Compare the halls and draft an email to the choir.", [], [("eml", 1), ("md", 1)]),
+        ("What does the best hall cost? Send it by email to the choir.", [], [("eml", 1)]),
+        ("Draft an email to the choir in invitation.docx.", ["invitation.docx"], [("docx", 1)]),
+        ("Schedule a thank-you meeting with the best rower and write a speech in speech.pdf.",
+         ["speech.pdf"], [("ics", 1), ("pdf", 1)]),
+        ("1. 查看船只\n2. 查看船员\n3. 查看费用\n4. 为最急的一件起草回复邮件草稿", [], [("md", 1)]),
+        ("Convert the club letter to pdf, then convert it to images.", [],
+         [("pdf", 1), ("png", 1)]),
+        ("Write a statement for the best rower and mail it as rower_name.eml.",
+         ["rower_name.eml"], [("eml", 1)]),
+    ],
+)  # fmt: skip
+def test_messages_events_and_pictures_that_no_name_tells_of(
+    text: str, named: list[str], expected: list[tuple[str, int]]
+) -> None:
+    assert types(with_messages(expected_deliverables(text, named, []), text)) == expected
+
+
+def test_a_name_that_is_still_to_be_found_out_is_no_name() -> None:
+    text = "Write a statement for the best rower and mail it as rower_name.eml."
+    (mail,) = expected_deliverables(text, ["rower_name.eml"], [])
+    assert mail.name_hints == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Write crew.xlsx and save it in folder named crew.", {"crew.xlsx": "crew"}),
+        ("Make crew.xlsx; save the excel file under the boats folder", {"crew.xlsx": "boats"}),
+        ("Split the list in b.csv and a.csv, save in two folders East and West respectively",
+         {"b.csv": "East", "a.csv": "West"}),
+        ("Write crew.xlsx and save it in a folder for each rower.", {}),
+        ("Write crew.xlsx from the boats folder.", {}),
+        ("Write yes or no in crew.xlsx, save application into folder named application", {}),
+    ],
+)  # fmt: skip
+def test_the_folder_in_which_a_file_is_to_be_saved(text: str, expected: dict[str, str]) -> None:
+    names = [name for name in ("a.csv", "b.csv", "crew.xlsx") if name in text]
+    assert folders_of(text, names) == expected

@@ -50,6 +50,7 @@ class Reason(StrEnum):
     VALUE_SUMMARY_DIFFERS = "value.summary_differs"  # may be of the parent company only
     # The filing has no such statement; the value may be of the parent company only.
     VALUE_SUMMARY_ALONE = "value.summary_alone"
+    VALUE_CUT = "value.cut_to_millions"  # the summary's figure in a statement in thousands
     VALUE_PERIOD_IRREGULAR = "value.period_irregular"  # not 3, 6, 9 or 12 months
     VALUE_PERIOD_UNCLEAR = "value.period_unclear"  # the quarter, or the year to date?
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from construction.statements.model import Statements
 from construction.statements.readers.edinet.companies import company_frame, read_code_lists
 from construction.statements.readers.edinet.contracts import STAGE, EdinetConfig, Reason
+from construction.statements.readers.edinet.conventions import conventions_of
 from construction.statements.readers.edinet.filings import (
     Company,
     Filing,
@@ -100,14 +101,16 @@ def read_edinet(paths: Sequence[Path], config: EdinetConfig) -> Statements:
         built,
     )
     known = [filing for filing, _ in usable]
+    named = company_frame(companies, known, listed, config)
     return Statements(
-        company_frame(companies, known, listed, config),
+        named,
         built.series,
         built.points,
         built.history,
         built.rows,
-        ledger,
-        tallies,
+        conventions_of(named, known),
+        ledger=ledger,
+        tallies=tallies,
     )
 
 

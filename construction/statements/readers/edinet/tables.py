@@ -34,7 +34,10 @@ from construction.statements.readers.edinet.values import (
 _SERIES_ID = ("company_id", "concept", "statement", "unit")
 Dated = tuple[Filing, Span]
 _BATCH = 2000  # filings
-_TWINS = 3  # items of a summary that have to agree with the statements
+_TWINS = 3  # items of a summary that have to agree with the statements, or in being cut
+_YEN = "JPY"
+_MILLION = 6  # zeros
+_MOST_WHOLE = 0.5  # a statement with fewer whole millions is in thousands or yen
 
 
 def identified(values: pl.DataFrame, source: str) -> pl.DataFrame:
@@ -137,6 +140,36 @@ def _named(series: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def uncut(values: pl.DataFrame) -> pl.DataFrame:
+    """The values with a `reason` for those that lost their last digits.
+
+    Some summaries are in millions beside statements in thousands. Where the collection lacked the
+    total of such a statement, it holds the summary's figure, which the filing's statement does not.
+    """
+    yen = pl.col("unit") == _YEN
+    whole = pl.col("value").str.ends_with("0" * _MILLION)
+    summaries = values.filter(yen, pl.col("report") == SUMMARY).drop_nulls("value")
+    coarse = (
+        summaries.group_by("filing")
+        .agg(figures="value", is_coarse=whole.all() & (pl.len() >= _TWINS))
+        .filter("is_coarse")
+    )
+    fine = (
+        values.filter(yen & whole.is_not_null())
+        .group_by("filing", "report")
+        .agg(is_fine=whole.mean() < _MOST_WHOLE)
+    )
+    cut = (
+        values.filter(yen, whole, pl.col("report") != SUMMARY, pl.col("reason").is_null())
+        .join(fine.filter("is_fine"), on=["filing", "report"], how="semi")
+        .join(coarse, on="filing")
+        .filter(pl.col("value").is_in(pl.col("figures")))
+        .select("filing", "report", "line", cut=pl.lit(str(Reason.VALUE_CUT)))
+    )
+    marked = values.join(cut, on=["filing", "report", "line"], how="left", maintain_order="left")
+    return marked.with_columns(reason=pl.coalesce("cut", "reason")).drop("cut")
+
+
 def _rank(translation: Translation) -> int:
     return 0 if translation.exact else 1
 
@@ -190,7 +223,7 @@ def _batches(filings: Sequence[Dated]) -> Iterator[list[Dated]]:
 def _batch(batch: Sequence[Dated], source: str) -> Built:
     filings, spans = [filing for filing, _ in batch], [span for _, span in batch]
     values = dated(value_frame(filings), span_frame(filings, spans))
-    values = confirmed(identified(values, source))
+    values = uncut(confirmed(identified(values, source)))
     points, history = latest(point_frame(values))
     series = series_frame(values)
     lost = values.filter(pl.col("reason").is_not_null())["reason"].to_list()

@@ -25,9 +25,11 @@ REQUIRED: Mapping[SecTable, tuple[str, ...]] = {
     SecTable.PRE: ("adsh", "report", "line", "stmt", "tag", "version"),
 }
 OPTIONAL: Mapping[SecTable, tuple[str, ...]] = {
-    SecTable.SUB: ("sic", "countryba", "countryinc", "fye", "prevrpt", "instance"),
+    SecTable.SUB: (
+        *("sic", "countryba", "countryinc", "fye", "period", "fy", "fp", "prevrpt", "instance"),
+    ),
     SecTable.TAG: ("datatype", "tlabel"),
-    SecTable.NUM: ("segments", "coreg"),
+    SecTable.NUM: ("segments", "coreg", "footnote"),
     SecTable.PRE: ("inpth", "plabel", "negating"),
 }
 # Columns with few distinct values that are compared and joined most.

@@ -15,6 +15,7 @@ import polars as pl
 
 from construction.statements.model import Statements
 from construction.statements.readers.sec.contracts import STAGE, SecConfig, SecReason
+from construction.statements.readers.sec.conventions import conventions_of
 from construction.statements.readers.sec.facts import judged_facts
 from construction.statements.readers.sec.filings import companies_of, judged_filings, known_filings
 from construction.statements.readers.sec.frames import TableFrame, empty_table, read_table
@@ -160,9 +161,8 @@ def read_sec(
     `tickers` is a Parquet file with the columns cik, ticker, exchange: the listings of today.
     Consolidated and dimensioned facts become points of series. See `series_of` for statements and
     labels, `unit_of` for units, `judged_facts` for periods, `restate.latest` for restated values,
-    `companies_of` for the listing. Names are flat; category and fiscal periods are left null. Every
-    file, line, filing, row and fact is in the ledger. Raises InputError for a missing path, paths
-    without any table, or unreadable tickers.
+    `companies_of` for the listing. Names are flat; category and fiscal periods are null. Everything
+    read is in the ledger. Raises InputError as `find_tables`, and for unreadable tickers.
     """
     settings = config or SecConfig()
     frames, accounts = _read_tables(paths, settings)
@@ -170,25 +170,26 @@ def read_sec(
     judged = judged_filings(frames[SecTable.SUB], settings.source)
     filings = known_filings(judged)
     rows = judged_rows(frames[SecTable.PRE], filings)
-    facts = judged_facts(frames[SecTable.NUM], filings, tags)
+    conventions, closings = conventions_of(filings, frames[SecTable.PRE], frames[SecTable.NUM])
+    facts = judged_facts(frames[SecTable.NUM].drop("footnote"), filings, tags)
     sound = facts.filter(pl.col("reason").is_null()).with_row_index("fact")
     series = series_of(sound, tag_rows_of_companies(standing(rows)), tags, settings)
     numbered = with_series(sound, series)
     points = points_of(numbered, Context(series, filings, tag_rows_in_filings(standing(rows))))
     kept = series.filter(pl.col("sid").is_in(points.sids.implode()))
     shown = rows_of(rows, numbered, kept, tags)
-    rejected_facts = pl.concat([_rejected(facts), points.rejected])
-    accounts += [
-        filing_ledger(judged),
-        counted_ledger("row", rows.height, shown, _rejected(rows)),
-        counted_ledger("fact", facts.height, points.points, rejected_facts),
-    ]
+    lost = pl.concat([_rejected(facts), points.rejected])
+    row_ledger = counted_ledger("row", rows.height, shown, _rejected(rows))
+    fact_ledger = counted_ledger("fact", facts.height, points.points, lost)
+    accounts += [filing_ledger(judged), row_ledger, fact_ledger]
     return Statements(
         companies=companies_of(judged, tickers, settings),
         series=series_table(kept),
         points=points.points,
         history=points.history,
         rows=shown,
+        conventions=conventions,
+        closings=closings,
         ledger=[row for ledger, _ in accounts for row in ledger],
         tallies=[tally for _, tally in accounts],
     )

@@ -12,6 +12,7 @@ from tests.anonymization.text.detect.samples import SAMPLES, Sample
 _RULES = {rule.name: rule for rule in load_rules()}
 # Where the value itself begins or ends with Han characters, Han neighbours are part of no frame.
 _HAN_ENDED = {
+    "honoured_japanese",
     "address_chinese",
     "company_chinese",
     "name_chinese_said",

@@ -9,7 +9,16 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.model import COMPANIES, HISTORY, POINTS, ROWS, SERIES, Statements
+from construction.statements.model import (
+    CLOSINGS,
+    COMPANIES,
+    CONVENTIONS,
+    HISTORY,
+    POINTS,
+    ROWS,
+    SERIES,
+    Statements,
+)
 from construction.statements.questions.make import DRAWN
 from data.schemas import Table
 
@@ -25,6 +34,8 @@ class Book:
     points: list[dict[str, Any]] = field(default_factory=list)
     history: list[dict[str, Any]] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
+    conventions: list[dict[str, Any]] = field(default_factory=list)
+    closings: list[dict[str, Any]] = field(default_factory=list)
 
     def company(self, company_id: str, name: str, **more: Any) -> str:
         result = {"company_id": company_id, "name": name, "source": "demo", "disclosure": "public"}
@@ -78,6 +89,8 @@ class Book:
             _frame(POINTS, self.points),
             _frame(HISTORY, self.history),
             _frame(ROWS, self.rows),
+            _frame(CONVENTIONS, self.conventions),
+            _frame(CLOSINGS, self.closings),
         )
 
 

@@ -149,7 +149,7 @@ def test_year_names_of_both_conventions_need_the_days() -> None:
     assert rivals_of(book, point) == [Rival(rival, Cause.PERIOD)]
     question = ask(book, point)
     assert question.sharpened == (Sharpening.DATES,)
-    assert "fiscal year 2009 (April 1, 2009 to March 31, 2010)" in question.text
+    assert "for the fiscal year ended March 31, 2010" in question.text
 
 
 def test_a_quarter_belongs_to_a_fiscal_year_of_two_names() -> None:

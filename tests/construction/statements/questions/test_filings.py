@@ -157,24 +157,6 @@ def test_the_label_as_filed_follows_a_tag_that_says_something_else() -> None:
         assert (named in text) == shown
 
 
-@pytest.mark.parametrize(
-    ("year_end", "words"),
-    [
-        ("01-30", "as of the balance sheet date nearest to January 31, 2010"),
-        ("01-31", "as of January 31, 2010"),
-        (None, "as of January 31, 2010"),
-    ],
-)
-def test_balances_of_years_that_end_on_a_weekday_have_no_invented_day(
-    year_end: str | None, words: str
-) -> None:
-    book = Book()
-    company = book.company("sec:1", "Ardent Mills Inc.", source="sec", fiscal_year_end=year_end)
-    line = book.line(company, "Balance sheet | Goodwill")
-    point = book.value(line, "5000000", date(2010, 1, 31), months=0, filed=NEW)
-    assert words in question_of(book, point).text.replace("As of", "as of")
-
-
 def test_a_forecast_names_the_day_on_which_it_was_announced_and_its_period() -> None:
     book = Book()
     company = book.company("sec:1", "Ardent Mills Inc.", source="sec")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 
-import polars as pl
 import pytest
 
 from construction.grading.grade import grade
 from construction.grading.oracle import oracle
 from construction.grading.spec import spec_of
 from construction.statements.labels import default_table
-from construction.statements.periods.calendar import year_ends
-from construction.statements.periods.config import PeriodConfig
 from construction.statements.questions.ambiguity import index_database
 from construction.statements.questions.contracts import (
     Level,
@@ -203,15 +200,3 @@ def test_no_synonym_is_the_name_of_another_known_line() -> None:
         named = {line.text for line in known if line.bag == phrase_of(synonym).bag}
         others = {text for text in named if SYNONYMS.get(text) != synonym}
         assert others <= {"minority interests"}, (phrase, others)
-
-
-def test_rounded_days_are_written_as_months_and_years_as_the_company_names_them() -> None:
-    book = Book()
-    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
-    _, now = quarters(book, company, "Income statement | Net sales", "4000000", "5000000")
-    (question,) = made(book, LevelConfig(medium=0, hard=0), now)
-    assert "the first quarter of fiscal year 2011 (April to June 2010)" in question.text
-    companies = book.close().companies
-    target = companies.with_columns(company_id=pl.lit("sec:27419"))
-    ends = year_ends(pl.concat([companies, target]), PeriodConfig())
-    assert ends["label_start"].to_list() == [False, True]

@@ -44,7 +44,7 @@ def test_tables_have_their_schemas_and_the_same_bytes(tmp_path: Path) -> None:
     assert requests["index"].to_list() == answered["index"].to_list() == [0, 1, 2]
     assert first[1].stat().st_mode & 0o777 == 0o600
     joined = requests.join(answered, on="index")
-    assert set(joined["value"]) == {"812400", "-31500", "77"}
+    assert set(joined["value"]) == {"812.4", "-31.5", "77"}
     assert set(requests["fiscal_period"]) == {"FY2010"}
     assert set(requests.columns).isdisjoint({"value", "answer", "scale", "decimals", "point_id"})
 
@@ -73,8 +73,8 @@ def test_a_candidate_says_what_graders_and_reports_need() -> None:
     assert candidate.evidence.retrieval and candidate.evidence.accuracy
     assert not candidate.evidence.action and not candidate.evidence.semantic
     (answer,) = candidate.answers
-    assert (answer.value, answer.unit, answer.scale) == ("-31500", "USD", 1000)
-    assert (answer.decimals, answer.tolerance) == (0, 0.0)
+    assert (answer.value, answer.unit, answer.scale) == ("-31.5", "USD", 1000000)
+    assert (answer.decimals, answer.tolerance) == (1, 0.0)
     assert candidate.task_family is not None
     assert candidate.task_family.value == "finance_accounting"
     assert candidate.display_group == "business"
@@ -91,7 +91,7 @@ def test_a_candidate_says_what_graders_and_reports_need() -> None:
     read, present = candidate.steps[-2:]
     assert read.arguments["series_id"] == candidate.milestones[1].value
     assert read.arguments["period"] == candidate.milestones[2].value
-    assert (present.arguments["unit"], present.arguments["scale"]) == ("USD", 1000)
+    assert (present.arguments["unit"], present.arguments["scale"]) == ("USD", 1000000)
     assert not {"value", "answer"} & set(present.arguments)
     assert candidate.provenance.licence == "public domain"
     assert candidate.provenance.disclosure == "public"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import pytest
 
 from construction.statements.questions.contracts import (
@@ -130,31 +128,6 @@ def test_plain_words_hide_no_rival_of_the_filed_words() -> None:
     points = [book.value(line, f"{at + 5}000000", months=0) for at, line in enumerate(lines)]
     assert ask(book, points[0]).sharpened == (Sharpening.LINE,)
     assert "net inventory" in ask(book, points[1]).text
-
-
-_HALF = {"months": 6, "fiscal_year": 2024, "fiscal_period": "H1"}
-_QUARTER = {"months": 3, "fiscal_year": 2011, "fiscal_period": "Q1"}
-_SECOND = {"months": 3, "fiscal_year": 2009, "fiscal_period": "Q2"}
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "more", "days"),
-    [
-        (date(2024, 7, 1), date(2024, 12, 31), _HALF, "(July 1 to December 31, 2024)"),
-        (date(2010, 2, 1), date(2010, 4, 30), _QUARTER, "(February 1 to April 30, 2010)"),
-        (date(2009, 4, 1), date(2010, 3, 31), {}, "(April 1, 2009 to March 31, 2010)"),
-        (date(2009, 1, 1), date(2009, 12, 31), {}, ""),
-        (date(2009, 4, 1), date(2009, 6, 30), _SECOND, ""),
-    ],
-)
-def test_periods_that_are_no_calendar_period_have_their_days(
-    start: date, end: date, more: dict[str, int | str], days: str
-) -> None:
-    book, company = one_company()
-    line = book.line(company, "Income statement | Sales")
-    text = ask(book, book.value(line, "5000000", end, period_start=start, **more)).text
-    assert days in text
-    assert ("(" in text) is bool(days)
 
 
 def test_names_in_s_take_an_apostrophe() -> None:

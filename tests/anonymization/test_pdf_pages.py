@@ -10,9 +10,9 @@ import pytest
 
 from anonymization.documents.contracts import DocumentConfig, Refusal
 from anonymization.documents.document import mask_bytes
-from anonymization.documents.pdf_pages import PdfPage, read_pages
 from anonymization.leaks.containers import Budget, document_parts
 from anonymization.leaks.contracts import LeakConfig
+from anonymization.pdf_pages import PdfPage, read_pages
 from data.canonical import digest
 from tests.anonymization.text.masking.fakes import masker
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import math
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +19,7 @@ from statistics import median
 
 import pypdfium2
 import pypdfium2.raw as pdfium
+from pypdf.errors import PyPdfError
 from pypdf.generic import (
     ArrayObject,
     ByteStringObject,
@@ -43,6 +45,13 @@ _TEXTS = frozenset({"/JS", "/XFA", "/RC", "/V", "/Metadata"})  # ISO 32000-1: te
 _STREAM_DEPTH = 2
 _DRAWN = re.compile(r"\(((?:[^()\\]|\\.)*)\)")
 _APART = re.compile(r"\)\s{0,4}-?[\d.]{1,8}\s{0,4}\(")  # the distance between two pieces
+_STRING = rb"\((?P<literal>(?:[^()\\]|\\.|\([^()]*\))*)\)|<(?P<hexadecimal>[0-9A-Fa-f\s]*)>"
+_REPLACING = re.compile(rb"/(?:ActualText|Alt|E)\s{0,9}(?:" + _STRING + rb")", re.DOTALL)
+_STRINGS = re.compile(rb"\((?:[^()\\]|\\.|\([^()]*\))*\)|<[0-9A-Fa-f\s]*>", re.DOTALL)
+_COMMENT = re.compile(rb"%([^\r\n]{3,2000})")
+_CONTENT = re.compile(rb"\b(?:BT|BDC|BMC|Tj|TJ|Do|re|cm)\s")
+_ESCAPED = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
+_MARKS = (b"\xfe\xff", b"\xff\xfe")
 _UNKNOWN = re.compile("[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff]")
 
 
@@ -70,7 +79,7 @@ def read_pages(data: bytes) -> Iterator[PdfPage]:
     try:
         with pypdfium2.PdfDocument(data) as document:
             for number in range(len(document)):
-                yield _read_page(document[number])
+                yield _read_page(document, number)
     except pypdfium2.PdfiumError as error:
         raise ValueError("not a PDF that can be drawn") from error
 
@@ -81,6 +90,8 @@ def strings_of(item: object) -> Iterator[str]:
     Texts are streams that a viewer reads as such: scripts, forms of XML, metadata; and what an
     annotation draws, as far as that is written in letters.
     """
+    if isinstance(item, StreamObject):
+        yield from hidden_texts(item)
     if isinstance(item, TextStringObject):
         yield str(item)
     elif isinstance(item, ByteStringObject):
@@ -98,6 +109,41 @@ def strings_of(item: object) -> Iterator[str]:
                     yield "\n".join(_DRAWN.findall(_APART.sub("", drawn)))
 
 
+def hidden_texts(stream: StreamObject) -> Iterator[str]:
+    """Texts of a content stream that no page shows: comments, and what replaces a drawn text.
+
+    ISO 32000-1, 7.2.4 and 14.9: /ActualText, /Alt and /E in the properties of marked content.
+    """
+    if stream.get("/Subtype") == "/Image" or "/Length1" in stream or "/FunctionType" in stream:
+        return
+    try:
+        data = stream.get_data()
+    except (PyPdfError, ValueError, NotImplementedError, zlib.error):
+        return
+    if not _CONTENT.search(data):
+        return
+    for match in _REPLACING.finditer(data):
+        yield _string(match["literal"], match["hexadecimal"])
+    drawn = _STRINGS.sub(b" ", data)
+    yield "\n".join(part.decode("latin-1") for part in _COMMENT.findall(drawn))
+
+
+def _string(literal: bytes | None, hexadecimal: bytes | None) -> str:
+    if literal is not None:
+        raw = _ESCAPED.sub(_unescaped, literal)
+    else:
+        digits = re.sub(rb"\s", b"", hexadecimal or b"")
+        raw = bytes.fromhex((digits + b"0" * (len(digits) % 2)).decode("ascii"))
+    return raw.decode("utf-16", "replace") if raw[:2] in _MARKS else raw.decode("latin-1")
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    if code[:1].isdigit():
+        return bytes([int(code, 8) & 255])
+    return {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"\n": b""}.get(code, code)
+
+
 def _stream_texts(value: object, depth: int = 0) -> Iterator[str]:
     """The texts of the streams that a value refers to."""
     value = value.get_object() if isinstance(value, IndirectObject) else value
@@ -108,7 +154,8 @@ def _stream_texts(value: object, depth: int = 0) -> Iterator[str]:
             yield from _stream_texts(part, depth + 1)
 
 
-def _read_page(page: pypdfium2.PdfPage) -> PdfPage:
+def _read_page(document: pypdfium2.PdfDocument, number: int) -> PdfPage:
+    page = document[number]
     text_page = page.get_textpage()
     n = text_page.count_chars()
     if n > MAX_GLYPHS:
@@ -127,8 +174,25 @@ def _read_page(page: pypdfium2.PdfPage) -> PdfPage:
     placed = "\n".join(_placed(glyphs) for _, glyphs in sorted(lines.items()))
     is_known = unknown <= _UNKNOWN_SHARE * max(n, 0)
     is_trusted = is_known and _is_language(drawn, placed) and _outlines(page) < _OUTLINES
-    texts = (drawn,) if placed.split() == drawn.split() else (drawn, placed)
-    return PdfPage(texts, is_trusted)
+    texts = [drawn] if placed.split() == drawn.split() else [drawn, placed]
+    with_notes = _with_annotations(document, number)
+    if with_notes and with_notes.split() != drawn.split():
+        texts.append(with_notes)
+    return PdfPage(tuple(texts), is_trusted)
+
+
+def _with_annotations(document: pypdfium2.PdfDocument, number: int) -> str:
+    """The text of a page and of what its annotations and form fields draw, whatever their fonts.
+
+    They are drawn into the page in memory; nothing is saved.
+    """
+    page = document[number]
+    if pdfium.FPDFPage_GetAnnotCount(page) < 1:
+        return ""
+    if pdfium.FPDFPage_Flatten(page, pdfium.FLAT_NORMALDISPLAY) != pdfium.FLATTEN_SUCCESS:
+        return ""
+    page.close()
+    return str(document[number].get_textpage().get_text_range())
 
 
 def _glyph(text_page: pypdfium2.PdfTextPage, index: int, char: str, angle: float) -> _Glyph:

@@ -1,0 +1,39 @@
+"""The last search of a run: does a value of its vault still stand in one of its masked files?
+
+Masking replaces what its forms of text can reach. The search for leaks reads more: base64, escapes,
+other spellings, parts of archives. A file in which it still finds a value is not released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from anonymization.leaks.contracts import LeakConfig, PrivateValue
+from anonymization.leaks.leak_patterns import LeakPatterns
+from anonymization.leaks.scan import scan_bytes
+from anonymization.text.masking.known_search import is_distinctive
+from anonymization.text.spelling.known_values import known_value
+from anonymization.text.vault import Vault
+
+
+def survivors(vault: Vault, files: Mapping[str, Path], key: bytes) -> Iterator[tuple[str, str]]:
+    """The names of files that hold a value of the vault, each with the part where it stands.
+
+    Values that a surrogate contains do not count: masking itself put them there.
+    """
+    made = "\0".join(entry.surrogate for entry in vault.entries)
+    sought = [
+        PrivateValue(entry.value, entry.type)
+        for entry in vault.entries
+        if is_distinctive(entry.type, entry.value)
+        and not known_value(entry.type, entry.value, True).is_in(made)
+    ]
+    config = LeakConfig()
+    patterns = LeakPatterns(sought, key, config)
+    if not patterns.values:
+        return
+    for name, path in sorted(files.items()):
+        leaks = scan_bytes(name, path.read_bytes(), patterns, config)
+        if leaks:
+            yield name, leaks[0].file.partition("!")[2] or leaks[0].kind

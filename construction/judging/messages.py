@@ -1,0 +1,92 @@
+"""Mail and calendar events that a request wants made: as files, for a newcomer has no account."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from construction.judging.deliverables import ANSWER
+from construction.judging.reading import Ask, read
+from construction.mentions.resources import ResourceKind, resources
+from data.contracts import Deliverable
+
+_SENT_OR_READ = re.compile(
+    r"\b(?:(?P<made>send(?:ing)?|e-?mail|mail|write|draft|compose|reply|forward|notify|invite|add|creat(?:e|ing)"
+    r"|schedul(?:e|ing)|put|set|book|make|mark|insert|record|plan|arrange|block|enter|save|generate"
+    r"|issue|register|share|move|reschedule|export)"
+    r"|(?P<read>find|check|look|list|count|read|extract|summari[sz]e|search|compare|review|analy[sz]e"
+    r"|get|convert|identify|open|see|view|show|based|according|from))\b"
+    r"|(?P<made_zh>发|写|起草|添加|加到|创建|新建|安排|写入|放进|生成|预约|把)|(?P<read_zh>查|看|读|找|根据|从)"
+)
+_BEFORE_NOUN = re.compile(
+    r"\b(?:the|an?|this|that|these|his|her|my|our|your|their|each|every|all|first|last|latest|names?|phones?"
+    r"|address(?:es)?|titles?|numbers?|of|from)(?: and)?,? $"
+)
+
+_SCHEDULED = re.compile(
+    r"\b(?:schedule|arrange|set up) (?:an? |the )?(?:[\w-]+ ){0,3}"
+    r"(?:meetings?|sessions?|sections?|appointments?|interviews?)\b|安排[^。；，]{0,10}会议"
+)
+_DRAFTED = re.compile(
+    r"\b(?:draft|write|compose|prepare) (?:an?|the|one) (?:[\w-]+ ){0,3}e?-?mail\b"
+    r"(?! (?:address|skill))"
+    r"|(?:起草|写)一?封?[^。；，]{0,10}邮件"
+)
+_LISTED = re.compile(r"(?m)^\s*(?:\d{1,2}[.)、]|[-*•])\s*\S")
+_DRAFT = re.compile(r"[^。；，]{0,4}(?:草稿|草案)")  # a part of the answer
+_FEW_DEMANDS = 3  # with more of them a message alone does not meet the request
+# What is to be done beside the mail, and not to be told in it alone.
+_WORK = re.compile(
+    r"\b(?:compare|analy[sz]e|review|investigate|assess|evaluate|diagnose|fix|audit|reconcile)\b"
+    r"|分析|对比|核对|排查|评估|修复|审查"
+)
+_SENDS_IT = re.compile(
+    r"\b(?:send|e-?mail|mail|forward) (?:it|this|them|these|the (?:result|answer))"
+)
+
+
+def with_messages(deliverables: Sequence[Deliverable], request: str) -> tuple[Deliverable, ...]:
+    """The deliverables, with mail that is to be sent, and events for a calendar, as files.
+
+    A newcomer has no account to send from. Beside such a file an answer is written only where the
+    request demands several things. Mail and calendars that are only read are none, and a mail that
+    is to be written into a file that is named is that file.
+    """
+    known = {item.file_type for item in deliverables}
+    sentences = [item.text for item in read(request) if item.ask is not Ask.QUESTION]
+    kinds = {kind for text in sentences for kind in _kinds(text, deliverables)}
+    messages = [Deliverable(file_type=kind) for kind in sorted(kinds - known)]
+    demands = max(sum(item.demands for item in read(request)), len(_LISTED.findall(request)))
+    works_first = _WORK.search(request.lower()) and not _SENDS_IT.search(request.lower())
+    is_all = bool(messages) and demands <= _FEW_DEMANDS and not works_first
+    rest = [item for item in deliverables if not is_all or item.name_hints != (ANSWER,)]
+    return tuple(sorted((*rest, *messages), key=lambda item: item.file_type))
+
+
+def _kinds(sentence: str, deliverables: Sequence[Deliverable]) -> Iterator[str]:
+    """The types of the messages and events that a sentence wants made."""
+    lowered = sentence.lower()
+    names = [name for item in deliverables for name in item.name_hints]
+    is_drafted = _DRAFTED.search(lowered) is not None
+    is_named = is_drafted and any(name in sentence for name in names)
+    if not is_named and (_made(sentence, ResourceKind.MAIL) or (is_drafted and names != [ANSWER])):
+        yield "eml"
+    if _made(sentence, ResourceKind.CALENDAR) or _SCHEDULED.search(lowered):
+        yield "ics"
+
+
+def _made(sentence: str, wish: ResourceKind) -> bool:
+    """Is a message or an event to be made, and not only read? The verb before it decides."""
+    text = " ".join(sentence.lower().split())
+    for resource in resources(text):
+        if resource.kind is not wish:
+            continue
+        start = text.find(resource.name)
+        if _DRAFT.match(text, start + len(resource.name)):
+            continue
+        is_noun = "email" in resource.name[:9] and _BEFORE_NOUN.search(text, 0, start)
+        end = start if is_noun or wish is ResourceKind.CALENDAR else start + len(resource.name)
+        verbs = list(_SENT_OR_READ.finditer(text, 0, end))
+        if verbs and (verbs[-1].lastgroup or "").startswith("made"):
+            return True
+    return False

@@ -1,0 +1,243 @@
+"""How SEC filers name and close their fiscal years: CONVENTIONS and CLOSINGS with their evidence.
+
+SEC's data sets move the end of every period to the nearest month's end. The true day is in the name
+of a filing's instance document ("aapl-20240928.xml") and in words of its labels and footnotes ("the
+thirteen weeks ended May 1, 2010"), for that period alone. `fy` is the fiscal year of the filing,
+not of a fact, and is compared with the filing's period.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+
+import polars as pl
+
+from construction.statements.model import CLOSINGS, CONVENTIONS
+from construction.statements.periods.calendar import month_index
+from construction.statements.periods.config import YearLabel
+from construction.statements.periods.conventions import DaysKnown, NamingEvidence, sec_year
+from construction.statements.readers.sec.filings import PERIODIC
+from data.text.dates import MONTHS, month_number
+
+_NAME_DATE = r"-((?:19|20)\d{6})"
+_FISCAL = re.compile(r"\bfiscal(?: years?)? ((?:19|20)\d\d(?:(?:, and|,| and| or) (?:19|20)\d\d)*)")
+_ENDED = re.compile(r"\bend(?:ed|ing) (.+)", re.S)
+_DATE = re.compile(rf"({'|'.join(MONTHS)}) (\d{{1,2}}), ((?:19|20)\d\d)")
+_LIKELY = "(?i)fiscal (?:years? )?(?:19|20)|ended (?:" + "|".join(MONTHS) + ")"
+_NEAREST = 15  # days between a true last day and the month's end that stands for it
+_DECEMBER = 11
+_EARLY_DAYS = 7  # a year end in the first days of a month belongs to the month before
+_FRIDAY = 5  # 52/53-week years end on a Friday, a Saturday or a Sunday, with few exceptions
+_RULE_BREAKERS = 2  # companies whose `fy` shows that a data set has the filers' own
+_NAMED = {"company_id": pl.String, "kind": pl.String, "document": pl.String, "said": pl.Int64,
+          "last_month": pl.Int64}  # fmt: skip
+
+
+def conventions_of(
+    filings: pl.DataFrame, pre: pl.DataFrame, num: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """CONVENTIONS and CLOSINGS of the filers of `known_filings`; `pre` and `num` as read.
+
+    A name counts if it is the year in which the fiscal year ends or the one before, and if all
+    statements of its kind agree; the filer's words take precedence over `fy`.
+    """
+    dated = _dated(filings)
+    texts = _texts(dated, pre, num)
+    named = pl.concat([_by_focus(dated), _by_words(texts)])
+    closings = _closings(dated, texts)
+    ends = pl.col("year_end").sort_by("nth").last()
+    table = (
+        _with_year_ends(filings)
+        .group_by("company_id")
+        .agg(ends)
+        .join(_names(named), on="company_id", how="left")
+        .join(_days(closings), on="company_id", how="left")
+        .with_columns(calendar=(pl.col("year_end") == _DECEMBER).fill_null(value=False))
+    )
+    ends, starts = pl.col("ends").fill_null(0), pl.col("starts").fill_null(0)
+    columns = {
+        "named_by": pl.when("calendar")
+        .then(None)
+        .when((ends > 0) & (starts == 0))
+        .then(pl.lit(str(YearLabel.END)))
+        .when((starts > 0) & (ends == 0))
+        .then(pl.lit(str(YearLabel.START))),
+        "evidence": pl.when("calendar")
+        .then(pl.lit(str(NamingEvidence.CALENDAR)))
+        .otherwise("kind"),
+        "agreeing": pl.max_horizontal(ends, starts),
+        "disagreeing": pl.min_horizontal(ends, starts),
+        "term_offset": pl.lit(None, pl.Int64),
+    }
+    finished = table.with_columns(**columns).select(list(CONVENTIONS.columns))
+    return finished.cast(pl.Schema(CONVENTIONS.schema)).sort("company_id"), closings
+
+
+def _with_year_ends(filings: pl.DataFrame) -> pl.DataFrame:
+    """With `year_end`, the month (from 0) in which the fiscal year ends; null if unknown."""
+    month = pl.col("fye").str.zfill(4).str.head(2).cast(pl.Int64, strict=False)
+    day = pl.col("fye").str.zfill(4).str.tail(2).cast(pl.Int64, strict=False)
+    early = (day <= _EARLY_DAYS).cast(pl.Int64)
+    year_end = pl.when(month.is_between(1, 12)).then((month - 1 - early) % 12)
+    return filings.with_columns(pl.col("company_id", "adsh").cast(pl.String), year_end=year_end)
+
+
+def _dated(filings: pl.DataFrame) -> pl.DataFrame:
+    """Periodic reports with a period: `period_end`, and `last_month` of its fiscal year."""
+    end = pl.col("period").str.to_date("%Y%m%d", strict=False)
+    return (
+        _with_year_ends(filings)
+        .filter(pl.col("form").str.replace("/A", "", literal=True).is_in(PERIODIC))
+        .with_columns(period_end=end)
+        .drop_nulls(["period_end", "year_end"])
+        .with_columns(last_month=_last_month(pl.col("period_end")))
+    )
+
+
+def _last_month(end: pl.Expr) -> pl.Expr:
+    """The last month of the fiscal year that holds a month's end; needs `year_end`."""
+    closes = month_index(end)
+    return closes + (pl.col("year_end") - closes) % 12
+
+
+def _by_focus(dated: pl.DataFrame) -> pl.DataFrame:
+    """What the `fy` of filings shows, as _NAMED, where it does not just follow SEC's rule."""
+    last, said = pl.col("last_month"), pl.col("fy").cast(pl.Int64, strict=False)
+    is_year = pl.col("fp") == "FY"
+    closes_year = month_index(pl.col("period_end")) == last
+    named = dated.with_columns(said=said).filter(
+        pl.col("year_end") != _DECEMBER,
+        (last // 12 - said).is_between(0, 1),
+        closes_year | ~is_year.fill_null(value=False),
+    )
+    breaks = pl.col("said") != last.map_elements(sec_year, return_dtype=pl.Int64)
+    breakers = pl.col("company_id").filter(breaks).n_unique().over("source")
+    counted = named.filter(breaks | (breakers >= _RULE_BREAKERS))
+    return counted.select(
+        "company_id", pl.lit(str(NamingEvidence.FY)).alias("kind"), document="adsh",
+        said="said", last_month="last_month",
+    ).cast(pl.Schema(_NAMED))  # fmt: skip
+
+
+def _texts(dated: pl.DataFrame, pre: pl.DataFrame, num: pl.DataFrame) -> pl.DataFrame:
+    """Labels and footnotes with a fiscal year or a date, and the newest period of their line."""
+    labels = pre.select("adsh", "tag", text="plabel")
+    notes = num.select("adsh", "tag", text="footnote")
+    likely = pl.concat(
+        [frame.filter(pl.col("text").str.contains(_LIKELY)) for frame in (labels, notes)]
+    ).unique()
+    newest = (
+        num.join(likely.select("adsh", "tag").unique(), on=["adsh", "tag"], how="semi")
+        .group_by("adsh", "tag")
+        .agg(about=pl.col("ddate").cast(pl.String).max())
+    )
+    own = dated.select("adsh", "company_id", "year_end")
+    return (
+        likely.join(newest, on=["adsh", "tag"], how="left")
+        .with_columns(
+            pl.col("adsh").cast(pl.String),
+            about=pl.col("about").str.to_date("%Y%m%d", strict=False),
+        )
+        .join(own, on="adsh")
+        .sort("adsh", "text", "about", nulls_last=True)
+    )
+
+
+def _by_words(texts: pl.DataFrame) -> pl.DataFrame:
+    """What filers call the fiscal year of a line's newest figures, as _NAMED.
+
+    Of several years the latest is that one. A single year counts only if it ends the fiscal year:
+    otherwise it may be an earlier one.
+    """
+    rows = []
+    lines = texts.filter(pl.col("about").is_not_null(), pl.col("year_end") != _DECEMBER)
+    columns = ("company_id", "adsh", "text", "last_month")
+    for company_id, document, text, last in (
+        lines.with_columns(last_month=_last_month(pl.col("about"))).select(columns).iter_rows()
+    ):
+        for match in _FISCAL.finditer(text):
+            years = [int(year) for year in re.findall(r"\d{4}", match[1])]
+            behind = last // 12 - max(years)
+            if behind == 0 or (behind == 1 and len(years) > 1):
+                rows.append((company_id, str(NamingEvidence.WORDS), document, max(years), last))
+    return pl.DataFrame(rows, schema=_NAMED, orient="row").unique()
+
+
+def _names(named: pl.DataFrame) -> pl.DataFrame:
+    """Per company the kind of evidence that counts, how many statements name its years by their
+    end (`ends`) and by their start, and an example of the more frequent name."""
+    last = pl.col("last_month")
+    month = (last % 12 + 1).cast(pl.String).str.zfill(2)
+    shown = pl.format(
+        "{}: fiscal {}, of the year that ends in {}-{}", "document", "said", last // 12, month
+    )
+    marked = named.with_columns(by_end=pl.col("said") == last // 12, shown=shown)
+    by_words = pl.col("kind") == NamingEvidence.WORDS
+    best = marked.filter(by_words | ~by_words.any().over("company_id"))
+    often = best.with_columns(n=pl.len().over("company_id", "by_end")).sort(
+        "company_id", "n", "document", "shown", descending=[False, True, True, True]
+    )
+    return often.group_by("company_id", maintain_order=True).agg(
+        pl.col("kind").first(),
+        ends=pl.col("by_end").sum().cast(pl.Int64),
+        starts=(~pl.col("by_end")).sum().cast(pl.Int64),
+        example=pl.col("shown").first(),
+    )
+
+
+def _closings(dated: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
+    """CLOSINGS: the date in a document's name before dates in words, the newest document first."""
+    closed = pl.col("instance").str.extract(_NAME_DATE).str.to_date("%Y%m%d", strict=False)
+    by_name = dated.select(
+        "company_id", "period_end", closed=closed, evidence=pl.lit("document_name"),
+        document="adsh",
+    )  # fmt: skip
+    rows = [
+        (company_id, _month_end(day), day, "words", document)
+        for company_id, document, text in texts.select("company_id", "adsh", "text").iter_rows()
+        for day in _days_in(text)
+    ]
+    by_words = pl.DataFrame(rows, schema=CLOSINGS.schema, orient="row")
+    apart = (pl.col("closed") - pl.col("period_end")).dt.total_days().abs()
+    return (
+        pl.concat([by_name.cast(pl.Schema(CLOSINGS.schema)), by_words])
+        .filter(apart <= _NEAREST)
+        .sort("evidence", "document", "closed", descending=[False, True, False])
+        .unique(["company_id", "period_end"], keep="first", maintain_order=True)
+        .sort("company_id", "period_end")
+    )
+
+
+def _days_in(text: str) -> list[date]:
+    """The dates that follow "ended"."""
+    tail = _ENDED.search(text)
+    days = []
+    for name, day, year in _DATE.findall(tail[1] if tail else ""):
+        try:
+            days.append(date(int(year), month_number(name), int(day)))
+        except ValueError:
+            continue  # a 31st of June
+    return days
+
+
+def _month_end(day: date) -> date:
+    """The month's end nearest to a day, as in SEC's data sets."""
+    shifted = day.toordinal() - (day.day if day.day <= _NEAREST else 0)
+    start = date.fromordinal(shifted)
+    year, month = divmod(start.year * 12 + start.month, 12)
+    return date.fromordinal(date(year, month + 1, 1).toordinal() - 1)
+
+
+def _days(closings: pl.DataFrame) -> pl.DataFrame:
+    """Whether a company's years and quarters end with a month (`stated`) or not (`rounded`); null
+    if all that is known are month ends on which a 52/53-week year may end too."""
+    off = (pl.col("closed") != pl.col("period_end")).any()
+    sure = (pl.col("closed").dt.weekday() < _FRIDAY).any()
+    days = (
+        pl.when(off)
+        .then(pl.lit(str(DaysKnown.ROUNDED)))
+        .when(sure)
+        .then(pl.lit(str(DaysKnown.STATED)))
+    )
+    return closings.group_by("company_id").agg(days=days)

@@ -1,0 +1,125 @@
+"""How questions name periods: by the company's own names where they are known, else by days."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from construction.statements.questions.contracts import LevelConfig, QuestionConfig
+from construction.statements.questions.make import make_questions
+from tests.construction.statements.questions.small import Book, drawn
+
+_JANUARY, _APRIL = date(2010, 1, 31), date(2010, 4, 30)
+_YEAR = {"period_start": date(2009, 2, 1), "fiscal_year": 2010}
+_QUARTER = {"period_start": date(2010, 2, 1), "fiscal_year": 2011, "fiscal_period": "Q1",
+            "months": 3}  # fmt: skip
+
+
+def question_text(
+    end: date, convention: dict[str, Any], closed: date | None = None, **point: Any
+) -> str:
+    """The question about net sales, or for an instant about goodwill."""
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    book.conventions.append({"company_id": company} | convention)
+    if closed is not None:
+        book.closings.append({"company_id": company, "period_end": end, "closed": closed})
+    name = "Income statement | Net sales" if point.get("months", 12) else "Balance sheet | Goodwill"
+    made_of = book.value(book.line(company, name), "5000000", end, **point)
+    config = QuestionConfig(levels=LevelConfig(medium=0, hard=0))
+    (question,) = make_questions(drawn(made_of), book.close(), config, seed=7).questions
+    return question.text
+
+
+@pytest.mark.parametrize(
+    ("convention", "point", "words"),
+    [
+        ({"days": "stated"}, _YEAR, "the fiscal year ended January 31, 2010"),
+        (
+            {"days": "stated", "term_offset": -1950},
+            _YEAR,
+            "the fiscal year ended January 31, 2010 (its 60th fiscal term)",
+        ),
+        (
+            {"days": "stated", "named_by": "end"},
+            _YEAR,
+            "fiscal 2010 (the year ended January 31, 2010, fiscal 2009 in SEC's data)",
+        ),
+        (
+            {"days": "stated", "named_by": "start"},
+            _YEAR | {"fiscal_year": 2009},
+            "fiscal 2009 (the year ended January 31, 2010, which others call fiscal 2010)",
+        ),
+    ],
+)
+def test_a_year_is_named_only_where_its_name_is_known(
+    convention: dict[str, Any], point: dict[str, Any], words: str
+) -> None:
+    assert f"or {words}," in question_text(_JANUARY, convention, **point)
+
+
+@pytest.mark.parametrize(
+    ("convention", "closed", "words"),
+    [
+        (
+            {"days": "stated"},
+            None,
+            "the three months ended April 30, 2010 (the first quarter of its fiscal year)",
+        ),
+        (
+            {"days": "rounded"},
+            date(2010, 5, 1),
+            "the quarter ended May 1, 2010 (the first quarter of its fiscal year)",
+        ),
+        (
+            {},
+            None,
+            "the quarter ended about April 30, 2010 (the first quarter of its fiscal year)",
+        ),
+        (
+            {"days": "rounded", "named_by": "end"},
+            date(2010, 5, 1),
+            "the first quarter of fiscal 2011 (the quarter ended May 1, 2010, "
+            "fiscal 2010 in SEC's data)",
+        ),
+    ],
+)
+def test_a_quarter_has_its_true_last_day_or_about_it(
+    convention: dict[str, Any], closed: date | None, words: str
+) -> None:
+    assert f"or {words}," in question_text(_APRIL, convention, closed, **_QUARTER)
+
+
+@pytest.mark.parametrize(
+    ("convention", "closed", "words"),
+    [
+        ({"days": "stated"}, None, "as of January 31, 2010"),
+        ({"days": "rounded"}, date(2010, 1, 30), "as of January 30, 2010"),
+        ({"days": "rounded"}, None, "as of the balance sheet date nearest to January 31, 2010"),
+    ],
+)
+def test_a_balance_has_no_invented_day(
+    convention: dict[str, Any], closed: date | None, words: str
+) -> None:
+    text = question_text(_JANUARY, convention, closed, months=0)
+    assert words in text.replace("As of", "as of")
+
+
+@pytest.mark.parametrize("part", ["FY", "Q2"])
+def test_a_calendar_period_needs_no_day(part: str) -> None:
+    months, start, end = (
+        (12, date(2009, 1, 1), date(2009, 12, 31))
+        if part == "FY"
+        else (3, date(2009, 4, 1), date(2009, 6, 30))
+    )
+    point: dict[str, Any] = {
+        "period_start": start,
+        "fiscal_year": 2009,
+        "fiscal_period": part,
+        "months": months,
+    }
+    text = question_text(end, {"days": "rounded", "evidence": "calendar"}, **point)
+    assert "fiscal year 2009," in text
+    assert "ended" not in text
