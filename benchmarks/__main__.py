@@ -70,6 +70,7 @@ APART = (
     "mutation",
     "named_inputs",
     "question_sheets",
+    "tutorial_pictures",
 )  # need a browser, other rights or a release, or long
 
 

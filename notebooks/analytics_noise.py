@@ -23,7 +23,10 @@ def _(audit_file, mo, workspace):
     mo.stop(not report.get("tasks"), mo.md("The newest release has no analytic task to take from."))
     mo.md(
         "# Noise and difficulty\nFrom `audit/selection.json` of the newest release: all tasks that "
-        "passed the gates of the lane, chosen for the release or not."
+        "passed the gates of the lane, chosen for the release or not. The files that agents get "
+        "hold "
+        "noise on purpose (doubled rows, other units, missing values); a task is worth more if an "
+        "agent that ignores the noise gets another answer."
     )
     return out, report
 
@@ -40,7 +43,12 @@ def _(bars, listing, mo, pl, report):
     _rows = [(kind, n / report["tasks"], f"{n} of {report['tasks']}") for kind, n in counts]
     mo.vstack(
         [
-            mo.md("## Noise that changes the answer if it is ignored"),
+            mo.md(
+                "## Noise that changes the answer if it is ignored\nThe table compares with the "
+                "quota "
+                "of the recipe: `reached` below `wanted` means that the environment has too little "
+                "of this noise."
+            ),
             mo.Html(bars(_rows, "Tasks, by kind of noise")),
             listing(quota, "No quota."),
         ]
@@ -69,7 +77,11 @@ def _(bars, listing, mo, pl, report):
     ]
     mo.vstack(
         [
-            mo.md("## By difficulty\nShares of tasks whose answer each kind changes."),
+            mo.md(
+                "## By difficulty\nShares of tasks whose answer each kind changes. Harder tasks "
+                "should "
+                "meet more kinds; if the bars are level, difficulty comes from the steps alone."
+            ),
             mo.Html(bars(_rows, "Kinds of noise that change an answer, mean")),
             listing(by_difficulty, "No task."),
         ]
@@ -95,7 +107,11 @@ def _(listing, mo, pl, report):
         [
             mo.md("## What was rejected"),
             listing(rejected, "Nothing."),
-            mo.md("## What is guessed without the data\nA limit is chance + .1."),
+            mo.md(
+                "## What is guessed without the data\nA limit is chance + .1. An answer that "
+                "stands far "
+                "above chance can be had without reading a file."
+            ),
             listing(guessers, "No answer can be guessed."),
         ]
     )

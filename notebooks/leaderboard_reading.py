@@ -31,7 +31,10 @@ def _(bars, board_table, listing, mo):
     ]
     _text = (
         f"# Reading a leaderboard\n{rows.height} configurations in {groups.height} tie groups: "
-        "within a group nobody is told from its best."
+        "within a group nobody is told from its best. Read groups, not places: two agents of one "
+        "group may change places in the next run. `benchmint plan` says how many tasks it would "
+        "take "
+        "to separate them."
     )
     mo.vstack([mo.md(_text), mo.Html(bars(_bars, "pass rate")), listing(rows, "None.")])
     return given, groups, rows
@@ -62,7 +65,11 @@ def _(board_table, given, listing, mo):
     retrieval = board_table(given, "retrieval")
     mo.vstack(
         [
-            mo.md("## How they work and fail\nEmpty where a measure is undefined."),
+            mo.md(
+                "## How they work and fail\nEqual pass rates can hide different agents: compare "
+                "steps, time and the way attempts end before you prefer one. Empty where a measure "
+                "is undefined."
+            ),
             listing(process, "No table of the process."),
             listing(retrieval, "No questions about tables."),
         ]
@@ -71,16 +78,29 @@ def _(board_table, given, listing, mo):
 
 
 @app.cell
-def _(board_table, given, listing, mo, pl):
+def _(bars, board_table, given, listing, mo, pl):
     tasks = board_table(given, "tasks")
     mo.stop(tasks.is_empty(), mo.md("## Tasks\nNo table of the tasks."))
     hardest = tasks.sort("pass_share", "task_id").head(20)
     telling = tasks.sort(-pl.col("discrimination"), "task_id").head(20)
+    tenths = [((tasks["pass_share"] * 10).floor().clip(0, 9) == n).sum() for n in range(10)]
+    _rows = [(f"{n * 10} to {n * 10 + 10} %", float(t), str(t)) for n, t in enumerate(tenths)]
     mo.vstack(
         [
-            mo.md("## The hardest tasks"),
+            mo.md(
+                "## Tasks\nTasks that nobody solves and tasks that everybody solves tell no agents "
+                "apart. If most stand at both ends, choose others with `[selection]` and pilots."
+            ),
+            mo.Html(bars(_rows, "Tasks by the share of attempts that pass")),
+            mo.md(
+                "## The hardest tasks\nRead their instructions: is the work hard, or is it unclear?"
+            ),
             listing(hardest, "None."),
-            mo.md("## The tasks that tell agents apart best"),
+            mo.md(
+                "## The tasks that tell agents apart best\nOn these the strong pass and the weak "
+                "fail; "
+                "one with a negative value rewards the weak and deserves a look at its grader."
+            ),
             listing(telling, "None."),
         ]
     )

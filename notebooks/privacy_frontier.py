@@ -33,7 +33,12 @@ def _(audit_file, mo, workspace):
     privacy = audit_file(out, "privacy.json")
     masking = privacy.get("masking") or {}
     tables = (privacy.get("tables") or {}).get("tables") or {}
-    mo.md("# Anonymization: fidelity and risk\nFrom `audit/privacy.json` of the newest release.")
+    mo.md(
+        "# Anonymization: fidelity and risk\nFrom `audit/privacy.json` of the newest release. "
+        "The more "
+        "a table is changed, the less can be found again and the less it is worth: this page shows "
+        "where the release stands between the two, and what other settings would have given."
+    )
     return masking, out, tables
 
 
@@ -46,7 +51,16 @@ def _(bars, listing, masking, mo, out, query):
     )
     counts = masking.get("spans", {})
     drawn = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
-    _parts = [mo.md("## Masked text")]
+    _parts = [
+        mo.md(
+            "## Masked text\nWhat was replaced in sessions and their files, by kind. "
+            "`least_sure` is "
+            "the lowest confidence among them: kinds with low values are where words were taken "
+            "for "
+            "names. What no recognizer found is not here; the leak scan and reading have to find "
+            "it."
+        )
+    ]
     if masking:
         _rows = [(kind, float(n), f"{n:,}") for kind, n in drawn]
         _parts.append(mo.Html(bars(_rows, "Private values replaced, by kind")))
@@ -72,7 +86,10 @@ def _(listing, mo, paragraph, picked, pl, tables):
     mo.vstack(
         [
             mo.Html(paragraph(table["statement"])),
-            mo.md("### Fidelity\nThe distance of each released column from the original."),
+            mo.md(
+                "### Fidelity\nThe distance of each released column from the original: a rank "
+                "correlation near 1 keeps who is larger than whom, also where values moved."
+            ),
             listing(fidelity, "Not measured."),
         ]
     )
@@ -95,7 +112,13 @@ def _(RateRow, mo, picked, rates_chart, table):
         RateRow(risk, f["rate"], f["ci_low"], f["ci_high"], f["chance"], limits[risk])
         for risk, f in worst.items()
     ]
-    mo.Html(rates_chart(rates, f"{picked.value}: found again by the best attack", standalone=True))
+    _text = (
+        "### Risk\nThe share of companies that the best attack finds again, with its interval, "
+        "beside "
+        "chance and the declared limit. A bar that reaches over its limit stops a release."
+    )
+    _title = f"{picked.value}: found again by the best attack"
+    mo.vstack([mo.md(_text), mo.Html(rates_chart(rates, _title, standalone=True))])
     return rates, worst
 
 
@@ -116,14 +139,18 @@ def _(Dot, Scatter, frontier_chart, mo, picked, table):
         if _dots:
             _least = table["utility_limits"]["min_spearman"]
             scatters.append(Scatter(_risk, _dots, _least, table["limits"][_limit]))
-    mo.Html(
-        frontier_chart(
-            scatters,
-            "Spearman within industries, least column",
-            f"{picked.value}: risk and utility of the settings tried",
-            standalone=True,
-        )
+    _text = (
+        "### What other settings give\nEach dot is a setting: to the right is more useful, lower "
+        "is "
+        "safer. The configured one should have no dot to its lower right."
     )
+    _chart = frontier_chart(
+        scatters,
+        "Spearman within industries, least column",
+        f"{picked.value}: risk and utility of the settings tried",
+        standalone=True,
+    )
+    mo.vstack([mo.md(_text), mo.Html(_chart)])
     return (scatters,)
 
 

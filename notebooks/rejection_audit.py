@@ -10,13 +10,13 @@ app = marimo.App(width="medium", app_title="Rejection audit")
 def _():
     import marimo as mo
 
-    from notebooks.workspace import listing, query, workspace
+    from notebooks.workspace import bars, listing, query, workspace
 
-    return listing, mo, query, workspace
+    return bars, listing, mo, query, workspace
 
 
 @app.cell
-def _(mo, query, workspace):
+def _(bars, mo, query, workspace):
     out = workspace(mo.cli_args().get("out"))
     reasons = query(
         out,
@@ -25,9 +25,17 @@ def _(mo, query, workspace):
            ORDER BY count(gate) = 0, units DESC, stage, unit, reason, outcome""",
     )
     chosen_reason = mo.ui.table(reasons, selection="single", initial_selection=[0])
-    heading = mo.md("# Rejection audit\nChoose a reason; gates first, then what was not readable.")
+    heading = mo.md(
+        "# Rejection audit\nWas this rejected for a good reason? Choose a reason in the table "
+        "(gates first, then what was not readable), then a unit, and read what every gate measured "
+        "of it. An honest audit draws units at random within a reason and does not stop at the "
+        "first."
+    )
+    _gates = reasons.filter(reasons["gate"].is_not_null()).head(12)
+    _rows = [(r["reason"], float(r["units"]), f"{r['units']:,}") for r in _gates.to_dicts()]
+    _picture = mo.Html(bars(_rows, "Units rejected by gates, by reason"))
     mo.stop(reasons.is_empty(), mo.md("# Rejection audit\nNothing was rejected."))
-    mo.vstack([heading, chosen_reason])
+    mo.vstack([heading, _picture, chosen_reason])
     return chosen_reason, out, reasons
 
 
@@ -44,7 +52,13 @@ def _(chosen_reason, mo, out, query):
     )
     chosen_unit = mo.ui.table(units, selection="single", initial_selection=[0])
     mo.vstack(
-        [mo.md("## Units\nThe first 10,000. Evidence is a pointer, never text."), chosen_unit]
+        [
+            mo.md(
+                "## Units\nThe first 10,000. `observed` is what the gate measured and `limit` what "
+                "it allows; evidence points to a file and a line and never holds text."
+            ),
+            chosen_unit,
+        ]
     )
     return chosen_unit, reason, units
 
@@ -66,7 +80,14 @@ def _(chosen_unit, listing, mo, out, query):
            WHERE parent = ? OR child = ? ORDER BY ALL""",
         [item, item],
     )
-    _parts = [mo.md("## The unit"), mo.plain_text(item)]
+    _parts = [
+        mo.md(
+            "## The unit\nThe first failed gate decided; those after it were measured all the "
+            "same, "
+            "unless they are `not_measured` because an earlier one blocks them."
+        ),
+        mo.plain_text(item),
+    ]
     _sections = [("Every gate's measurement", verdicts), ("Where it comes from and went", descent)]
     for _title, _frame in _sections:
         _parts += [mo.md(f"### {_title}"), listing(_frame, "None.")]
@@ -85,7 +106,12 @@ def _(listing, mo, out, query):
            FROM verdicts WHERE status = 'failed' AND observed < "limit"
            ORDER BY share DESC, gate, item_id LIMIT 100""",
     )
-    _heading = mo.md("## Who failed narrowly\nBelow a least value; nearest first.")
+    _heading = mo.md(
+        "## Who failed narrowly\nBelow a least value, nearest first: at .95 the unit reached 95 "
+        "% of "
+        "the limit. If these read like good tasks, the limit is too strict; the sliders of "
+        "`benchmint audit --serve` show what another one would let in."
+    )
     mo.vstack([_heading, listing(near, "None.")])
     return (near,)
 

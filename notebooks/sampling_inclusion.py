@@ -30,7 +30,13 @@ def _(audit_file, mo, query, workspace):
         out, "SELECT CAST(sum(n_in) AS BIGINT) AS points FROM funnel WHERE stage = 'sample'"
     )["points"][0]
     mo.stop(drawn.is_empty(), mo.md("# Sampling\nNo questions were drawn."))
-    mo.md("# Sampling and inclusion probabilities")
+    mo.md(
+        "# Sampling and inclusion probabilities\nQuestions about financial statements are drawn, "
+        "not "
+        "picked: each value has a known probability π of being asked about. With it, results on "
+        "the "
+        "questions can be weighted back to all values, and this page checks that the numbers fit."
+    )
     return drawn, out, population, report
 
 
@@ -68,6 +74,12 @@ def _(drawn, listing, mo, pl, population):
                 "√log weights on purpose draw small companies and rare categories more often; "
                 "questions that stand for rejected points carry the probability of their own."
             ),
+            mo.md(
+                "### By category\n`stands_for` is how many values the questions of a category "
+                "represent. A category with few questions and a large number there decides a "
+                "weighted "
+                "mean almost alone: report it apart."
+            ),
             listing(by_category, "None."),
         ]
     )
@@ -86,7 +98,12 @@ def _(bars, drawn, mo, pl):
         (f"1e{row['decade']} to 1e{row['decade'] + 1}", float(row["len"]), str(row["len"]))
         for row in decades.to_dicts()
     ]
-    mo.Html(bars(_rows, "Questions by inclusion probability"))
+    _text = (
+        "### By probability\nPowers of ten. Questions far to the small side carry large weights; "
+        "if "
+        "one bar holds nearly all, weighting changes little."
+    )
+    mo.vstack([mo.md(_text), mo.Html(bars(_rows, "Questions by inclusion probability"))])
     return (decades,)
 
 
@@ -96,7 +113,11 @@ def _(listing, mo, pl, report):
     dampings = pl.DataFrame(report.get("dampings", []))
     mo.vstack(
         [
-            mo.md("## Response\nDrawn points that could not be asked for, by stratum."),
+            mo.md(
+                "## Response\nDrawn points that could not be asked for, by stratum: they were "
+                "replaced within it. Where many were, the questions speak for those that can be "
+                "asked."
+            ),
             listing(response, "Not reported."),
             mo.md("## Dampings\nHow strongly each weighting draws on the largest series."),
             listing(dampings, "Not reported."),

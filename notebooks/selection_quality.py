@@ -25,7 +25,13 @@ def _(audit_file, mo, query, workspace):
     mo.stop(pool.is_empty(), mo.md("# Selection quality\nThere were no candidates."))
     mo.vstack(
         [
-            mo.md("# Selection quality"),
+            mo.md(
+                "# Selection quality\nOf all candidates that passed, the solver takes those that "
+                "fit "
+                "the market's mixture, the quotas and the pilots best. A distance from the bound "
+                "of 0 "
+                "means that no better choice exists under these constraints."
+            ),
             mo.hstack(
                 [
                     mo.stat(f"{chosen.height:,}", label="chosen"),
@@ -64,6 +70,12 @@ def _(bars, chosen, listing, mo, pl, pool, report):
     ]
     mo.vstack(
         [
+            mo.md(
+                "## Families\nHow many of the candidates of each family were taken. A family of "
+                "which "
+                "all were taken is short in the pool: more of its material would change the "
+                "release."
+            ),
             mo.Html(bars(_rows, "Chosen, by task family")),
             mo.md(f"Distance from the market's mixture: {off:.1%} of the release.")
             if market
@@ -91,7 +103,11 @@ def _(listing, mo, pl, report):
     )
     mo.vstack(
         [
-            mo.md("## Constraints\nPaid for first, then those at their bound."),
+            mo.md(
+                "## Constraints\nPaid for first, then those at their bound. `price` is what a "
+                "unit of "
+                "excess costs; a bound that is not binding could be dropped without any change."
+            ),
             listing(constraints, "There were none."),
             mo.md("## Subset for manual audit\nIts distance from the release, by margin."),
             listing(lite, "None was drawn."),
@@ -115,7 +131,13 @@ def _(listing, mo, out, pl, query):
         agreement = pilots.select(
             pl.corr(pl.col("on_chosen"), pl.col("on_pool"), method="spearman")
         ).item()
-    _parts = [mo.md("## Pilots\nDo the chosen tasks put the models in the order of the pool?")]
+    _parts = [
+        mo.md(
+            "## Pilots\nDo the chosen tasks put the models in the order of the pool? Then the "
+            "smaller "
+            "set can stand for the larger one; a correlation of few models proves little."
+        )
+    ]
     if pilots.is_empty():
         _parts.append(mo.md("No pilot scores were given."))
     else:

@@ -29,7 +29,13 @@ def _(audit_file, mo, query, workspace):
     )
     mo.stop(staged.is_empty(), mo.md("# Signals and mixture\nNo signals were given."))
     layer = mo.ui.dropdown(["signal", "task", "display"], value="signal", label="Families")
-    mo.vstack([mo.md("# Signals and mixture"), layer])
+    _text = (
+        "# Signals and mixture\nWhat people install says what agents are used for. Skills are "
+        "sorted "
+        "into patterns, patterns into families, and the weight of a family is its share of the "
+        "installations; the release follows these weights as far as the pool allows."
+    )
+    mo.vstack([mo.md(_text), layer])
     return lacking, layer, mixture, out, staged
 
 
@@ -60,6 +66,11 @@ def _(bars, dates, families, lines, mo, weights):
         [
             mo.Html(bars([(f, w, f"{w:.1%}") for f, w in newest], f"Market weight at {dates[-1]}")),
             mo.Html(lines(series, dates, "The six heaviest over time")),
+            mo.md(
+                "A weight that jumps between two dates is more often a change in the registry "
+                "than in "
+                "what people do: look at the patterns of that family before you follow it."
+            ),
         ]
     )
     return newest, series
@@ -95,7 +106,10 @@ def _(lacking, listing, mo, out, pl, query):
                 "`suggested` tasks are those of a release of its size."
             ),
             listing(gap, "The newest release holds no pool against this mixture."),
-            mo.md("## Patterns\nChoose one to see its skills."),
+            mo.md(
+                "## Patterns\nChoose one to see its skills. Patterns that are not `benchmarkable` "
+                "need a live account or a device; their mass is reported and not released."
+            ),
             chosen,
         ]
     )

@@ -42,10 +42,13 @@ def test_the_tutorial_ends_at_a_leaderboard(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-2000:]
     assert (
-        "15 tasks in release/snapshots/my-benchmark-2026.12.01 (written, verified)" in done.stdout
+        "30 tasks in release/snapshots/my-benchmark-2026.12.01 (written, verified)" in done.stdout
     )
     board = pl.read_parquet(tmp_path / "leaderboard/leaderboard.parquet")
     rates = dict(board.select("configuration", "passed").iter_rows())
     assert rates["oracle"] == 1
     assert rates["null"] == 0
+    assert 0 < rates["skill-55"] < 1
+    groups = dict(board.select("configuration", "tie_group").iter_rows())
+    assert groups["oracle"] != groups["null"]
     assert (tmp_path / "leaderboard/leaderboard.html").stat().st_size > 10_000

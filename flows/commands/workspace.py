@@ -29,7 +29,13 @@ def demo_command(
     """Write sessions in several formats, their files, a configuration and truth.json."""
     from data.demo import generate
 
-    print(generate(directory, size, seed, bytes_target=bytes_target))
+    made = generate(directory, size, seed, bytes_target=bytes_target)
+    planted, name = sum(made.plants.values()), one_line(str(directory))
+    print(
+        f"{name}: {made.sessions} sessions ({made.session_files} logs, {made.bytes:,} bytes), "
+        f"{made.fixture_files} files that they work on; {planted} planted defects of "
+        f"{len(made.plants)} kinds, listed in {name}/truth.json"
+    )
 
 
 def doctor_command(

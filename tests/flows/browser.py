@@ -76,3 +76,18 @@ def violations(page: Any) -> list[tuple[str, str]]:
         for rule in actual
         if rule["impact"] in ("serious", "critical")
     ]
+
+
+def overflow(page: Any) -> list[str]:
+    """Elements that stick out to the right of the window, but for those in a scroll box."""
+    elements: list[str] = page.evaluate(
+        """() => {
+          if (document.documentElement.scrollWidth <= innerWidth) return [];
+          return [...document.body.querySelectorAll('*')]
+            .filter(n => n.getBoundingClientRect().right > innerWidth + 1
+                    && !n.closest('.scroll') && !n.closest('nav'))
+            .map(n => n.outerHTML.slice(0, 120)).slice(0, 3)
+            .concat([`page of ${document.documentElement.scrollWidth} px`]);
+        }"""
+    )
+    return elements

@@ -15,8 +15,7 @@ import pytest
 
 from selection.evaluation.board import TaskFacts, board
 from selection.evaluation.leaderboard_page import write_board
-from tests.flows.browser import chromium, violations, watched
-from tests.flows.test_release_pages_browser import overflow
+from tests.flows.browser import chromium, overflow, violations, watched
 
 pytestmark = pytest.mark.slow(seconds=2)
 CONFIGURATIONS, TASKS = 40, 1_000
@@ -84,7 +83,7 @@ def test_a_click_on_a_head_sorts_and_another_turns_it_round(browser: Any, page_f
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1200])
+@pytest.mark.parametrize("width", [390, 768, 1440])
 def test_the_page_fits_and_everyone_can_use_it(
     browser: Any, page_file: Path, width: int, scheme: str
 ) -> None:

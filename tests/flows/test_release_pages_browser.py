@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.demo import Demo
-from tests.flows.browser import chromium, violations, watched
+from tests.flows.browser import chromium, overflow, violations, watched
 
 pytestmark = pytest.mark.slow(seconds=4)
 
@@ -66,18 +66,3 @@ def test_the_keyboard_follows_the_page(browser: Any, pages: dict[str, Path]) -> 
     assert len(reached) > 20
     body = reached[reached.index(max(reached[:9])) :]  # what comes after the row of links on top
     assert body == sorted(body)
-
-
-def overflow(page: Any) -> list[str]:
-    """Elements that stick out to the right of the window, but for those in a scroll box."""
-    elements: list[str] = page.evaluate(
-        """() => {
-          if (document.documentElement.scrollWidth <= innerWidth) return [];
-          return [...document.body.querySelectorAll('*')]
-            .filter(n => n.getBoundingClientRect().right > innerWidth + 1
-                    && !n.closest('.scroll') && !n.closest('nav'))
-            .map(n => n.outerHTML.slice(0, 120)).slice(0, 3)
-            .concat([`page of ${document.documentElement.scrollWidth} px`]);
-        }"""
-    )
-    return elements

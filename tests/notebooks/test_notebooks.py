@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from tests.demo import Demo
 from tests.selection.evaluation.test_board import TASKS, tables
 
 HOSTILE = '<script>alert("x")</script>\x1b[31m'
+_PARAGRAPH = re.compile(r'<span class="paragraph">(.*?)</span>', re.DOTALL)
 NOTEBOOKS = sorted(
     path.stem
     for path in (Path(__file__).parents[2] / "notebooks").glob("*.py")
@@ -90,6 +92,21 @@ def test_bars_and_lines_of_nothing_are_empty_pictures() -> None:
     assert "<rect" not in bars([], "none")
     assert "<circle" not in lines({}, [], "none")
     assert 'width="0.0"' in bars([("a", 0.0, "0")], "zero")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in NOTEBOOKS if name != "leaderboard_reading"])
+def test_tables_have_a_picture_and_words_that_say_how_to_read_them(
+    demo: Demo, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    text, _ = run(name, demo.out, monkeypatch)
+    assert "<svg" in text
+    assert len(words(text)) >= 80
+
+
+def words(markup: str) -> list[str]:
+    """The words of the paragraphs, without tables and pictures."""
+    return re.sub(r"<[^>]*>", " ", " ".join(_PARAGRAPH.findall(markup))).split()
 
 
 @pytest.mark.slow

@@ -1,0 +1,8 @@
+// The theme's search is a dialogue without a name.
+document.querySelector(".md-search")?.setAttribute("aria-label", "Search");
+// Wide tables are put into scroll boxes by the theme, without a way to reach them by keyboard.
+new MutationObserver(() => {
+  for (const box of document.querySelectorAll(".md-typeset__scrollwrap:not([tabindex])")) {
+    box.tabIndex = 0;
+  }
+}).observe(document.body, { childList: true, subtree: true });
