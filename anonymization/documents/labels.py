@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.said import is_label_of_value
-from anonymization.text.detect.wording import COMMON, chinese_name, words
+from anonymization.text.detect.wording import COMMON, chinese_name, in_dictionary, words
 from anonymization.text.masking.forms import is_label
 from anonymization.text.masking.pieces import Look, Piece, labelled
 
@@ -97,7 +97,7 @@ def caption_names(pieces: Iterable[Piece], model: str) -> list[Piece]:
     if not model or not runs:
         return []
     # Its library takes seconds to import, and most commands read no captions.
-    from anonymization.text.detect.english import dictionary, in_dictionary
+    from anonymization.text.detect.english import dictionary
 
     listed = dictionary(model)
     is_common = partial(in_dictionary, listed=listed)

@@ -14,9 +14,8 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from anonymization.text.detect.english import in_dictionary
 from anonymization.text.detect.prose import is_machine
-from anonymization.text.detect.wording import COMMON, words
+from anonymization.text.detect.wording import COMMON, in_dictionary, words
 from data.text.scripts import CAPITALS, LETTERS
 
 _SMALL_LINE = re.compile(r"[^\n]{6,2000}")

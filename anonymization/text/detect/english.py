@@ -12,7 +12,7 @@ from spacy.lookups import Lookups
 from spacy.tokens import Doc
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.wording import COMMON, words
+from anonymization.text.detect.wording import COMMON, in_dictionary, words
 
 NAME = "spacy"
 _SCORES = {
@@ -60,8 +60,6 @@ _MEMBER = re.compile(rf"({_CAPITALISED}(?: {_CAPITALISED}){{1,2}}) of (?P<firm>.
 _PAIR = re.compile(rf"({_CAPITALISED}) and ({_CAPITALISED})")
 # A capital after a small word or a comma begins no command and no heading.
 _INSIDE = re.compile(r"[a-z]{2,},? $")
-_ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"),
-            ("er", ""), ("ly", ""), ("ness", ""))  # fmt: skip
 _LOWER_TAIL = re.compile(r"(?: (?:[a-z]\w*|\W|[^\W\dA-Za-zÀ-ɏͰ-ӿ]))+$")
 _GENERAL = _INSTITUTION | _SMALL | COMMON
 _QUARTER = re.compile(r"Q[1-4]|H[12]|FY\d{2,4}")
@@ -120,17 +118,6 @@ def _listed(lookups: Lookups, parts: Sequence[str]) -> frozenset[str]:
         for part in parts:
             listed.update(table.get(part, ()))
     return frozenset(listed)
-
-
-def in_dictionary(word: str, listed: frozenset[str]) -> bool:
-    """Is the word listed, or the word of which it is an inflected form?"""
-    word = word.lower()
-    if word in listed:
-        return True
-    return any(
-        word.endswith(ending) and word[: -len(ending)] + whole in listed
-        for ending, whole in _ENDINGS
-    )
 
 
 def find_names(units: Sequence[str], model: str, batch: int) -> list[list[Finding]]:

@@ -13,9 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.english import in_dictionary
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.wording import COMMON, words
+from anonymization.text.detect.wording import COMMON, in_dictionary, words
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
 
 _SIGNATURE = "signature"

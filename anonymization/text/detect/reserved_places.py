@@ -7,8 +7,14 @@ import re
 from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.english import in_dictionary
-from anonymization.text.detect.wording import COMMON, chinese_name, like_password, own_handle, words
+from anonymization.text.detect.wording import (
+    COMMON,
+    chinese_name,
+    in_dictionary,
+    like_password,
+    own_handle,
+    words,
+)
 from data.text.scripts import CAPITALS, HAN, HAN_KANA, LETTER
 
 NAME = "reserved_place"

@@ -8,9 +8,8 @@ from __future__ import annotations
 import re
 
 from anonymization.text.contracts import EntityType
-from anonymization.text.detect.english import in_dictionary
 from anonymization.text.detect.said_values import Link
-from anonymization.text.detect.wording import own_handle, private_site, words
+from anonymization.text.detect.wording import in_dictionary, own_handle, private_site, words
 from anonymization.text.secrets.evidence import is_placeholder
 from data.text.scripts import HAN_KANA
 

@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.detect.english import in_dictionary
 from anonymization.text.detect.prose import MachineLines
-from anonymization.text.detect.wording import COMMON, words
+from anonymization.text.detect.wording import COMMON, in_dictionary, words
 from data.text.scripts import BEFORE, CAPITALS, LETTER, LETTERS
 
 NAME = "unknown_word"

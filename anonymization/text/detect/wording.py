@@ -184,3 +184,18 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
     "shop_name": shop_name,
     "titled_chinese": titled_chinese,
 }
+
+
+_ENDINGS = (("s", ""), ("es", ""), ("ies", "y"), ("ing", ""), ("ing", "e"), ("ed", ""), ("ed", "e"),
+            ("er", ""), ("ly", ""), ("ness", ""))  # fmt: skip
+
+
+def in_dictionary(word: str, listed: frozenset[str]) -> bool:
+    """Is the word listed, or the word of which it is an inflected form?"""
+    word = word.lower()
+    if word in listed:
+        return True
+    return any(
+        word.endswith(ending) and word[: -len(ending)] + whole in listed
+        for ending, whole in _ENDINGS
+    )
