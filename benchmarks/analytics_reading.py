@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from construction.analytics.answers import YES_NO
+from construction.analytics.environment.variants import TABLES, schema_page
 from construction.analytics.released import (
     ReleasedEnvironment,
     ReleasedTask,
@@ -96,6 +97,7 @@ def gold_of(task: ReleasedTask) -> str:
     return answer_text(
         [a.part for a in task.answers],
         [said[a.value] if a.type == "boolean" else a.value for a in task.answers],
+        [a.type == "number" for a in task.answers],
     )
 
 
@@ -127,14 +129,11 @@ def _write(
 
 def write_tables(environment: ReleasedEnvironment, out: Path) -> None:
     """The clean tables as CSV, and what their columns are."""
-    lines = ["# Schema", ""]
     for table in environment.declaration.tables:
         frame = environment.tables[table.name]
         write_bytes(out / f"{table.name}.csv", frame.write_csv().encode())
-        lines += [f"## {table.name}.csv", "", f"One row per {', '.join(table.key)}.", ""]
-        lines += [f"- {c.name} ({c.unit or c.type})" for c in table.columns]
-        lines.append("")
-    write_bytes(out / "SCHEMA.md", "\n".join(lines).encode())
+    page = schema_page(environment.declaration).replace(f"## {TABLES}/", "## ")
+    write_bytes(out / "SCHEMA.md", page.encode())
 
 
 def write_answers(release: ReleasedTasks, drawn: Sequence[ReleasedTask], out: Path) -> None:

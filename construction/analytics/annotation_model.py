@@ -64,7 +64,8 @@ class Subject:
     @property
     def gold(self) -> str:
         answers = self.candidate.answers
-        return answer_text([a.part for a in answers], [a.value for a in answers])
+        numeric = [a.type == "number" for a in answers]
+        return answer_text([a.part for a in answers], [a.value for a in answers], numeric)
 
     @property
     def parts(self) -> tuple[Part, ...]:

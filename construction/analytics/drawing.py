@@ -21,7 +21,7 @@ from data.text.lexicon import load_table
 
 _SHARED = re.compile(r"\{w\.([a-z_]+)\}")
 QUANTILES = (0.7, 0.8, 0.9)
-RANKS = ("nth", "few")  # slots of ranks
+RANK = "nth"  # the slot of ranks
 
 
 @lru_cache(maxsize=1)
@@ -80,7 +80,7 @@ def require_words(template: Template, declaration: Declaration) -> None:
     """Raise ConfigError for a word that a template needs and the declaration does not have."""
     wordings = " ".join([*template.en, *template.zh])
     needed = {"money", *_SHARED.findall(wordings)}
-    if any(draw.slot in RANKS for draw in template.draw.values()):
+    if any(draw.slot == RANK for draw in template.draw.values()):
         needed |= {"region", "regions"}
     if absent := sorted(needed - set(declaration.words)):
         raise ConfigError(
@@ -162,7 +162,7 @@ def word_values(
             made[f"{name}.study"] = value.study[language] if value.study else ""
         elif draw.threshold is not None:
             made[name] = _amount(value, values[draw.threshold], shared["w.money"])
-        elif draw.slot in RANKS:
+        elif draw.slot == RANK:
             made |= _ordinals(name, value, language, table, shared)
         else:
             made[name] = entity_words(declaration, draw.slot or "", value, language)
@@ -173,14 +173,12 @@ def _ordinals(
     name: str, value: int, language: Language, table: Mapping[str, Any], shared: Mapping[str, str]
 ) -> dict[str, str]:
     key = str(value)
-    low = table["ordinal_low"]["en"] if language == "en" else table["ordinal"]["zh"]
     top = table["top"][language]
     counted = top.get(key, top["other"])
     for placeholder, words in (*shared.items(), ("n", key)):
         counted = counted.replace("{" + placeholder + "}", words)
     return {
         name: table["ordinal"][language][key],
-        f"{name}_low": low[key],
         f"{name}_count": counted,
     }
 

@@ -62,6 +62,10 @@ def _rank_edge(
     for at in sorted({rank - 1 for rank in ranks} | {rank - 2 for rank in ranks}):
         if 0 <= at < len(values) - 1 and _near(values[at], values[at + 1], distance, 0.0):
             yield f"step {number}: ranks {at + 1} and {at + 2}"
+    before = values[: max(ranks)]
+    if len(set(before)) < len(before):
+        # "The third-highest" is then the third in order to one reader, the third value to another.
+        yield f"step {number}: a tie before rank {max(ranks)}"
 
 
 def _threshold_edge(

@@ -162,7 +162,8 @@ def submission_of(
     except (IndexError, ValueError, TypeError, pl.exceptions.PolarsError) as error:
         # A result of another kind than the answer has, such as rows for a number.
         raise StepsDoNotRunError(type(error).__name__) from error
-    answer = answer_text([part.part for part in parts], written)
+    numeric = [part.decimals is not None for part in parts]
+    answer = answer_text([part.part for part in parts], written, numeric)
     said = [
         (milestone.step or 0, f"{', '.join(milestone.context[:1])}: {milestone.value}")
         for milestone in milestones_of(program, results, ())
@@ -171,12 +172,16 @@ def submission_of(
     return Submission(answer=answer, statements=(*said, (last, answer)), steps=last)
 
 
-def answer_text(names: Sequence[str], written: Sequence[str]) -> str:
-    """An answer as the guidelines ask for it: the value, or a JSON object of the parts."""
+def answer_text(names: Sequence[str], written: Sequence[str], numeric: Sequence[bool]) -> str:
+    """An answer as the guidelines ask for it: the value, or a JSON object of the parts.
+
+    `numeric`: which parts are numbers; they keep their decimals in JSON.
+    """
     if len(written) == 1:
         return written[0]
-    values = {
-        name: json.loads(value) if value.startswith("[") else value
-        for name, value in zip(names, written, strict=True)
-    }
-    return json.dumps(values, ensure_ascii=False)
+    values = [
+        value if is_number or value.startswith("[") else json.dumps(value, ensure_ascii=False)
+        for value, is_number in zip(written, numeric, strict=True)
+    ]
+    pairs = (f"{json.dumps(name)}: {value}" for name, value in zip(names, values, strict=True))
+    return "{" + ", ".join(pairs) + "}"

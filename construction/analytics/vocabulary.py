@@ -59,7 +59,7 @@ def vocabulary_of(declaration: Declaration, templates: Iterable[Template]) -> Vo
     table = words_table()
     wordings = [w for t in templates for w in (*t.en, *t.zh)]
     usual = [*table["usual"]["en"], *table["ordinal"]["en"].values()]
-    usual += [*table["ordinal_low"]["en"].values(), *table["top"]["en"].values()]
+    usual += [*table["top"]["en"].values()]
     known = " ".join([*both, *(_PLACEHOLDER.sub(" ", w) for w in wordings), *usual])
     declared = tuple(sorted({fold_width(w) for w in both if w}, key=lambda w: (-len(w), w)))
     wordings += [*table["top"]["zh"].values(), *table["usual"]["zh"]]
