@@ -124,6 +124,17 @@ def test_ranks_within_rounding_stand_on_a_knife_edge() -> None:
     assert judge(draft(), edged("gdp", far)).reason is AnalyticsReason.DISAGREE
 
 
+def test_a_rank_behind_a_tie_is_no_single_place() -> None:
+    names = bench().tables["regions"]["region"].to_list()
+    third = ({**RANK, "take": 3}, {**LOOKUP, "where": [{"column": "rank", "value": 3}]}, SUM)
+    tied = {names[0]: 100.0, names[1]: 100.0, names[2]: 50.0}
+    judged = judge(draft(*third), edged("gdp", tied))
+    assert judged.reason is AnalyticsReason.KNIFE_EDGE
+    assert "a tie before rank 3" in judged.detail
+    apart = {**tied, names[1]: 80.0}
+    assert judge(draft(*third), edged("gdp", apart)).reason is not AnalyticsReason.KNIFE_EDGE
+
+
 def test_thresholds_and_comparisons_stand_on_a_knife_edge() -> None:
     tables = bench().tables
     revenue = tables["accounts"].filter(fiscal_year=2021)["revenue"].drop_nulls().sort()

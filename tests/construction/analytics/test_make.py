@@ -17,6 +17,7 @@ from construction.analytics.environment.declaration import Noise
 from construction.analytics.make import Minted, mint
 from construction.analytics.milestones import program_of_steps, reference_steps
 from construction.analytics.output import candidate_of, prompt_of
+from construction.analytics.released import answer_text
 from construction.analytics.steps import Operation, operation_of
 from construction.analytics.templates import read_templates
 from construction.grading.answers import grade_answers
@@ -137,3 +138,19 @@ def test_a_word_that_a_template_needs_is_named() -> None:
     without = dataclasses.replace(bench(), declaration=declared.model_copy(update={"words": words}))
     with pytest.raises(ConfigError, match=r"words: found no region; .* Add \[words\.region\]"):
         mint(without, read_templates(), 0)
+
+
+def test_numbers_in_a_json_answer_are_numbers_with_their_decimals() -> None:
+    written = ["Käll", "0.38880", "yes", '["a", "b"]']
+    text = answer_text(["name", "value", "fits", "names"], written, [False, True, False, False])
+    assert '"value": 0.38880,' in text
+    expected = {"name": "Käll", "value": 0.3888, "fits": "yes", "names": ["a", "b"]}
+    assert json.loads(text) == expected
+
+
+def test_no_template_asks_for_the_name_at_a_drawn_rank() -> None:
+    for template in read_templates():
+        for answer in template.answers:
+            step = template.steps[int(answer["step"]) - 1]
+            ranks = [c["value"] for c in step.get("where", ()) if c["column"] == "rank"]
+            assert answer["kind"] != "entity" or ranks in ([], [1]), template.name
