@@ -32,7 +32,7 @@ from data.releases.tasks import ReleasedTask, read_tasks
 from data.snapshot import layout
 
 RECIPE = GradingRecipe()
-_OF_THE_REQUEST = ("columns", "sheets", "holds")
+_OF_THE_REQUEST = ("columns", "sheets", "holds", "same")
 _HEAD = (
     "snapshot",
     "session tasks",

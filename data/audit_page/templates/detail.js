@@ -16,7 +16,7 @@ const Detail = (() => {
   const near = (step, row) => step.checks.flatMap((check) => {
     const value = cell(check.values, row);
     if (!breaks(check.bound, value, check.limit)) return [];
-    if (check.fixed) return [`${check.meaning}: this limit cannot be moved`];
+    if (check.fixed) return [`${check.meaning.replace(/\.$/, "")}: this limit cannot be moved`];
     return [`would pass ${check.name} at ${told(value)} instead of ${told(check.limit)}`];
   });
 
