@@ -120,6 +120,7 @@ def test_files_of_questions_are_refused(demo: Path, tmp_path: Path) -> None:
     folder = tmp_path / "edinet"
     folder.mkdir()
     shutil.copyfile(demo.parent / "enterprise/register.csv", folder / "register.csv")
+    shutil.copyfile(folder / "register.csv", folder / "edinet_summaries_2021.jsonl.gz")
     result = inline_build(
         "--environment", str(demo), "--edinet", str(folder), "--out", str(tmp_path / "out")
     )
