@@ -92,7 +92,7 @@ def _last_month(point: Point) -> int:
 def needs_days(point: Point) -> bool:
     """Whether a fiscal period differs from the calendar period of that name, with days known.
 
-    "The first half of fiscal year 2024" is unclear if it runs from July to December.
+    "The first half of fiscal year 2024" is unclear if it begins in July.
     """
     part, start = point.fiscal_period, point.period_start
     if point.months == 0 or start is None or part not in _MONTHS_BEFORE:
