@@ -26,7 +26,7 @@ _WEEKS = {3: "the quarter", 6: "the half-year", 9: "the three quarters", 12: "th
 def period_words(point: Point, company: Company, *, dated: bool = False) -> str:
     """ "as of March 31, 2010"; "for the first quarter of fiscal year 2010" if that is a part of the
     calendar year, with its last day if `dated`; "for fiscal 2010 (the year ended February 27, 2010,
-    fiscal 2009 in SEC's data)" if the company's name for it is known; otherwise "for the fiscal
+    which others call fiscal 2009)" if the company's name for it is known; otherwise "for the fiscal
     year ended March 31, 2010 (its 93rd fiscal term)"."""
     if point.months == 0:
         return _day_words(point.period_end, company.convention)
@@ -37,7 +37,9 @@ def period_words(point: Point, company: Company, *, dated: bool = False) -> str:
         return f"for {_ended(point, company.convention)}"
     of_year = PARTS[part] if part != "FY" else ""
     if not needs_days(point):
-        span = f" ({_ended(point, company.convention)})" if dated else ""
+        closed = company.convention.closed(point.period_end)
+        is_odd = closed is not None and closed.month != point.period_end.month
+        span = f" ({_ended(point, company.convention)})" if dated or is_odd else ""
         return f"for {of_year}fiscal year {point.fiscal_year}{span}"
     if company.convention.named_by is not None:
         aside = f"{_ended(point, company.convention)}{_other_name(point, company)}"
@@ -72,7 +74,7 @@ def _other_name(point: Point, company: Company) -> str:
     if company.convention.named_by is YearLabel.START:
         return f", which others call fiscal {last // 12}"
     by_sec = sec_year(last) if company.source == "sec" else point.fiscal_year
-    return f", fiscal {by_sec} in SEC's data" if by_sec != point.fiscal_year else ""
+    return f", which others call fiscal {by_sec}" if by_sec != point.fiscal_year else ""
 
 
 def _term(point: Point, convention: Convention) -> str:

@@ -22,10 +22,15 @@ from data.text.dates import MONTHS, month_number
 
 _NAME_DATE = r"-((?:19|20)\d{6})"
 _FISCAL = re.compile(r"\bfiscal(?: years?)? ((?:19|20)\d\d(?:(?:, and|,| and| or) (?:19|20)\d\d)*)")
-_ENDED = re.compile(r"\bend(?:ed|ing) (.+)", re.S)
 _DATE = re.compile(rf"({'|'.join(MONTHS)}) (\d{{1,2}}), ((?:19|20)\d\d)")
+_DAY = rf"(?:{'|'.join(MONTHS)}) \d{{1,2}}, (?:19|20)\d\d"
+_ENDED = re.compile(
+    rf"\b(?:years?|months|weeks|quarters?) end(?:ed|ing) ({_DAY}(?:(?:, and|,| and| or) {_DAY})*)"
+)
 _LIKELY = "(?i)fiscal (?:years? )?(?:19|20)|ended (?:" + "|".join(MONTHS) + ")"
-_NEAREST = 15  # days between a true last day and the month's end that stands for it
+_MIDDLE = 15  # later days of a month are nearer to its own end
+_NEAREST = 7  # days between a true last day and the month's end that stands for it
+_MONTHS_TO_GO = {"FY": 0, "Q3": 3, "Q2": 6, "Q1": 9}  # from a report's period to the year's end
 _DECEMBER = 11
 _EARLY_DAYS = 7  # a year end in the first days of a month belongs to the month before
 _FRIDAY = 5  # 52/53-week years end on a Friday, a Saturday or a Sunday, with few exceptions
@@ -39,20 +44,19 @@ def conventions_of(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """CONVENTIONS and CLOSINGS of the filers of `known_filings`; `pre` and `num` as read.
 
-    A name counts if it is the year in which the fiscal year ends or the one before, and if all
-    statements of its kind agree; the filer's words take precedence over `fy`.
+    A name counts if it is the year in which the fiscal year ends or the one before, if it is about
+    a year that ends in the month in which the company's years end now, and if all statements agree.
     """
     dated = _dated(filings)
     texts = _texts(dated, pre, num)
     named = pl.concat([_by_focus(dated), _by_words(texts)])
-    closings = _closings(dated, texts)
-    ends = pl.col("year_end").sort_by("nth").last()
+    seen = _days_seen(dated, texts)
+    newest = _with_year_ends(filings).group_by("company_id").agg(
+        pl.col("year_end").sort_by("nth").last()
+    )  # fmt: skip
     table = (
-        _with_year_ends(filings)
-        .group_by("company_id")
-        .agg(ends)
-        .join(_names(named), on="company_id", how="left")
-        .join(_days(closings), on="company_id", how="left")
+        newest.join(_names(_of_this_year_end(named, newest)), on="company_id", how="left")
+        .join(_days(seen), on="company_id", how="left")
         .with_columns(calendar=(pl.col("year_end") == _DECEMBER).fill_null(value=False))
     )
     ends, starts = pl.col("ends").fill_null(0), pl.col("starts").fill_null(0)
@@ -71,7 +75,7 @@ def conventions_of(
         "term_offset": pl.lit(None, pl.Int64),
     }
     finished = table.with_columns(**columns).select(list(CONVENTIONS.columns))
-    return finished.cast(pl.Schema(CONVENTIONS.schema)).sort("company_id"), closings
+    return finished.cast(pl.Schema(CONVENTIONS.schema)).sort("company_id"), _closings(seen)
 
 
 def _with_year_ends(filings: pl.DataFrame) -> pl.DataFrame:
@@ -104,12 +108,11 @@ def _last_month(end: pl.Expr) -> pl.Expr:
 def _by_focus(dated: pl.DataFrame) -> pl.DataFrame:
     """What the `fy` of filings shows, as _NAMED, where it does not just follow SEC's rule."""
     last, said = pl.col("last_month"), pl.col("fy").cast(pl.Int64, strict=False)
-    is_year = pl.col("fp") == "FY"
-    closes_year = month_index(pl.col("period_end")) == last
+    to_go = pl.col("fp").replace_strict(_MONTHS_TO_GO, default=None, return_dtype=pl.Int64)
     named = dated.with_columns(said=said).filter(
         pl.col("year_end") != _DECEMBER,
         (last // 12 - said).is_between(0, 1),
-        closes_year | ~is_year.fill_null(value=False),
+        last - month_index(pl.col("period_end")) == to_go,
     )
     breaks = pl.col("said") != last.map_elements(sec_year, return_dtype=pl.Int64)
     breakers = pl.col("company_id").filter(breaks).n_unique().over("source")
@@ -132,7 +135,7 @@ def _texts(dated: pl.DataFrame, pre: pl.DataFrame, num: pl.DataFrame) -> pl.Data
         .group_by("adsh", "tag")
         .agg(about=pl.col("ddate").cast(pl.String).max())
     )
-    own = dated.select("adsh", "company_id", "year_end")
+    own = dated.select("adsh", "company_id", "year_end", is_annual=pl.col("fp") == "FY")
     return (
         likely.join(newest, on=["adsh", "tag"], how="left")
         .with_columns(
@@ -147,19 +150,19 @@ def _texts(dated: pl.DataFrame, pre: pl.DataFrame, num: pl.DataFrame) -> pl.Data
 def _by_words(texts: pl.DataFrame) -> pl.DataFrame:
     """What filers call the fiscal year of a line's newest figures, as _NAMED.
 
-    Of several years the latest is that one. A single year counts only if it ends the fiscal year:
-    otherwise it may be an earlier one.
+    Several years are those of the columns, the latest first; a single one may be any. In reports on
+    a part of a year, years before the one in which it ends are as well those of earlier years.
     """
     rows = []
     lines = texts.filter(pl.col("about").is_not_null(), pl.col("year_end") != _DECEMBER)
-    columns = ("company_id", "adsh", "text", "last_month")
-    for company_id, document, text, last in (
+    columns = ("company_id", "adsh", "text", "last_month", "is_annual")
+    for company_id, document, text, last, is_annual in (
         lines.with_columns(last_month=_last_month(pl.col("about"))).select(columns).iter_rows()
     ):
         for match in _FISCAL.finditer(text):
             years = [int(year) for year in re.findall(r"\d{4}", match[1])]
             behind = last // 12 - max(years)
-            if behind == 0 or (behind == 1 and len(years) > 1):
+            if len(years) > 1 and (behind == 0 or (behind == 1 and is_annual)):
                 rows.append((company_id, str(NamingEvidence.WORDS), document, max(years), last))
     return pl.DataFrame(rows, schema=_NAMED, orient="row").unique()
 
@@ -173,23 +176,31 @@ def _names(named: pl.DataFrame) -> pl.DataFrame:
         "{}: fiscal {}, of the year that ends in {}-{}", "document", "said", last // 12, month
     )
     marked = named.with_columns(by_end=pl.col("said") == last // 12, shown=shown)
-    by_words = pl.col("kind") == NamingEvidence.WORDS
-    best = marked.filter(by_words | ~by_words.any().over("company_id"))
-    often = best.with_columns(n=pl.len().over("company_id", "by_end")).sort(
+    often = marked.with_columns(n=pl.len().over("company_id", "by_end")).sort(
         "company_id", "n", "document", "shown", descending=[False, True, True, True]
     )
     return often.group_by("company_id", maintain_order=True).agg(
-        pl.col("kind").first(),
+        pl.col("kind").max(),  # words, if there are any
         ends=pl.col("by_end").sum().cast(pl.Int64),
         starts=(~pl.col("by_end")).sum().cast(pl.Int64),
         example=pl.col("shown").first(),
     )
 
 
-def _closings(dated: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
-    """CLOSINGS: the date in a document's name before dates in words, the newest document first."""
+def _of_this_year_end(named: pl.DataFrame, newest: pl.DataFrame) -> pl.DataFrame:
+    """What is said of years that end in the month in which the company's years end now."""
+    return named.join(newest, on="company_id").filter(
+        pl.col("last_month") % 12 == pl.col("year_end")
+    )
+
+
+def _days_seen(dated: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
+    """As CLOSINGS, every date in a document's name or in words that may close a period.
+
+    A document is filed after its period: a name with the day of filing says nothing of it.
+    """
     closed = pl.col("instance").str.extract(_NAME_DATE).str.to_date("%Y%m%d", strict=False)
-    by_name = dated.select(
+    by_name = dated.filter((closed < pl.col("filed")).fill_null(value=True)).select(
         "company_id", "period_end", closed=closed, evidence=pl.lit("document_name"),
         document="adsh",
     )  # fmt: skip
@@ -200,36 +211,42 @@ def _closings(dated: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
     ]
     by_words = pl.DataFrame(rows, schema=CLOSINGS.schema, orient="row")
     apart = (pl.col("closed") - pl.col("period_end")).dt.total_days().abs()
+    seen = pl.concat([by_name.cast(pl.Schema(CLOSINGS.schema)), by_words])
+    return seen.filter(apart <= _NEAREST)
+
+
+def _closings(seen: pl.DataFrame) -> pl.DataFrame:
+    """CLOSINGS: the last days of periods on which all documents agree, with one of these."""
+    agreed = pl.col("closed").n_unique().over("company_id", "period_end") == 1
     return (
-        pl.concat([by_name.cast(pl.Schema(CLOSINGS.schema)), by_words])
-        .filter(apart <= _NEAREST)
-        .sort("evidence", "document", "closed", descending=[False, True, False])
+        seen.filter(agreed)
+        .sort("evidence", "document", descending=[False, True])
         .unique(["company_id", "period_end"], keep="first", maintain_order=True)
         .sort("company_id", "period_end")
     )
 
 
 def _days_in(text: str) -> list[date]:
-    """The dates that follow "ended"."""
-    tail = _ENDED.search(text)
+    """The dates that directly follow "the weeks ended" and the like."""
     days = []
-    for name, day, year in _DATE.findall(tail[1] if tail else ""):
-        try:
-            days.append(date(int(year), month_number(name), int(day)))
-        except ValueError:
-            continue  # a 31st of June
+    for run in _ENDED.findall(text):
+        for name, day, year in _DATE.findall(run):
+            try:
+                days.append(date(int(year), month_number(name), int(day)))
+            except ValueError:
+                continue  # a 31st of June
     return days
 
 
 def _month_end(day: date) -> date:
     """The month's end nearest to a day, as in SEC's data sets."""
-    shifted = day.toordinal() - (day.day if day.day <= _NEAREST else 0)
+    shifted = day.toordinal() - (day.day if day.day <= _MIDDLE else 0)
     start = date.fromordinal(shifted)
     year, month = divmod(start.year * 12 + start.month, 12)
     return date.fromordinal(date(year, month + 1, 1).toordinal() - 1)
 
 
-def _days(closings: pl.DataFrame) -> pl.DataFrame:
+def _days(seen: pl.DataFrame) -> pl.DataFrame:
     """Whether a company's years and quarters end with a month (`stated`) or not (`rounded`); null
     if all that is known are month ends on which a 52/53-week year may end too."""
     off = (pl.col("closed") != pl.col("period_end")).any()
@@ -240,4 +257,4 @@ def _days(closings: pl.DataFrame) -> pl.DataFrame:
         .when(sure)
         .then(pl.lit(str(DaysKnown.STATED)))
     )
-    return closings.group_by("company_id").agg(days=days)
+    return seen.group_by("company_id").agg(days=days)

@@ -197,7 +197,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
             date(2009, 3, 31),
         ),
         (
-            "fiscal 2010 (the year ended February 27, 2010, fiscal 2009 in SEC's data)",
+            "fiscal 2010 (the year ended February 27, 2010, which others call fiscal 2009)",
             "FY",
             date(2010, 2, 27),
         ),

@@ -45,7 +45,7 @@ def question_text(
         (
             {"days": "stated", "named_by": "end"},
             _YEAR,
-            "fiscal 2010 (the year ended January 31, 2010, fiscal 2009 in SEC's data)",
+            "fiscal 2010 (the year ended January 31, 2010, which others call fiscal 2009)",
         ),
         (
             {"days": "stated", "named_by": "start"},
@@ -82,7 +82,7 @@ def test_a_year_is_named_only_where_its_name_is_known(
             {"days": "rounded", "named_by": "end"},
             date(2010, 5, 1),
             "the first quarter of fiscal 2011 (the quarter ended May 1, 2010, "
-            "fiscal 2010 in SEC's data)",
+            "which others call fiscal 2010)",
         ),
     ],
 )

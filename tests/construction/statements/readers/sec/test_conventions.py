@@ -83,7 +83,8 @@ def test_a_year_that_is_far_off_or_none_shows_nothing(tmp_path: Path, fy: str) -
 def test_fy_is_the_filings_year_and_not_that_of_its_oldest_fact(tmp_path: Path) -> None:
     """An interim report of May 2010 is about the year that ends in January 2011."""
     interim = JANUARY | {"form": "10-Q", "period": "20100430", "fp": "Q1", "fy": "2011"}
-    row = convention(read(tmp_path, [interim | {"instance": "acme-20100501.xml"}]))
+    interim |= {"filed": "20100601", "instance": "acme-20100501.xml"}
+    row = convention(read(tmp_path, [interim]))
     assert (row["named_by"], row["days"]) == ("end", "rounded")
     assert row["example"].endswith("fiscal 2011, of the year that ends in 2011-01")
 
@@ -94,7 +95,7 @@ def test_fy_is_the_filings_year_and_not_that_of_its_oldest_fact(tmp_path: Path) 
         ("2010, 2009 and 2008", "end"),
         ("2009 and 2008", "start"),
         ("2009", None),  # may be an earlier year
-        ("2010", "end"),
+        ("2010", None),  # or a later one
         ("2001 and 2000", None),
     ],
 )
@@ -109,14 +110,56 @@ def test_the_filers_words_name_the_year(
     assert row["evidence"] == (None if named_by is None else "words")
 
 
-def test_words_take_precedence_over_fy_and_contradictions_show_nothing(tmp_path: Path) -> None:
+def test_words_that_contradict_fy_or_each_other_show_nothing(tmp_path: Path) -> None:
     words = [_NOTE.format("2009 and 2008")]
     row = convention(read(tmp_path, [JANUARY | {"fy": "2010"}], words))
-    assert (row["named_by"], row["evidence"]) == ("start", "words")
+    assert (row["named_by"], row["agreeing"], row["disagreeing"]) == (None, 1, 1)
     (tmp_path / "other").mkdir()
     both = [*words, _NOTE.format("2010 and 2009")]
     row = convention(read(tmp_path / "other", [JANUARY], both))
     assert (row["named_by"], row["agreeing"], row["disagreeing"]) == (None, 1, 1)
+
+
+def test_earlier_years_in_a_quarterly_report_show_nothing(tmp_path: Path) -> None:
+    quarter = JANUARY | {"form": "10-Q", "fp": "Q1", "period": "20100430", "filed": "20100601"}
+    row = convention(read(tmp_path, [quarter], [_NOTE.format("2010 and 2009")]))
+    assert row["named_by"] is None
+
+
+def test_a_name_of_years_that_ended_in_another_month_does_not_count(tmp_path: Path) -> None:
+    june = JANUARY | {"cik": "1", "fye": "0630", "period": "20090630", "fy": "2008"}
+    after = JANUARY | {"cik": "1", "fye": "0930", "period": "20100930", "filed": "20101101"}
+    row = convention(read(tmp_path, [june | {"filed": "20090801"}, after]))
+    assert row["named_by"] is None
+
+
+def test_a_focus_on_another_part_of_the_year_shows_nothing(tmp_path: Path) -> None:
+    quarter = JANUARY | {"form": "10-Q", "fp": "Q3", "period": "20100430", "fy": "2009"}
+    row = convention(read(tmp_path, [quarter | {"filed": "20100601"}]))
+    assert row["named_by"] is None
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "Sales, year ended January 31, 2009; a dividend was declared on February 3, 2010",
+        "Offering period ended February 3, 2010",
+    ],
+)
+def test_other_dates_close_nothing(tmp_path: Path, label: str) -> None:
+    result = read(tmp_path, [JANUARY | {"instance": ""}], [label])
+    assert date(2010, 1, 31) not in result.closings["period_end"].to_list()
+
+
+def test_documents_that_contradict_each_other_close_nothing(tmp_path: Path) -> None:
+    result = read(tmp_path, [JANUARY], ["Sales, for the 52 weeks ended January 30, 2010"])
+    assert result.closings.is_empty()
+    assert convention(result)["days"] == "rounded"
+
+
+def test_the_day_of_filing_in_a_name_closes_nothing(tmp_path: Path) -> None:
+    filing = JANUARY | {"instance": "acme-20100204.xml", "filed": "20100204"}
+    assert read(tmp_path, [filing]).closings.is_empty()
 
 
 def test_true_days_come_from_the_documents_name_and_from_words(tmp_path: Path) -> None:

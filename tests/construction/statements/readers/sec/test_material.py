@@ -98,10 +98,10 @@ def test_a_filing_of_2024_with_segments_and_without_tags(material: Path) -> None
 
 
 def test_conventions_of_the_quarter_are_the_filers_own_words(quarter: Statements) -> None:
-    """Its `fy` follows one rule for all filers, against what five of them write."""
+    """Its `fy` follows one rule for all filers, against what four of them write."""
     known = quarter.conventions.drop_nulls("named_by")
     assert set(known["evidence"]) == {"words"}
-    assert known.height == 5
+    assert known.height == 4
     assert set(known["named_by"]) == {"end"}
     (walmart,) = known.filter(company_id="sec:104169")["example"]
     assert walmart.endswith("fiscal 2011, of the year that ends in 2011-01")
