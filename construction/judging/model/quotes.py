@@ -48,7 +48,9 @@ def without_lines(text: str, sentences: Set[str]) -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    return [text[start:end].strip() for start, end in sentence_spans(text)]
+    """Without those of blanks only, such as the end of a line that ends in two characters."""
+    parts = (text[start:end].strip() for start, end in sentence_spans(text))
+    return [part for part in parts if part]
 
 
 def _packed(text: str) -> str:
