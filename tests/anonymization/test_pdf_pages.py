@@ -14,6 +14,7 @@ from anonymization.leaks.containers import Budget, document_parts
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.pdf_pages import PdfPage, read_pages
 from data.canonical import digest
+from tests.anonymization.pdf_objects import pdf_of
 from tests.anonymization.text.masking.fakes import masker
 
 NAME = "Margaret Thornquist"
@@ -37,15 +38,7 @@ def document(stream: str, font: str = "") -> bytes:
         b"<</Length %d>>stream\n%s\nendstream" % (len(content), content),
         f"<</Type/Font/Subtype/Type1/BaseFont/Courier{font}>>".encode(),
     ]
-    out, places = bytearray(b"%PDF-1.4\n"), []
-    for number, body in enumerate(objects, 1):
-        places.append(len(out))
-        out += b"%d 0 obj%s endobj\n" % (number, body)
-    start = len(out)
-    out += b"xref\n0 6\n0000000000 65535 f \n"
-    out += b"".join(b"%010d 00000 n \n" % place for place in places)
-    out += b"trailer<</Size 6/Root 1 0 R>>\nstartxref\n%d\n%%%%EOF" % start
-    return bytes(out)
+    return pdf_of(objects)
 
 
 def lines(text: str) -> str:

@@ -108,17 +108,7 @@ def find_said(folded: str, lines: MachineLines, dictionary: frozenset[str]) -> I
     western, eastern = _announcements()
     in_western, in_eastern = _patterns()
     for match in in_western.finditer(lowered):
-        strength = (
-            "verb"
-            if match["quoted"]
-            else "bare"
-            if match["bare"]
-            else "verb"
-            if match["verb"]
-            else match["mark"]
-        )
-        strength = "comma" if match["bare"] and "," in match["bare"] else strength
-        link = Link(strength, match["words"], dictionary)
+        link = Link(_strength(match), match["words"], dictionary)
         yield from _read(folded, match.end(), western[match["words"]], link)
     if not folded.isascii():
         for match in in_eastern.finditer(lowered):
@@ -129,6 +119,13 @@ def find_said(folded: str, lines: MachineLines, dictionary: frozenset[str]) -> I
         end = login(folded, route.end(), EntityType.ACCOUNT, Link("", ROUTE, dictionary))
         if end > route.end():
             yield Finding(route.end(), end, EntityType.ACCOUNT, NAME, _SCORE)
+
+
+def _strength(link: re.Match[str]) -> str:
+    """What stands between Western words and a value, as `Link` names it."""
+    if link["bare"]:
+        return "comma" if "," in link["bare"] else "bare"
+    return "verb" if link["quoted"] or link["verb"] else link["mark"]
 
 
 _OF_THINGS = re.compile(load_table(__package__, "data", _TABLE)["things"]["words"])

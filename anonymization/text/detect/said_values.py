@@ -82,7 +82,7 @@ def number(text: str, start: int, kind: EntityType, link: Link) -> int:
     if not link.is_eastern and len(link.words) == _SINGLE and value[:1] not in "+0(":
         return start
     is_amount = _AMOUNT.fullmatch(value) is not None
-    if is_amount and ("." in value or (digits < _FIVE and kind in (EntityType.PERSON_NUMBER,))):
+    if is_amount and ("." in value or (digits < _FIVE and kind is EntityType.PERSON_NUMBER)):
         # A short plain number is one only where the words call it a number.
         return end if "." not in value and _calls_it_number(link) else start
     return end

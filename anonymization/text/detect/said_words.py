@@ -31,9 +31,9 @@ _NAMED_NICK = re.compile(r"昵称|网名|花名|微信名|ハンドル|ニック
 
 def login(text: str, start: int, kind: EntityType, link: Link) -> int:
     """A login or handle: with a digit or a sign in it, or a word that no dictionary lists."""
-    if link.is_eastern and (link.is_strong or _NAMED_NICK.search(link.words)):
+    if link.is_eastern and _NAMED_NICK.search(link.words):
         nick = _NICK.match(text, start)
-        if nick is not None and _NAMED_NICK.search(link.words):
+        if nick is not None:
             return nick.end()
     match = _LOGIN.match(text, start)
     if match is None or link.strength in ("#", "("):
@@ -93,7 +93,7 @@ def machine(text: str, start: int, kind: EntityType, link: Link) -> int:
     has_digit = any(map(str.isdigit, value))
     if not (has_digit or has_sign) or ("." in value and not private_site(value)):
         return start
-    return match.end() if has_digit or has_sign else start
+    return match.end()
 
 
 def _is_own_host(value: str, parts: list[str]) -> bool:
@@ -112,6 +112,7 @@ _REFERS = re.compile(
     r"[$%{<\[/\\]|https?:|process\.|os\.|env\.|args\.|self\.|config\.|settings\.|row\.|get"
 )
 _NO_PHRASE = words("words.toml", "not_in_passwords")
+_RULES = frozenset({"characters", "digits", "must", "should"})  # a rule for passwords, not one
 _EAST_TAIL = re.compile(rf"[A-Za-z{HAN_KANA}]{{2,12}}\d{{1,6}}(?=$|[\s，。、；」』\"')）])")
 
 
@@ -119,9 +120,8 @@ def password(text: str, start: int, kind: EntityType, link: Link) -> int:
     """A password or phrase: with a digit or a sign in it, or joined words that end a clause."""
     if not link.is_strong and not link.is_eastern:
         return _bare_password(text, start, link)
-    tail = _EAST_TAIL.match(text, start) if link.is_eastern else None
-    if tail is not None and not (link.is_strong or text[start].isascii() or link.words == "合言葉"):
-        tail = None
+    may_be_word = link.is_strong or text[start : start + 1].isascii() or link.words == "合言葉"
+    tail = _EAST_TAIL.match(text, start) if link.is_eastern and may_be_word else None
     if tail is not None:
         return tail.end()
     phrase = _PHRASE.match(text, start)
@@ -172,12 +172,9 @@ def _is_listed_pair(value: str, link: Link) -> bool:
 
 def _is_phrase_password(phrase: str, link: Link) -> bool:
     parts = phrase.split()
-    is_open = all(part.casefold() not in _NO_PHRASE for part in parts[:1])
-    is_open = is_open and not any(
-        part.casefold() in ("characters", "digits", "must", "should") for part in parts
-    )
     return (
-        is_open
+        parts[0].casefold() not in _NO_PHRASE
+        and _RULES.isdisjoint(map(str.casefold, parts))
         and link.strength != "("
         and any(map(str.isdigit, parts[-1]))
         and any(map(str.isalpha, phrase))

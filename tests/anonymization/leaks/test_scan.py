@@ -29,6 +29,7 @@ from PIL import Image, PngImagePlugin
 from anonymization.leaks.contracts import Leak, LeakConfig, NotScannable, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_bytes, scan_release
+from tests.anonymization.pdf_objects import pdf_of
 
 KEY = b"k" * 32
 CONFIG = LeakConfig()
@@ -213,15 +214,7 @@ def _pdf(text: str, title: str) -> bytes:
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
         b"<</Title<" + title.encode("utf-16").hex().encode() + b">>>",
     ]
-    out, places = bytearray(b"%PDF-1.4\n"), []
-    for number, body in enumerate(objects, 1):
-        places.append(len(out))
-        out += b"%d 0 obj%s endobj\n" % (number, body)
-    start = len(out)
-    out += b"xref\n0 7\n0000000000 65535 f \n"
-    out += b"".join(b"%010d 00000 n \n" % place for place in places)
-    out += b"trailer<</Size 7/Root 1 0 R/Info 6 0 R>>\nstartxref\n%d\n%%%%EOF" % start
-    return bytes(out)
+    return pdf_of(objects, b"/Info 6 0 R")
 
 
 def test_pdf_text_and_metadata_are_searched() -> None:

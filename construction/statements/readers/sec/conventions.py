@@ -22,12 +22,13 @@ from data.text.dates import MONTHS, month_number
 
 _NAME_DATE = r"-((?:19|20)\d{6})"
 _FISCAL = re.compile(r"\bfiscal(?: years?)? ((?:19|20)\d\d(?:(?:, and|,| and| or) (?:19|20)\d\d)*)")
-_DATE = re.compile(rf"({'|'.join(MONTHS)}) (\d{{1,2}}), ((?:19|20)\d\d)")
-_DAY = rf"(?:{'|'.join(MONTHS)}) \d{{1,2}}, (?:19|20)\d\d"
+_MONTH = "|".join(MONTHS)
+_DATE = re.compile(rf"({_MONTH}) (\d{{1,2}}), ((?:19|20)\d\d)")
+_DAY = rf"(?:{_MONTH}) \d{{1,2}}, (?:19|20)\d\d"
 _ENDED = re.compile(
     rf"\b(?:years?|months|weeks|quarters?) end(?:ed|ing) ({_DAY}(?:(?:, and|,| and| or) {_DAY})*)"
 )
-_LIKELY = "(?i)fiscal (?:years? )?(?:19|20)|ended (?:" + "|".join(MONTHS) + ")"
+_LIKELY = f"(?i)fiscal (?:years? )?(?:19|20)|ended (?:{_MONTH})"
 _MIDDLE = 15  # later days of a month are nearer to its own end
 _NEAREST = 7  # days between a true last day and the month's end that stands for it
 _MONTHS_TO_GO = {"FY": 0, "Q3": 3, "Q2": 6, "Q1": 9}  # from a report's period to the year's end
@@ -168,8 +169,8 @@ def _by_words(texts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _names(named: pl.DataFrame) -> pl.DataFrame:
-    """Per company the kind of evidence that counts, how many statements name its years by their
-    end (`ends`) and by their start, and an example of the more frequent name."""
+    """Per company the kind of evidence, how many statements name its years by their end (`ends`)
+    and by their start, and an example of the more frequent name."""
     last = pl.col("last_month")
     month = (last % 12 + 1).cast(pl.String).str.zfill(2)
     shown = pl.format(
