@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from construction.judging.judged_attempts import JudgedRun
 from construction.judging.model.attempt_case import AttemptCase, JudgedAttempt
-from construction.judging.review import LONGEST_ITEM, ReviewItem, Topic
+from construction.judging.review import LONGEST_ITEM, Decisions, ReviewItem, Topic
 from data.neutralise import visible
 from data.randomness import keyed_order
 
@@ -66,9 +65,7 @@ def _cut(text: str, most: int, where: str) -> str:
     return text[:kept] + mark.format(len(text) - kept, where)
 
 
-def rated_pairs(
-    judged: JudgedRun, decisions: Mapping[tuple[str, Topic], Any]
-) -> tuple[list[str], list[str]]:
+def rated_pairs(judged: JudgedRun, decisions: Decisions) -> tuple[list[str], list[str]]:
     """What counts of the judge's verdicts, and those of people, on the parts that both judged."""
     pairs = [
         (str(seen.counted), decisions[key].decision.decision)
