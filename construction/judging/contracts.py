@@ -218,8 +218,7 @@ class JudgeReason(StrEnum):
 class ModelStagesConfig(StageConfig):
     """Settings of the stages that ask a model; lengths are characters after cleaning.
 
-    `judge` marks the labels (`LlmConfig.judge`). A longer text is cut in the middle. All files of
-    an attempt and its answer share `all_delivered_chars` evenly.
+    `judge` marks the labels (`LlmConfig.judge`). A longer text is cut in the middle.
     """
 
     judge: str = "model"
@@ -228,7 +227,6 @@ class ModelStagesConfig(StageConfig):
     reply_chars: Annotated[int, Field(gt=0)] = 1_500
     excerpt_chars: Annotated[int, Field(gt=0)] = 1_500
     delivered_chars: Annotated[int, Field(gt=0)] = 30_000
-    all_delivered_chars: Annotated[int, Field(gt=0)] = 120_000
     passage_chars: Annotated[int, Field(gt=0)] = 1_200
     files: Annotated[int, Field(gt=0)] = 40
     path_chars: Annotated[int, Field(gt=0)] = 200

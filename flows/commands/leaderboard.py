@@ -44,10 +44,7 @@ def leaderboard_command(
 
 
 def _of_release(tables: dict[str, Any], release: Any, folder: Path) -> dict[str, Any]:
-    """The attempts at one release, and their scores.
-
-    Raises InputError if there are none, or if they were graded under other errata.
-    """
+    """The attempts at one release, and their scores as they count."""
     from selection.evaluation.board import counted
 
     attempts = tables["attempts"].filter(release_digest=release.digest)

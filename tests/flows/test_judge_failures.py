@@ -86,7 +86,7 @@ def test_no_agent_gains_by_keeping_itself_unjudged(
     attempted(folder, release, [KEEPING_UNJUDGED[how]] * 2, "gaming")
     with judging() as (url, requests):
         said = judged(folder, snapshot, url)
-        asked = len(requests)
+        n_requests = len(requests)
     rows = {row.configuration: row for row in made_board(folder, release).rows}
     assert rows["good"].passed == 0.5
     assert rows["gaming"].passed == rows["poor"].passed == 0.0
@@ -100,4 +100,4 @@ def test_no_agent_gains_by_keeping_itself_unjudged(
     if how in ("makes the judge quote nothing", "makes the judge believe claims"):
         assert "4 of them without support; they count as not met" in said
         assert (rows["gaming"].n_unjudged, rows["gaming"].passed_at_most) == (2, 1.0)
-        assert asked > 10  # both readings of all, and something again
+        assert n_requests > 10  # both readings of all, and something again

@@ -31,6 +31,7 @@ from construction.judging.model.quotes import Passage, QuotedText
 from data.randomness import Key
 
 STAGE = "attempts"
+ALL_DELIVERED = 120_000  # characters that the answer and all files share evenly
 _NAME_CHARS = 200
 
 
@@ -60,47 +61,48 @@ def attempt_stage(
     config: ModelStagesConfig, key: Key
 ) -> Stage[AttemptCase, AttemptAnswer, Reading]:
     """The first request and what is read of its reply; the private `key` draws the controls."""
-
-    def content(case: AttemptCase, cleaner: Cleaner) -> dict[str, Any]:
-        share = config.all_delivered_chars // (1 + len(case.files))
-        most = min(config.delivered_chars, share)
-
-        def shown(text: str) -> str:
-            return cleaner.text(text[:LONGEST], most, "delivered")
-
-        return {
-            "task": cleaner.text(case.task, config.request_chars, "task"),
-            "criteria": [
-                {"part": label, "criterion": cleaner.text(text, config.request_chars, "criteria")}
-                for label, text in case.shown_criteria(key).criteria.items()
-            ],
-            "input_files": {
-                cleaner.text(path, config.path_chars, "input_files"): cleaner.text(
-                    text, config.excerpt_chars, "input_files"
-                )
-                for path, text in case.inputs.items()
-            },
-            "answer": shown(case.answer or ""),
-            "files": [
-                {
-                    "name": shown(file.name[:_NAME_CHARS]),
-                    "text": shown(file.text),
-                    "not_read_because": file.trouble,
-                }
-                for file in case.files
-            ],
-            "files_not_shown": case.left_out,
-            "pictures": len(case.pages),
-        }
-
     return Stage(
         prompt=load_prompt(STAGE),
         answer=AttemptAnswer,
         item_id=lambda case: case.attempt_id,
-        content=content,
+        content=lambda case, cleaner: _content(case, cleaner, config, key),
         check=lambda case, answer: _check(case, answer, key),
         images=lambda case: case.pages,
     )
+
+
+def _content(
+    case: AttemptCase, cleaner: Cleaner, config: ModelStagesConfig, key: Key
+) -> dict[str, Any]:
+    most = min(config.delivered_chars, ALL_DELIVERED // (1 + len(case.files)))
+
+    def shown(text: str) -> str:
+        return cleaner.text(text[:LONGEST], most, "delivered")
+
+    return {
+        "task": cleaner.text(case.task, config.request_chars, "task"),
+        "criteria": [
+            {"part": label, "criterion": cleaner.text(text, config.request_chars, "criteria")}
+            for label, text in case.shown_criteria(key).criteria.items()
+        ],
+        "input_files": {
+            cleaner.text(path, config.path_chars, "input_files"): cleaner.text(
+                text, config.excerpt_chars, "input_files"
+            )
+            for path, text in case.inputs.items()
+        },
+        "answer": shown(case.answer or ""),
+        "files": [
+            {
+                "name": shown(file.name[:_NAME_CHARS]),
+                "text": shown(file.text),
+                "not_read_because": file.trouble,
+            }
+            for file in case.files
+        ],
+        "files_not_shown": case.left_out,
+        "pictures": len(case.pages),
+    }
 
 
 def _check(case: AttemptCase, answer: AttemptAnswer, key: Key) -> Checked[Reading] | Fault:
