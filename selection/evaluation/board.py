@@ -181,7 +181,6 @@ def _row(
     first = own.row(0, named=True)
     ran = own.filter(pl.col("status") != INFRA)
     judge = next(iter(graded["judge"].drop_nulls()), None)
-    n_unjudged, at_least, at_most = _bounds(graded)
     return LeaderboardRow(
         name,
         first["harness"],
@@ -190,7 +189,6 @@ def _row(
         tasks=int(known.sum()),
         attempts=own.height,
         n_infra=own.height - ran.height,
-        n_unjudged=n_unjudged,
         passed=rate.mean,
         low=rate.low,
         high=rate.high,
@@ -205,17 +203,19 @@ def _row(
         steps=_mean(ran["steps"]),
         judge=judge,
         judged_by_kin=judge is not None and model_family(judge) == model_family(first["model"]),
-        passed_at_least=at_least,
-        passed_at_most=at_most,
+        **_bounds(graded),
     )
 
 
-def _bounds(scores: pl.DataFrame) -> tuple[int, float | None, float | None]:
-    """Attempts that parts without a verdict could decide; the pass rate if all fail, if all pass."""
+def _bounds(scores: pl.DataFrame) -> dict[str, Any]:
+    """How many attempts parts without a verdict could decide; the rate if all fail, if all pass."""
     fails = scores.with_columns(pl.col("passed").fill_null(value=False))
     tasks = fails.group_by("task_id").agg(pl.col("passed", "passed_at_best").mean())
-    n_unjudged = fails.filter("passed_at_best", ~pl.col("passed")).height
-    return n_unjudged, _mean(tasks["passed"]), _mean(tasks["passed_at_best"])
+    return {
+        "n_unjudged": fails.filter("passed_at_best", ~pl.col("passed")).height,
+        "passed_at_least": _mean(tasks["passed"]),
+        "passed_at_most": _mean(tasks["passed_at_best"]),
+    }
 
 
 def model_family(name: str) -> str:
