@@ -89,6 +89,25 @@ def test_files_at_hand_make_a_request_stand() -> None:
     assert verdict(instance, "sales.csv").status is Status.PASSED
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who writes to Kim most often?",
+        "How many mails did Kim get? Who sent them?",
+        "When is Kim free on Monday?",
+        "Can Kim come to the workshop on 3 May?",
+        "Has anyone asked Kim about the rent?",
+        "Kim周一有空吗？",
+    ],
+)
+def test_a_question_that_files_answer_is_a_request_of_one_who_asks_alone(text: str) -> None:
+    assert verdict(said(text), "mails/Kim/rent.eml", "calendar/Kim.ics").status is Status.PASSED
+    among = replace(said(text).user_turns[0], text=f"[Slack #ops Mon] {text}")
+    talk = replace(said(text), user_turns=(among,))
+    assert verdict(talk, "mails/Kim/rent.eml", "calendar/Kim.ics").status is Status.FAILED
+    assert verdict(said(text)).status is Status.FAILED
+
+
 def test_one_missing_file_of_many_is_no_obstacle() -> None:
     acts = [("read", f"/w/{name}.csv", 1) for name in "abc"]
     instance = said("Merge these three price lists and explain the gaps", acts=acts)
