@@ -27,8 +27,7 @@ _INSIDE = r"(?:in|into|to|at|under|as)"
 _FINDINGS = (
     r"(?:it|them|this|these|that|(?:your|the|all) (?:\w+ )?(?:assumptions|findings|answers?|"
     r"reasoning|steps|results?|decisions|notes|conclusions|observations|choices|methods?|"
-    r"approach|work|changes|log|totals|statistics|stats|figures|counts|comparison|differences|"
-    r"errors|issues|averages?))"
+    r"approach|work|changes|log|totals|comparison|differences))"
 )
 _REPORT = (
     r"(?:document|describe|explain|plot|log|record|list|note|keep|answer|show|track|present|"
@@ -53,7 +52,8 @@ _BEFORE = re.compile(
     r"(?:open|read|view|see|check|grade|review|inspect|receive|get|find|import|load|run)"
     r"|\b(?:leave|drop|place|park|collect|gather|consolidate[ds]?|compile[ds]?|keep) "
     rf"[^.;\n]{{0,60}}\b{_INSIDE}"
-    rf"|\b{_REPORT} {_FINDINGS} in(?:to)?"
+    r"|\b(?:document|describe|explain|plot|log|record|list|note|keep|answer|show|track) "
+    rf"{_FINDINGS} in(?:to)?|\b{_REPORT} (?:it|them|this|these) in(?:to)?"
     # "Check the offers and list the risks in": the second clause reports on the first.
     rf"|\b{_WORK}\b[^.;\n]{{3,160}}(?:,|\band|\bthen) (?:then |also |finally )?{_REPORT}\b"
     r"[^.;,\n]{0,60} in"

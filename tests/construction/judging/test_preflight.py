@@ -24,7 +24,7 @@ CSS = "Can you rewrite this with flexbox?\n```\ndiv { float: left }\n```"
 
 
 def verdict(instance: TaskInstance, *paths: str) -> Verdict:
-    fixtures = [Fixture(path=path, sha256="0" * 64, bytes=1, media_type="x/y") for path in paths]
+    fixtures = [Fixture(path=path, sha256="0" * 64, bytes=99, media_type="x/y") for path in paths]
     packaged = package(instance, fixtures, Identity("t", "s", Disclosure.PUBLIC))
     return GATE.judge(measure(packaged.case, packaged.conversation), PreflightConfig())
 
@@ -69,7 +69,8 @@ def test_requests_that_stand_on_their_own_pass(texts: tuple[str, ...]) -> None:
         (said("I need to change my flight to Oslo, please."), PreflightReason.NEEDS_LIVE_SYSTEM),
         (said("帮我查一下我的订单什么时候发货"), PreflightReason.NEEDS_LIVE_SYSTEM),
         (said("What's the weather like in Graz today?"), PreflightReason.NEEDS_LIVE_SYSTEM),
-        (said("Summarise the files in this directory"), PreflightReason.NEEDS_LIVE_SYSTEM),
+        (said("Summarise the files in this directory"), PreflightReason.MISSING_OBJECT),
+        (said("List the files"), PreflightReason.MISSING_OBJECT),
         (said("Rewrite the letter as we discussed"), PreflightReason.LEANS_ON_CONTEXT),
         (said("按你刚才说的改一下这封信的开头"), PreflightReason.LEANS_ON_CONTEXT),
         (said("Summarise the dataset in five lines"), PreflightReason.LEANS_ON_CONTEXT),
