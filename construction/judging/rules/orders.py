@@ -72,7 +72,8 @@ def _begins_order(cut: re.Match[str]) -> bool:
     if cut["sign"] is None and " and " not in cut[0]:
         return False
     if verb in _AFTER_COMMA:
-        return cut["sign"] is not None and after not in lexicon.NOUN_AFTER
+        is_object = after in _OBJECTS or "." in after[:-1]
+        return is_object or (cut["sign"] is not None and after not in lexicon.NOUN_AFTER)
     if verb in lexicon.DOUBTFUL_VERBS and verb not in _PLAIN:
         return after in _OBJECTS
     return (verb in lexicon.VERBS or verb in _PLAIN) and after not in lexicon.NOUN_AFTER
