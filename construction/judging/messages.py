@@ -49,9 +49,11 @@ _SEPARATE = re.compile(
     r"\b(?:separate(?:ly)?|individual(?:ly)?|respectively|to (?:each|every))\b"
     r"|分别|各自|每(?:个|位|人|名|封)"
 )
+_SENT = re.compile(r"\bsend (?:out )?(?:an? )?(?:separate |individual )e-?mails? to\b")
 _NAMES = re.compile(r"\b(?:to|for) ((?:[A-Z][a-z]+(?:, and |, | and )){1,9}[A-Z][a-z]+)\b")
 _SENDS_ONE = re.compile(
-    r"\b(?:send|write|draft|compose) (?:an? |one |another |a separate )?e-?mails?\b|发一?封?邮件"
+    r"\b(?:send|write|draft|compose) (?:(?:an?|one|another) )?(?:separate )?e-?mails?\b"
+    r"|发一?封?邮件"
 )
 
 
@@ -99,7 +101,8 @@ def _kinds(sentence: str, deliverables: Sequence[Deliverable]) -> Iterator[str]:
     names = [name for item in deliverables for name in item.name_hints]
     is_drafted = _DRAFTED.search(lowered) is not None
     is_named = is_drafted and any(name in sentence for name in names)
-    if not is_named and (_made(sentence, ResourceKind.MAIL) or (is_drafted and names != [ANSWER])):
+    is_sent = _made(sentence, ResourceKind.MAIL) or _SENT.search(lowered) is not None
+    if not is_named and (is_sent or (is_drafted and names != [ANSWER])):
         yield "eml"
     if _made(sentence, ResourceKind.CALENDAR) or _SCHEDULED.search(lowered):
         yield "ics"

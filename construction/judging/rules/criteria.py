@@ -230,7 +230,8 @@ def _is_own(rule: Rule) -> bool:
     """Does a rule follow from the request or the inputs, beyond what any file of the type has?"""
     kind, _, rest = rule.rule_id.partition(".")
     asked_length = kind == "length" and "." in rest
-    return kind in ("columns", "sheets", "holds", "same") or "kept." in rest or asked_length
+    of_a_text = rest.startswith(("kept.", "carried.", "choice."))
+    return kind in ("columns", "sheets", "holds", "same") or of_a_text or asked_length
 
 
 def _is_telling(kind: FactKind, text: str, value: str) -> bool:

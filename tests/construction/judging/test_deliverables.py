@@ -222,9 +222,9 @@ def test_means_and_inputs_are_no_results_and_a_name_in_several_folders_is_severa
 @pytest.mark.parametrize(
     ("text", "named", "count"),
     [
-        ("Pair the rowers and send separate emails to Ann, Bo and Cleo.", [], 3),
-        ("Send an email to each rower of the crew.", [], 1),
-        ("Send emails to each rower separately.", [], 1),
+        ("Send separate emails to Ann, Bo and Cleo.", [], 3),
+        ("Send an email to each rower of the crew.", [], 2),
+        ("Send emails to each rower separately.", [], 2),
         ("Send an email row.eml to Ann and send an email to Bo with the rest.", ["row.eml"], 2),
         ("Send an email row.eml to Ann and Bo.", ["row.eml"], 1),
     ],
