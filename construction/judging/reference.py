@@ -35,7 +35,8 @@ _RISES = re.compile(
 _NO_FIGURES = re.compile(
     r"(?i)phone|tel\b|mobile|\bid\b|_id\b|year|date|zip|code|电话|手机|编号|年"
 )
-_SHOWN = 60  # characters of a cell
+_SHOWN, _TITLE = 60, 80  # characters of a cell
+_ACRONYM = re.compile(r"(?<![A-Za-z\d])[A-Z]{2,6}\d{0,3}(?![A-Za-z\d])")
 _FEW_VALUES = 12  # distinct ones in a column of kinds
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _MONEY = " $€£¥%"
@@ -105,7 +106,11 @@ def named_columns(sheet: InputTable, request: str) -> list[int]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return ", ".join(" ".join(cell.split())[:_SHOWN] for cell in cells)
+    return ", ".join(_cell(" ".join(cell.split())) for cell in cells)
+
+
+def _cell(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1].rstrip()}…"
 
 
 def _of_named(sheet: InputTable, path: str, request: str, words: Words) -> Iterator[str]:
@@ -122,7 +127,23 @@ def _of_named(sheet: InputTable, path: str, request: str, words: Words) -> Itera
                 text = words["reference_count"]
                 size = {"number": counts[value], "rows": sheet.rows}
                 lines.append(text.format(file=path, value=value, column=column, **size))
-    yield from list(dict.fromkeys(lines))[:_MOST]
+    yield from list(dict.fromkeys(lines or _of_acronyms(sheet, path, request, words)))[:_MOST]
+
+
+def _of_acronyms(sheet: InputTable, path: str, request: str, words: Words) -> list[str]:
+    """The few rows in which a title or a name holds an acronym of a brief request."""
+    known = word_form(" ".join((path, sheet.name, *sheet.columns)))
+    lines = []
+    for name in dict.fromkeys(_ACRONYM.findall(request) if len(request) <= _BRIEF else ()):
+        rows = [
+            row
+            for row in sheet.cells
+            if any(len(cell) <= _TITLE and word_form(name) in word_form(cell) for cell in row)
+        ]
+        if 0 < len(rows) <= _MOST and len(rows) < sheet.rows and word_form(name) not in known:
+            shown = "; ".join(map(_row, rows))
+            lines.append(words["reference_rows"].format(file=path, name=name, rows=shown))
+    return lines
 
 
 def _named_values(values: Sequence[str], request: str, known: str) -> list[str]:

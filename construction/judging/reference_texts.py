@@ -22,6 +22,8 @@ _WHOLE_TEXT, _WHOLE_ALONE = 320, 700  # characters of a text that is quoted whol
 _BEGINNING = 1400  # characters; a longer excerpt may be the beginning of a text
 _PLAIN = frozenset(("eml", "md", "txt", "csv", "tsv", "json", "html", "pdf"))
 _WITH_LINES = frozenset(("eml", "md", "txt", "pdf", "docx", "html"))
+# What stands behind the text of a PDF: its language, fonts, dates and programs.
+_METADATA = re.compile(r"(?m)^(?:[a-z]{2}(?:-[A-Z]{2})?|Identity|Adobe|D:\d{8,}.*)\s*$")
 _WORDLESS = 8  # letters and digits
 _TWICE = re.compile(r"(?<!\S)(\S.{0,80}?) \1(?!\S)")
 _LABEL = re.compile(r"\W*([^:：]{2,40})[:：]\s*(\S.*)")
@@ -69,6 +71,8 @@ def of_text(text: str, path: str, words: Words, most: int = _WHOLE_TEXT) -> Iter
     plain = " ".join(text.split())
     if kind == "eml":
         plain = _TWICE.sub(r"\1", plain)
+    if kind == "pdf":
+        plain = " ".join(_METADATA.split(text, maxsplit=1)[0].split())
     if kind in ("eml", "pdf"):
         parts = set(re.split(r"[/.]", path)) | {word_form(path.rpartition("/")[2])}
         names = parts | {part.replace("_", " ") for part in parts}

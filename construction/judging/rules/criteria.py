@@ -68,7 +68,7 @@ class Writer:
     def accuracy(self) -> Iterator[Text]:
         """What comes from the inputs, from URLs, and, without any, from the request."""
         given = self._given()
-        references = self.references()
+        references = [] if self._is_moved or self._takes_away else self.references()
         for text, path in references[: self.config.max_references]:
             yield text, self._pointers(path)
         quoted = {path for _, path in references[: self.config.max_references]}
@@ -79,6 +79,7 @@ class Writer:
             ("accuracy_files", [path for path in rest if path not in seen]),
         ):
             if paths and not self._is_moved:
+                key = "accuracy_kept" if self._takes_away else key
                 pointers = tuple(pointer for path in paths for pointer in self._pointers(path))
                 shown = self._list(paths[: self.config.max_files])
                 key = "accuracy_many" if len(paths) > self.config.max_files else key
@@ -175,6 +176,13 @@ class Writer:
         ]
         shown = [fact.text for fact in matched if _is_telling(fact.kind, fact.text, fact.value)]
         return shown[: self.config.max_facts]
+
+    @property
+    def _takes_away(self) -> bool:
+        """Does a part of an input go, so that the result is not to agree with all of it?"""
+        request = self.case.request
+        edits = any("kept." in rule.rule_id or "changed." in rule.rule_id for rule in self.rules)
+        return edits and any(changes(request, key) for key in ("removes", "clears", "drops_header"))
 
     def _is_picture(self, path: str) -> bool:
         kind = type_of(path)

@@ -15,6 +15,7 @@ from data.text.scripts import HAN
 # whole; `data.text.sentences` makes a form in which phrases are sought.
 _CLAUSE = re.compile(rf"[,，;；:：。.](?=\s|[{HAN}]|$)")
 _STOPS = ".。;；"
+_ITEM = re.compile(r"\n\s*(?=[-*•\d])|\n\s*\n|\s+[—–-]\s+")
 _OF_PICTURES = ("look_chart", "look_poster")
 
 
@@ -32,7 +33,7 @@ def bounds_of(demands: Sequence[str]) -> list[str]:
 
 def purposes_of(request: str) -> list[str]:
     """The clauses that say for what the person wants it: "so that I can compare them"."""
-    text = " ".join(request.split())
+    text = " ".join(_ITEM.sub("; ", request).split())
     return [match[0].strip(" ,，") for match in _pattern("purposes", "words").finditer(text)]
 
 

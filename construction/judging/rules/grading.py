@@ -30,6 +30,15 @@ DIMENSIONS = (
     "communication_quality",
 )
 _LONG = 240  # characters
+_ROLE = re.compile(
+    r"\W*(?:(?:#|name:|description:|---).*\n+){0,6}\W*You(?:'re| are) (?:an?|the) "
+    r"|你是(?:一[个名位])?[^。\n]{0,30}(?:助手|智能体|专家|机器人)"
+)
+_OF_USERS = re.compile(
+    r"\b(?:the|a|each) user(?:'s)?\b|\busers? (?:asks?|wants?|requests?|says)\b"
+    r"|\btool calls?\b|用户"
+)
+_USERS = 3  # mentions; a task speaks of the person as "I" or "we"
 _WHOLE = 1024  # weights are multiples of 1/1024: binary fractions, so that any sum is exact
 
 
@@ -60,7 +69,13 @@ def grade(case: Case, config: GradingConfig) -> Grading:
 def _needs_model(writer: Writer, *, is_quoted: bool) -> bool:
     """Does a rubric say too little? A long request in which nothing reads as a demand does."""
     is_long = is_quoted and len(writer.demands[0]) > _LONG
-    return is_long or writer.usable() < writer.config.min_usable
+    is_role = is_role_prompt(writer.case.request)
+    return is_long or is_role or writer.usable() < writer.config.min_usable
+
+
+def is_role_prompt(request: str) -> bool:
+    """Does it set up an assistant for users to come, instead of asking for something?"""
+    return _ROLE.match(request) is not None and len(_OF_USERS.findall(request)) >= _USERS
 
 
 def _route(deliverables: Sequence[Deliverable]) -> str:

@@ -35,6 +35,7 @@ _PLAIN = frozenset(
     ("save", "send", "split", "store", "put", "append", "move", "convert", "calculate")
 )
 _AFTER_COMMA = frozenset(("email", "mail", "rename"))
+_QUESTIONS = frozenset(("what", "which", "who", "how", "scan", "identify"))
 _OBJECTS = lexicon.OBJECTS | {"it", "them", "each", "his", "her"}
 _LEAST = 3  # words of an order
 _MOST_WORDS = 60  # a longer demand is a description, and is quoted as it stands
@@ -63,7 +64,7 @@ def _opens_with_order(demand: str) -> bool:
         return True
     words = [word for word in re.findall(r"[a-z]+", demand.lower()) if word not in lexicon.LEAD_INS]
     verbs = lexicon.VERBS | lexicon.DOUBTFUL_VERBS | _PLAIN | _AFTER_COMMA
-    return bool(words) and words[0] in verbs | {"scan"}
+    return bool(words) and words[0] in verbs | _QUESTIONS
 
 
 def _begins_order(cut: re.Match[str]) -> bool:

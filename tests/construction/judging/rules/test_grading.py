@@ -199,3 +199,26 @@ def test_evidence_says_what_a_grader_needs() -> None:
 def test_braces_in_a_request_are_text() -> None:
     criteria = grade(case("Explain what {files} and {0} mean in Python"), CONFIG).rubric.criteria
     assert any("{files} and {0}" in item.text for item in criteria)
+
+
+def test_a_role_for_an_assistant_of_others_needs_a_model() -> None:
+    role = (
+        "You are a helper for rowing clubs. Answer what the user asks. If the user wants a boat, "
+        "list the boats in boats.csv. Always ask the user for the date."
+    )
+    assert grade(case(role, files=("boats.csv",)), CONFIG).rubric.needs_model
+    task = "You are a rower. List the boats in boats.csv by age, then write the best in best.md."
+    assert not grade(case(task, files=("boats.csv",)), CONFIG).rubric.needs_model
+
+
+def test_what_is_taken_away_need_not_agree_with_the_input() -> None:
+    table = InputTable(
+        name="", columns=("Boat", "Age"), rows=2, cells=(("Heron", "9"), ("Tern", "4"))
+    )
+    known = {"boats.xlsx": InputFile(words=30, key=1, terms=("heron", "tern"), tables=(table,))}
+    item = case("delete the ages in boats.xlsx", files=("boats.xlsx",))
+    texts = [
+        one.text for one in grade(item.model_copy(update={"inputs": known}), CONFIG).rubric.criteria
+    ]
+    assert any(text.startswith("What the request leaves alone") for text in texts)
+    assert not any("Heron" in text or "header that stands out" in text for text in texts)
