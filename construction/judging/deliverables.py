@@ -120,19 +120,7 @@ def expected_deliverables(
     input is asked for only by "as", "to" or "a new".
     """
     produced = _produced(acts)
-    names: dict[str, list[str]] = {}
-    repeated: Counter[str] = Counter()
-    nameless: Counter[str] = Counter()
-    for path in named:
-        kind, base = type_of(path), _base(path)
-        if kind is not None and _STANDS_FOR_NAME.fullmatch(base):
-            nameless[kind.name] += 1
-        elif kind is not None and (places := len(folders_with(base, named))) > 1:
-            repeated[kind.name] = max(repeated[kind.name], places)
-        elif kind is not None and is_repeated(request, base):
-            repeated[kind.name] = max(repeated[kind.name], 2)
-        elif kind is not None and base not in names.setdefault(kind.name, []):
-            names[kind.name].append(base)
+    names, nameless, repeated = _named_outputs(request, named)
     kinds_given = {kind.name for path in given if names and (kind := type_of(path)) is not None}
     requested = {**_types_asked_for(request, names, produced, kinds_given), **nameless, **repeated}
     if requested or names:
@@ -151,6 +139,28 @@ def expected_deliverables(
             for kind in sorted(produced)
         )
     return (Deliverable(file_type="md", name_hints=(ANSWER,)),)
+
+
+def _named_outputs(
+    request: str, named: Sequence[str]
+) -> tuple[dict[str, list[str]], Counter[str], Counter[str]]:
+    """By type: the names of outputs, how many have a name that is still to be found out, and how
+    many have one name in several folders."""
+    names: dict[str, list[str]] = {}
+    nameless: Counter[str] = Counter()
+    repeated: Counter[str] = Counter()
+    for path in named:
+        kind, base = type_of(path), _base(path)
+        if kind is None:
+            continue
+        places = max(len(folders_with(base, named)), 2 * is_repeated(request, base))
+        if _STANDS_FOR_NAME.fullmatch(base):
+            nameless[kind.name] += 1
+        elif places > 1:
+            repeated[kind.name] = max(repeated[kind.name], places)
+        elif base not in names.setdefault(kind.name, []):
+            names[kind.name].append(base)
+    return names, nameless, repeated
 
 
 def with_moved(

@@ -37,6 +37,9 @@ _KINDS = {
     "csv": frozenset(("csv",)),
     **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp"), _IMAGE),
 }
+_EXCEPT = re.compile(
+    r"\b(?:except|but not|other than|apart from)\b[^,.;]*|除了?[^，。；]*(?:以?外|之外)"
+)
 _OWN_TEXT = re.compile(r"[\"“'‘「]\s*\w+(?:\s+\w+){2,}[^\"”'’」]*[\"”'’」]")
 _SOURCED = re.compile(
     r"(?i)\b(?:from|in|of|based|using|according|file|this|attached|read|scan|extract|analy\w+)\b"
@@ -145,7 +148,7 @@ def inputs_spoken_of(text: str, given: Sequence[str]) -> tuple[str, ...]:
     A file is named by itself, by the folder that it lies in, by the words of either, or by the
     system that it stands for; a mailbox also by "emails".
     """
-    lowered = text.lower()
+    lowered = _EXCEPT.sub("", text.lower())
     words = {_stem(word) for word in re.split(r"[\W_]+", lowered)}
     matched = {path for _, path in files_in(lowered, given)}
     matched |= {path for path in given if _in_named_folder(path.lower(), lowered)}

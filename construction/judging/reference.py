@@ -185,7 +185,7 @@ def _common() -> frozenset[str]:
 def _of_columns(sheet: InputTable, path: str, request: str, words: Words) -> Iterator[str]:
     """What is asked of the columns of figures that a request names, or of a narrow table's only.
 
-    Each is asked in the sentences that name the column.
+    Each is wanted in the sentences that name the column.
     """
     numeric = [number for number in range(len(sheet.columns)) if _is_of_figures(sheet, number)]
     is_plain = len(numeric) == 1 and len(sheet.columns) <= _NARROW
@@ -193,10 +193,10 @@ def _of_columns(sheet: InputTable, path: str, request: str, words: Words) -> Ite
     sentences = [item.text for item in read(request)]
     for number in numeric:
         naming = [text for text in sentences if number in named_columns(sheet, text)]
-        asked = " ".join(naming) or (request if is_plain and is_short else "")
-        if asked:
-            yield from _of_groups(sheet, number, path, asked, words)
-            yield from _of_column(sheet, number, path, asked.lower(), words)
+        wanted = " ".join(naming) or (request if is_plain and is_short else "")
+        if wanted:
+            yield from _of_groups(sheet, number, path, wanted, words)
+            yield from _of_column(sheet, number, path, wanted.lower(), words)
 
 
 def _is_of_figures(sheet: InputTable, number: int) -> bool:
@@ -206,15 +206,15 @@ def _is_of_figures(sheet: InputTable, number: int) -> bool:
 
 
 def _of_groups(
-    sheet: InputTable, number: int, path: str, asked: str, words: Words
+    sheet: InputTable, number: int, path: str, wanted: str, words: Words
 ) -> Iterator[str]:
     """The sums of a column for each value of another one: "sales by region", "per store"."""
-    for other in named_columns(sheet, asked):
+    for other in named_columns(sheet, wanted):
         name = re.escape(sheet.columns[other].replace("_", " ").lower().removesuffix("s"))
         by = re.compile(_words_by().format(name=name))
         kinds = list(dict.fromkeys(row[other] for row in sheet.cells))
         is_kind = other != number and 1 < len(kinds) <= min(_FEW_VALUES, sheet.rows - 1)
-        if not (is_kind and by.search(asked.lower())):
+        if not (is_kind and by.search(wanted.lower())):
             continue
         sums = [
             (kind, sum(numbers([row[number] for row in sheet.cells if row[other] == kind])))
@@ -226,13 +226,13 @@ def _of_groups(
 
 
 def _of_column(
-    sheet: InputTable, number: int, path: str, asked: str, words: Words
+    sheet: InputTable, number: int, path: str, wanted: str, words: Words
 ) -> Iterator[str]:
     """The ends, the sum, the mean and the first few of a column, and its rows beyond a limit."""
     pairs = [(value, row[0]) for row in sheet.cells for value in numbers([row[number]])]
     values = [value for value, _ in pairs]
     size = {"file": path, "column": sheet.columns[number], "rows": len(values)}
-    if _asks("ends").search(asked):
+    if _asks("ends").search(wanted):
         low, high = min(values), max(values)
         ends = [", ".join(name for value, name in pairs if value == end) for end in (low, high)]
         yield words["reference_ends"].format(
@@ -241,9 +241,9 @@ def _of_column(
             high=_shown(high, ends[1] if number else ""),
         )
     for key, value in (("sum", sum(values)), ("mean", sum(values) / len(values))):
-        if _asks(key).search(asked):
+        if _asks(key).search(wanted):
             yield words[f"reference_{key}"].format(**size, **{key: _shown(value)})
-    for limit in _limits(asked):
+    for limit in _limits(wanted):
         above, below = (sum(map(test, values)) for test in (limit.__lt__, limit.__gt__))
         if above and below:
             text = words["reference_limit"]

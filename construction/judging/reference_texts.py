@@ -115,12 +115,12 @@ def of_lines(text: str, path: str, demands: Sequence[str], words: Words) -> Iter
     lines = [line for line in dict.fromkeys(lines) if 0 < len(line) <= _LINE]
     terms = [_terms(line) for line in lines]
     often = Counter(term for line in terms for term in line)
-    asked = [_terms(demand) for demand in demands]
+    wanted = [_terms(demand) for demand in demands]
     own = _terms(path)
     chosen = [
         line
         for line, words_of_line in zip(lines, terms, strict=True)
-        if any(_answers(line, words_of_line - own, demand, often) for demand in asked)
+        if any(_answers(line, words_of_line - own, demand, often) for demand in wanted)
     ]
     for line in chosen[:_MOST_LINES]:
         yield words["reference_line"].format(file=path, text=line)
