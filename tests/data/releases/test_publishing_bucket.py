@@ -18,8 +18,8 @@ import orjson
 import pytest
 
 from data.errors import BenchmintError, ReleaseError
-from data.releases import publishing
 from data.releases.publishing import POINTER
+from data.remote_folder import RemoteFolder
 from data.snapshot import verify, write_snapshot
 from data.snapshot.signature import sign
 from tests.data.releases.test_publishing import NAME, published, signed_snapshot
@@ -131,7 +131,7 @@ def test_errata_that_came_in_between_are_not_overwritten(
     notice = with_errata(snapshot)
     storage = fsspec.filesystem("s3", skip_instance_cache=True)
     later = b"errata of a publisher who was faster"
-    content = publishing._Target.content
+    content = RemoteFolder.content
 
     def overtaken(there: Any, path: str) -> bytes | None:
         read = content(there, path)
@@ -139,7 +139,7 @@ def test_errata_that_came_in_between_are_not_overwritten(
             storage.pipe_file(f"{bucket}/{path}", later)
         return read
 
-    monkeypatch.setattr(publishing._Target, "content", overtaken)
+    monkeypatch.setattr(RemoteFolder, "content", overtaken)
     with pytest.raises(ReleaseError, match="another publisher wrote it just now"):
         published(snapshot, bucket)
     assert storage.cat_file(f"{bucket}/{notice.name}") == later
