@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from data.atomic import write_bytes
+from data.errors import BenchmintError, InputError
+from data.neutralise import one_line
 
 NEW = {"mode": "create"}  # the condition that a file is not there yet, as fsspec names it
 _CHUNK = 1 << 20
@@ -96,3 +99,22 @@ def open_folder(address: str) -> RemoteFolder:
     if there.is_local:
         return RemoteFolder(system, str(Path(there.base).resolve()))
     return there
+
+
+@contextmanager
+def reaching(address: str, expected: str) -> Iterator[None]:
+    """Raise InputError where the storage at an address cannot be used; `expected`: what it is."""
+    try:
+        yield
+    except BenchmintError:
+        raise
+    except Exception as error:
+        # Each kind of storage has errors of its own package; other built-in ones are our bugs.
+        usual = isinstance(error, OSError | ImportError | ValueError)
+        if not usual and type(error).__module__ == "builtins":
+            raise
+        problem = f"{type(error).__name__}: {one_line(str(error))[:200]}"
+        raise InputError(
+            address, problem, expected,
+            "Check address, access and the package of its kind (s3fs for s3://).",
+        ) from error  # fmt: skip

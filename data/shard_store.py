@@ -16,6 +16,7 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -27,8 +28,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from data.atomic import PRIVATE_FILE, private_dir
 from data.canonical import digest, keyed_digest
 from data.errors import BenchmintError, InputError
-from data.neutralise import one_line
-from data.remote_folder import RemoteFolder, open_folder
+from data.remote_folder import RemoteFolder, open_folder, reaching
 
 _NONCE_BYTES, _KEY_BYTES = 12, 32
 _AT_ONCE = 8  # requests to the storage
@@ -56,17 +56,11 @@ class ShardStore:
 
     def require(self) -> None:
         """Raise InputError if nothing can be written there, before anything is computed."""
-        try:
-            folder = _opened(self.address)
+        with self._reached() as folder:
             if folder.is_local:
-                _private_below(Path(folder.base))
-            self.get(self.put(b"reachable"))
-        except (OSError, ImportError, ValueError) as error:
-            problem = f"{type(error).__name__}: {one_line(str(error))[:200]}"
-            raise InputError(
-                self.address, problem, "an address that fsspec reaches, and that all workers reach",
-                "Check address, access and the package of its kind (s3fs for s3://).",
-            ) from None  # fmt: skip
+                Path(folder.base).parent.stat()  # a share that is not mounted is not made up
+                private_dir(Path(folder.base))
+        self.get(self.put(b"reachable"))
 
     def put(self, content: bytes) -> str:
         """Store a content, once, and return its SHA-256. Raises InputError if it is too large."""
@@ -77,7 +71,9 @@ class ShardStore:
                 f"at most {_LARGEST:,} bytes", "Build where the workers see the disk.",
             )  # fmt: skip
         name = self._name(sha256)
-        if not _opened(self.address).has(name):
+        with self._reached() as folder:
+            known = folder.has(name)
+        if not known:
             self._write(name, content)
         return sha256
 
@@ -138,7 +134,13 @@ class ShardStore:
 
     def clear(self) -> None:
         """Remove all that this build has stored."""
-        _opened(self.address).remove()
+        with self._reached() as folder:
+            folder.remove()
+
+    @contextmanager
+    def _reached(self) -> Iterator[RemoteFolder]:
+        with reaching(self.address, "an address that fsspec reaches, and all workers too"):
+            yield _opened(self.address)
 
     def _fetch(self, entry: Entry, target: Path) -> None:
         with (target / entry.path).open("xb") as out:
@@ -150,11 +152,13 @@ class ShardStore:
     def _write(self, name: str, content: bytes) -> None:
         nonce = os.urandom(_NONCE_BYTES)
         sealed = nonce + AESGCM(self.key).encrypt(nonce, content, name.encode())
-        _opened(self.address).write(name, sealed, PRIVATE_FILE, {})
+        with self._reached() as folder:
+            folder.write(name, sealed, PRIVATE_FILE, {})
 
     def _read(self, name: str) -> bytes | None:
         """What was written under a name, which is sealed with it: no other object can stand in."""
-        sealed = _opened(self.address).content(name)
+        with self._reached() as folder:
+            sealed = folder.content(name)
         if sealed is None:
             return None
         nonce, content = sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:]
@@ -176,12 +180,6 @@ def shard_store(address: str, release_key: bytes, out: Path) -> ShardStore:
     build = keyed_digest(release_key, f"shared storage of {os.fsdecode(out.resolve())}")[:16]
     key = bytes.fromhex(keyed_digest(release_key, "key of the shared storage"))[:_KEY_BYTES]
     return ShardStore(f"{address.rstrip('/')}/{build}", key)
-
-
-def _private_below(folder: Path) -> None:
-    """Make a folder that only its owner can enter. Raises FileNotFoundError without its parent."""
-    folder.parent.stat()  # a share that is not mounted is not made up
-    private_dir(folder)
 
 
 @lru_cache(maxsize=4)

@@ -27,10 +27,10 @@ import orjson
 
 from data.atomic import PRIVATE_FILE, private_dir
 from data.canonical import pretty_json
-from data.errors import InputError, ReleaseError
+from data.errors import ReleaseError
 from data.neutralise import one_line
 from data.releases.tasks import ReleasedTasks
-from data.remote_folder import NEW, RemoteFolder, open_folder
+from data.remote_folder import NEW, RemoteFolder, open_folder, reaching
 from data.snapshot import layout
 from data.snapshot.errata import Notice, corrections_path, notice_in, notice_path
 
@@ -59,7 +59,7 @@ def publish(snapshot: Path, release: ReleasedTasks, target: str, *, private: boo
     root, name = snapshot.resolve(), release.snapshot
     files = _files(root, name, private=private)
     pointer = {"snapshot": name, "public_digest": release.digest, "private": private}
-    try:
+    with reaching(target, "a folder, or an address that fsspec reaches"):
         there = open_folder(target)
         if there.is_local and Path(there.base).is_relative_to(root):
             raise ValueError("a folder of the snapshot itself")
@@ -68,12 +68,6 @@ def publish(snapshot: Path, release: ReleasedTasks, target: str, *, private: boo
             if release.notice is not None:
                 _copy_errata(there, release, release.notice, private=private)
             _point(there, pointer)
-    except (OSError, ImportError, ValueError) as error:
-        problem = f"{type(error).__name__}: {one_line(str(error))[:200]}"
-        raise InputError(
-            target, problem, "a folder, or an address that fsspec reaches",
-            "Check address, access and the package of its kind (s3fs for s3://).",
-        ) from error  # fmt: skip
     return Published(there.at(name), len(files), already)
 
 

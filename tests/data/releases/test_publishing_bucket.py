@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,27 +21,7 @@ from tests.data.releases.test_publishing import NAME, published, signed_snapshot
 from tests.data.snapshot.sample import release
 from tests.data.snapshot.test_errata import published as with_errata
 from tests.data.snapshot.test_signature import KEY
-
-
-@contextmanager
-def s3_server() -> Iterator[str]:
-    """moto's server in a process of its own; its address."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        for _ in range(600):
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
+from tests.s3 import s3_bucket
 
 
 @pytest.fixture
@@ -57,16 +32,10 @@ def snapshot(tmp_path: Path) -> Path:
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A bucket of an S3 server on the loopback."""
-    with s3_server() as url:
-        for name, value in {
-            "AWS_ENDPOINT_URL": url,
-            "AWS_ACCESS_KEY_ID": "invented",
-            "AWS_SECRET_ACCESS_KEY": "invented",
-            "AWS_DEFAULT_REGION": "us-east-1",
-        }.items():
+    with s3_bucket("releases") as (address, environment):
+        for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        fsspec.filesystem("s3", skip_instance_cache=True).mkdir("releases")
-        yield "s3://releases/train"
+        yield f"{address}/train"
 
 
 def test_a_bucket_gets_what_the_release_is(snapshot: Path, bucket: str, tmp_path: Path) -> None:
