@@ -75,7 +75,7 @@ test-full: $(TESTS) ## run all tests, also those that are too long for every cha
 	$(BIN)/pytest -n 2 --dist worksteal -rs -m "full or not full"
 
 test-cluster: $(TESTS) cluster ## run the tests on two machines with shared storage; what is absent is a failure
-	BENCHMINT_REQUIRE="not installed,no right" $(BIN)/pytest -rs -m "full or not full" \
+	BENCHMINT_REQUIRE=dask,ray,unshare $(BIN)/pytest -rs -m "full or not full" \
 	  tests/data/test_sharding.py tests/data/test_shard_store.py tests/data/test_shared_shards.py \
 	  tests/flows/test_cluster.py
 

@@ -38,9 +38,6 @@ class RemoteFolder:
         paths = self.system.find(root) if self.system.exists(root) else []
         return {str(path).removeprefix(prefix) for path in paths}
 
-    def has(self, path: str) -> bool:
-        return bool(self.system.exists(self.at(path)))
-
     def content(self, path: str) -> bytes | None:
         """What a file holds, whole in memory; None if it is not there."""
         try:

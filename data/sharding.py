@@ -207,7 +207,12 @@ def _on_ray(
     ray = _extra("ray", Runner.RAY)
     local = {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": _LOOPBACK}
     try:
-        ray.init(address=cluster or "local", log_to_driver=False, **({} if cluster else local))
+        ray.init(
+            address=cluster or "local",
+            log_to_driver=False,
+            logging_level="WARNING",
+            **({} if cluster else local),
+        )
     except (ConnectionError, RuntimeError, ValueError) as error:
         problem = f"no Ray cluster ({type(error).__name__})"
         raise _no_cluster(str(cluster or "a new one on this machine"), problem) from None

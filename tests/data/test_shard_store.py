@@ -61,7 +61,7 @@ class Raw:
         self.system.rm_file(name)
 
 
-def test_what_is_stored_comes_back_and_is_stored_once(store: ShardStore) -> None:
+def test_what_is_stored_comes_back_and_has_one_name(store: ShardStore) -> None:
     raw, contents = Raw(store), [b"", SECRET, os.urandom(3_000_000)]
     before = raw.names()
     names = [store.put(content) for content in contents]
@@ -71,6 +71,7 @@ def test_what_is_stored_comes_back_and_is_stored_once(store: ShardStore) -> None
     assert len(written - before) == len(contents)
     assert store.put(SECRET) == names[1]
     assert raw.names() == written
+    assert store.get(names[1]) == SECRET
 
 
 def test_who_reads_the_storage_learns_neither_contents_nor_digests(store: ShardStore) -> None:

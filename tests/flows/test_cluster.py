@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,15 +36,18 @@ class Setting:
     shared: str
     environment: dict[str, str]
     out: Path
+    ending: ExitStack
 
     def build(self, *more: object) -> subprocess.Popen[bytes]:
         """Start a build whose shards are computed on the cluster."""
         where = ["--runner", self.cluster.runner, "--cluster", self.cluster.address]
         arguments = self.demo.build(self.out, *where, "--shared", self.shared, *more)
         with (self.out.parent / "build.log").open("ab") as log:
-            return subprocess.Popen(
+            started = subprocess.Popen(
                 command(*arguments), env=self.environment, stdout=log, stderr=subprocess.STDOUT
             )
+        self.ending.callback(end, started)
+        return started
 
     @property
     def log(self) -> str:
@@ -54,6 +57,13 @@ class Setting:
         """What lies in the shared storage now."""
         bucket = fsspec.filesystem("s3", skip_instance_cache=True, use_listings_cache=False)
         return list(bucket.find(self.shared))
+
+
+def end(build: subprocess.Popen[bytes]) -> None:
+    """End what a failed test has left running."""
+    if build.poll() is None:
+        build.kill()
+    build.wait()
 
 
 @pytest.fixture(params=CLUSTERS)
@@ -71,7 +81,8 @@ def setting(
         hide = [demo.folder.parent, tmp_path / "out"]
         with start(tmp_path / "machines", hide, secret) as cluster:
             own = {**environment(), **secret, **cluster.environment, **SMALL}
-            yield Setting(demo, cluster, f"{shared}/builds", own, tmp_path / "out")
+            with ExitStack() as ending:
+                yield Setting(demo, cluster, f"{shared}/builds", own, tmp_path / "out", ending)
 
 
 def has_fetched(machine: Path) -> bool:
@@ -83,9 +94,7 @@ def test_two_machines_give_the_digest_of_one(setting: Setting) -> None:
     build = setting.build()
     used: set[Path] = set()
     while build.poll() is None:
-        used |= {
-            machine.folder for machine in setting.cluster.machines if worked_in(machine.folder)
-        }
+        used |= {each.folder for each in setting.cluster.machines if has_fetched(each.folder)}
         time.sleep(0.05)
     assert build.returncode == 0, setting.log
     assert sums(setting.out) == sums(setting.demo.out)
