@@ -70,7 +70,7 @@ def measure(sessions: int, folder: Path) -> Figures:
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-        peak, largest = _watched(build)
+        peak, largest = watched(build)
     seconds = time.monotonic() - started
     text = (folder / "log").read_text(encoding="utf-8")
     if build.returncode:
@@ -87,7 +87,7 @@ def measure(sessions: int, folder: Path) -> Figures:
     )  # fmt: skip
 
 
-def _watched(build: subprocess.Popen[bytes]) -> tuple[int, int]:
+def watched(build: subprocess.Popen[bytes]) -> tuple[int, int]:
     """The peak over time of all processes' PSS, and of one process's resident size, in KiB."""
     peak = largest = 0
     while build.poll() is None:
