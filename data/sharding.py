@@ -21,6 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from data.errors import BenchmintError, ConfigError
+from data.neutralise import one_line
 from data.run_store import RunStore, StageOutput
 from data.shard_store import ShardStore
 
@@ -168,26 +169,30 @@ def _dask_client(distributed: Any, address: Any) -> Any:
     try:
         client = distributed.Client(address, set_as_default=False)
     except (OSError, TypeError, ValueError) as error:
-        raise _no_cluster(address, f"no Dask scheduler ({type(error).__name__})") from None
+        raise _no_cluster(Runner.DASK, address, f"no scheduler ({_why(error)})") from None
     try:
         client.wait_for_workers(1, timeout=_WORKER_SECONDS)
         workers = client.scheduler_info(n_workers=-1)["workers"].values()
     except BaseException as error:
         client.close()
         if isinstance(error, TimeoutError):
-            raise _no_cluster(address, "no worker") from None
+            raise _no_cluster(Runner.DASK, address, "no worker") from None
         raise
     if any(worker["nthreads"] != 1 for worker in workers):
         client.close()
-        raise _no_cluster(address, "a worker with several threads")
+        raise _no_cluster(Runner.DASK, address, "a worker with several threads")
     return client
 
 
-def _no_cluster(address: str, state: str) -> ConfigError:
+def _no_cluster(runner: Runner, address: str, state: str) -> ConfigError:
     return ConfigError(
-        f"runtime.cluster = {address}: found {state}; expected a running cluster whose workers "
-        "compute one shard each (`dask worker ADDRESS --nthreads 1`)."
+        f"runtime.cluster = {address}: found {state}; expected a running {runner} cluster whose "
+        f"workers compute one shard at a time (docs/operations.md, More than one machine)."
     )
+
+
+def _why(error: Exception) -> str:
+    return f"{type(error).__name__}: {one_line(str(error))[:150]}"
 
 
 def _workers_lost() -> WorkersLost:
@@ -214,8 +219,8 @@ def _on_ray(
             **({} if cluster else local),
         )
     except (ConnectionError, RuntimeError, ValueError) as error:
-        problem = f"no Ray cluster ({type(error).__name__})"
-        raise _no_cluster(str(cluster or "a new one on this machine"), problem) from None
+        problem = f"no head ({_why(error)})"
+        raise _no_cluster(Runner.RAY, cluster or "a new one on this machine", problem) from None
     try:
         remote = ray.remote(max_retries=_LOST_WORKERS)(work)
         for reference in [remote.remote(job) for job in jobs]:
