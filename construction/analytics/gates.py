@@ -116,6 +116,22 @@ def _unneeded(judged: Judged, bench: Bench) -> Iterator[str]:
         draft.program, draft.parts, bench.tables, judged.written, judged.results
     ):
         yield f"step {number}"
+    yield from _hardly_divided(judged, bench.declaration.limits.widest_share)
+
+
+def _hardly_divided(judged: Judged, widest: float) -> Iterator[str]:
+    """A share of a whole that is nearly the whole, or nearly nothing: the threshold says little."""
+    program = judged.draft.program
+    for number, step in enumerate(program, 1):
+        if not (isinstance(step, s.Compare) and step.result == "percent"):
+            continue
+        pair = [program[n - 1] for n in map(s.step_number, (step.first, step.second)) if n]
+        measured = [(p.function, p.column) for p in pair if isinstance(p, s.Statistic)]
+        share = judged.results[number - 1]
+        if len(measured) != 2 or len(set(measured)) != 1 or not isinstance(share, int | float):
+            continue
+        if not 1 - widest <= share / 100 <= widest:
+            yield f"step {number}: {share:.1f}% of the whole"
 
 
 def _single_source(judged: Judged, bench: Bench) -> Iterator[str]:

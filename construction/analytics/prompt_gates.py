@@ -27,6 +27,7 @@ _CODE = re.compile(
     r"\b[A-Z]{1,2}\d{4,}\b|\b[a-z]+(?:_[a-z0-9]+)+\b|\b\w+\.(?:csv|parquet|txt|gz)\b"
 )
 _SENTENCE = re.compile(r"(?<=[.?!])\s+|(?<=[。？！；?!;])")
+_PLACEHOLDER = re.compile(r"\{[a-z_.]+\}")
 _NEAR = 0.05  # relative distance of a number that is the answer, only less exactly written
 _EXACT = 0.001  # relative distance of a number that is what a step makes
 _SCALES = (1.0, 1e-9, 1e-6, 1e-3, 1e-2, 1e2, 1e3, 1e6, 1e9)
@@ -106,8 +107,8 @@ def leak(judged: Judged, bench: Bench) -> Iterator[str]:
 
 
 def _is_needed(sentence: str, draft: Draft, declaration: Declaration) -> bool:
-    """Does a sentence ask, or say something that steps use?"""
-    if sentence[-1] in "?？":
+    """Does a sentence ask, say something that steps use, or stand in a template?"""
+    if sentence[-1] in "?？" or _is_of_template(sentence):
         return True
     said = said_in(sentence, declaration, draft.language)
     if said.metrics or said.facts or said.names or said.numbers:
@@ -115,6 +116,19 @@ def _is_needed(sentence: str, draft: Draft, declaration: Declaration) -> bool:
     words = words_table()["said"]
     used = (words[sign][draft.language] for sign in signs_of(draft.program) - {"company"})
     return any(map(said.has, used)) or said.has(words_table()["asides"][draft.language])
+
+
+def _is_of_template(sentence: str) -> bool:
+    return any(pattern.fullmatch(sentence) for pattern in _template_sentences())
+
+
+@lru_cache(maxsize=1)
+def _template_sentences() -> tuple[re.Pattern[str], ...]:
+    """The sentences of the templates, with anything short where they have a placeholder."""
+    wordings = {fold_width(w) for t in read_templates() for w in (*t.en, *t.zh)}
+    sentences = {part.strip() for w in wordings for part in _SENTENCE.split(w)} - {""}
+    escaped = (re.escape(_PLACEHOLDER.sub("\0", text)) for text in sorted(sentences))
+    return tuple(re.compile(text.replace("\0", ".{1,80}")) for text in escaped)
 
 
 def _leaks(text: str, draft: Draft, declaration: Declaration) -> Iterator[str]:
