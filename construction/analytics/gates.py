@@ -21,6 +21,7 @@ from construction.analytics.edges import knife_edges
 from construction.analytics.environment.declaration import Declaration, Noise
 from construction.analytics.execute_duckdb import SqlFailedError
 from construction.analytics.execute_polars import run
+from construction.analytics.idle import idle_conditions, idle_criteria
 from construction.analytics.origins import tables_behind
 from construction.analytics.polars_state import State, StepFailedError
 from construction.analytics.prompt_gates import (
@@ -116,6 +117,9 @@ def _unneeded(judged: Judged, bench: Bench) -> Iterator[str]:
         draft.program, draft.parts, bench.tables, judged.written, judged.results
     ):
         yield f"step {number}"
+    measured = (draft.program, draft.parts, bench.tables, judged.written, judged.results)
+    yield from idle_conditions(*measured)
+    yield from idle_criteria(*measured)
     yield from _hardly_divided(judged, bench.declaration.limits.widest_share)
 
 

@@ -11,6 +11,7 @@ from construction.analytics.answers import beyond_guidelines, guideline_faults
 from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.drawing import words_table
 from construction.analytics.environment.declaration import Declaration
+from construction.analytics.scope import scope_faults
 from construction.analytics.signs import signs_of
 from construction.analytics.templates import read_templates
 from construction.analytics.word_order import turned
@@ -138,8 +139,12 @@ def _leaks(text: str, draft: Draft, declaration: Declaration) -> Iterator[str]:
     for name in _file_names(declaration):
         if name in text.casefold():
             yield "a file"
-    for name in sorted(_column_names(declaration)):
-        if re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", text, re.I):
+    names, usual = _column_names(declaration), _usual_words(declaration)
+    for name in sorted(names):
+        own = re.escape(name)
+        is_ordinary = name.casefold() in usual
+        form = rf"[(\"'`“‘「『]{own}[)\"'`”’」』]" if is_ordinary else rf"(?<!\w){own}(?!\w)"
+        if re.search(form, fold_width(text), 0 if is_ordinary else re.I | re.A):
             yield "a column"
     for word in words_table()["leaks"][draft.language]:
         if re.search(rf"(?<!\w)(?:{word})s?(?!\w)" if word.isascii() else word, text, re.I):
@@ -162,20 +167,23 @@ def _ordinary_words() -> frozenset[str]:
 
 
 def _column_names(declaration: Declaration) -> set[str]:
-    """Names of columns, in files or tables, that are no ordinary words of questions."""
-    names = {
+    """Names of columns, in files or tables."""
+    return {
         name
         for table in declaration.tables
         for column in table.columns
         for name in (column.source, column.name)
         if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]+", name)
     }
+
+
+def _usual_words(declaration: Declaration) -> set[str]:
+    """The words of questions, in lower case: columns of that name tell nothing unless quoted."""
     words = {word for pair in declaration.words.values() for word in pair.values()}
     words |= {m.label[language] for m in declaration.metrics for language in m.label}
     words |= {f.label[language] for f in declaration.facts for language in f.label}
     words |= {name for of in declaration.names.values() for pair in of.values() for name in pair}
-    usual = _ordinary_words() | set(re.findall(r"[a-z]+", " ".join(words).casefold()))
-    return {name for name in names if name.casefold() not in usual}
+    return _ordinary_words() | set(re.findall(r"[a-z]+", " ".join(words).casefold()))
 
 
 def mismatch(judged: Judged, bench: Bench) -> Iterator[str]:
@@ -208,3 +216,4 @@ def unsaid_words(judged: Judged, bench: Bench) -> Iterator[str]:
     """A question that leaves out what its steps do, so that something else fits it too."""
     draft = judged.draft
     yield from unsaid(draft.program, bench.said(draft), bench.declaration)
+    yield from scope_faults(draft.program, draft.question, bench.declaration, draft.language)

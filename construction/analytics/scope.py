@@ -1,0 +1,234 @@
+"""Does the question say of each figure whose it is: the scope of numerators, wholes and limits?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from construction.analytics import steps as s
+from construction.analytics.contracts import Language
+from construction.analytics.drawing import words_table
+from construction.analytics.environment.declaration import Declaration
+from construction.analytics.origins import behind, origin
+from data.text.folding import fold_width
+
+_CLAUSE = {"en": re.compile(r"(?<=[.?!:;])\s+"), "zh": re.compile(r"(?<=[。?!;:])")}
+_KINDS = ("industry", "sector")  # columns of accounts by which companies are of a kind
+_BEFORE, _BESIDE, _AFTER = 160, 30, 12  # characters around a limit for its metric and its words
+
+
+def scope_faults(
+    program: s.Program, question: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """What is narrower or wider in the steps than in the words."""
+    text = fold_width(question)
+    yield from _other_tables(program, text, declaration, language)
+    yield from _places(program, text, declaration, language)
+    yield from _limits(program, text, declaration, language)
+    for words in _phrases(declaration, language):  # “companies” in them is no mention of any
+        text = text.replace(words, "¦")
+    yield from _companies(program, text, declaration, language)
+    yield from _wholes(program, text, declaration, language)
+
+
+def _phrases(declaration: Declaration, language: Language) -> list[str]:
+    """Labels, studies and declared words but that for companies, longest first."""
+    named = [*declaration.metrics, *declaration.facts]
+    words = [n.label[language] for n in named] + [n.study[language] for n in named if n.study]
+    words += [w[language] for key, w in declaration.words.items() if not key.startswith("compan")]
+    return sorted({fold_width(w) for w in words}, key=lambda w: (-len(w), w))
+
+
+def _spoken(value: str, declaration: Declaration, language: Language) -> str:
+    """The name of a value in the language, as in declared names; the value itself without one."""
+    at = 0 if language == "en" else 1
+    pairs = (names[value] for names in declaration.names.values() if value in names)
+    return fold_width(next((pair[at] for pair in pairs), value))
+
+
+def _kinds_of(program: s.Program, table: str) -> set[str]:
+    """The industries or sectors by which rows of a table are selected."""
+    return {
+        condition.value
+        for step in program
+        if not isinstance(step, s.Compare)
+        for condition in step.where
+        if condition.test == "="
+        and isinstance(condition.value, str)
+        and origin(program, step.source, condition.column) in {(table, kind) for kind in _KINDS}
+    }
+
+
+def _other_tables(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """Counts of another table than that of companies are said to be of their kind themselves."""
+    for table, heads in words_table()["heads"].items():
+        for value in sorted(_kinds_of(program, table)):
+            name = re.escape(_spoken(value, declaration, language))
+            head = heads[language]
+            phrase = (
+                rf"{head}\W+(?:in|of)\W+(?:the\W+)?{name}|{name}\W+{head}"
+                if language == "en"
+                else rf"{name}(?:行业)?的?.{{0,4}}{head}"
+            )
+            if not re.search(phrase, text, re.I):
+                yield f"the question does not say of which kind the {table} are"
+
+
+def _places(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """The figure of one place is said to be its figure, not that of all places."""
+    own = words_table()["own_place"][language]
+    for step in program:
+        if not isinstance(step, s.Lookup) or s.step_number(step.source) is not None:
+            continue
+        for condition in step.where:
+            if condition.column != "region" or not isinstance(condition.value, str):
+                continue
+            labels = [
+                fold_width(m.label[language])
+                for m in declaration.metrics
+                if (m.table, m.column) == (step.source, step.column)
+            ]
+            name = re.escape(_spoken(condition.value, declaration, language))
+            word = fold_width(declaration.words.get("region", {}).get(language, "region"))
+            own_place = own.replace("REGION", re.escape(word))
+            phrases = [rf"(?:{own_place}|{name}(?:'s)?)\W*的?\W*{re.escape(b)}" for b in labels]
+            phrases += [rf"{re.escape(b)}\W+(?:of|in)\W+(?:{name}|there)" for b in labels]
+            if labels and not any(re.search(phrase, text, re.I) for phrase in phrases):
+                yield f"the question does not say whose {step.column} is meant"
+
+
+def _mentions(
+    text: str, name: str, declaration: Declaration, language: Language
+) -> Iterator[tuple[int, bool]]:
+    """Where companies are mentioned, and whether they are said to be of the kind `name`."""
+    own = fold_width(declaration.words["companies"][language])
+    words = words_table()["heads_of_companies"][language]
+    for match in re.finditer(rf"{re.escape(own)}|{words}", text, re.I):
+        before, after = text[: match.start()], text[match.end() :]
+        if language == "en":
+            is_own = re.match(rf"\W+in\W+(?:the\W+)?{re.escape(name)}\b", after, re.I)
+            is_own = is_own or re.search(rf"{re.escape(name)}\W*$", before, re.I)
+        else:
+            is_own = re.search(rf"{re.escape(name)}(?:行业)?的?$", before)
+        yield match.start(), bool(is_own)
+
+
+def _companies(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """Where companies of one kind are meant throughout, the first mention in a clause says so."""
+    kinds = _kinds_of(program, "accounts")
+    if len(kinds) != 1 or _is_of_some_only(program):
+        return
+    name = _spoken(next(iter(kinds)), declaration, language)
+    for clause in _CLAUSE[language].split(text):
+        mentions = list(_mentions(clause, name, declaration, language))
+        if not any(is_own for _, is_own in mentions):
+            continue
+        at, is_own = mentions[0]
+        if not is_own and name.casefold() not in clause[:at].casefold():
+            yield "companies are mentioned before their kind is"
+
+
+def _is_of_some_only(program: s.Program) -> bool:
+    """Do some of the figures of companies look at one kind, and others at all?"""
+    sides = [_is_of_kind(program, n) for n in _measures(program)]
+    return any(sides) and not all(sides)
+
+
+def _measures(program: s.Program) -> list[int]:
+    """The steps that make figures of the accounts."""
+    return [
+        number
+        for number, step in enumerate(program, 1)
+        if isinstance(step, s.Statistic | s.Aggregate)
+        and "accounts" in {t for other in behind(program, number) for t in s.reads_tables(other)}
+        and (origin(program, step.source, "fiscal_year") or ("",))[0] == "accounts"
+    ]
+
+
+def _is_of_kind(program: s.Program, number: int) -> bool:
+    return bool(_kinds_of(behind_kept(program, number), "accounts"))
+
+
+def behind_kept(program: s.Program, number: int) -> s.Program:
+    """Step `number` and those behind it in their places; other steps select nothing."""
+    needed = {id(step) for step in behind(program, number)}
+    return tuple(
+        step
+        if id(step) in needed or isinstance(step, s.Compare)
+        else step.model_copy(update={"where": ()})
+        for step in program
+    )
+
+
+def _wholes(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """A share of companies of a kind in those of every kind has to say so, and the reverse."""
+    kinds = _kinds_of(program, "accounts")
+    for step in program:
+        if not (isinstance(step, s.Compare) and step.result in ("percent", "ratio")):
+            continue
+        first, second = (s.step_number(value) for value in (step.first, step.second))
+        measures = _measures(program)
+        if first not in measures or second not in measures or len(kinds) != 1:
+            continue
+        if _is_of_kind(program, first) == _is_of_kind(program, second):
+            continue
+        name = _spoken(next(iter(kinds)), declaration, language)
+        mentions = [is_own for _, is_own in _mentions(text, name, declaration, language)]
+        if all(mentions):
+            yield "part and whole are of the same companies in the question, and not in the steps"
+
+
+def _limits(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """A limit stands beside its metric, and its words say whether it belongs to what passes."""
+    words = words_table()["limits"][language]
+    for step in program:
+        for condition in getattr(step, "where", ()):
+            test, value = condition.test, condition.value
+            if test not in words or isinstance(value, bool) or not isinstance(value, int | float):
+                continue
+            column = origin(program, step.source, condition.column)
+            labels = [
+                fold_width(m.label[language])
+                for m in declaration.metrics
+                if (m.table, m.column) == column
+            ]
+            around = list(_around(text, value))
+            if not around:
+                continue
+            if labels and not any(_ends_near(b, label) for label in labels for b, _ in around):
+                yield f"the limit {value:g} does not stand beside its metric"
+            other = words[_OTHERWISE[test]]
+            if all(
+                re.search(other, f"{before[-_AFTER * 2 :]}¦{after}", re.I)
+                and not re.search(words[test], f"{before[-_AFTER * 2 :]}¦{after}", re.I)
+                for before, after in around
+            ):
+                yield f"the question says otherwise whether {value:g} itself passes"
+
+
+def _ends_near(text: str, label: str) -> bool:
+    """Does a label stand so near the end of a text that they belong together?"""
+    at = text.casefold().rfind(label.casefold())
+    return at >= 0 and len(text) - at - len(label) <= _BESIDE
+
+
+_OTHERWISE = {">": ">=", ">=": ">", "<": "<=", "<=": "<"}
+
+
+def _around(text: str, value: float) -> Iterator[tuple[str, str]]:
+    """The text before and after each mention of a number in digits."""
+    written = {f"{value:g}", f"{value:,.0f}"} if value == int(value) else {f"{value:g}"}
+    for form in sorted(written):
+        for match in re.finditer(rf"(?<![\d.,]){re.escape(form)}(?![\d]|[.,]\d)", text):
+            before = text[max(0, match.start() - _BEFORE) : match.start()]
+            yield before, text[match.end() : match.end() + _AFTER]
