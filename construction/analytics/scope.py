@@ -9,12 +9,14 @@ from construction.analytics import steps as s
 from construction.analytics.contracts import Language
 from construction.analytics.drawing import words_table
 from construction.analytics.environment.declaration import Declaration
+from construction.analytics.limits import limits_unsaid, weights_unsaid
 from construction.analytics.origins import behind, origin
 from data.text.folding import fold_width
 
-_CLAUSE = {"en": re.compile(r"(?<=[.?!:;])\s+"), "zh": re.compile(r"(?<=[。?!;:])")}
+_CLAUSE = {"en": re.compile(r"(?<=[.?!;])\s+"), "zh": re.compile(r"(?<=[。?!;:])")}
+_FIGURE = "§"  # stands for the label of a figure of companies
 _KINDS = ("industry", "sector")  # columns of accounts by which companies are of a kind
-_BEFORE, _BESIDE, _AFTER = 160, 30, 12  # characters around a limit for its metric and its words
+_BESIDE = 30  # characters between the name of a state and its figure
 
 
 def scope_faults(
@@ -24,10 +26,15 @@ def scope_faults(
     text = fold_width(question)
     yield from _other_tables(program, text, declaration, language)
     yield from _places(program, text, declaration, language)
-    yield from _limits(program, text, declaration, language)
+    yield from _states(program, text, declaration, language)
+    yield from weights_unsaid(program, text, language)
+    yield from limits_unsaid(program, text, declaration, language)
+    figures = {fold_width(m.label[language]) for m in declaration.metrics if m.table == "accounts"}
     for words in _phrases(declaration, language):  # “companies” in them is no mention of any
-        text = text.replace(words, "¦")
+        text = text.replace(words, _FIGURE if words in figures else "¦")
     yield from _companies(program, text, declaration, language)
+    yield from _seats(program, text, declaration, language)
+    yield from _known(program, text, language)
     yield from _wholes(program, text, declaration, language)
 
 
@@ -101,6 +108,24 @@ def _places(
                 yield f"the question does not say whose {step.column} is meant"
 
 
+def _states(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """The output of a state stands beside its name."""
+    label = fold_width(declaration.words.get("output", {}).get(language, ""))
+    for step in program if label else ():
+        if not isinstance(step, s.Lookup) or step.source != "states":
+            continue
+        names = [
+            _spoken(str(c.value), declaration, language) for c in step.where if c.column == "state"
+        ]
+        for name in names:
+            pattern = rf"{re.escape(name)}.{{0,{_BESIDE}}}{re.escape(label)}"
+            after = rf"{re.escape(label)}\W+(?:in\W+\d+\W+)?of\W+{re.escape(name)}"
+            if not re.search(f"{pattern}|{after}", text, re.I):
+                yield f"the question does not say whose {step.column} is meant"
+
+
 def _mentions(
     text: str, name: str, declaration: Declaration, language: Language
 ) -> Iterator[tuple[int, bool]]:
@@ -120,18 +145,62 @@ def _mentions(
 def _companies(
     program: s.Program, text: str, declaration: Declaration, language: Language
 ) -> Iterator[str]:
-    """Where companies of one kind are meant throughout, the first mention in a clause says so."""
+    """Where companies of one kind are meant throughout, each clause about their figures says so."""
     kinds = _kinds_of(program, "accounts")
     if len(kinds) != 1 or _is_of_some_only(program):
         return
     name = _spoken(next(iter(kinds)), declaration, language)
-    for clause in _CLAUSE[language].split(text):
-        mentions = list(_mentions(clause, name, declaration, language))
-        if not any(is_own for _, is_own in mentions):
+    words = words_table()["heads_of_companies"]
+    figures = rf"{words[f'figures_{language}']}|{_FIGURE}"
+    hypothesis = re.search(words[f"hypothesis_{language}"], text, re.I)
+    is_for_all = hypothesis is not None and name.casefold() in hypothesis[0].casefold()
+    for clause in () if is_for_all else _CLAUSE[language].split(text):
+        is_meant = False
+        for at, is_own in _mentions(clause, name, declaration, language):
+            is_meant = is_meant or is_own
+            is_other = re.search(words[f"these_{language}"], clause[:at], re.I)
+            if not (is_meant or is_other) and re.search(figures, clause, re.I):
+                yield "companies are mentioned and not said to be of their kind"
+                return
+
+
+def _seats(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """Companies of one place are said to be based there where they are mentioned."""
+    is_of_place = any(
+        condition.column == "region"
+        and condition.test == "="
+        and s.step_number(condition.value) is None
+        for step in program
+        if not isinstance(step, s.Compare) and step.source == "accounts"
+        for condition in step.where
+    )
+    words = words_table()["heads_of_companies"]
+    own = re.escape(fold_width(declaration.words["companies"][language]))
+    heads = rf"(?:{own}|{words[language]})"
+    seat = words[f"seat_{language}"].replace("HEAD", heads)
+    if is_of_place and not re.search(seat, text, re.I):
+        yield "the companies are not said to be based in the place"
+
+
+def _known(program: s.Program, text: str, language: Language) -> Iterator[str]:
+    """A whole that leaves out companies without a place says so."""
+    for step in program:
+        if not (isinstance(step, s.Compare) and step.result == "percent"):
             continue
-        at, is_own = mentions[0]
-        if not is_own and name.casefold() not in clause[:at].casefold():
-            yield "companies are mentioned before their kind is"
+        number = s.step_number(step.second)
+        if number not in _measures(program):
+            continue
+        behind_it = behind(program, number)
+        is_joined = any(isinstance(other, s.Join) for other in behind_it)
+        tested = any(
+            c.column == "region" and c.test == "known"
+            for other in behind_it
+            for c in getattr(other, "where", ())
+        )
+        if (is_joined or tested) and not re.search(words_table()["known"][language], text, re.I):
+            yield "the whole is not said to be of companies with a known place"
 
 
 def _is_of_some_only(program: s.Program) -> bool:
@@ -184,51 +253,3 @@ def _wholes(
         mentions = [is_own for _, is_own in _mentions(text, name, declaration, language)]
         if all(mentions):
             yield "part and whole are of the same companies in the question, and not in the steps"
-
-
-def _limits(
-    program: s.Program, text: str, declaration: Declaration, language: Language
-) -> Iterator[str]:
-    """A limit stands beside its metric, and its words say whether it belongs to what passes."""
-    words = words_table()["limits"][language]
-    for step in program:
-        for condition in getattr(step, "where", ()):
-            test, value = condition.test, condition.value
-            if test not in words or isinstance(value, bool) or not isinstance(value, int | float):
-                continue
-            column = origin(program, step.source, condition.column)
-            labels = [
-                fold_width(m.label[language])
-                for m in declaration.metrics
-                if (m.table, m.column) == column
-            ]
-            around = list(_around(text, value))
-            if not around:
-                continue
-            if labels and not any(_ends_near(b, label) for label in labels for b, _ in around):
-                yield f"the limit {value:g} does not stand beside its metric"
-            other = words[_OTHERWISE[test]]
-            if all(
-                re.search(other, f"{before[-_AFTER * 2 :]}¦{after}", re.I)
-                and not re.search(words[test], f"{before[-_AFTER * 2 :]}¦{after}", re.I)
-                for before, after in around
-            ):
-                yield f"the question says otherwise whether {value:g} itself passes"
-
-
-def _ends_near(text: str, label: str) -> bool:
-    """Does a label stand so near the end of a text that they belong together?"""
-    at = text.casefold().rfind(label.casefold())
-    return at >= 0 and len(text) - at - len(label) <= _BESIDE
-
-
-_OTHERWISE = {">": ">=", ">=": ">", "<": "<=", "<=": "<"}
-
-
-def _around(text: str, value: float) -> Iterator[tuple[str, str]]:
-    """The text before and after each mention of a number in digits."""
-    written = {f"{value:g}", f"{value:,.0f}"} if value == int(value) else {f"{value:g}"}
-    for form in sorted(written):
-        for match in re.finditer(rf"(?<![\d.,]){re.escape(form)}(?![\d]|[.,]\d)", text):
-            before = text[max(0, match.start() - _BEFORE) : match.start()]
-            yield before, text[match.end() : match.end() + _AFTER]
