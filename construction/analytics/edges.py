@@ -11,8 +11,9 @@ from construction.analytics import steps as s
 from construction.analytics.contracts import Part
 from construction.analytics.polars_state import Result, State
 
-# Relative distance of a row from a threshold; of many rows some are always near.
-THRESHOLD, THRESHOLD_OF_FEW, FEW = 1e-4, 2e-3, 200
+# Relative distance of a row from a threshold; of many rows some are always near. Of as few as there
+# are places it is that of comparisons and ranks.
+THRESHOLD, THRESHOLD_OF_FEW, FEW, PLACES = 1e-4, 2e-3, 200, 60
 ABSOLUTE = 0.01  # distance of coefficients and other small numbers
 REMAINDER = 5e-5  # of the figures that it is a difference of: half a hundredth of a per cent
 HALF = Decimal("0.005")  # distance from a rounding limit, in units of the last decimal
@@ -33,8 +34,10 @@ def knife_edges(
             yield from _rank_edge(number, step, state, distance, _ranks(number, step, program))
         for condition in step.where:
             if condition.test in ("<", "<=", ">", ">="):
-                yield from _threshold_edge(number, step, condition, state)
-                yield from _remainder_edge(number, step, condition, state, program)
+                if terms := _terms(program, step.source, condition.column):
+                    yield from _remainder_edge(number, step, condition, state, terms)
+                else:
+                    yield from _threshold_edge(number, step, condition, state, distance)
             elif condition.test == "=" and s.step_number(condition.value) is not None:
                 yield from _equality_edge(number, step, condition, state, distance)
     yield from _rounding_edges(state.results, parts)
@@ -71,7 +74,7 @@ def _rank_edge(
 
 
 def _threshold_edge(
-    number: int, step: s.RowStep, condition: s.Condition, state: State
+    number: int, step: s.RowStep, condition: s.Condition, state: State, distance: float
 ) -> Iterator[str]:
     """Rows beside a threshold, among those that pass the other conditions."""
     value = state.value(condition.value)
@@ -87,6 +90,7 @@ def _threshold_edge(
     is_exact = _is_made(condition) or rows[condition.column].dtype.is_integer()
     others = cells.filter(cells != float(value)) if is_exact else cells
     share = THRESHOLD if cells.len() > FEW else THRESHOLD_OF_FEW
+    share = distance if rows.height <= PLACES else share
     scale = abs(float(value)) or float(cells.abs().median() or 0.0)  # type: ignore[arg-type]
     near = ((others - float(value)).abs() <= share * max(scale, 1e-9)).sum()
     if near:
@@ -94,12 +98,11 @@ def _threshold_edge(
 
 
 def _remainder_edge(
-    number: int, step: s.RowStep, condition: s.Condition, state: State, program: s.Program
+    number: int, step: s.RowStep, condition: s.Condition, state: State, terms: Sequence[str]
 ) -> Iterator[str]:
     """Rows whose cell is a difference of two figures that is nothing beside them."""
-    terms = _terms(program, step.source, condition.column)
     rows, value = state.selected(step.model_copy(update={"where": ()})), condition.value
-    if not terms or isinstance(value, str) or not set(terms) <= set(rows.columns):
+    if isinstance(value, str) or not set(terms) <= set(rows.columns):
         return
     for other in step.where:
         if other is not condition:
