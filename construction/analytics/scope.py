@@ -112,19 +112,14 @@ def _states(
     program: s.Program, text: str, declaration: Declaration, language: Language
 ) -> Iterator[str]:
     """The output of a state stands beside its name."""
-    labels = [
-        re.escape(fold_width(declaration.words[key][language]))
-        for key in ("output", "sector_output")
-        if key in declaration.words
-    ]
-    for step in program if labels else ():
+    label = re.escape(fold_width(declaration.words.get("output", {}).get(language, "")))
+    for step in program if label else ():
         if not isinstance(step, s.Lookup) or step.source != "states":
             continue
         for condition in (c for c in step.where if c.column == "state"):
             name = re.escape(_spoken(str(condition.value), declaration, language))
-            pairs = ((name, label) for label in labels)
-            forms = (rf"{n}.{{0,{_BESIDE}}}{w}|{w}\b[^.,;]{{1,{_BESIDE}}}{n}" for n, w in pairs)
-            if not any(re.search(form, text, re.I) for form in forms):
+            form = rf"{name}.{{0,{_BESIDE}}}{label}|{label}\b[^.,;]{{1,{_BESIDE}}}{name}"
+            if not re.search(form, text, re.I):
                 yield f"the question does not say whose {step.column} is meant"
 
 

@@ -22,7 +22,6 @@ from data.text.numerals import NUMBER_WORDS
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _ALWAYS = frozenset({0.0, 1.0, 100.0})  # ends of a scale, a whole in per cent
-ALL_INDUSTRIES = "All industry total"  # the item of a state's whole output
 _SMALL = 12  # up to which a number may be a word
 
 
@@ -162,15 +161,9 @@ def _words_needed(program: s.Program) -> Iterator[str]:
     if "sector_workers" in tables:
         yield "census"
     if "states" in tables:
-        yield "output" if _is_of_all_industries(program) else "sector_output"
+        yield "output"
         if any(isinstance(step, s.Compare) and _plain(step.second) for step in program):
             yield "per_dollar"
-
-
-def _is_of_all_industries(program: s.Program) -> bool:
-    """Is the output of a state that of all its industries?"""
-    items = {c.value for step in program for c in getattr(step, "where", ()) if c.column == "item"}
-    return not items or ALL_INDUSTRIES in items
 
 
 def _of(metric: Metric) -> tuple[str, str]:
