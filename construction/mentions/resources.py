@@ -86,7 +86,8 @@ def _in_sentence(sentence: str) -> Iterator[Resource]:
     for match in _SYSTEM.finditer(sentence):
         if _is_used(sentence, match.start(), match.group()):
             name = _singular(match.group())
-            yield Resource(ResourceKind.SYSTEM, name, _FILES.get(name, ()))
+            shown = name.removeprefix("from ").removeprefix("our ")
+            yield Resource(ResourceKind.SYSTEM, shown, _FILES.get(name, ()))
     for match in _SCREEN.finditer(sentence):
         if not is_negated(sentence, match.start()):
             yield Resource(ResourceKind.SYSTEM, match.group())
@@ -149,7 +150,7 @@ _SCREEN = re.compile(
 _LIVE_FILES = tuple(_TABLE["live"]["files"])
 _UNLISTED = re.compile(
     r"\b(?:the|our|your|company|team|online|external) "
-    r"(?P<name>(?:(?!to |and |of |for |in )[a-z-]+ ){1,3}"
+    r"(?P<name>(?:(?!(?:to|and|of|for|in|from|with|by|at|on|via|into) )[a-z-]+ ){1,3}"
     r"(?:service|system|platform|database|portal|warehouse|wiki))\b"
 )
 _SAID = {

@@ -54,6 +54,9 @@ def test_inputs_results_and_open_names(
         ("打开 data/raw 目录", ["data/raw"]),
         ("参照 src/utils 里的代码", ["src/utils"]),
         ("读取 数据/原始 文件夹", ["数据/原始"]),
+        ("说明理由（晋级/\n淘汰都要写）", []),
+        ("列出 初选/终选 的名单, 给出 优点/缺点/\n风险", []),
+        ("请整理 资料/ 里的合同", ["资料/"]),
     ],
 )
 def test_a_slash_is_mostly_an_or(text: str, declared: list[str]) -> None:

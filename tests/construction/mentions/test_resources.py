@@ -17,7 +17,7 @@ from construction.mentions.resources import ResourceKind, missing_systems, wants
             ["learning management system"],
         ),
         ("Search an online research database for papers.", [], ["research database"]),
-        ("Pull the quiz rows from Canvas.", [], ["from canvas"]),
+        ("Pull the quiz rows from Canvas.", [], ["canvas"]),
         ("Pull every row of the Airtable base.", ["airtable_snapshot.json"], []),
         ("Create a Notion page with the summary.", [], ["notion"]),
         ("Look up the customers in CRM.", ["crm/customers.json"], []),
