@@ -28,6 +28,7 @@ from tests.construction.sessions.instances import said
         ("Create and run a script called sum.py in the workspace", [], ["sum.py"], []),
         ("It reads a.json and b.json (create both first)", [], ["a.json", "b.json"], []),
         ("Fetch http://x.example/feed and parse /rss.xml too", [], [], []),
+        ("The endpoint `/api/v2/boats/{id}` is slow, see log.csv", ["log.csv"], [], []),
         ("Follow @parrot.ai and read notes.md", ["notes.md"], [], []),
         ("List what is missing in /w/results/gaps.md", ["/w/results/gaps.md"], [], []),
         ("The raw data lives\nat /w_space/sums.csv. Plot it", ["/w_space/sums.csv"], [], []),

@@ -57,6 +57,7 @@ def test_a_system_is_missing_where_no_input_stands_for_it(
         ("Search the web for three sources.", ResourceKind.WEB, True),
         ("Do not search the web.", ResourceKind.WEB, False),
         ("上网搜一下三个来源。", ResourceKind.WEB, True),
+        ("好像是网上搜的，忘了是哪个。", ResourceKind.WEB, False),
         ("Who is this person, and give me a source link.", ResourceKind.WEB, True),
         ("图中的人是谁？", ResourceKind.WEB, True),
         ("Who is the person to call? See contacts.csv.", ResourceKind.WEB, False),
