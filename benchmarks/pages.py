@@ -51,13 +51,18 @@ _NUMBER = """() => {
     return isNew;
   }).map((node, number) => { node.dataset.stop = number; return number; }).length;
 }"""
-_STOP = """() => {
+_STOP = """async () => {
   const node = document.activeElement;
   if (!node || node === document.body) return null;
-  const style = getComputedStyle(node), box = node.getBoundingClientRect();
+  const style = getComputedStyle(node);
   const marked = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0
     || style.boxShadow !== 'none';
-  const visible = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight;
+  let visible = false;   // scrolling to it takes some frames
+  for (let frames = 0; !visible && frames < 60; frames++) {
+    const box = node.getBoundingClientRect();
+    visible = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight;
+    if (!visible) await new Promise(requestAnimationFrame);
+  }
   return {number: Number(node.dataset.stop ?? -1), marked, visible,
           html: node.outerHTML.slice(0, 120)};
 }"""
@@ -112,7 +117,7 @@ def _pages(stack: ExitStack, out: Path, leaderboard: Path, site: Path) -> Iterat
 @contextmanager
 def _services(snapshot: Path) -> Iterator[str]:
     """The address of the page of the first workflow task's services."""
-    task = min(path.name for path in (snapshot / layout.PRIVATE).glob(f"*/{layout.WORLD}/.."))
+    task = min(path.parent.name for path in (snapshot / layout.PRIVATE).glob(f"*/{layout.WORLD}"))
     with subprocess.Popen(
         command("services", task, "--snapshot", snapshot), stderr=subprocess.PIPE, text=True,
         env=environment(),
