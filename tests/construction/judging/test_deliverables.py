@@ -232,3 +232,9 @@ def test_means_and_inputs_are_no_results_and_a_name_in_several_folders_is_severa
 def test_a_mail_for_each_person_is_several_mails(text: str, named: list[str], count: int) -> None:
     (mail,) = with_messages(expected_deliverables(text, named, []), text)
     assert (mail.file_type, mail.count) == ("eml", count)
+
+
+def test_an_event_for_each_person_in_their_name_is_several_files() -> None:
+    text = "Schedule a training, create calendar events for each rower in their name."
+    (event,) = with_messages(expected_deliverables(text, [], []), text)
+    assert (event.file_type, event.count) == ("ics", 2)
