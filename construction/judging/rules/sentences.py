@@ -92,6 +92,19 @@ def _is_verb(word: str) -> bool:
     return word in lexicon.VERBS or word in lexicon.DOUBTFUL_VERBS
 
 
+@cache
+def _another() -> re.Pattern[str]:
+    words = table("containment")
+    before, han = "|".join(words["before_unrelated"]), words["before_unrelated_zh"]
+    marks = "|".join(map(re.escape, words["unrelated"]))
+    return re.compile(rf"[|,] (?:(?:{before}) ){{0,5}}[{han}]{{0,12}}(?:{marks})")
+
+
+def begins_another(form: str) -> bool:
+    """Does a clause of a sentence, in its phrase form, begin a different piece of work?"""
+    return _another().search(form) is not None
+
+
 def is_exchange(case: Case) -> bool:
     """Was the prompt made of messages between people, as its frame says?"""
     frames = {line for words in WORDS.values() for line in (words.thread, words.several_people)}
