@@ -13,6 +13,10 @@ from data.contracts import Deliverable, Rule
 _QUOTED = re.compile(
     r"[`'\"“‘]([\w ]{1,20})[`'\"”’](?:,? or |[、 ]?或者?[、 ]?|/)[`'\"“‘]([\w ]{1,20})[`'\"”’]"
 )
+_SAYS = re.compile(
+    r"(?i)\b(?:write|answer|reply|say|state|respond|put|output|mark|either|whether|choose)\b"
+    r"|写|回答|答|填|选|标"
+)
 _PLAIN = re.compile(
     r"(?i)\b(?:write|answer|reply|say|state|respond|put|output|with)\b[^.;]{0,30}?"
     r"\b(yes|true|pass|larger|higher|more|equal) or (no|false|fail|smaller|lower|less|unequal)\b"
@@ -28,7 +32,7 @@ def of_choices(task: Task) -> Iterator[Rule]:
             (m for p in (_QUOTED, _PLAIN, _ALONE, _PLAIN_ZH) if (m := p.search(sentence.text))),
             None,
         )
-        if match is None:
+        if match is None or not (match.re is _ALONE or _SAYS.search(sentence.text)):
             continue
         texts = [item for item in task.deliverables if _has_words(item.file_type)]
         after = sentence.text[match.end() :]
