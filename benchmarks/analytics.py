@@ -39,9 +39,9 @@ LONGEST = 120  # seconds
 _HELD = "what made them was held against its tasks by readers and taken out"
 SHORTFALLS = {
     "comprehensive_decision/easy": f"{_HELD}: scores of companies in small places",
-    "comprehensive_decision/hard": "one template, and measures of one year only; candidates used up",
+    "comprehensive_decision/hard": "one template with measures of one year, all used up",
     "international_comparison/medium": f"{_HELD}: states above a sum, shares of states",
-    "international_comparison/hard": "growth needs companies that keep their pseudonyms over years; "
+    "international_comparison/hard": "growth needs companies that keep their names over years; "
     f"{_HELD}: shares of sectors that are not of like things",
     "risk_assessment/hard": f"{_HELD}: shocks at rates of other rules",
 }
