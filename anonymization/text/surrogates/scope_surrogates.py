@@ -17,6 +17,7 @@ from anonymization.text.surrogates.identifiers import (
     phone,
     secret,
 )
+from anonymization.text.surrogates.handles import unexplained
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.names import (
     address,
@@ -58,6 +59,7 @@ _MAKERS: Mapping[EntityType, Make] = {
     EntityType.USER_PATH: account,
     EntityType.SECRET: secret,
     EntityType.QUANTITY: coded,
+    EntityType.UNEXPLAINED: unexplained,
 }
 _NUMBERED = frozenset(
     {
@@ -79,7 +81,7 @@ COMMON = frozenset(
     }
 )
 _ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
-_NAMING = frozenset({*_ORDER, EntityType.ACCOUNT})  # a login may be a part of somebody's name
+_NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})  # a login may be a part of somebody's name
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
 _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
 
