@@ -276,4 +276,6 @@ def _uncertain(tagged: Sequence[_Word], index: int) -> _Match | None:
         return 1, EntityType.ORGANIZATION, _MARKED
     if word.unknown and _KATAKANA.fullmatch(word.text) and len(word.text) > 2:
         return 1, EntityType.PERSON, _UNKNOWN
+    if (word.unknown or word.name) and len(word.text) > 1 and _NAME_CHARS.match(word.text):
+        return 1, EntityType.UNEXPLAINED, _UNKNOWN
     return None

@@ -9,30 +9,54 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.explain.codes import is_amount, is_code, is_opaque, is_plain
+from anonymization.text.explain.codes import (
+    is_amount,
+    is_code,
+    is_known_lead,
+    is_opaque,
+    is_plain,
+)
 from anonymization.text.explain.words import is_known
 from data.text.scripts import CJK
 
 NAME = "unexplained"
 _SCORE = 0.5
 _ATOM = rf"[^\W{CJK}]+"
-_CHAIN = re.compile(rf"{_ATOM}(?:[-./#:@+,]{_ATOM})*", re.ASCII if False else 0)
+_CHAIN = re.compile(rf"{_ATOM}(?:(?:[-./#:@+]|,(?=\d{{3}}(?!\d))){_ATOM})*")
 _ATOMS = re.compile(_ATOM)
 _PART = re.compile(
     r"[A-ZÀ-ÖØ-Þ]{2,}(?=[A-ZÀ-ÖØ-Þ][a-zß-ÿ])|[A-ZÀ-ÖØ-Þ]+(?![a-zß-öø-ÿ])"
     r"|[A-ZÀ-ÖØ-Þ]?[^\W\d_A-ZÀ-ÖØ-Þ]+|\d+"
 )
 _PIECE = re.compile(r"[^_]+")
-_PHONE = re.compile(r"(?<![\w.,:/-])[+(]?\d{2,5}\)?(?:[ -]\d{2,5}){1,4}(?![\w/:]|[.,]\d)")
+# Numbers and codes in groups: at least eight digits, or capitals and digits in turn.
+_GROUPS = re.compile(r"(?<![\w.,:/+-])[+(]{0,2}\d{1,6}\)?(?:[ -]\d{2,6}){1,5}(?![\w/:]|[.,]\d)")
+_DOTS = re.compile(r"(?<![\w.])\d{2,5}(?:[・·‧.]\d{3,5}){2,3}(?![\w.])")
+_TURNS = re.compile(
+    r"(?<![\w.-])[A-Z]{1,4}\d{0,4}(?: [A-Z]{0,4}\d{1,6}[A-Z]{0,4}){0,5}(?: [A-Z]{1,4}\d{0,4})?(?![\w-])"
+)
+_SPELLED = re.compile(r"(?<![\w-])[A-Za-z](?:-[A-Za-z]){3,}(?![\w-])")
+_PASSWORD = re.compile(
+    r"(?<![^\s\"'`:=(])(?=[^\s\d]*\d)(?=[\w-]*[!$^&*~#?])[A-Za-z0-9][\w!$^&*~#?-]{6,30}(?![^\s\"'`,;.)])"
+)
+_STREET = re.compile(
+    r"(?<![\w.])\d{1,5}[a-zA-Z]? (?:[A-Z][a-z]+ ){1,3}(?:Street|St|Road|Rd|Lane|Ln|Avenue|Ave|Drive|Dr"
+    r"|Close|Court|Ct|Place|Pl|Parade|Terrace|Row|Way|Walk|Mews|Gardens|Crescent|Boulevard|Blvd|Square"
+    r"|Hill|Rise|Grove|Green|Quay|Wharf|Yard|Circle|Trail|Park|View|Vale|Gate|Passage|Alley)(?![\w])"
+)
 _YEARS = re.compile(r"(?:19|20)\d\d-(?:(?:19|20)\d\d|\d\d(?:-\d\d)?)")
 _BIRTH = re.compile(
     r"(?<![\d.-])(?:19[2-9]\d|200\d)(?:([-/.])\d{1,2}\1\d{1,2}|年\d{1,2}月\d{1,2}日)(?![\d-])"
 )
 _ESCAPED = re.compile(r"\\[nrtbfv](?=[A-Za-z])")
-_FEWEST = 8  # digits of a phone number in groups
+_NUMBERS, _YEAR, _PLATE = (
+    re.compile(pattern) for pattern in (r"\d+", r"(?:19|20)\d\d", r"[A-Z]{2}\d{2} [A-Z]{3}")
+)
+_FEWEST, _FEWEST_GROUPS = 8, 3  # digits of a number in groups, and groups
+_PAIR, _FEW, _MANY = 2, 3, 6  # groups of a code, and digits in it
 _LONG = 7  # digits from which a bare number needs an explanation
 
 
@@ -44,11 +68,12 @@ def find_unexplained(
         return []
     label, free = _label(text), _Free(settled)
     spans = [(*match.span(), EntityType.DATE) for match in _BIRTH.finditer(text)]
-    spans += [
-        (*match.span(), EntityType.UNEXPLAINED)
-        for match in _PHONE.finditer(text)
-        if _is_phone(match.group())
-    ]
+    for pattern, accepts in _GROUPED:
+        spans += [
+            (*match.span(), EntityType.UNEXPLAINED)
+            for match in pattern.finditer(text)
+            if accepts(match.group())
+        ]
     plain = _ESCAPED.sub("  ", text)
     for chain in _CHAIN.finditer(plain):
         spans += (
@@ -110,11 +135,34 @@ def _in_atom(word: str, dictionary: frozenset[str]) -> Iterator[tuple[int, int]]
                 yield part.span()
 
 
-def _is_phone(value: str) -> bool:
-    digits = sum(map(str.isdigit, value))
-    if digits < _FEWEST or _YEARS.fullmatch(value):
+def _is_number(value: str) -> bool:
+    """Is it a long number in groups, and no date, list of years or thousands?"""
+    groups = _NUMBERS.findall(value)
+    if sum(map(len, groups)) < _FEWEST or any(map(is_plain, (value, value.strip("(+)")))):
         return False
-    return "-" in value or value[0] in "+(0"
+    if all(_YEAR.fullmatch(group) for group in groups):
+        return False
+    return "-" in value or value[0] in "+(0" or len(groups) >= _FEWEST_GROUPS
+
+
+def _takes_turns(value: str) -> bool:
+    """Do capitals and digits take turns in it, as in number plates and account numbers?"""
+    groups = value.split(" ")
+    digits = sum(map(str.isdigit, value))
+    if len(groups) == _PAIR:  # WX19 KDO
+        return _PLATE.fullmatch(value) is not None
+    ends = groups[0].isalpha() and groups[-1].isalpha() or digits >= _MANY
+    return len(groups) > _PAIR and digits >= _FEW and ends and not is_known_lead(groups[0])
+
+
+_GROUPED: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = (
+    (_GROUPS, _is_number),
+    (_DOTS, lambda value: not is_plain(value)),
+    (_TURNS, _takes_turns),
+    (_SPELLED, lambda _: True),
+    (_STREET, lambda _: True),
+    (_PASSWORD, lambda value: sum(map(str.isalpha, value)) > 1),
+)
 
 
 def _joined(text: str, found: Iterable[Finding]) -> list[Finding]:
@@ -123,7 +171,12 @@ def _joined(text: str, found: Iterable[Finding]) -> list[Finding]:
     for finding in found:
         last = joined[-1] if joined else None
         between = text[last.end : finding.start] if last else ""
-        if last and between in (" ", "-", "'", "’") and _named(text, last) and _named(text, finding):
+        if (
+            last
+            and between in (" ", "-", "'", "’")
+            and _named(text, last)
+            and _named(text, finding)
+        ):
             joined[-1] = Finding(last.start, finding.end, last.type, NAME, _SCORE)
         else:
             joined.append(finding)

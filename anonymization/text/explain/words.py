@@ -56,9 +56,7 @@ def is_known(word: str, dictionary: frozenset[str]) -> bool:
         return False
     if _is_listed(small, dictionary):
         return True
-    stems = (
-        small[: -len(end)] + whole for end, whole in _ENDINGS if small.endswith(end)
-    )
+    stems = (small[: -len(end)] + whole for end, whole in _ENDINGS if small.endswith(end))
     if any(len(stem) >= _STEM and _is_listed(stem, dictionary) for stem in stems):
         return True
     rests = (small[len(lead) :] for lead in _PREFIXES if small.startswith(lead))
