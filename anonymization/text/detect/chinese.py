@@ -37,7 +37,7 @@ _NAMES = frozenset({"PER", "LOC", "ORG", "nr", "ns", "nt", "nw"})
 _GENERAL = re.compile(r"(?:部|部门|组|处|科|总部|地区|分公司|办公室|中心|市场|版|品牌|平台)$")
 _GIVEN_TAGS = frozenset({"PER", "LOC", "ORG", "nr", "n", "a", "nw", "nz", "v", "vn", "an"})
 _LONGEST = 4  # characters of a name with a double family name
-_UNEXPLAINED, _SCORE = "unexplained", 0.5
+_UNEXPLAINED, _SCORE = "unexplained", 0.55
 _PLACE = re.compile(r"(?:省|市|县|区|镇|乡|村|路|街|州|岛|山|河|湖)$")
 
 

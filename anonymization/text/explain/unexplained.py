@@ -23,7 +23,7 @@ from anonymization.text.explain.words import is_known
 from data.text.scripts import CJK
 
 NAME = "unexplained"
-_SCORE = 0.5
+_SCORE = 0.55
 _ATOM = rf"[^\W{CJK}]+"
 _CHAIN = re.compile(rf"{_ATOM}(?:(?:[-./#:@+]|,(?=\d{{3}}(?!\d))){_ATOM})*")
 _ATOMS = re.compile(_ATOM)
@@ -33,7 +33,10 @@ _PART = re.compile(
 )
 _PIECE = re.compile(r"[^_]+")
 # Numbers and codes in groups: at least eight digits, or capitals and digits in turn.
-_GROUPS = re.compile(r"(?<![\w.,:/+-])[+(]{0,2}\d{1,6}\)?(?:[ -]\d{2,6}){1,5}(?![\w/:]|[.,]\d)")
+_GROUPS = re.compile(
+    r"(?<![A-Za-z0-9_.,:/+-])(?:[+(]{0,2}\d{1,6}\)?(?:[ -]\d{2,6}){1,5}|\d(?:[ -]\d){7,18})"
+    r"(?![A-Za-z0-9_/]|:\d|[.,]\d)"
+)
 _DOTS = re.compile(r"(?<![\w.])\d{2,5}(?:[・·‧.]\d{3,5}){2,3}(?![\w.])")
 _TURNS = re.compile(
     r"(?<![\w.-])[A-Z]{1,4}\d{0,4}(?: [A-Z]{0,4}\d{1,6}[A-Z]{0,4}){0,5}(?: [A-Z]{1,4}\d{0,4})?(?![\w-])"
@@ -126,6 +129,8 @@ def _in_chain(
 
 def _in_atom(word: str, dictionary: frozenset[str]) -> Iterator[tuple[int, int]]:
     """The parts of an identifier that nothing explains."""
+    if is_known(word, dictionary):  # PostgreSQL
+        return
     for piece in _PIECE.finditer(word):
         if is_opaque(piece.group()):
             yield piece.span()
@@ -151,7 +156,7 @@ def _takes_turns(value: str) -> bool:
     digits = sum(map(str.isdigit, value))
     if len(groups) == _PAIR:  # WX19 KDO
         return _PLATE.fullmatch(value) is not None
-    ends = groups[0].isalpha() and groups[-1].isalpha() or digits >= _MANY
+    ends = (groups[0].isalpha() and groups[-1].isalpha()) or digits >= _MANY
     return len(groups) > _PAIR and digits >= _FEW and ends and not is_known_lead(groups[0])
 
 

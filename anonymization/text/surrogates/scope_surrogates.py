@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from anonymization.text.contracts import EntityType
 from anonymization.text.surrogates.assignment import STAGE, ScopeVocabulary, SurrogateTable
 from anonymization.text.surrogates.dates import Shift
+from anonymization.text.surrogates.handles import unexplained
 from anonymization.text.surrogates.identifiers import (
     bank_account,
     bank_card,
@@ -17,7 +18,6 @@ from anonymization.text.surrogates.identifiers import (
     phone,
     secret,
 )
-from anonymization.text.surrogates.handles import unexplained
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.names import (
     address,
@@ -81,7 +81,9 @@ COMMON = frozenset(
     }
 )
 _ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
-_NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})  # a login may be a part of somebody's name
+_NAMING = frozenset(
+    {*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED}
+)  # a login may be a part of somebody's name
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
 _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
 
