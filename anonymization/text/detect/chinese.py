@@ -33,7 +33,8 @@ _KNOWN = words("known_words.toml", "chinese_known")
 _DOUBLE = words("names.toml", "chinese_double")
 _NOT_ALONE = words("known_words.toml", "chinese_not_double")
 # Tags of names of some kind, and how a name that is made of everyday words ends.
-_NAMES = frozenset({"PER", "LOC", "ORG", "nr", "ns", "nt", "nw"})
+_NAMES = frozenset({"PER", "LOC", "ORG", "nr", "ns", "nt", "nw", "PER?"})
+_WHOLE_NAME = 3  # characters
 _GENERAL = re.compile(r"(?:部|部门|组|处|科|总部|地区|分公司|办公室|中心|市场|版|品牌|平台)$")
 _GIVEN_TAGS = frozenset({"PER", "LOC", "ORG", "nr", "n", "a", "nw", "nz", "v", "vn", "an"})
 _LONGEST = 4  # characters of a name with a double family name
@@ -134,7 +135,23 @@ def find_names(units: Sequence[str], model: str) -> list[list[Finding]]:
     """The people, organisations and places that the model finds in each unit."""
     if not units:
         return []
-    return [_findings(tagged) for tagged in load(model).run(units)]
+    tagger = load(model)
+    tagged = tagger.run(units)
+    apart = sorted({word for words in tagged for word, tag in words if _may_be_name(word, tag)})
+    names = {
+        word
+        for word, alone in zip(apart, tagger.run(apart), strict=True)
+        if alone == [(word, "PER")]
+    }
+    return [
+        _findings([(word, "PER?" if word in names else tag) for word, tag in words])
+        for words in tagged
+    ]
+
+
+def _may_be_name(word: str, tag: str) -> bool:
+    """A word of three characters that a sentence takes for another kind of word."""
+    return len(word) == _WHOLE_NAME and tag not in _NAMES and chinese_name(word)
 
 
 def _findings(tagged: Sequence[tuple[str, str]]) -> list[Finding]:

@@ -39,16 +39,19 @@ _GROUPS = re.compile(
 )
 _DOTS = re.compile(r"(?<![\w.])\d{2,5}(?:[・·‧.]\d{3,5}){2,3}(?![\w.])")
 _TURNS = re.compile(
-    r"(?<![\w.-])[A-Z]{1,4}\d{0,4}(?: [A-Z]{0,4}\d{1,6}[A-Z]{0,4}){0,5}(?: [A-Z]{1,4}\d{0,4})?(?![\w-])"
+    r"(?<![\w.-])[A-Z]{1,4}\d{0,4}(?: [A-Z]{0,4}\d{1,6}[A-Z]{0,4}){0,5}(?: [A-Z]{1,4}\d{0,4})?"
+    r"(?![\w-])"
 )
 _SPELLED = re.compile(r"(?<![\w-])[A-Za-z](?:-[A-Za-z]){3,}(?![\w-])")
 _PASSWORD = re.compile(
-    r"(?<![^\s\"'`:=(])(?=[^\s\d]*\d)(?=[\w-]*[!$^&*~#?])[A-Za-z0-9][\w!$^&*~#?-]{6,30}(?![^\s\"'`,;.)])"
+    r"(?<![^\s\"'`:=(])(?=[^\s\d]*\d)(?=[\w-]*[!$^&*~#?])[A-Za-z0-9][\w!$^&*~#?-]{6,30}"
+    r"(?![^\s\"'`,;.)])"
 )
 _STREET = re.compile(
-    r"(?<![\w.])\d{1,5}[a-zA-Z]? (?:[A-Z][a-z]+ ){1,3}(?:Street|St|Road|Rd|Lane|Ln|Avenue|Ave|Drive|Dr"
-    r"|Close|Court|Ct|Place|Pl|Parade|Terrace|Row|Way|Walk|Mews|Gardens|Crescent|Boulevard|Blvd|Square"
-    r"|Hill|Rise|Grove|Green|Quay|Wharf|Yard|Circle|Trail|Park|View|Vale|Gate|Passage|Alley)(?![\w])"
+    r"(?<![\w.])\d{1,5}[a-zA-Z]? (?:[A-Z][a-z]+ ){1,3}(?:Street|St|Road|Rd|Lane|Ln|Avenue|Ave"
+    r"|Drive|Dr|Close|Court|Ct|Place|Pl|Parade|Terrace|Row|Way|Walk|Mews|Gardens|Crescent"
+    r"|Boulevard|Blvd|Square|Hill|Rise|Grove|Green|Quay|Wharf|Yard|Circle|Trail|Park|View|Vale"
+    r"|Gate|Passage|Alley)(?!\w)"
 )
 _YEARS = re.compile(r"(?:19|20)\d\d-(?:(?:19|20)\d\d|\d\d(?:-\d\d)?)")
 _BIRTH = re.compile(
@@ -57,6 +60,10 @@ _BIRTH = re.compile(
 _ESCAPED = re.compile(r"\\[nrtbfv](?=[A-Za-z])")
 _NUMBERS, _YEAR, _PLATE = (
     re.compile(pattern) for pattern in (r"\d+", r"(?:19|20)\d\d", r"[A-Z]{2}\d{2} [A-Z]{3}")
+)
+# A handle that is the whole value of a cell or key, and a name that is written in hiragana.
+_WHOLE = re.compile(
+    r"(?:\A|(?<=: ))(?P<v>[a-z]{2,}(?:_[a-z]{2,})+_?\d{2,4}|[ぁ-ゖー]{2,6}[ 　][ぁ-ゖー]{2,6})\Z"
 )
 _FEWEST, _FEWEST_GROUPS = 8, 3  # digits of a number in groups, and groups
 _PAIR, _FEW, _MANY = 2, 3, 6  # groups of a code, and digits in it
@@ -77,6 +84,8 @@ def find_unexplained(
             for match in pattern.finditer(text)
             if accepts(match.group())
         ]
+    if (whole := _WHOLE.search(text)) and not is_known_lead(whole["v"].partition("_")[0]):
+        spans.append((*whole.span("v"), EntityType.UNEXPLAINED))
     plain = _ESCAPED.sub("  ", text)
     for chain in _CHAIN.finditer(plain):
         spans += (
@@ -145,8 +154,8 @@ def _is_number(value: str) -> bool:
     groups = _NUMBERS.findall(value)
     if sum(map(len, groups)) < _FEWEST or any(map(is_plain, (value, value.strip("(+)")))):
         return False
-    if all(_YEAR.fullmatch(group) for group in groups):
-        return False
+    if all(_YEAR.fullmatch(group) or len(group) == _PAIR for group in groups):
+        return False  # years, or a year, a month and a day
     return "-" in value or value[0] in "+(0" or len(groups) >= _FEWEST_GROUPS
 
 

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from anonymization.text.detect.wording import COMMON, in_dictionary, words
+from data.text.lexicon import load_table
 
 _KNOWN = "known_words.toml"
 _EVERYDAY, _PROGRAMS = words(_KNOWN, "everyday"), words(_KNOWN, "programs")
@@ -40,6 +41,17 @@ _ENDINGS = (("est", ""), ("est", "e"), ("iest", "y"), ("ier", "y"), ("ily", "y")
             ("ful", ""), ("ish", ""), ("ness", ""), ("ors", "e"), ("er", "e"), ("ers", "e"),
             ("ers", ""), ("ings", ""), ("ings", "e"), ("ibility", "ible"),
             ("ability", "able"), ("ally", "al"), ("ality", "al"), ("ivity", "ive"))  # fmt: skip
+_LABELS = (
+    frozenset(
+        part
+        for table in load_table("anonymization.text.detect", "data", "declared.toml").values()
+        for labels in table.values()
+        for part in re.split(r"[|\s]+", labels)
+    )
+    | words("languages.toml", "de")
+    | words("languages.toml", "fr")
+    | words(_KNOWN, "labels")
+)
 _SHORT, _INITIALISM, _STEM = 2, 4, 4  # letters of no name, of an initialism, of a word with parts
 
 
@@ -47,7 +59,7 @@ _SHORT, _INITIALISM, _STEM = 2, 4, 4  # letters of no name, of an initialism, of
 def is_known(word: str, dictionary: frozenset[str]) -> bool:
     """Is a word of letters an everyday word, a word of programs or an initialism?
 
-    A name that is an everyday word too (`rose`) is known: names among words are the detector's part.
+    So is a name that is an everyday word too (`rose`): the detector finds names among words.
     """
     if len(word) <= _SHORT or (word.isupper() and len(word) <= _INITIALISM and word.isascii()):
         return True
@@ -69,6 +81,7 @@ def _is_listed(small: str, dictionary: frozenset[str]) -> bool:
         small in _LISTED
         or small in _EVERYDAY
         or small in _PROGRAMS
+        or small in _LABELS
         or in_dictionary(small, dictionary)
         or (len(doubled) > _STEM and doubled[-1:] == doubled[-2:-1] and doubled[:-1] in dictionary)
     )

@@ -81,9 +81,8 @@ COMMON = frozenset(
     }
 )
 _ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
-_NAMING = frozenset(
-    {*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED}
-)  # a login may be a part of somebody's name
+# A login, or a word that nothing explains, may be a part of somebody's name.
+_NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
 _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
 
