@@ -120,9 +120,9 @@ def mask_paths(
 
 def scan_paths(paths: Sequence[Path], config: MaskingConfig, workers: int) -> list[DocumentReport]:
     """The findings in all files below `paths`; nothing is written."""
-    found = {"scope": Scope.FILE, "level": MaskingLevel.FULL}
-    alone = config.model_copy(update=found)
-    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, alone)
+    alone = {"scope": Scope.FILE, "level": MaskingLevel.FULL}
+    settings = config.model_copy(update=alone)
+    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, settings)
     return [report for of in map_shards(scan_file, jobs, workers) for report in of]
 
 

@@ -27,8 +27,8 @@ from anonymization.text.detect.reserved_places import find_reserved
 from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
+from anonymization.text.detect.unexplained import find_unexplained
 from anonymization.text.detect.unknown_words import find_unknown
-from anonymization.text.explain.unexplained import find_unexplained
 from anonymization.text.secrets.find_secrets import find_secrets
 from data.text.folding import fold_characters
 

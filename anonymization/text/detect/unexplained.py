@@ -12,14 +12,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
-from anonymization.text.explain.codes import (
+from anonymization.text.detect.explained_codes import (
     is_amount,
     is_code,
     is_known_lead,
     is_opaque,
     is_plain,
 )
-from anonymization.text.explain.words import is_known
+from anonymization.text.detect.explained_words import is_known
 from data.text.scripts import CJK
 
 NAME = "unexplained"
@@ -93,12 +93,12 @@ def find_unexplained(
             for start, end in _in_chain(chain, label, dictionary)
         )
     taken = 0
-    found: list[Finding] = []
+    beside: list[Finding] = []
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
         if start >= taken and free.at(start, end):
-            found.append(Finding(start, end, kind, NAME, _SCORE))
+            beside.append(Finding(start, end, kind, NAME, _SCORE))
             taken = end
-    return _joined(text, found)
+    return _joined(text, beside)
 
 
 class _Free:
@@ -179,10 +179,10 @@ _GROUPED: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = (
 )
 
 
-def _joined(text: str, found: Iterable[Finding]) -> list[Finding]:
+def _joined(text: str, findings: Iterable[Finding]) -> list[Finding]:
     """Words side by side as one finding: a name of several words."""
     joined: list[Finding] = []
-    for finding in found:
+    for finding in findings:
         last = joined[-1] if joined else None
         between = text[last.end : finding.start] if last else ""
         if (

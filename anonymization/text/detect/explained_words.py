@@ -44,7 +44,7 @@ _ENDINGS = (("est", ""), ("est", "e"), ("iest", "y"), ("ier", "y"), ("ily", "y")
 _LABELS = (
     frozenset(
         part
-        for table in load_table("anonymization.text.detect", "data", "declared.toml").values()
+        for table in load_table(__package__, "data", "declared.toml").values()
         for labels in table.values()
         for part in re.split(r"[|\s]+", labels)
     )
