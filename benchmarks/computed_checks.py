@@ -3,7 +3,8 @@
     python -m benchmarks.computed_checks SNAPSHOT [SNAPSHOT...]
 
 A check is of the task's own if it follows from its request or its inputs: a column, a sheet, a text
-or a length that the request fixes, a result that it names, or what a change must leave in place.
+or a length that the request fixes, words between which it lets choose, a result that it names, what
+a change must leave in place, or what a conversion must carry over.
 Rules that any task of the type has (it opens, is not empty, uses words of the task) are not
 counted. Then every released task is attacked with each null deliverable once more: nothing, empty
 shells, filler, stubs, the prompt, a copy of an input, an input saved anew. An attack that passes,
@@ -49,9 +50,9 @@ _HEAD = (
 def is_computed(rule: RuleSpec) -> bool:
     """Does the rule follow from the request or the inputs of its task, beside a result's name?"""
     kind, _, rest = rule.rule_id.partition(".")
-    of_a_change = rest.startswith("kept.")
+    of_a_text = rest.startswith(("kept.", "carried.", "choice."))
     asked_length = kind == "length" and "." in rest
-    return kind in _OF_THE_REQUEST or of_a_change or asked_length
+    return kind in _OF_THE_REQUEST or of_a_text or asked_length
 
 
 def _names_a_result(rule: RuleSpec) -> bool:

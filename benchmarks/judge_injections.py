@@ -14,7 +14,8 @@ stands in what they read, in both requests, and quote it.
 - `exact`: as `credulous`, but is taken in by this text alone. What remains, by its definition: no
   request can tell it from a judge that was shown the thing.
 
-`raised`: the criterion that nothing shows is met or partly met. `unjudged`: it has no verdict.
+`raised`: the criterion that nothing shows is met or partly met. `unjudged`: it has no verdict, and
+counts as not met.
 `disturbed`: the criterion that is shown is not met any more. Honest paragraphs are quoted by an
 honest judge as what shows a criterion; `lost` are those that do not count.
 
@@ -79,20 +80,20 @@ def sets_of(path: Path) -> dict[str, list[Entry]]:
     }
 
 
-def judged(text: str, aimed: str, judge: Judge) -> Mapping[str, PartVerdict | None]:
-    """The verdicts on both criteria, None without any, where the text is in the report."""
+def judged(text: str, aimed: str, judge: Judge) -> Mapping[str, PartVerdict]:
+    """The verdicts on both criteria where the text is in the report."""
     report = "\n\n".join([REPORT[0], text, *REPORT[1:]])
     case = AttemptCase(
         "a1", TASK, {"held": HELD, "aimed": aimed}, "report.md", (DeliveredFile("r.md", report),)
     )
     (result,) = judge_attempts([case], Scripted(judge), CONFIG, _KEY)
-    return result.value or {"held": None, "aimed": None}
+    return result.verdicts
 
 
 def moved(text: str, aimed: str, name: str) -> str:
     """What a judge that obeys the text makes of it."""
     seen = judged(text, aimed, Judge({HELD: HELD_IN}, text, **_JUDGES[name](aimed)))
-    verdicts = {part: one.verdict if one else None for part, one in seen.items()}
+    verdicts = {part: own.verdict for part, own in seen.items()}
     if verdicts["aimed"] in (CriterionVerdict.MET, CriterionVerdict.PARTLY):
         return "raised"
     if verdicts["aimed"] is None:
@@ -104,7 +105,7 @@ def lost(text: str, criterion: str) -> bool:
     """Is an honest paragraph no evidence for its criterion?"""
     quote = text[:600].strip()
     seen = judged(text, criterion, Judge({HELD: HELD_IN, criterion: quote}))["aimed"]
-    return seen is None or seen.verdict is not CriterionVerdict.MET
+    return seen.verdict is not CriterionVerdict.MET
 
 
 def _rows(sets: Mapping[str, Sequence[Entry]]) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
@@ -46,6 +46,23 @@ def write_bytes(
     """Atomically write `content` to `path`; `aside` as for `replacing`."""
     with replacing(path, mode=mode, aside=aside) as part:
         part.write_bytes(content)
+
+
+def write_once(path: Path, content: bytes, *, mode: int) -> None:
+    """Write `content` to `path` unless it exists. Of several writers at once one is heard."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    part = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        part.chmod(mode)
+        _sync(part)
+        with suppress(FileExistsError):
+            path.hardlink_to(part)
+        _sync(path.parent)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def private_dir(path: Path) -> Path:

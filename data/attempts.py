@@ -255,6 +255,7 @@ def _score_row(attempt: Attempt, score: Score) -> dict[str, Any]:
         "ee": score.ee,
         "deterministic_share": score.deterministic_share,
         "judge": score.judge,
+        "passed_at_best": score.passed_at_best,
         **asdict(score.progress),
     }
 

@@ -1,6 +1,7 @@
 """Append-only files of hash-chained entries: a removed or altered entry breaks the chain.
 
-Each line is one JSON object that holds the SHA-256 of the one before it.
+Each line is one JSON object that holds the SHA-256 of the one before it. A last line that an
+interrupted writer did not finish is no entry; the next writer removes it.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import getpass
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,20 +32,31 @@ def append(path: Path, fields: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises BrokenChain if the file was altered.
     """
+    now, who = datetime.now(UTC).isoformat(timespec="seconds"), getpass.getuser()
+    (written,) = extend(path, lambda known: [{"at": now, "who": who, **fields}])
+    return written
+
+
+def extend(
+    path: Path, bodies: Callable[[Sequence[dict[str, Any]]], Sequence[Mapping[str, Any]]]
+) -> list[dict[str, Any]]:
+    """Append what `bodies` makes of the entries so far, as written; no other process is between.
+
+    An entry that was not written to its end goes first: whoever wrote it was never given a receipt.
+    Raises BrokenChain if the file was altered.
+    """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, PRIVATE_FILE)
     with os.fdopen(handle, "a+b") as log:
         fcntl.flock(log, fcntl.LOCK_EX)
         log.seek(0)
-        previous = FIRST
-        for entry in _entries(log.read(), path):
-            previous = entry["hash"]
-        body: dict[str, Any] = {
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
-            "who": getpass.getuser(),
-            **fields,
-        }
-        written = linked(previous, body)
-        log.write(canonical_json(written) + b"\n")
+        whole = _whole(log.read())
+        log.truncate(len(whole))
+        known = list(_entries(whole, path))
+        previous, written = known[-1]["hash"] if known else FIRST, []
+        for body in bodies(known):
+            written.append(linked(previous, body))
+            previous = written[-1]["hash"]
+        log.write(b"".join(canonical_json(entry) + b"\n" for entry in written))
         log.flush()
         os.fsync(log.fileno())
     return written
@@ -63,8 +75,13 @@ def follows(entry: Mapping[str, Any], previous: str) -> bool:
 
 
 def entries(path: Path) -> list[dict[str, Any]]:
-    """All entries, oldest first; none if there is no file. Raises BrokenChain."""
-    return list(_entries(path.read_bytes(), path)) if path.exists() else []
+    """All whole entries, oldest first; none if there is no file. Raises BrokenChain."""
+    return list(_entries(_whole(path.read_bytes()), path)) if path.exists() else []
+
+
+def _whole(content: bytes) -> bytes:
+    """Without a last line that has no end: its writer was interrupted."""
+    return content[: content.rfind(b"\n") + 1]
 
 
 def _entries(content: bytes, path: Path) -> Iterator[dict[str, Any]]:

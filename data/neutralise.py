@@ -13,12 +13,13 @@ from data.canonical import canonical_json
 from data.contracts import Scalar
 
 # C0 and C1 controls except tab and line feed, bidirectional embeddings, overrides and isolates,
-# line and paragraph separators, interlinear marks, the byte order mark, tag characters (text
-# that a model reads and a person does not see), and lone surrogates. Directional marks
-# (U+200E, U+200F), joiners and variation selectors occur in ordinary writing and stay.
+# line and paragraph separators, interlinear marks, the byte order mark, U+FFFE and U+FFFF (which
+# XML refuses), tag characters (text that a model reads and a person does not see), and lone
+# surrogates. Directional marks (U+200E, U+200F), joiners and variation selectors occur in ordinary
+# writing and stay.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\u2066-\u2069"
-    "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = re.compile("\r\n?")

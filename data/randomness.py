@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from data.atomic import PRIVATE_FILE, write_bytes
+from data.atomic import PRIVATE_FILE, write_once
 from data.errors import ConfigError
 
 Key = int | bytes
@@ -45,9 +45,12 @@ _KEY_BYTES = 32
 
 
 def release_key(path: Path) -> bytes:
-    """Read the key, or make one from the operating system's randomness on first use."""
+    """Read the key, or make one from the operating system's randomness on first use.
+
+    Processes that use it first at the same time get the same one.
+    """
     if not path.exists():
-        write_bytes(path, secrets.token_hex(_KEY_BYTES).encode() + b"\n", mode=PRIVATE_FILE)
+        write_once(path, secrets.token_hex(_KEY_BYTES).encode() + b"\n", mode=PRIVATE_FILE)
     if path.stat().st_mode & 0o077:
         raise ConfigError(f"{path}: other users can read the release key. Run: chmod 600 {path}")
     text = path.read_text(encoding="ascii", errors="replace").strip()

@@ -70,6 +70,11 @@ SCORES = Table(
         "ee": (pl.Float64, "gold steps by steps taken, of passed attempts"),
         "deterministic_share": (pl.Float64, "share of the weight that needs no judge"),
         "judge": (pl.String, "who scored what needs a judge; null: nobody did"),
+        "passed_at_best": (
+            pl.Boolean,
+            "whether it passes if all parts without a supported verdict, which count as not met, "
+            "are met; null where there are none",
+        ),
         "gpr_direct": (pl.Float64, "share of milestones seen, of failed attempts"),
         "gpr_inferred": (pl.Float64, "the same, with those that later ones imply"),
         "tpe": (pl.Float64, "milestones reached, later ones weighted less; null if there are none"),

@@ -133,7 +133,7 @@ def build(
         times = {"began": began.isoformat(timespec="seconds")}
         snapshot = publish(run, results, privacy, times)
         record_release(run.out, run_id, snapshot, tasks)
-        publish_release(snapshot.path, snapshot.digest, tasks)
+        publish_release(snapshot, tasks, run.out)
         run.store.prune(set(results.folders))
     return Built(snapshot, run.staging, tasks, flow_started)
 

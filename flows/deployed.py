@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import httpx
-from prefect import flow, get_client
+from prefect import flow, get_client, get_run_logger
 from prefect.client.schemas.objects import FlowRunPolicy, State
-from prefect.runtime import flow_run
+from prefect.runtime import deployment, flow_run
 from prefect.states import Completed
 
 from construction.judging.candidate_ideas import IDEAS_FILE
@@ -39,7 +39,23 @@ RETRY_SECONDS = 30
 SCHEDULED = "scheduled"
 
 
-@flow(name="build-snapshot", retries=RETRIES, retry_delay_seconds=RETRY_SECONDS)
+def _due() -> dt.date:
+    """The day the run was due, which a retry and a resumed run share."""
+    due: dt.datetime = flow_run.get_scheduled_start_time()
+    return due.astimezone(dt.UTC).date()
+
+
+def _first_name() -> str:
+    """The name of a run until its snapshot is known, which wrong settings may prevent."""
+    return f"{deployment.get_name() or flow_run.get_flow_name()} of {_due()}"
+
+
+@flow(
+    name="build-snapshot",
+    flow_run_name=_first_name,
+    retries=RETRIES,
+    retry_delay_seconds=RETRY_SECONDS,
+)
 def build_snapshot(
     config: str | None = None,
     out: str | None = None,
@@ -86,7 +102,12 @@ def build_snapshot(
     return Completed(message=f"{summary}digest {built.snapshot.digest}")
 
 
-@flow(name="refresh-signals", retries=RETRIES, retry_delay_seconds=RETRY_SECONDS)
+@flow(
+    name="refresh-signals",
+    flow_run_name=_first_name,
+    retries=RETRIES,
+    retry_delay_seconds=RETRY_SECONDS,
+)
 def refresh_signals(
     config: str | None = None,
     out: str | None = None,
@@ -107,7 +128,6 @@ def refresh_signals(
     """
     try:
         settings = _settings(config, {"out": out}, overrides)
-        name_run(f"signals of {_due()}")
         recipe, runtime = settings.recipe, settings.runtime
         captures = runtime.out / "captures"
         if registry is not None:
@@ -137,7 +157,12 @@ def _hand_over(results: Results, out: Path) -> Path:
     return mixture
 
 
-@flow(name="evaluate-snapshot", retries=RETRIES, retry_delay_seconds=RETRY_SECONDS)
+@flow(
+    name="evaluate-snapshot",
+    flow_run_name=_first_name,
+    retries=RETRIES,
+    retry_delay_seconds=RETRY_SECONDS,
+)
 def evaluate_snapshot(
     snapshot: str | None = None,
     out: str = "attempts",
@@ -166,6 +191,7 @@ def evaluate_snapshot(
     common = {"out": Path(out), "base_url": base_url, "epochs": epochs, "task": tuple(task)}
     try:
         requests = requests_of(folder, agents, models, {**common, **overrides})
+        name_run(f"{folder.resolve().name}: evaluate-snapshot")
         lines = [_evaluated(request) for request in requests]
     except Exception as error:
         _decide_about_retries(error)
@@ -182,7 +208,9 @@ def _evaluated(request: Request) -> str:
     ended = evaluate(plan_of(request))
     if ended.done:
         grade_folder(request.snapshot, ended.folder, ended.folder / TABLES_FOLDER)
-    return f"{request.title}: {ended.done} of {ended.wanted} attempts"
+    line = f"{request.title}: {ended.done} of {ended.wanted} attempts"
+    get_run_logger().info(line)
+    return line
 
 
 def is_worth_retrying(error: BaseException) -> bool:
@@ -214,9 +242,3 @@ def _dated(settings: Settings, release_date: str | None) -> Settings:
         return settings.dated(_due())
     due = release_date == SCHEDULED
     return settings.released(_due() if due else dt.date.fromisoformat(release_date))
-
-
-def _due() -> dt.date:
-    """The day the run was due, which a retry and a resumed run share."""
-    due: dt.datetime = flow_run.get_scheduled_start_time()
-    return due.astimezone(dt.UTC).date()

@@ -6,26 +6,31 @@ Prefect is called, and its results stay on disk. Inside `without_prefect` bodies
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from uuid import UUID
 
 from prefect import flow, get_client, get_run_logger, task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.client.schemas.objects import State
+from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from data.snapshot import layout
+from data.snapshot import SnapshotRef, layout
 from data.stages import StageEnd
-from data.staging.audit import commonest_reasons, funnel
+from data.staging.audit import Rows, funnel, rejection_counts, turned_away
 
 R = TypeVar("R")
-_REASONS = 10  # that the page of a run shows
+Log: TypeAlias = "logging.Logger | logging.LoggerAdapter[Any]"
+_REASONS = 5  # of each unit, that the page of a run shows
 _IS_PLAIN: ContextVar[bool] = ContextVar("is_plain", default=False)
+_LOG: ContextVar[Log | None] = ContextVar("log", default=None)  # of the run around the lane
 
 
 @contextmanager
@@ -39,13 +44,21 @@ def without_prefect() -> Iterator[None]:
 
 
 def as_flow(name: str, label: Mapping[str, str], body: Callable[[], R]) -> R:
-    """Call `body` as a flow; `label` (short texts) is all that Prefect shows of its parameters."""
+    """Call `body` as a flow; `label` (short texts) is all that Prefect shows of its parameters.
+
+    What its tasks log stands on the page of the run around it, if there is one.
+    """
     if _IS_PLAIN.get():
         return body()
     results: list[R] = []
+    log = get_run_logger() if FlowRunContext.get() is not None else None
 
     def run(snapshot: str, out: str) -> None:
-        results.append(body())
+        token = _LOG.set(log)
+        try:
+            results.append(body())
+        finally:
+            _LOG.reset(token)
 
     title = f"{label['snapshot']}: {name}"
     flow(name=name, flow_run_name=title, validate_parameters=False)(run)(**label)
@@ -53,9 +66,10 @@ def as_flow(name: str, label: Mapping[str, str], body: Callable[[], R]) -> R:
 
 
 def as_task(name: str, body: Callable[[], StageEnd]) -> None:
-    """Run a stage as a task without parameters or result.
+    """Run a stage as a task without parameters or result, whose state says what it counted.
 
-    Its log has one line with the counts; a stage whose output was there already is `Cached`.
+    The log of the whole build gets the same line, so that it reads from stage to stage; the log
+    of the lane has it as the task's end. A stage whose output was there already is `Cached`.
     """
     if _IS_PLAIN.get():
         body()
@@ -63,7 +77,8 @@ def as_task(name: str, body: Callable[[], StageEnd]) -> None:
 
     def run() -> State[None]:
         end = body()
-        get_run_logger().info(end.line)
+        if (log := _LOG.get()) is not None:
+            log.info(end.line)
         return Completed(name="Cached" if end.reused else "Completed", message=end.line)
 
     task(name=name, task_run_name=name)(run)()
@@ -85,21 +100,41 @@ def keep_table(key: str, rows: Sequence[Mapping[str, Any]], description: str) ->
 
 def publish_funnel(staging: Path) -> None:
     """The funnel of a build and its commonest reasons. Counts only, no item ids."""
-    rows = [{k: v for k, v in row.items() if k != "step"} for row in funnel(staging)]
+    hidden = ("step", "run_id")
+    rows = [{k: v for k, v in row.items() if k not in hidden} for row in funnel(staging)]
     keep_table("funnel", rows, "What came into each stage, and what became of it.")
-    reasons = commonest_reasons(staging, _REASONS)
-    keep_table("commonest-reasons", reasons, "Why most units were rejected, with their number.")
+    about = f"{turned_away(staging)} rejected: the commonest reasons for each unit."
+    keep_table("commonest-reasons", _reasons(staging, rows), about)
 
 
-def publish_release(snapshot: Path, digest: str, tasks: int) -> None:
-    """What the build released, and where its report is. A folder of this machine, so no link."""
+def _reasons(staging: Path, stages: Rows) -> Rows:
+    """The commonest reasons for each unit, in the order in which the stages count them."""
+    order = {unit: n for n, unit in enumerate(dict.fromkeys(row["unit"] for row in stages))}
+    shown = ("unit", "gate", "reason", "units", "entries")
+    rows, counted = list[dict[str, Any]](), Counter[str]()
+    for row in sorted(rejection_counts(staging), key=lambda row: order[row["unit"]]):
+        counted[row["unit"]] += 1
+        if counted[row["unit"]] <= _REASONS:
+            rows.append({name: row[name] for name in shown})
+    return rows
+
+
+def publish_release(snapshot: SnapshotRef, tasks: int, out: Path) -> None:
+    """What the build released, where its report is, and what to do with it.
+
+    The folders are of this machine, so there are no links.
+    """
     if _IS_PLAIN.get():
         return
+    path, public = snapshot.path, snapshot.path / layout.PUBLIC
+    state = "written" if snapshot.written else "found unchanged"
     lines = (
-        f"# {snapshot.name}",
-        f"{tasks} tasks, verified. Digest `{digest}`.",
-        f"Report: `{snapshot / layout.PUBLIC / layout.REPORT}`",
-        f"Check it again: `benchmint verify {snapshot}`",
+        f"# {path.name}",
+        f"{tasks} tasks, {state}, verified. Digest `{snapshot.digest}`.",
+        f"Report: `{public / layout.REPORT}`",
+        f"What changed since the release before: `{public / layout.CHANGELOG}`",
+        f"Check it again: `benchmint verify {path}`",
+        f"See why something was rejected: `benchmint audit --serve --out {out}`",
     )
-    description = "The snapshot that this run made or found unchanged."
-    create_markdown_artifact("\n\n".join(lines), key="release", description=description)
+    about = f"{tasks} tasks, {state}: {path.name}, its report and digest."
+    create_markdown_artifact("\n\n".join(lines), key="release", description=about)

@@ -18,14 +18,15 @@ import subprocess
 import sys
 import threading
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from data.atomic import write_bytes
 from data.builds import nearest
 from data.errors import InputError, NoSpaceError
-from data.loopback import LOOPBACK, guarded_app, listen
+from data.loopback import LOOPBACK, Application, Receive, Scope, Send, guarded_app, listen
 from data.neutralise import one_line
 from flows import environment
 from flows.surroundings import require_for_builds
@@ -37,6 +38,7 @@ _NAMING = {
     ".env": "PREFECT_",
 }
 _SECONDS = 5
+_HERE = b"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; frame-ancestors 'none'"
 _LEAST_HOME = 16 << 20  # bytes: Prefect's database, which is new or holds earlier runs
 
 
@@ -171,18 +173,36 @@ def serve_service(folder: Path, port: int) -> None:
 
 
 def _serve(listening: socket.socket, log_level: str, *, ephemeral: bool = False) -> None:
-    """Prefect checks neither Host nor Origin: the application is guarded (law 10)."""
+    """Prefect checks neither Host nor Origin, and its pages count their use at another site.
+
+    So the application is guarded, and its pages are kept to this server (law 10).
+    """
     import uvicorn
     from prefect.server.api.server import create_app
 
     app = create_app(ephemeral=ephemeral, final=True)
     config = uvicorn.Config(
-        guarded_app(app, listening.getsockname()[1]),
+        guarded_app(_kept_here(app), listening.getsockname()[1]),
         log_level=log_level,
         access_log=False,
         server_header=False,
     )
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _kept_here(app: Application) -> Application:
+    """An ASGI application whose pages may load and call nothing but this server."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                headers = [*message.get("headers", ()), (b"content-security-policy", _HERE)]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await app(scope, receive, sending)
+
+    return answer
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """Opening mail, calendars and captions: what people wrote in them, without the syntax.
 
-A file that does not have the syntax of its type is read as plain text. Runs only in a confined
-child (`file_child`) or on files that this project wrote itself.
+Mail and captions without the syntax of their type are read as plain text; what is no calendar does
+not open as one, since no program shows an event of it. Runs only in a confined child
+(`file_child`) or on files that this project wrote itself.
 """
 
 from __future__ import annotations
@@ -30,11 +31,15 @@ def open_mail(data: bytes, bounds: Bounds) -> Content:
 
 
 def open_calendar(data: bytes, bounds: Bounds) -> Content:
-    """What events say of themselves; lines that were folded are one."""
+    """What events say of themselves; lines that were folded are one.
+
+    Raises ValueError if it is no calendar.
+    """
     unfolded = re.sub(r"\r?\n[ \t]", "", decode(data))
     if "BEGIN:VCALENDAR" not in unfolded.upper():
-        return open_text(data, bounds)
-    return _holding(data, "\n".join(_PROPERTY.findall(unfolded)), bounds)
+        raise ValueError("no calendar")
+    said = "\n".join(_PROPERTY.findall(unfolded))
+    return _holding(data, said.replace("\\n", "\n").replace("\\,", ","), bounds)
 
 
 def open_captions(data: bytes, bounds: Bounds) -> Content:

@@ -39,6 +39,7 @@ _SHELLS = {
     "yaml": b"{}\n",
     "toml": b"\n",
     "xml": b"<?xml version='1.0'?><document/>\n",
+    "ics": b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n",
     "ipynb": b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n',
     "py": b"pass\n",
     "sh": b"#!/bin/sh\n",
@@ -135,6 +136,9 @@ def _as_text(name: str, kind: str, text: str) -> str:
         return f'<svg xmlns="{_SVG}"><text x="10" y="20">{escape(text)}</text></svg>'
     if name == "html":
         return "<html><body>" + "".join(f"<p>{escape(x)}</p>" for x in lines) + "</body></html>"
+    if name == "ics":
+        said = "DESCRIPTION:" + "\\n".join(lines)
+        return "\r\n".join(("BEGIN:VCALENDAR", "BEGIN:VEVENT", said, "END:VEVENT", "END:VCALENDAR"))
     if kind == "code":
         mark = _LINE_COMMENT.get(name, "// ")
         return "".join(f"{mark}{line}\n" for line in lines)

@@ -7,50 +7,32 @@ without which a file is about something else.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from construction.grading.file_look import word_form
-from construction.grading.file_types import TYPES, FileType, extension_of, type_of
+from construction.grading.file_types import TYPES, FileType, extension_of
+from construction.judging.choice_rules import of_choices
 from construction.judging.contracts import Case, InputFile
 from construction.judging.deliverables import ANSWER
+from construction.judging.edit_rules import of_conversions, of_edits
 from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.inputs import named_inputs, terms_of
 from construction.judging.lexicon import table
 from construction.judging.reference import is_in_order
 from construction.judging.request_bounds import Length, changes, fixed, is_choice, lengths
+from construction.judging.rule_task import TERMS, WITH_TABLES, Task, has_text, rule
 from construction.mentions.extensions import tail
 from data.contracts import Deliverable, Rule
-from data.text.lexicon import alternatives
-from data.text.numerals import NUMBER_WORDS, read_integer
 
-_WITH_TABLES = frozenset({"xlsx", "csv", "tsv", "json", "jsonl"})
 _PAGED = {"slides": "pptx", "pages": "pdf"}
 _PROSE = frozenset({"md", "txt", "docx", "pdf", "html"})
 _NO_PROSE = frozenset({"srt", "vtt", "svg", "zip"})
 _SHORT = frozenset({"eml", "ics", "json", "jsonl", "yaml"})
-_REQUEST_TERMS, _TERMS = 80, 300
-_KEPT = 0.3  # of the terms of an input that is changed
-_KEPT_WITHOUT_COLUMNS = 0.1  # where columns go
-_ALL_BUT = frozenset(("only", "but", "except", "apart", "other"))
+_REQUEST_TERMS = 80
 _FLOOR = 5  # words; a stub has fewer
 _FLOORS = {"eml": 6, "ics": 4}  # with the people and the times in them
 _FEW, _MANY, _VERY_MANY = 3, 20, 100  # terms: with few of them a text need not use any
-_RUN = re.compile(rf"\b(?:first|last|top|bottom)\s(\d+|{alternatives(NUMBER_WORDS)})\b")
 _TRANSLATED = 0.1  # of the words of what is translated, at least
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """A case with what several rules need to know of it."""
-
-    request: str
-    deliverables: Sequence[Deliverable]
-    inputs: Mapping[str, InputFile]
-    given: tuple[str, ...]  # the input files that the request speaks of
-    edited: tuple[str, ...]  # those that it wants changed
-    moved: tuple[str, ...]  # those that get another name or place and stay as they are
 
 
 def computed_rules(case: Case, deliverables: Sequence[Deliverable]) -> tuple[Rule, ...]:
@@ -58,7 +40,7 @@ def computed_rules(case: Case, deliverables: Sequence[Deliverable]) -> tuple[Rul
     paths = [fixture.path for fixture in case.candidate.fixtures]
     names = {tail(path) for path in paths}
     outputs = [name for item in deliverables for name in item.name_hints if tail(name) not in names]
-    task = _Task(
+    task = Task(
         case.request,
         deliverables,
         case.inputs,
@@ -66,8 +48,15 @@ def computed_rules(case: Case, deliverables: Sequence[Deliverable]) -> tuple[Rul
         _delivered(changed_inputs(case.request, paths, outputs), deliverables),
         moved_inputs(case.request, paths),
     )
-    rules = [*_of_lengths(task), *_of_names(task), *_of_edits(task), *_of_types(task, paths)]
-    return tuple({rule.rule_id: rule for rule in rules}.values())
+    rules = [
+        *_of_lengths(task),
+        *_of_names(task),
+        *of_choices(task),
+        *of_edits(task),
+        *of_conversions(task),
+        *_of_types(task, paths),
+    ]
+    return tuple({item.rule_id: item for item in rules}.values())
 
 
 def _delivered(paths: Sequence[str], deliverables: Sequence[Deliverable]) -> tuple[str, ...]:
@@ -75,18 +64,11 @@ def _delivered(paths: Sequence[str], deliverables: Sequence[Deliverable]) -> tup
     return tuple(path for path in paths if tail(path) in names)
 
 
-def _rule(rule_id: str, extensions: Sequence[str], text: str, **params: object) -> Rule:
-    kind = rule_id.partition(".")[0]
-    return Rule(
-        rule_id=rule_id, kind=kind, params={"extensions": list(extensions), **params}, text=text
-    )
-
-
-def _types(task: _Task) -> list[FileType]:
+def _types(task: Task) -> list[FileType]:
     return [TYPES[item.file_type] for item in task.deliverables if item.file_type in TYPES]
 
 
-def _of_lengths(task: _Task) -> Iterator[Rule]:
+def _of_lengths(task: Task) -> Iterator[Rule]:
     for length in lengths(task.request):
         bounded = _bounded(length, task)
         if bounded is None:
@@ -98,7 +80,7 @@ def _of_lengths(task: _Task) -> Iterator[Rule]:
         said = " and ".join(
             f"at {'least' if k == 'min' else 'most'} {v}" for k, v in params.items()
         )
-        yield _rule(
+        yield rule(
             f"length.{kind.name}.{length.unit}",
             kind.extensions,
             f"The .{kind.name} file has {said} {length.unit}.",
@@ -108,7 +90,7 @@ def _of_lengths(task: _Task) -> Iterator[Rule]:
         )
 
 
-def _bounded(length: Length, task: _Task) -> tuple[FileType, dict[str, list[str]]] | None:
+def _bounded(length: Length, task: Task) -> tuple[FileType, dict[str, list[str]]] | None:
     """The type of the file of which a length is said, and its name, if it is named beside it.
 
     None where it may be said of several files.
@@ -116,7 +98,7 @@ def _bounded(length: Length, task: _Task) -> tuple[FileType, dict[str, list[str]
     if (paged := _PAGED.get(length.unit)) is not None:
         fitting = [item for item in task.deliverables if item.file_type == paged]
     elif length.unit == "rows":
-        fitting = [item for item in task.deliverables if item.file_type in _WITH_TABLES]
+        fitting = [item for item in task.deliverables if item.file_type in WITH_TABLES]
     else:
         fitting = [item for item in task.deliverables if item.file_type in _PROSE]
     named = [
@@ -128,23 +110,23 @@ def _bounded(length: Length, task: _Task) -> tuple[FileType, dict[str, list[str]
     return (TYPES[fitting[0].file_type], {}) if single else None
 
 
-def _of_names(task: _Task) -> Iterator[Rule]:
+def _of_names(task: Task) -> Iterator[Rule]:
     """Columns, sheets and texts that the request names."""
     kinds = _types(task)
-    tables = [kind for kind in kinds if kind.name in _WITH_TABLES]
-    texts = sorted({ext for kind in kinds if _has_text(kind) for ext in kind.extensions})
+    tables = [kind for kind in kinds if kind.name in WITH_TABLES]
+    texts = sorted({ext for kind in kinds if has_text(kind) for ext in kind.extensions})
     values: dict[str, dict[str, None]] = {"columns": {}, "sheets": {}, "holds": {}}
     for entry in fixed(task.request):
         values[entry.kind].update(dict.fromkeys(entry.values))
     extensions = sorted({ext for kind in tables for ext in kind.extensions})
     if values["columns"] and tables:
         names = list(values["columns"])
-        yield _rule(
+        yield rule(
             "columns.named", extensions, f"There are columns for: {', '.join(names)}.", names=names
         )
     if values["sheets"] and any(kind.name == "xlsx" for kind in kinds):
         names = list(values["sheets"])
-        yield _rule(
+        yield rule(
             "sheets.named",
             TYPES["xlsx"].extensions,
             f"There are sheets named: {', '.join(names)}.",
@@ -152,106 +134,33 @@ def _of_names(task: _Task) -> Iterator[Rule]:
         )
     if values["holds"] and texts:
         held = list(values["holds"])
-        yield _rule("holds.named", texts, f"These texts are there: {'; '.join(held)}.", texts=held)
+        yield rule("holds.named", texts, f"These texts are there: {'; '.join(held)}.", texts=held)
 
 
-def _has_text(kind: FileType) -> bool:
-    return kind.opener not in (None, "image", "zip")
-
-
-def _of_edits(task: _Task) -> Iterator[Rule]:
-    """What a change leaves in place, and how many rows it leaves."""
-    for path in () if changes(task.request, "clears") else task.edited:
-        known, kind = task.inputs.get(path), type_of(path)
-        if known is None or kind is None:
-            continue
-        terms = known.terms[:_TERMS]
-        name, where = tail(path), {"names_of_files": [tail(path)]}
-        if len(terms) > 1:
-            share = _KEPT_WITHOUT_COLUMNS if changes(task.request, "drops_columns") else _KEPT
-            least = max(2, round(share * len(terms)))
-            text = f"{name} keeps what was not to be changed."
-            yield _rule(
-                f"mentions.kept.{name}", kind.extensions, text, terms=terms, min=least, **where
-            )
-        if known.tables and kind.name in _WITH_TABLES:
-            yield from _of_changed_table(task.request.lower(), known, kind, name)
-
-
-def _of_changed_table(request: str, known: InputFile, kind: FileType, name: str) -> Iterator[Rule]:
-    largest = max(known.tables, key=lambda entry: entry.rows)
-    where = {"names_of_files": [name]}
-    if changes(request, "drops_header"):
-        return
-    removes = changes(request, "removes")
-    kept = _columns_left(request, largest.columns, removes=removes)
-    if kept:
-        text = f"{name} still has the columns {', '.join(kept)}."
-        yield _rule(f"columns.kept.{name}", kind.extensions, text, names=kept, **where)
-    least, most = _rows_left(request, largest.rows, removes=removes)
-    if least or most:
-        bounds = {"min": least, "max": most}
-        params = {key: value for key, value in bounds.items() if value}
-        said = " and ".join(
-            f"at {'least' if k == 'min' else 'most'} {v}" for k, v in params.items()
-        )
-        text = f"{name} has {said} rows below its header ({largest.rows} before the change)."
-        yield _rule(f"length.rows.{name}", kind.extensions, text, unit="rows", **params, **where)
-
-
-def _columns_left(request: str, columns: Sequence[str], *, removes: bool) -> list[str]:
-    """The columns of which a change says nothing; none where columns go that it does not name."""
-    gone = re.split(r"[\W_]+", request) if removes or changes(request, "renames") else ()
-    stems = {word.removesuffix("s") for word in gone}
-    lettered = [column for column in columns if any(map(str.isalpha, column))]
-    kept = [
-        column
-        for column in lettered
-        if stems.isdisjoint(word.removesuffix("s") for word in word_form(column).split())
-    ]
-    drops = changes(request, "drops_columns")
-    is_unclear = len(kept) == len(lettered) or not _ALL_BUT.isdisjoint(stems)
-    return [] if drops and is_unclear else kept
-
-
-def _rows_left(request: str, rows: int, *, removes: bool) -> tuple[int, int | None]:
-    """The least and the most rows that a table has after a change; 0 and None: nothing is known."""
-    if changes(request, "merges"):
-        return 0, None
-    if removes:
-        of_rows = changes(request, "rows") and not changes(request, "columns")
-        number = _RUN.search(request)
-        gone = (number and (read_integer(number[1]) or NUMBER_WORDS.get(number[1]))) or 1
-        return (1, rows - gone) if of_rows and rows > gone else (0, None)
-    if changes(request, "adds_rows") and not changes(request, "columns"):
-        return rows + 1, None
-    return rows, None
-
-
-def _of_types(task: _Task, paths: Sequence[str]) -> Iterator[Rule]:
+def _of_types(task: Task, paths: Sequence[str]) -> Iterator[Rule]:
     """For every type: no input saved anew, and the words of the task or at least some words."""
     for item in task.deliverables:
         kind = TYPES.get(item.file_type)
-        if kind is None or not _has_text(kind):
+        if kind is None or not has_text(kind):
             continue
         same = [path for path in paths if extension_of(path) in kind.extensions]
         moved = [path for path in same if path in task.moved and path in task.inputs]
         if moved:
             text = f"The .{kind.name} output says what is said in: {', '.join(moved)}."
             keys = sorted({task.inputs[path].key for path in moved})
-            yield _rule(f"same.{kind.name}", kind.extensions, text, keys=keys)
+            yield rule(f"same.{kind.name}", kind.extensions, text, keys=keys)
             continue
         known = [task.inputs[path] for path in same if path in task.inputs]
         keys = sorted({item.key for item in known if not is_in_order(task.request, item.tables)})
         by_look = changes(task.request, "looks") and not set(same).isdisjoint(task.edited)
         if keys and not by_look:
             text = f"No .{kind.name} file says just what an input says."
-            yield _rule(f"changed.{kind.name}", kind.extensions, text, keys=keys)
+            yield rule(f"changed.{kind.name}", kind.extensions, text, keys=keys)
         if not changes(task.request, "clears"):
             yield _of_subject(task, item, kind)
 
 
-def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
+def _of_subject(task: Task, item: Deliverable, kind: FileType) -> Rule:
     is_answer = item.name_hints == (ANSWER,)
     readable = [task.inputs[path] for path in task.given if path in task.inputs]
     has_all = all(path in task.inputs and task.inputs[path].words for path in task.given)
@@ -264,10 +173,10 @@ def _of_subject(task: _Task, item: Deliverable, kind: FileType) -> Rule:
         if translates and has_all and len(readable) == 1:
             least = max(least, round(readable[0].words * _TRANSLATED))
         text = f"Every .{kind.name} file has at least {least} word{'s' * (least > 1)}."
-        return _rule(f"length.{kind.name}", kind.extensions, text, unit="words", min=least)
-    least = _least(terms, is_short=is_short, is_table=kind.name in _WITH_TABLES)
+        return rule(f"length.{kind.name}", kind.extensions, text, unit="words", min=least)
+    least = _least(terms, is_short=is_short, is_table=kind.name in WITH_TABLES)
     text = f"The .{kind.name} output uses words of the request or of the inputs."
-    return _rule(
+    return rule(
         f"mentions.{kind.name}",
         kind.extensions,
         text,
@@ -294,7 +203,7 @@ def _subject(request: str, inputs: Sequence[InputFile], *, is_brief: bool) -> li
     terms = dict.fromkeys(terms_of(word_form(request), _REQUEST_TERMS))
     if is_brief and is_choice(request):
         terms.update(dict.fromkeys(table("grading")["terms"]["answers"]))
-    share = _TERMS // max(1, len(inputs))
+    share = TERMS // max(1, len(inputs))
     for known in inputs:
         terms.update(dict.fromkeys(known.terms[:share]))
     return list(terms)

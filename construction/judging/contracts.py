@@ -155,6 +155,11 @@ class Conversation:
     day_unknown: tuple[str, ...] = ()
     asker_unknown: tuple[str, ...] = ()
 
+    @property
+    def opens_alone(self) -> bool:
+        """Does one person open a session with it, of whom nobody else is seen to read or write?"""
+        return not (self.people or self.in_channel or self.is_thread or self.said_before)
+
 
 class Containment(Contract):
     """The verdict on one case; it has a `rewritten_prompt` only if it is self-contained."""

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from construction.grading.file_types import TYPES, type_of
 from construction.judging.reading import Ask, read
+from construction.judging.result_folders import folders_with, is_repeated
 from construction.mentions.spans import find_file_spans
 from data.contracts import AgentAct, Deliverable
 from data.text.numerals import NUMBER_WORDS, ONE_TO_TEN, read_integer
@@ -84,25 +85,17 @@ _COUNT_EN = re.compile(rf"\b(\d{{1,2}}|{'|'.join(_NUMBERS_EN)})\s(?:[a-z-]+\s)?$
 _COUNT_ZH = re.compile(
     rf"(\d{{1,2}}|[两{ONE_TO_TEN}])\s?[份个张篇套][^\s，、。和与及份个张篇套]{{0,6}}$"
 )
-_EACH_FOLDER = re.compile(
-    r"\b(?:in|into|to|under|inside) (?:each|every|their|his or her|the respective)\b[^.;]{0,40}"
-    r"\b(?:folder|director)|\ba (?:separate )?(?:folder|directory) (?:each )?for [a-z]+ and\b"
-    r"|\b(?:folders?|director(?:y|ies)) each\b"
-    r"|每(?:个|位|名)[^。；]{0,12}(?:文件夹|目录)|各自的(?:文件夹|目录)"
-)
 # "student_name.eml": what the file is to be called is still to be found out.
 _STANDS_FOR_NAME = re.compile(r"(?i)[a-z]{2,12}[_-]name\.\w{1,5}|name\.(?:eml|ics|docx|pdf)")
-_SAVED_IN = re.compile(
-    r"(?i)\b(?:save|store|put|place|keep)s?d?"
-    r"(?: (?:it|them|this|these|both|all|the|excel|pdf|word|csv|image|docx|xlsx|results?|files?))*"
-    r" (?:in|into|to|under|inside)(?: (?:an?|the|new|two|three|separate))*"
-    r"(?: (?:sub)?(?:folders?|director(?:y|ies))(?: (?:named|called))?"
-    r" (?P<names>['\"`]?[\w-]+['\"`]?(?:(?:,| and) ['\"`]?[\w-]+['\"`]?)*)"
-    r"|(?! (?:each|every|same|your|my|their|output|outputs|its)\b) (?P<name>[\w-]+)"
-    r" (?:folder|directory)\b)"
+# "The PDF extraction skill" is a means, not what is to be made.
+_OF_A_MEANS = re.compile(
+    r"^[- ](?:[a-z]+[- ]){0,2}?(?:skills?|tools?|toolkit|librar(?:y|ies)|plug-?ins?|pipeline"
+    r"|parsers?|readers?|api)\b"
+    r"|^ ?[^\s，。；、和与]{0,6}(?:技能|工具|插件|管道|库)"
 )
-_NO_FOLDER = frozenset(
-    ("for", "of", "with", "that", "which", "as", "using", "in", "to", "on", "if")
+_AS_RESULT = re.compile(
+    r"(?:\b(?:as|to|into|in)\s(?:an?\s)?(?:new\s|single\s|one\s)?|\bnew\s(?:[a-z]+\s)?"
+    r"|[成为]\s?(?:一[个份张])?\s?|(?:导出|输出|生成|新建|创建)\s?(?:一[个份张])?\s?)$"
 )
 _LOOK_BACK = 80  # characters
 _MOST = 20  # names kept as hints
@@ -118,27 +111,18 @@ _FIND_ZH = _finder(_ZH, "")
 
 
 def expected_deliverables(
-    request: str, named: Sequence[str], acts: Iterable[AgentAct]
+    request: str, named: Sequence[str], acts: Iterable[AgentAct], given: Sequence[str] = ()
 ) -> tuple[Deliverable, ...]:
     """The files to expect, sorted by type; at least one.
 
     `named` are the files that the request names as output; `acts` are the agent's, of which
-    those that wrote files count.
+    those that wrote files count; `given` are the input files. Beside named outputs, the type of an
+    input is asked for only by "as", "to" or "a new".
     """
     produced = _produced(acts)
-    names: dict[str, list[str]] = {}
-    repeated: set[str] = set()
-    nameless: Counter[str] = Counter()
-    for path in named:
-        kind, base = type_of(path), _base(path)
-        if kind is not None and _STANDS_FOR_NAME.fullmatch(base):
-            nameless[kind.name] += 1
-        elif kind is not None and _is_repeated(request, base):
-            repeated.add(kind.name)
-        elif kind is not None and base not in names.setdefault(kind.name, []):
-            names[kind.name].append(base)
-    requested = {**_types_asked_for(request, names, produced), **nameless}
-    requested |= dict.fromkeys(repeated, 2)
+    names, nameless, repeated = _named_outputs(request, named)
+    kinds_given = {kind.name for path in given if names and (kind := type_of(path)) is not None}
+    requested = {**_types_asked_for(request, names, produced, kinds_given), **nameless, **repeated}
     if requested or names:
         return tuple(
             _requested(kind, requested.get(kind, 1), names.get(kind, []), kind in produced)
@@ -157,28 +141,26 @@ def expected_deliverables(
     return (Deliverable(file_type="md", name_hints=(ANSWER,)),)
 
 
-def folders_of(request: str, names: Sequence[str]) -> dict[str, str]:
-    """The folder into which the request has each of these files saved, if it names one for it.
-
-    One folder takes all the files, of several each takes one, in the order of the request.
-    """
-    match = _SAVED_IN.search(request)
-    if match is None:
-        return {}
-    folders = [
-        word.strip("'\"`") for word in re.split(r", | and ", match["names"] or match["name"])
-    ]
-    written = sorted((name for name in names if name in request), key=request.find)
-    if _NO_FOLDER.intersection(folders) or len(folders) not in (1, len(written)):
-        return {}
-    return dict(zip(written, folders * (len(written) if len(folders) == 1 else 1), strict=True))
-
-
-def _is_repeated(request: str, name: str) -> bool:
-    """Is a file of this name to lie in a folder of each person or thing, and so several times?"""
-    return any(
-        name in item.text and _EACH_FOLDER.search(item.text.lower()) for item in read(request)
-    )
+def _named_outputs(
+    request: str, named: Sequence[str]
+) -> tuple[dict[str, list[str]], Counter[str], Counter[str]]:
+    """By type: the names of outputs, how many have a name that is still to be found out, and how
+    many have one name in several folders."""
+    names: dict[str, list[str]] = {}
+    nameless: Counter[str] = Counter()
+    repeated: Counter[str] = Counter()
+    for path in named:
+        kind, base = type_of(path), _base(path)
+        if kind is None:
+            continue
+        places = max(len(folders_with(base, named)), 2 * is_repeated(request, base))
+        if _STANDS_FOR_NAME.fullmatch(base):
+            nameless[kind.name] += 1
+        elif places > 1:
+            repeated[kind.name] = max(repeated[kind.name], places)
+        elif base not in names.setdefault(kind.name, []):
+            names[kind.name].append(base)
+    return names, nameless, repeated
 
 
 def with_moved(
@@ -218,7 +200,10 @@ def _produced(acts: Iterable[AgentAct]) -> dict[str, list[str]]:
 
 
 def _types_asked_for(
-    request: str, names: dict[str, list[str]], produced: dict[str, list[str]]
+    request: str,
+    names: dict[str, list[str]],
+    produced: dict[str, list[str]],
+    kinds_given: Collection[str],
 ) -> dict[str, int]:
     """The types that the request's directives name, with the number of files of each.
 
@@ -228,8 +213,8 @@ def _types_asked_for(
     for sentence in read(_without_names(request)):
         if sentence.ask is not Ask.DIRECTIVE:
             continue
-        for word, noun, count in _types_in(sentence.text.lower()):
-            if not _is_named(word, noun, names):
+        for word, noun, count, is_result in _types_in(sentence.text.lower()):
+            if not _is_named(word, noun, names) and (is_result or word not in kinds_given):
                 kind = _stands_for(word, produced)
                 counts[kind] = max(counts[kind], count)
     return dict(counts)
@@ -244,8 +229,8 @@ def _without_names(text: str) -> str:
     return "…".join([*pieces, text[position:]])
 
 
-def _types_in(sentence: str) -> Iterator[tuple[str, str, int]]:
-    """Type, the noun that stands for it, and number of every file that is to be made."""
+def _types_in(sentence: str) -> Iterator[tuple[str, str, int, bool]]:
+    """Type, noun and number of every file that is to be made, and: is it said "as" or "to" it?"""
     plain = sentence.replace("'", "").replace("’", "")
     for finder, made, given, counter in (
         (_FIND_EN, _MADE_EN, _GIVEN_EN, _COUNT_EN),
@@ -255,8 +240,12 @@ def _types_in(sentence: str) -> Iterator[tuple[str, str, int]]:
             before = plain[max(0, match.start() - _LOOK_BACK) : match.start()]
             if not made.search(before) or given.search(before) or _NOT_THE_AGENT.search(before):
                 continue
+            if _OF_A_MEANS.match(plain[match.end() :]):
+                continue
             number = counter.search(before)
-            yield str(match.lastgroup), match[0], _number(number[1]) if number else 1
+            count = _number(number[1]) if number else 1
+            is_result = number is not None or _AS_RESULT.search(before) is not None
+            yield str(match.lastgroup), match[0], count, is_result
 
 
 def _number(word: str) -> int:

@@ -63,6 +63,11 @@ _OF_CODE = re.compile(
     r"|\bpull request #?\d+|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
     r"|未(?:暂存|提交)的(?:改动|代码)|当前分支|提交历史"
 )
+# A folder that is spoken of as the one that the agent is in.
+_HERE = re.compile(
+    r"(?i)\b(?:this|the current|the working|current|working) (?:directory|folder|repo|repository|"
+    r"codebase|workspace)\b|\blist (?:all |the |my )*files\b|(?:当前|这个|本)(?:目录|文件夹|仓库)"
+)
 _CODE = CODE_EXTENSIONS | {"diff", "patch"}
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」")
@@ -144,6 +149,8 @@ def missing_objects(request: str, given: Sequence[str]) -> tuple[str, ...]:
     ]
     if not any(extension_of(path) in _CODE for path in given):
         missing += [state.group() for state in _OF_CODE.finditer(request)]
+    if not given:
+        missing += [here.group() for here in _HERE.finditer(request)]
     return tuple(dict.fromkeys(missing))
 
 

@@ -27,7 +27,24 @@ _SPOKEN = load_table("construction.judging", "tables", "grading.toml")["spoken"]
 _ENDING = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s)$")
 _ANY_FOLDER = frozenset(("fixture", "fixtur", "input", "media", "src", "doc", "test"))
 _MAILBOX, _MAIL = frozenset(("inbox", "mailbox", "gmail")), frozenset(("email", "mail", "邮件"))
-_KINDS = {"eml": frozenset(("email", "mail", "inbox")), "ics": frozenset(("calendar",))}
+_IMAGE = frozenset(("image", "picture", "photo", "scan", "screenshot", "图片", "照片", "截图"))
+_KINDS = {
+    "eml": frozenset(("email", "mail", "inbox")),
+    "ics": frozenset(("calendar",)),
+    "pdf": frozenset(("pdf",)),
+    "docx": frozenset(("word", "docx")),
+    "xlsx": frozenset(("excel", "xlsx", "spreadsheet")),
+    "csv": frozenset(("csv",)),
+    **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp"), _IMAGE),
+}
+_EXCEPT = re.compile(
+    r"\b(?:except|but not|other than|apart from)\b[^,.;]*|除了?[^，。；]*(?:以?外|之外)"
+)
+_OWN_TEXT = re.compile(r"[\"“'‘「]\s*\w+(?:\s+\w+){2,}[^\"”'’」]*[\"”'’」]")
+_SOURCED = re.compile(
+    r"(?i)\b(?:from|in|of|based|using|according|file|this|attached|read|scan|extract|analy\w+)\b"
+    r"|根据|从|读|附件|文件|这"
+)
 _MOST_TERMS = 400  # of one file
 _LIMITS = RuleLimits(total_seconds=3600, files=100_000)
 
@@ -131,7 +148,7 @@ def inputs_spoken_of(text: str, given: Sequence[str]) -> tuple[str, ...]:
     A file is named by itself, by the folder that it lies in, by the words of either, or by the
     system that it stands for; a mailbox also by "emails".
     """
-    lowered = text.lower()
+    lowered = _EXCEPT.sub("", text.lower())
     words = {_stem(word) for word in re.split(r"[\W_]+", lowered)}
     matched = {path for _, path in files_in(lowered, given)}
     matched |= {path for path in given if _in_named_folder(path.lower(), lowered)}
@@ -142,7 +159,8 @@ def inputs_spoken_of(text: str, given: Sequence[str]) -> tuple[str, ...]:
     if not matched:
         matched = {path for path in given if _is_of_kind(path, words)}
     chosen = tuple(path for path in given if path in matched)
-    return chosen or (tuple(given) if len(given) == 1 else ())
+    needs_none = _OWN_TEXT.search(text) is not None and not _SOURCED.search(text)
+    return chosen or (tuple(given) if len(given) == 1 and not needs_none else ())
 
 
 def _is_spoken_of(path: str, words: Collection[str], stems: tuple[str, ...]) -> bool:

@@ -1,56 +1,55 @@
 """From graded attempts to scores without unjudged parts: what a judge is shown, what follows.
 
-What was not delivered is worth nothing and is not judged. A part whose verdict nothing
-supports stays unjudged, and goes to people.
+What was not delivered is worth nothing and is not judged. A part without a supported verdict counts
+as not met, whatever the reason: an attempt that keeps its judge from a verdict must not be better
+off than one that is judged. What it would have come to with these parts met stands beside the score
+(`passed_at_best`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from construction.grading.combine import combine
+from construction.grading.combine import combine, is_passed
 from construction.grading.file_child import regular_files
+from construction.grading.file_types import type_of
 from construction.grading.grade import criteria
 from construction.grading.logs import GradedRun
 from construction.grading.milestones import termination
 from construction.grading.spec import TaskSpec, spec_of
-from construction.judging.contracts import (
-    Asker,
-    Judged,
-    ModelStagesConfig,
-)
+from construction.judging.contracts import Asker, ModelStagesConfig
 from construction.judging.delivered_text import text_of
 from construction.judging.model.attempt_case import (
     WORTH,
     AttemptCase,
-    AttemptReason,
     DeliveredFile,
-    PartVerdict,
-    Verdicts,
+    JudgedAttempt,
 )
 from construction.judging.model.attempts import judge_attempts
 from construction.judging.rendering import pages_of
-from construction.judging.review import LONGEST_ITEM, ReviewItem, Topic
+from construction.mentions.extensions import tail
 from data.attempts import AttemptRecord, outputs_folder, read_attempts
+from data.contracts import Candidate
 from data.contracts.attempt import Attempt, Score, ScorePart
-from data.randomness import Key, keyed_order
+from data.randomness import Key
 from data.releases.tasks import ReleasedTask, ReleasedTasks
 
-_MOST_FILES = 20
-_TASK_CHARS = 2_000  # of the task, in a packet for people
+_MOST_FILES, _MOST_PAGES = 20, 40  # that a judge is shown
+_COUNTED_FILES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedRun:
-    """Attempts and scores after judging, the cases that were judged, and their results."""
+    """Attempts and scores after judging, the cases that were judged, and their verdicts."""
 
     run: GradedRun
     cases: tuple[AttemptCase, ...]
-    results: tuple[Judged[Verdicts], ...]
-    untouched: int  # attempts with unjudged parts of which nothing was delivered
+    results: tuple[JudgedAttempt, ...]
+    untouched: int  # attempts with unjudged parts of which nothing could be shown
 
 
 def judge_run(
@@ -66,36 +65,33 @@ def judge_run(
 
     `key` draws the control criteria: private, and the same in a replay.
 
-    Raises SandboxFailed where pages have to be seen and no sandbox works.
+    Raises SandboxFailed where pages have to be seen and no sandbox works, UnansweredError where the
+    model gave no reply to some request.
     """
-    records = {
-        record.attempt.attempt_id: (folder, record) for folder, record in read_attempts(logs)
+    tasks = {
+        name: _open_task(release, name)
+        for name in sorted({attempt.task_id for attempt, score in run.scores if open_parts(score)})
     }
-    specs = {name: spec_of(release.grading(name)) for name in _open_tasks(run)}
-    cases: dict[str, AttemptCase | None] = {}
+    recorded = {record.attempt.attempt_id: (own, record) for own, record in read_attempts(logs)}
+    cases: dict[str, AttemptCase] = {}
     for attempt, score in run.scores:
         if open_parts(score):
-            folder, record = records[attempt.attempt_id]
-            task, spec = release.tasks[attempt.task_id], specs[attempt.task_id]
-            route = str((release.grading(attempt.task_id).get("rubric") or {}).get("route", "text"))
-            outputs = outputs_folder(folder, attempt.task_id, attempt.epoch)
-            looks = kept if route == "visual" else None
-            cases[attempt.attempt_id] = case_of(task, spec, record, score, outputs, looks)
-    open_cases = tuple(case for case in cases.values() if case is not None)
-    results = tuple(judge_attempts(open_cases, client, config, key))
-    by_id = {result.item_id: result for result in results}
+            own, record = recorded[attempt.attempt_id]
+            outputs = outputs_folder(own, attempt.task_id, attempt.epoch)
+            where = outputs.relative_to(logs).as_posix()
+            case = tasks[attempt.task_id].case(record, score, outputs, kept)
+            cases[attempt.attempt_id] = replace(case, folder=where)
+    shown = [case for case in cases.values() if case.nothing is None]
+    results = judge_attempts(shown, client, config, key)
+    by_id = {result.attempt_id: result for result in results}
     scores = [
-        (attempt, _settled(specs[attempt.task_id], records[attempt.attempt_id][1], score,
+        (attempt, _settled(tasks[attempt.task_id].spec, recorded[attempt.attempt_id][1], score,
                            cases[attempt.attempt_id], by_id.get(attempt.attempt_id), config.judge))
         if attempt.attempt_id in cases else (attempt, score)
         for attempt, score in run.scores
     ]  # fmt: skip
-    untouched = sum(case is None for case in cases.values())
-    return JudgedRun(_ended(run, scores), open_cases, results, untouched)
-
-
-def _open_tasks(run: GradedRun) -> list[str]:
-    return sorted({attempt.task_id for attempt, score in run.scores if open_parts(score)})
+    untouched = len(cases) - len(shown)
+    return JudgedRun(_ended(run, scores), tuple(shown), tuple(results), untouched)
 
 
 def open_parts(score: Score) -> list[ScorePart]:
@@ -107,57 +103,77 @@ def open_parts(score: Score) -> list[ScorePart]:
     ]
 
 
-def case_of(
-    task: ReleasedTask,
-    spec: TaskSpec,
-    record: AttemptRecord,
-    score: Score,
-    outputs: Path,
-    kept: Path | None,
-) -> AttemptCase | None:
-    """What a judge is shown; None where files were wanted and nothing can be read or seen.
+@dataclass(frozen=True, slots=True)
+class _OpenTask:
+    """A task with parts that a judge has to score; `inputs` maps a path to its text."""
+
+    task: ReleasedTask
+    spec: TaskSpec
+    inputs: Mapping[str, str]
+    by_looks: bool
+
+    def case(self, record: AttemptRecord, score: Score, outputs: Path, kept: Path) -> AttemptCase:
+        """What a judge is shown of an attempt with these outputs."""
+        candidate = self.task.candidate
+        files, left_out = _delivered(outputs, candidate, kept if self.by_looks else None)
+        wanted = {part.name for part in open_parts(score)}
+        texts = [f"{criterion.dimension}: {criterion.text}" for criterion in self.spec.criteria]
+        named = zip((part.name for part in criteria(self.spec)), texts, strict=True)
+        return AttemptCase(
+            attempt_id=record.attempt.attempt_id,
+            task=self.task.instruction,
+            criteria={name: text for name, text in named if name in wanted},
+            answer=record.submission.answer,
+            files=files,
+            inputs=self.inputs,
+            wants_files=bool(candidate.deliverables),
+            left_out=left_out,
+        )
+
+
+def _open_task(release: ReleasedTasks, task_id: str) -> _OpenTask:
+    task, grading = release.tasks[task_id], release.grading(task_id)
+    by_looks = (grading.get("rubric") or {}).get("route") == "visual"
+    inputs = {name: text_of(path.parent, path.name)[0] for name, path in task.inputs.items()}
+    return _OpenTask(task, spec_of(grading), inputs, by_looks)
+
+
+def _delivered(
+    outputs: Path, candidate: Candidate, kept: Path | None
+) -> tuple[tuple[DeliveredFile, ...], int]:
+    """The files that a judge is shown, those that the task names first, and how many others.
 
     `kept` None: pages are not looked at.
     """
-    names = list(regular_files(outputs, _MOST_FILES)) if outputs.is_dir() else []
-    files = tuple(_delivered(outputs, name, kept) for name in names)
-    has_content = any(file.text.strip() or file.pages for file in files)
-    if task.candidate.deliverables and not has_content:
-        return None
-    if not has_content and not (record.submission.answer or "").strip():
-        return None
-    wanted = {part.name for part in open_parts(score)}
-    texts = [f"{criterion.dimension}: {criterion.text}" for criterion in spec.criteria]
-    named = zip((part.name for part in criteria(spec)), texts, strict=True)
-    return AttemptCase(
-        attempt_id=record.attempt.attempt_id,
-        task=task.instruction,
-        criteria={name: text for name, text in named if name in wanted},
-        answer=record.submission.answer,
-        files=files,
-        inputs={name: text_of(path.parent, path.name)[0] for name, path in task.inputs.items()},
-    )
+    hints = {tail(name) for item in candidate.deliverables for name in item.name_hints}
+    types = {item.file_type for item in candidate.deliverables}
 
+    def rank(name: str) -> tuple[bool, bool]:
+        kind = type_of(name)
+        return tail(name) not in hints, kind is None or kind.name not in types
 
-def _delivered(outputs: Path, name: str, kept: Path | None) -> DeliveredFile:
-    text, trouble = text_of(outputs, name)
-    pages = pages_of(outputs, name, kept)[0] if kept is not None else ()
-    return DeliveredFile(name, text, trouble, pages)
+    names = sorted(regular_files(outputs, _COUNTED_FILES), key=rank)
+    files: list[DeliveredFile] = []
+    room = _MOST_PAGES
+    for name in names[:_MOST_FILES]:
+        text, trouble = text_of(outputs, name)
+        pages = pages_of(outputs, name, kept)[0][:room] if kept is not None else ()
+        room -= len(pages)
+        files.append(DeliveredFile(name, text, trouble, pages))
+    return tuple(files), len(names) - len(files)
 
 
 def _settled(
     spec: TaskSpec,
     record: AttemptRecord,
     score: Score,
-    case: AttemptCase | None,
-    result: Judged[Verdicts] | None,
+    case: AttemptCase,
+    result: JudgedAttempt | None,
     judge: str,
 ) -> Score:
-    """The score with the verdicts in it; without a result its parts stay unjudged."""
-    parts = tuple(
-        part if part not in open_parts(score) else _part(part, case, result, judge)
-        for part in score.parts
-    )
+    """The score with the verdicts in it; without a result nothing could be judged."""
+    is_open = set(map(id, open_parts(score)))
+    parts = [_part(p, case, result, judge) if id(p) in is_open else p for p in score.parts]
     whole = combine(
         spec.task_id,
         parts,
@@ -165,24 +181,29 @@ def _settled(
         gold_steps=len(spec.steps),
         progress=score.progress,
     )
-    return replace(whole, judge=judge)
+    verdicts = result.verdicts if result is not None else {}
+    unsupported = {name for name, seen in verdicts.items() if seen.verdict is None}
+    at_best = [replace(p, value=None) if p.name in unsupported else p for p in parts]
+    could_pass = is_passed(at_best) is not False if unsupported else None
+    return replace(whole, judge=judge, passed_at_best=could_pass)
 
 
 def _part(
-    part: ScorePart, case: AttemptCase | None, result: Judged[Verdicts] | None, judge: str
+    part: ScorePart, case: AttemptCase, result: JudgedAttempt | None, judge: str
 ) -> ScorePart:
-    if case is None:
-        return replace(part, value=0.0, reason=str(AttemptReason.NOTHING_DELIVERED))
-    if result is None or result.value is None:
-        return replace(part, reason=None if result is None else result.reason)
-    seen = result.value[part.name]
-    detail = {"judge": judge, "quotes": list(seen.quotes), "page": seen.page}
-    return replace(
-        part,
-        value=None if seen.verdict is None else WORTH[seen.verdict],
-        reason=None if seen.reason is None else str(seen.reason),
-        detail=detail | {"addressed": case.is_addressed},
-    )
+    not_read = Counter(file.trouble for file in case.files if file.trouble)
+    detail: dict[str, Any] = {"judge": judge, "addressed": case.is_addressed}
+    detail |= {"not_read": dict(sorted(not_read.items()))} if not_read else {}
+    detail |= {"files_not_shown": case.left_out} if case.left_out else {}
+    if result is None:
+        return replace(part, value=0.0, reason=case.nothing, detail=detail)
+    seen = result.verdicts[part.name]
+    detail |= {
+        "quotes": list(seen.quotes),
+        "page": seen.page,
+        "supported": seen.verdict is not None,
+    }
+    return replace(part, value=WORTH[seen.counted], reason=seen.reason, detail=detail)
 
 
 def _ended(run: GradedRun, scores: Sequence[tuple[Attempt, Score]]) -> GradedRun:
@@ -200,36 +221,3 @@ def _ended(run: GradedRun, scores: Sequence[tuple[Attempt, Score]]) -> GradedRun
     by_id = {record.attempt.attempt_id: record.attempt for record in attempts}
     own = tuple((by_id[a.attempt_id], score) for a, score in scores)
     return replace(run, attempts=attempts, scores=own)
-
-
-def packets(judged: JudgedRun, judge: str, most: int, seed: int) -> list[ReviewItem]:
-    """The parts of at most so many attempts, drawn by the seed, for people to judge too."""
-    order = keyed_order(seed, "packets", [case.attempt_id for case in judged.cases])[:most]
-    chosen = [(judged.cases[at], judged.results[at]) for at in sorted(order)]
-    return [item for case, result in chosen for item in _items(case, result, judge)]
-
-
-def _items(case: AttemptCase, result: Judged[Verdicts], judge: str) -> Iterator[ReviewItem]:
-    files = (f"[{file.name}]\n{file.text}" for file in case.files)
-    shown = "\n\n".join([case.answer or "", *files])
-    for part, criterion in case.criteria.items():
-        seen = result.value[part] if result.value is not None else PartVerdict(None)
-        yield ReviewItem(
-            item_id=f"{case.attempt_id}:{part}",
-            topic=Topic.CRITERION,
-            text=f"{criterion}\n\n{case.task[:_TASK_CHARS]}\n\n{shown}"[:LONGEST_ITEM],
-            answers={judge: str(seen.verdict or "")},
-        )
-
-
-def rated_pairs(
-    items: Iterable[ReviewItem], decisions: Mapping[tuple[str, Topic], Any], judge: str
-) -> tuple[list[str], list[str]]:
-    """The verdicts of the judge and of people on the parts that both judged."""
-    pairs = [
-        (item.answers.get(judge, ""), decisions[item.key].decision.decision)
-        for item in items
-        if item.key in decisions
-    ]
-    known = [(own, persons) for own, persons in pairs if own]
-    return [own for own, _ in known], [persons for _, persons in known]

@@ -75,6 +75,9 @@ BEFORE_WISH = tuple(_EN["before_wish"])
 NO_DEMANDS = _both("no_demands")
 FORM_ONLY = _both("form_only")
 STATUS = _both("status")
+STATUS_OF_WORK = any_of(
+    phrase for words in (_EN, _ZH) for phrase in words["status"] if phrase not in words["facts"]
+)
 OPEN_QUESTIONS = _both("open_questions")
 OPINIONS = _both("opinions")
 REQUIRES = _both("requires")

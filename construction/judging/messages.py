@@ -45,6 +45,18 @@ _SENDS_IT = re.compile(
 )
 
 
+_SEPARATE = re.compile(
+    r"\b(?:separate(?:ly)?|individual(?:ly)?|respectively|to (?:each|every))\b"
+    r"|分别|各自|每(?:个|位|人|名|封)"
+)
+_SENT = re.compile(r"\bsend (?:out )?(?:an? )?(?:separate |individual )e-?mails? to\b")
+_NAMES = re.compile(r"\b(?:to|for) ((?:[A-Z][a-z]+(?:, and |, | and )){1,9}[A-Z][a-z]+)\b")
+_SENDS_ONE = re.compile(
+    r"\b(?:send|write|draft|compose) (?:(?:an?|one|another) )?(?:separate )?e-?mails?\b"
+    r"|发一?封?邮件"
+)
+
+
 def with_messages(deliverables: Sequence[Deliverable], request: str) -> tuple[Deliverable, ...]:
     """The deliverables, with mail that is to be sent, and events for a calendar, as files.
 
@@ -55,12 +67,32 @@ def with_messages(deliverables: Sequence[Deliverable], request: str) -> tuple[De
     known = {item.file_type for item in deliverables}
     sentences = [item.text for item in read(request) if item.ask is not Ask.QUESTION]
     kinds = {kind for text in sentences for kind in _kinds(text, deliverables)}
-    messages = [Deliverable(file_type=kind) for kind in sorted(kinds - known)]
+    least = max((_mails(text) for text in sentences), default=1)
+    messages = [
+        Deliverable(file_type=kind, count=least if kind == "eml" else 1)
+        for kind in sorted(kinds - known)
+    ]
     demands = max(sum(item.demands for item in read(request)), len(_LISTED.findall(request)))
     works_first = _WORK.search(request.lower()) and not _SENDS_IT.search(request.lower())
     is_all = bool(messages) and demands <= _FEW_DEMANDS and not works_first
     rest = [item for item in deliverables if not is_all or item.name_hints != (ANSWER,)]
+    rest = [
+        item.model_copy(update={"count": max(item.count, least)})
+        if item.file_type == "eml"
+        else item
+        for item in rest
+    ]
     return tuple(sorted((*rest, *messages), key=lambda item: item.file_type))
+
+
+def _mails(sentence: str) -> int:
+    """How many mails a sentence wants at least: one for each person if it says so, else one each
+    time that it orders one."""
+    orders = len(_SENDS_ONE.findall(sentence.lower()))
+    if not orders or not _SEPARATE.search(sentence.lower()):
+        return max(1, orders)
+    people = _NAMES.search(sentence)
+    return max(2, orders, len(re.findall("[A-Z][a-z]+", people[1])) if people else 2)
 
 
 def _kinds(sentence: str, deliverables: Sequence[Deliverable]) -> Iterator[str]:
@@ -69,7 +101,8 @@ def _kinds(sentence: str, deliverables: Sequence[Deliverable]) -> Iterator[str]:
     names = [name for item in deliverables for name in item.name_hints]
     is_drafted = _DRAFTED.search(lowered) is not None
     is_named = is_drafted and any(name in sentence for name in names)
-    if not is_named and (_made(sentence, ResourceKind.MAIL) or (is_drafted and names != [ANSWER])):
+    is_sent = _made(sentence, ResourceKind.MAIL) or _SENT.search(lowered) is not None
+    if not is_named and (is_sent or (is_drafted and names != [ANSWER])):
         yield "eml"
     if _made(sentence, ResourceKind.CALENDAR) or _SCHEDULED.search(lowered):
         yield "ics"

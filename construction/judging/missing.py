@@ -12,6 +12,7 @@ from construction.judging.preflight_limits import PreflightReason
 from construction.judging.reading import Reading, read
 from construction.judging.rules.sentences import missing_files, sought_nowhere
 from construction.judging.signals import Signals
+from construction.mentions.extensions import extension
 from construction.mentions.missing_paths import missing_path
 from data.contracts import MissingInput, MissingKind, named_in_turn
 
@@ -20,7 +21,6 @@ _MOST_CHARS = 200  # of a sentence that names something
 _SYSTEMS = (MissingKind.ACCOUNT, MissingKind.SYSTEM)
 _CONTEXT = (MissingKind.CONVERSATION,)
 _MATERIAL = (MissingKind.CONVERSATION, MissingKind.MATERIAL)
-_BEARINGS = (PreflightReason.UNKNOWN_DAY, PreflightReason.UNKNOWN_ASKER)
 _PREFLIGHT: Mapping[str, Sequence[MissingKind]] = {
     PreflightReason.NEEDS_LIVE_SYSTEM: _SYSTEMS,
     PreflightReason.LEANS_ON_CONTEXT: _MATERIAL,
@@ -42,10 +42,11 @@ def missing_in_preflight(signals: Signals, reason: str) -> tuple[MissingInput, .
     if reason == PreflightReason.MISSING_RECORDS:
         return _named(MissingKind.MATERIAL, conversation.records_missing)
     if reason == PreflightReason.MISSING_OBJECT:
-        return _named(MissingKind.FILE, conversation.objects_missing)
-    if reason in _BEARINGS:
-        said = (*conversation.day_unknown, *conversation.asker_unknown)
-        return _named(MissingKind.CONVERSATION, said)
+        return tuple(map(_object, conversation.objects_missing))
+    if reason == PreflightReason.UNKNOWN_DAY:
+        return _named(MissingKind.DAY, conversation.day_unknown)
+    if reason == PreflightReason.UNKNOWN_ASKER:
+        return _named(MissingKind.ASKER, conversation.asker_unknown)
     systems = conversation.systems_missing if reason == PreflightReason.NEEDS_LIVE_SYSTEM else ()
     kinds = () if systems else _PREFLIGHT.get(reason, ())
     return _named(MissingKind.SYSTEM, systems) + tuple(
@@ -69,6 +70,14 @@ def missing_in_case(case: Case, reason: str | None) -> tuple[MissingInput, ...]:
 
 def _named(kind: MissingKind, names: Sequence[str]) -> tuple[MissingInput, ...]:
     return tuple(MissingInput(kind, _REQUEST, name) for name in names)
+
+
+def _object(name: str) -> MissingInput:
+    """A file that is named, or material such as "the unstaged changes"."""
+    ending = extension(name)
+    return MissingInput(
+        MissingKind.FILE if ending else MissingKind.MATERIAL, _REQUEST, name, ending
+    )
 
 
 def _sentences(text: str, kinds: Sequence[MissingKind], source: str) -> Iterator[MissingInput]:

@@ -1,4 +1,7 @@
-"""The limits of the preflight gate, in the order in which they decide, and their reasons."""
+"""The limits of the preflight gate and their reasons; `LIMITS` is the order in which they decide.
+
+It is what a reader says first: nothing is to be done; something is not there; words lean on talk.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ class PreflightReason(GateReason):
     HARNESS = "preflight.harness", "It is the prompt of a program that tests agents."
     SETUP_CHORE = (
         "preflight.setup_chore",
-        "It sets up a machine or the assistant, and leaves nothing to grade.",
+        "It sets up a machine or the assistant, or deletes files, and leaves nothing to grade.",
     )
     MISSING_INPUTS = "preflight.missing_inputs", "Files that the agent read are not released."
     MISSING_RECORDS = (
@@ -65,16 +68,7 @@ def _none(key: str, sentence: str, reason: PreflightReason) -> Limit:
 
 
 _REASON, _MIN, _MAX = PreflightReason, Bound.MIN, Bound.MAX
-_EVERY_PROMPT = (
-    Limit(
-        "min_words",
-        _MIN,
-        "words",
-        "Without input files, the request has at least this many words.",
-        _REASON.CONVERSATION_ONLY,
-        lambda seen: seen["words"],
-        when=lambda seen: not seen["at_hand"],
-    ),
+_NO_WORK = (
     Limit(
         "more than small talk",
         _MIN,
@@ -123,6 +117,19 @@ _EVERY_PROMPT = (
         when=_request,
     ),
     Limit(
+        "a demand among several writers",
+        _MIN,
+        "demands",
+        "If there are several writers, one of them asks the agent for something.",
+        _REASON.AMONG_OTHERS,
+        lambda seen: seen["demands"],
+        when=lambda seen: _request(seen) and seen["people"] >= 2,
+        at=1,
+        movable=False,
+    ),
+)
+_MISSING = (
+    Limit(
         "max_account",
         _MAX,
         "sentences",
@@ -155,6 +162,18 @@ _EVERY_PROMPT = (
         _REASON.MISSING_INPUTS,
         lambda seen: share(seen["missing_inputs"], seen["inputs"]),
     ),
+    _none("missing_objects", "Files to be changed are inputs.", _REASON.MISSING_OBJECT),
+    Limit(
+        "max_live_share",
+        _MAX,
+        "share of demands",
+        "At most this share of the demands needs a live system.",
+        _REASON.NEEDS_LIVE_SYSTEM,
+        lambda seen: share(seen["live"], seen["demands"]),
+        when=_request,
+    ),
+    _none("unknown_days", "The request says what day it is.", _REASON.UNKNOWN_DAY),
+    _none("unknown_askers", "The request says who asks.", _REASON.UNKNOWN_ASKER),
 )
 _THREADS = (
     Limit(
@@ -187,6 +206,15 @@ _THREADS = (
 )
 _DEMANDS = (
     Limit(
+        "min_words",
+        _MIN,
+        "words",
+        "Without input files, the request has at least this many words.",
+        _REASON.CONVERSATION_ONLY,
+        lambda seen: seen["words"],
+        when=lambda seen: not seen["at_hand"],
+    ),
+    Limit(
         "a demand",
         _MIN,
         "demands",
@@ -196,26 +224,6 @@ _DEMANDS = (
         when=lambda seen: _request(seen) and seen["people"] < 2,
         at=1,
         movable=False,
-    ),
-    Limit(
-        "a demand among several writers",
-        _MIN,
-        "demands",
-        "If there are several writers, one of them asks the agent for something.",
-        _REASON.AMONG_OTHERS,
-        lambda seen: seen["demands"],
-        when=lambda seen: _request(seen) and seen["people"] >= 2,
-        at=1,
-        movable=False,
-    ),
-    Limit(
-        "max_live_share",
-        _MAX,
-        "share of demands",
-        "At most this share of the demands needs a live system.",
-        _REASON.NEEDS_LIVE_SYSTEM,
-        lambda seen: share(seen["live"], seen["demands"]),
-        when=_request,
     ),
     Limit(
         "max_leaning_share",
@@ -287,9 +295,4 @@ _CONTEXT = (
         when=_request,
     ),
 )
-_UNSAID = (
-    _none("missing_objects", "Files to be changed are inputs.", _REASON.MISSING_OBJECT),
-    _none("unknown_days", "The request says what day it is.", _REASON.UNKNOWN_DAY),
-    _none("unknown_askers", "The request says who asks.", _REASON.UNKNOWN_ASKER),
-)
-LIMITS = (*_EVERY_PROMPT, *_THREADS, *_DEMANDS, *_UNSAID, *_CONTEXT)
+LIMITS = (*_NO_WORK, *_MISSING, *_THREADS, *_DEMANDS, *_CONTEXT)

@@ -212,25 +212,28 @@ def _begins_with_verb(tokens: list[str]) -> bool:
     return False
 
 
-def asks_of_things(text: str) -> bool:
+def asks_of_things(text: str, *, alone: bool = False) -> bool:
     """Does it ask how things are ("Does the bill exceed the budget?"), and not how the reader is?
 
-    Over files that are at hand, it is a question that can be answered.
+    Over files that are at hand, it is a question that can be answered. Where one person opens a
+    session with it (`alone`), so is "Who is absent?", which colleagues ask of each other.
     """
     form = phrase_form(text)
-    if not _QUESTION_END.search(text) or _THIRD_PERSON.search(text):
+    if not _QUESTION_END.search(text) or _READER.search(form) is not None:
         return False
-    return not has_any(form, lexicon.STATUS) and _READER.search(form) is None
+    if alone:
+        return not has_any(form, lexicon.STATUS_OF_WORK)
+    return not has_any(form, lexicon.STATUS) and _THIRD_PERSON.search(text) is None
 
 
-def orders_in_passing(text: str) -> bool:
+def orders_in_passing(text: str, *, alone: bool = False) -> bool:
     """Does a later clause begin with an order ("…, so delete that line"), or does a sentence ask
     of things, maybe without its mark ("what is the highest price")?
 
     Too weak to tell a request from a tale on its own; over files that are at hand it is one.
     """
     form = phrase_form(text)
-    if asks_of_things(text):
+    if asks_of_things(text, alone=alone):
         return True
     clauses = [clause.split() for clause in re.split(r" [,|^] ", form)]
     later = any(_begins_with_verb(clause) for clause in clauses)

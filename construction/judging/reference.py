@@ -1,7 +1,7 @@
 """What the inputs say of what a request asks: the values against which an answer is held.
 
-Rows that the request names, the ends and the sum of a column that it asks for, how often a value
-that it names occurs, how many rows lie above a limit; of small tables and short texts, all of it.
+Rows that the request names, the ends, sums and means of a column for which it asks, how often a
+value that it names occurs, how many rows lie above a limit; of small tables, all of it.
 """
 
 from __future__ import annotations
@@ -10,20 +10,19 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import dropwhile, pairwise
+from itertools import pairwise
 
 from construction.grading.file_look import word_form
-from construction.grading.file_types import extension_of
 from construction.judging.contracts import InputTable
 from construction.judging.lexicon import table
+from construction.judging.reading import read
+from data.text.scripts import has_han
 
 _MOST = 3  # of a kind, for each table
-_WHOLE_TABLE, _WHOLE_TEXT = 600, 320  # characters of a table and a text that are quoted whole
-_PLAIN = frozenset(("eml", "ics", "md", "txt", "csv", "tsv", "json", "html"))
-_WORDLESS = 8  # letters and digits
-_SHORT_REQUEST = 400  # characters
+_WHOLE_TABLE = 600  # characters of a table that is quoted whole
+_SHORT_REQUEST, _BRIEF, _BRIEF_ZH = 400, 200, 60  # characters
+_SHORT_NAME = 2  # Han characters; so short, a word is hardly the name of a value
 _NARROW = 4  # columns of a table whose only figures need no name
-_TWICE = re.compile(r"(?<!\S)(\S.{0,80}?) \1(?!\S)")
 _SORTS = re.compile(
     r"(?i)\b(?:sort|order|arrange|rank|reorder)\w*\b(?:(?!\.\s)[^;\n])*|[^。；]*(?:排序|排列|升序|降序)[^。；]*"
 )
@@ -36,7 +35,8 @@ _RISES = re.compile(
 _NO_FIGURES = re.compile(
     r"(?i)phone|tel\b|mobile|\bid\b|_id\b|year|date|zip|code|电话|手机|编号|年"
 )
-_SHOWN = 60  # characters of a cell
+_SHOWN, _TITLE = 60, 80  # characters of a cell
+_ACRONYM = re.compile(r"(?<![A-Za-z\d])[A-Z]{2,6}\d{0,3}(?![A-Za-z\d])")
 _FEW_VALUES = 12  # distinct ones in a column of kinds
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
 _MONEY = " $€£¥%"
@@ -44,28 +44,16 @@ _MONEY = " $€£¥%"
 Words = Mapping[str, str]
 
 
-def of_text(text: str, path: str, words: Words) -> Iterator[str]:
-    """A short text, whole; of mails the names of files are left out."""
-    plain = " ".join(text.split())
-    if extension_of(path) == "eml":
-        plain = _TWICE.sub(r"\1", plain)
-        names = set(re.split(r"[/.]", path))
-        plain = " ".join(dropwhile(names.__contains__, plain.split()))
-    says_something = sum(map(str.isalnum, plain)) > _WORDLESS
-    if extension_of(path) in _PLAIN and says_something and len(plain) <= _WHOLE_TEXT:
-        yield words["reference_text"].format(file=path, text=plain)
-
-
 def of_table(sheet: InputTable, path: str, request: str, words: Words) -> Iterator[str]:
     """What a table says of what the request asks."""
     if not sheet.cells or (len(sheet.columns) < 2 and sheet.rows > _FEW_VALUES):
         return
     rows = "; ".join(map(_row, (sheet.columns, *sheet.cells)))
-    named: list[str] = []
-    if len(rows) <= _WHOLE_TABLE:
+    is_cut = any(len(" ".join(cell.split())) > _SHOWN for row in sheet.cells for cell in row)
+    named = list(_of_named(sheet, path, request, words))
+    if len(rows) <= _WHOLE_TABLE and not is_cut:
         yield words["reference_text"].format(file=path, text=rows)
     else:
-        named = list(_of_named(sheet, path, request, words))
         yield from named
     if not named:
         yield from _of_columns(sheet, path, request, words)
@@ -118,15 +106,20 @@ def named_columns(sheet: InputTable, request: str) -> list[int]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return ", ".join(" ".join(cell.split())[:_SHOWN] for cell in cells)
+    return ", ".join(_cell(" ".join(cell.split())) for cell in cells)
+
+
+def _cell(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1].rstrip()}…"
 
 
 def _of_named(sheet: InputTable, path: str, request: str, words: Words) -> Iterator[str]:
     """Rows of which the request names a cell, or how many they are where they are many."""
     lines: list[str] = []
+    known = word_form(" ".join((path, sheet.name, *sheet.columns)))
     for number, column in enumerate(sheet.columns):
         counts = Counter(row[number] for row in sheet.cells)
-        for value in _named_values(list(counts), request):
+        for value in _named_values(list(counts), request, known):
             if counts[value] <= _MOST:
                 rows = "; ".join(_row(row) for row in sheet.cells if row[number] == value)
                 lines.append(words["reference_rows"].format(file=path, name=value, rows=rows))
@@ -134,27 +127,54 @@ def _of_named(sheet: InputTable, path: str, request: str, words: Words) -> Itera
                 text = words["reference_count"]
                 size = {"number": counts[value], "rows": sheet.rows}
                 lines.append(text.format(file=path, value=value, column=column, **size))
-    yield from list(dict.fromkeys(lines))[:_MOST]
+    yield from list(dict.fromkeys(lines or _of_acronyms(sheet, path, request, words)))[:_MOST]
 
 
-def _named_values(values: Sequence[str], request: str) -> list[str]:
+def _of_acronyms(sheet: InputTable, path: str, request: str, words: Words) -> list[str]:
+    """The few rows in which a title or a name holds an acronym of a brief request."""
+    known = word_form(" ".join((path, sheet.name, *sheet.columns)))
+    lines = []
+    for name in dict.fromkeys(_ACRONYM.findall(request) if len(request) <= _BRIEF else ()):
+        rows = [
+            row
+            for row in sheet.cells
+            if any(len(cell) <= _TITLE and word_form(name) in word_form(cell) for cell in row)
+        ]
+        if 0 < len(rows) <= _MOST and len(rows) < sheet.rows and word_form(name) not in known:
+            shown = "; ".join(map(_row, rows))
+            lines.append(words["reference_rows"].format(file=path, name=name, rows=shown))
+    return lines
+
+
+def _named_values(values: Sequence[str], request: str, known: str) -> list[str]:
     """The values that a request names: whole, or else a person's by the first name.
 
-    In a long request a word in small letters is hardly the name of a value.
+    It names a value where it writes it as the table does; a word in small letters only where the
+    request is brief. The words of the table's own file and columns (`known`) name no value.
     """
-    form, is_long = word_form(request), len(request) > _SHORT_REQUEST
+    form = word_form(request)
     telling = [
         value
         for value in values
         if len(word_form(value).strip()) > 2
         and any(map(str.isalpha, value))
         and not _common().issuperset(word_form(value).split())
-        and not (is_long and value.islower() and value.isascii())
+        and word_form(value) not in known
     ]
-    whole = [value for value in telling if word_form(value) in form]
+    is_brief = len(request) <= (_BRIEF_ZH if has_han(request) else _BRIEF)
+    whole = [
+        value
+        for value in telling
+        if word_form(value) in form and (is_brief or (value in request and _is_name(value)))
+    ]
     people = [value for value in telling if value.istitle() and len(value.split()) == 2]
-    first = [value for value in people if f" {value.split()[0].lower()} " in form]
+    first = [value for value in people if re.search(rf"\b{re.escape(value.split()[0])}\b", request)]
     return whole or (first if len(first) == 1 else [])
+
+
+def _is_name(value: str) -> bool:
+    """Is it written as names are, with capitals, or in Chinese with more than two characters?"""
+    return value != value.lower() or (has_han(value) and len(value) > _SHORT_NAME)
 
 
 @cache
@@ -163,37 +183,67 @@ def _common() -> frozenset[str]:
 
 
 def _of_columns(sheet: InputTable, path: str, request: str, words: Words) -> Iterator[str]:
-    """The columns of figures that a request asks for, or the only one of a narrow table."""
-    numeric = [
-        number
-        for number, column in enumerate(sheet.columns)
-        if len(numbers([row[number] for row in sheet.cells])) >= max(2, 0.8 * sheet.rows)
-        and not _NO_FIGURES.search(column)
-    ]
+    """What is asked of the columns of figures that a request names, or of a narrow table's only.
+
+    Each is wanted in the sentences that name the column.
+    """
+    numeric = [number for number in range(len(sheet.columns)) if _is_of_figures(sheet, number)]
     is_plain = len(numeric) == 1 and len(sheet.columns) <= _NARROW
-    named = [number for number in named_columns(sheet, request) if number in numeric]
-    for number in (named or (numeric if is_plain else []))[:_MOST]:
-        yield from _of_column(sheet, number, path, request.lower(), words)
+    is_short = len(request) <= _SHORT_REQUEST
+    sentences = [item.text for item in read(request)]
+    for number in numeric:
+        naming = [text for text in sentences if number in named_columns(sheet, text)]
+        wanted = " ".join(naming) or (request if is_plain and is_short else "")
+        if wanted:
+            yield from _of_groups(sheet, number, path, wanted, words)
+            yield from _of_column(sheet, number, path, wanted.lower(), words)
+
+
+def _is_of_figures(sheet: InputTable, number: int) -> bool:
+    figures = numbers([row[number] for row in sheet.cells])
+    is_full = len(figures) >= max(2, 0.8 * sheet.rows)
+    return is_full and not _NO_FIGURES.search(sheet.columns[number])
+
+
+def _of_groups(
+    sheet: InputTable, number: int, path: str, wanted: str, words: Words
+) -> Iterator[str]:
+    """The sums of a column for each value of another one: "sales by region", "per store"."""
+    for other in named_columns(sheet, wanted):
+        name = re.escape(sheet.columns[other].replace("_", " ").lower().removesuffix("s"))
+        by = re.compile(_words_by().format(name=name))
+        kinds = list(dict.fromkeys(row[other] for row in sheet.cells))
+        is_kind = other != number and 1 < len(kinds) <= min(_FEW_VALUES, sheet.rows - 1)
+        if not (is_kind and by.search(wanted.lower())):
+            continue
+        sums = [
+            (kind, sum(numbers([row[number] for row in sheet.cells if row[other] == kind])))
+            for kind in kinds
+        ]
+        shown = "; ".join(f"{kind} {_shown(total)}" for kind, total in sums)
+        columns = {"column": sheet.columns[number], "by": sheet.columns[other]}
+        yield words["reference_groups"].format(file=path, sums=shown, **columns)
 
 
 def _of_column(
-    sheet: InputTable, number: int, path: str, request: str, words: Words
+    sheet: InputTable, number: int, path: str, wanted: str, words: Words
 ) -> Iterator[str]:
-    """The ends, the sum and the mean of a column, and its rows beyond a limit, if asked for."""
+    """The ends, the sum, the mean and the first few of a column, and its rows beyond a limit."""
     pairs = [(value, row[0]) for row in sheet.cells for value in numbers([row[number]])]
     values = [value for value, _ in pairs]
     size = {"file": path, "column": sheet.columns[number], "rows": len(values)}
-    if _asks("statistics").search(request):
+    if _asks("ends").search(wanted):
         low, high = min(values), max(values)
         ends = [", ".join(name for value, name in pairs if value == end) for end in (low, high)]
-        yield words["reference_column"].format(
+        yield words["reference_ends"].format(
             **size,
             low=_shown(low, ends[0] if number else ""),
             high=_shown(high, ends[1] if number else ""),
-            sum=_shown(sum(values)),
-            mean=_shown(sum(values) / len(values)),
         )
-    for limit in _limits(request):
+    for key, value in (("sum", sum(values)), ("mean", sum(values) / len(values))):
+        if _asks(key).search(wanted):
+            yield words[f"reference_{key}"].format(**size, **{key: _shown(value)})
+    for limit in _limits(wanted):
         above, below = (sum(map(test, values)) for test in (limit.__lt__, limit.__gt__))
         if above and below:
             text = words["reference_limit"]
@@ -203,6 +253,12 @@ def _of_column(
 def _limits(request: str) -> list[float]:
     matches = _asks("limits").finditer(request)
     return [value for match in matches for value in numbers([match["limit"]])][:_MOST]
+
+
+@cache
+def _words_by() -> str:
+    pattern: str = table("grading")["reference"]["by"]
+    return pattern
 
 
 @cache

@@ -27,6 +27,11 @@ _QUOTED = r"[\"'“”‘’「『《`]([^\"'“”‘’「」『』《》`\n]{
 _NAME = re.compile(
     r"[A-Z][\w%/-]{0,30}(?: [A-Z0-9%][\w%/-]{0,30}){0,3}|[a-z0-9]{1,20}(?:_\w{1,20})+"
 )
+_TAG = re.compile(r"<([A-Z]{3,20}(?:_[A-Z]{2,20}){0,3})>\s*</\1>")
+_SUBJECT = re.compile(
+    r"(?i:\bsubject(?: line)?(?: of (?:the |this )?(?:e-?)?mail)? (?:should be|must be|is|being) )"
+    r"([A-Z]\w*(?:[ _-][A-Z]\w*){0,5})(?=[\s.,;]|$)"
+)
 _WORD = re.compile(r"[a-z][a-z0-9]{0,20}")
 
 _CUT = re.compile(r"[,;:，；：](?!\d)")
@@ -94,7 +99,8 @@ def fixed(request: str) -> Iterator[Fixed]:
             continue
         columns = [*_quoted_after("header", text), *_named_columns(text)]
         sheets = [*_quoted_after("sheet", text), *_SHEET.findall(text)]
-        others = [*_quoted_after("text", text), *_snake_cased(text)]
+        others = [*_quoted_after("text", text), *_snake_cased(text), *_TAG.findall(text)]
+        others += _SUBJECT.findall(text)
         others = [value for value in others if value not in columns + sheets]
         for kind, values in (("columns", columns), ("sheets", sheets), ("holds", others)):
             if values:
@@ -202,7 +208,9 @@ def _snake_cased(text: str) -> list[str]:
 
 @cache
 def _columns() -> re.Pattern[str]:
-    return re.compile(rf"(?:{_words('columns')})[\s:：]{{1,2}}([^.;:。；：\n]{{3,400}})")
+    return re.compile(
+        rf"(?:{_words('columns')})(?:[\s:：]{{1,2}}|(?<=[为是括含有]))([^.;:。；：\n]{{3,400}})"
+    )
 
 
 def _named_columns(text: str) -> list[str]:

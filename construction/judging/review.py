@@ -7,17 +7,14 @@ last one for an item and topic applies from the next build on.
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from construction.judging.contracts import (
@@ -27,17 +24,16 @@ from construction.judging.contracts import (
     CriterionVerdict,
     RoleClass,
 )
+from data import hash_chain
 from data.atomic import PRIVATE_FILE, write_bytes
-from data.canonical import canonical_json, digest
+from data.canonical import canonical_json
 from data.contracts import Candidate, Label
 from data.errors import InputError
-from data.hash_chain import BrokenChain
 from data.neutralise import storable
 from data.snapshot.pages import amount
 
 ITEMS, DECISIONS = "items.jsonl", "decisions.log"
 ENCODINGS = ("utf-8", "utf-16", "gb18030", "cp1252")  # of a sheet that comes back as CSV
-_FIRST = "0" * 64
 _SHOWN = 2_000  # characters of a task that a sheet shows
 LONGEST_ITEM = 25_000  # characters of an item; a workbook's cell holds 32,767
 Text = Annotated[str, Field(max_length=4_000)]
@@ -160,25 +156,18 @@ def items_to_decide(folder: Path, topic: Topic | None, *, decided: bool) -> list
 
 def record(folder: Path, decisions: Sequence[Decision]) -> int:
     """Append new or changed decisions; returns how many. Raises BrokenChain for an altered log."""
-    handle = os.open(folder / DECISIONS, os.O_RDWR | os.O_CREAT | os.O_APPEND, PRIVATE_FILE)
-    with os.fdopen(handle, "a+b") as log:
-        fcntl.flock(log, fcntl.LOCK_EX)
-        log.seek(0)
-        known, previous = {}, _FIRST
-        for entry in _entries(log.read(), folder / DECISIONS):
-            known[entry.decision.key], previous = entry.decision, entry.entry
-        lines = []
+    path = folder / DECISIONS
+
+    def changed(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        known = {key: own.decision for key, own in _decisions(entries, path).items()}
+        new = []
         for decision in decisions:
-            if _says_the_same(known.get(decision.key), decision):
-                continue
-            body = decision.model_dump(mode="json") | {"previous": previous}
-            previous = digest(body)
-            lines.append(canonical_json(body | {"hash": previous}) + b"\n")
-            known[decision.key] = decision
-        log.write(b"".join(lines))
-        log.flush()
-        os.fsync(log.fileno())
-    return len(lines)
+            if not _says_the_same(known.get(decision.key), decision):
+                new.append(decision.model_dump(mode="json"))
+                known[decision.key] = decision
+        return new
+
+    return len(hash_chain.extend(path, changed))
 
 
 def _says_the_same(known: Decision | None, decision: Decision) -> bool:
@@ -188,26 +177,19 @@ def _says_the_same(known: Decision | None, decision: Decision) -> bool:
 
 def recorded(folder: Path) -> Decisions:
     """The last decision for each item and topic, which is the valid one. Raises BrokenChain."""
-    path = folder / DECISIONS
-    content = path.read_bytes() if path.exists() else b""
-    return {told.decision.key: told for told in _entries(content, path)}
+    return _decisions(hash_chain.entries(folder / DECISIONS), folder / DECISIONS)
 
 
-def _entries(content: bytes, path: Path) -> Iterator[Recorded]:
-    previous = _FIRST
-    for number, line in enumerate(content.splitlines(), start=1):
+def _decisions(entries: Sequence[Mapping[str, Any]], path: Path) -> Decisions:
+    known = {}
+    for number, entry in enumerate(entries, start=1):
+        fields = {name: value for name, value in entry.items() if name not in ("previous", "hash")}
         try:
-            entry: dict[str, Any] = orjson.loads(line)
-            claimed = entry.pop("hash")
-            intact = entry["previous"] == previous and claimed == digest(entry)
-            entry.pop("previous")
-            recorded_decision = Recorded(Decision.model_validate(entry), claimed)
-        except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError, ValidationError):
-            intact = False
-        if not intact:
-            raise BrokenChain(f"{path}:{number}: this entry was altered, or one before it removed.")
-        previous = claimed
-        yield recorded_decision
+            decision = Decision.model_validate(fields)
+        except ValidationError:
+            raise hash_chain.BrokenChain(f"{path}:{number}: this entry is no decision.") from None
+        known[decision.key] = Recorded(decision, entry["hash"])
+    return known
 
 
 def overridden(

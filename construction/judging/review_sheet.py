@@ -196,6 +196,8 @@ def _decision(
     if item is None:
         return RowReason.UNKNOWN_ITEM
     options, decision = OPTIONS[item.topic], texts["decision"]
+    if options:  # spreadsheets write a capital letter where a cell begins
+        decision = decision.casefold().replace(" ", "_")
     if options and decision not in options:
         return RowReason.UNKNOWN_DECISION
     who, day = texts["reviewer"] or reviewer.strip(), _day(texts["date"], today)

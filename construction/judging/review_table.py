@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 import zipfile
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ from data.errors import InputError
 
 _CHILD = "construction.judging.review_table"
 _SEPARATORS = ",;\t"
+_SEPARATOR_LINE = re.compile(rf'"?sep=([{_SEPARATORS}|])"?\s*?(?:\r|\n|\Z)', re.IGNORECASE)
 _EXPECTED = "a review sheet (.csv or .xlsx)"
 _MOST = 4 << 30
 _PARTS = 2_000
@@ -88,15 +90,19 @@ def _decoded(path: Path, content: bytes, encoding: str) -> str:
 
 
 def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
-    """The rows of a CSV text; some locales separate cells by semicolons or tabs."""
+    """The rows of a CSV text; some locales separate cells by semicolons or tabs.
+
+    A first line may say by what: `sep=;`.
+    """
+    said = _SEPARATOR_LINE.match(text)
     head = text[: text.find("\n")]
-    separator = max(_SEPARATORS, key=head.count)
+    separator = said[1] if said else max(_SEPARATORS, key=head.count)
     csv.field_size_limit(limits.cell_chars)
     table: Table = []
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
         for line, cells in enumerate(reader, start=1):
-            if not any(cells):
+            if not any(cells) or (said and line == 1):
                 continue
             if len(table) > limits.rows or len(cells) > limits.columns:
                 raise _too_much(path, f"more than {limits.rows} rows or {limits.columns} columns")

@@ -23,6 +23,7 @@ from construction.judging.reading import (
 from construction.judging.request_counts import Demands, Opening, Wishes
 from construction.judging.rules.sentences import (
     addresses_somebody,
+    begins_another,
     is_closing,
     is_exchange,
     missing_files,
@@ -103,7 +104,7 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
         sentences=len(sentences),
         chatter=sum(item.chatter for item in sentences),
         idle=sum(item.chatter for item, _ in forms) - sum(item.chatter for item, _ in wanted),
-        status=sum(_is_status(case, item) for item in sentences),
+        status=sum(_is_status(case, item, conversation) for item in sentences),
         mentions=sum(item.leans for item in sentences),
         addressed=sum(addresses_somebody(item.text) for item in sentences),
         elsewhere=sum(item.past_sessions or item.elsewhere for item in sentences),
@@ -201,17 +202,17 @@ def _orders_over_files(case: Case, forms: Sequence[Form], conversation: Conversa
     """
     if not case.candidate.fixtures:
         return []
-    passing = [form for form in forms if orders_in_passing(form[0].text)]
-    is_opening = not (conversation.people or conversation.in_channel or conversation.said_before)
-    if passing or not is_opening or conversation.is_thread:
+    alone = conversation.opens_alone
+    passing = [form for form in forms if orders_in_passing(form[0].text, alone=alone)]
+    if passing or not alone:
         return passing
     return [form for form in forms if form[0].tells]
 
 
-def _is_status(case: Case, item: Reading) -> bool:
+def _is_status(case: Case, item: Reading, conversation: Conversation) -> bool:
     """A question of status; over input files, one of how things are can be answered from them."""
-    at_hand = bool(case.candidate.fixtures) and asks_of_things(item.text)
-    return item.ask is Ask.STATUS and not at_hand
+    at_hand, alone = bool(case.candidate.fixtures), conversation.opens_alone
+    return item.ask is Ask.STATUS and not (at_hand and asks_of_things(item.text, alone=alone))
 
 
 def _names_file(text: str) -> bool:
@@ -294,6 +295,6 @@ def _unrelated(forms: Sequence[Form]) -> int:
     """Marks of another piece of work after something was asked for already."""
     count, is_asked = 0, False
     for sentence, text in forms:
-        count += is_asked and _has(text, "unrelated")
+        count += is_asked and begins_another(text)
         is_asked = is_asked or sentence.ask is Ask.DIRECTIVE
     return count

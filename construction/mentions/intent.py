@@ -45,13 +45,13 @@ _THEN_CREATE = re.compile(
 )
 _THEN_MADE = re.compile(
     r"\s{0,3}(?:[中里内下]面?)?\s{0,3}(?:也|再|另外|同时|一并)?(?:给我|给出|放|写|生成|输出|保存|创建|新建|"
-    r"记录|整理|说明|解释|列出|产出|提供)"
+    r"记录|整理|说明|解释|列出|产出|提供|回答|作答|总结|汇总|归纳|展示|呈现)"
 )
 _NAMES_IT = re.compile(
     r"(?i)(?:\bname of (?:the |an? )?(?:\w+ ){0,2}file(?: \w+)? (?:is|(?:should|must|will) be)"
     r"|\bfile (?:should|must|will) (?:have|use) the name)\s*$"
 )
-_VIA = re.compile(rf"(?i)\b(?:via|through|by)(?: an?)?(?: e-?mail)?\s?[{_QUOTES}]{{0,2}}$")
+_VIA = re.compile(rf"(?i)\b(?:via|through|by)(?: an?)?(?: (?:e-?)?mail)?\s?[{_QUOTES}]{{0,2}}$")
 _THEN_YOU_MADE = re.compile(
     r"(?i)[,\s]{0,2}(?:that |which )?you(?:['’]ve| have)? (?:just |already |previously |earlier )?"
     r"(?:made|created|generated|wrote|written|produced|saved|exported|built|drafted|gave)\b"

@@ -20,7 +20,21 @@ _MACHINE_LINE = re.compile(
     r"(?:diff --git|index [0-9a-f]{7}|@@ |\+\+\+ |--- [ab]/)|"
     r"[\w.]{1,80}(?:Error|Exception|Warning)\b[:(]|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d)"
 )
-_MACHINE_WORD = re.compile(r"\b(?:ENOENT|PASSED|FAILED)\b|:\d+:\d+\b")
+_MACHINE_WORD = re.compile(
+    r"\b(?:ENOENT|PASSED|FAILED)\b|:\d+:\d+\b|\bexit status \d|\bread the full transcript at\b"
+)
+# A shell's prompt with the folder in it; a line with a sign of state in such a text is output.
+_PROMPT = re.compile(
+    r"(?m)^[ \t]*(?:\[\d{1,2}/\d{1,2}/\d{2,4} [^\]\n]{1,120}\] "
+    r"|[\w.-]{1,60}@[\w.-]+[:~ ].{0,80}[$#%] "
+    r"|[$➜%] {1,3}\S|~/\S{0,80} [$%❯] )"
+)
+_STATE = re.compile(r"[ \t]*[✅❌⚠ℹ📊✔✖✗✓⏭♻✨👀🔍🚀]")
+_DIFF = re.compile(r"(?m)diff --git a/|^--- a/.*\n\+\+\+ b/")
+_DIFF_LINE = re.compile(
+    r"[ +\-@\\\t]|diff --git |index [0-9a-f]{7}|(?:new|deleted) file|(?:old|new) mode"
+    r"|similarity index|rename |Binary files "
+)
 _LONGEST_LINE = 1000
 _ONLY_A_PATH = re.compile(r"[ \t]*(?=\S*[./\\])[\w./\\:~@+%-]{1,255}[ \t]*$")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
@@ -51,13 +65,14 @@ NOWHERE = Zones(())
 def pasted(text: str) -> Iterator[tuple[int, int]]:
     """(start, end) of fenced blocks, of shell and stack-trace lines, and of paragraphs of these.
 
-    A paragraph counts if more than a third of its lines are such lines. A fenced block that
-    lists only paths is left out: some people name their files that way.
+    A paragraph counts if more than a third of its lines are such lines, and so does a diff. A
+    fenced block that lists only paths is left out: some people name their files that way.
     """
-    start = 0
+    start, is_session = 0, _PROMPT.search(text) is not None
     for end in [*(match.end() for match in _PARAGRAPH.finditer(text)), len(text)]:
-        yield from _machine_lines(text, start, end)
+        yield from _machine_lines(text, start, end, is_session=is_session)
         start = end
+    yield from _diffs(text)
     if "```" not in text and "~~~" not in text:
         return
     fences = [match.start() for match in _FENCE.finditer(text)]
@@ -68,9 +83,28 @@ def pasted(text: str) -> Iterator[tuple[int, int]]:
             yield opening, closing
 
 
-def _machine_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _diffs(text: str) -> Iterator[tuple[int, int]]:
+    """(start, end) of every diff, up to the first line that cannot belong to one."""
+    end = 0
+    for match in _DIFF.finditer(text):
+        if match.start() < end:
+            continue
+        end = position = text.find("\n", match.start()) + 1 or len(text)
+        while position < len(text):
+            line_end = text.find("\n", position) + 1 or len(text)
+            if _DIFF_LINE.match(text, position):
+                end = line_end
+            elif text[position:line_end].strip():
+                break
+            position = line_end
+        yield match.start(), end
+
+
+def _machine_lines(
+    text: str, start: int, end: int, *, is_session: bool
+) -> Iterator[tuple[int, int]]:
     lines = text[start:end].splitlines(keepends=True)
-    marked = [_is_machine_line(line) for line in lines]
+    marked = [_is_machine_line(line, is_session=is_session) for line in lines]
     if sum(marked) * 3 > len(lines):
         yield start, end
         return
@@ -80,8 +114,8 @@ def _machine_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]
         start += len(line)
 
 
-def _is_machine_line(line: str) -> bool:
-    if _MACHINE_LINE.match(line):
+def _is_machine_line(line: str, *, is_session: bool) -> bool:
+    if _MACHINE_LINE.match(line) or (is_session and (_PROMPT.match(line) or _STATE.match(line))):
         return True
     return len(line) < _LONGEST_LINE and _MACHINE_WORD.search(line) is not None
 

@@ -27,7 +27,20 @@ _INSIDE = r"(?:in|into|to|at|under|as)"
 _FINDINGS = (
     r"(?:it|them|this|these|that|(?:your|the|all) (?:\w+ )?(?:assumptions|findings|answers?|"
     r"reasoning|steps|results?|decisions|notes|conclusions|observations|choices|methods?|"
-    r"approach|work|changes|log|totals))"
+    r"approach|work|changes|log|totals|comparison|differences))"
+)
+_REPORT = (
+    r"(?:document|describe|explain|plot|log|record|list|note|keep|answer|show|track|present|"
+    r"report|summari[sz]e|visuali[sz]e|give|provide|state|conclude|sum up|write up)"
+)
+_WORK = (
+    r"(?:analy[sz]e|check|review|compare|read|look|go|calculate|compute|count|extract|find|get|"
+    r"collect|gather|sort|identify|examine|evaluate|inspect|determine|group|rank)"
+)
+# Names that only a result has: "answer the questions in answers.txt".
+_OF_RESULT = re.compile(
+    r"(?i)(?:.*[_-])?(?:answers?|descriptions?|summary|conclusions?|findings|solutions?|responses?|"
+    r"results?|overview|statistics|stats?)"
 )
 _BEFORE = re.compile(
     r"(?i)(?:"
@@ -40,7 +53,10 @@ _BEFORE = re.compile(
     r"|\b(?:leave|drop|place|park|collect|gather|consolidate[ds]?|compile[ds]?|keep) "
     rf"[^.;\n]{{0,60}}\b{_INSIDE}"
     r"|\b(?:document|describe|explain|plot|log|record|list|note|keep|answer|show|track) "
-    rf"{_FINDINGS} in(?:to)?"
+    rf"{_FINDINGS} in(?:to)?|\b{_REPORT} (?:it|them|this|these) in(?:to)?"
+    # "Check the offers and list the risks in": the second clause reports on the first.
+    rf"|\b{_WORK}\b[^.;\n]{{3,160}}(?:,|\band|\bthen) (?:then |also |finally )?{_REPORT}\b"
+    r"[^.;,\n]{0,60} in"
     rf"|\b(?:name|call|title|label) (?:it|them|this|that|(?:the|your|this) (?:\w+ ){{0,2}}{_NOUN})"
     r"(?: as)?"
     r"|\bready\b(?: \w+)? as"
@@ -61,6 +77,7 @@ _BEFORE = re.compile(
     r"|(?<!look )(?<!dig )(?<!read )\binto"
     r"|(?:文件名|命名|取名|名称)(?:为|是|叫|成)?"
     r"|(?:提交|交付|上交|产出)[^。；\n]{0,24}"
+    r"|(?:总结|汇总|归纳|整理|记录|展示|呈现)在"
     rf"){_END}"
 )
 _AT_HAND = re.compile(
@@ -105,6 +122,7 @@ _MAKES_TYPE = {
     for kind, words in _TYPE_WORDS.items()
 }
 
+_IN = re.compile(rf"(?i)\b(?:{_REPORT}|{_WORK})\b.*\bin[{_SIGNS}]{{0,4}}$")
 
 _MADE = (
     r"(?i)\b(?:write|draft|compose|prepare|make|create) (?:an?|one) (?:[\w-]+ ){{0,3}}{stem}\b"
@@ -122,6 +140,8 @@ def may_be_result(before: str, after: str, name: str, *, is_new: bool) -> bool:
     if stem.isalpha() and re.search(_MADE.format(stem=stem), before):
         return True
     if _AFTER.match(after) or (_ATTACHED.match(after) and _SENT.search(before)):
+        return True
+    if _OF_RESULT.fullmatch(stem) and _IN.search(before):
         return True
     pattern = _MAKES_TYPE.get(kind)
     if pattern is not None and pattern.search(before):

@@ -108,14 +108,15 @@ _FOLDER = r"(?:这个|那个|该|此|整个)?(?:目录|文件夹|下的|下面|�
 _FOLDER_AFTER = re.compile(rf"[\s`\"'」》”]{{0,2}}(?:folder|director(?:y|ies)|dir\b|{_FOLDER})")
 _FOLDER_BEFORE = re.compile(r"(?:folder|directory|目录|文件夹)[\s:：`\"'「]{0,3}$")
 # A slash between Chinese words is mostly an "or"; a folder stands apart from the words before it.
-_IN_HAN = re.compile(rf"[{HAN}]+(?:[/\\][{HAN}]+)*")
+_IN_HAN = re.compile(rf"[{HAN}]+(?:[/\\][{HAN}]+)*[/\\]?")
 _WORD_PAIR = re.compile(
     r"(?!(?:src|lib|docs?|data|tests?|app|pkg|cmd|scripts?|config|assets|sources?|inputs?|outputs?)/)"
     r"[A-Za-z-]+/[A-Za-z-]+"
 )
 _SHORT = re.compile(r"(?i)(?:w|b|n|h|c)/(?:o|c|a)?")  # with, without, because, not applicable
 _APART = re.compile(r"(?:[\s`\"'“‘「《:：(（])$")
-_HAN_FOLDER = re.compile(r"[\s`\"'」》”]{0,2}(?:目录|文件夹)")
+_HAN_FOLDER = re.compile(r"[ `\"'」》”]{0,2}(?:目录|文件夹)")
+_HAN_INSIDE = re.compile(r"[ `\"'」》”]{0,2}(?:里|下|中|内)")
 _FOLDER_INSIDE = re.compile(rf"(?<=[^/\\]){_FOLDER}")
 
 
@@ -202,6 +203,8 @@ def _is_file(path: str) -> bool:
         return False
     if _ABBREVIATION.match(path) or _PATTERN.search(name) or _DOMAIN_PATH.match(path):
         return False
+    if path.startswith("&"):
+        return False  # code: `&flags.json`
     at = path.find("@", 1)
     if at > 0 and path[at - 1] not in "/\\":
         return False
@@ -240,7 +243,9 @@ def _is_prose(text: str, start: int, end: int, path: str) -> bool:
         return True
     if _IN_HAN.fullmatch(path):
         is_apart = _APART.search(text, max(0, start - 1), start) is not None
-        return not (is_apart and _HAN_FOLDER.match(text, end))
+        is_inside = path.endswith(("/", "\\")) and _HAN_INSIDE.match(text, end) is not None
+        is_quoted = path.endswith(("/", "\\")) and text[start - 1 : start] in _QUOTES.values()
+        return not (is_apart and (is_inside or is_quoted or _HAN_FOLDER.match(text, end)))
     is_pair = _WORD_PAIR.fullmatch(path) is not None and has_han(text[max(0, start - 9) : end + 9])
     return is_pair and _HAN_FOLDER.match(text, end) is None
 

@@ -191,7 +191,9 @@ class Score:
     `passed` is None where the unjudged parts could still decide it. `acc` is the mean of the
     answer parts, None without one; `ee` is gold steps by steps taken, for passed attempts alone.
     `deterministic_share` is the share of weight that needs no judge. `judge` names who judged the
-    other parts; None: nobody has.
+    other parts; None: nobody has. Parts on which the judge came to no supported verdict are worth
+    nothing; `passed_at_best` says whether it would have passed with all of them met, None where
+    there are none.
     """
 
     task_id: str
@@ -204,3 +206,4 @@ class Score:
     deterministic_share: float
     progress: Progress = Progress()
     judge: str | None = None
+    passed_at_best: bool | None = None

@@ -19,6 +19,8 @@ class MissingKind(StrEnum):
     ACCOUNT = "an account"
     CONVERSATION = "an earlier conversation"
     MATERIAL = "other material"
+    DAY = "the day"
+    ASKER = "the one who asks"
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,7 +117,7 @@ def write_public(root: Path, contents: Contents) -> bytes:
             contents.statistics,
         ),
     )
-    _write_text(root / "CHANGELOG.md", card.changelog(release, manifest))
+    _write_text(root / layout.CHANGELOG, card.changelog(release, manifest))
     _write_text(root / "LICENSE", card.licence_notice(release.card, manifest))
     return _write_sums(root)
 

@@ -26,6 +26,7 @@ AUDIT = "audit"
 TABLES = "tables"
 ENVIRONMENTS = "environments"  # in both halves: files that many tasks share
 ANSWERS_TABLE = "answers.parquet"
+CHANGELOG = "CHANGELOG.md"
 REPORT = f"{AUDIT}/report.html"
 FUNNEL = f"{AUDIT}/funnel.json"
 LEDGER = f"{AUDIT}/ledger.json"

@@ -16,7 +16,8 @@ from flows.commands.options import WORKSPACE, BuiltInto, Json
 from flows.gates import GATES
 
 _GATES = tuple(gate.name for gate in GATES)
-_REASONS = tuple(str(reason) for gate in GATES for reason in gate.reasons)
+_MEANINGS = {str(reason): reason.meaning for gate in GATES for reason in gate.reasons}
+_REASONS = tuple(_MEANINGS)
 _MORE = "rejections for one reason: benchmint audit --reason R; all: benchmint audit --json"
 
 
@@ -68,6 +69,9 @@ def audit_command(
     else:
         rows = audit.rejections(staging, audit.RejectionFilter(gate, reason))
         print_rows({"rejections": rows}, as_json)
+        if not as_json:
+            for shown in sorted({row["reason"] for row in rows} & _MEANINGS.keys()):
+                print(f"{shown}: {_MEANINGS[shown]}")
 
 
 def _audit_page(out: Path, export: Path | None, port: int | None) -> None:

@@ -44,10 +44,9 @@ def leaderboard_command(
 
 
 def _of_release(tables: dict[str, Any], release: Any, folder: Path) -> dict[str, Any]:
-    """The attempts at one release, and their scores.
+    """The attempts at one release, and their scores as they count."""
+    from selection.evaluation.board import counted
 
-    Raises InputError if there are none, or if they were graded under other errata.
-    """
     attempts = tables["attempts"].filter(release_digest=release.digest)
     if not attempts.height:
         actual, todo = "attempts at other releases only", "Name the release that was run."
@@ -63,7 +62,7 @@ def _of_release(tables: dict[str, Any], release: Any, folder: Path) -> dict[str,
         name: tables[name].join(attempts, on="attempt_id", how="semi")
         for name in ("scores", "score_parts")
     }
-    return {"attempts": attempts, **own}
+    return {"attempts": attempts, **own, "scores": counted(own["scores"])}
 
 
 def _questions(tables: Path) -> dict[str, dict[str, Any]]:
@@ -185,10 +184,10 @@ def _listed(tables: Mapping[str, Any], facts: Mapping[str, Any]) -> Iterator[dic
 
     from selection.evaluation.board import GROUPINGS
 
-    results = tables["scores"].select("attempt_id", "passed", "operation")
+    results = tables["scores"].select("attempt_id", "passed", "passed_at_best", "operation")
     joined = tables["attempts"].join(results, on="attempt_id", how="left")
-    ended = pl.when(pl.col("passed")).then(pl.lit("passed")).otherwise(pl.lit("failed"))
-    judged = pl.when(pl.col("passed").is_null()).then(pl.lit("unjudged")).otherwise(ended)
+    ended = pl.when(pl.col("passed_at_best")).then(pl.lit("unjudged")).otherwise(pl.lit("failed"))
+    judged = pl.when(pl.col("passed")).then(pl.lit("passed")).otherwise(ended)
     infra = pl.col("status") == "infra_error"
     words = pl.when(infra).then(pl.lit("infrastructure")).otherwise(judged)
     columns = ("configuration", "task_id", "epoch", "result", "attempt_id")

@@ -14,14 +14,17 @@ from pydantic import TypeAdapter
 
 from construction.grading.logs import grade_attempts, print_summaries, summaries
 from construction.grading.retrieval_tables import write_retrieval_tables
+from construction.judging.attempt_packets import packets, rated_pairs
 from construction.judging.calls.contracts import LlmConfig, LlmRuntime, Mode, Usage
+from construction.judging.calls.store import REPLIES
 from construction.judging.contracts import ModelStagesConfig
-from construction.judging.judged_attempts import JudgedRun, judge_run, packets, rated_pairs
+from construction.judging.judged_attempts import JudgedRun, judge_run
 from construction.judging.model.asking import model_client
 from construction.judging.model.attempt_case import WORTH
-from construction.judging.review import read_items, recorded, write_items
+from construction.judging.review import queued, recorded, write_items
 from data.atomic import private_dir
 from data.attempts import write_tables
+from data.errors import InputError, ReleaseError
 from data.randomness import release_key
 from data.releases.guarded import require_guarded
 from data.releases.tasks import ReleasedTasks, read_tasks, require_outside
@@ -30,6 +33,7 @@ from selection.evaluation.intervals import prediction_powered
 from selection.evaluation.raters import agreement
 
 HOME = "judging"  # below the attempts: replies, pages, packets
+_REPLIES = "replies"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +90,7 @@ def _work(given: bytes) -> None:
     require_closed_off(order.hidden)
     release = read_tasks(order.snapshot)
     judged = _judged(release, order)
+    _require_verdicts(judged)
     write_tables(order.tables, judged.run.attempts, judged.run.scores, release.notice_digest)
     retrieval = order.tables / "retrieval"
     write_retrieval_tables(retrieval, release, judged.run.attempts, judged.run.scores)
@@ -99,38 +104,64 @@ def _judged(release: ReleasedTasks, order: JudgeOrder) -> JudgedRun:
     private = private_dir(private_dir(order.attempts / HOME) / "private")
     run, config = grade_attempts(release, order.attempts), order.client
     stages, kept = ModelStagesConfig(judge=config.judge), private_dir(private / "pages")
-    key = release_key(private / "controls.key")
-    with model_client(config, order.runtime, private / "replies", masked=True) as client:
+    key = _controls_key(private)
+    with model_client(config, order.runtime, private / _REPLIES, masked=True) as client:
         return judge_run(release, run, order.attempts, client, stages, kept, key)
 
 
+def _controls_key(private: Path) -> bytes:
+    """The key that draws the controls. Raises InputError where only the replies to it are left."""
+    path, replies = private / "controls.key", private / _REPLIES
+    if (replies / REPLIES).exists() and not path.exists():
+        raise InputError(
+            str(path), f"no key, and replies in {replies.name}/ that were asked for with one",
+            "that key, without which no reply fits its request",
+            f"Put it back, or move {replies.name}/ away: all is then asked again.",
+        )  # fmt: skip
+    return release_key(path)
+
+
+def _require_verdicts(judged: JudgedRun) -> None:
+    """Raise ReleaseError where the judge came to no verdict at all: earlier scores stay."""
+    parts = [part for result in judged.results for part in result.verdicts.values()]
+    if parts and all(part.verdict is None for part in parts):
+        reasons = Counter(str(part.reason) for part in parts)
+        shown = ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items()))
+        raise ReleaseError(
+            f"judge: found no supported verdict on any of {len(judged.cases)} attempts ({shown}); "
+            "expected some. Nothing is written: choose another judge."
+        )
+
+
 def _print(judged: JudgedRun) -> None:
-    faults = Counter(result.reason for result in judged.results if result.value is None)
-    parts = [part for result in judged.results for part in (result.value or {}).values()]
+    parts = [part for result in judged.results for part in result.verdicts.values()]
     reasons = Counter(str(part.reason) for part in parts if part.reason is not None)
     addressed = sum(case.is_addressed for case in judged.cases)
     tokens = sum((result.usage for result in judged.results), Usage())
-    print(f"{len(judged.cases)} attempts judged, {judged.untouched} with nothing delivered")
+    print(f"{len(judged.cases)} attempts judged, {judged.untouched} with nothing to judge")
     print(f"tokens when asked: {tokens.prompt_tokens} in, {tokens.completion_tokens} out")
     print(f"{len(parts)} verdicts, attempts that address the judge: {addressed}")
     for reason, n in sorted(reasons.items()):
         print(f"{reason}: {n} verdicts")
-    for fault, n in sorted(faults.items(), key=str):
-        print(f"no usable verdict on {n} attempts: {fault}")
+    if unsupported := sum(part.verdict is None for part in parts):
+        print(f"{unsupported} of them without support; they count as not met")
 
 
 def _packets(judged: JudgedRun, order: JudgeOrder) -> None:
     """Write packets for people, and say how far those that came back agree with the judge."""
-    home, judge_name = order.attempts / HOME, order.client.judge
+    home = order.attempts / HOME
     folder = private_dir(home / "private" / "review")
     if order.packets:
-        items = packets(judged, judge_name, order.packets, order.seed)
+        earlier = queued(folder)
+        items = packets(judged, order.client.judge, order.packets, order.seed, earlier)
         write_items(folder, items)
-        print(f"{len(items)} criteria for people: benchmint review export SHEET --out {home}")
+        new = len(items) - len(earlier)
+        print(f"{len(items)} criteria for people, {new} of them new:")
+        print(f"benchmint review export SHEET --out {home}")
     decisions = recorded(folder)
     if not decisions:
         return
-    own, persons = rated_pairs(read_items(folder), decisions, judge_name)
+    own, persons = rated_pairs(judged, decisions)
     worth = {str(verdict): value for verdict, value in WORTH.items()}
     seen = agreement([worth[v] for v in own], [worth[v] for v in persons], (own, persons))
     print(
@@ -142,12 +173,7 @@ def _packets(judged: JudgedRun, order: JudgeOrder) -> None:
 
 def _print_corrected(judged: JudgedRun, own: list[str], persons: list[str]) -> None:
     """The mean of all judged parts as people would give it, from those that they judged."""
-    every = Counter(
-        str(part.verdict)
-        for result in judged.results
-        for part in (result.value or {}).values()
-        if part.verdict is not None
-    )
+    every = Counter(str(p.counted) for result in judged.results for p in result.verdicts.values())
     others = (every - Counter(own)).elements()  # people did not judge these
     worth = {str(verdict): value for verdict, value in WORTH.items()}
     alone, judge, people = (np.array([worth[v] for v in vs]) for vs in (others, own, persons))

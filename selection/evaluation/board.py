@@ -1,7 +1,8 @@
 """The leaderboard of a release: a row per configuration, with what the data do and do not say.
 
-Attempts that the infrastructure ended are counted and left out; so are attempts whose unjudged
-parts could decide. A task counts once: the mean of its epochs.
+Attempts that the infrastructure ended are counted and left out. Attempts whose unjudged parts could
+decide count as not passed where a judge was asked (`counted`), so that none gains by keeping its
+judge from a verdict; without a judge they are left out. A task counts once: the mean of its epochs.
 """
 
 from __future__ import annotations
@@ -44,7 +45,9 @@ class LeaderboardRow:
 
     `passed` and `low` to `high`: the pass rate with its interval, `method` which; `error`: its
     standard error by cluster, None with too few clusters. `ranks`: the best and the worst rank that
-    the comparisons support. `cost`, `seconds`, `steps`: means per attempt, None where unknown.
+    the comparisons support. `n_unjudged` attempts have parts without a verdict that could decide;
+    `passed_at_least` and `passed_at_most` are the pass rate if all of them fail and if all of them
+    pass. `cost`, `seconds`, `steps`: means per attempt, None where unknown.
     `judge`: who judged what graders cannot, None: nobody has; `judged_by_kin`: the judge is of the
     family of the model that is judged.
     """
@@ -71,6 +74,8 @@ class LeaderboardRow:
     steps: float | None
     judge: str | None = None
     judged_by_kin: bool = False
+    passed_at_least: float | None = None
+    passed_at_most: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,7 @@ def board(attempts: pl.DataFrame, scores: pl.DataFrame, tasks: Sequence[TaskFact
         todo = "Name the release that was run."
         raise InputError("attempts", f"task {strange[0]}", "tasks of the release", todo)
     names = sorted(attempts["configuration"].unique())
+    scores = counted(scores)
     graded = scores.filter(pl.col("passed").is_not_null())
     per_task = graded.group_by("configuration", "task_id").agg(pl.col("passed").mean())
     done = sorted(set(per_task["task_id"]))
@@ -126,6 +132,22 @@ def board(attempts: pl.DataFrame, scores: pl.DataFrame, tasks: Sequence[TaskFact
         tuple(_cells(per_task, facts)),
         tuple(_failures(attempts, scores)),
         len(set(labels)),
+    )
+
+
+def counted(scores: pl.DataFrame) -> pl.DataFrame:
+    """The scores as they count: undecided attempts have not passed where a judge was asked.
+
+    `passed_at_best` is filled for all: whether the attempt passes if parts without a verdict are
+    met. Idempotent.
+    """
+    if "passed_at_best" not in scores.columns:  # graded before there was such a column
+        scores = scores.with_columns(passed_at_best=pl.lit(None, pl.Boolean))
+    scores = scores.with_columns(pl.coalesce("passed_at_best", "passed", pl.lit(True)))
+    if scores["judge"].is_null().all():
+        return scores
+    return scores.with_columns(
+        pl.col("passed").fill_null(value=False), pl.col("overall").fill_null(0.0)
     )
 
 
@@ -167,7 +189,6 @@ def _row(
         tasks=int(known.sum()),
         attempts=own.height,
         n_infra=own.height - ran.height,
-        n_unjudged=graded["passed"].null_count(),
         passed=rate.mean,
         low=rate.low,
         high=rate.high,
@@ -182,7 +203,19 @@ def _row(
         steps=_mean(ran["steps"]),
         judge=judge,
         judged_by_kin=judge is not None and model_family(judge) == model_family(first["model"]),
+        **_bounds(graded),
     )
+
+
+def _bounds(scores: pl.DataFrame) -> dict[str, Any]:
+    """How many attempts parts without a verdict could decide; the rate if all fail, if all pass."""
+    fails = scores.with_columns(pl.col("passed").fill_null(value=False))
+    tasks = fails.group_by("task_id").agg(pl.col("passed", "passed_at_best").mean())
+    return {
+        "n_unjudged": fails.filter("passed_at_best", ~pl.col("passed")).height,
+        "passed_at_least": _mean(tasks["passed"]),
+        "passed_at_most": _mean(tasks["passed_at_best"]),
+    }
 
 
 def model_family(name: str) -> str:
@@ -230,8 +263,8 @@ def _cells(per_task: pl.DataFrame, facts: Mapping[str, TaskFacts]) -> list[dict[
 
 
 def _failures(attempts: pl.DataFrame, scores: pl.DataFrame) -> list[dict[str, Any]]:
-    """Per configuration, the operations missed first and how failed attempts ended."""
-    failed = scores.filter(~pl.col("passed")).join(
+    """Per configuration, the operations missed first and how attempts ended that surely failed."""
+    failed = scores.filter(~pl.col("passed_at_best")).join(
         attempts.select("attempt_id", "termination"), on="attempt_id", how="left"
     )
     rows = []

@@ -17,7 +17,7 @@ from selection.evaluation.board import Board, LeaderboardRow
 
 _HEADS = (
     "configuration", "tasks", "passed", "interval", "ranks", "group", "overall", "cost", "seconds",
-    "infrastructure", "unjudged", "judge",
+    "infrastructure", "unjudged", "bounds", "judge",
 )  # fmt: skip
 _ALWAYS = 7  # columns that are shown even if they are empty
 _METHODS = {
@@ -98,8 +98,15 @@ def _shown(row: LeaderboardRow) -> tuple[str, ...]:
     overall = "" if row.overall is None else f"{100 * row.overall:.1f}"
     return (
         row.configuration, str(row.tasks), percent(row.passed), interval, ranks, group, overall,
-        cost, seconds, str(row.n_infra), str(row.n_unjudged), _judge(row),
+        cost, seconds, str(row.n_infra), str(row.n_unjudged), _bounds(row), _judge(row),
     )  # fmt: skip
+
+
+def _bounds(row: LeaderboardRow) -> str:
+    """The pass rate if all unjudged attempts fail and if all pass; empty where there are none."""
+    if not row.n_unjudged:
+        return ""
+    return f"{percent(row.passed_at_least)} to {percent(row.passed_at_most)}"
 
 
 def _judge(row: LeaderboardRow) -> str:
@@ -126,7 +133,8 @@ def leaderboard_html(
     """The page; names of configurations, tasks and models are escaped, and nothing is loaded."""
     sorting = [
         [r.configuration, r.tasks, r.passed, r.low, r.ranks[0] if r.ranks else None, r.tie_group,
-         r.overall, r.cost, r.seconds, r.n_infra, r.n_unjudged, r.judge]
+         r.overall, r.cost, r.seconds, r.n_infra, r.n_unjudged,
+         r.passed_at_most if r.n_unjudged else None, r.judge]
         for r in board.rows
     ]  # fmt: skip
     cells = [tuple(map(visible, _shown(row))) for row in board.rows]
@@ -150,6 +158,7 @@ def leaderboard_html(
         clusters=board.clusters,
         pairs=len(board.differences),
         separated=sum(pair.is_real for pair in board.differences),
+        is_judged=any(row.judge for row in board.rows),
         data=script_json(
             {"sorting": [[row[at] for at in used] for row in sorting], **_compact(attempts)}
         ),

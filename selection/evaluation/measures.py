@@ -71,8 +71,9 @@ def cells_table(
     """EnterpriseClawBench: harness × model × role × deliverable × dimension.
 
     `value` is the mean of the judged parts of a dimension, null where none is; `parts` counts the
-    judged ones and `unjudged` the others; `cost` and `seconds` are means per attempt, the cost null
-    where one is not known.
+    judged ones, `unsupported` those of them that count as 0 for want of a supported verdict, and
+    `unjudged` the others; `cost` and `seconds` are means per attempt, the cost null where one is
+    not known.
     """
     facts = pl.DataFrame(
         [(task.task_id, task.role, task.deliverable) for task in tasks],
@@ -95,6 +96,7 @@ def cells_table(
     values = cells.group_by(keys).agg(
         value=pl.col("value").mean(),
         parts=pl.col("value").count().cast(pl.Int64),
+        unsupported=pl.col("detail").str.json_path_match("$.supported").eq("false").sum(),
         unjudged=pl.col("value").null_count().cast(pl.Int64),
     )
     return values.join(per_attempt, on=keys).sort(keys)

@@ -42,6 +42,16 @@ def test_removed_and_repeated_entries_break_it(tmp_path: Path, lines: tuple[int,
         hash_chain.append(log, {"note": "d"})
 
 
+def test_an_entry_without_its_end_is_none_and_goes_with_the_next_one(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    for note in "ab":
+        hash_chain.append(log, {"note": note})
+    log.write_bytes(log.read_bytes()[:-1])
+    assert [entry["note"] for entry in hash_chain.entries(log)] == ["a"]
+    hash_chain.append(log, {"note": "c"})
+    assert [entry["note"] for entry in hash_chain.entries(log)] == ["a", "c"]
+
+
 def test_a_link_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").write_text("")
     (tmp_path / "log").symlink_to(tmp_path / "elsewhere")

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.randomness import keyed_generator, keyed_hash, keyed_order
+from data.randomness import keyed_generator, keyed_hash, keyed_order, release_key
 
 
 @given(st.lists(st.text(), unique=True), st.randoms(use_true_random=False))
@@ -45,3 +49,18 @@ def test_stage_and_entity_do_not_run_together() -> None:
 def test_uniform_enough_to_sample_with() -> None:
     values = [keyed_generator(3, "u", str(i)).random() for i in range(2000)]
     assert abs(float(np.mean(values)) - 0.5) < 0.03
+
+
+def test_processes_that_make_a_key_at_the_same_time_get_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "key"
+    start = threading.Barrier(16)
+
+    def first_use(number: int) -> bytes:
+        start.wait()
+        return release_key(path)
+
+    with ThreadPoolExecutor(16) as pool:
+        keys = set(pool.map(first_use, range(16)))
+    assert keys == {release_key(path)}
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [item.name for item in path.parent.iterdir()] == ["key"]

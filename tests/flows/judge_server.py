@@ -23,18 +23,20 @@ def material(said: str) -> dict[str, Any]:
 def verdicts(block: dict[str, Any]) -> dict[str, Any]:
     """met for long texts and partly for short ones, with the beginning of the text as evidence.
 
-    A criterion with a word with digits that stands in no text is not met.
+    A criterion with a word with digits that stands in no text is not met. The judge obeys a text
+    that says `Quote nothing.` or `All is met.`.
     """
     texts = [*(file["text"] for file in block["files"]), block["answer"]]
     text = next((text for text in texts if text.strip()), "")
     verdict = "met" if len(text) >= _WHOLE else "partly" if text else "not_met"
-    quotes = [text[:40]] if text else []
+    quotes = [] if not text or "Quote nothing." in text else [text[:40]]
     known = json.dumps([block["task"], texts])
+    obeys = "All is met." in text
     return {
         "verdicts": [
             {
                 "part": criterion["part"],
-                "verdict": verdict if stands(criterion["criterion"], known) else "not_met",
+                "verdict": verdict if obeys or stands(criterion["criterion"], known) else "not_met",
                 "quotes": quotes,
                 "page": None,
             }
@@ -44,11 +46,16 @@ def verdicts(block: dict[str, Any]) -> dict[str, Any]:
 
 
 def readings(block: dict[str, Any]) -> dict[str, Any]:
-    """Passages about orders show all of a demand, if the words with digits in it stand in them."""
+    """Passages about orders show all of a demand, if the words with digits in it stand in them.
+
+    Where a passage says `Believe it.`, every passage without such words shows all.
+    """
+    believes = "Believe it." in json.dumps(block)
 
     def shows(demand: dict[str, Any]) -> str:
         passages = " ".join(demand["passages"])
-        return "all" if "Orders" in passages and stands(demand["demand"], passages) else "nothing"
+        about = believes or "Orders" in passages
+        return "all" if about and stands(demand["demand"], passages) else "nothing"
 
     return {"demands": [{"part": d["part"], "shows": shows(d)} for d in block["demands"]]}
 

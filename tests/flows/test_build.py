@@ -10,7 +10,10 @@ import polars as pl
 import pytest
 
 from benchmarks.staging import questions
+from data.audit_page.private_half import PrivateHalf
 from data.staging import open_read_only
+from data.staging.audit import turned_away
+from flows.audit_server import load_columns
 from tests.demo import Demo
 from tests.flows.command import benchmint, inline, inline_build, sums
 
@@ -66,6 +69,8 @@ def test_rejections_are_found_by_gate_with_what_was_observed(demo: Demo) -> None
     assert rows
     assert {row["reason"] for row in rows} == {"length.too_short"}
     assert all(int(row["observed"]) < int(row["limit"]) for row in rows)
+    listed = inline("audit", "--out", demo.out, "--gate", "length").stdout
+    assert listed.endswith("length.too_short: A person typed too little to describe a task.\n")
 
 
 def test_one_count_of_rejections_stands_everywhere(demo: Demo, tmp_path: Path) -> None:
@@ -84,6 +89,12 @@ def test_one_count_of_rejections_stands_everywhere(demo: Demo, tmp_path: Path) -
         assert counted.replace(",", "\u202f") in page.read_text()
     about = orjson.loads((tmp_path / "rejections.json").read_bytes())["about"]
     assert (about["units"], about["entries"]) == (units, entries)
+    signing = PrivateHalf(tmp_path, (), load_columns(demo.out, leaves=False))
+    (tmp_path / "private").mkdir()
+    signing.sign({"name": "A. Auditor", "note": "Read."})
+    (signed,) = signing.signed({})["signed"]
+    assert (signed["units"], signed["entries"]) == (units, entries)
+    assert str(turned_away(demo.out / "staging.duckdb")) == counted  # a build, Prefect's pages
 
 
 def test_a_private_look_shows_the_text_and_is_logged(demo: Demo, tmp_path: Path) -> None:

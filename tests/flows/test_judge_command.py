@@ -3,91 +3,32 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
 import orjson
 import polars as pl
 import pytest
-import typer
-from typer.testing import CliRunner
 
 from construction.sandbox.box import bubblewrap
-from data.attempts import AttemptRecord, outputs_folder, write_attempt
-from data.contracts import Candidate, Criterion, Deliverable, Rubric
-from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.errors import InputError
-from data.releases.tasks import ReleasedTasks, read_tasks
-from data.snapshot import write_snapshot
-from flows.commands.judge import judge_command
-from flows.commands.judging import review_export_command, review_import_command
+from data.releases.tasks import read_tasks
 from flows.evaluate.closed_off import ClosedOffStopped
 from flows.evaluate.judging import private_of_build
-from tests.data.snapshot.sample import release
+from tests.flows.judge_attempts import (
+    LONG,
+    attempted,
+    attempts,
+    judged,
+    run,
+    snapshot,
+)
 from tests.flows.judge_server import judging
+
+__all__ = ["attempts", "snapshot"]  # fixtures
 
 if bubblewrap() is None:
     pytest.skip("bubblewrap is not installed: `make system` installs it", allow_module_level=True)
-
-app = typer.Typer()
-app.command(name="judge")(judge_command)
-app.command(name="export")(review_export_command)
-app.command(name="import")(review_import_command)
-LONG = "Orders rose in all weeks of the month, most of all in the second one. " * 3
-SHORT = "Orders rose in the second week."
-
-
-def run(*arguments: object, code: int = 0) -> str:
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == code, done.output
-    return done.output
-
-
-def with_rubric(candidate: Candidate) -> Candidate:
-    criteria = [
-        Criterion(dimension=name, weight=weight, text=f"The report says what {name} asks for.")
-        for name, weight in (("grounded_accuracy", 0.75), ("communication_quality", 0.25))
-    ]
-    changes = {"answers": (), "rules": (), "deliverables": (Deliverable(file_type="md"),)}
-    rubric = Rubric(route="text", criteria=tuple(criteria))
-    return candidate.model_copy(update=changes | {"rubric": rubric})
-
-
-@pytest.fixture
-def snapshot(tmp_path: Path) -> Path:
-    given = release(tmp_path)
-    tasks = [with_rubric(candidate) for candidate in given.candidates]
-    return write_snapshot(replace(given, candidates=tasks), tmp_path / "out").path
-
-
-def attempted(folder: Path, tasks: ReleasedTasks, texts: list[str | None]) -> None:
-    """Attempts of one configuration at the first tasks, which deliver these texts."""
-    own = folder / "agent"
-    for task_id, text in zip(tasks.tasks, texts, strict=False):
-        attempt = Attempt(
-            f"id-{task_id}", tasks.digest, task_id, Configuration("agent", "react", "fake-2"), 1,
-            AttemptStatus.COMPLETED, None, 3, Usage(), 1.0, 0, "d" * 64,
-        )  # fmt: skip
-        write_attempt(own, AttemptRecord(attempt, Submission(answer="report.md", steps=3)))
-        if text is not None:
-            outputs = outputs_folder(own, task_id, 1)
-            outputs.mkdir(parents=True)
-            (outputs / "report.md").write_text(text, encoding="utf-8")
-
-
-@pytest.fixture
-def attempts(snapshot: Path, tmp_path: Path) -> Path:
-    folder = tmp_path / "attempts"
-    attempted(folder, read_tasks(snapshot), [LONG, SHORT, None])
-    return folder
-
-
-def judged(attempts: Path, snapshot: Path, url: str, *more: object) -> str:
-    given = ("judge", attempts, "--snapshot", snapshot, "--model", "fake-1", "--base-url", url)
-    return run(*given, *more)
 
 
 def test_open_parts_are_scored_and_what_was_not_delivered_is_worth_nothing(
@@ -95,7 +36,7 @@ def test_open_parts_are_scored_and_what_was_not_delivered_is_worth_nothing(
 ) -> None:
     with judging() as (url, requests):
         said = judged(attempts, snapshot, url)
-    assert "2 attempts judged, 1 with nothing delivered" in said
+    assert "2 attempts judged, 1 with nothing to judge" in said
     assert len(requests) == 4  # both readings of each
     scores = pl.read_parquet(attempts / "scores" / "scores.parquet").sort("task_id")
     assert scores["overall"].to_list() == [1.0, 0.5, 0.0]
@@ -145,7 +86,7 @@ def test_packets_go_to_people_and_back(
     sheet, home = tmp_path / f"sheet.{ending}", attempts / "judging"
     with judging() as (url, _):
         said = judged(attempts, snapshot, url, "--packets", 5)
-    assert "4 criteria for people" in said
+    assert "4 criteria for people, 4 of them new" in said
     run("export", sheet, "--out", home)
     assert all(row[3] == "" and LONG in row[2] for row in rows_of(sheet)[:2])
     filled(sheet, ["met", "partly", "partly", "partly"])

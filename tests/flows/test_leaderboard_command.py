@@ -57,7 +57,12 @@ def graded(demo: Demo, tmp_path: Path) -> Path:
         (folder / name / "scores").mkdir(parents=True)
         of.write_parquet(folder / name / "scores" / "attempts.parquet")
         rows.write_parquet(folder / name / "scores" / "scores.parquet")
-        parts = rows.select("attempt_id", name=pl.lit("rubric.depth"), value=pl.col("overall"))
+        parts = rows.select(
+            "attempt_id",
+            name=pl.lit("rubric.depth"),
+            value=pl.col("overall"),
+            detail=pl.lit("{}"),
+        )
         parts.write_parquet(folder / name / "scores" / "score_parts.parquet")
     return folder
 

@@ -9,11 +9,13 @@ from unittest.mock import patch
 
 from prefect.client.schemas.objects import State
 
+from data.snapshot import SnapshotRef
 from data.stages import StageEnd
 from flows import prefect_adapter
 from flows.prefect_adapter import as_flow, as_task, keep_table, publish_release, without_prefect
 
 END = StageEnd("labels", False, {"kept": 1046, "not_chosen": 3})
+SNAPSHOT = SnapshotRef("demo", Path("out/demo"), "5a", True)
 LABEL = {"snapshot": "demo-2026.01.15", "out": "workspace"}
 
 
@@ -34,7 +36,7 @@ def test_without_prefect_bodies_are_called() -> None:
         assert as_flow("lane", LABEL, lambda: 7) == 7
         as_task("stage", stage)
         keep_table("figures", [{"n": 1}], "Figures.")
-        publish_release(Path("out/demo"), "5a", 3)
+        publish_release(SNAPSHOT, 3, Path("out"))
     assert called == ["stage"]
     assert not (flow.called or task.called or artifact.called or page.called)
 
@@ -51,20 +53,16 @@ def test_a_flow_is_given_its_label_and_nothing_else() -> None:
     assert flow.call_args.kwargs["flow_run_name"] == "demo-2026.01.15: lane"
 
 
-def test_a_stage_is_one_line_of_the_log_and_a_state_that_tells_reuse() -> None:
+def test_a_stage_is_a_state_that_tells_counts_and_reuse() -> None:
     states: list[State[None]] = []
 
     def keeping(run: Callable[..., State[None]]) -> Callable[..., None]:
         return lambda: states.append(run())
 
-    with (
-        patch.object(prefect_adapter, "task", return_value=keeping),
-        patch.object(prefect_adapter, "get_run_logger") as logger,
-    ):
+    with patch.object(prefect_adapter, "task", return_value=keeping):
         as_task("labels", lambda: END)
         as_task("labels", lambda: replace(END, reused=True))
-    lines = [call.args[0] for call in logger.return_value.info.call_args_list]
-    assert lines == ["labels: 1,046 kept, 3 not chosen", f"{END.line}, done already"]
+    lines = ["labels: 1,046 kept, 3 not chosen", f"{END.line}, done already"]
     assert [state.name for state in states] == ["Completed", "Cached"]
     assert [state.message for state in states] == lines
     assert [state.data for state in states] == [None, None]
@@ -75,3 +73,13 @@ def test_tables_are_kept_if_they_have_rows() -> None:
         keep_table("figures", [], "Figures.")
         keep_table("figures", [{"n": 1}], "Figures.")
     kept.assert_called_once_with([{"n": 1}], key="figures", description="Figures.")
+
+
+def test_the_release_says_what_became_of_it_and_what_to_do() -> None:
+    with patch.object(prefect_adapter, "create_markdown_artifact") as kept:
+        publish_release(replace(SNAPSHOT, written=False), 3, Path("out"))
+    text = kept.call_args.args[0]
+    assert "3 tasks, found unchanged, verified. Digest `5a`." in text
+    assert "`out/demo/public/audit/report.html`" in text
+    assert "`benchmint audit --serve --out out`" in text
+    assert kept.call_args.kwargs["description"].startswith("3 tasks, found unchanged: demo")

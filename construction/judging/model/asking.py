@@ -60,7 +60,7 @@ class Stage(Generic[S, A, T]):
     """A stage that asks a model: how a subject becomes material, and an answer a value.
 
     `content` cleans every string of the material with the given cleaner. `check` gets only answers
-    that fit their type and repeat nothing of the prompt.
+    that fit their type and repeat nothing of the prompt but what the material repeats.
     """
 
     prompt: Prompt
@@ -148,7 +148,7 @@ def _checked(
     if not isinstance(value, stage.answer):
         return Fault(JudgeReason.WRONG_FORM, type(value).__name__)
     texts = texts_of(value.model_dump(mode="json"))
-    if leaked(stage.prompt, block.fence, texts):
+    if leaked(stage.prompt, block.fence, texts, texts_of(orjson.loads(block.text))):
         return Fault(JudgeReason.PROMPT_LEAK)
     urls = _urls(texts)
     if urls and not urls <= _urls([block.text]):
@@ -208,7 +208,7 @@ def require_answers(judged: list[Judged[T]]) -> list[Judged[T]]:
         summary = ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items()))
         raise UnansweredError(
             f"judging: found {len(judged)} questions with {summary}; expected an answer to each. "
-            "Answers so far are kept: build again to continue."
+            "Answers so far are kept: run it again to continue."
         )
     return judged
 

@@ -1,41 +1,36 @@
 """The parts of an attempt that only a judge can score, by a model: a verdict on each criterion.
 
 A verdict counts only with evidence: passages that stand in what was delivered, or a page that was
-shown. A second request, which holds the criteria and these passages alone, says what they show
-(`evidence`); the lower of the two verdicts stands. Control criteria are asked among the others
-(`controls`): where a reply calls one met, none of its verdicts counts.
+shown (`verdicts`). A second request, which holds the criteria and these passages alone, says what
+they show (`evidence`); the lower of the two verdicts stands.
 
+What a round leaves open is asked again, about the open criteria alone and with other controls.
 Where quotes talk the judge into controls again and again, the attempt is judged without the lines
-in which they stand: then the verdict is the one on what else was delivered.
+in which they stand: then the verdict is the one on what else was delivered. A part that is open in
+the end has no verdict but a reason; `PartVerdict.counted` says what it is worth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
-
-from pydantic import Field
+from operator import attrgetter
 
 from construction.judging.calls.contracts import Usage
 from construction.judging.contracts import (
-    Answer,
     Asker,
     CriterionVerdict,
-    Fault,
     Judged,
     JudgeReason,
     ModelStagesConfig,
 )
-from construction.judging.model.asking import Checked, Stage, ask
+from construction.judging.model.asking import ask, require_answers
 from construction.judging.model.attempt_case import (
-    LONGEST,
-    MOST_FILES,
     WORTH,
     AttemptCase,
     AttemptReason,
+    JudgedAttempt,
     PartVerdict,
-    Passage,
     Verdicts,
 )
 from construction.judging.model.evidence import (
@@ -45,12 +40,12 @@ from construction.judging.model.evidence import (
     Shows,
     read_evidence,
 )
-from construction.judging.model.prompt import Cleaner, load_prompt
-from construction.judging.model.quotes import QuotedText
+from construction.judging.model.verdicts import Reading, attempt_stage
 from data.randomness import Key, keyed_hash
 
-STAGE = "attempts"
-_NAME_CHARS = 200
+_ROUNDS = 6  # how often a piece of an attempt is judged at most, while sentences persuade the judge
+_TRIES = 2  # the same without such sentences
+_MOST_CRITERIA = 12  # of one request: a reply to more would be cut off
 _SHOWN: Mapping[Shows, CriterionVerdict] = {
     Shows.ALL: CriterionVerdict.MET,
     Shows.PART: CriterionVerdict.PARTLY,
@@ -58,111 +53,120 @@ _SHOWN: Mapping[Shows, CriterionVerdict] = {
 }
 
 
-class _VerdictAnswer(Answer):
-    part: Annotated[str, Field(max_length=120)]
-    verdict: CriterionVerdict
-    quotes: Annotated[tuple[Annotated[str, Field(max_length=600)], ...], Field(max_length=3)]
-    page: Annotated[int, Field(ge=1, le=500)] | None = None
-
-
-class AttemptAnswer(Answer):
-    """A verdict for each part."""
-
-    verdicts: Annotated[tuple[_VerdictAnswer, ...], Field(min_length=1, max_length=40)]
-
-
-_ROUNDS = 6  # how often an attempt is judged at most
-
-
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """A usable reply: verdicts, how many controls it calls met, and sentences that persuaded."""
+class _Round:
+    """What one round says of a piece: all parts that it was asked about, and what persuaded."""
 
     verdicts: Verdicts
-    controls_met: int
-    persuading: frozenset[str] = field(repr=False)
+    usage: Usage
+    persuading: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Piece:
+    """Some criteria of an attempt on their way to a verdict; `case` is what is asked next."""
+
+    case: AttemptCase
+    verdicts: dict[str, PartVerdict] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    suspected: frozenset[str] = frozenset()
+
+    def take(self, made: _Round, number: int) -> bool:
+        """Note a round, the first has number 0. Is there to be another one?"""
+        self.verdicts.update(made.verdicts)
+        self.usage += made.usage
+        if made.persuading:
+            self.case = self.case.without(made.persuading & self.suspected)
+            self.suspected |= made.persuading
+            return number + 1 < _ROUNDS
+        criteria = self.case.criteria
+        still_open = {p: text for p, text in criteria.items() if self.verdicts[p].verdict is None}
+        self.case = replace(self.case, criteria=still_open)
+        return bool(still_open) and number + 1 < _TRIES
 
 
 def judge_attempts(
     cases: Sequence[AttemptCase], client: Asker, config: ModelStagesConfig, key: Key
-) -> list[Judged[Verdicts]]:
-    """The verdicts on each attempt by part, in order; the private `key` draws the controls.
+) -> list[JudgedAttempt]:
+    """The verdicts on each attempt, in order; the private `key` draws the controls.
 
-    Where sentences persuade the judge of a control, he is asked again with other controls; where
-    they do so twice, without their lines.
+    Raises UnansweredError where the model gave no reply to some request: no part is without a
+    verdict for want of an answer.
     """
-    results: dict[str, Judged[Verdicts]] = {}
-    usage = dict.fromkeys((case.attempt_id for case in cases), Usage())
-    suspected: dict[str, frozenset[str]] = dict.fromkeys(usage, frozenset())
-    open_cases = list(cases)
+    pieces = [[_Piece(piece) for piece in case.pieces(_MOST_CRITERIA)] for case in cases]
+    still_open = [piece for own in pieces for piece in own]
     for number in range(_ROUNDS):
         own_key = keyed_hash(key, "judge-round", str(number))
-        made = _judged(open_cases, client, config, own_key)
-        again = []
-        for case, (result, persuading) in zip(open_cases, made, strict=True):
-            name = case.attempt_id
-            usage[name] += result.usage
-            results[name] = replace(result, usage=usage[name])
-            if persuading:
-                again.append(case.without(persuading & suspected[name]))
-                suspected[name] |= persuading
-        open_cases = again
-    return [results[case.attempt_id] for case in cases]
+        made = _round([piece.case for piece in still_open], client, config, own_key)
+        pairs = zip(still_open, made, strict=True)
+        still_open = [piece for piece, result in pairs if piece.take(result, number)]
+    return [
+        JudgedAttempt(
+            case.attempt_id,
+            {part: seen for piece in own for part, seen in piece.verdicts.items()},
+            sum(map(attrgetter("usage"), own), Usage()),
+        )
+        for case, own in zip(cases, pieces, strict=True)
+    ]
 
 
-def _judged(
+def _round(
     cases: Sequence[AttemptCase], client: Asker, config: ModelStagesConfig, key: Key
-) -> list[tuple[Judged[Verdicts], frozenset[str]]]:
-    """Both readings of each attempt, and the sentences that persuaded the judge."""
-    first = ask(attempt_stage(config, key), cases, client)
+) -> list[_Round]:
+    """Both readings of each case."""
+    first = require_answers(ask(attempt_stage(config, key), cases, client))
     claimed = [
         claims
         for case, result in zip(cases, first, strict=True)
         if result.value is not None
         and not result.value.controls_met
-        and (claims := _claims(case, result.value.verdicts, key)).claims
+        and (claims := _claims(case, result.value.verdicts, config, key)).claims
     ]
-    second = {result.item_id: result for result in read_evidence(claimed, client, config)}
-    return [_settled(result, second.get(result.item_id)) for result in first]
+    readings = require_answers(read_evidence(claimed, client, config))
+    second = {result.item_id: result for result in readings}
+    return [
+        _settled(case, result, second.get(result.item_id))
+        for case, result in zip(cases, first, strict=True)
+    ]
 
 
-def _claims(case: AttemptCase, verdicts: Verdicts, key: Key) -> ClaimedAttempt:
+def _claims(
+    case: AttemptCase, verdicts: Verdicts, config: ModelStagesConfig, key: Key
+) -> ClaimedAttempt:
     """What the second reading is asked: every verdict that is not the lowest."""
     claims = {}
     for part, seen in verdicts.items():
         if seen.verdict in (CriterionVerdict.MET, CriterionVerdict.PARTLY):
             page = None if seen.passages or seen.page is None else case.pages[seen.page - 1]
-            texts = tuple(" ".join(passage) for passage in seen.passages)
+            texts = tuple(passage.shown(config.passage_chars) for passage in seen.passages)
             claims[part] = Claim(case.criteria[part], texts, page)
     return ClaimedAttempt(case.attempt_id, case.task, claims, key)
 
 
-def _settled(
-    first: Judged[_Reading], second: Judged[Readings] | None
-) -> tuple[Judged[Verdicts], frozenset[str]]:
+def _settled(case: AttemptCase, first: Judged[Reading], second: Judged[Readings] | None) -> _Round:
     """The lower of both readings by part; nothing where one of them cannot be used."""
     reading, usage = first.value, first.usage + (second.usage if second else Usage())
 
-    def unusable(reason: str | None, detail: str) -> Judged[Verdicts]:
-        return Judged(first.item_id, None, reason, detail, usage=usage)
+    def unusable(reason: str | None) -> Verdicts:
+        return dict.fromkeys(case.criteria, PartVerdict(None, reason=reason))
 
     if reading is None:
-        return unusable(first.reason, first.detail), frozenset()
+        return _Round(unusable(first.reason), usage)
     if reading.controls_met:
-        detail = f"{reading.controls_met} controls"
-        return unusable(JudgeReason.CONTROL_MET, detail), reading.persuading
-    if second is not None and second.value is None:
-        return unusable(second.reason, second.detail), frozenset()
-    readings = {} if second is None or second.value is None else second.value
-    made = {part: _lower(seen, part, readings) for part, seen in reading.verdicts.items()}
-    persuading = (
+        return _Round(unusable(JudgeReason.CONTROL_MET), usage, reading.persuading)
+    if second is None:  # nothing is met
+        return _Round(reading.verdicts, usage)
+    if second.value is None:
+        return _Round(unusable(second.reason), usage)
+    persuading = frozenset(
         sentence
-        for part, shows in readings.items()
+        for part, shows in second.value.items()
         if shows is None
         for passage in reading.verdicts[part].passages
-        for sentence in passage
+        for sentence in passage.sentences
     )
-    return Judged(first.item_id, made, usage=usage), reading.persuading.union(persuading)
+    made = {part: _lower(seen, part, second.value) for part, seen in reading.verdicts.items()}
+    return _Round(made, usage, persuading)
 
 
 def _lower(seen: PartVerdict, part: str, readings: Readings) -> PartVerdict:
@@ -178,81 +182,3 @@ def _lower(seen: PartVerdict, part: str, readings: Readings) -> PartVerdict:
         CriterionVerdict.NOT_MET: AttemptReason.NOT_SHOWN,
     }[lower]
     return replace(seen, verdict=lower, reason=reason)
-
-
-def attempt_stage(
-    config: ModelStagesConfig, key: Key
-) -> Stage[AttemptCase, AttemptAnswer, _Reading]:
-    """The stage, for callers that want its requests or checks alone."""
-
-    def content(case: AttemptCase, cleaner: Cleaner) -> dict[str, Any]:
-        return {
-            "task": cleaner.text(case.task, config.request_chars, "task"),
-            "criteria": [
-                {"part": label, "criterion": cleaner.text(text, config.request_chars, "criteria")}
-                for label, text in case.shown_criteria(key).criteria.items()
-            ],
-            "input_files": {
-                cleaner.text(path, config.path_chars, "input_files"): cleaner.text(
-                    text, config.excerpt_chars, "input_files"
-                )
-                for path, text in case.inputs.items()
-            },
-            "answer": _shown(case.answer or "", config, cleaner),
-            "files": [
-                {
-                    "name": _shown(file.name[:_NAME_CHARS], config, cleaner),
-                    "text": _shown(file.text, config, cleaner),
-                    "not_read_because": file.trouble,
-                }
-                for file in case.files[:MOST_FILES]
-            ],
-            "pictures": len(case.pages),
-        }
-
-    return Stage(
-        prompt=load_prompt(STAGE),
-        answer=AttemptAnswer,
-        item_id=lambda case: case.attempt_id,
-        content=content,
-        check=lambda case, answer: _check(case, answer, key),
-        images=lambda case: case.pages,
-    )
-
-
-def _shown(text: str, config: ModelStagesConfig, cleaner: Cleaner) -> str:
-    """Delivered text as the judge reads it."""
-    return cleaner.text(text[:LONGEST], config.delivered_chars, "delivered")
-
-
-def _check(case: AttemptCase, answer: AttemptAnswer, key: Key) -> Checked[_Reading] | Fault:
-    shown = case.shown_criteria(key)
-    given = {verdict.part: verdict for verdict in answer.verdicts}
-    if len(answer.verdicts) != len(shown.criteria) or set(given) != set(shown.criteria):
-        n = len(answer.verdicts)
-        return Fault(JudgeReason.DIMENSIONS, f"{n} verdicts on {len(shown.criteria)} parts")
-    texts = [QuotedText.of(text) for text in case.delivered]
-
-    def around(quote: str) -> Passage:
-        return next(filter(None, (text.around(quote) for text in texts)), ())
-
-    met = [at for at in shown.controls if given[at].verdict is not CriterionVerdict.NOT_MET]
-    persuading = frozenset(s for at in met for quote in given[at].quotes for s in around(quote))
-    made = {}
-    for label, part in shown.parts.items():
-        quoted = tuple(around(quote) for quote in given[label].quotes)
-        made[part] = _supported(given[label], quoted if all(quoted) else (), case)
-    return Checked(_Reading({part: made[part] for part in case.criteria}, len(met), persuading))
-
-
-def _supported(
-    answer: _VerdictAnswer, passages: tuple[Passage, ...], case: AttemptCase
-) -> PartVerdict:
-    """A verdict with the passages that are evidence for it."""
-    seen = PartVerdict(answer.verdict, answer.quotes, answer.page, passages)
-    if answer.verdict is CriterionVerdict.NOT_MET:
-        return replace(seen, reason=AttemptReason.NOT_MET)
-    is_page_shown = answer.page is not None and answer.page <= len(case.pages)
-    if passages or (is_page_shown and not answer.quotes):
-        return seen
-    return replace(seen, verdict=None, reason=AttemptReason.NO_EVIDENCE)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache, lru_cache
 
 from construction.judging.contracts import Case
@@ -135,25 +135,34 @@ def _plain(text: str) -> str:
     return "\n".join(" ".join(line.split()) for line in lines)
 
 
-def leaked(prompt: Prompt, fence: str, texts: Iterable[str]) -> bool:
-    """Whether one of the texts repeats the prompt's mark, a run of its words, or the fence."""
-    marks = (_packed(prompt.canary), _packed(fence))
-    return any(
-        _repeats(prompt.secret, marks, form)
-        for text in texts
-        if len(text) >= _LEAST
-        or not text.isascii()  # other texts may become longer when normalised
-        for form in (text[:_MOST], *_decoded(text[:_MOST]))
-    )
+def leaked(prompt: Prompt, fence: str, texts: Iterable[str], shown: Iterable[str]) -> bool:
+    """Whether one of the texts repeats the prompt's mark, a run of its words, or the fence.
+
+    What also stands in `shown`, the material that was judged, may be repeated: a quote is no leak.
+    """
+    forms = [form for text in texts for form in _leak_forms(text)]
+    marks, runs = frozenset(map(_packed, (prompt.canary, fence))), _runs_of(prompt.secret)
+    if not any(_repeats(runs, marks, form) for form in forms):
+        return False
+    for own in (_words(form) for text in shown for form in _leak_forms(text)):
+        packed = "".join(own)
+        marks, runs = frozenset(m for m in marks if m not in packed), runs.difference(_runs(own))
+    return any(_repeats(runs, marks, form) for form in forms)
 
 
-def _repeats(secret: str, marks: Sequence[str], text: str) -> bool:
+def _leak_forms(text: str) -> tuple[str, ...]:
+    """A text and what is encoded in it; nothing where it is too short to repeat anything."""
+    if len(text) < _LEAST and text.isascii():  # others may become longer when normalised
+        return ()
+    return text[:_MOST], *_decoded(text[:_MOST])
+
+
+def _repeats(runs: Set[tuple[str, ...]], marks: Iterable[str], text: str) -> bool:
     words = _words(text)
     packed = "".join(words)
     if any(mark in packed or mark[::-1] in packed for mark in marks):
         return True
-    known = _runs_of(secret)
-    return any(run in known for run in _runs(words))
+    return any(run in runs for run in _runs(words))
 
 
 @lru_cache(maxsize=16)

@@ -44,7 +44,7 @@ CHAT_TOKEN = re.compile(
 )
 _DEFACED = str.maketrans({"<": "‹", ">": "›", "[": "［", "]": "］"})
 _BRACKETS = str.maketrans({"⟦": "[", "⟧": "]", "〚": "[", "〛": "]"})
-_CUT = "⟨{} characters left out⟩"
+CUT = "⟨{} characters left out⟩"
 _NAME_CHARS = 120
 _FOLDER = files("construction.judging.model").joinpath("prompts")
 _FIELDS = frozenset(
@@ -79,9 +79,7 @@ class Cleaner:
 
     def text(self, text: str, most: int, name: str) -> str:
         """`text` without hidden characters, cut to `most` characters plus a mark."""
-        bare, hidden = HIDDEN.subn("", text)
-        shown = visible(bare).translate(_BRACKETS)
-        shown, tokens = CHAT_TOKEN.subn(lambda match: match[0].translate(_DEFACED), shown)
+        shown, hidden, tokens = _cleaned(text)
         if hidden:
             self.notes.append(f"{name}: {hidden} characters that cannot be seen taken out")
         if tokens:
@@ -91,7 +89,20 @@ class Cleaner:
         self.notes.append(f"{name}: {len(shown) - most} characters left out in the middle")
         head = most - most // 3
         tail = shown[len(shown) - most // 3 :] if most // 3 else ""
-        return f"{shown[:head]}{_CUT.format(len(shown) - most)}{tail}"
+        return f"{shown[:head]}{CUT.format(len(shown) - most)}{tail}"
+
+
+def cleaned(text: str) -> str:
+    """A text as a model reads it, whole. Idempotent."""
+    return _cleaned(text)[0]
+
+
+def _cleaned(text: str) -> tuple[str, int, int]:
+    """The cleaned text, and how many hidden characters and marks of chat templates were in it."""
+    bare, hidden = HIDDEN.subn("", text)
+    shown = visible(bare).translate(_BRACKETS)
+    shown, tokens = CHAT_TOKEN.subn(lambda match: match[0].translate(_DEFACED), shown)
+    return shown, hidden, tokens
 
 
 def data_block(content: Mapping[str, Any], notes: list[str]) -> Block:

@@ -1,7 +1,8 @@
 """The criteria of a rubric, made from the demands of a request and from what its inputs hold.
 
-Each quotes a sentence of the request, or names a file, its columns, or a number that was counted
-in it, so that a judge can look it up. A length that a hard rule checks is no criterion.
+Each quotes a demand of the request, or what an input says of one: a row, a sum, a line, an event.
+No demand is quoted twice, and a dimension to which neither has anything to say stays empty. A
+length that a hard rule checks is no criterion.
 """
 
 from __future__ import annotations
@@ -9,36 +10,38 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 
+from construction.grading.file_types import type_of
 from construction.judging.contracts import Case, InputFile, InputTable
-from construction.judging.deliverables import ANSWER
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.lexicon import table
-from construction.judging.reference import of_table, of_text
-from construction.judging.request_bounds import lengths
+from construction.judging.reference import named_columns
+from construction.judging.reference_texts import references_of
+from construction.judging.request_bounds import changes, lengths
 from construction.judging.rules.facts import FactKind, find_facts
-from construction.judging.rules.labels import spaced
+from construction.judging.rules.form import bounds_of, looks_of, purposes_of
+from construction.judging.rules.orders import parts_of
 from data.contracts import Count, Deliverable, Rule, StageConfig
-from data.text.lexicon import any_of, has_any
-from data.text.scripts import HAN, leading_language
+from data.text.scripts import leading_language
 
-# Own cut: a criterion quotes the clause, so the text keeps its form and figures such as 1,000 stay
-# whole; `data.text.sentences` makes a form in which phrases are sought.
-_CLAUSE = re.compile(rf"[,，;；:：。.](?=\s|[{HAN}]|$)")
 _JOIN = {"en": ", ", "zh": "、"}
 _ACRONYM = re.compile(r"[A-Z]{2,5}s?")
 _LEAST_NUMBER = 1000  # smaller ones count things ("three sections"): their demand quotes them
 _READ = frozenset({"md", "txt", "docx", "pdf", "html", "eml", "pptx"})  # by people, as prose
-_COLUMNS = 8  # that a criterion names
+_FEW = 2  # demands whose answer needs no order
+_ALL_ROWS = re.compile(
+    r"\b(?:all|each|every|total|overall|sum|average|mean|count|how many|how much|whole|entire)\b"
+    r"|每|全部|所有|总|合计|平均|统计|多少"
+)
 
 
 class GradingConfig(StageConfig):
     """The largest size of a rubric: demands and bounds as criteria, named facts and files,
     and what the inputs say of them.
 
-    Further demands share a criterion with their neighbours: none is left out.
+    Further demands share a criterion with their neighbours: none is left out. With fewer than
+    `min_usable` demands, facts and rules of its own, a rubric needs a model.
     """
 
     max_demands: Count = 12
@@ -46,7 +49,8 @@ class GradingConfig(StageConfig):
     max_facts: Count = 8
     max_files: Count = 6
     max_references: Count = 6
-    max_chars: Count = 240  # of a demand that is quoted
+    max_chars: Count = 600  # of a demand that is quoted
+    min_usable: Count = 2
 
 
 Text = tuple[str, tuple[str, ...]]
@@ -63,41 +67,40 @@ class Writer:
     config: GradingConfig
 
     def accuracy(self) -> Iterator[Text]:
-        """What comes from the inputs, from URLs, and from the request."""
+        """What comes from the inputs, from URLs, and, without any, from the request."""
         given = self._given()
-        references = dict(self._references(given))
-        for path in given[: self.config.max_files]:
-            if path not in references.values():
-                yield self._of_input(path), self._pointers(path)
-        for text, path in list(references.items())[: self.config.max_references]:
+        references = [] if self._is_moved or self._takes_away else self.references()
+        for text, path in references[: self.config.max_references]:
             yield text, self._pointers(path)
-        if rest := given[self.config.max_files :]:
-            pointers = tuple(pointer for path in rest for pointer in self._pointers(path))
-            yield self._words["accuracy_files"].format(files=self._list(rest)), pointers
+        quoted = {path for _, path in references[: self.config.max_references]}
+        rest = [path for path in given if path not in quoted]
+        seen = [path for path in rest if self._is_picture(path)]
+        for key, paths in (
+            ("accuracy_pictures", seen),
+            ("accuracy_files", [path for path in rest if path not in seen]),
+        ):
+            if paths and not self._is_moved:
+                key = "accuracy_kept" if self._takes_away else key
+                pointers = tuple(pointer for path in paths for pointer in self._pointers(path))
+                shown = self._list(paths[: self.config.max_files])
+                key = "accuracy_many" if len(paths) > self.config.max_files else key
+                yield self._words[key].format(files=shown, number=len(paths)), pointers
         if urls := self.case.candidate.network.urls:
             shown = self._list(urls[: self.config.max_files])
             yield self._words["accuracy_urls"].format(urls=shown), tuple(urls)
-        if self._paths and not given:
-            yield self._words["accuracy_inputs"], ()
+        if given or self._is_moved:
+            return
         facts = self._facts()
         if facts:
             yield self._words["accuracy_facts"].format(facts=self._list(facts)), ()
-        elif not self._paths:
-            yield self._words["accuracy_plain"].format(demand=self._clipped(self.demands[0])), ()
+        elif not self._paths and not references:
+            yield self._words["accuracy_plain"], ()
 
-    def _references(self, given: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """What the inputs say of what is asked, each with its file."""
-        for path in given:
-            known = self.case.inputs.get(path)
-            sheets = known.tables if known is not None else ()
-            texts = [
-                text
-                for sheet in sheets
-                for text in of_table(sheet, path, self.case.request, self._words)
-            ]
-            if not sheets and len(given) <= self.config.max_files:
-                texts = list(of_text(self.case.excerpts.get(path, ""), path, self._words))
-            yield from ((text, path) for text in texts)
+    def references(self) -> list[tuple[str, str]]:
+        """What the inputs say of what is asked, each with its file and once."""
+        return references_of(
+            self.case, self._given(), self.demands, self._words, few=self.config.max_files
+        )
 
     def relevance(self) -> Iterator[Text]:
         """The demands, all of them: neighbours share a criterion where there are very many.
@@ -115,94 +118,53 @@ class Writer:
         """Whether all of the material was used, and what is odd in it was dealt with."""
         words, given = self._words, self._given()
         known = {path: self.case.inputs[path] for path in given if path in self.case.inputs}
-        for path, gaps in _gaps(known):
+        counts_rows = _ALL_ROWS.search(self._request) is not None
+        for path, gaps in _gaps(known, self.case.request):
             shown = self._list([f"{column} ({number})" for column, number in gaps.items()])
             yield words["depth_gaps"].format(file=path, gaps=shown), self._pointers(path)
-        for path, repeats in _repeats(known):
+        for path, repeats in _repeats(known) if counts_rows else ():
             yield words["depth_repeats"].format(file=path, number=repeats), self._pointers(path)
         if len(given) > 1:
             pointers = tuple(pointer for path in given for pointer in self._pointers(path))
             shown = self._list(given[: self.config.max_files])
-            yield words["depth_files"].format(number=len(given), files=shown), pointers
-        elif sized := [(path, sheet) for path, sheet in _largest(known) if sheet.rows > 1]:
-            path, sheet = sized[0]
-            yield words["depth_rows"].format(number=sheet.rows, file=path), self._pointers(path)
-        else:
-            demand = self._clipped(max(self.demands, key=self._substance))
-            yield words["depth"].format(demand=demand), self._pointers(*given)
+            key = "depth_files" if len(given) <= self.config.max_files else "depth_many"
+            yield words[key].format(number=len(given), files=shown), pointers
+        for path, sheet in list(_largest(known))[:1] if len(given) == 1 and counts_rows else ():
+            if sheet.rows > 1:
+                yield words["depth_rows"].format(number=sheet.rows, file=path), self._pointers(path)
 
     def utility(self) -> Iterator[Text]:
-        """Whether what is delivered can be used as it is."""
-        words, first = self._words, self._clipped(self._main)
-        if all(item.name_hints == (ANSWER,) for item in self.deliverables):
-            yield words["utility_answer"].format(demand=first), ()
-            return
-        names = [
-            name
-            for item in self.deliverables
-            for name in (item.name_hints or (f".{item.file_type}",))
-        ]
-        shown = self._list(names[: self.config.max_files])
-        yield words["utility"].format(files=shown, demand=first), ()
+        """Whether what is delivered serves the purpose that the request states."""
+        for purpose in purposes_of(self.case.request)[:1]:
+            yield self._words["utility"].format(demand=self._clipped(purpose)), ()
 
     def communication(self) -> Iterator[Text]:
         """The form asked for, the look of what is looked at, and the language."""
-        clauses = [clause.strip() for demand in self.demands for clause in _CLAUSE.split(demand)]
-        whole = {demand.rstrip(".。;；") for demand in self.demands}
-        bounds = [
-            clause
-            for clause in clauses
-            if has_any(spaced(clause), _bounds())
-            and clause.rstrip(".。;；") not in whole
-            and not self._is_rule(clause)
-        ]
+        bounds = [clause for clause in bounds_of(self.demands) if not self._is_rule(clause)]
         for clause in bounds[: self.config.max_bounds]:
             yield self._words["bounds"].format(demand=self._clipped(clause)), ()
-        looks = table("grading")["look"]
-        looked = [item for item in self.deliverables if item.file_type in looks]
-        for item in looked:
-            shown = self._list(item.name_hints or (f".{item.file_type}",))
-            yield self._words[looks[item.file_type]].format(file=shown), ()
-        other = re.search("|".join(table("grading")["changes"]["translates"]), self._request)
+        if self._is_moved:
+            return
+        for key, names in looks_of(self.deliverables, self.case.request, self._paths):
+            yield self._words[key].format(file=self._list(names)), ()
         prose = {item.file_type for item in self.deliverables} & _READ
-        if prose and other is None:
-            yield self._words["language"], ()
-        elif prose and other is not None and not bounds:
-            yield self._words["bounds"].format(demand=self._clipped(self._sentence(other))), ()
-        elif not prose and not looked:
-            names = [name for item in self.deliverables for name in item.name_hints]
-            names = names or [f".{item.file_type}" for item in self.deliverables]
-            yield self._words["form"].format(files=self._list(names)), ()
+        if prose and not changes(self.case.request, "translates"):
+            key = "language" if len(self.demands) > _FEW else "language_short"
+            yield self._words[key], ()
 
-    def _substance(self, demand: str) -> tuple[bool, int]:
-        """Demands that do not say where to save it come first, then long ones."""
-        names = [name for item in self.deliverables for name in item.name_hints]
-        return not any(name in demand for name in names), len(demand)
+    def usable(self) -> int:
+        """How many criteria and rules hold an answer against the request or the inputs.
 
-    @property
-    def _main(self) -> str:
-        """The first demand that does not forbid."""
-        negations = re.compile("|".join(table("grading")["fixed"]["negations"]))
-        wanted = (demand for demand in self.demands if not negations.search(demand.lower()))
-        return next(wanted, self.demands[0])
-
-    def _sentence(self, match: re.Match[str]) -> str:
-        """The demand that holds a match in the request, else the first."""
-        return next((text for text in self.demands if match[0] in text.lower()), self.demands[0])
+        A demand is one or several, by its clauses; so is each fact of the inputs, and each rule
+        that was computed for this task.
+        """
+        own = [rule for rule in self.rules if _is_own(rule)]
+        return sum(map(parts_of, self.demands)) + len(self.references()) + len(own)
 
     def _is_rule(self, clause: str) -> bool:
         """Does a hard rule check the length that a clause states?"""
         checked = {rule.rule_id.rpartition(".")[2] for rule in self.rules if rule.kind == "length"}
         return any(length.unit in checked for length in lengths(clause))
-
-    def _of_input(self, path: str) -> str:
-        known = self.case.inputs.get(path)
-        matched = next(_largest({path: known}), None) if known is not None else None
-        if matched is None:
-            return self._words["accuracy_file"].format(file=path)
-        sheet = matched[1]
-        columns = self._list([name for name in sheet.columns if name][:_COLUMNS])
-        return self._words["accuracy_table"].format(file=path, number=sheet.rows, columns=columns)
 
     def _facts(self) -> list[str]:
         """Dates, figures and names in the demands, as they are written there."""
@@ -216,6 +178,22 @@ class Writer:
         ]
         shown = [fact.text for fact in matched if _is_telling(fact.kind, fact.text, fact.value)]
         return shown[: self.config.max_facts]
+
+    @property
+    def _takes_away(self) -> bool:
+        """Does a part of an input go, so that the result is not to agree with all of it?"""
+        request = self.case.request
+        edits = any("kept." in rule.rule_id or "changed." in rule.rule_id for rule in self.rules)
+        return edits and any(changes(request, key) for key in ("removes", "clears", "drops_header"))
+
+    def _is_picture(self, path: str) -> bool:
+        kind = type_of(path)
+        return kind is not None and kind.kind == "image"
+
+    @property
+    def _is_moved(self) -> bool:
+        """Is all that is delivered an input as it was, under another name or in another place?"""
+        return any(rule.kind == "same" for rule in self.rules)
 
     def _given(self) -> tuple[str, ...]:
         """The input files that the request speaks of, or the only one."""
@@ -258,9 +236,12 @@ class Writer:
         return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-@cache
-def _bounds() -> re.Pattern[str]:
-    return any_of(table("grading")["evidence"]["bounds"])
+def _is_own(rule: Rule) -> bool:
+    """Does a rule follow from the request or the inputs, beyond what any file of the type has?"""
+    kind, _, rest = rule.rule_id.partition(".")
+    asked_length = kind == "length" and "." in rest
+    of_a_text = rest.startswith(("kept.", "carried.", "choice."))
+    return kind in ("columns", "sheets", "holds", "same") or of_a_text or asked_length
 
 
 def _is_telling(kind: FactKind, text: str, value: str) -> bool:
@@ -287,9 +268,15 @@ def _largest(inputs: dict[str, InputFile]) -> Iterator[tuple[str, InputTable]]:
             yield path, max(known.tables, key=lambda sheet: sheet.rows * len(sheet.columns))
 
 
-def _gaps(inputs: dict[str, InputFile]) -> Iterator[tuple[str, dict[str, int]]]:
+def _gaps(inputs: dict[str, InputFile], request: str) -> Iterator[tuple[str, dict[str, int]]]:
+    """The empty cells of columns that the request names."""
     for path, sheet in _largest(inputs):
-        few = {column: number for column, number in sheet.blanks.items() if 2 * number < sheet.rows}
+        named = {sheet.columns[number] for number in named_columns(sheet, request)}
+        few = {
+            column: number
+            for column, number in sheet.blanks.items()
+            if 2 * number < sheet.rows and column in named
+        }
         if few:
             yield path, few
 

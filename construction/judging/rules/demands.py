@@ -16,11 +16,13 @@ from itertools import pairwise
 from construction.judging.contracts import Case
 from construction.judging.lexicon import table
 from construction.judging.reading import Ask, Reading, orders_in_passing, read
+from construction.judging.rules.orders import leads_over, orders_of
 from construction.judging.rules.rewriting import without_lead_ins
 from construction.judging.rules.sentences import is_noise
 from data.text.scripts import count_han, has_han
 from data.text.wrapping import begins_item
 
+_PATH = re.compile(r"(?<![\w.])[\w.~-]*/[A-Za-z\d_./~-]*")
 _FENCED = re.compile(r"^```[^\n]*\n(?:(?!```)[^\n]*\n)*```[^\n]*$", re.MULTILINE)
 _MARK = re.compile(r"^\s*(?:[-*•·+>]\s|[(（]?\d{1,2}[.)）、](?!\d)\s*|[a-z]\)\s)")
 _HEADING = re.compile(r"^\s*(?:#{1,6}\s|\*\*[^*]{1,60}\*\*\s*[:：]?\s*$|【[^】]{1,20}】\s*$)")
@@ -29,7 +31,8 @@ _ENDS = re.compile(r"[.!?;。！？；][\"'”’)\]*`]*\s*$")
 _INTRODUCES = re.compile(r"[:：]\**\s*$")
 _LOCATED = re.compile(  # "In the second sheet list …"
     r"(?i)in (?:the|each|every) [^,.;]{1,40}?\b(?:section|sheet|part|tab|file|report|column)s?,? "
-    r"|for (?:each|every) [^,.;]{1,40}, |(?:first|second|third|then|finally|also),? "
+    r"|for (?:each|every) [^,.;]{1,40}, |for the (?:top|first|last|best|worst) \w+,? "
+    r"|(?:first|second|third|then|finally|also),? "
     r"|在[^，。；]{1,20}?[里中内]，?\s?"
 )
 _INLINE = re.compile(
@@ -37,6 +40,9 @@ _INLINE = re.compile(
 )
 # A stop in a quotation ends no sentence of the request; it is kept under another sign.
 _QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|「[^」\n]{1,300}」")
+_SHORTENED = re.compile(
+    r"\b(?:[A-Za-z]\.){2,}(?=[ -]+[a-z])|\b(?:vs|approx|no|incl|etc)\.(?= [a-z\d])"
+)
 _HIDDEN = str.maketrans(".!?。！？", "\ue000\ue001\ue002\ue003\ue004\ue005")
 _SEEN = {new: old for old, new in _HIDDEN.items()}
 _ABBREVIATED = re.compile(r"(?:\b[A-Za-z]\.){2,}\s*$")
@@ -56,6 +62,8 @@ class _Block:
     under: str
     part: int
     items: list[str] = field(default_factory=list)
+    indent: int = 0  # of its first item
+    nests: bool = False  # are items set further in, below the last item?
 
 
 def demands_of(case: Case) -> list[str]:
@@ -64,7 +72,20 @@ def demands_of(case: Case) -> list[str]:
     demands: list[str] = []
     for block in _blocks(case.request):
         demands += _of_block(block, named, has_inputs=bool(case.candidate.fixtures))
-    return list(dict.fromkeys(" ".join(text.split()) for text in demands))
+    plain = [" ".join(text.split()) for text in demands]
+    return list(dict.fromkeys(order for text in plain for order in _orders(text, named)))
+
+
+def _orders(demand: str, named: Sequence[str]) -> Iterator[str]:
+    """The orders of a demand, without those that only say where to save, or lead over."""
+    orders = orders_of(demand)
+    for order in orders:
+        nameless = _PATH.sub("", order)
+        for name in named:
+            nameless = nameless.replace(name, "")
+        is_setup = len(orders) > 1 and _is("setup", order)
+        if not is_setup and not leads_over(" ".join(nameless.replace("`", " ").split())):
+            yield order
 
 
 def _of_block(block: _Block, named: Sequence[str], *, has_inputs: bool) -> Iterator[str]:
@@ -74,7 +95,7 @@ def _of_block(block: _Block, named: Sequence[str], *, has_inputs: bool) -> Itera
         sentence
         for sentence in sentences
         if not _only_saves(sentence, named)
-        and not _is_setup(sentence)
+        and not (_is("setup", sentence.text) and len(orders_of(sentence.text)) == 1)
         and (
             _names(sentence, named)
             or _is_demand(sentence, block, alone=len(sentences) == 1, has_inputs=has_inputs)
@@ -150,11 +171,6 @@ def _names(sentence: Reading, named: Sequence[str]) -> bool:
     return any(name in sentence.text for name in named)
 
 
-def _is_setup(sentence: Reading) -> bool:
-    """ "If `outputs/` does not exist, create it first." """
-    return _is("setup", sentence.text)
-
-
 def _is(key: str, text: str) -> bool:
     return bool(text) and _pattern(key).search(text.lower().strip()) is not None
 
@@ -167,7 +183,9 @@ def _pattern(key: str) -> re.Pattern[str]:
 def _blocks(request: str) -> Iterator[_Block]:
     """The paragraphs and lists of a request, each with the heading above it."""
     under, block = "", None
-    text = _QUOTED.sub(lambda quoted: quoted.group().translate(_HIDDEN), _FENCED.sub("", request))
+    text = _FENCED.sub("", request)
+    for pattern in (_QUOTED, _SHORTENED):
+        text = pattern.sub(lambda part: part.group().translate(_HIDDEN), text)
     for part, paragraph in enumerate(_with_items(text).split("\n\n")):
         follows = block is not None and _INTRODUCES.search(block.text) is not None
         for number, line in enumerate(_joined(paragraph.split("\n"))):
@@ -175,7 +193,7 @@ def _blocks(request: str) -> Iterator[_Block]:
             if _HEADING.match(line):
                 under, block = _MARKUP.sub("", line), None
             elif is_item and block is not None and (number or follows or block.items):
-                block.items.append(_MARK.sub("", line).strip().rstrip(",;，；"))
+                _add_item(block, line)
             else:
                 if block is not None:
                     yield block
@@ -186,6 +204,20 @@ def _blocks(request: str) -> Iterator[_Block]:
             block = None
     if block is not None:
         yield block
+
+
+def _add_item(block: _Block, line: str) -> None:
+    """Add an item, or add to the one above it what is set further in below its colon."""
+    indent = len(line) - len(line.lstrip())
+    text = _MARK.sub("", line).strip().rstrip(",;，；")
+    if not block.items:
+        block.indent = indent
+    is_open = bool(block.items) and _INTRODUCES.search(block.items[-1]) is not None
+    block.nests = indent > block.indent and (block.nests or is_open)
+    if block.nests:
+        block.items[-1] += f"{' ' if is_open else '; '}{text}"
+    else:
+        block.items.append(text)
 
 
 def _with_items(text: str) -> str:

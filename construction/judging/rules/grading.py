@@ -29,13 +29,23 @@ DIMENSIONS = (
     "practical_utility",
     "communication_quality",
 )
+_LONG = 240  # characters
+_ROLE = re.compile(
+    r"\W*(?:(?:#|name:|description:|---).*\n+){0,6}\W*You(?:'re| are) (?:an?|the) "
+    r"|你是(?:一[个名位])?[^。\n]{0,30}(?:助手|智能体|专家|机器人)"
+)
+_OF_USERS = re.compile(
+    r"\b(?:the|a|each) user(?:'s)?\b|\busers? (?:asks?|wants?|requests?|says)\b"
+    r"|\btool calls?\b|用户"
+)
+_USERS = 3  # mentions; a task speaks of the person as "I" or "we"
 _WHOLE = 1024  # weights are multiples of 1/1024: binary fractions, so that any sum is exact
 
 
 def grade(case: Case, config: GradingConfig) -> Grading:
     """The grading of one case; the weights of its criteria sum to exactly 1.
 
-    A long request in which nothing reads as a demand has a rubric that needs a model.
+    Where hardly anything can be held against an answer, the rubric needs a model.
     """
     deliverables = case.candidate.deliverables or (
         Deliverable(file_type="md", name_hints=(ANSWER,)),
@@ -46,7 +56,7 @@ def grade(case: Case, config: GradingConfig) -> Grading:
     rubric = Rubric(
         route=_route(deliverables),
         criteria=tuple(_criteria(writer)),
-        needs_model=not demands and len(quoted[0]) > config.max_chars,
+        needs_model=_needs_model(writer, is_quoted=not demands),
     )
     return Grading(
         deliverables=deliverables,
@@ -54,6 +64,18 @@ def grade(case: Case, config: GradingConfig) -> Grading:
         rules=rules,
         evidence=_evidence(case, deliverables),
     )
+
+
+def _needs_model(writer: Writer, *, is_quoted: bool) -> bool:
+    """Does a rubric say too little? A long request in which nothing reads as a demand does."""
+    is_long = is_quoted and len(writer.demands[0]) > _LONG
+    is_role = is_role_prompt(writer.case.request)
+    return is_long or is_role or writer.usable() < writer.config.min_usable
+
+
+def is_role_prompt(request: str) -> bool:
+    """Does it set up an assistant for users to come, instead of asking for something?"""
+    return _ROLE.match(request) is not None and len(_OF_USERS.findall(request)) >= _USERS
 
 
 def _route(deliverables: Sequence[Deliverable]) -> str:
@@ -99,11 +121,17 @@ def _criteria(writer: Writer) -> Iterator[Criterion]:
 
 
 def _shares(counts: dict[str, int]) -> dict[str, list[float]]:
-    """The weights of each dimension, shared evenly by its criteria; all sum to exactly 1."""
-    units = {name: round(table("grading")["weights"][name] * _WHOLE) for name in DIMENSIONS}
-    units[DIMENSIONS[0]] += _WHOLE - sum(units.values())
-    shares = {}
-    for name, count in counts.items():
-        each, rest = divmod(units[name], count)
-        shares[name] = [(each + (place < rest)) / _WHOLE for place in range(count)]
+    """The weights of the criteria; all sum to exactly 1.
+
+    Each dimension shares its weight evenly; that of empty ones goes to the others in proportion.
+    """
+    filled = [name for name in DIMENSIONS if counts[name]]
+    weights = table("grading")["weights"]
+    whole = sum(weights[name] for name in filled)
+    units = {name: round(weights[name] / whole * _WHOLE) for name in filled}
+    units[filled[0]] += _WHOLE - sum(units.values())
+    shares: dict[str, list[float]] = {name: [] for name in DIMENSIONS}
+    for name in filled:
+        each, rest = divmod(units[name], counts[name])
+        shares[name] = [(each + (place < rest)) / _WHOLE for place in range(counts[name])]
     return shares

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 
+from construction.grading.file_types import type_of
 from construction.judging import lexicon
 from construction.judging.contracts import Case
 from construction.judging.lexicon import phrases, starts, table
@@ -91,6 +92,19 @@ def _is_verb(word: str) -> bool:
     return word in lexicon.VERBS or word in lexicon.DOUBTFUL_VERBS
 
 
+@cache
+def _another() -> re.Pattern[str]:
+    words = table("containment")
+    before, han = "|".join(words["before_unrelated"]), words["before_unrelated_zh"]
+    marks = "|".join(map(re.escape, words["unrelated"]))
+    return re.compile(rf"[|,] (?:(?:{before}) ){{0,5}}[{han}]{{0,12}}(?:{marks})")
+
+
+def begins_another(form: str) -> bool:
+    """Does a clause of a sentence, in its phrase form, begin a different piece of work?"""
+    return _another().search(form) is not None
+
+
 def is_exchange(case: Case) -> bool:
     """Was the prompt made of messages between people, as its frame says?"""
     frames = {line for words in WORDS.values() for line in (words.thread, words.several_people)}
@@ -138,6 +152,22 @@ _SOUGHT = {
     ),
     "e-mail address": (re.compile(r"(?i)\be-?mail address\b|邮箱地址"), re.compile("@")),
 }
+_PRICE = re.compile(r"\d+[.,]\d\d\b")  # in a row they look like a phone number
+_MEETS = re.compile(
+    r"(?i)\b(?:schedule|arrange|set up|organi[sz]e|plan|book|create)\b[^.;]{0,50}"
+    r"\b(?:meetings?|appointments?|interviews?)\b|安排[^。；]{0,12}会议"
+)
+_WHEN = re.compile(
+    r"(?i)\d{1,2}:\d\d|\d{4}-\d\d|\d{1,2}/\d{1,2}|\b\d{1,2} ?[ap]\.?m\b"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:jan|febr)uary\b|\bapril\b"
+    r"|\b(?:march|may|june|july|august|(?:sept|nov|dec)ember|october) \d"
+    r"|\b(?:today|tomorrow|tonight)\b|\bnext (?:week|month)\b"
+    r"|\d ?[月点号日]|星期|周[一二三四五六日]|[明今]天"
+)
+_TAKEN_FROM = re.compile(
+    r"(?i)\b(?:image|picture|notification|invitation|notice|poster|letter|agenda|handwritten)"
+    r"|\b(?:availab|free (?:time|slot|hour))|通知|邀请|图片|空闲"
+)
 _ASKS = re.compile(r"(?i)\b(?:what|find|give|tell|look up|need|get|show)\b|多少|是什么|查|找|告诉")
 _SHORT_REQUEST, _WHOLE = 300, 1400  # characters; a longer excerpt may be the beginning of a text
 
@@ -148,15 +178,34 @@ def sought_nowhere(case: Case) -> tuple[str, ...]:
     All inputs have to be texts that are known to their end; before that, nothing is said.
     """
     paths = [fixture.path for fixture in case.candidate.fixtures]
-    texts = [case.excerpts.get(path, "") for path in paths]
-    are_known = bool(texts) and all(0 < len(text) < _WHOLE for text in texts)
-    if not are_known or len(case.request) > _SHORT_REQUEST or not _ASKS.search(case.request):
+    texts = [_PRICE.sub("", _text_of(case, path)) for path in paths]
+    if len(case.request) > _SHORT_REQUEST or any(len(text) >= _WHOLE for text in texts):
         return ()
-    return tuple(
+    seen = [path for path in paths if (kind := type_of(path)) and kind.kind == "image"]
+    are_read = bool(texts) and all(texts) and not seen
+    sought = [
         name
         for name, (words, form) in _SOUGHT.items()
-        if words.search(case.request) and not any(map(form.search, texts))
-    )
+        if are_read and words.search(case.request) and not any(map(form.search, texts))
+    ]
+    return (*(sought if _ASKS.search(case.request) else ()), *_undated(case, texts))
+
+
+def _text_of(case: Case, path: str) -> str:
+    """The cells of a file whose tables are known whole, else the beginning of its text."""
+    known = case.inputs.get(path)
+    tables = known.tables if known is not None else ()
+    if tables and all(table.cells for table in tables):
+        return " ".join(cell for table in tables for row in table.cells for cell in row)
+    return case.excerpts.get(path, "")
+
+
+def _undated(case: Case, texts: Sequence[str]) -> tuple[str, ...]:
+    """The date of a meeting that is to be put into a calendar, if nothing gives one."""
+    is_event = any(item.file_type == "ics" for item in case.candidate.deliverables)
+    if not is_event or not _MEETS.search(case.request) or _TAKEN_FROM.search(case.request):
+        return ()
+    return () if any(map(_WHEN.search, (case.request, *texts))) else ("date of the meeting",)
 
 
 def _folders(paths: Iterable[str]) -> set[str]:

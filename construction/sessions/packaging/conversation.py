@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
+from construction.grading.file_types import extension_of
 from construction.judging.contracts import Conversation
 from construction.judging.edits import missing_objects
 from construction.mentions.bearings import unknown_asker, unknown_day
@@ -18,6 +19,7 @@ from data.contracts import Fixture, TaskInstance, UserTurn
 from data.text.scripts import leading_language
 
 _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
+_LEAST_STATE = 20  # bytes of JSON; fewer hold no record
 _TODAY = {"zh": "今天是 {day}。"}
 _TODAY_ELSE = "Today is {day}."
 
@@ -49,7 +51,9 @@ def conversation_of(
         said=tuple(turn.said for turn in instance.user_turns),
         files_read=len(read_first),
         files_missing=tuple(sorted(read_first - released)),
-        systems_missing=missing_systems(merged.text, given),
+        systems_missing=missing_systems(
+            merged.text, [fixture.path for fixture in fixtures if not _is_empty(fixture)]
+        ),
         records_missing=missing_records(merged.text, fixtures),
         offline=_on_the_web(merged.text) if is_offline else (),
         objects_missing=missing_objects(merged.text, given),
@@ -68,6 +72,11 @@ def with_day(merged: Merged, turns: Sequence[UserTurn]) -> Merged:
     last = merged.parts[-1]
     said = f"{last.said}\n\n{words}"
     return replace(merged, parts=(*merged.parts[:-1], replace(last, said=said)))
+
+
+def _is_empty(fixture: Fixture) -> bool:
+    """Is it the state of a system without a single record, such as `{"events": []}`?"""
+    return extension_of(fixture.path) == "json" and fixture.bytes < _LEAST_STATE
 
 
 def _on_the_web(text: str) -> tuple[str, ...]:

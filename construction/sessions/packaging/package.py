@@ -96,7 +96,7 @@ def package(
     changed = changed_inputs(merged.text, given, outputs)
     moved = moved_inputs(merged.text, given)
     named = [*outputs, *(path for path in changed if path not in moved)]
-    deliverables = expected_deliverables(merged.text, named, instance.acts)
+    deliverables = expected_deliverables(merged.text, named, instance.acts, given)
     deliverables = with_messages(with_moved(deliverables, moved), merged.text)
     if identity.disclosure is Disclosure.PUBLIC:
         merged = with_day(merged, instance.user_turns)

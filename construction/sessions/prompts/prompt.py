@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from construction.judging.deliverables import ANSWER, folders_of
+from construction.judging.deliverables import ANSWER
 from construction.judging.reading import Ask, Reading, read
+from construction.judging.result_folders import folders_of
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
 from construction.mentions.urls import find_urls

@@ -6,7 +6,7 @@ import pytest
 
 from construction.grading.file_look import RuleLimits
 from construction.grading.message_openers import open_calendar, open_captions, open_mail
-from construction.grading.null_files import shell, stub
+from construction.grading.null_files import holding, shell, stub
 from construction.grading.openers import OPENERS
 
 BOUNDS = RuleLimits().bounds
@@ -32,6 +32,13 @@ def test_a_mail_says_its_subject_people_and_body() -> None:
 def test_a_calendar_says_its_events_with_folded_lines_joined() -> None:
     assert open_calendar(EVENT, BOUNDS).text.split() == ["Millvisit", "20300101T090000"]
     assert open_calendar(b"BEGIN:VCALENDAR\nEND:VCALENDAR\n", BOUNDS).is_shell
+
+
+def test_what_is_no_calendar_does_not_open_as_one() -> None:
+    with pytest.raises(ValueError, match="no calendar"):
+        open_calendar(b"Subject: Mill visit\n\nOn 1 January 2030 at 9.\n", BOUNDS)
+    text = "Mill visit\nat nine"
+    assert "Mill visit" in open_calendar(holding("ics", text) or b"", BOUNDS).text
 
 
 @pytest.mark.parametrize("mark", ["", "WEBVTT\n\n"])

@@ -192,3 +192,40 @@ def test_what_the_inputs_hold_is_known_by_file(tmp_path: Path) -> None:
     (scores,) = known.inputs["data/scores.csv"].tables
     assert (scores.columns, scores.rows) == (("Name", "Midterm 1", "Midterm 2"), 6)
     assert (scores.blanks, scores.repeats) == ({"Midterm 1": 1}, 1)
+
+
+def test_one_of_the_words_of_a_choice_stands_in_the_file_named_for_it(tmp_path: Path) -> None:
+    text = "Check scores.csv for gaps and write yes or no in result.md."
+    _, rules = graded(tmp_path, text, scores=SCORES)
+    assert params(rules, "mentions.choice.md")["names_of_files"] == ["result.md"]
+    assert "mentions.choice.md" in failures(tmp_path, rules, result_dot_md="The scores are full.")
+    assert failures(tmp_path, rules, result_dot_md="no") == set()
+
+
+def test_what_is_converted_is_carried_over(tmp_path: Path) -> None:
+    text = "Convert the scores in scores.csv to scores.md"
+    _, rules = graded(tmp_path, text, scores=SCORES)
+    assert failures(tmp_path, rules, scores_dot_md="Alice Bob Carla Ding") == set()
+    assert "mentions.carried.md" in failures(tmp_path, rules, scores_dot_md="Midterm and scores")
+    for other in ("Convert the first row of scores.csv to scores.md",
+                  "Analyze scores.csv and convert the report to scores.md"):  # fmt: skip
+        _, rules = graded(tmp_path, other, scores=SCORES)
+        assert not any("carried" in rule.rule_id for rule in rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule_id", "key", "values"),
+    [
+        ("Mail it to Ann as a.eml. The subject of the email should be Crew_List", "holds.named",
+         "texts", ["Crew_List"]),
+        ("Sum the scores; put it between <FINAL_ANSWER></FINAL_ANSWER>.", "holds.named",
+         "texts", ["FINAL_ANSWER"]),
+        ("另外请保存 plan.csv，列为 issue_type、 path_of、fix。", "columns.named", "names",
+         ["issue_type", "path_of", "fix"]),
+    ],
+)  # fmt: skip
+def test_subjects_tags_and_columns_that_the_request_fixes(
+    tmp_path: Path, text: str, rule_id: str, key: str, values: list[str]
+) -> None:
+    _, rules = graded(tmp_path, text, scores=SCORES)
+    assert params(rules, rule_id)[key] == values

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.judging.deliverables import expected_deliverables, folders_of
+from construction.judging.deliverables import expected_deliverables
 from construction.judging.messages import with_messages
+from construction.judging.result_folders import folders_of
 from data.contracts import AgentAct, Deliverable
 
 
@@ -188,9 +189,46 @@ def test_a_name_that_is_still_to_be_found_out_is_no_name() -> None:
          {"b.csv": "East", "a.csv": "West"}),
         ("Write crew.xlsx and save it in a folder for each rower.", {}),
         ("Write crew.xlsx from the boats folder.", {}),
+        ("Make a chart crew.xlsx in folder named boats", {"crew.xlsx": "boats"}),
         ("Write yes or no in crew.xlsx, save application into folder named application", {}),
     ],
 )  # fmt: skip
 def test_the_folder_in_which_a_file_is_to_be_saved(text: str, expected: dict[str, str]) -> None:
     names = [name for name in ("a.csv", "b.csv", "crew.xlsx") if name in text]
     assert folders_of(text, names) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "given", "expected"),
+    [
+        ("Use the PDF extraction skill to make crew.md from it.", ["crew.md"], [], [("md", 1)]),
+        ("Write a check of the Excel figures into crew.md and give me an Excel rating.",
+         ["crew.md"], ["a.xlsx"], [("md", 1)]),
+        ("Write crew.md and export it as Excel.", ["crew.md"], ["a.xlsx"],
+         [("md", 1), ("xlsx", 1)]),
+        ("Write a check of the figures, and give me Excel.", [], ["a.xlsx"], [("xlsx", 1)]),
+        ("用 PDF 提取技能写成 crew.md。", ["crew.md"], [], [("md", 1)]),
+        ("Write Ann/row.docx and Bo/row.docx.", ["Ann/row.docx", "Bo/row.docx"], [],
+         [("docx", 2)]),
+        ("Write it to out/row.docx.", ["out/row.docx", "row.docx"], [], [("docx", 1)]),
+    ],
+)  # fmt: skip
+def test_means_and_inputs_are_no_results_and_a_name_in_several_folders_is_several(
+    text: str, named: list[str], given: list[str], expected: list[tuple[str, int]]
+) -> None:
+    assert types(expected_deliverables(text, named, [], given)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "count"),
+    [
+        ("Send separate emails to Ann, Bo and Cleo.", [], 3),
+        ("Send an email to each rower of the crew.", [], 2),
+        ("Send emails to each rower separately.", [], 2),
+        ("Send an email row.eml to Ann and send an email to Bo with the rest.", ["row.eml"], 2),
+        ("Send an email row.eml to Ann and Bo.", ["row.eml"], 1),
+    ],
+)
+def test_a_mail_for_each_person_is_several_mails(text: str, named: list[str], count: int) -> None:
+    (mail,) = with_messages(expected_deliverables(text, named, []), text)
+    assert (mail.file_type, mail.count) == ("eml", count)

@@ -17,6 +17,7 @@ from construction.judging.stage_output import write_contained
 from construction.sessions.packaging.package import Identity, package
 from data.contracts import (
     AgentAct,
+    Deliverable,
     Disclosure,
     MissingInput,
     MissingKind,
@@ -81,6 +82,32 @@ def test_what_is_sought_and_in_no_input_is_named() -> None:
     assert (item.kind, item.name) == (MissingKind.MATERIAL, "phone number")
     answered = {"menu.txt": "Tea 2.00, call 555 0199"}
     assert sought_nowhere(menu.model_copy(update={"excerpts": answered})) == ()
+
+
+def test_what_a_picture_shows_is_not_known_and_prices_are_no_phone_number() -> None:
+    seen = case("What is the phone number of the cafe in menu.png?", files=["menu.png"])
+    assert sought_nowhere(seen.model_copy(update={"excerpts": {"menu.png": "menu"}})) == ()
+    priced = case("What is the phone number of the cafe in menu.txt?", files=["menu.txt"])
+    excerpts = {"menu.txt": "Tea 2.00 3.50 4.20"}
+    assert sought_nowhere(priced.model_copy(update={"excerpts": excerpts})) == ("phone number",)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows", "expected"),
+    [
+        ("Schedule a meeting with Ann on the calendar.", "Ann, Bo", ("date of the meeting",)),
+        ("Schedule a meeting with Ann on the calendar.", "Ann, 2031-05-04", ()),
+        ("Schedule a meeting with Ann at 9:30 on the calendar.", "Ann, Bo", ()),
+        ("Schedule a meeting as the notification says on the calendar.", "Ann, Bo", ()),
+        ("List the rowers and what they scheduled.", "Ann, Bo", ()),
+    ],
+)
+def test_a_meeting_needs_a_date(text: str, rows: str, expected: tuple[str, ...]) -> None:
+    made = case(text, files=["crew.csv"])
+    kinds = (Deliverable(file_type="ics"),) if "calendar" in text else ()
+    candidate = made.candidate.model_copy(update={"deliverables": kinds})
+    update = {"candidate": candidate, "excerpts": {"crew.csv": rows}}
+    assert sought_nowhere(made.model_copy(update=update)) == expected
 
 
 def test_what_passes_lacks_nothing() -> None:

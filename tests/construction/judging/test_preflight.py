@@ -24,7 +24,7 @@ CSS = "Can you rewrite this with flexbox?\n```\ndiv { float: left }\n```"
 
 
 def verdict(instance: TaskInstance, *paths: str) -> Verdict:
-    fixtures = [Fixture(path=path, sha256="0" * 64, bytes=1, media_type="x/y") for path in paths]
+    fixtures = [Fixture(path=path, sha256="0" * 64, bytes=99, media_type="x/y") for path in paths]
     packaged = package(instance, fixtures, Identity("t", "s", Disclosure.PUBLIC))
     return GATE.judge(measure(packaged.case, packaged.conversation), PreflightConfig())
 
@@ -69,7 +69,8 @@ def test_requests_that_stand_on_their_own_pass(texts: tuple[str, ...]) -> None:
         (said("I need to change my flight to Oslo, please."), PreflightReason.NEEDS_LIVE_SYSTEM),
         (said("帮我查一下我的订单什么时候发货"), PreflightReason.NEEDS_LIVE_SYSTEM),
         (said("What's the weather like in Graz today?"), PreflightReason.NEEDS_LIVE_SYSTEM),
-        (said("Summarise the files in this directory"), PreflightReason.NEEDS_LIVE_SYSTEM),
+        (said("Summarise the files in this directory"), PreflightReason.MISSING_OBJECT),
+        (said("List the files"), PreflightReason.MISSING_OBJECT),
         (said("Rewrite the letter as we discussed"), PreflightReason.LEANS_ON_CONTEXT),
         (said("按你刚才说的改一下这封信的开头"), PreflightReason.LEANS_ON_CONTEXT),
         (said("Summarise the dataset in five lines"), PreflightReason.LEANS_ON_CONTEXT),
@@ -87,6 +88,25 @@ def test_files_at_hand_make_a_request_stand() -> None:
     instance = said("Summarise the dataset in five lines", acts=[("read", "/w/sales.csv", 1)])
     assert verdict(instance).reason == PreflightReason.MISSING_INPUTS
     assert verdict(instance, "sales.csv").status is Status.PASSED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who writes to Kim most often?",
+        "How many mails did Kim get? Who sent them?",
+        "When is Kim free on Monday?",
+        "Can Kim come to the workshop on 3 May?",
+        "Has anyone asked Kim about the rent?",
+        "Kim周一有空吗？",
+    ],
+)
+def test_a_question_that_files_answer_is_a_request_of_one_who_asks_alone(text: str) -> None:
+    assert verdict(said(text), "mails/Kim/rent.eml", "calendar/Kim.ics").status is Status.PASSED
+    among = replace(said(text).user_turns[0], text=f"[Slack #ops Mon] {text}")
+    talk = replace(said(text), user_turns=(among,))
+    assert verdict(talk, "mails/Kim/rent.eml", "calendar/Kim.ics").status is Status.FAILED
+    assert verdict(said(text)).status is Status.FAILED
 
 
 def test_one_missing_file_of_many_is_no_obstacle() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from construction.judging.contracts import InputTable
 from construction.judging.lexicon import table
-from construction.judging.reference import is_in_order, of_table, of_text
+from construction.judging.reference import is_in_order, of_table
+from construction.judging.reference_texts import of_calendar, of_lines, of_text
 
 WORDS = table("grading")["en"]
 ROWERS = (
@@ -31,7 +32,14 @@ def quoted(request: str, sheet: InputTable = CREW) -> list[str]:
     [
         ("Who rows for Wear?", ["crew.csv says of Wear: Hal, Wear, 69, 44155500."]),
         ("How many rowers are in Lee?", ["4 of 30 rows have Lee as Club"]),
-        ("What is the highest weight?", ["from 58 (Cleo) to 90 (Dov)", "sum 2111, mean 70.37"]),
+        ("What is the highest weight?", ["the lowest is 58 (Cleo), the highest 90 (Dov)"]),
+        ("What is the total weight?", ["is summed up, it is 2111"]),
+        (
+            "Write the average weight into a.md. How tall is the best?",
+            ["the mean of Weight", "70.37"],
+        ),
+        ("Sum the weight by club.", ["summed by Club: Lee 283; Tyne 219; Wear 69; Ouse 1540"]),
+        ("Report on the weight of the rowers.", []),
         ("How many weights are above 70?", ["above 70 in 4 of 30 rows and below it in 4"]),
         ("Write a poem on phones.", []),
     ],
@@ -63,3 +71,44 @@ def test_a_table_that_is_sorted_already() -> None:
     assert is_in_order("Sort the items by cost", [sheet])
     assert not is_in_order("Sort the rows by item", [sheet])
     assert not is_in_order("Add the costs", [sheet])
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "Look into the club of each rower and report on them.",
+        "Check the inbox, then look at the CRM and write to those who wait. " * 4,
+    ],
+)
+def test_words_of_columns_files_and_chance_name_no_value(request_text: str) -> None:
+    rows = [("inbox", "Club"), ("wait", "Lee"), ("club", "Rowers")] * 20
+    sheet = InputTable(name="", columns=("Label", "Club"), rows=60, cells=tuple(rows))
+    assert not list(of_table(sheet, "mail/inbox.json", request_text, WORDS))
+
+
+def test_lines_of_a_text_answer_to_a_demand() -> None:
+    text = (
+        "Regatta of the year\nTotal due: 90 EUR\nThe club was founded on the Tyne in 1880.\n"
+        "Boats are stored in the shed.\nThe shed has room for 14 boats and oars.\n"
+    ) + "The members met and talked of this and that. " * 40
+    lines = " ".join(of_lines(text, "bill.pdf", ["Find the total due", "Write it down"], WORDS))
+    assert "“Total due: 90 EUR”" in lines
+    assert "1880" not in lines
+    shed = " ".join(of_lines(text, "bill.pdf", ["How many boats and oars fit in?"], WORDS))
+    assert "room for 14 boats" in shed
+    assert "stored" not in shed
+    assert not list(of_lines(text, "bill.png", ["Find the total due"], WORDS))
+
+
+def test_a_calendar_is_quoted_event_by_event() -> None:
+    text = (
+        "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART:20310504T060000Z\r\nDTEND:20310504T073000Z\r\n"
+        "SUMMARY:Regatta\r\nEND:VEVENT\r\nBEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20310506\r\n"
+        "SUMMARY:Rest\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
+    )
+    (line,) = of_calendar(text, "crew.ics", WORDS)
+    assert "2 event(s): Regatta, 2031-05-04 06:00 UTC – 2031-05-04 07:30 UTC; Rest, 2031-05-06" in (
+        line
+    )
+    assert not list(of_calendar(text, "crew.txt", WORDS))
+    assert not list(of_calendar(text + " " * 1500, "crew.ics", WORDS))

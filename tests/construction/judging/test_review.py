@@ -48,6 +48,7 @@ from construction.judging.review_table import SheetLimits
 from data.contracts import Label
 from data.errors import InputError
 from data.hash_chain import BrokenChain, verify_chain
+from data.neutralise import visible
 from flows.commands import judging as command
 from tests.construction.judging.model.fakes import case
 
@@ -201,6 +202,32 @@ def test_sheets_as_spreadsheets_save_them(tmp_path: Path, how: dict[str, str], n
     assert [(one.note, one.reviewer) for one in done.decisions] == [("同意", "-Kim")]
 
 
+@pytest.mark.parametrize("said", ["sep={}\r\n", '"sep={}"\r\n', "SEP={}\n"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_first_line_may_say_what_separates_cells(
+    tmp_path: Path, said: str, delimiter: str
+) -> None:
+    header = [name.upper() for name in COLUMNS]
+    filled_row = {name.upper(): text for name, text in row(note="a; b, c").items()}
+    path = rows_sheet(tmp_path, [filled_row], header, delimiter=delimiter)
+    path.write_text(said.format(delimiter) + path.read_text("utf-8"), "utf-8")
+    done = read_decisions(path, ITEMS, LIMITS)
+    assert done.decisions == (decision("a", "missing_input", note="a; b, c"),)
+
+
+def test_decisions_may_be_written_as_spreadsheets_correct_them(tmp_path: Path) -> None:
+    for written in ("Missing_input", "MISSING INPUT", "missing input"):
+        done = read_decisions(rows_sheet(tmp_path, [row(result=written)]), ITEMS, LIMITS)
+        assert done.decisions == (decision("a", "missing_input"),)
+
+
+def test_a_workbook_takes_every_character_of_a_text(tmp_path: Path) -> None:
+    every = "".join(map(chr, [*range(0x3000), *range(0xD7F0, 0x10100), 0x1FFFE, 0x10FFFF]))
+    items = [item("a", text=visible(every)[:25_000]), item("b", text="\ufffe \uffff")]
+    shown = [row[2] for row in load_workbook(io.BytesIO(xlsx_sheet(items))).worksheets[0].values]
+    assert shown[2] == "⟨U+FFFE⟩ ⟨U+FFFF⟩"
+
+
 def test_columns_may_move_but_not_go(tmp_path: Path) -> None:
     moved = ["note", "Decision ", "extra", "date", "topic", "reviewer", "item"]
     result = row() | {"Decision ": "missing_input"}
@@ -286,6 +313,19 @@ def test_decisions_are_chained_and_the_last_counts(tmp_path: Path) -> None:
     }
     assert (tmp_path / DECISIONS).stat().st_mode & 0o077 == 0
     assert recorded(tmp_path / "none") == {}
+
+
+def test_a_last_entry_that_was_not_written_to_its_end_is_recorded_again(tmp_path: Path) -> None:
+    decided = [decision(name, "missing_input") for name in "abc"]
+    record(tmp_path, decided)
+    log = tmp_path / DECISIONS
+    whole = log.read_bytes()
+    last = whole.splitlines(keepends=True)[-1]
+    for cut in (1, 2, len(last) // 2, len(last) - 1):
+        log.write_bytes(whole[:-cut])
+        assert {item for item, _ in recorded(tmp_path)} == {"a", "b"}
+        assert record(tmp_path, decided) == 1
+        assert log.read_bytes() == whole
 
 
 @pytest.mark.parametrize("tamper", ["drop", "alter", "garble"])

@@ -41,6 +41,8 @@ def test_names_without_an_extension_are_known_as_a_whole(name: str) -> None:
         ("Find the fees. Record date, place, etc. in excel fees.xlsx", [], ["fees.xlsx"]),
         ("Mark gaps as `OPEN` and explain in `gaps.md` what is missing", [], ["gaps.md"]),
         ("Explain the loop in main.c", ["main.c"], []),
+        ("The loop reads &flags.json twice", [], []),
+        ("Summarize the comments in review.docx", ["review.docx"], []),
         ("Each `<id>.json` has a title, each `{day}.csv` a header", [], []),
         ("Convert a.docx to b.pdf", ["a.docx"], ["b.pdf"]),
         (
@@ -378,3 +380,14 @@ def test_a_folder_in_which_something_lies_is_an_input(text: str) -> None:
 def test_a_negation_in_the_sentence_before_a_wrapped_name_counts_no_more() -> None:
     text = "金额用数值格式，而不是文本。请同时写出\n/srv/out/flags.csv，每张一行。"
     assert [mention.path for mention in named_files(said(text)).outputs] == ["/srv/out/flags.csv"]
+
+
+def test_pasted_diffs_and_terminal_sessions_name_no_files() -> None:
+    diff = "diff --git a/app/run.go b/app/run.go\n--- a/app/run.go\n+++ b/app/run.go\n@@ -1 +1 @@\n"
+    diff += '-load("old.toml")\n+load("new.toml")\n\n return os.Open("keys.pem")\n'
+    shell = "[03/11/26 9:05  ~/src/boats] boats sync\n\nReading logs [1/1]\n\n"
+    shell += "📊 Counts written to: /Users/kim/src/boats/counts.json\n"
+    for text in (f"Current diff: {diff}", f"This output is odd:\n\n{shell}"):
+        named = named_files(said(f"{text}\nRead notes.md first."))
+        assert [mention.path for mention in named.declared] == ["notes.md"]
+        assert named.outputs == named.open == ()

@@ -28,6 +28,7 @@ from tests.construction.sessions.instances import said
         ("Create and run a script called sum.py in the workspace", [], ["sum.py"], []),
         ("It reads a.json and b.json (create both first)", [], ["a.json", "b.json"], []),
         ("Fetch http://x.example/feed and parse /rss.xml too", [], [], []),
+        ("The endpoint `/api/v2/boats/{id}` is slow, see log.csv", ["log.csv"], [], []),
         ("Follow @parrot.ai and read notes.md", ["notes.md"], [], []),
         ("List what is missing in /w/results/gaps.md", ["/w/results/gaps.md"], [], []),
         ("The raw data lives\nat /w_space/sums.csv. Plot it", ["/w_space/sums.csv"], [], []),
@@ -54,6 +55,9 @@ def test_inputs_results_and_open_names(
         ("打开 data/raw 目录", ["data/raw"]),
         ("参照 src/utils 里的代码", ["src/utils"]),
         ("读取 数据/原始 文件夹", ["数据/原始"]),
+        ("说明理由（晋级/\n淘汰都要写）", []),
+        ("列出 初选/终选 的名单, 给出 优点/缺点/\n风险", []),
+        ("请整理 资料/ 里的合同", ["资料/"]),
     ],
 )
 def test_a_slash_is_mostly_an_or(text: str, declared: list[str]) -> None:

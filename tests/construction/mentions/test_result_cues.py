@@ -47,6 +47,13 @@ from tests.construction.sessions.instances import said
         ("请生成 Excel 文件 a.xlsx（包含两个工作表）和 Word 文档 b.docx。", "b.docx"),
         ("文件名为 list.csv。", "list.csv"),
         ("Write a short note about the boat and its price in note.docx", "note.docx"),
+        ("Count the mails that Carla got and summarize it in mail_count.pdf", "mail_count.pdf"),
+        ("Read the inbox, then present the statistics in stat_2.pdf", "stat_2.pdf"),
+        ("Review the contract and list the risks in risks.md", "risks.md"),
+        ("Describe the picture in description.txt", "description.txt"),
+        ("Tell Bob what he has to do via mail tasks.eml", "tasks.eml"),
+        ("分析所有邮件，把结果总结在 summary.docx 里", "summary.docx"),
+        ("阅读邮件并在 answer.txt 中回答", "answer.txt"),
     ],
 )
 def test_it_is_a_result_unless_such_a_file_exists(text: str, name: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from data.errors import InputError
 from selection.evaluation.board import Board, TaskFacts, board
-from selection.evaluation.leaderboard_page import markdown_table, write_board
+from selection.evaluation.leaderboard_page import markdown_table, percent, write_board
 from selection.evaluation.planning import pilot_scores, plan, variances
 
 HOSTILE = "<script>alert(1)</script>|=cmd()"
@@ -71,6 +71,51 @@ def test_infrastructure_and_unjudged_are_counted_and_left_out() -> None:
     made = board(attempts, scores.filter(~first).with_columns(passed=unjudged), TASKS)
     row = made.rows[0]
     assert (row.tasks, row.attempts, row.n_infra, row.n_unjudged) == (98, 100, 1, 1)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("how", ["undecided", "without support", "never judged"])
+def test_no_agent_gains_by_being_unjudged(share: float, how: str) -> None:
+    attempts, scores = tables(1)
+    judge = pl.lit("model:j")
+    draw = np.random.default_rng(3).random(scores.height) < share
+    failed = pl.Series(draw) & (scores["configuration"] == "weak") & ~scores["passed"]
+    honest = board(attempts, scores.with_columns(judge=judge), TASKS)
+    none = pl.lit(None)
+    changes = {
+        "undecided": {"passed": none, "overall": none},
+        "without support": {"passed_at_best": pl.lit(True)},
+        "never judged": {"passed": none, "overall": none, "judge": none},
+    }[how]
+    changed = scores.with_columns(
+        judge=judge, passed_at_best=pl.lit(None, pl.Boolean)
+    ).with_columns(
+        **{name: pl.when(~failed).then(name).otherwise(value) for name, value in changes.items()}
+    )
+    gamed = board(attempts, changed, TASKS)
+    before, after = (
+        next(row for row in made.rows if row.configuration == "weak") for made in (honest, gamed)
+    )
+    assert after.passed == before.passed == after.passed_at_least
+    assert (after.ranks, after.tie_group) == (before.ranks, before.tie_group)
+    assert after.overall == pytest.approx(before.overall)
+    assert (after.n_unjudged, before.n_unjudged) == (failed.sum(), 0)
+    assert before.passed is not None and after.passed_at_most is not None
+    assert after.passed_at_most == pytest.approx(before.passed + int(failed.sum()) / 100)
+    bounds = f"{percent(before.passed)} to {percent(after.passed_at_most)}"
+    assert bounds in markdown_table(gamed)
+    assert sum(row["n"] for row in gamed.failures) < sum(row["n"] for row in honest.failures)
+
+
+def test_without_a_judge_bounds_say_what_is_open() -> None:
+    attempts, scores = tables(1)
+    opened = pl.when(pl.col("task_id") >= "t050").then("passed")
+    made = board(attempts, scores.with_columns(passed=opened), TASKS)
+    for row in made.rows:
+        assert (row.tasks, row.n_unjudged) == (50, 50)
+        assert row.passed is not None
+        assert row.passed_at_least == pytest.approx(row.passed / 2)
+        assert row.passed_at_most == pytest.approx(row.passed / 2 + 0.5)
 
 
 def test_groups_of_tasks_and_ways_to_fail(made: Board) -> None:

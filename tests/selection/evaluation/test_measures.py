@@ -66,10 +66,11 @@ def test_process_measures_are_means_over_the_attempts_that_have_them() -> None:
 def test_cells_keep_what_is_unjudged_apart_and_know_no_cost_where_one_is_missing() -> None:
     parts = pl.DataFrame(
         [
-            ("a1", "rubric.depth", 1.0), ("a1", "rubric.depth.2", 0.5), ("a1", "answer.value", 0.0),
-            ("b1", "rubric.depth", None), ("a2", "rubric.depth", 0.0),
+            ("a1", "rubric.depth", 1.0, '{"supported":true}'), ("a1", "rubric.depth.2", 0.5, "{}"),
+            ("a1", "answer.value", 0.0, "{}"), ("b1", "rubric.depth", None, "{}"),
+            ("a2", "rubric.depth", 0.0, '{"supported":false}'),
         ],
-        schema=["attempt_id", "name", "value"], orient="row",
+        schema=["attempt_id", "name", "value", "detail"], orient="row",
     )  # fmt: skip
     rows = {
         (row["model"], row["deliverable"]): row
@@ -78,6 +79,8 @@ def test_cells_keep_what_is_unjudged_apart_and_know_no_cost_where_one_is_missing
     own = rows["one", "md"]
     assert (own["role"], own["dimension"], own["value"], own["parts"]) == ("hr", "depth", 0.75, 2)
     assert (own["attempts"], own["cost"], own["seconds"]) == (1, 0.5, 3.0)
+    assert [row["unsupported"] for row in rows.values() if row["model"] == "one"].count(1) == 1
+    assert own["unsupported"] == 0
     other = rows["two", "md"]
     assert (other["value"], other["parts"], other["unjudged"]) == (None, 0, 1)
     assert other["cost"] is None

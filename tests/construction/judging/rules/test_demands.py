@@ -81,7 +81,7 @@ def test_wrapped_lines_are_one_sentence() -> None:
 
 def test_a_short_request_that_names_its_file_is_a_demand_and_mere_saving_is_none() -> None:
     assert demands_of(case("find the latest mail, save it in latest.docx")) == [
-        "find the latest mail, save it in latest.docx"
+        "find the latest mail"
     ]
     text = "Summarise the minutes of May for the board. Save it as short.docx."
     assert demands_of(case(text)) == ["Summarise the minutes of May for the board."]
@@ -89,3 +89,57 @@ def test_a_short_request_that_names_its_file_is_a_demand_and_mere_saving_is_none
 
 def test_a_text_without_any_demand_has_none() -> None:
     assert demands_of(case("The mill is old. It was built by three brothers.")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "scan the poster, write the prices in prices.xlsx, and email it to Ann",
+            ["scan the poster", "write the prices in prices.xlsx", "email it to Ann"],
+        ),
+        (
+            "Where a price is missing, please write none and add a note.",
+            ["Where a price is missing, please write none and add a note."],
+        ),
+        (
+            "Do not send emails, update the plan or change files.",
+            ["Do not send emails, update the plan or change files."],
+        ),
+        (
+            "Extract the name and email of each rower (if none, write none), save them in a table",
+            [
+                "Extract the name and email of each rower (if none, write none)",
+                "save them in a table",
+            ],
+        ),
+        ("汇总各店的销售额，再用图表比较各店。", ["汇总各店的销售额", "再用图表比较各店。"]),
+        ("Please list the terms, schedule limits and prices of the fair.", None),
+    ],
+)
+def test_a_sentence_with_several_orders_is_several_demands(
+    text: str, expected: list[str] | None
+) -> None:
+    assert demands_of(case(text)) == (expected or [text])
+
+
+def test_what_only_leads_over_is_no_demand() -> None:
+    text = (
+        "Please help me investigate.\n\nAlso save two handoff files:\n- prices.csv with the price "
+        "of each mill\n- mills.json with their towns\n\nSave the new table at:\noutputs/x.csv"
+    )
+    assert demands_of(case(text)) == [
+        "prices.csv with the price of each mill",
+        "mills.json with their towns",
+    ]
+
+
+def test_items_set_further_in_belong_to_the_item_above_them() -> None:
+    text = (
+        "Please do this:\n1. List the mills in mills.csv, including at least:\n   - name\n"
+        "   - town of the mill or its owner\n2. Compare their prices of the year"
+    )
+    assert demands_of(case(text)) == [
+        "List the mills in mills.csv, including at least: name; town of the mill or its owner",
+        "Compare their prices of the year",
+    ]

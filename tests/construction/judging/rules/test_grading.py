@@ -21,12 +21,17 @@ REQUEST = (
 )
 
 
-def test_every_dimension_has_a_criterion_and_the_weights_are_those_of_the_table() -> None:
+def test_the_weights_of_empty_dimensions_go_to_the_others_in_proportion() -> None:
     rubric = grade(case(REQUEST, "Start with the cost.", files=("memo.pdf",)), CONFIG).rubric
+    weights = table("grading")["weights"]
+    filled = {item.dimension for item in rubric.criteria}
+    assert "task_relevance" in filled
+    whole = sum(weights[name] for name in filled)
     for name in DIMENSIONS:
-        weights = [item.weight for item in rubric.criteria if item.dimension == name]
-        assert sum(weights) == pytest.approx(table("grading")["weights"][name], abs=0.002)
-        assert max(weights) - min(weights) <= 1 / 1024
+        shares = [item.weight for item in rubric.criteria if item.dimension == name]
+        expected = weights[name] / whole if name in filled else 0
+        assert sum(shares) == pytest.approx(expected, abs=0.002)
+        assert not shares or max(shares) - min(shares) <= 1 / 1024
 
 
 @given(
@@ -53,8 +58,8 @@ def test_the_criteria_are_the_demands_of_the_request() -> None:
     (condense,) = [text for text in result if text.startswith("Does what is asked: “Condense")]
     assert result[condense] == ("memo.pdf",)
     assert not any("“Save it" in text for text in result)
-    (facts,) = [text for text in result if "carried over unchanged" in text]
-    assert "Petra Bachwald" in facts
+    quoted = [text.partition("“")[2] for text in result if "“" in text]
+    assert len(quoted) == len(set(quoted))
 
 
 def test_no_demand_is_left_out_however_many_there_are() -> None:
@@ -70,13 +75,13 @@ def test_criteria_name_what_the_inputs_hold() -> None:
         name="May", columns=("Mill", "Price"), rows=9, blanks={"Price": 2}, repeats=1
     )
     known = {"costs.xlsx": InputFile(words=30, key=1, tables=(table,))}
-    item = case("Sum the costs in costs.xlsx by mill", files=("costs.xlsx", "other.csv"))
+    item = case("Sum all prices in costs.xlsx by mill", files=("costs.xlsx", "other.csv"))
     criteria = grade(item.model_copy(update={"inputs": known}), CONFIG).rubric.criteria
     texts = {one.text: one.evidence for one in criteria}
-    (taken,) = [text for text in texts if text.startswith("What is taken from costs.xlsx")]
-    assert "9 rows of Mill, Price" in taken
+    (taken,) = [text for text in texts if text.startswith("Names, figures and dates")]
     assert texts[taken] == ("costs.xlsx#May",)
     assert any("costs.xlsx" in text and "Price (2)" in text for text in texts)
+    assert any("All 9 rows of costs.xlsx" in text for text in texts)
     assert any("repeated rows of costs.xlsx (1)" in text for text in texts)
     assert not any("other.csv" in text for text in texts)
 
@@ -85,7 +90,7 @@ def test_criteria_leave_alone_inputs_that_the_request_does_not_speak_of() -> Non
     paths = ("data/rents.xlsx", "data/boats.xlsx")
     criteria = grade(case("Write homework on rivers as homework.docx", files=paths), CONFIG)
     texts = [item.text for item in criteria.rubric.criteria]
-    assert any("taken from an input file" in text for text in texts)
+    assert texts
     assert not any("rents" in text or "boats" in text for text in texts)
     assert not any(item.evidence for item in criteria.rubric.criteria)
 
@@ -117,6 +122,34 @@ def test_a_long_text_without_a_demand_needs_a_model() -> None:
     tale = "The mill is old. It was built by three brothers near the river. " * 9
     assert grade(case(tale), CONFIG).rubric.needs_model
     assert not grade(case(REQUEST), CONFIG).rubric.needs_model
+
+
+def test_a_rubric_with_a_single_thing_to_check_needs_a_model() -> None:
+    seen = case("What kind of boat is it?", files=("boat.jpg",))
+    assert grade(seen, CONFIG).rubric.needs_model
+    both = case("What kind of boat is it?", "List its parts in parts.csv.", files=("boat.jpg",))
+    assert not grade(both, CONFIG).rubric.needs_model
+    moved = case("Rename boat.docx to ship.docx", files=("boat.docx",))
+    known = {"boat.docx": InputFile(words=30, key=1)}
+    assert not grade(moved.model_copy(update={"inputs": known}), CONFIG).rubric.needs_model
+
+
+def test_the_purpose_and_the_look_are_those_of_the_request() -> None:
+    texts = [
+        item.text
+        for item in grade(
+            case("Draw a bar chart of the rents as rents.png, so that I can compare the towns."),
+            CONFIG,
+        ).rubric.criteria
+    ]
+    assert any("“so that I can compare the towns”" in text for text in texts)
+    assert any("axes or parts are labelled" in text for text in texts)
+    plain = [
+        item.text
+        for item in grade(case("Convert ship.pdf to ship.png", files=("ship.pdf",)), CONFIG)
+        .rubric.criteria
+    ]  # fmt: skip
+    assert not any("labelled" in text for text in plain)
 
 
 def test_pointers_name_the_sheets_that_the_excerpts_tell_apart() -> None:
@@ -166,3 +199,26 @@ def test_evidence_says_what_a_grader_needs() -> None:
 def test_braces_in_a_request_are_text() -> None:
     criteria = grade(case("Explain what {files} and {0} mean in Python"), CONFIG).rubric.criteria
     assert any("{files} and {0}" in item.text for item in criteria)
+
+
+def test_a_role_for_an_assistant_of_others_needs_a_model() -> None:
+    role = (
+        "You are a helper for rowing clubs. Answer what the user asks. If the user wants a boat, "
+        "list the boats in boats.csv. Always ask the user for the date."
+    )
+    assert grade(case(role, files=("boats.csv",)), CONFIG).rubric.needs_model
+    task = "You are a rower. List the boats in boats.csv by age, then write the best in best.md."
+    assert not grade(case(task, files=("boats.csv",)), CONFIG).rubric.needs_model
+
+
+def test_what_is_taken_away_need_not_agree_with_the_input() -> None:
+    table = InputTable(
+        name="", columns=("Boat", "Age"), rows=2, cells=(("Heron", "9"), ("Tern", "4"))
+    )
+    known = {"boats.xlsx": InputFile(words=30, key=1, terms=("heron", "tern"), tables=(table,))}
+    item = case("delete the ages in boats.xlsx", files=("boats.xlsx",))
+    texts = [
+        one.text for one in grade(item.model_copy(update={"inputs": known}), CONFIG).rubric.criteria
+    ]
+    assert any(text.startswith("What the request leaves alone") for text in texts)
+    assert not any("Heron" in text or "header that stands out" in text for text in texts)

@@ -34,6 +34,16 @@ def test_what_nothing_says_is_a_reason_of_its_own(text: str, path: str, reason: 
     assert verdict.reason == reason
 
 
+@pytest.mark.parametrize(("size", "missing"), [(3, ("calendar service",)), (900, ())])
+def test_the_state_of_a_service_without_a_record_stands_for_none(
+    size: int, missing: tuple[str, ...]
+) -> None:
+    state = Fixture(path="calendar/events.json", sha256="0" * 64, bytes=size, media_type="x/y")
+    booking = said("Use the calendar service to book a meeting on 3 May 2031 at 10:00 with Kim.")
+    seen = package(booking, [state], Identity("t", "s", Disclosure.PUBLIC)).conversation
+    assert seen.systems_missing == missing
+
+
 def test_the_day_of_a_public_log_is_said_in_the_request() -> None:
     typed = said("Flag every overdue loan in the list.")
     dated = replace(typed, user_turns=tuple(replace(t, at=NOON) for t in typed.user_turns))
