@@ -6,3 +6,8 @@ new MutationObserver(() => {
     box.tabIndex = 0;
   }
 }).observe(document.body, { childList: true, subtree: true });
+// Stops of the Tab key that nobody can see: the switches of the colours, which follow the system
+// here, and the list of results while nothing is listed.
+for (const stop of document.querySelectorAll(".md-option, .md-search__scrollwrap")) {
+  stop.tabIndex = -1;
+}
