@@ -186,8 +186,11 @@ def _focus(page: Any) -> list[str]:
     while number < expected:
         page.keyboard.press("Tab")
         stop = page.evaluate(_STOP)
-        while stop is not None and number < stop["number"] and page.evaluate(_GONE, number):
+        reached = expected if stop is None else stop["number"]
+        while number < reached and page.evaluate(_GONE, number):
             number += 1
+        if number == expected:  # the last ones are gone
+            return wrong
         if stop is None:
             return [*wrong, f"stop {number}: nothing has the focus"]
         if stop["number"] != number:

@@ -6,8 +6,7 @@ new MutationObserver(() => {
     box.tabIndex = 0;
   }
 }).observe(document.body, { childList: true, subtree: true });
-// Stops of the Tab key that nobody can see: the switches of the colours, which follow the system
-// here, and the list of results while nothing is listed.
-for (const stop of document.querySelectorAll(".md-option, .md-search__scrollwrap")) {
+// The switches of the colours, which follow the system here, are stops that nobody can see.
+for (const stop of document.querySelectorAll(".md-option")) {
   stop.tabIndex = -1;
 }
