@@ -86,7 +86,11 @@ def _changes(masked: MaskedWords, given: Collection[str]) -> InstructionChange:
     formats, columns = _spans(_FORMAT, text), _spans(_COLUMN, text)
     quotes = _spans(_QUOTED, text)
     return InstructionChange(
-        numbers=sum(_DIGIT.search(text, edit.start, edit.end) is not None for edit in words),
+        numbers=sum(
+            edit.type is not EntityType.UNEXPLAINED  # a code, which changes in the files as well
+            and _DIGIT.search(text, edit.start, edit.end) is not None
+            for edit in words
+        ),
         formats=sum(_touches(edit, formats) for edit in free),
         columns=sum(_touches(edit, columns) for edit in words),
         files=len(in_files),
