@@ -152,11 +152,15 @@ def may_be_result(before: str, after: str, name: str, *, is_new: bool) -> bool:
 _LISTED_IN = re.compile(
     r"(?i)\b(?:list|show|collect|gather|record|enumerate|tabulate|present|compile|put|enter|note)\b"
     rf"[^.;\n]{{1,80}}\b(?:of|from|for)\b[^.;\n]{{1,60}}\bin[{_SIGNS}]{{0,4}}$"
+    rf"|\b(?:chart|plot|graph|diagram|map) in[{_SIGNS}]{{0,4}}$|\w, in[{_SIGNS}]{{0,4}}$"
 )
 
 
 def is_listed_in(before: str) -> bool:
-    """True for "list the meetings of Kim in": the file may hold them, or is to hold the list."""
+    """True for "list the meetings of Kim in": the file may hold them, or is to hold the list.
+
+    So for "count the shifts, one line each, in" and "the shifts per week as a chart in".
+    """
     return _LISTED_IN.search(before) is not None
 
 

@@ -98,6 +98,7 @@ def test_files_at_hand_make_a_request_stand() -> None:
         "When is Kim free on Monday?",
         "Can Kim come to the workshop on 3 May?",
         "Has anyone asked Kim about the rent?",
+        "What does Kim owe?",
         "Kim周一有空吗？",
     ],
 )
