@@ -58,8 +58,8 @@ snapshot: $(READY) ## build and verify a release from the generated demo workspa
 
 leaderboard: $(READY) evaluate ## leaderboard of scripted agents on the demo release
 	test -e workspace/snapshots/latest || $(MAKE) snapshot
-	for agent in oracle skill-85 skill-55 skill-25 unrounded missing-step talk null; do \
-	  $(BIN)/benchmint evaluate workspace/snapshots/latest --agent $$agent --out workspace/attempts || exit 1; done
+	printf '%s\n' oracle skill-85 skill-55 skill-25 unrounded missing-step talk null | \
+	  xargs -P 2 -I AGENT $(BIN)/benchmint evaluate workspace/snapshots/latest --agent AGENT --out workspace/attempts
 	$(BIN)/benchmint leaderboard workspace/snapshots/latest --attempts workspace/attempts --out workspace/leaderboard
 
 serve: $(READY) ## server, worker and schedules on the loopback

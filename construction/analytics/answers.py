@@ -13,7 +13,7 @@ from construction.analytics import steps as s
 from construction.analytics.contracts import Language, Part
 from construction.analytics.drawing import words_table
 from construction.analytics.environment.declaration import Declaration
-from construction.analytics.origins import columns_read
+from construction.analytics.origins import columns_listed, columns_read, values_of
 from construction.analytics.polars_state import Result
 from data.contracts import Answer
 
@@ -89,11 +89,14 @@ def guideline_lines(
     if any(part.decimals is not None for part in parts):
         lines.append(words["rounding"])
     read = {f"{table}.{column}" for table, column in columns_read(program)}
+    read |= {f"{table}.{column}" for table, column in columns_listed(program, parts)}
     read.update(s.tables_of(program))
+    selected = values_of(program)
     lines += [
         convention.words[language]
         for convention in declaration.conventions
         if read.intersection(convention.reads)
+        and (not convention.of or selected.intersection(convention.of))
     ]
     lines.append(words["no_data"])
     return lines

@@ -118,11 +118,11 @@ def draw_values(
 
 
 def _beside(world: World, slot: str, values: Mapping[str, Any]) -> list[Any]:
-    """The values of a slot, of those that go with a drawn region where the slot says which."""
+    """The values of a slot, of those that go with what was drawn where the slot says which."""
     choices, declared = world.slot(slot), world.declaration.slots.get(slot)
     if declared is None or not declared.beside:
         return choices
-    fitting = declared.beside.get(str(values.get("region")), ())
+    fitting = {v for drawn in values.values() for v in declared.beside.get(str(drawn), ())}
     return [choice for choice in choices if choice in fitting]
 
 
@@ -130,7 +130,7 @@ def _threshold(metric: Any, world: World, generator: np.random.Generator) -> flo
     """A round number near a quantile of the metric."""
     quantile = QUANTILES[int(generator.integers(len(QUANTILES)))]
     value = world.tables[metric.table][metric.column].quantile(quantile) or 0.0
-    return float(f"{value:.2g}")
+    return float(f"{value:.1g}")
 
 
 def step_values(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,6 +160,9 @@ def word_values(
         if isinstance(value, Metric | Fact):
             made[name] = value.label[language]
             made[f"{name}.study"] = value.study[language] if value.study else ""
+            if isinstance(value, Metric):
+                most = table["most"][language]
+                made[f"{name}.most"] = most.get(value.kind, most["other"])
         elif draw.threshold is not None:
             made[name] = _amount(value, values[draw.threshold], shared["w.money"])
         elif draw.slot == RANK:
@@ -175,7 +178,8 @@ def _ordinals(
     key = str(value)
     top = table["top"][language]
     counted = top.get(key, top["other"])
-    for placeholder, words in (*shared.items(), ("n", key)):
+    number = table["numbers"][language].get(key, key)
+    for placeholder, words in (*shared.items(), ("n", number)):
         counted = counted.replace("{" + placeholder + "}", words)
     return {
         name: table["ordinal"][language][key],

@@ -11,9 +11,11 @@ from construction.analytics import steps as s
 from construction.analytics.contracts import Part
 from construction.analytics.polars_state import Result, State
 
-# Relative distance of a row from a threshold; of many rows some are always near.
-THRESHOLD, THRESHOLD_OF_FEW, FEW = 1e-4, 2e-3, 200
+# Relative distance of a row from a threshold; of many rows some are always near. Of as few as there
+# are places it is that of comparisons and ranks.
+THRESHOLD, THRESHOLD_OF_FEW, FEW, PLACES = 1e-4, 2e-3, 200, 60
 ABSOLUTE = 0.01  # distance of coefficients and other small numbers
+REMAINDER = 5e-5  # of the figures that it is a difference of: half a hundredth of a per cent
 HALF = Decimal("0.005")  # distance from a rounding limit, in units of the last decimal
 
 
@@ -32,7 +34,10 @@ def knife_edges(
             yield from _rank_edge(number, step, state, distance, _ranks(number, step, program))
         for condition in step.where:
             if condition.test in ("<", "<=", ">", ">="):
-                yield from _threshold_edge(number, step, condition, state)
+                if terms := _terms(program, step.source, condition.column):
+                    yield from _remainder_edge(number, step, condition, state, terms)
+                else:
+                    yield from _threshold_edge(number, step, condition, state, distance)
             elif condition.test == "=" and s.step_number(condition.value) is not None:
                 yield from _equality_edge(number, step, condition, state, distance)
     yield from _rounding_edges(state.results, parts)
@@ -69,7 +74,7 @@ def _rank_edge(
 
 
 def _threshold_edge(
-    number: int, step: s.RowStep, condition: s.Condition, state: State
+    number: int, step: s.RowStep, condition: s.Condition, state: State, distance: float
 ) -> Iterator[str]:
     """Rows beside a threshold, among those that pass the other conditions."""
     value = state.value(condition.value)
@@ -85,10 +90,42 @@ def _threshold_edge(
     is_exact = _is_made(condition) or rows[condition.column].dtype.is_integer()
     others = cells.filter(cells != float(value)) if is_exact else cells
     share = THRESHOLD if cells.len() > FEW else THRESHOLD_OF_FEW
+    share = distance if rows.height <= PLACES else share
     scale = abs(float(value)) or float(cells.abs().median() or 0.0)  # type: ignore[arg-type]
     near = ((others - float(value)).abs() <= share * max(scale, 1e-9)).sum()
     if near:
         yield f"step {number}: {near} rows at the threshold"
+
+
+def _remainder_edge(
+    number: int, step: s.RowStep, condition: s.Condition, state: State, terms: Sequence[str]
+) -> Iterator[str]:
+    """Rows whose cell is a difference of two figures that is nothing beside them."""
+    rows, value = state.selected(step.model_copy(update={"where": ()})), condition.value
+    if isinstance(value, str) or not set(terms) <= set(rows.columns):
+        return
+    for other in step.where:
+        if other is not condition:
+            rows = rows.filter(state.test(rows, other))
+    size = pl.max_horizontal(pl.col(name).cast(pl.Float64).abs() for name in terms)
+    cell = pl.col(condition.column).cast(pl.Float64)
+    near = rows.filter((cell - float(value)).abs() <= REMAINDER * size).height  # type: ignore[arg-type]
+    if near:
+        yield f"step {number}: {near} rows with next to nothing left"
+
+
+def _terms(program: s.Program, source: str, column: str) -> tuple[str, ...]:
+    """The columns whose difference or sum a column is; none for any other column."""
+    at = s.step_number(source)
+    while at is not None and at <= len(program):
+        step = program[at - 1]
+        if isinstance(step, s.Compare):
+            return ()
+        if isinstance(step, s.Convert) and step.column == column:
+            is_sum = step.how in ("minus", "plus") and not step.by_value
+            return (step.of, str(step.by)) if is_sum else ()
+        at = s.step_number(step.source)
+    return ()
 
 
 def _is_made(condition: s.Condition) -> bool:

@@ -18,9 +18,10 @@ from construction.analytics.contracts import (
 )
 from construction.analytics.drawing import words_table
 from construction.analytics.edges import knife_edges
-from construction.analytics.environment.declaration import Declaration, Noise
+from construction.analytics.environment.declaration import Declaration, Limits, Noise
 from construction.analytics.execute_duckdb import SqlFailedError
 from construction.analytics.execute_polars import run
+from construction.analytics.idle import idle_conditions, idle_criteria
 from construction.analytics.origins import tables_behind
 from construction.analytics.polars_state import State, StepFailedError
 from construction.analytics.prompt_gates import (
@@ -80,7 +81,7 @@ def _missing_data(judged: Judged, bench: Bench) -> Iterator[str]:
         if isinstance(step, s.Compare | s.PolicyCount | s.PolicyLookup | s.Filter | s.Lookup):
             continue
         rows = _state(judged, bench, number).selected(step)
-        for column, least in _columns_counted(step, limits.least_rows):
+        for column, least in _columns_counted(step, limits):
             known = len(rows) - rows[column].null_count()
             if known < least:
                 yield f"step {number}: {known} values"
@@ -88,8 +89,9 @@ def _missing_data(judged: Judged, bench: Bench) -> Iterator[str]:
                 yield f"step {number}: {1 - known / rows.height:.0%} of {column} is missing"
 
 
-def _columns_counted(step: s.StepOf, least: int) -> Iterator[tuple[str, int]]:
+def _columns_counted(step: s.StepOf, limits: Limits) -> Iterator[tuple[str, int]]:
     """The columns whose cells a step needs, and how many of them at least."""
+    least = limits.least_rows
     if isinstance(step, s.Statistic):
         yield step.column, 1 if step.function in ("count", "distinct") else least
     elif isinstance(step, s.Aggregate):
@@ -97,7 +99,7 @@ def _columns_counted(step: s.StepOf, least: int) -> Iterator[tuple[str, int]]:
     elif isinstance(step, s.Correlate | s.Regress):
         yield from ((column, LEAST_PAIRS) for column in (step.x, step.y))
     elif isinstance(step, s.Rank):
-        yield step.column, step.take
+        yield step.column, step.take * limits.least_choice
     elif isinstance(step, s.Score):
         yield from ((criterion.column, 1) for criterion in step.criteria)
     elif isinstance(step, s.Join):
@@ -116,6 +118,25 @@ def _unneeded(judged: Judged, bench: Bench) -> Iterator[str]:
         draft.program, draft.parts, bench.tables, judged.written, judged.results
     ):
         yield f"step {number}"
+    measured = (draft.program, draft.parts, bench.tables, judged.written, judged.results)
+    yield from idle_conditions(*measured)
+    yield from idle_criteria(*measured)
+    yield from _hardly_divided(judged, bench.declaration.limits.widest_share)
+
+
+def _hardly_divided(judged: Judged, widest: float) -> Iterator[str]:
+    """A share of a whole that is nearly the whole, or nearly nothing: the threshold says little."""
+    program = judged.draft.program
+    for number, step in enumerate(program, 1):
+        if not (isinstance(step, s.Compare) and step.result == "percent"):
+            continue
+        pair = [program[n - 1] for n in map(s.step_number, (step.first, step.second)) if n]
+        measured = [(p.function, p.column) for p in pair if isinstance(p, s.Statistic)]
+        share = judged.results[number - 1]
+        if len(measured) != 2 or len(set(measured)) != 1 or not isinstance(share, int | float):
+            continue
+        if not 1 - widest <= share / 100 <= widest:
+            yield f"step {number}: {share:.1f}% of the whole"
 
 
 def _single_source(judged: Judged, bench: Bench) -> Iterator[str]:

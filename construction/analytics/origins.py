@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from construction.analytics import steps as s
+from construction.analytics.contracts import Part
 
 
 def columns_read(program: s.Program) -> set[tuple[str, str]]:
@@ -16,6 +17,21 @@ def columns_read(program: s.Program) -> set[tuple[str, str]]:
         for column in _used(step)
     )
     return {item for item in origins if item is not None}
+
+
+def columns_listed(program: s.Program, parts: Sequence[Part]) -> set[tuple[str, str]]:
+    """The tables and columns of which lists are made."""
+    listed = (
+        origin(program, f"${part.step}", part.column) for part in parts if part.column is not None
+    )
+    return {item for item in listed if item is not None}
+
+
+def values_of(program: s.Program) -> set[str]:
+    """The texts by which the steps select rows."""
+    conditions = [c for step in program for c in getattr(step, "where", ())]
+    single = {c.value for c in conditions if isinstance(c.value, str)}
+    return single.union(*(c.value for c in conditions if isinstance(c.value, tuple)))
 
 
 def placed_by(program: s.Program) -> set[tuple[str, str]]:

@@ -11,6 +11,7 @@ from construction.analytics.answers import beyond_guidelines, guideline_faults
 from construction.analytics.candidates import Bench, Draft, Judged
 from construction.analytics.drawing import words_table
 from construction.analytics.environment.declaration import Declaration
+from construction.analytics.scope import scope_faults
 from construction.analytics.signs import signs_of
 from construction.analytics.templates import read_templates
 from construction.analytics.word_order import turned
@@ -27,6 +28,7 @@ _CODE = re.compile(
     r"\b[A-Z]{1,2}\d{4,}\b|\b[a-z]+(?:_[a-z0-9]+)+\b|\b\w+\.(?:csv|parquet|txt|gz)\b"
 )
 _SENTENCE = re.compile(r"(?<=[.?!])\s+|(?<=[。？！；?!;])")
+_PLACEHOLDER = re.compile(r"\{[a-z_.]+\}")
 _NEAR = 0.05  # relative distance of a number that is the answer, only less exactly written
 _EXACT = 0.001  # relative distance of a number that is what a step makes
 _SCALES = (1.0, 1e-9, 1e-6, 1e-3, 1e-2, 1e2, 1e3, 1e6, 1e9)
@@ -106,8 +108,8 @@ def leak(judged: Judged, bench: Bench) -> Iterator[str]:
 
 
 def _is_needed(sentence: str, draft: Draft, declaration: Declaration) -> bool:
-    """Does a sentence ask, or say something that steps use?"""
-    if sentence[-1] in "?？":
+    """Does a sentence ask, say something that steps use, or stand in a template?"""
+    if sentence[-1] in "?？" or _is_of_template(sentence):
         return True
     said = said_in(sentence, declaration, draft.language)
     if said.metrics or said.facts or said.names or said.numbers:
@@ -117,6 +119,19 @@ def _is_needed(sentence: str, draft: Draft, declaration: Declaration) -> bool:
     return any(map(said.has, used)) or said.has(words_table()["asides"][draft.language])
 
 
+def _is_of_template(sentence: str) -> bool:
+    return any(pattern.fullmatch(sentence) for pattern in _template_sentences())
+
+
+@lru_cache(maxsize=1)
+def _template_sentences() -> tuple[re.Pattern[str], ...]:
+    """The sentences of the templates, with anything short where they have a placeholder."""
+    wordings = {fold_width(w) for t in read_templates() for w in (*t.en, *t.zh)}
+    sentences = {part.strip() for w in wordings for part in _SENTENCE.split(w)} - {""}
+    escaped = (re.escape(_PLACEHOLDER.sub("\0", text)) for text in sorted(sentences))
+    return tuple(re.compile(text.replace("\0", ".{1,80}")) for text in escaped)
+
+
 def _leaks(text: str, draft: Draft, declaration: Declaration) -> Iterator[str]:
     code = _CODE.search(text)
     if code is not None:
@@ -124,8 +139,12 @@ def _leaks(text: str, draft: Draft, declaration: Declaration) -> Iterator[str]:
     for name in _file_names(declaration):
         if name in text.casefold():
             yield "a file"
-    for name in sorted(_column_names(declaration)):
-        if re.search(rf"(?<![A-Za-z0-9_]){re.escape(name)}(?![A-Za-z0-9_])", text, re.I):
+    names, usual = _column_names(declaration), _usual_words(declaration)
+    for name in sorted(names):
+        own = re.escape(name)
+        is_ordinary = name.casefold() in usual
+        form = rf"[(\"'`“‘「『]{own}[)\"'`”’」』]" if is_ordinary else rf"(?<!\w){own}(?!\w)"
+        if re.search(form, fold_width(text), 0 if is_ordinary else re.I | re.A):
             yield "a column"
     for word in words_table()["leaks"][draft.language]:
         if re.search(rf"(?<!\w)(?:{word})s?(?!\w)" if word.isascii() else word, text, re.I):
@@ -148,20 +167,23 @@ def _ordinary_words() -> frozenset[str]:
 
 
 def _column_names(declaration: Declaration) -> set[str]:
-    """Names of columns, in files or tables, that are no ordinary words of questions."""
-    names = {
+    """Names of columns, in files or tables."""
+    return {
         name
         for table in declaration.tables
         for column in table.columns
         for name in (column.source, column.name)
         if re.fullmatch(r"[A-Za-z][A-Za-z0-9_]+", name)
     }
+
+
+def _usual_words(declaration: Declaration) -> set[str]:
+    """The words of questions, in lower case: columns of that name tell nothing unless quoted."""
     words = {word for pair in declaration.words.values() for word in pair.values()}
     words |= {m.label[language] for m in declaration.metrics for language in m.label}
     words |= {f.label[language] for f in declaration.facts for language in f.label}
     words |= {name for of in declaration.names.values() for pair in of.values() for name in pair}
-    usual = _ordinary_words() | set(re.findall(r"[a-z]+", " ".join(words).casefold()))
-    return {name for name in names if name.casefold() not in usual}
+    return _ordinary_words() | set(re.findall(r"[a-z]+", " ".join(words).casefold()))
 
 
 def mismatch(judged: Judged, bench: Bench) -> Iterator[str]:
@@ -194,3 +216,4 @@ def unsaid_words(judged: Judged, bench: Bench) -> Iterator[str]:
     """A question that leaves out what its steps do, so that something else fits it too."""
     draft = judged.draft
     yield from unsaid(draft.program, bench.said(draft), bench.declaration)
+    yield from scope_faults(draft.program, draft.question, bench.declaration, draft.language)

@@ -15,6 +15,7 @@ from construction.analytics.drawing import words_table
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.templates import Template
 from data.text.folding import fold_width
+from data.text.lexicon import load_table
 from data.text.scripts import HAN
 
 _HOLE = "¦"
@@ -54,10 +55,11 @@ class Vocabulary:
 
 
 def vocabulary_of(declaration: Declaration, templates: Iterable[Template]) -> Vocabulary:
-    """The words of templates, of the declaration, and the usual ones of `words.toml`."""
+    """The words of templates, also of earlier ones, of the declaration, and of `words.toml`."""
     both = _declared(declaration)
     table = words_table()
-    wordings = [w for t in templates for w in (*t.en, *t.zh)]
+    earlier = load_table(__package__, "earlier.toml")
+    wordings = [w for t in templates for w in (*t.en, *t.zh)] + [*earlier["en"], *earlier["zh"]]
     usual = [*table["usual"]["en"], *table["ordinal"]["en"].values()]
     usual += [*table["top"]["en"].values()]
     known = " ".join([*both, *(_PLACEHOLDER.sub(" ", w) for w in wordings), *usual])

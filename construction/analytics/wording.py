@@ -162,6 +162,8 @@ def _words_needed(program: s.Program) -> Iterator[str]:
         yield "census"
     if "states" in tables:
         yield "output"
+        if any(isinstance(step, s.Compare) and _plain(step.second) for step in program):
+            yield "per_dollar"
 
 
 def _of(metric: Metric) -> tuple[str, str]:

@@ -62,14 +62,15 @@ class Fact(StageConfig):
 class Slots(StageConfig):
     """Values that templates draw: written by hand, or taken from a column of a clean table.
 
-    `beside`: for a drawn region, those of the values that go with it; for no other region any.
+    `beside`: for a value that was drawn before, such as a region, those that go with it; if none of
+    the values drawn before is named there, nothing is drawn.
     """
 
     values: tuple[str | int | float, ...] = ()
     table: Name | None = None
     column: Name | None = None
     least_rows: Annotated[int, Field(ge=1)] = 1  # how many rows a value must have
-    beside: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    beside: Mapping[str, tuple[str | int, ...]] = Field(default_factory=dict)
     names: str = ""  # the table of `[names]` with the words; if empty, that of the slot
 
     @model_validator(mode="after")
@@ -80,7 +81,11 @@ class Slots(StageConfig):
 
 
 class Convention(StageConfig):
-    """Words for the guidelines of tasks that read one of these (`table` or `table.column`)."""
+    """Words for the guidelines of tasks that read one of these (`table` or `table.column`).
+
+    `of`: only of tasks that select by one of these values.
+    """
 
     reads: tuple[str, ...]
+    of: tuple[str, ...] = ()
     words: BothWords

@@ -168,6 +168,8 @@ class Limits(StageConfig):
     least_rows: Annotated[int, Field(ge=1)] = 3  # behind a statistic
     max_missing: Share = 0.35  # of the cells that a step uses
     closed_book: Share = 0.1  # by which a guesser may beat chance
+    widest_share: Share = 1.0  # of a whole that a threshold may let pass, or leave out
+    least_choice: Annotated[int, Field(ge=1)] = 1  # rows per row that a ranking takes
     tries: Annotated[int, Field(ge=1)] = 60  # per template and family
 
 

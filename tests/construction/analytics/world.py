@@ -44,9 +44,12 @@ QUESTION = (
 )
 
 
+_FOLDER = tempfile.TemporaryDirectory(prefix="benchmint-analytics-")  # until the tests end
+
+
 @lru_cache(maxsize=1)
 def demo_folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="benchmint-analytics-"))
+    folder = Path(_FOLDER.name)
     write_demo(folder, 0)
     return folder
 

@@ -1,0 +1,255 @@
+"""Does the question say of each figure whose it is: the scope of numerators, wholes and limits?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from construction.analytics import steps as s
+from construction.analytics.contracts import Language
+from construction.analytics.drawing import words_table
+from construction.analytics.environment.declaration import Declaration
+from construction.analytics.limits import limits_unsaid, weights_unsaid
+from construction.analytics.origins import behind, origin
+from data.text.folding import fold_width
+
+_CLAUSE = {"en": re.compile(r"(?<=[.?!;])\s+"), "zh": re.compile(r"(?<=[。?!;:])")}
+_FIGURE = "§"  # stands for the label of a figure of companies
+_KINDS = ("industry", "sector")  # columns of accounts by which companies are of a kind
+_BESIDE = 30  # characters between the name of a state and its figure
+
+
+def scope_faults(
+    program: s.Program, question: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """What is narrower or wider in the steps than in the words."""
+    text = fold_width(question)
+    yield from _other_tables(program, text, declaration, language)
+    yield from _places(program, text, declaration, language)
+    yield from _states(program, text, declaration, language)
+    yield from weights_unsaid(program, text, language)
+    yield from limits_unsaid(program, text, declaration, language)
+    figures = {fold_width(m.label[language]) for m in declaration.metrics if m.table == "accounts"}
+    for words in _phrases(declaration, language):  # “companies” in them is no mention of any
+        text = text.replace(words, _FIGURE if words in figures else "¦")
+    yield from _companies(program, text, declaration, language)
+    yield from _seats(program, text, declaration, language)
+    yield from _known(program, text, language)
+    yield from _wholes(program, text, declaration, language)
+
+
+def _phrases(declaration: Declaration, language: Language) -> list[str]:
+    """Labels, studies and declared words but that for companies, longest first."""
+    named = [*declaration.metrics, *declaration.facts]
+    words = [n.label[language] for n in named] + [n.study[language] for n in named if n.study]
+    words += [w[language] for key, w in declaration.words.items() if not key.startswith("compan")]
+    return sorted({fold_width(w) for w in words}, key=lambda w: (-len(w), w))
+
+
+def _spoken(value: str, declaration: Declaration, language: Language) -> str:
+    """The name of a value in the language, as in declared names; the value itself without one."""
+    at = 0 if language == "en" else 1
+    pairs = (names[value] for names in declaration.names.values() if value in names)
+    return fold_width(next((pair[at] for pair in pairs), value))
+
+
+def _kinds_of(program: s.Program, table: str) -> set[str]:
+    """The industries or sectors by which rows of a table are selected."""
+    return {
+        condition.value
+        for step in program
+        if not isinstance(step, s.Compare)
+        for condition in step.where
+        if condition.test == "="
+        and isinstance(condition.value, str)
+        and origin(program, step.source, condition.column) in {(table, kind) for kind in _KINDS}
+    }
+
+
+def _other_tables(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """Counts of another table than that of companies are said to be of their kind themselves."""
+    for table, heads in words_table()["heads"].items():
+        for value in sorted(_kinds_of(program, table)):
+            name = re.escape(_spoken(value, declaration, language))
+            head = heads[language]
+            phrase = (
+                rf"{head}\W+(?:in|of)\W+(?:the\W+)?{name}|{name}\W+{head}"
+                if language == "en"
+                else rf"{name}(?:行业)?的?.{{0,4}}{head}"
+            )
+            if not re.search(phrase, text, re.I):
+                yield f"the question does not say of which kind the {table} are"
+
+
+def _places(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """The figure of one place is said to be its figure, not that of all places."""
+    own = words_table()["own_place"][language]
+    for step in program:
+        if not isinstance(step, s.Lookup) or s.step_number(step.source) is not None:
+            continue
+        for condition in step.where:
+            if condition.column != "region" or not isinstance(condition.value, str):
+                continue
+            labels = [
+                fold_width(m.label[language])
+                for m in declaration.metrics
+                if (m.table, m.column) == (step.source, step.column)
+            ]
+            name = re.escape(_spoken(condition.value, declaration, language))
+            word = fold_width(declaration.words.get("region", {}).get(language, "region"))
+            own_place = own.replace("REGION", re.escape(word))
+            phrases = [rf"(?:{own_place}|{name}(?:'s)?)\W*的?\W*{re.escape(b)}" for b in labels]
+            phrases += [rf"{re.escape(b)}\W+(?:of|in)\W+(?:{name}|there)" for b in labels]
+            if labels and not any(re.search(phrase, text, re.I) for phrase in phrases):
+                yield f"the question does not say whose {step.column} is meant"
+
+
+def _states(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """The output of a state stands beside its name."""
+    label = re.escape(fold_width(declaration.words.get("output", {}).get(language, "")))
+    for step in program if label else ():
+        if not isinstance(step, s.Lookup) or step.source != "states":
+            continue
+        for condition in (c for c in step.where if c.column == "state"):
+            name = re.escape(_spoken(str(condition.value), declaration, language))
+            form = rf"{name}.{{0,{_BESIDE}}}{label}|{label}\b[^.,;]{{1,{_BESIDE}}}{name}"
+            if not re.search(form, text, re.I):
+                yield f"the question does not say whose {step.column} is meant"
+
+
+def _heads(declaration: Declaration, language: Language) -> str:
+    """What companies are called, as a pattern."""
+    usual = words_table()["heads_of_companies"][language]
+    own = fold_width(declaration.words.get("companies", {}).get(language, ""))
+    return f"(?:{re.escape(own)}|{usual})" if own else f"(?:{usual})"
+
+
+def _mentions(
+    text: str, name: str, declaration: Declaration, language: Language
+) -> Iterator[tuple[int, bool]]:
+    """Where companies are mentioned, and whether they are said to be of the kind `name`."""
+    for match in re.finditer(_heads(declaration, language), text, re.I):
+        before, after = text[: match.start()], text[match.end() :]
+        if language == "en":
+            is_own = re.match(rf"\W+in\W+(?:the\W+)?{re.escape(name)}\b", after, re.I)
+            is_own = is_own or re.search(rf"{re.escape(name)}\W*$", before, re.I)
+        else:
+            is_own = re.search(rf"{re.escape(name)}(?:行业)?的?$", before)
+        yield match.start(), bool(is_own)
+
+
+def _companies(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """Where companies of one kind are meant throughout, each clause about their figures says so."""
+    kinds = _kinds_of(program, "accounts")
+    if len(kinds) != 1 or _is_of_some_only(program):
+        return
+    name = _spoken(next(iter(kinds)), declaration, language)
+    words = words_table()["heads_of_companies"]
+    figures = rf"{words[f'figures_{language}']}|{_FIGURE}"
+    hypothesis = re.search(words[f"hypothesis_{language}"], text, re.I)
+    is_for_all = hypothesis is not None and name.casefold() in hypothesis[0].casefold()
+    for clause in () if is_for_all else _CLAUSE[language].split(text):
+        is_meant = False
+        for at, is_own in _mentions(clause, name, declaration, language):
+            is_meant = is_meant or is_own
+            is_other = re.search(words[f"these_{language}"], clause[:at], re.I)
+            if not (is_meant or is_other) and re.search(figures, clause, re.I):
+                yield "companies are mentioned and not said to be of their kind"
+                return
+
+
+def _seats(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """Companies of one place are said to be based there where they are mentioned."""
+    is_of_place = any(
+        condition.column == "region"
+        and condition.test == "="
+        and s.step_number(condition.value) is None
+        for step in program
+        if not isinstance(step, s.Compare) and step.source == "accounts"
+        for condition in step.where
+    )
+    seat = words_table()["heads_of_companies"][f"seat_{language}"]
+    seat = seat.replace("HEAD", _heads(declaration, language))
+    if is_of_place and not re.search(seat, text, re.I):
+        yield "the companies are not said to be based in the place"
+
+
+def _known(program: s.Program, text: str, language: Language) -> Iterator[str]:
+    """A whole that leaves out companies without a place says so."""
+    for step in program:
+        if not (isinstance(step, s.Compare) and step.result == "percent"):
+            continue
+        number = s.step_number(step.second)
+        if number not in _measures(program):
+            continue
+        behind_it = behind(program, number)
+        is_joined = any(isinstance(other, s.Join) for other in behind_it)
+        tested = any(
+            c.column == "region" and c.test == "known"
+            for other in behind_it
+            for c in getattr(other, "where", ())
+        )
+        if (is_joined or tested) and not re.search(words_table()["known"][language], text, re.I):
+            yield "the whole is not said to be of companies with a known place"
+
+
+def _is_of_some_only(program: s.Program) -> bool:
+    """Do some of the figures of companies look at one kind, and others at all?"""
+    sides = [_is_of_kind(program, n) for n in _measures(program)]
+    return any(sides) and not all(sides)
+
+
+def _measures(program: s.Program) -> list[int]:
+    """The steps that make figures of the accounts."""
+    return [
+        number
+        for number, step in enumerate(program, 1)
+        if isinstance(step, s.Statistic | s.Aggregate)
+        and "accounts" in {t for other in behind(program, number) for t in s.reads_tables(other)}
+        and (origin(program, step.source, "fiscal_year") or ("",))[0] == "accounts"
+    ]
+
+
+def _is_of_kind(program: s.Program, number: int) -> bool:
+    return bool(_kinds_of(_only_behind(program, number), "accounts"))
+
+
+def _only_behind(program: s.Program, number: int) -> s.Program:
+    """Step `number` and those behind it in their places; other steps select nothing."""
+    needed = {id(step) for step in behind(program, number)}
+    return tuple(
+        step
+        if id(step) in needed or isinstance(step, s.Compare)
+        else step.model_copy(update={"where": ()})
+        for step in program
+    )
+
+
+def _wholes(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
+    """A share of companies of a kind in those of every kind has to say so, and the reverse."""
+    kinds = _kinds_of(program, "accounts")
+    for step in program:
+        if not (isinstance(step, s.Compare) and step.result in ("percent", "ratio")):
+            continue
+        first, second = (s.step_number(value) for value in (step.first, step.second))
+        measures = _measures(program)
+        if first not in measures or second not in measures or len(kinds) != 1:
+            continue
+        if _is_of_kind(program, first) == _is_of_kind(program, second):
+            continue
+        name = _spoken(next(iter(kinds)), declaration, language)
+        mentions = [is_own for _, is_own in _mentions(text, name, declaration, language)]
+        if all(mentions):
+            yield "part and whole are of the same companies in the question, and not in the steps"
