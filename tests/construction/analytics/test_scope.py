@@ -182,8 +182,8 @@ def test_a_criterion_of_no_weight_changes_nothing() -> None:
     parts = (Part(part="names", step=2, kind="list", column="region"),)
     results = run(program, bench().tables)
     gold = written_parts(parts, results)
-    found = list(idle_criteria(program, parts, bench().tables, gold, results))
-    assert found == ["step 1: the criterion gdp changes nothing"]
+    idle = list(idle_criteria(program, parts, bench().tables, gold, results))
+    assert idle == ["step 1: the criterion gdp changes nothing"]
 
 
 def test_a_conversion_before_a_rank_correlation_changes_nothing() -> None:
