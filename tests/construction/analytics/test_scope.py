@@ -126,7 +126,7 @@ def test_a_limit_stands_beside_its_metric_and_says_whether_it_passes(
     assert len(said(question, LARGE, language=language)) == n
 
 
-SCORE = {
+SCORE: dict[str, Any] = {
     "op": "score",
     "source": "regions",
     "criteria": [{"column": "population", "weight": 2}, {"column": "gdp", "weight": 1}],
@@ -177,7 +177,7 @@ def test_a_sector_that_the_industry_implies_changes_nothing() -> None:
 
 
 def test_a_criterion_of_no_weight_changes_nothing() -> None:
-    light = {**SCORE, "criteria": [SCORE["criteria"][0], {"column": "gdp", "weight": 0}]}  # type: ignore[index]
+    light = {**SCORE, "criteria": [SCORE["criteria"][0], {"column": "gdp", "weight": 0}]}
     program = s.program_of([light, {**THIRD, "take": 3}])
     parts = (Part(part="names", step=2, kind="list", column="region"),)
     results = run(program, bench().tables)
