@@ -14,7 +14,7 @@ LOCKED := $(PIP) --no-compile --require-hashes -r
 SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help install evaluate harbor system snapshot leaderboard serve stop test test-full test-exports check format bench fuzz mutants docs site font lock clean clean-demo
+.PHONY: help install evaluate cluster harbor system snapshot leaderboard serve stop test test-full test-cluster test-exports check format bench fuzz mutants docs site font lock clean clean-demo
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ $(TESTS): $(READY) requirements-dev.lock requirements-duckdb-1.4.lock
 
 evaluate: $(READY) ## add what running agents needs: the runner (the sandbox is in `make system`)
 	$(LOCKED) requirements-evaluate.lock
+
+cluster: $(READY) ## add what shards on several machines need: Dask, Ray, and access to S3 storage
+	$(LOCKED) requirements-cluster.lock
 
 harbor: $(HARBOR)/.ready ## make .venv-harbor, Harbor's own environment (Python 3.12)
 
@@ -55,8 +58,8 @@ snapshot: $(READY) ## build and verify a release from the generated demo workspa
 
 leaderboard: $(READY) evaluate ## leaderboard of scripted agents on the demo release
 	test -e workspace/snapshots/latest || $(MAKE) snapshot
-	for agent in oracle skill-85 skill-55 skill-25 unrounded missing-step talk null; do \
-	  $(BIN)/benchmint evaluate workspace/snapshots/latest --agent $$agent --out workspace/attempts || exit 1; done
+	printf '%s\n' oracle skill-85 skill-55 skill-25 unrounded missing-step talk null | \
+	  xargs -P 2 -I AGENT $(BIN)/benchmint evaluate workspace/snapshots/latest --agent AGENT --out workspace/attempts
 	$(BIN)/benchmint leaderboard workspace/snapshots/latest --attempts workspace/attempts --out workspace/leaderboard
 
 serve: $(READY) ## server, worker and schedules on the loopback
@@ -70,6 +73,11 @@ test: $(TESTS) ## run the tests; what is skipped is listed with its reason
 
 test-full: $(TESTS) ## run all tests, also those that are too long for every change
 	$(BIN)/pytest -n 2 --dist worksteal -rs -m "full or not full"
+
+test-cluster: $(TESTS) cluster ## run the tests on two machines with shared storage; what is absent is a failure
+	BENCHMINT_REQUIRE=dask,ray,unshare $(BIN)/pytest -rs -m "full or not full" \
+	  tests/data/test_sharding.py tests/data/test_shard_store.py tests/data/test_shared_shards.py \
+	  tests/flows/test_cluster.py
 
 test-exports: $(TESTS) $(HARBOR)/.ready ## run the tests of runners and exports; what is absent is a failure
 	BENCHMINT_REQUIRE=bubblewrap,evaluate,harbor $(BIN)/pytest -n 2 --dist worksteal -rs \
@@ -122,6 +130,7 @@ lock: ## write the lock files anew (needs uv)
 	$(COMPILE) $(FULL) -o requirements.lock
 	$(COMPILE) $(FULL) --extra evaluate -c requirements.lock -o requirements-evaluate.lock
 	$(COMPILE) $(FULL) $(TESTED) -c requirements-evaluate.lock -o requirements-dev.lock
+	$(COMPILE) $(FULL) --extra dask --extra ray -c requirements-dev.lock -o requirements-cluster.lock
 	$(COMPILE) $(FULL) $(TESTED) --extra bench -c requirements-dev.lock -o requirements-bench.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --no-strip-extras --quiet requirements-docs.in -o requirements-docs.lock

@@ -80,12 +80,17 @@ def _changes(masked: MaskedWords, given: Collection[str]) -> InstructionChange:
     released = [span for span in names if span not in kept]
     changes = [edit for edit in edits if edit.new != text[edit.start : edit.end]]
     free = [edit for edit in changes if not _touches(edit, released)]
-    in_files = [edit for edit in free if _touches(edit, kept)]
+    # Whose home folder a path lies in is nothing that a result has to keep.
+    in_files = [e for e in free if e.type is not EntityType.USER_PATH and _touches(e, kept)]
     words = [edit for edit in free if edit not in in_files and edit.type not in _NUMBERED]
     formats, columns = _spans(_FORMAT, text), _spans(_COLUMN, text)
     quotes = _spans(_QUOTED, text)
     return InstructionChange(
-        numbers=sum(_DIGIT.search(text, edit.start, edit.end) is not None for edit in words),
+        numbers=sum(
+            edit.type is not EntityType.UNEXPLAINED  # a code, which changes in the files as well
+            and _DIGIT.search(text, edit.start, edit.end) is not None
+            for edit in words
+        ),
         formats=sum(_touches(edit, formats) for edit in free),
         columns=sum(_touches(edit, columns) for edit in words),
         files=len(in_files),

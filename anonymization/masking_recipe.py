@@ -5,7 +5,6 @@ Approvals are digests of pictures and PDFs that a person inspected: masking admi
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 
 from pydantic import field_validator
@@ -14,44 +13,17 @@ from anonymization.documents.contracts import DocumentConfig, Pictures
 from anonymization.instruction_gate import InstructionConfig
 from anonymization.language_gate import LanguageConfig
 from anonymization.leaks.contracts import LeakConfig
-from anonymization.text.contracts import DetectionConfig, EntityType, Mode
+from anonymization.levels import WITH_NAMES, MaskingLevel, at_level
+from anonymization.text.contracts import DetectionConfig, Mode
 from data.contracts import Disclosure, StageConfig
 from data.errors import InputError
-
-
-class MaskingLevel(StrEnum):
-    """How much is masked."""
-
-    FULL = "full"  # every kind of `detection.entities`
-    CONTACTS_AND_SECRETS = "contacts_and_secrets"  # people and places of published text stay
-    SECRETS = "secrets"
-
-
-_SECRETS = frozenset({EntityType.SECRET})
-_CONTACTS = frozenset(
-    {
-        EntityType.EMAIL,
-        EntityType.PHONE,
-        EntityType.BANK_CARD,
-        EntityType.BANK_ACCOUNT,
-        EntityType.NATIONAL_ID,
-        EntityType.PASSPORT,
-        EntityType.ACCOUNT,
-        EntityType.USER_PATH,
-    }
-)
-_KINDS = {
-    MaskingLevel.FULL: frozenset(EntityType),
-    MaskingLevel.CONTACTS_AND_SECRETS: _CONTACTS | _SECRETS,
-    MaskingLevel.SECRETS: _SECRETS,
-}
 
 
 class MaskingRecipe(StageConfig):
     """The kind of replacement, how much is masked, detection, and limits on documents and leaks.
 
-    Without a `level` it is `contacts_and_secrets` for a source that is declared public, and `full`
-    for every other.
+    Without a `level` it is `contacts_and_secrets` for a source that is declared public, and
+    `strict` for every other.
     """
 
     level: MaskingLevel | None = None
@@ -83,14 +55,13 @@ def for_source(recipe: MaskingRecipe, disclosure: Disclosure) -> MaskingRecipe:
             "[masking.documents] pictures", "published", "a source that is declared public",
             "Approve pictures of other sources one by one (--approvals), or declare the source.",
         )  # fmt: skip
-    usual = MaskingLevel.CONTACTS_AND_SECRETS if is_public else MaskingLevel.FULL
+    usual = MaskingLevel.CONTACTS_AND_SECRETS if is_public else MaskingLevel.STRICT
     level = recipe.level or usual
-    kinds = tuple(kind for kind in recipe.detection.entities if kind in _KINDS[level])
-    detection = recipe.detection.model_copy(update={"entities": kinds})
-    unseen = Pictures.PUBLISHED if is_public and level is not MaskingLevel.FULL else None
+    detection = at_level(recipe.detection, level)
+    unseen = Pictures.PUBLISHED if is_public and level not in WITH_NAMES else None
     pictures = recipe.documents.pictures or unseen or Pictures.APPROVED
     documents = recipe.documents.model_copy(update={"pictures": pictures})
-    if level is not MaskingLevel.FULL:  # such kinds are known by their form: no model is needed
+    if level not in WITH_NAMES:  # such kinds are known by their form: no model is needed
         no_models = {"english_model": "", "chinese_model": "", "japanese_model": ""}
         detection = detection.model_copy(update=no_models)
         documents = documents.model_copy(update={"caption_model": ""})

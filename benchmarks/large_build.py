@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def measure(sessions: int, folder: Path) -> Figures:
             stdout=log,
             stderr=subprocess.STDOUT,
         )
-        peak, largest = _watched(build)
+        peak, largest = watched(build)
     seconds = time.monotonic() - started
     text = (folder / "log").read_text(encoding="utf-8")
     if build.returncode:
@@ -87,14 +88,23 @@ def measure(sessions: int, folder: Path) -> Figures:
     )  # fmt: skip
 
 
-def _watched(build: subprocess.Popen[bytes]) -> tuple[int, int]:
-    """The peak over time of all processes' PSS, and of one process's resident size, in KiB."""
+def watched(
+    build: subprocess.Popen[bytes],
+    step: float = _SAMPLE_SECONDS,
+    also: Callable[[list[int]], None] = lambda _processes: None,
+) -> tuple[int, int]:
+    """The peak over time of all processes' PSS, and of one process's resident size, in KiB.
+
+    `also` is called with the ids of these processes every `step` seconds.
+    """
     peak = largest = 0
     while build.poll() is None:
-        sizes = [size for pid in descendants(build.pid) if (size := _memory(pid)) is not None]
+        processes = list(descendants(build.pid))
+        sizes = [size for pid in processes if (size := _memory(pid)) is not None]
         peak = max(peak, sum(pss for pss, _ in sizes))
         largest = max([largest, *(rss for _, rss in sizes)])
-        time.sleep(_SAMPLE_SECONDS)
+        also(processes)
+        time.sleep(step)
     return peak, largest
 
 

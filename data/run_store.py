@@ -143,6 +143,20 @@ class RunStore:
             log.info("computed", extra=details)
         return StageOutput(stage, target, cached=False)
 
+    def receive(self, stage: str, key: str, fetch: Callable[[Path], None]) -> StageOutput:
+        """Put the output of (stage, key), which was computed elsewhere, where it belongs.
+
+        `fetch` writes it into an empty directory. Raises StageAltered if that is not what was
+        computed.
+        """
+        target = self.path(stage, key)
+        private_dir(target.parent)
+        with replacing_dir(target) as part:
+            fetch(part)
+            require_unaltered(part)
+        log.info("computed elsewhere", extra={"stage": stage, "output": key})
+        return StageOutput(stage, target, cached=False)
+
     def prune(self, keep: set[Path]) -> int:
         """Remove outputs that are not in `keep` and what killed runs left behind."""
         removed = 0

@@ -1,8 +1,8 @@
 """Running one function over many shards: here, in a pool of processes, or on a cluster.
 
 Prefect sees one task per stage. The workers import neither Prefect nor the recipe, and so start
-fast. All workers must see what they write: a cluster of several machines needs a shared file
-system.
+fast. On a cluster of several machines either all see the same disk, or what shards read and write
+goes through shared storage (`data/shared_shards.py`).
 """
 
 from __future__ import annotations
@@ -17,14 +17,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
-from data.errors import ConfigError
+from data.errors import BenchmintError, ConfigError
+from data.neutralise import one_line
 from data.run_store import RunStore, StageOutput
+from data.shard_store import ShardStore
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 _LOOPBACK = "127.0.0.1"
+_WORKER_SECONDS = 60  # for the first worker of a cluster to be there
+_LOST_WORKERS = 3  # so often a shard is begun again whose worker ended
 
 
 class Runner(StrEnum):
@@ -35,14 +40,66 @@ class Runner(StrEnum):
     RAY = "ray"
 
 
+class WorkersLost(BenchmintError):
+    """The workers that computed a shard ended again and again."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sharding:
-    """How sharded stages are computed; `cluster` is the address of a running one."""
+    """How sharded stages are computed; `cluster` is the address of a running one.
+
+    `storage`: where its workers find what they read, if they do not see the disk of the build.
+    """
 
     workers: int
     runner: Runner = Runner.PROCESSES
     cluster: str | None = None
     quiet: bool = True
+    storage: ShardStore | None = None
+
+
+class ShardPart(NamedTuple):
+    """A shard of a stage: where its output belongs, its key, and what computes it."""
+
+    store: RunStore
+    stage: str
+    key: str
+    compute: Callable[[Path], None]
+
+
+def require_fitting(runner: Runner, cluster: str | None, shared: str | None) -> None:
+    """Raise ValueError for settings of which one makes the other pointless or unsafe.
+
+    `shared` is the address of the storage of workers that do not see the disk of the build.
+    """
+    if cluster is not None and runner is Runner.PROCESSES:
+        raise ValueError(
+            f"cluster = {cluster} with runner = processes, which uses no cluster; expected "
+            "runner = dask or ray"
+        )
+    if shared is not None and cluster is None:
+        raise ValueError(
+            f"shared = {shared} without cluster: workers of this machine see its disk; expected "
+            "the address of a cluster too"
+        )
+    if shared is not None and not shared.startswith("/") and "://" not in shared:
+        raise ValueError(
+            f"shared = {shared}: a path from where a process runs; expected an address that means "
+            "the same to all workers, such as s3://bucket/folder or file:///mnt/folder"
+        )
+    if shared is not None and shared.startswith("memory:"):
+        raise ValueError(f"shared = {shared}: the memory of one process; expected shared storage")
+    if cluster is not None and runner is Runner.DASK and not _is_safe(cluster):
+        raise ValueError(
+            f"cluster = {cluster}: jobs hold the release key, and would go unencrypted to another "
+            "machine; expected tls://HOST:PORT"
+        )
+
+
+def _is_safe(address: str) -> bool:
+    """Is the connection to a Dask scheduler encrypted, or does it stay on this machine?"""
+    parts = urlsplit(address)
+    return parts.scheme == "tls" or parts.hostname in (_LOOPBACK, "localhost", "::1")
 
 
 def map_shards(
@@ -55,8 +112,9 @@ def map_shards(
     """Yield `work(job)` in the order of `jobs`. `work` and the jobs must be picklable.
 
     `cluster` is the address of a running Dask or Ray cluster; without one, one of `workers`
-    processes is started on the loopback and ended again. Raises ConfigError if the runner is not
-    installed.
+    processes is started on the loopback and ended again. A shard whose worker ends is begun again
+    by another. Raises ConfigError if the runner is not installed or the cluster cannot be used,
+    WorkersLost if a shard ends every worker that takes it.
     """
     if cluster is None and (workers == 1 or len(jobs) < 2):
         yield from map(work, jobs)
@@ -70,10 +128,9 @@ def map_shards(
         yield from _in_processes(work, jobs, workers)
 
 
-def compute_shard(part: tuple[RunStore, str, str, Callable[[Path], None]]) -> StageOutput:
-    """The output of one shard (store, stage, key, compute): what a worker computes."""
-    store, stage, key, compute = part
-    return store.run(stage, key, compute)
+def compute_shard(part: ShardPart) -> StageOutput:
+    """The output of one shard: what a worker computes that sees the disk of the build."""
+    return part.store.run(part.stage, part.key, part.compute)
 
 
 def _in_processes(
@@ -98,10 +155,51 @@ def _on_dask(
                 security=True,  # jobs hold the release key: TLS with keys of this run alone
             )
         )
-        client = stack.enter_context(distributed.Client(address, set_as_default=False))
+        client = stack.enter_context(_dask_client(distributed, address))
         futures = client.map(work, jobs, pure=False)
-        for future in futures:
-            yield future.result()
+        try:
+            for future in futures:
+                yield future.result()
+        except distributed.KilledWorker:
+            raise _workers_lost() from None
+
+
+def _dask_client(distributed: Any, address: Any) -> Any:
+    """A client of a cluster that has workers, each of which computes one shard at a time."""
+    try:
+        client = distributed.Client(address, set_as_default=False)
+    except (OSError, TypeError, ValueError) as error:
+        raise _no_cluster(Runner.DASK, address, f"no scheduler ({_why(error)})") from None
+    try:
+        client.wait_for_workers(1, timeout=_WORKER_SECONDS)
+        workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    except BaseException as error:
+        client.close()
+        if isinstance(error, TimeoutError):
+            raise _no_cluster(Runner.DASK, address, "no worker") from None
+        raise
+    if any(worker["nthreads"] != 1 for worker in workers):
+        client.close()
+        raise _no_cluster(Runner.DASK, address, "a worker with several threads")
+    return client
+
+
+def _no_cluster(runner: Runner, address: str, state: str) -> ConfigError:
+    return ConfigError(
+        f"runtime.cluster = {address}: found {state}; expected a running {runner} cluster whose "
+        f"workers compute one shard at a time (docs/operations.md, More than one machine)."
+    )
+
+
+def _why(error: Exception) -> str:
+    return f"{type(error).__name__}: {one_line(str(error))[:150]}"
+
+
+def _workers_lost() -> WorkersLost:
+    return WorkersLost(
+        f"a shard was begun {_LOST_WORKERS + 1} times, and each time its worker ended; expected "
+        "workers with enough memory. Finished shards are kept: build again with larger workers."
+    )
 
 
 def _on_ray(
@@ -113,9 +211,18 @@ def _on_ray(
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     ray = _extra("ray", Runner.RAY)
     local = {"num_cpus": workers, "include_dashboard": False, "_node_ip_address": _LOOPBACK}
-    ray.init(address=cluster or "local", log_to_driver=False, **({} if cluster else local))
     try:
-        remote = ray.remote(max_retries=0)(work)
+        ray.init(
+            address=cluster or "local",
+            log_to_driver=False,
+            logging_level="WARNING",
+            **({} if cluster else local),
+        )
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        problem = f"no head ({_why(error)})"
+        raise _no_cluster(Runner.RAY, cluster or "a new one on this machine", problem) from None
+    try:
+        remote = ray.remote(max_retries=_LOST_WORKERS)(work)
         for reference in [remote.remote(job) for job in jobs]:
             yield _from_ray(ray, reference)
     finally:
@@ -128,6 +235,8 @@ def _from_ray(ray: Any, reference: Any) -> Any:
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:
         raise error.cause from None
+    except (ray.exceptions.WorkerCrashedError, ray.exceptions.NodeDiedError):
+        raise _workers_lost() from None
 
 
 def _extra(module: str, runner: Runner) -> Any:

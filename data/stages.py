@@ -21,7 +21,8 @@ from data.contracts import StageKind
 from data.errors import LedgerError, guarded
 from data.progress import track
 from data.run_store import RunStore, content_digest
-from data.sharding import Sharding, compute_shard, map_shards
+from data.sharding import Sharding, ShardPart, compute_shard, map_shards
+from data.shared_shards import computed_elsewhere
 from data.stage_key import StageKey
 from data.stage_tables import TALLIES_FILE, outcome_counts
 
@@ -255,7 +256,7 @@ def _computed(run: R, stage: Stage[R], prepared: Prepared[R]) -> Folders:
     """The outputs in the order of their keys; what is there already is not computed again."""
     store = run.store
     todo = [
-        (store, stage.name, key, compute)
+        ShardPart(store, stage.name, key, compute)
         for key, compute in prepared.parts
         if not store.is_done(stage.name, key)
     ]
@@ -264,7 +265,10 @@ def _computed(run: R, stage: Stage[R], prepared: Prepared[R]) -> Folders:
             compute_shard(part)
     elif todo:
         how = run.sharding
-        computed = map_shards(compute_shard, todo, how.workers, how.runner, how.cluster)
+        if how.storage is None:
+            computed = map_shards(compute_shard, todo, how.workers, how.runner, how.cluster)
+        else:
+            computed = computed_elsewhere(todo, how, how.storage)
         for _ in track(computed, stage.name, len(todo), quiet=how.quiet):
             pass
     return tuple(store.path(stage.name, key) for key, _ in prepared.parts)

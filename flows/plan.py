@@ -110,6 +110,7 @@ def aside(recipe: Recipe, runtime: Runtime, out: Path) -> Runtime:
         "workers": 1,
         "runner": Runner.PROCESSES,
         "cluster": None,
+        "shared": None,
         "model_calls": runtime.model_calls.model_copy(update={"mode": Mode.REPLAY}),
     }
     return runtime.model_copy(update=changed)

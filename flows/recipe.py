@@ -31,7 +31,7 @@ from data.canonical import digest
 from data.configuration import Section, merge, read_layers, read_section, read_toml, validated
 from data.contracts import StageConfig
 from data.releases import previous_release
-from data.sharding import Runner, Sharding
+from data.sharding import Runner, require_fitting
 from data.snapshot import layout
 from data.snapshot.config import DEMO_NAME, DemoConfig, ReleaseConfig, SourceConfig
 from selection.config import SelectionRecipe
@@ -110,12 +110,18 @@ class Runtime(StageConfig):
     workers: Annotated[int, Field(ge=1)] = min(4, os.cpu_count() or 1)
     runner: Runner = Runner.PROCESSES  # what runs the shards; dask and ray are extras
     cluster: str | None = None  # address of a Dask or Ray cluster; none: one on this machine
+    shared: str | None = None  # storage of a cluster whose workers do not see `out`: s3://, file://
     shard_bytes: Annotated[int, Field(ge=1)] = 8 * 1024 * 1024
     network: NetworkRuntime = NetworkRuntime()
     llm: LlmRuntime = LlmRuntime()  # the model's endpoint; [judging.model] in the recipe names it
     model_calls: ModelCalls = ModelCalls()
     revision: bool = False  # write -r2 if a release of this name has another digest
     quiet: bool = False
+
+    @model_validator(mode="after")
+    def _with_fitting_runner(self) -> Self:
+        require_fitting(self.runner, self.cluster, self.shared)
+        return self
 
     @property
     def material(self) -> tuple[Path, ...]:
@@ -149,11 +155,6 @@ class Runtime(StageConfig):
     def judges(self, recipe: Recipe) -> Judges:
         """Who judges in a build, and how its models are reached."""
         return Judges(recipe.judging, self.model_calls, self.llm, self.out)
-
-    @property
-    def sharding(self) -> Sharding:
-        """How sharded stages are computed."""
-        return Sharding(self.workers, self.runner, self.cluster, quiet=self.quiet)
 
 
 class Settings(_Sections):

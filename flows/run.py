@@ -14,6 +14,7 @@ from data.builds import code_version
 from data.canonical import digest, keyed_digest
 from data.randomness import release_key
 from data.run_store import RunStore
+from data.shard_store import shard_store
 from data.sharding import Sharding
 from data.snapshot import layout
 from flows import ROOT
@@ -78,7 +79,11 @@ class Run:
 
     @property
     def sharding(self) -> Sharding:
-        return self.runtime.sharding
+        runtime = self.runtime
+        storage = shard_store(runtime.shared, self.key, self.out) if runtime.shared else None
+        return Sharding(
+            runtime.workers, runtime.runner, runtime.cluster, quiet=runtime.quiet, storage=storage
+        )
 
     def opaque(self, prefix: str, item_id: str) -> str:
         """A keyed id under which a private item may be named in public."""

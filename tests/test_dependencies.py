@@ -32,6 +32,7 @@ LOCKS = {
     "requirements.lock": INSTALLED,
     "requirements-evaluate.lock": RUNNING,
     "requirements-dev.lock": TESTED,
+    "requirements-cluster.lock": (*INSTALLED, "dask", "ray"),
 }
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -92,9 +93,10 @@ def test_what_is_declared_is_locked_in_its_bounds(lock: str) -> None:
     assert strange == []
 
 
-def test_the_lock_of_the_tests_has_all_of_the_lock_of_an_installation() -> None:
-    small, large = locked("requirements.lock"), locked("requirements-dev.lock")
-    assert small.items() <= large.items()
+def test_the_locks_of_tests_and_clusters_have_all_of_the_lock_of_an_installation() -> None:
+    small = locked("requirements.lock")
+    for name in ("requirements-dev.lock", "requirements-cluster.lock"):
+        assert small.items() <= locked(name).items()
     assert not small.keys() & {"mypy", "ruff", "pytest", "hypothesis", "marimo", "ray", "fonttools"}
 
 

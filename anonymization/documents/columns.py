@@ -12,7 +12,7 @@ import polars as pl
 
 from anonymization.documents.contracts import Refusal, Refused
 from anonymization.documents.spreadsheet import number_edits, whole_number
-from anonymization.documents.visitor import Visitor
+from anonymization.documents.visitor import Visitor, refuse_names
 from anonymization.text.masking.plain import plain_edits
 
 _PARQUET = b"PAR1"
@@ -46,8 +46,7 @@ def _fresh(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _masked(visitor: Visitor, column: pl.Series) -> pl.Series:
-    if plain_edits(column.name, visitor.visit()):
-        raise Refused(Refusal.PRIVATE_PART_NAME)
+    refuse_names(plain_edits(column.name, visitor.visit()))
     if column.dtype.is_integer():
         return _masked_numbers(visitor, column)
     if column.dtype.is_float():

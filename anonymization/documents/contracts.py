@@ -45,6 +45,11 @@ class Refusal(GateReason):
         "document.value_remains",
         "A value that was masked in the run still stands in a masked file.",
     )
+    UNEXPLAINED = (
+        "document.unexplained_value",
+        "A name that must not change (of a part, table or column) holds a word, number or code "
+        "that nothing explains.",
+    )
     PRIVATE_PART_NAME = (
         "document.private_part_name",
         "The name of a part contains a private value.",

@@ -19,7 +19,7 @@ from typing import Any
 
 from anonymization.documents.contracts import Refusal, Refused
 from anonymization.documents.spreadsheet import number_edits, whole_number
-from anonymization.documents.visitor import Visitor
+from anonymization.documents.visitor import Visitor, refuse_names
 from anonymization.text.masking.forms import encoding_of, is_readable
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.restore import decoded, encoded
@@ -68,8 +68,7 @@ def _masked(visitor: Visitor, database: sqlite3.Connection, data: bytes) -> byte
     if database.execute(_RUNS).fetchone()[0]:
         raise Refused(Refusal.MACROS)
     for text in schema:
-        if plain_edits(text, visitor.visit()):
-            raise Refused(Refusal.PRIVATE_PART_NAME)
+        refuse_names(plain_edits(text, visitor.visit()))
     tables = [name for (name,) in database.execute(_TABLES)]
     _drop_hidden(database, tables)
     for table in tables:

@@ -35,8 +35,8 @@ from anonymization.documents.markup import (
     write_edits,
 )
 from anonymization.documents.spreadsheet import Workbook
-from anonymization.documents.visitor import Visitor, name_edits
-from anonymization.text.contracts import Edit
+from anonymization.documents.visitor import Visitor, name_edits, refuse_names
+from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.plain import joined
 
 _CHUNK = 1 << 18
@@ -141,8 +141,10 @@ def rewrite_office(visitor: Visitor, parts: Mapping[str, bytes]) -> bytes:
     for part in kept:
         if any(mark in part for mark in _MACROS):
             raise Refused(Refusal.MACROS, part)
-        if name_edits(posixpath.basename(part), visitor.look):
-            raise Refused(Refusal.PRIVATE_PART_NAME)
+        edits = name_edits(posixpath.basename(part), visitor.look)
+        if _is_xml(part):  # programs name these
+            edits = [edit for edit in edits if edit.type is not EntityType.UNEXPLAINED]
+        refuse_names(edits)
     roots = {part: parse(raw, part) for part, raw in kept.items() if _is_xml(part)}
     workbook = spreadsheet.read_workbook(roots, visitor)
     workbook.identifiers = read_identifiers(roots.values(), visitor)

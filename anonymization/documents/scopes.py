@@ -18,6 +18,7 @@ from anonymization.language_gate import (
     short_language,
     supported_languages,
 )
+from anonymization.levels import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, Detector, Mode
 from anonymization.text.detect.declared import declared_kind
 from anonymization.text.masking.masker import Masker
@@ -45,8 +46,9 @@ class Scope(StrEnum):
 
 
 class MaskingConfig(StageConfig):
-    """Settings of `benchmint mask` and `benchmint scan`."""
+    """Settings of `benchmint mask` and `benchmint scan`; a scan looks for what `full` masks."""
 
+    level: MaskingLevel = MaskingLevel.STRICT
     mode: Mode = Mode.SURROGATE
     scope: Scope = Scope.RUN
     detection: DetectionConfig = DetectionConfig()
@@ -66,10 +68,13 @@ class Job:
 
 
 def jobs_of(paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig) -> list[Job]:
-    """The scopes below `paths`, in order of their names. Links are not followed.
+    """The scopes below `paths`, in order of their names, with the kinds of the level in their
+    settings. Links are not followed.
 
     Raises InputError for a missing path, and for two inputs of the same name.
     """
+    detection = at_level(config.detection, config.level)
+    config = config.model_copy(update={"detection": detection})
     groups: dict[str, list[tuple[Path, PurePath]]] = {}
     names: set[PurePath] = set()
     for path in paths:
@@ -115,8 +120,9 @@ def mask_paths(
 
 def scan_paths(paths: Sequence[Path], config: MaskingConfig, workers: int) -> list[DocumentReport]:
     """The findings in all files below `paths`; nothing is written."""
-    alone = config.model_copy(update={"scope": Scope.FILE})
-    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, alone)
+    alone = {"scope": Scope.FILE, "level": MaskingLevel.FULL}
+    settings = config.model_copy(update=alone)
+    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, settings)
     return [report for of in map_shards(scan_file, jobs, workers) for report in of]
 
 

@@ -99,6 +99,13 @@ def name_edits(name: str, look: Look) -> list[Edit]:
     return edits
 
 
+def refuse_names(edits: Sequence[Edit]) -> None:
+    """Raise Refused if a name that must not change would have to be edited."""
+    if edits:
+        is_private = any(edit.type is not EntityType.UNEXPLAINED for edit in edits)
+        raise Refused(Refusal.PRIVATE_PART_NAME if is_private else Refusal.UNEXPLAINED)
+
+
 def literal_edits(visitor: Visitor, text: str) -> list[Edit]:
     """Edits of the quoted literals in a formula, read one by one and joined."""
     edits: list[Edit] = []

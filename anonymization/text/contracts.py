@@ -45,6 +45,7 @@ class EntityType(StrEnum):
     TITLE = "TITLE"
     QUANTITY = "QUANTITY"
     SECRET = "SECRET"  # noqa: S105 — the name of a kind, not a value
+    UNEXPLAINED = "UNEXPLAINED"  # a word, number or code that nothing explains (level `strict`)
 
 
 # Kinds whose form alone distinguishes them from other words.
@@ -151,10 +152,12 @@ class VaultRefused(BenchmintError):
     """A vault or a masked text that differs from what was sealed."""
 
 
-# Tasks are about money, measures and counts; they are masked only on request.
-_DEFAULT = tuple(kind for kind in EntityType if kind is not EntityType.QUANTITY)
+# Tasks are about money, measures and counts; they are masked only on request, and so is what
+# nothing explains.
+_ON_REQUEST = (EntityType.QUANTITY, EntityType.UNEXPLAINED)
+_DEFAULT = tuple(kind for kind in EntityType if kind not in _ON_REQUEST)
 # What a task asks about. Other dates stay too, but dates of birth are looked for among them.
-_TASK_CONTENT = (EntityType.AGE, EntityType.NATIONALITY, EntityType.TITLE, EntityType.QUANTITY)
+_TASK_CONTENT = (EntityType.AGE, EntityType.NATIONALITY, EntityType.TITLE, *_ON_REQUEST)
 _TASK_SCORE = 0.55
 _REPEATED_GROUP = re.compile(r"\)[*+{]")
 

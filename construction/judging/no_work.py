@@ -64,10 +64,12 @@ def no_work(sentences: Sequence[Reading], *, has_files: bool, names_output: bool
     # Where whole files go and nothing else is done, no file is left to look at.
     setups += [item for item in sentences if _DELETES.fullmatch(item.text.strip())]
     orders = [item for item in demands if item.ask is Ask.DIRECTIVE] or demands
-    is_chat = bool(chats) and all(item in chats for item in demands)
+    is_chat = is_bare and bool(chats) and all(item in chats for item in demands)
+    asked_for = [item for item in sentences if item.ask is not Ask.NONE]
+    of_itself = all(_has(phrase_form(item.text), "itself") for item in asked_for)
     return NoWork(
         toy=is_bare and _has(form, "toy"),
-        chat=is_bare and not names_output and is_chat,
+        chat=(is_chat or (bool(asked_for) and of_itself)) and not names_output,
         harness=len({match.group().strip() for match in _words("harness").finditer(form)}),
         orders=len(orders) + sum(item not in orders for item in setups),
         setups=len(setups),

@@ -16,6 +16,7 @@ _OF_A_SITE = re.compile(
     r"(?i)://|\b(?:localhost|endpoint|route|url|web ?site|web ?page|web server|api)s?\b"
     r"|网站|网页|接口|路由"
 )
+_VERSIONED = re.compile(r"/(?:[\w-]+/)?v\d+(?:\.\d+)?(?:/[\w{}.-]*)*")  # `/api/v2/boats/`
 _PAGE_BEFORE = re.compile(r"(?i)(?:\bpages?\b|页面)[^\n]{0,60}$")
 _LOOK_BACK = 80
 _RESULT_FOLDERS = frozenset(
@@ -25,10 +26,12 @@ _SILENT = frozenset((Intent.ASSUMED, Intent.INPUT))
 
 
 def is_route(text: str, span: FileSpan) -> bool:
-    """True for `/rss.xml` of a site, for a page of one, and for a handle such as `@parrot.ai`."""
+    """True for `/rss.xml` of a site, a page of one, `/api/v2/boats/`, and a handle `@parrot.ai`."""
     path = span.path
     if path.startswith("@") and not _folder(path):
         return extension(path) in DOUBTFUL_EXTENSIONS
+    if _VERSIONED.fullmatch(path) and not extension(path):
+        return True
     alone, kind = not _folder(path.lstrip("/")), extension(path)
     if not alone or kind not in _SERVED or not _OF_A_SITE.search(text):
         return False

@@ -64,7 +64,8 @@ def _gathered(text: str) -> Iterator[str]:
 
 _NO_RECORDS = tuple(_TABLE["no_records"])
 _GATHERED = re.compile(
-    rf"(?:^|[,;:] |\b(?:to|and|then|please|involves) )(?P<said>(?:{'|'.join(_TABLE['verbs'])})\b"
+    r"(?:^|[,;:] |\b(?:to|and|then|please|involves|(?:start|begin|starting) by) )"
+    rf"(?P<said>(?:{'|'.join(_TABLE['verbs'])})\b"
     rf"[^.;]{{1,{_REACH}}}?\b(?:{'|'.join(_TABLE['nouns'])})\b)"
 )
 _SKILL = "skill"
@@ -74,4 +75,5 @@ _GUIDE = re.compile(
     re.IGNORECASE,
 )
 _PLACED = re.compile(rf"\b(?:{'|'.join(_TABLE['places'])})\b")
-_ROW = re.compile(r"(?m)^.*\d.*[,|\t;].*\d.*$")
+# A row is short and no sentence.
+_ROW = re.compile(r"(?m)^(?!.{160})(?!.*[.!?][ \t])(?!.*[.!?]$).*\d.*[,|\t;].*\d.*$")

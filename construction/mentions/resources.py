@@ -21,6 +21,7 @@ _TABLE = load_table(__package__, "resources.toml")
 _REACH = 110  # characters between a verb and the system
 _REACH_ZH = 16
 _REACH_LIVE = 60
+_PAST_ZH = ("的", "到", "过", "了")  # 网上搜的: it was looked up already
 _MOST = 400  # sentences
 
 
@@ -78,7 +79,8 @@ def _path_words(path: str) -> list[str]:
 def _in_sentence(sentence: str) -> Iterator[Resource]:
     for kind, pattern in _SAID.items():
         for match in pattern.finditer(sentence):
-            if not is_negated(sentence, match.start()):
+            is_past = sentence[match.end() : match.end() + 1] in _PAST_ZH
+            if not is_past and not is_negated(sentence, match.start()):
                 yield Resource(kind, match.group())
     for match in _UNLISTED.finditer(sentence):
         if _is_used(sentence, match.start(), match.group()) and not _SYSTEM.search(match.group()):

@@ -25,20 +25,19 @@ from typing import Any
 
 import orjson
 
-from data.atomic import PRIVATE_FILE, private_dir, write_bytes
+from data.atomic import PRIVATE_FILE, private_dir
 from data.canonical import pretty_json
-from data.errors import InputError, ReleaseError
+from data.errors import ReleaseError
 from data.neutralise import one_line
 from data.releases.tasks import ReleasedTasks
+from data.remote_folder import NEW, RemoteFolder, open_folder, reaching
 from data.snapshot import layout
 from data.snapshot.errata import Notice, corrections_path, notice_in, notice_path
 
 POINTER = "latest.json"
 _LOCK = ".publish.lock"
-_CHUNK = 1 << 20
 _LEFTOVER = re.compile(r"\.(.+)\.[a-z0-9_]{8}\.part")  # by tempfile
 _READABLE = 0o644
-_NEW = {"mode": "create"}  # as fsspec names it
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,61 +47,6 @@ class Published:
     where: str
     files: int
     already: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """A file system of fsspec and the folder there; files are named by their path below it."""
-
-    system: Any
-    base: str
-
-    @property
-    def is_local(self) -> bool:
-        protocol = self.system.protocol
-        return "file" in ((protocol,) if isinstance(protocol, str) else tuple(protocol))
-
-    def at(self, path: str) -> str:
-        return f"{self.base}/{path}"
-
-    def listed(self, folder: str) -> set[str]:
-        """The files below a folder."""
-        prefix, root = f"{self.base}/", self.at(folder)
-        paths = self.system.find(root) if self.system.exists(root) else []
-        return {str(path).removeprefix(prefix) for path in paths}
-
-    def content(self, path: str) -> bytes | None:
-        """What a small file holds; None if it is not there."""
-        where = self.at(path)
-        return bytes(self.system.cat_file(where)) if self.system.exists(where) else None
-
-    def digest(self, path: str) -> str:
-        """SHA-256 of a file as it is read there."""
-        digest = hashlib.sha256()
-        with self.system.open(self.at(path), "rb") as handle:
-            while chunk := handle.read(_CHUNK):
-                digest.update(chunk)
-        return digest.hexdigest()
-
-    def state(self, path: str) -> dict[str, str]:
-        """The condition under which a file is written only if it is as it is now (S3), or new."""
-        where = self.at(path)
-        if not self.system.exists(where):
-            return _NEW
-        etag = None if self.is_local else self.system.info(where).get("ETag")
-        return {} if etag is None else {"IfMatch": etag}
-
-    def write(
-        self, path: str, content: bytes, permissions: int, condition: Mapping[str, str]
-    ) -> None:
-        """Write a whole file or none: objects are put at once, local files moved into place.
-
-        `condition` is for storage without turns; raises OSError if it does not hold.
-        """
-        if self.is_local:
-            write_bytes(Path(self.at(path)), content, mode=permissions, aside=Path(self.base))
-        else:
-            self.system.pipe_file(self.at(path), content, **condition)
 
 
 def publish(snapshot: Path, release: ReleasedTasks, target: str, *, private: bool) -> Published:
@@ -115,8 +59,8 @@ def publish(snapshot: Path, release: ReleasedTasks, target: str, *, private: boo
     root, name = snapshot.resolve(), release.snapshot
     files = _files(root, name, private=private)
     pointer = {"snapshot": name, "public_digest": release.digest, "private": private}
-    try:
-        there = _opened(target)
+    with reaching(target, "a folder, or an address that fsspec reaches"):
+        there = open_folder(target)
         if there.is_local and Path(there.base).is_relative_to(root):
             raise ValueError("a folder of the snapshot itself")
         with _turn(there, name, files):
@@ -124,12 +68,6 @@ def publish(snapshot: Path, release: ReleasedTasks, target: str, *, private: boo
             if release.notice is not None:
                 _copy_errata(there, release, release.notice, private=private)
             _point(there, pointer)
-    except (OSError, ImportError, ValueError) as error:
-        problem = f"{type(error).__name__}: {one_line(str(error))[:200]}"
-        raise InputError(
-            target, problem, "a folder, or an address that fsspec reaches",
-            "Check address, access and the package of its kind (s3fs for s3://).",
-        ) from error  # fmt: skip
     return Published(there.at(name), len(files), already)
 
 
@@ -148,19 +86,8 @@ def _files(root: Path, name: str, *, private: bool) -> dict[str, Path]:
     return dict(sorted(files.items(), key=lambda item: (item[0].endswith(layout.SUMS), item[0])))
 
 
-def _opened(target: str) -> _Target:
-    """The target of an address, without listings that it remembers; links to it are followed."""
-    import fsspec  # its kinds of storage are imported when they are used
-
-    if not target or target.endswith("://"):
-        raise ValueError("no path")
-    system, path = fsspec.core.url_to_fs(target, use_listings_cache=False, skip_instance_cache=True)
-    there = _Target(system, str(path).rstrip("/"))
-    return _Target(system, str(Path(there.base).resolve())) if there.is_local else there
-
-
 @contextmanager
-def _turn(there: _Target, name: str, paths: Collection[str]) -> Iterator[None]:
+def _turn(there: RemoteFolder, name: str, paths: Collection[str]) -> Iterator[None]:
     """While no other publisher writes into a local folder; its folders are made, with their modes.
 
     Nobody else can enter the private half at any moment.
@@ -206,7 +133,7 @@ def _remove_leftovers(home: Path, name: str, names: Collection[str]) -> None:
             part.unlink(missing_ok=True)
 
 
-def _copied(there: _Target, name: str, files: Mapping[str, Path]) -> int:
+def _copied(there: RemoteFolder, name: str, files: Mapping[str, Path]) -> int:
     """Copy what is not there, read all of it back; how many were there before."""
     known = there.listed(name)
     if strange := sorted(known - files.keys()):
@@ -230,16 +157,18 @@ def _copied(there: _Target, name: str, files: Mapping[str, Path]) -> int:
     return len(known)
 
 
-def _created(there: _Target, path: str, content: bytes, permissions: int) -> bool:
+def _created(there: RemoteFolder, path: str, content: bytes, permissions: int) -> bool:
     """Write a file that nobody has written; False if another publisher was first."""
     try:
-        there.write(path, content, permissions, _NEW)
+        there.write(path, content, permissions, NEW)
     except FileExistsError:
         return False
     return True
 
 
-def _copy_errata(there: _Target, release: ReleasedTasks, notice: Notice, *, private: bool) -> None:
+def _copy_errata(
+    there: RemoteFolder, release: ReleasedTasks, notice: Notice, *, private: bool
+) -> None:
     """Copy the notice, and what it corrects before it, unless the errata there are other ones."""
     name, corrections = notice.path.name, corrections_path(notice.path)
     state = there.state(name)  # before it is read: what changes in between is noticed
@@ -257,7 +186,7 @@ def _copy_errata(there: _Target, release: ReleasedTasks, notice: Notice, *, priv
 
 
 def _replace(
-    there: _Target, path: str, content: bytes, permissions: int, state: Mapping[str, str]
+    there: RemoteFolder, path: str, content: bytes, permissions: int, state: Mapping[str, str]
 ) -> None:
     """Write a file of the errata if it is still in that state, and read it back."""
     if there.content(path) == content:
@@ -274,7 +203,7 @@ def _replace(
         raise ReleaseError(f"{there.at(path)}: reads back differently. Publish again.")
 
 
-def _point(there: _Target, pointer: Mapping[str, Any]) -> None:
+def _point(there: RemoteFolder, pointer: Mapping[str, Any]) -> None:
     """Move the pointer; that another publisher moves it on at once is no fault."""
     there.write(POINTER, pretty_json(pointer), _READABLE, {})
     got = orjson.loads(there.content(POINTER) or b"null")

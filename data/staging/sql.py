@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 import resource
 import sys
 import threading
 from dataclasses import asdict, dataclass
 from decimal import Decimal
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +25,7 @@ from data.canonical import canonical_json
 from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
 from data.errors import BenchmintError, InputError
 from data.neutralise import storable
-from data.staging.database import open_read_only
+from data.staging.database import NEWEST, open_read_only
 
 _CHILD = "data.staging.sql"  # its `main` runs there
 _MIB = 1 << 20
@@ -182,7 +184,10 @@ def _fetched(result: duckdb.DuckDBPyConnection, most: int, cells: _Cells) -> dic
 def _refusal(error: duckdb.Error) -> str:
     """DuckDB's message without the caret line: it quotes the query only, staging holds no text."""
     lines = [line for line in str(error).splitlines() if line.strip(" ^")]
-    return str(storable(" ".join(lines)))[:1_000]
+    missing = re.search(r'schema "(\w+)" does not exist', str(error))
+    near = get_close_matches(missing[1], (NEWEST, "main"), n=1) if missing else []
+    guess = f"Did you mean {near[0]}? " if near else ""  # for tables, DuckDB says it itself
+    return guess + str(storable(" ".join(lines)))[:1_000]
 
 
 def _mapped() -> int:

@@ -11,6 +11,7 @@ import typer
 
 from anonymization.documents import scopes
 from anonymization.documents.scopes import MaskingConfig, Scope
+from anonymization.levels import MaskingLevel
 from anonymization.masking_recipe import approving
 from anonymization.text.contracts import Mode
 from data import hash_chain
@@ -36,14 +37,15 @@ def mask_command(
     key: Key = None,
     mode: Annotated[Mode | None, typer.Option(help="What replaces the values.")] = None,
     scope: Annotated[Scope | None, typer.Option(help="What uses the same surrogates.")] = None,
+    level: Annotated[MaskingLevel | None, typer.Option(help="How much is masked.")] = None,
     config: Masking = None,
     approvals: Approvals = None,
     workers: Processes = 1,
 ) -> None:
     """Write masked copies; exit 1 if a file was rejected."""
     settings = masking_settings(config, approvals)
-    chosen = {"mode": mode or settings.mode, "scope": scope or settings.scope}
-    settings = settings.model_copy(update=chosen)
+    chosen = {"mode": mode, "scope": scope, "level": level}
+    settings = settings.model_copy(update={k: v for k, v in chosen.items() if v is not None})
     private = private_dir(out / "private")
     secret = release_key(key or private / "release.key")
     reports = scopes.mask_paths(paths, out, secret, settings, workers)

@@ -59,6 +59,16 @@ def build_command(
     ] = None,
     key: Key = None,
     workers: Annotated[int | None, typer.Option(help="Processes for the sharded stages.")] = None,
+    runner: Annotated[
+        str | None, typer.Option(help="Who computes the shards: processes, dask or ray.")
+    ] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Address of a running Dask or Ray cluster.")
+    ] = None,
+    shared: Annotated[
+        str | None,
+        typer.Option(help="Storage of a cluster that does not see --out: s3://…, file:///…"),
+    ] = None,
     approvals: Annotated[
         Path | None,
         typer.Option(help="Approved pictures and PDFs: per line a SHA-256, then who approved."),
@@ -94,6 +104,9 @@ def build_command(
         out=out,
         key_file=key,
         workers=workers,
+        runner=runner,
+        cluster=cluster,
+        shared=shared,
         approvals=approvals,
         tripwires=tripwires,
         revision=revision or None,

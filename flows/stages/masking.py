@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from data.canonical import digest
 from data.contracts import StageKind
 from data.pool import read_pool
 from data.stages import Folders, Observed, Shard, Stage, Unit
+from data.survivors import Survivor
 from flows.run import Run, Work
 from flows.stages.sessions import DISTINCT, NETWORK, RECOVER, survivors_of
 
@@ -49,10 +50,19 @@ def _mask_shards(work: Work) -> list[Shard]:
     return [
         Shard(
             [sorted(config.documents.approvals), *map(payloads, sessions)],
-            partial(mask_shard, MaskJob(sessions, pages, config, run.key, find_file_names)),
+            partial(
+                mask_shard,
+                MaskJob(sessions, _used(pages, sessions), config, run.key, find_file_names),
+            ),
         )
         for sessions in session_groups(survivors)
     ]
+
+
+def _used(pages: Mapping[str, Path], sessions: Sequence[Sequence[Survivor]]) -> dict[str, Path]:
+    """The frozen pages among the fixtures of some sessions: a worker fetches what its job names."""
+    fixtures = (item for of in sessions for survivor in of for item in survivor.fixtures)
+    return {item.sha256: pages[item.sha256] for item in fixtures if item.sha256 in pages}
 
 
 MASKING = Stage(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import chain
+from pathlib import Path
+
+import orjson
 
 from construction.analytics.annotation import STAGE as ANNOTATION
 from construction.analytics.contracts import STAGE as ANALYTICS
@@ -43,11 +47,17 @@ def _shards(work: Work) -> list[Shard]:
             [made_from, *map(digest, group)],
             partial(
                 preflight_shard,
-                PreflightJob(tuple(group), files, database, config, analytic),
+                PreflightJob(tuple(group), _used(files, group), database, config, analytic),
             ),
         )
         for group in groups
     ]
+
+
+def _used(files: Mapping[str, Path], candidates: Sequence[str]) -> dict[str, Path]:
+    """The input files of some candidates: a worker fetches what its job names."""
+    named = [item["sha256"] for row in candidates for item in orjson.loads(row)["fixtures"]]
+    return {sha256: files[sha256] for sha256 in named}
 
 
 PREFLIGHT = Stage(

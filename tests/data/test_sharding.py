@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from data.errors import ConfigError
-from data.sharding import Runner, map_shards
+from data.sharding import Runner, WorkersLost, map_shards
 
 # What a runner is imported as, and what its extra is called.
 CLUSTERS = {Runner.DASK: "distributed", Runner.RAY: "ray"}
@@ -42,17 +45,54 @@ def test_processes_keep_the_order_and_hand_errors_on() -> None:
     check_runner(Runner.PROCESSES)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("runner", CLUSTERS)
-def test_a_real_cluster_keeps_the_order_and_hands_errors_on(
-    runner: Runner, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def end_once(marker: str) -> str:
+    """Ends its process the first time: a marker is there afterwards."""
+    if not Path(marker).exists():
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return marker
+
+
+def end_always(_number: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.fixture(scope="module", params=CLUSTERS)
+def cluster(request: pytest.FixtureRequest) -> Iterator[Runner]:
+    """A runner that is installed; what it sets in the environment is unset afterwards.
+
+    Not after each test: Ray remembers its token for the whole process.
+    """
+    runner = Runner(request.param)
     if find_spec(CLUSTERS[runner]) is None:  # not imported: Ray reads the environment as it is
         pytest.skip(f"the extra benchmint[{runner}] is not installed")
-    for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_USAGE_STATS_ENABLED"):
-        monkeypatch.setenv(name, "")  # so that what is set here is unset afterwards
-        monkeypatch.delenv(name)
-    check_runner(runner)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_USAGE_STATS_ENABLED"):
+            patch.setenv(name, "")
+            patch.delenv(name)
+        yield runner
+
+
+@pytest.mark.slow
+def test_a_real_cluster_keeps_the_order_and_hands_errors_on(cluster: Runner) -> None:
+    check_runner(cluster)
+
+
+@pytest.mark.slow
+def test_a_shard_whose_worker_ends_is_begun_again_but_not_for_ever(
+    cluster: Runner, tmp_path: Path
+) -> None:
+    markers = [str(tmp_path / name) for name in "abc"]
+    assert list(map_shards(end_once, markers, 2, cluster)) == markers
+    with pytest.raises(WorkersLost, match="begun 4 times"):
+        list(map_shards(end_always, [1, 2], 2, cluster))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense"])
+def test_a_cluster_that_is_not_there_is_named(address: str, cluster: Runner) -> None:
+    with pytest.raises(ConfigError, match=f"^runtime.cluster = {address}: found no "):
+        list(map_shards(square, [1, 2], 2, cluster, address))
 
 
 @pytest.mark.parametrize("runner", CLUSTERS)

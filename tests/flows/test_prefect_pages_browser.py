@@ -73,7 +73,7 @@ def _answering(file: Path) -> str:
     raise AssertionError("the server did not answer within 120 s")
 
 
-def _asked(url: str, path: str, body: dict[str, Any]) -> list[dict[str, Any]]:
+def _rows(url: str, path: str, body: dict[str, Any]) -> list[dict[str, Any]]:
     user, _, password = _PASSWORD.partition(":")
     answer = httpx.post(
         f"{url}/{path}", json=body, auth=(user, password), timeout=60, trust_env=False
@@ -84,14 +84,14 @@ def _asked(url: str, path: str, body: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _run(url: str, name: str) -> str:
-    (run,) = _asked(url, "flow_runs/filter", {"flow_runs": {"name": {"any_": [name]}}})
+    (run,) = _rows(url, "flow_runs/filter", {"flow_runs": {"name": {"any_": [name]}}})
     return str(run["id"])
 
 
 def test_the_log_of_a_build_reads_from_stage_to_stage(server: str) -> None:
     run = _run(server, "demo-2026.01.15: build-snapshot")
     wanted = {"logs": {"flow_run_id": {"any_": [run]}}, "sort": "TIMESTAMP_ASC"}
-    lines = [log["message"] for log in _asked(server, "logs/filter", wanted)]
+    lines = [log["message"] for log in _rows(server, "logs/filter", wanted)]
     counted = ["scan: 21 kept, 4 rejected", "labels: 20 kept, done already"]
     assert [line for line in lines if line in counted] == counted
 

@@ -8,13 +8,17 @@ from typing import Any
 
 import pytest
 
+from flows.audit_server import export_page
 from tests.demo import Demo
-from tests.flows.browser import chromium, overflow, violations, watched
+from tests.flows.browser import READY, chromium, overflow, violations, watched
 
 pytestmark = pytest.mark.slow(seconds=4)
 
 WIDTHS = (390, 768, 1440)
 _FOCUSABLE = "a[href], button, input, select, summary, [tabindex='0']"
+# Numbers that are wider than their boxes: 200000000 would read as 20000000.
+_CUT = """[...document.querySelectorAll("input[type=number]")]
+  .filter(node => node.scrollWidth > node.clientWidth).map(node => node.value)"""
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +28,8 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def pages(demo: Demo) -> dict[str, Path]:
-    """The pages of both halves; of those of single instances, the largest."""
+def pages(demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The pages of both halves, of single instances the largest, and the exported audit page."""
     snapshot = demo.out / "snapshots/latest"
     instances = sorted((snapshot / "private/audit").glob("*.html"), key=lambda p: p.stat().st_size)
     return {
@@ -33,11 +37,12 @@ def pages(demo: Demo) -> dict[str, Path]:
         "privacy": snapshot / "public/audit/privacy.html",
         "index": snapshot / "private/audit/index.html",
         "instance": [path for path in instances if path.name != "index.html"][-1],
+        "audit": export_page(demo.out, tmp_path_factory.mktemp("audit"))[0],
     }
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["report", "privacy", "index", "instance"])
+@pytest.mark.parametrize("name", ["report", "privacy", "index", "instance", "audit"])
 def test_a_page_fits_and_everyone_can_use_it(
     browser: Any, pages: dict[str, Path], name: str, scheme: str
 ) -> None:
@@ -45,8 +50,11 @@ def test_a_page_fits_and_everyone_can_use_it(
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(pages[name].as_uri())
+        if name == "audit":
+            page.wait_for_selector(READY)
         page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         assert (width, overflow(page)) == (width, [])
+        assert (width, page.evaluate(_CUT)) == (width, [])
         assert (width, violations(page)) == (width, [])
     assert trouble == []
 
@@ -66,3 +74,19 @@ def test_the_keyboard_follows_the_page(browser: Any, pages: dict[str, Path]) -> 
     assert len(reached) > 20
     body = reached[reached.index(max(reached[:9])) :]  # what comes after the row of links on top
     assert body == sorted(body)
+
+
+def test_the_report_speaks_of_sessions_first_and_folds_what_is_long(
+    browser: Any, pages: dict[str, Path]
+) -> None:
+    page, _ = watched(browser)
+    page.goto(pages["report"].as_uri())
+    heads = page.eval_on_selector_all("h2", "nodes => nodes.map(node => node.innerText)")
+    assert heads[:2] == ["Funnel", "Reasons"]
+    assert heads.index("Every rejection") < heads.index("Coverage gap") < heads.index("Mixture")
+    gates = page.eval_on_selector_all("h3", "nodes => nodes.map(node => node.innerText)")
+    assert gates[:3] == ["length", "fixture", "restoration"]
+    folded = page.eval_on_selector_all(
+        "details:not([open]) > summary", "nodes => nodes.map(node => node.innerText)"
+    )
+    assert "Chosen and not chosen, per stratum" in folded

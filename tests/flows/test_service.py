@@ -149,6 +149,7 @@ def check_failed_run(service: Running, run_id: str, result: list[dict[str, Any]]
     """Wrong configuration is not tried again, and the webhook hears of it."""
     run = service.ended(run_id)
     assert (run["state_type"], run["run_count"]) == ("FAILED", 1), run["state"]
+    assert run["name"] == f"build-snapshot of {run['expected_start_time'][:10]}"
     wait_for(lambda: result)
     assert {call["run_id"] for call in result} == {run_id}  # delivered once at least
     assert (result[0]["deployment"], result[0]["state"]) == ("build-snapshot", "Failed")

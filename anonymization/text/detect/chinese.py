@@ -29,6 +29,16 @@ _ORGANISATION = re.compile(
 )
 
 _PLACES = words("places.toml", "chinese")
+_KNOWN = words("known_words.toml", "chinese_known")
+_DOUBLE = words("names.toml", "chinese_double")
+_NOT_ALONE = words("known_words.toml", "chinese_not_double")
+# Tags of names of some kind, and how a name that is made of everyday words ends.
+_NAMES = frozenset({"PER", "LOC", "ORG", "nr", "ns", "nt", "nw", "PER?"})
+_WHOLE_NAME = 3  # characters
+_GENERAL = re.compile(r"(?:部|部门|组|处|科|总部|地区|分公司|办公室|中心|市场|版|品牌|平台)$")
+_GIVEN_TAGS = frozenset({"PER", "LOC", "ORG", "nr", "n", "a", "nw", "nz", "v", "vn", "an"})
+_LONGEST = 4  # characters of a name with a double family name
+_UNEXPLAINED, _SCORE = "unexplained", 0.55
 _PLACE = re.compile(r"(?:省|市|县|区|镇|乡|村|路|街|州|岛|山|河|湖)$")
 
 
@@ -125,18 +135,53 @@ def find_names(units: Sequence[str], model: str) -> list[list[Finding]]:
     """The people, organisations and places that the model finds in each unit."""
     if not units:
         return []
-    return [_findings(tagged) for tagged in load(model).run(units)]
+    tagger = load(model)
+    tagged = tagger.run(units)
+    apart = sorted({word for words in tagged for word, tag in words if _may_be_name(word, tag)})
+    names = {
+        word
+        for word, alone in zip(apart, tagger.run(apart), strict=True)
+        if alone == [(word, "PER")]
+    }
+    return [
+        _findings([(word, "PER?" if word in names else tag) for word, tag in words])
+        for words in tagged
+    ]
+
+
+def _may_be_name(word: str, tag: str) -> bool:
+    """A word of three characters that a sentence takes for another kind of word."""
+    return len(word) == _WHOLE_NAME and tag not in _NAMES and chinese_name(word)
 
 
 def _findings(tagged: Sequence[tuple[str, str]]) -> list[Finding]:
     findings, start = [], 0
-    for word, tag in tagged:
+    for index, (word, tag) in enumerate(tagged):
         end = start + len(word)
         if tag in _LABELS and _plausible(word, tag):
             kind, score = _LABELS[tag]
             findings.append(Finding(start, end, kind, NAME, score))
+        elif size := _unexplained(tagged, index):
+            findings.append(
+                Finding(start, start + size, EntityType.UNEXPLAINED, _UNEXPLAINED, _SCORE)
+            )
         start = end
     return findings
+
+
+def _unexplained(tagged: Sequence[tuple[str, str]], index: int) -> int:
+    """How many characters are a name of some kind, though not in the form of one: 0 if none."""
+    word, tag = tagged[index]
+    if word[:2] in _DOUBLE:
+        after = tagged[index + 1][0] if len(word) == 2 and index + 1 < len(tagged) else ""
+        is_whole = has_han(after) and len(after) <= _LONGEST - 2
+        if is_whole and tagged[index + 1][1] in _GIVEN_TAGS:
+            return len(word) + len(after)
+        if len(word) <= _LONGEST and word not in _NOT_ALONE:
+            return len(word)
+    is_name = tag in _NAMES and has_han(word) and len(word) > 1
+    is_known = word in _PLACES or word in _KNOWN or _GENERAL.search(word) is not None
+    return len(word) if is_name and not is_known else 0
 
 
 def _plausible(word: str, tag: str) -> bool:

@@ -19,6 +19,7 @@ from anonymization.text.detect.wording import words
 from data.text.scripts import HAN
 
 NAME = "sudachi"
+_UNEXPLAINED, _SCORE = "unexplained", 0.55
 MODEL = "sudachidict_core"
 _TABLE = "japanese.toml"
 _HONORIFICS = words(_TABLE, "honorifics")
@@ -107,7 +108,10 @@ def _findings(tagged: Sequence[_Word], is_prose: bool) -> list[Finding]:
             continue
         size, kind, score = match
         last = index + size - 1
-        findings.append(Finding(tagged[index].start, tagged[last].end, kind, NAME, score))
+        start, end = tagged[index].start, tagged[last].end
+        findings.append(Finding(start, end, kind, NAME, score))
+        if score < _SCORE:  # too unsure for some settings, and unexplained then
+            findings.append(Finding(start, end, EntityType.UNEXPLAINED, _UNEXPLAINED, _SCORE))
         index = last + 1
     return findings
 
@@ -276,4 +280,6 @@ def _uncertain(tagged: Sequence[_Word], index: int) -> _Match | None:
         return 1, EntityType.ORGANIZATION, _MARKED
     if word.unknown and _KATAKANA.fullmatch(word.text) and len(word.text) > 2:
         return 1, EntityType.PERSON, _UNKNOWN
+    if (word.unknown or word.name) and len(word.text) > 1 and _NAME_CHARS.match(word.text):
+        return 1, EntityType.UNEXPLAINED, _SCORE
     return None

@@ -34,6 +34,7 @@ _RANK = {
     EntityType.DATE: 6,
 }
 _LAST = 7
+_UNEXPLAINED = 8  # what a finding of any other kind explains is not unexplained
 _EDGES = re.compile(r"^[\W_]+|[\W_]+$")
 _SHORTEST_REST = 2  # characters
 
@@ -80,7 +81,7 @@ def _trimmed(text: str, finding: Finding) -> Finding:
 
 def _order(finding: Finding) -> tuple[int, int, float, int, str, str]:
     return (
-        _RANK.get(finding.type, _LAST),
+        _UNEXPLAINED if finding.type is EntityType.UNEXPLAINED else _RANK.get(finding.type, _LAST),
         finding.start - finding.end,
         -finding.score,
         finding.start,

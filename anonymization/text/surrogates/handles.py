@@ -13,9 +13,10 @@ from anonymization.text.surrogates.names import (
     chinese_name,
     given_name,
     initial,
+    stem,
 )
-from anonymization.text.surrogates.shapes import cased_like, digits
-from data.text.scripts import has_han
+from anonymization.text.surrogates.shapes import LETTERS, cased_like, digits, same_shape
+from data.text.scripts import has_han, has_kana
 
 _HANDLE_PARTS = re.compile(r"[^\W\d_]+|\d+")
 _LONG_NAME, _SHORTEST_NAME = 4, 3
@@ -63,3 +64,17 @@ def _digits_like(size: int) -> Draw:
         return digits(rng, size)
 
     return draw
+
+
+def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
+    """A word by an invented word in its letter case, a number or code by one of its shape."""
+    if any(map(str.isdigit, value)) or has_han(value) or has_kana(value):
+        shape: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
+        return table.token("code", value, shape, salt)
+
+    def word(match: re.Match[str]) -> str:
+        draw: Draw = lambda rng, attempt: stem(rng, attempt).lower()  # noqa: E731
+        new = table.token("unexplained", match.group().casefold(), draw, salt)
+        return cased_like(new.title(), match.group())
+
+    return LETTERS.sub(word, value)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from anonymization.text.contracts import EntityType
 from anonymization.text.surrogates.assignment import STAGE, ScopeVocabulary, SurrogateTable
 from anonymization.text.surrogates.dates import Shift
+from anonymization.text.surrogates.handles import unexplained
 from anonymization.text.surrogates.identifiers import (
     bank_account,
     bank_card,
@@ -58,6 +59,7 @@ _MAKERS: Mapping[EntityType, Make] = {
     EntityType.USER_PATH: account,
     EntityType.SECRET: secret,
     EntityType.QUANTITY: coded,
+    EntityType.UNEXPLAINED: unexplained,
 }
 _NUMBERED = frozenset(
     {
@@ -79,7 +81,8 @@ COMMON = frozenset(
     }
 )
 _ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
-_NAMING = frozenset({*_ORDER, EntityType.ACCOUNT})  # a login may be a part of somebody's name
+# A login, or a word that nothing explains, may be a part of somebody's name.
+_NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
 _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
 

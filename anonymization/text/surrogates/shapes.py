@@ -15,6 +15,8 @@ LETTERS = re.compile(r"[^\W\d_]+")
 _DIGITS = "0123456789"
 _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _HEX_LETTERS = "abcdef"
+_HIRAGANA = "あいうえおかきくけこさしすせそたちつてとなにのはまみむもやゆよらりるれろ"
+_KATAKANA = "アイウエオカキクケコサシスセソタチツテトナニノハマミムモヤユヨラリルレロ"
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F:.-]{8,}")
 
 
@@ -56,6 +58,10 @@ def _like(char: str, rng: Generator, letters: str) -> str:
         return char
     if is_han(char):
         return pick(rng, lexicon().zh_given)
+    if "\u3041" <= char <= "\u3096":
+        return pick(rng, _HIRAGANA)
+    if "\u30a1" <= char <= "\u30fa":
+        return pick(rng, _KATAKANA)
     if char.isdecimal():
         zero = ord(char) - unicodedata.decimal(char)
         return chr(zero + int(rng.integers(10)))

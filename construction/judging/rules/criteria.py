@@ -21,6 +21,7 @@ from construction.judging.reference_texts import references_of
 from construction.judging.request_bounds import changes, lengths
 from construction.judging.rules.facts import FactKind, find_facts
 from construction.judging.rules.form import bounds_of, looks_of, purposes_of
+from construction.judging.rules.orders import parts_of
 from data.contracts import Count, Deliverable, Rule, StageConfig
 from data.text.scripts import leading_language
 
@@ -154,10 +155,11 @@ class Writer:
     def usable(self) -> int:
         """How many criteria and rules hold an answer against the request or the inputs.
 
-        A demand is one, and so are a fact of the inputs and a rule computed for this task.
+        A demand is one or several, by its clauses; so is each fact of the inputs, and each rule
+        that was computed for this task.
         """
         own = [rule for rule in self.rules if _is_own(rule)]
-        return len(self.demands) + len(self.references()) + len(own)
+        return sum(map(parts_of, self.demands)) + len(self.references()) + len(own)
 
     def _is_rule(self, clause: str) -> bool:
         """Does a hard rule check the length that a clause states?"""
@@ -181,7 +183,7 @@ class Writer:
     def _takes_away(self) -> bool:
         """Does a part of an input go, so that the result is not to agree with all of it?"""
         request = self.case.request
-        edits = any("kept." in rule.rule_id or "changed." in rule.rule_id for rule in self.rules)
+        edits = any("kept." in rule.rule_id for rule in self.rules)
         return edits and any(changes(request, key) for key in ("removes", "clears", "drops_header"))
 
     def _is_picture(self, path: str) -> bool:

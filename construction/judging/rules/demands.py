@@ -31,7 +31,8 @@ _ENDS = re.compile(r"[.!?;。！？；][\"'”’)\]*`]*\s*$")
 _INTRODUCES = re.compile(r"[:：]\**\s*$")
 _LOCATED = re.compile(  # "In the second sheet list …"
     r"(?i)in (?:the|each|every) [^,.;]{1,40}?\b(?:section|sheet|part|tab|file|report|column)s?,? "
-    r"|for (?:each|every) [^,.;]{1,40}, |(?:first|second|third|then|finally|also),? "
+    r"|for (?:each|every) [^,.;]{1,40}, |for the (?:top|first|last|best|worst) \w+,? "
+    r"|(?:first|second|third|then|finally|also),? "
     r"|在[^，。；]{1,20}?[里中内]，?\s?"
 )
 _INLINE = re.compile(
@@ -100,6 +101,7 @@ def _of_block(block: _Block, named: Sequence[str], *, has_inputs: bool) -> Itera
             or _is_demand(sentence, block, alone=len(sentences) == 1, has_inputs=has_inputs)
         )
         and not (is_background and sentence.ask is not Ask.DIRECTIVE)
+        and not _is("of_people", sentence.text.replace("’", "'"))
     ]
     if not block.items:
         yield from (_shown(sentence.text) for sentence in wanted)

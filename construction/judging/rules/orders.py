@@ -38,6 +38,7 @@ _AFTER_COMMA = frozenset(("email", "mail", "rename"))
 _QUESTIONS = frozenset(("what", "which", "who", "how", "scan", "identify"))
 _OBJECTS = lexicon.OBJECTS | {"it", "them", "each", "his", "her"}
 _LEAST = 3  # words of an order
+_MUCH = 14  # words of a demand that asks for more than one thing
 _MOST_WORDS = 60  # a longer demand is a description, and is quoted as it stands
 
 
@@ -78,6 +79,12 @@ def _begins_order(cut: re.Match[str]) -> bool:
     if verb in lexicon.DOUBTFUL_VERBS and verb not in _PLAIN:
         return after in _OBJECTS
     return (verb in lexicon.VERBS or verb in _PLAIN) and after not in lexicon.NOUN_AFTER
+
+
+def parts_of(demand: str) -> int:
+    """In how many ways an answer to a demand can be wrong, by its clauses and its length."""
+    clauses = [part for part in re.split("[,，;；:：。]", demand) if _words(part) >= _LEAST]
+    return max(len(clauses), 2 if _words(demand) >= _MUCH else 1)
 
 
 def leads_over(demand: str) -> bool:

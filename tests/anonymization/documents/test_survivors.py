@@ -8,6 +8,7 @@ from pathlib import Path
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.document import mask_bytes
 from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
+from anonymization.levels import MaskingLevel
 from anonymization.text.contracts import Mode
 from anonymization.text.detect.engine import TextDetector
 from anonymization.text.masking.masker import Masker
@@ -21,7 +22,7 @@ def test_a_file_that_still_holds_a_value_of_the_run_is_not_released(tmp_path: Pa
     source.mkdir()
     (source / "plain.txt").write_text("Please call Margaret Thornquist about the lease.\n")
     (source / "turned.txt").write_text("the tag says tsiuqnrohT teragraM backwards\n")
-    reports = mask_paths([source], out, _KEY, MaskingConfig(), workers=1)
+    reports = mask_paths([source], out, _KEY, MaskingConfig(level=MaskingLevel.FULL), workers=1)
     refusals = {Path(report.path).name: report.refusal for report in reports}
     assert refusals == {"plain.txt": None, "turned.txt": Refusal.VALUE_REMAINS}
     assert not list((out / FILES).rglob("turned.txt"))

@@ -42,6 +42,12 @@ def test_chat(text: str) -> None:
     assert reason(text) == PreflightReason.CHAT
 
 
+def test_a_question_about_what_the_assistant_reaches_is_chat_whatever_files_there_are() -> None:
+    assert reason("Are you able to access external APIs from here?", TABLE) == PreflightReason.CHAT
+    assert reason("你能访问外网吗？", TABLE) == PreflightReason.CHAT
+    assert reason("Are you able to sum up the costs per month?", TABLE) is None
+
+
 @pytest.mark.parametrize(
     "trial",
     [

@@ -24,6 +24,11 @@ def fixture(path: str, size: int = 4000) -> Fixture:
         ("First, gather the sensor readings. Then export the ticket history.", [], 2),
         ("Retrieve the video's metadata, then fetch the timed transcript.", [], 1),
         ("Pull the orders from the attached sheet.", [], 0),
+        (
+            "Start by retrieving all orders. Ship 3, keep 4.\nRows 1, 2 stay. No 5, 6.\nA 7, 8.",
+            [],
+            1,
+        ),
         ("Extract the scores in inputs/run.log.", [], 0),
         ("Do not download the invoices; design the form only.", [], 0),
         ("Pull the highest prices:\nNorth, 12, 40\nSouth, 9, 35\nWest, 20, 31", [], 0),

@@ -43,6 +43,9 @@ from construction.mentions.resources import ResourceKind, missing_systems, wants
         ("Read the screenshot and list the prices.", ["shot.png"], []),
         ("Do not take a screenshot of the planner.", [], []),
         ("排好日程并提交日历截图。", ["week.csv"], ["提交日历截图"]),
+        ("排好日程，保存日历页面的截图。", ["week.csv"], ["保存日历页面的截图"]),
+        ("Save the plan and a screenshot as plan.png.", ["week.csv"], []),
+        ("保存计划和一张截图。", ["week.csv"], []),
     ],
 )
 def test_a_system_is_missing_where_no_input_stands_for_it(
@@ -57,6 +60,7 @@ def test_a_system_is_missing_where_no_input_stands_for_it(
         ("Search the web for three sources.", ResourceKind.WEB, True),
         ("Do not search the web.", ResourceKind.WEB, False),
         ("上网搜一下三个来源。", ResourceKind.WEB, True),
+        ("好像是网上搜的，忘了是哪个。", ResourceKind.WEB, False),
         ("Who is this person, and give me a source link.", ResourceKind.WEB, True),
         ("图中的人是谁？", ResourceKind.WEB, True),
         ("Who is the person to call? See contacts.csv.", ResourceKind.WEB, False),

@@ -98,11 +98,11 @@ def test_a_copy_that_was_cut_off_goes_on_and_had_no_pointer(
             raise OSError("cut off")
         write(path, content, **given)
 
-    monkeypatch.setattr("data.releases.publishing.write_bytes", cut_off)
+    monkeypatch.setattr("data.remote_folder.write_bytes", cut_off)
     with pytest.raises(InputError, match="cut off"):
         published(snapshot, str(target))
     assert not (target / POINTER).exists()
-    monkeypatch.setattr("data.releases.publishing.write_bytes", write)
+    monkeypatch.setattr("data.remote_folder.write_bytes", write)
     assert published(snapshot, str(target)).already == 20
     assert verify(target / NAME).ok
 
@@ -202,7 +202,7 @@ def test_a_second_publisher_waits_for_the_first(
             assert go_on.wait(60)
         write(path, content, **given)
 
-    monkeypatch.setattr("data.releases.publishing.write_bytes", slow)
+    monkeypatch.setattr("data.remote_folder.write_bytes", slow)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(published, snapshot, str(target))
         assert begun.wait(60)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,35 +13,15 @@ import orjson
 import pytest
 
 from data.errors import BenchmintError, ReleaseError
-from data.releases import publishing
 from data.releases.publishing import POINTER
+from data.remote_folder import RemoteFolder
 from data.snapshot import verify, write_snapshot
 from data.snapshot.signature import sign
 from tests.data.releases.test_publishing import NAME, published, signed_snapshot
 from tests.data.snapshot.sample import release
 from tests.data.snapshot.test_errata import published as with_errata
 from tests.data.snapshot.test_signature import KEY
-
-
-@contextmanager
-def s3_server() -> Iterator[str]:
-    """moto's server in a process of its own; its address."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        for _ in range(600):
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
-                break
-            time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
+from tests.s3 import s3_bucket
 
 
 @pytest.fixture
@@ -57,16 +32,10 @@ def snapshot(tmp_path: Path) -> Path:
 @pytest.fixture
 def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A bucket of an S3 server on the loopback."""
-    with s3_server() as url:
-        for name, value in {
-            "AWS_ENDPOINT_URL": url,
-            "AWS_ACCESS_KEY_ID": "invented",
-            "AWS_SECRET_ACCESS_KEY": "invented",
-            "AWS_DEFAULT_REGION": "us-east-1",
-        }.items():
+    with s3_bucket("releases") as (address, environment):
+        for name, value in environment.items():
             monkeypatch.setenv(name, value)
-        fsspec.filesystem("s3", skip_instance_cache=True).mkdir("releases")
-        yield "s3://releases/train"
+        yield f"{address}/train"
 
 
 def test_a_bucket_gets_what_the_release_is(snapshot: Path, bucket: str, tmp_path: Path) -> None:
@@ -131,7 +100,7 @@ def test_errata_that_came_in_between_are_not_overwritten(
     notice = with_errata(snapshot)
     storage = fsspec.filesystem("s3", skip_instance_cache=True)
     later = b"errata of a publisher who was faster"
-    content = publishing._Target.content
+    content = RemoteFolder.content
 
     def overtaken(there: Any, path: str) -> bytes | None:
         read = content(there, path)
@@ -139,7 +108,7 @@ def test_errata_that_came_in_between_are_not_overwritten(
             storage.pipe_file(f"{bucket}/{path}", later)
         return read
 
-    monkeypatch.setattr(publishing._Target, "content", overtaken)
+    monkeypatch.setattr(RemoteFolder, "content", overtaken)
     with pytest.raises(ReleaseError, match="another publisher wrote it just now"):
         published(snapshot, bucket)
     assert storage.cat_file(f"{bucket}/{notice.name}") == later

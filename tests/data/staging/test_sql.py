@@ -87,6 +87,7 @@ def test_what_duckdb_does_not_count_ends_at_the_limit_of_the_process(staging: Pa
         ("SELECT getenv('HOME')", "does not exist"),
         ("FROM query('DROP TABLE runs')", "SELECT"),
         ("FROM task", "does not exist"),
+        ("FROM newst.turns", "^Did you mean newest\\? Catalog Error"),
         ("SELECT count(*) FROM range(100000000000) a, range(100000) b", "more than 1 s"),
         ("SELECT list(range) FROM range(300000000)", "Out of Memory|more than 1 s"),
         ("SELECT " + "(" * 9_000 + "1" + ")" * 9_000, "depth limit"),

@@ -59,4 +59,5 @@ def test_the_kinds_that_tasks_leave() -> None:
         EntityType.NATIONALITY,
         EntityType.TITLE,
         EntityType.QUANTITY,
+        EntityType.UNEXPLAINED,
     }

@@ -1,0 +1,84 @@
+"""Which numbers and codes explain themselves: quantities, dates, versions, standards, colours."""
+
+from __future__ import annotations
+
+import re
+
+from anonymization.text.detect.wording import words
+
+_STANDARDS = words("known_words.toml", "standards")
+_AMOUNTS = words("known_words.toml", "amounts")
+_PLAIN = re.compile(
+    r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?"  # thousands
+    r"|[+-]?\d{1,12}\.\d+(?:[eE][+-]?\d+)?|\d[eE][+-]?\d+"  # decimals
+    r"|v?\d{1,4}(?:\.\d{1,4}){1,3}(?:[-.+]?(?:rc|beta|alpha|dev|post|pre|a|b|final)?[-.]?\d{0,3})?"
+    r"|(?:19|20)\d\d[-/.]\d{1,2}(?:[-/.]\d{1,2})?(?:T\d{2}(?::?\d{2}){0,2}(?:\.\d+)?)?"
+    r"(?:Z|[+-]\d\d:?\d\d)?|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{2}|(?:19|20)\d\d)|\d{1,2}[-/]\d{1,2}"
+    r"|\d{1,2}(?::\d{2}){1,2}(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?(?:[ap]m)?"
+    r"|(?:19|20)\d\d(?:[-/](?:19|20)?\d\d)?|(?:19|20)\d{2}[01]\d[0-3]\d(?:[T_-]?\d{4,6}Z?)?"
+    r"|\d{1,6}|\d{1,4}[-/:]\d{1,4}|\d+0{4,}|1[4-7]\d{8}(?:\d{3}){0,3}"
+    r"|0x[0-9a-fA-F]{1,4}"
+)
+_CELLS = re.compile(r"[A-Z]{1,3}\d{1,3}(?:[-:][A-Z]{1,3}\d{1,5})?")
+_QUARTER = re.compile(
+    r"(?i)(?:(?:19|20)?\d\d[-_/]?)?(?:Q[1-4]|H[12]|FY|CY|W|WK)[-_/]?(?:(?:19|20)?\d\d)?"
+)
+_CODE = re.compile(r"(?=(?:[^\d]*\d){3})[A-Z]{1,6}\d*(?:[-/#.]?[A-Z0-9]{1,16}){0,5}")
+_TAGGED = re.compile(r"[\w.]{2,32}#\d{4}")
+_RUN = re.compile(r"\d+|[^\W\d_]+")
+_HEX = re.compile(r"(?=.*\d.*\d)(?=.*[a-f])[0-9a-f]{8,}|(?=.*\d.*\d)(?=.*[A-F])[0-9A-F]{8,}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
+_BETWEEN = re.compile(r"(?=.{5})[A-Za-z]+\d{2,}[A-Za-z]+")
+_SEGMENTS = re.compile(r"(?=(?:\D*\d){6})(?=.*[A-Za-z])[0-9A-Za-z]{4,12}(?:-[0-9A-Za-z]{3,12}){3,}")
+_WORDED = re.compile(r"[A-Z][a-z]+(?:[-_.][A-Z][a-z]+)+[-_.]?\d{2,4}")
+_MACHINE = re.compile(r"[a-z]{3,}(?:-[a-z]{2,})*-[a-z]{2,}\d{1,3}")
+_LONGEST = 256  # characters; what is longer is packed data, which is opened elsewhere
+_RUNS, _LENGTH, _DIGITS = 4, 8, 4  # runs of letters and digits, and size, of an opaque code
+
+
+def is_plain(chain: str) -> bool:
+    """Is it a quantity, a date, a time, a version, a range or a time stamp?"""
+    return _PLAIN.fullmatch(chain) is not None or _QUARTER.fullmatch(chain) is not None
+
+
+def is_code(chain: str) -> bool:
+    """Is it as a whole a number of somebody or something: `C-000981`, a UUID, `name#1234`?"""
+    if len(chain) > _LONGEST or not chain.isascii():
+        return False
+    if any(form.fullmatch(chain) for form in (_UUID, _TAGGED, _SEGMENTS, _WORDED, _MACHINE)):
+        return True
+    if not _CODE.fullmatch(chain) or _CELLS.fullmatch(chain):
+        return False
+    lead = _RUN.match(chain)
+    assert lead is not None
+    return not is_known_lead(lead.group())
+
+
+def is_known_lead(word: str) -> bool:
+    """Does the word begin the name of a standard, a format, a model or a part of a text?"""
+    return word.lower() in _STANDARDS
+
+
+def is_opaque(atom: str) -> bool:
+    """Does an atom of letters and digits mix them as keys and ids do?"""
+    if len(atom) > _LONGEST or atom.isalpha():
+        return False
+    if _HEX.fullmatch(atom):
+        return True
+    runs = _RUN.findall(atom)
+    digits = max((len(run) for run in runs if run.isdigit()), default=0)
+    if len(runs) > 1 and digits > _DIGITS:
+        return True
+    if _BETWEEN.fullmatch(atom) and min(len(run) for run in runs if run.isalpha()) <= 2:
+        return True
+    return len(atom) >= _LENGTH and len(runs) >= _RUNS and sum(map(str.isdigit, atom)) > 2
+
+
+def is_amount(label: str) -> bool:
+    """Do the words of a label say that a long number below it is an amount, a size or a time?"""
+    small = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label).lower()
+    if any(ord(word[0]) > 0x2E80 and word in small for word in _AMOUNTS):
+        return True
+    return any(
+        word in _AMOUNTS or word.rstrip("s") in _AMOUNTS for word in re.split(r"[\W_]+", small)
+    )
