@@ -203,7 +203,7 @@ def test_a_conversion_before_a_rank_correlation_changes_nothing() -> None:
 
 
 def test_a_remainder_that_is_nothing_beside_its_figures_is_an_edge() -> None:
-    steps = [
+    steps: list[dict[str, Any]] = [
         {"op": "convert", "source": "t", "column": "left", "of": "a", "how": "minus", "by": "b"},
         {
             "op": "statistic",
