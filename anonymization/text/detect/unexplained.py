@@ -40,6 +40,7 @@ _SITES = frozenset(
     for label in host.split(".")
     if len(label) > len("com")
 ) | {"example", "localhost"}
+_COLOUR = re.compile(r"[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?")
 _NOBODY = words("known_words.toml", "japanese_nobody")
 _PIECE = re.compile(r"[^_]+")
 # Numbers and codes in groups: at least eight digits, or capitals and digits in turn.
@@ -60,7 +61,7 @@ _HOST = re.compile(
 )
 _SPELLED = re.compile(r"(?<![\w-])[A-Za-z](?:-[A-Za-z]){3,}(?![\w-])")
 _PASSWORD = re.compile(
-    r"(?<![^\s\"'`:=(])(?=[^\s\d]*\d)(?=[\w-]*[!$^&*~#?])[A-Za-z0-9][\w!$^&*~#?-]{6,30}"
+    r"(?<![^\s\"'`:=(])(?=[^\s\d]*\d)(?=[A-Za-z0-9_-]*[!$^&*~#?])[A-Za-z0-9][A-Za-z0-9_!$^&*~#?-]{6,30}"
     r"(?![^\s\"'`,;.)])"
 )
 _STREET = re.compile(
@@ -175,7 +176,8 @@ def _in_chain(
     chain: re.Match[str], label: str, dictionary: frozenset[str]
 ) -> Iterator[tuple[int, int]]:
     whole = chain.group()
-    if is_plain(whole):
+    is_colour = chain.string[max(0, chain.start() - 1) : chain.start()] == "#"
+    if is_plain(whole) or (is_colour and _COLOUR.fullmatch(whole)):
         return
     if is_code(whole):
         yield chain.span()
