@@ -80,7 +80,8 @@ def _changes(masked: MaskedWords, given: Collection[str]) -> InstructionChange:
     released = [span for span in names if span not in kept]
     changes = [edit for edit in edits if edit.new != text[edit.start : edit.end]]
     free = [edit for edit in changes if not _touches(edit, released)]
-    in_files = [edit for edit in free if _touches(edit, kept)]
+    # Whose home folder a path lies in is nothing that a result has to keep.
+    in_files = [e for e in free if e.type is not EntityType.USER_PATH and _touches(e, kept)]
     words = [edit for edit in free if edit not in in_files and edit.type not in _NUMBERED]
     formats, columns = _spans(_FORMAT, text), _spans(_COLUMN, text)
     quotes = _spans(_QUOTED, text)

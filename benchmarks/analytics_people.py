@@ -14,11 +14,12 @@ readers. Tasks of templates that were not mended come again in later draws.
 Plants: somebody who had not read the gates planted 60 defects of ten kinds into copies of 60 good
 tasks of the demo environment, with a programme that computed gold and milestones anew, so that no
 defect shows by an inconsistency. `benchmint lint PLANTED --run RUN --files FILES` ran once over
-them before anything was changed: that run is the score. The second set has 60 new plants in 60
-other good tasks. Before its first run the gates were strengthened by plants of the author's own,
-without a look at the set; its good tasks, however, were at hand, and checks that rejected some of
-them at first were made milder until none was. That none of the second 60 is rejected is therefore
-no blind figure, as it is for the first; and nothing was changed for the plants after that run.
+each set before anything was changed for it: that run is the score. The second set has 60 new plants
+in 60 other good tasks, the third 60 more in tasks of yet another environment. Before each first run
+the gates were strengthened by plants of the author's own and by those that an earlier set had shown
+to be missed, without a look at the new set; the good tasks of the second and third sets, however,
+were at hand, and checks that rejected some of them at first were made milder until none was. That
+none of them is rejected is therefore no blind figure, as it is for the first.
 """
 
 from __future__ import annotations
@@ -55,20 +56,23 @@ REASONS = {
 
 def main() -> None:
     """Read the sheets, write the page."""
-    reading = {path.stem[-1].upper(): rows(path) for path in sheets("analytics_reading_?.csv")}
-    computing = {path.stem[-1].upper(): rows(path) for path in sheets("analytics_computing_?.csv")}
+    reading = {reader(path): rows(path) for path in sheets("analytics_reading_*.csv")}
+    computing = {reader(path): rows(path) for path in sheets("analytics_computing_*.csv")}
     plants = rows(LABELS / "analytics_plants.csv")
     second = rows(LABELS / "analytics_plants_second.csv")
+    third = rows(LABELS / "analytics_plants_third.csv")
     figures: dict[str, Any] = {
         "reading": {name: counted(sheet) for name, sheet in reading.items()},
         "computing": {name: counts(sheet, "verdict") for name, sheet in computing.items()},
         "plants": {run: counts(outcomes(plants, run), "outcome") for run in ("first", "after")},
         "second_plants": counts(outcomes(second, "first"), "outcome"),
+        "third_plants": counts(outcomes(third, "first"), "outcome"),
     }
     parts = [
         *reading_text(reading),
         *computing_text(computing),
         "## Planted defects",
+        *plants_text(third, {"first": "The third set, first run"}),
         *plants_text(second, {"first": "The second set, first run"}),
         *plants_text(
             plants,
@@ -84,6 +88,11 @@ def main() -> None:
 
 def sheets(pattern: str) -> list[Path]:
     return sorted(LABELS.glob(pattern))
+
+
+def reader(path: Path) -> str:
+    """The sign of a reader: the end of the sheet's name."""
+    return path.stem.rpartition("_")[2].upper()
 
 
 def rows(path: Path) -> list[Row]:

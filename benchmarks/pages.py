@@ -1,8 +1,9 @@
 """Every page that a person opens in Chromium: phone, tablet and desk, light and dark.
 
-    python -m benchmarks.pages OUT LEADERBOARD SITE
+    python -m benchmarks.pages OUT LEADERBOARD SITE [--instances N]
 
-opens the pages of the newest release in OUT (report, privacy, index and every page of an instance),
+opens the pages of the newest release in OUT (report, privacy, index and every page of an instance,
+or the N largest of these),
 its audit page served and exported, the page of a workflow task's services, the leaderboard page
 (`benchmint leaderboard --out LEADERBOARD`) and the documentation in SITE (`make site`). Each is
 looked at with everything unfolded, at 390, 768 and 1440 px. "Too wide" counts elements that make
@@ -78,10 +79,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("out", "leaderboard", "site"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("--instances", type=int, default=10_000)
     arguments = parser.parse_args()
     looks: list[dict[str, Any]] = []
     with ExitStack() as stack:
-        pages = list(_pages(stack, arguments.out, arguments.leaderboard, arguments.site))
+        pages = [
+            *_release_pages(stack, arguments.out, arguments.instances),
+            *_other_pages(stack, arguments.leaderboard, arguments.site),
+        ]
         browser = stack.enter_context(chromium())
         for scheme in SCHEMES:
             for kind, address in pages:
@@ -92,18 +97,25 @@ def main() -> None:
     write_result("pages", about, _page(looks), {"date": time.strftime("%F"), "looks": looks})
 
 
-def _pages(stack: ExitStack, out: Path, leaderboard: Path, site: Path) -> Iterator[tuple[str, str]]:
-    """Kind and address of each page."""
+def _release_pages(stack: ExitStack, out: Path, instances: int) -> Iterator[tuple[str, str]]:
+    """Kind and address of each page of the newest release, and of those that serve it."""
     snapshot = (out / "snapshots" / "latest").resolve()
+    audit = snapshot / layout.PRIVATE / layout.AUDIT
     yield "report", (snapshot / layout.PUBLIC / layout.REPORT).as_uri()
     yield "privacy", (snapshot / layout.PUBLIC / layout.PRIVACY_PAGE).as_uri()
-    for path in sorted((snapshot / layout.PRIVATE / layout.AUDIT).glob("*.html")):
-        yield "private index" if path.name == "index.html" else "private instance", path.as_uri()
+    yield "private index", (audit / "index.html").as_uri()
+    singles = [path for path in sorted(audit.glob("*.html")) if path.name != "index.html"]
+    for path in sorted(singles, key=lambda path: -path.stat().st_size)[:instances]:
+        yield "private instance", path.as_uri()
     address, _ = stack.enter_context(served(out))
     yield "audit page, served", address
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
     yield "audit page, exported", export_page(out, folder)[0].as_uri()
     yield "services of a task", stack.enter_context(_services(snapshot))
+
+
+def _other_pages(stack: ExitStack, leaderboard: Path, site: Path) -> Iterator[tuple[str, str]]:
+    """Kind and address of the leaderboard's page and of those of the documentation."""
     yield "leaderboard", (leaderboard / "leaderboard.html").resolve().as_uri()
     handler = partial(_Quiet, directory=str(site))
     server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), handler))

@@ -62,7 +62,7 @@ def unneeded_steps(
             continue
         if _is_idle(program, number) or any(
             outcome(shorter, own, tables, results[: _same_until(program, shorter)]) == gold
-            for shorter, own in without(program, parts, number)
+            for shorter, own in _unchanged(program, parts, number)
         ):
             unneeded.append(number)
     if not unneeded:

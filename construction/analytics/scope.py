@@ -123,13 +123,18 @@ def _states(
                 yield f"the question does not say whose {step.column} is meant"
 
 
+def _heads(declaration: Declaration, language: Language) -> str:
+    """What companies are called, as a pattern."""
+    usual = words_table()["heads_of_companies"][language]
+    own = fold_width(declaration.words.get("companies", {}).get(language, ""))
+    return f"(?:{re.escape(own)}|{usual})" if own else f"(?:{usual})"
+
+
 def _mentions(
     text: str, name: str, declaration: Declaration, language: Language
 ) -> Iterator[tuple[int, bool]]:
     """Where companies are mentioned, and whether they are said to be of the kind `name`."""
-    own = fold_width(declaration.words["companies"][language])
-    words = words_table()["heads_of_companies"][language]
-    for match in re.finditer(rf"{re.escape(own)}|{words}", text, re.I):
+    for match in re.finditer(_heads(declaration, language), text, re.I):
         before, after = text[: match.start()], text[match.end() :]
         if language == "en":
             is_own = re.match(rf"\W+in\W+(?:the\W+)?{re.escape(name)}\b", after, re.I)
@@ -173,10 +178,8 @@ def _seats(
         if not isinstance(step, s.Compare) and step.source == "accounts"
         for condition in step.where
     )
-    words = words_table()["heads_of_companies"]
-    own = re.escape(fold_width(declaration.words["companies"][language]))
-    heads = rf"(?:{own}|{words[language]})"
-    seat = words[f"seat_{language}"].replace("HEAD", heads)
+    seat = words_table()["heads_of_companies"][f"seat_{language}"]
+    seat = seat.replace("HEAD", _heads(declaration, language))
     if is_of_place and not re.search(seat, text, re.I):
         yield "the companies are not said to be based in the place"
 
@@ -218,10 +221,10 @@ def _measures(program: s.Program) -> list[int]:
 
 
 def _is_of_kind(program: s.Program, number: int) -> bool:
-    return bool(_kinds_of(behind_kept(program, number), "accounts"))
+    return bool(_kinds_of(_only_behind(program, number), "accounts"))
 
 
-def behind_kept(program: s.Program, number: int) -> s.Program:
+def _only_behind(program: s.Program, number: int) -> s.Program:
     """Step `number` and those behind it in their places; other steps select nothing."""
     needed = {id(step) for step in behind(program, number)}
     return tuple(

@@ -6,17 +6,22 @@ import re
 from collections.abc import Iterator
 
 from construction.grading.file_types import TYPES
-from construction.judging.reading import Ask, read
+from construction.judging.reading import read
 from construction.judging.rule_task import Task, has_text, rule
 from data.contracts import Deliverable, Rule
 
 _QUOTED = re.compile(
     r"[`'\"“‘]([\w ]{1,20})[`'\"”’](?:,? or |[、 ]?或者?[、 ]?|/)[`'\"“‘]([\w ]{1,20})[`'\"”’]"
 )
+_SAYS = re.compile(
+    r"(?i)\b(?:write|answer|reply|say|state|respond|put|output|mark|either|whether|choose)\b"
+    r"|写|回答|答|填|选|标"
+)
 _PLAIN = re.compile(
     r"(?i)\b(?:write|answer|reply|say|state|respond|put|output|with)\b[^.;]{0,30}?"
     r"\b(yes|true|pass|larger|higher|more|equal) or (no|false|fail|smaller|lower|less|unequal)\b"
 )
+_ALONE = re.compile(r"(?i)^\W*(yes|larger|higher|more) or (no|smaller|lower|less)\W*$")
 _PLAIN_ZH = re.compile("(是)(?:还是|或)(否|不是)")
 
 
@@ -24,9 +29,10 @@ def of_choices(task: Task) -> Iterator[Rule]:
     """One of the words given as a choice stands in the file that is named next, or in the only."""
     for sentence in read(task.request):
         match = next(
-            (m for p in (_QUOTED, _PLAIN, _PLAIN_ZH) if (m := p.search(sentence.text))), None
+            (m for p in (_QUOTED, _PLAIN, _ALONE, _PLAIN_ZH) if (m := p.search(sentence.text))),
+            None,
         )
-        if match is None or sentence.ask is Ask.STATUS:
+        if match is None or not (match.re is _ALONE or _SAYS.search(sentence.text)):
             continue
         texts = [item for item in task.deliverables if _has_words(item.file_type)]
         after = sentence.text[match.end() :]

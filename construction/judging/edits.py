@@ -148,7 +148,8 @@ def missing_objects(request: str, given: Sequence[str]) -> tuple[str, ...]:
         if not any(True for _ in files_in(phrase, given)) and not _described(phrase, given)
     ]
     if not any(extension_of(path) in _CODE for path in given):
-        missing += [state.group() for state in _OF_CODE.finditer(request)]
+        demands = [item.text for item in read(request) if item.demands]
+        missing += [state.group() for text in demands for state in _OF_CODE.finditer(text)]
     if not given:
         missing += [here.group() for here in _HERE.finditer(request)]
     return tuple(dict.fromkeys(missing))

@@ -10,7 +10,20 @@ from data.contracts import Deliverable, Rule
 
 _PLACEHOLDER_KINDS = ("document", "data")
 _TALKS_ABOUT_ERRORS = ("traceback", "stack trace", "stacktrace", "报错", "堆栈", "异常信息")
-_TALKS_ABOUT_GAPS = ("placeholder", "todo", "tbd", "template", "{{", "占位", "模板", "待补充")
+# Where a fact is missing, the draft of a message has an honest gap.
+_TALKS_ABOUT_GAPS = (
+    "draft",
+    "草稿",
+    "草案",
+    "placeholder",
+    "todo",
+    "tbd",
+    "template",
+    "{{",
+    "占位",
+    "模板",
+    "待补充",
+)
 
 
 def hard_rules(deliverables: Sequence[Deliverable], request: str) -> tuple[Rule, ...]:

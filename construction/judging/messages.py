@@ -51,6 +51,9 @@ _SEPARATE = re.compile(
 )
 _SENT = re.compile(r"\bsend (?:out )?(?:an? )?(?:separate |individual )e-?mails? to\b")
 _NAMES = re.compile(r"\b(?:to|for) ((?:[A-Z][a-z]+(?:, and |, | and )){1,9}[A-Z][a-z]+)\b")
+_FILE_EACH = re.compile(
+    r"(?i)\bfiles? (?:for|of|to) (?:each|every)\b|\bseparate (?:calendar |event )*files?\b"
+)
 _SENDS_ONE = re.compile(
     r"\b(?:send|write|draft|compose) (?:(?:an?|one|another) )?(?:separate )?e-?mails?\b"
     r"|发一?封?邮件"
@@ -68,10 +71,8 @@ def with_messages(deliverables: Sequence[Deliverable], request: str) -> tuple[De
     sentences = [item.text for item in read(request) if item.ask is not Ask.QUESTION]
     kinds = {kind for text in sentences for kind in _kinds(text, deliverables)}
     least = max((_mails(text) for text in sentences), default=1)
-    messages = [
-        Deliverable(file_type=kind, count=least if kind == "eml" else 1)
-        for kind in sorted(kinds - known)
-    ]
+    counts = {"eml": least, "ics": 2 if any(map(_FILE_EACH.search, sentences)) else 1}
+    messages = [Deliverable(file_type=kind, count=counts[kind]) for kind in sorted(kinds - known)]
     demands = max(sum(item.demands for item in read(request)), len(_LISTED.findall(request)))
     works_first = _WORK.search(request.lower()) and not _SENDS_IT.search(request.lower())
     is_all = bool(messages) and demands <= _FEW_DEMANDS and not works_first

@@ -36,6 +36,9 @@ _WORD = re.compile(r"[a-z][a-z0-9]{0,20}")
 
 _CUT = re.compile(r"[,;:，；：](?!\d)")
 _SHEET = re.compile(r"(?<![\w.])[\"“]([A-Z][^\"“”\n]{1,30})[\"”] (?:work)?sheet\b")
+_SHEET_NAME = re.compile(
+    r"\b(?:work)?sheet (?:named|called|titled) ([A-Z][A-Za-z]{0,20}(?:_[A-Za-z]{1,20})*)\b"
+)
 _SNAKE = re.compile(
     r"(?<![\w./`])[A-Z][A-Za-z0-9]{0,20}(?:_[A-Za-z0-9]{1,20}){1,5}(?![\w/(])(?!\.\w)"
 )
@@ -98,7 +101,7 @@ def fixed(request: str) -> Iterator[Fixed]:
         if _choice().search(text.lower()):
             continue
         columns = [*_quoted_after("header", text), *_named_columns(text)]
-        sheets = [*_quoted_after("sheet", text), *_SHEET.findall(text)]
+        sheets = [*_quoted_after("sheet", text), *_SHEET.findall(text), *_SHEET_NAME.findall(text)]
         others = [*_quoted_after("text", text), *_snake_cased(text), *_TAG.findall(text)]
         others += _SUBJECT.findall(text)
         others = [value for value in others if value not in columns + sheets]

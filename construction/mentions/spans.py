@@ -117,6 +117,15 @@ _SHORT = re.compile(r"(?i)(?:w|b|n|h|c)/(?:o|c|a)?")  # with, without, because, 
 _APART = re.compile(r"(?:[\s`\"'“‘「《:：(（])$")
 _HAN_FOLDER = re.compile(r"[ `\"'」》”]{0,2}(?:目录|文件夹)")
 _HAN_INSIDE = re.compile(r"[ `\"'」》”]{0,2}(?:里|下|中|内)")
+# A folder without a slash: "the folder named boats", "the `boats` directory".
+_NAMED_FOLDER = re.compile(
+    r"(?i)\b(?:sub)?(?:folder|directory) (?:named|called|titled) [\"'`“]?"
+    r"(?P<after>[a-z][\w-]{1,60})(?![\w./\\])"
+    r"|`(?P<before>[a-z][\w-]{1,60})` (?:sub)?(?:folder|directory)\b"
+    r"|\b(?:in|into|under|inside) (?:an? |the |new ){0,2}(?:sub)?(?:folder|directory) "
+    r"(?!(?:order|form|structure|view)\b)(?P<bare>[a-z][\w-]{2,60})(?=\s*(?:[.,;:]|$|and\b))"
+    r"|(?:名为|叫做?)[\s“「`\"']{0,2}(?P<zh>[\w-]{1,40})[”」`\"']?\s?的(?:子)?(?:文件夹|目录)"
+)
 _FOLDER_INSIDE = re.compile(rf"(?<=[^/\\]){_FOLDER}")
 
 
@@ -127,6 +136,7 @@ def find_file_spans(text: str) -> tuple[FileSpan, ...]:
     if "/" in text or "\\" in text:
         spans += islice(_paths(text, urls, spans), MAX_SPANS)
     spans += islice(_whole_names(text, spans), MAX_SPANS)
+    spans += islice(_named_folders(text, spans), MAX_SPANS)
     if not spans:
         return ()
     pasted_zones = Zones(pasted(text))
@@ -259,3 +269,11 @@ def _whole_names(text: str, taken: Sequence[FileSpan]) -> Iterator[FileSpan]:
         for match in pattern.finditer(text):
             if not covered.touch(*match.span()):
                 yield FileSpan(match.group(), match.start(), match.end(), match.start(), True)
+
+
+def _named_folders(text: str, taken: Sequence[FileSpan]) -> Iterator[FileSpan]:
+    covered = Zones((span.start, span.end) for span in taken) if taken else NOWHERE
+    for match in _NAMED_FOLDER.finditer(text):
+        start, end = match.span(match.lastgroup or 0)
+        if not covered.touch(start, end):
+            yield FileSpan(text[start:end], start, end, start, True)

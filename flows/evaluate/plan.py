@@ -83,7 +83,8 @@ def chosen(plan: Plan) -> tuple[str, ...]:
     if unknown or not tasks:
         problem = f"{unknown[0]} is not among them" if unknown else "none"
         expected = f"tasks of {plan.release.snapshot} that {plan.agent} can run"
-        raise InputError("evaluate", problem, expected, "Choose other tasks or another agent.")
+        todo = f"Choose other tasks, or an agent for all of them: {', '.join(WORKLESS)}, a model."
+        raise InputError("evaluate", problem, expected, todo)
     for task_id in tasks:
         if has_services(plan.release.tasks[task_id].candidate):
             plan.release.world(task_id)

@@ -25,7 +25,7 @@ _METHODS = {
     "t": "Student's t over tasks",
     "clustered t": "Student's t over clusters of tasks",
 }
-_WIDTH, _HEIGHT, _MARGIN = 640.0, 300.0, 44.0
+_WIDTH, _HEIGHT, _MARGIN, _LEFT = 640.0, 300.0, 44.0, 16.0
 
 
 def write_board(
@@ -148,9 +148,10 @@ def leaderboard_html(
         heads=[_HEADS[at] for at in used],
         rows=[[row[at] for at in used] for row in cells],
         bars=[_bar(row) for row in board.rows],
-        dots=_dots(board.rows),
+        costs=_costs(board.rows),
         width=_WIDTH,
         height=_HEIGHT,
+        left=_LEFT,
         groupings=_groupings(board),
         failures=_failures(board),
         names=[visible(row.configuration) for row in board.rows],
@@ -201,19 +202,40 @@ def _bar(row: LeaderboardRow) -> tuple[float, float, float]:
     return round(100 * low, 2), round(100 * (high - low), 2), round(100 * middle, 2)
 
 
-def _dots(rows: Sequence[LeaderboardRow]) -> list[dict[str, Any]]:
-    """Cost against pass rate, for configurations of which both are known."""
-    known = [(r, r.cost, r.passed) for r in rows if r.cost is not None and r.passed is not None]
-    most = max((cost for _, cost, _ in known), default=0.0) or 1.0
-    return [
-        {
-            "x": round(_MARGIN + cost / most * (_WIDTH - 2 * _MARGIN), 1),
-            "y": round(_HEIGHT - _MARGIN - passed * (_HEIGHT - 2 * _MARGIN), 1),
-            "name": visible(row.configuration),
-            "text": f"{cost:.4f} US dollars, {percent(passed)} %",
-        }
-        for row, cost, passed in known
+def _costs(rows: Sequence[LeaderboardRow]) -> dict[str, Any]:
+    """Cost against pass rate, for configurations of which both are known: dots, and ticks of axes.
+
+    A dot goes by the number of its row, from 1.
+    """
+    known = [
+        (number, row, row.cost, row.passed)
+        for number, row in enumerate(rows, start=1)
+        if row.cost is not None and row.passed is not None
     ]
+    costs = [cost for *_, cost, _ in known] or [0.0]
+    least, span = min(costs), max(costs) - min(costs)
+
+    def across(cost: float) -> float:
+        share = (cost - least) / span if span else 0.5
+        return round(_LEFT + _MARGIN + share * (_WIDTH - _LEFT - 2 * _MARGIN), 1)
+
+    def up(passed: float) -> float:
+        return round(_HEIGHT - _MARGIN - passed * (_HEIGHT - 2 * _MARGIN), 1)
+
+    return {
+        "dots": [
+            {
+                "number": number,
+                "x": across(cost),
+                "y": up(passed),
+                "name": visible(row.configuration),
+                "text": f"{cost:.4f} US dollars, {percent(passed)} %",
+            }
+            for number, row, cost, passed in known
+        ],
+        "across": [(across(cost), f"{cost:.4f}") for cost in sorted({least, least + span})],
+        "up": [(up(share), f"{100 * share:.0f} %") for share in (0.0, 0.5, 1.0)],
+    }
 
 
 def _groupings(board: Board) -> list[dict[str, Any]]:

@@ -39,3 +39,10 @@ def test_an_input_may_be_renamed_and_a_file_to_be_made_may_not() -> None:
     )
     assert measure([words]).files == 1
     assert measure([words], {"health_plan.xlsx"}).files == 0
+
+
+def test_the_home_folder_in_a_path_may_change_and_the_file_may_not() -> None:
+    path = "/home/annlee/plans/plan.md"
+    home = change(f"See {path} for it.", "annlee", EntityType.USER_PATH, (path,))
+    name = change(f"See {path} for it.", "plan.md", EntityType.PERSON, (path,))
+    assert (measure([home]).files, measure([name]).files) == (0, 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import typer
@@ -35,13 +36,15 @@ def run(*arguments: object, code: int = 0) -> str:
     return done.output
 
 
-def with_rubric(candidate: Candidate) -> Candidate:
+def with_rubric(
+    candidate: Candidate, route: Literal["text", "visual"] = "text", file_type: str = "md"
+) -> Candidate:
     criteria = [
         Criterion(dimension=name, weight=weight, text=f"The report says what {name} asks for.")
         for name, weight in (("grounded_accuracy", 0.75), ("communication_quality", 0.25))
     ]
-    changes = {"answers": (), "rules": (), "deliverables": (Deliverable(file_type="md"),)}
-    rubric = Rubric(route="text", criteria=tuple(criteria))
+    changes = {"answers": (), "rules": (), "deliverables": (Deliverable(file_type=file_type),)}
+    rubric = Rubric(route=route, criteria=tuple(criteria))
     return candidate.model_copy(update=changes | {"rubric": rubric})
 
 

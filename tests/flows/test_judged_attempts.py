@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
+from PIL import Image
 
 from construction.grading.logs import grade_attempts
 from construction.judging.calls.contracts import Question
 from construction.judging.judged_attempts import JudgedRun, judge_run
+from construction.sandbox.box import bubblewrap
 from data.attempts import outputs_folder
 from data.releases.tasks import ReleasedTasks, read_tasks
+from data.snapshot import write_snapshot
 from tests.construction.judging.model.fakes import CONFIG, Scripted
-from tests.flows.judge_attempts import LONG, attempted, snapshot
+from tests.data.snapshot.sample import release
+from tests.flows.judge_attempts import LONG, attempted, snapshot, with_rubric
 from tests.flows.judge_server import material, readings, verdicts
 
 __all__ = ["snapshot"]  # a fixture
+REAL = {
+    f"{name}: The report says what {name} asks for."
+    for name in ("grounded_accuracy", "communication_quality")
+}
 
 
 def by_rules(request: Question) -> Mapping[str, Any]:
@@ -28,23 +38,23 @@ def by_rules(request: Question) -> Mapping[str, Any]:
 
 
 @pytest.fixture
-def release(snapshot: Path) -> ReleasedTasks:
+def tasks(snapshot: Path) -> ReleasedTasks:
     return read_tasks(snapshot)
 
 
-def judged(release: ReleasedTasks, folder: Path) -> tuple[JudgedRun, list[dict[str, Any]]]:
+def judged(tasks: ReleasedTasks, folder: Path) -> tuple[JudgedRun, list[dict[str, Any]]]:
     """The result, and what the judge was sent."""
     client = Scripted(by_rules)
     made = judge_run(
-        release, grade_attempts(release, folder), folder, client, CONFIG, folder / "kept", 7
+        tasks, grade_attempts(tasks, folder), folder, client, CONFIG, folder / "kept", 7
     )
     return made, [material(request.user) for request in client.asked]
 
 
-def outputs(release: ReleasedTasks, folder: Path) -> Path:
+def outputs(tasks: ReleasedTasks, folder: Path) -> Path:
     """The folder of what the only attempt delivers."""
-    attempted(folder, release, [LONG])
-    return outputs_folder(folder / "agent", next(iter(release.tasks)), 1)
+    attempted(folder, tasks, [LONG])
+    return outputs_folder(folder / "agent", next(iter(tasks.tasks)), 1)
 
 
 def part(made: JudgedRun) -> tuple[float | None, str | None, Mapping[str, Any]]:
@@ -54,13 +64,13 @@ def part(made: JudgedRun) -> tuple[float | None, str | None, Mapping[str, Any]]:
 
 
 def test_the_file_that_is_wanted_is_seen_among_a_thousand(
-    release: ReleasedTasks, tmp_path: Path
+    tasks: ReleasedTasks, tmp_path: Path
 ) -> None:
-    given = outputs(release, tmp_path / "a")
+    given = outputs(tasks, tmp_path / "a")
     (given / "report.md").rename(given / "zzz.md")
     for number in range(1_000):
         (given / f"part-{number:04d}.dat").write_bytes(b"\0\1")
-    made, (block, *_) = judged(release, tmp_path / "a")
+    made, (block, *_) = judged(tasks, tmp_path / "a")
     assert block["files"][0]["name"] == "zzz.md"
     assert (len(block["files"]), block["files_not_shown"]) == (20, 981)
     value, _, detail = part(made)
@@ -68,10 +78,10 @@ def test_the_file_that_is_wanted_is_seen_among_a_thousand(
 
 
 def test_of_fifty_megabytes_beginning_and_end_are_shown(
-    release: ReleasedTasks, tmp_path: Path
+    tasks: ReleasedTasks, tmp_path: Path
 ) -> None:
-    (outputs(release, tmp_path / "a") / "report.md").write_text(f"{LONG}\n" * 250_000)
-    made, blocks = judged(release, tmp_path / "a")
+    (outputs(tasks, tmp_path / "a") / "report.md").write_text(f"{LONG}\n" * 250_000)
+    made, blocks = judged(tasks, tmp_path / "a")
     assert max(len(orjson.dumps(block)) for block in blocks) < 60_000
     assert "characters left out" in blocks[0]["files"][0]["text"]
     assert part(made)[0] == 1.0
@@ -87,19 +97,61 @@ def test_of_fifty_megabytes_beginning_and_end_are_shown(
     ],
 )
 def test_what_cannot_be_read_is_worth_nothing_and_says_why(
-    release: ReleasedTasks, tmp_path: Path, content: bytes, reason: str, troubles: dict[str, int]
+    tasks: ReleasedTasks, tmp_path: Path, content: bytes, reason: str, troubles: dict[str, int]
 ) -> None:
-    (outputs(release, tmp_path / "a") / "report.md").write_bytes(content)
-    made, blocks = judged(release, tmp_path / "a")
+    (outputs(tasks, tmp_path / "a") / "report.md").write_bytes(content)
+    made, blocks = judged(tasks, tmp_path / "a")
     assert blocks == []
     value, why, detail = part(made)
     assert (value, why, detail.get("not_read", {})) == (0.0, reason, troubles)
 
 
-def test_links_and_pipes_are_no_deliverables(release: ReleasedTasks, tmp_path: Path) -> None:
-    given = outputs(release, tmp_path / "a")
+def test_links_and_pipes_are_no_deliverables(tasks: ReleasedTasks, tmp_path: Path) -> None:
+    given = outputs(tasks, tmp_path / "a")
     (given / "report.md").unlink()
     (given / "report.md").symlink_to("/etc/passwd")
     os.mkfifo(given / "pipe.md")
-    made, _ = judged(release, tmp_path / "a")
+    made, _ = judged(tasks, tmp_path / "a")
     assert part(made)[:2] == (0.0, "judge.nothing_delivered")
+
+
+@pytest.mark.skipif(bubblewrap() is None, reason="bubblewrap is not installed: `make system`")
+def test_on_the_visual_route_the_judge_sees_pages_and_the_second_reading_only_the_named_page(
+    tmp_path: Path,
+) -> None:
+    given = release(tmp_path)
+    tasks = [with_rubric(candidate, "visual", "png") for candidate in given.candidates]
+    snapshot = read_tasks(write_snapshot(replace(given, candidates=tasks), tmp_path / "out").path)
+    delivered = outputs(snapshot, tmp_path / "a")
+    (delivered / "report.md").unlink()
+    for name, colour in (("a.png", "red"), ("b.png", "blue")):
+        Image.new("RGB", (60, 40), colour).save(delivered / name)
+
+    def by_looks(request: Question) -> Mapping[str, Any]:
+        block = material(request.user)
+        entries = block["criteria"] if request.stage == "attempts" else block["demands"]
+        wanted = [
+            (entry["part"], entry.get("criterion", entry.get("demand")) in REAL)
+            for entry in entries
+        ]
+        if request.stage == "evidence":
+            shown = {True: "all", False: "nothing"}
+            return {"demands": [{"part": part, "shows": shown[real]} for part, real in wanted]}
+        verdict = {True: ("met", 2), False: ("not_met", None)}
+        return {
+            "verdicts": [
+                {"part": part, "verdict": verdict[real][0], "quotes": [], "page": verdict[real][1]}
+                for part, real in wanted
+            ]
+        }
+
+    client = Scripted(by_looks)
+    graded, kept = grade_attempts(snapshot, tmp_path / "a"), tmp_path / "kept"
+    made = judge_run(snapshot, graded, tmp_path / "a", client, CONFIG, kept, 7)
+    first, second = client.asked
+    assert (len(first.images), len(second.images)) == (2, 1)
+    assert second.images[0] == first.images[1]
+    with Image.open(BytesIO(second.images[0].content)) as page:
+        assert page.convert("RGB").getpixel((5, 5)) == (0, 0, 255)
+    value, _, detail = part(made)
+    assert (value, detail["page"]) == (1.0, 2)

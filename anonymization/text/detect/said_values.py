@@ -56,6 +56,7 @@ _PEOPLE = words("words.toml", "numbered_people")
 _ACCOUNTS, _LONG_ACCOUNT = frozenset({"account", "acc", "acct"}), 8
 _PERIOD = re.compile(r"(?:Q[1-4]|H[12]|FY)[ -]?\d*(?:[ -]?\d{2,4})?")
 _FLOAT = re.compile(r"\d{7,16}\.0")
+_ROUND = re.compile(r"\d{1,3}0{4,}")  # an amount: 200000
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _SINGLE = 1
 
@@ -76,6 +77,8 @@ def number(text: str, start: int, kind: EntityType, link: Link) -> int:
         or _DATE.fullmatch(value)
         or _COUNTED.match(text, end)
     ):
+        return start
+    if kind is EntityType.BANK_ACCOUNT and _ROUND.fullmatch(value) and not _calls_it_number(link):
         return start
     if _PERIOD.fullmatch(value) or (link.strength == "bare" and _YEAR.fullmatch(value)):
         return start

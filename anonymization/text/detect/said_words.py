@@ -48,7 +48,9 @@ def login(text: str, start: int, kind: EntityType, link: Link) -> int:
         return start
     is_signed = _SIGNS.search(value) is not None and not _is_phrase(plain, link)
     is_service = link.words in _SERVICES
-    can_be_word = link.is_strong or (not is_service and _CLAUSE_END.match(text, end) is not None)
+    # Without a dictionary no word is known: "line by line review, please" names no account.
+    ends_clause = bool(link.dictionary) and _CLAUSE_END.match(text, end) is not None
+    can_be_word = link.is_strong or (not is_service and ends_clause)
     can_be_word = can_be_word or (link.is_eastern and link.words.endswith(("名", "号")))
     is_unknown = can_be_word and len(plain) > 3 and not in_dictionary(plain, link.dictionary)
     is_small = plain.islower() or plain.isupper()

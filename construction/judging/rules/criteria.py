@@ -183,7 +183,7 @@ class Writer:
     def _takes_away(self) -> bool:
         """Does a part of an input go, so that the result is not to agree with all of it?"""
         request = self.case.request
-        edits = any("kept." in rule.rule_id or "changed." in rule.rule_id for rule in self.rules)
+        edits = any("kept." in rule.rule_id for rule in self.rules)
         return edits and any(changes(request, key) for key in ("removes", "clears", "drops_header"))
 
     def _is_picture(self, path: str) -> bool:

@@ -101,6 +101,7 @@ def _of_block(block: _Block, named: Sequence[str], *, has_inputs: bool) -> Itera
             or _is_demand(sentence, block, alone=len(sentences) == 1, has_inputs=has_inputs)
         )
         and not (is_background and sentence.ask is not Ask.DIRECTIVE)
+        and not _is("of_people", sentence.text.replace("’", "'"))
     ]
     if not block.items:
         yield from (_shown(sentence.text) for sentence in wanted)

@@ -19,6 +19,7 @@ from data.contracts import Fixture, TaskInstance, UserTurn
 from data.text.scripts import leading_language
 
 _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
+_DIALLED = re.compile(r"\b(?:nc|ncat|telnet|ssh) (?:[\w-]+@)?(?:[\w-]+\.){1,5}[a-z]{2,8}\b")
 _LEAST_STATE = 20  # bytes of JSON; fewer hold no record
 _TODAY = {"zh": "今天是 {day}。"}
 _TODAY_ELSE = "Today is {day}."
@@ -82,4 +83,5 @@ def _is_empty(fixture: Fixture) -> bool:
 def _on_the_web(text: str) -> tuple[str, ...]:
     """What the request wants of the web."""
     kinds = (ResourceKind.WEB, ResourceKind.BROWSER)
-    return tuple(resource.name for resource in resources(text) if resource.kind in kinds)
+    named = tuple(resource.name for resource in resources(text) if resource.kind in kinds)
+    return (*named, *(match.group() for match in _DIALLED.finditer(text)))

@@ -15,6 +15,7 @@ from data.text.scripts import HAN
 INPUTS = "inputs/"
 OUTPUTS = "outputs/"
 _RESULTS = frozenset((("result",), ("results",), ("output",), ("outputs",), ("out",)))
+_STOP = re.compile(r"(?<=[\w-]/)\.(?=\s|$)")  # behind a folder: it ends the sentence
 _ROOT_AFTER_HAN = re.compile(rf"(?<=[{HAN}])(?:~|\.{{1,2}}|[A-Za-z]:)?[/\\](?=[\x21-\x7e])")
 
 
@@ -42,7 +43,8 @@ def with_released_paths(
     """
     places, made = _result_folders(results), {tail(path) for path in results}
     pieces, position = [], 0
-    for span in find_file_spans(text) if fixtures or places else ():
+    sought = _STOP.sub(",", text)
+    for span in find_file_spans(sought) if fixtures or places else ():
         match = (
             _in_outputs(span, places)
             or _as_outputs(text, span, fixtures)

@@ -39,13 +39,13 @@ def test_every_task_passes_as_it_was_written() -> None:
     ],
 )
 def test_a_changed_field_is_found(changes: dict[str, Any], expected: str) -> None:
-    record = good("sum_in_ranked_region")
+    record = good("per_head_of_region")
     texts = {name: v.format(**record) for name, v in changes.items() if isinstance(v, str)}
     assert expected in verdict(record | changes | texts)
 
 
 def test_a_wrong_gold_an_empty_one_and_a_foreign_milestone_are_found() -> None:
-    record = good("sum_in_ranked_region")
+    record = good("per_head_of_region")
     (answer,) = record["answers"]
     for value in ("17", " "):
         wrong = record | {"answers": [answer | {"value": value}]}

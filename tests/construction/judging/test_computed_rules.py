@@ -222,6 +222,10 @@ def test_what_is_converted_is_carried_over(tmp_path: Path) -> None:
          "texts", ["FINAL_ANSWER"]),
         ("另外请保存 plan.csv，列为 issue_type、 path_of、fix。", "columns.named", "names",
          ["issue_type", "path_of", "fix"]),
+        ("Write queue.csv. Each row needs crew_id, club, and a short reason.", "columns.named",
+         "names", ["crew_id", "club"]),
+        ("Save roi.xlsx with a sheet named ROI.", "sheets.named", "names", ["ROI"]),
+        ("Are all scores above 60? Yes or no?", "mentions.choice.md", "terms", ["yes", "no"]),
     ],
 )  # fmt: skip
 def test_subjects_tags_and_columns_that_the_request_fixes(

@@ -232,3 +232,12 @@ def test_means_and_inputs_are_no_results_and_a_name_in_several_folders_is_severa
 def test_a_mail_for_each_person_is_several_mails(text: str, named: list[str], count: int) -> None:
     (mail,) = with_messages(expected_deliverables(text, named, []), text)
     assert (mail.file_type, mail.count) == ("eml", count)
+
+
+def test_a_file_for_each_event_is_several_files() -> None:
+    text = "Schedule a training, create calendar event files for each rower."
+    (event,) = with_messages(expected_deliverables(text, [], []), text)
+    assert (event.file_type, event.count) == ("ics", 2)
+    text = "Schedule a training, create calendar events for each rower."
+    (event,) = with_messages(expected_deliverables(text, [], []), text)
+    assert event.count == 1  # one calendar may hold them all

@@ -19,6 +19,8 @@ def test_a_request_about_errors_or_templates_has_no_rule_against_them() -> None:
     kinds = {rule.kind for rule in hard_rules(markdown, "写一个合同模板")}
     assert "no_placeholder" not in kinds
     assert "no_traceback" in kinds
+    kinds = {rule.kind for rule in hard_rules(markdown, "Draft a reply to Ann")}
+    assert "no_placeholder" not in kinds
 
 
 def test_code_has_no_placeholder_rule_and_an_unknown_type_only_what_can_be_seen() -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from construction.judging.contracts import InputTable
+from construction.judging.contracts import InputFile, InputTable
 from construction.judging.lexicon import table
 from construction.judging.reference import is_in_order, of_table
-from construction.judging.reference_texts import of_calendar, of_lines, of_text
+from construction.judging.reference_texts import of_calendar, of_lines, of_text, references_of
+from tests.construction.judging.rules.cases import case
 
 WORDS = table("grading")["en"]
 ROWERS = (
@@ -112,3 +113,17 @@ def test_a_calendar_is_quoted_event_by_event() -> None:
     )
     assert not list(of_calendar(text, "crew.txt", WORDS))
     assert not list(of_calendar(text + " " * 1500, "crew.ics", WORDS))
+
+
+def test_a_table_that_is_to_be_checked_is_no_measure() -> None:
+    sheet = InputTable(
+        name="", columns=("Item", "Cost"), rows=2, cells=(("oar", "9"), ("cox", "4"))
+    )
+    known = {"costs.csv": InputFile(words=4, key=1, tables=(sheet,))}
+
+    def quoted_of(text: str) -> list[tuple[str, str]]:
+        made = case(text, files=["costs.csv"]).model_copy(update={"inputs": known})
+        return references_of(made, ["costs.csv"], [text], WORDS, few=6)
+
+    assert quoted_of("List the costs of costs.csv.")
+    assert not quoted_of("List all errors in costs.csv.")

@@ -43,6 +43,9 @@ from construction.mentions.resources import ResourceKind, missing_systems, wants
         ("Read the screenshot and list the prices.", ["shot.png"], []),
         ("Do not take a screenshot of the planner.", [], []),
         ("排好日程并提交日历截图。", ["week.csv"], ["提交日历截图"]),
+        ("排好日程，保存日历页面的截图。", ["week.csv"], ["保存日历页面的截图"]),
+        ("Save the plan and a screenshot as plan.png.", ["week.csv"], []),
+        ("保存计划和一张截图。", ["week.csv"], []),
     ],
 )
 def test_a_system_is_missing_where_no_input_stands_for_it(

@@ -47,6 +47,20 @@ def test_the_words_decide_whatever_the_check_digit_and_the_groups(
     assert said(text).get(value) is kind
 
 
+def test_a_round_amount_in_an_account_is_no_account() -> None:
+    assert said("from our bank account 30000017") == {"30000017": T.BANK_ACCOUNT}
+    assert said("from our bank account 30000000") == {}
+
+
+def test_without_a_dictionary_a_bare_word_is_no_account() -> None:
+    def named(text: str) -> set[str]:
+        findings = find_said(text, MachineLines(text), frozenset())
+        return {text[finding.start : finding.end] for finding in findings}
+
+    assert named("In the line by line review, name each file.") == set()
+    assert named("Her login is osvaldt.") == {"osvaldt"}
+
+
 def test_numbers_of_one_list_have_one_kind() -> None:
     codes = {"8841-2207": T.SECRET, "6610-9183": T.SECRET, "1204-7781": T.SECRET}
     assert said("Backup codes: 8841-2207, 6610-9183 and 1204-7781.") == codes

@@ -143,3 +143,21 @@ def test_items_set_further_in_belong_to_the_item_above_them() -> None:
         "List the mills in mills.csv, including at least: name; town of the mill or its owner",
         "Compare their prices of the year",
     ]
+
+
+@pytest.mark.parametrize(
+    "telling",
+    [
+        "Ann, I've sent notes.md to the club.",
+        "I want to be clear about the boat.",
+        "But we should watch the weather.",
+        "Should have had this before.",
+        "Today is 2031-05-04.",
+        "I'm finishing notes.md for the record.",
+    ],
+)
+def test_what_people_tell_of_themselves_is_no_demand(telling: str) -> None:
+    text = f"{telling} Please list the crews of the boats in notes.md."
+    assert demands_of(case(text)) == ["Please list the crews of the boats in notes.md."]
+    wish = "I want to sort the boats by age, and I've a list that needs totals."
+    assert demands_of(case(wish)) == [wish]

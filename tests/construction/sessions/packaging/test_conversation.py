@@ -53,3 +53,11 @@ def test_the_day_of_a_public_log_is_said_in_the_request() -> None:
     assert public.conversation.day_unknown == ()
     other = next(kind for kind in Disclosure if kind is not Disclosure.PUBLIC)
     assert packaged(dated, "loans.csv", other).conversation.day_unknown == ("overdue",)
+
+
+def test_a_host_that_is_to_be_dialled_needs_the_web() -> None:
+    text = "Find the flag of the puzzle that runs at nc tides.harbour.example 4100."
+    seen = package(
+        said(text), [], Identity("t", "s", Disclosure.PUBLIC), network="offline"
+    ).conversation
+    assert seen.offline == ("nc tides.harbour.example",)

@@ -20,6 +20,8 @@ LOG = Fixture(path="sources/log.csv", sha256="0" * 64, bytes=9, media_type="text
         ("Save /srv/x/sum.md and /srv/x/b.md", ["/srv/x/sum.md"],
          "Save outputs/sum.md and outputs/b.md"),
         ("Save it in notes/sum.md", ["notes/sum.md"], "Save it in notes/sum.md"),
+        ("Give me both under /tmp/made/results/.", ["/tmp/made/results/a.md"],
+         "Give me both under outputs/."),
     ],
 )  # fmt: skip
 def test_there_is_one_folder_for_results(text: str, results: list[str], expected: str) -> None:
