@@ -29,7 +29,7 @@ from anonymization.documents.ooxml import is_office, read_package, rewrite_archi
 from anonymization.documents.pictures import admit_picture
 from anonymization.documents.visitor import Visitor
 from anonymization.text.contracts import Edit, EntityType
-from anonymization.text.masking.forms import encoding_of
+from anonymization.text.encodings import encoding_of, writable
 from anonymization.text.masking.pieces import Collector, FindingFilter, Look, Piece
 from anonymization.text.restore import decoded, encoded
 from data.child import confine, read_frame, write_frame
@@ -90,7 +90,8 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
     encoding = encoding_of(data)
     if encoding is None or ending in _RICH or data.startswith(b"{\\rtf"):
         raise Refused(Refusal.UNKNOWN_TYPE)
-    return encoded(visitor.text("", decoded(data, encoding), name), encoding)
+    masked = visitor.text("", decoded(data, encoding), name)
+    return encoded(writable(masked, encoding), encoding)
 
 
 def _is_media(data: bytes) -> bool:

@@ -20,7 +20,8 @@ from typing import Any
 from anonymization.documents.contracts import Refusal, Refused
 from anonymization.documents.spreadsheet import number_edits, whole_number
 from anonymization.documents.visitor import Visitor, refuse_names
-from anonymization.text.masking.forms import encoding_of, is_readable
+from anonymization.text.encodings import encoding_of, writable
+from anonymization.text.masking.forms import is_readable
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.restore import decoded, encoded
 
@@ -139,7 +140,7 @@ def _masked_blob(visitor: Visitor, part: str, column: str, blob: bytes) -> bytes
     if encoding is None or not is_readable(text := decoded(blob, encoding)):
         return None
     masked = visitor.masked(part, text, plain_edits(text, visitor.visit(), label=column))
-    return encoded(masked, encoding)
+    return encoded(writable(masked, encoding), encoding)
 
 
 def _quoted(name: str) -> str:

@@ -17,7 +17,7 @@ from anonymization.documents.labels import caption_names, column_people
 from anonymization.documents.text_forms import text_edits, text_pieces
 from anonymization.documents.visitor import name_edits
 from anonymization.text.contracts import Document, Edit, EntityType
-from anonymization.text.masking.forms import encoding_of
+from anonymization.text.encodings import encoding_of, writable
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Collector, Piece
 from anonymization.text.restore import applied, decoded, encoded
@@ -87,21 +87,15 @@ def mask_text(
         raise ValueError(f"{PurePath(path).suffix or 'a file'}: no text")
     text = decoded(data, encoding)
     learn([_with_names(text_pieces(text, path), config or DocumentConfig())], masker)
-    edits = _encodable(text_edits(text, path, masker.edits), encoding)
+    edits = [
+        replace(edit, new=writable(edit.new, encoding))
+        for edit in text_edits(text, path, masker.edits)
+    ]
     masked, spans = applied(text, edits)
     raw = encoded(masked, encoding)
     document = Document(released or path, path, digest(raw), digest(data), encoding, spans)
     masker.vault.add_document(document)
     return MaskedText(raw, tuple(edits), document)
-
-
-def _encodable(edits: Sequence[Edit], encoding: str) -> list[Edit]:
-    """The edits with surrogates in characters that the encoding has."""
-    if encoding != "latin-1":
-        return list(edits)
-    return [
-        replace(edit, new=edit.new.encode("latin-1", "replace").decode("latin-1")) for edit in edits
-    ]
 
 
 def learn(files: Sequence[Sequence[Piece]], masker: Masker) -> None:

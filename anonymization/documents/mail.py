@@ -19,7 +19,7 @@ from anonymization.documents.labels import show_caption
 from anonymization.documents.visitor import Visitor, name_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.wording import private_site
-from anonymization.text.masking.forms import encoding_of
+from anonymization.text.encodings import encoding_of
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.restore import decoded, encoded
@@ -150,7 +150,10 @@ def _charset(part: Message, raw: bytes) -> str:
     try:
         raw.decode(declared)
     except (LookupError, UnicodeDecodeError):
-        return encoding_of(raw) or "latin-1"
+        recognised = encoding_of(raw)
+        if recognised is None:
+            raise Refused(Refusal.UNKNOWN_TYPE) from None
+        return recognised
     return declared
 
 

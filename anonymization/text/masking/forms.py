@@ -30,7 +30,6 @@ from anonymization.text.masking.structured_text import (
     looks_like_json,
 )
 from anonymization.text.restore import applied
-from data.text.scripts import count_han
 
 _DELIMITERS = ",\t;|"
 _LABEL = 40  # characters of a header cell, at most
@@ -129,12 +128,8 @@ FORMS: Mapping[str, Form] = {
     ".xml": html_edits,
     ".svg": html_edits,
 }
-_BOMS = ((b"\xff\xfe\x00\x00", "utf-32-le"), (b"\x00\x00\xfe\xff", "utf-32-be"),
-         (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))  # fmt: skip
 _MARKUP = re.compile(r"\s{0,80}(?:<\?xml\s|(?i:<!doctype\s|<html\b|<svg\b))")
 _CREDENTIALS = re.compile(r"(?P<user>[A-Za-z][\w.@+-]{1,63}):(?P<password>[!-9;-~]{4,64})")
-_STRAY = 0.01  # share of bytes that are not UTF-8, up to which a text still counts as UTF-8
-_HAN_SHARE = 0.3
 _GZIP = b"\x1f\x8b\x08"
 _LONGEST_UNPACKED = 8 << 20  # bytes
 
@@ -190,37 +185,3 @@ def _open_packed(data: bytes, visit: Visit) -> tuple[bytes, Sequence[Edit]] | No
 def is_readable(text: str) -> bool:
     """Does it hold no control characters but white space?"""
     return all(char >= " " or char in "\t\n\r\f\b\x1b\x0b" for char in set(text))
-
-
-def encoding_of(data: bytes) -> str | None:
-    """The encoding that returns the same bytes; None if the data is not text."""
-    for bom, codec in _BOMS:
-        if data.startswith(bom):
-            return codec if _returns(data, codec) else None
-    if b"\0" in data:
-        return None
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return _legacy(data)
-    return "utf-8"
-
-
-def _legacy(data: bytes) -> str:
-    text = data.decode("utf-8", "surrogateescape")
-    stray = sum("\udc80" <= char <= "\udcff" for char in text)
-    wide_chars = sum(char > "\x7f" for char in text) - stray
-    if stray <= max(_STRAY * len(data), wide_chars):
-        return "utf-8"
-    if _returns(data, "gb18030"):
-        foreign = [char for char in data.decode("gb18030") if not char.isascii()]
-        if count_han("".join(foreign)) >= _HAN_SHARE * len(foreign):
-            return "gb18030"
-    return "latin-1"
-
-
-def _returns(data: bytes, codec: str) -> bool:
-    try:
-        return data.decode(codec).encode(codec) == data
-    except UnicodeError:
-        return False

@@ -1,0 +1,68 @@
+"""In which encoding a text file is written: one that returns the same bytes, or none.
+
+Text that is read in a wrong encoding is masked blindly, for no name in it is a name. So what is not
+UTF-8 has to be recognised by its letters (charset-normalizer); what is not recognised is no text.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from charset_normalizer import from_bytes
+
+_BOMS = ((b"\xff\xfe\x00\x00", "utf-32-le"), (b"\x00\x00\xfe\xff", "utf-32-be"),
+         (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))  # fmt: skip
+_STRAY = 0.01  # share of bytes that are not UTF-8, up to which a text still counts as UTF-8
+_FOREIGN = re.compile(rb"[\x80-\xff]+")
+# In which letters take two bytes, or in which no letter is a Latin one.
+_WIDE = ["gb18030", "big5hkscs", "cp932", "euc_jp", "euc_kr", "cp1251", "koi8_r"]
+_UNICODE = ("utf-", "gb18030")
+
+logging.getLogger("charset_normalizer").addHandler(logging.NullHandler())
+
+
+def encoding_of(data: bytes) -> str | None:
+    """The encoding that returns the same bytes; None if the data is not text."""
+    for bom, codec in _BOMS:
+        if data.startswith(bom):
+            return codec if _returns(data, codec) else None
+    if b"\0" in data:
+        return None
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _legacy(data)
+    return "utf-8"
+
+
+def writable(text: str, encoding: str) -> str:
+    """The text with a question mark for each character that the encoding lacks."""
+    if encoding.startswith(_UNICODE):
+        return text
+    return text.encode(encoding, "replace").decode(encoding)
+
+
+def _legacy(data: bytes) -> str | None:
+    text = data.decode("utf-8", "surrogateescape")
+    stray = sum("\udc80" <= char <= "\udcff" for char in text)
+    wide_chars = sum(char > "\x7f" for char in text) - stray
+    if stray <= max(_STRAY * len(data), wide_chars):
+        return "utf-8"
+    if _is_western(data):
+        return "latin-1"
+    best = from_bytes(data, cp_isolation=_WIDE).best()
+    return best.encoding if best and _returns(data, best.encoding) else None
+
+
+def _is_western(data: bytes) -> bool:
+    """Do most foreign letters stand alone among ASCII ones, as accents and umlauts do?"""
+    runs = [len(run) for run in _FOREIGN.findall(data)]
+    return 2 * runs.count(1) >= sum(runs)
+
+
+def _returns(data: bytes, codec: str) -> bool:
+    try:
+        return data.decode(codec).encode(codec) == data
+    except UnicodeError:
+        return False
