@@ -114,7 +114,7 @@ def score_matrix(pool: ReleasedTasks, attempts: Path, names: Sequence[str]) -> p
         for source in table_folders(attempts / name)
     ]
     columns = ("item", "family", "model", "score")
-    scores = pl.concat(frames) if frames else pl.DataFrame()
+    scores = pl.concat(frames, how="diagonal") if frames else pl.DataFrame()
     if not scores.height or scores["overall"].null_count() == scores.height:
         raise InputError(
             str(attempts), "no score of any pilot", "agents that can work on tasks of the pool",
