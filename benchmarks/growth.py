@@ -127,16 +127,20 @@ def measure(folder: Path, factor: int) -> Build:
 
 @dataclass(slots=True)
 class Usage:
-    """Processor time of a build so far, and how many stages its log had counted by then."""
+    """Processor time of a build so far, and how many stages its log had counted by then.
+
+    A process that has ended counts with what it had used when it was last seen, so that processes
+    of less than half a second are missed.
+    """
 
     log: Path
     samples: list[tuple[int, float]] = field(default_factory=list)
+    processes: dict[tuple[int, str], float] = field(default_factory=dict)
 
     def sample(self, processes: Iterable[int]) -> None:
         ended = len(_COUNTED.findall(self.log.read_text("utf-8")))
-        used = sum(map(_processor_seconds, processes))
-        before = self.samples[-1][1] if self.samples else 0.0
-        self.samples.append((ended, max(before, used)))
+        self.processes |= dict(filter(None, map(_processor_seconds, processes)))
+        self.samples.append((ended, sum(self.processes.values())))
 
     def by_stage(self) -> dict[str, float]:
         """Seconds by stage; what comes after the last is named by what it does."""
@@ -147,13 +151,13 @@ class Usage:
         return {stage: round(used, 2) for stage, used in seconds.items()}
 
 
-def _processor_seconds(pid: int) -> float:
-    """What a process has used, with its children that have ended; 0 if it has ended itself."""
+def _processor_seconds(pid: int) -> tuple[tuple[int, str], float] | None:
+    """A process (its id and when it began) and what it has used itself; None if it has ended."""
     try:
         values = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
-        return 0.0
-    return sum(map(int, values[11:15])) / os.sysconf("SC_CLK_TCK")
+        return None
+    return (pid, values[19]), sum(map(int, values[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def rows_of(small: Build, large: Build) -> list[tuple[str, ...]]:

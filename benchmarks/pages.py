@@ -55,17 +55,28 @@ _NUMBER = """() => {
 _STOP = """async () => {
   const node = document.activeElement;
   if (!node || node === document.body) return null;
-  const style = getComputedStyle(node);
-  const marked = style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0
-    || style.boxShadow !== 'none';
+  const shown = [node, ...(node.labels ?? [])];   // a label may stand for a hidden radio button
+  const writes = node.matches('textarea, input:not([type]), input[type=text], input[type=search]');
+  const marked = writes || shown.some(one => {    // where one writes, the cursor blinks
+    const style = getComputedStyle(one);
+    return style.outlineStyle !== 'none' && parseFloat(style.outlineWidth) > 0
+      || style.boxShadow !== 'none';
+  });
   let visible = false;   // scrolling to it takes some frames
   for (let frames = 0; !visible && frames < 60; frames++) {
-    const box = node.getBoundingClientRect();
-    visible = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight;
+    visible = shown.some(one => {
+      const box = one.getBoundingClientRect();
+      return box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight;
+    });
     if (!visible) await new Promise(requestAnimationFrame);
   }
   return {number: Number(node.dataset.stop ?? -1), marked, visible,
           html: node.outerHTML.slice(0, 120)};
+}"""
+# Is a stop none any more? Scrolling hides the button that leads back to the top.
+_GONE = """number => {
+  const node = document.querySelector(`[data-stop="${number}"]`);
+  return !node || node.tabIndex < 0 || !node.checkVisibility({visibilityProperty: true});
 }"""
 
 
@@ -171,9 +182,15 @@ def _focus(page: Any) -> list[str]:
     expected = min(page.evaluate(_NUMBER), _STOPS)
     page.evaluate("window.scrollTo(0, 0)")
     wrong: list[str] = []
-    for number in range(expected):
+    number = 0
+    while number < expected:
         page.keyboard.press("Tab")
         stop = page.evaluate(_STOP)
+        reached = expected if stop is None else stop["number"]
+        while number < reached and page.evaluate(_GONE, number):
+            number += 1
+        if number == expected:  # the last ones are gone
+            return wrong
         if stop is None:
             return [*wrong, f"stop {number}: nothing has the focus"]
         if stop["number"] != number:
@@ -182,6 +199,7 @@ def _focus(page: Any) -> list[str]:
             wrong.append(f"stop {number}: no mark: {stop['html']}")
         if not stop["visible"]:
             wrong.append(f"stop {number}: out of sight: {stop['html']}")
+        number += 1
     return wrong
 
 

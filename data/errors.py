@@ -53,6 +53,9 @@ class BenchmintError(Exception):
     """
 
 
+NOT_BUILT = "Check --out, or run `benchmint build` first."  # what to do about an empty workspace
+
+
 class InputError(BenchmintError):
     """Input that cannot be used: file, line, what was found, what was expected, what to do."""
 

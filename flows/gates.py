@@ -36,4 +36,5 @@ ANALYTIC_GATES = (FAIR,)
 WORKFLOW_GATES = (SCREEN, PILOT)
 POOL_GATES = (GRADER, INFORMATIVE, SANDBOX)  # for the candidates of all lanes
 GATES = (*SESSION_GATES, *TABLE_GATES, *ANALYTIC_GATES, *WORKFLOW_GATES, *POOL_GATES)
-GATE_ORDER = tuple(gate.name for gate in SESSION_GATES)
+# Of the gates that judge instances and candidates; tables have no place in their funnel.
+GATE_ORDER = tuple(gate.name for gate in GATES if gate not in TABLE_GATES)

@@ -21,7 +21,7 @@ from selection.config import SelectionRecipe
 from selection.scores import Floats, ScoreMatrix
 
 STAGE, UNIT = "informative", "candidate"
-_PILOTS = "pilot"  # the command that runs what is not measured yet
+_PILOTS = "benchmint pilot"  # runs what is not measured yet
 _LEAST_PILOTS = 2
 
 

@@ -22,7 +22,9 @@ def limits_unsaid(
     """A limit stands beside its metric, and its words say whether it belongs to what passes."""
     words = words_table()["limits"][language]
     for step in program:
-        for condition in getattr(step, "where", ()):
+        if isinstance(step, s.Compare):
+            continue
+        for condition in step.where:
             test, value = condition.test, condition.value
             if test not in words or isinstance(value, bool) or not isinstance(value, int | float):
                 continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,6 +45,7 @@ from data.canonical import digest
 from data.contracts import LedgerRow, Outcome, StageKind, StageTally, Verdict
 from data.ledger import gated_row
 from data.randomness import keyed_generator, keyed_order
+from data.stage_tables import StageRecords
 
 LANGUAGES: tuple[Language, ...] = ("en", "zh")
 UNLIMITED = 10**9
@@ -69,6 +70,14 @@ class Minted:
         both = {outcome: counts[outcome] for outcome in (Outcome.KEPT, Outcome.REJECTED)}
         return StageTally(
             STAGE, StageKind.FILTER, "candidate", len(self.ledger), both | {Outcome.ERRORED: 0}
+        )
+
+    def records(self, candidate_id: Callable[[str], str]) -> StageRecords:
+        """What became of each draft, under the id that it has as a candidate."""
+        return StageRecords(
+            [replace(row, item_id=candidate_id(row.item_id)) for row in self.ledger],
+            [self.tally],
+            [(candidate_id(identity), verdict) for identity, verdict in self.verdicts],
         )
 
     def admit(self, draft: Draft, family: tuple[str, ...], drawn: Mapping[str, str]) -> bool:

@@ -183,7 +183,7 @@ def _usual_words(declaration: Declaration) -> set[str]:
     words |= {m.label[language] for m in declaration.metrics for language in m.label}
     words |= {f.label[language] for f in declaration.facts for language in f.label}
     words |= {name for of in declaration.names.values() for pair in of.values() for name in pair}
-    return _ordinary_words() | set(re.findall(r"[a-z]+", " ".join(words).casefold()))
+    return {*_ordinary_words(), *re.findall(r"[a-z]+", " ".join(words).casefold())}
 
 
 def mismatch(judged: Judged, bench: Bench) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from construction.analytics import steps as s
 from construction.analytics.contracts import Language
 from construction.analytics.drawing import words_table
+from construction.analytics.environment.asked_about import Fact, Metric
 from construction.analytics.environment.declaration import Declaration
 from construction.analytics.limits import limits_unsaid, weights_unsaid
 from construction.analytics.origins import behind, origin
@@ -40,7 +41,7 @@ def scope_faults(
 
 def _phrases(declaration: Declaration, language: Language) -> list[str]:
     """Labels, studies and declared words but that for companies, longest first."""
-    named = [*declaration.metrics, *declaration.facts]
+    named: list[Metric | Fact] = [*declaration.metrics, *declaration.facts]
     words = [n.label[language] for n in named] + [n.study[language] for n in named if n.study]
     words += [w[language] for key, w in declaration.words.items() if not key.startswith("compan")]
     return sorted({fold_width(w) for w in words}, key=lambda w: (-len(w), w))

@@ -66,7 +66,9 @@ _OF_CODE = re.compile(
 # A folder that is spoken of as the one that the agent is in.
 _HERE = re.compile(
     r"(?i)\b(?:this|the current|the working|current|working) (?:directory|folder|repo|repository|"
-    r"codebase|workspace)\b|\blist (?:all |the |my )*files\b|(?:当前|这个|本)(?:目录|文件夹|仓库)"
+    r"codebase|workspace)\b|\b(?:the|our|my) (?:repo|repository|codebase|failing tests?)\b"
+    r"|\bthe build (?:fails?|breaks?|is)\b|\brun (?:the|all) (?:unit )?tests\b"
+    r"|\blist (?:all |the |my )*files\b|(?:当前|这个|本)(?:目录|文件夹|仓库)"
 )
 _CODE = CODE_EXTENSIONS | {"diff", "patch"}
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
@@ -147,11 +149,11 @@ def missing_objects(request: str, given: Sequence[str]) -> tuple[str, ...]:
         for phrase in dict.fromkeys(phrases)
         if not any(True for _ in files_in(phrase, given)) and not _described(phrase, given)
     ]
+    demands = [item.text for item in read(request) if item.demands]
     if not any(extension_of(path) in _CODE for path in given):
-        demands = [item.text for item in read(request) if item.demands]
         missing += [state.group() for text in demands for state in _OF_CODE.finditer(text)]
     if not given:
-        missing += [here.group() for here in _HERE.finditer(request)]
+        missing += [here.group() for text in demands for here in _HERE.finditer(text)]
     return tuple(dict.fromkeys(missing))
 
 

@@ -24,6 +24,7 @@ from construction.grading.spec import TaskSpec, spec_of
 from construction.judging.contracts import Asker, ModelStagesConfig
 from construction.judging.delivered_text import text_of
 from construction.judging.model.attempt_case import (
+    LONGEST,
     WORTH,
     AttemptCase,
     DeliveredFile,
@@ -70,12 +71,12 @@ def judge_run(
     """
     tasks = {
         name: _open_task(release, name)
-        for name in sorted({attempt.task_id for attempt, score in run.scores if open_parts(score)})
+        for name in sorted({attempt.task_id for attempt, score in run.scores if _open_parts(score)})
     }
     recorded = {record.attempt.attempt_id: (own, record) for own, record in read_attempts(logs)}
     cases: dict[str, AttemptCase] = {}
     for attempt, score in run.scores:
-        if open_parts(score):
+        if _open_parts(score):
             own, record = recorded[attempt.attempt_id]
             outputs = outputs_folder(own, attempt.task_id, attempt.epoch)
             where = outputs.relative_to(logs).as_posix()
@@ -94,7 +95,7 @@ def judge_run(
     return JudgedRun(_ended(run, scores), tuple(shown), tuple(results), untouched)
 
 
-def open_parts(score: Score) -> list[ScorePart]:
+def _open_parts(score: Score) -> list[ScorePart]:
     """The parts with weight that only a judge can score, and that none has."""
     return [
         part
@@ -116,7 +117,7 @@ class _OpenTask:
         """What a judge is shown of an attempt with these outputs."""
         candidate = self.task.candidate
         files, left_out = _delivered(outputs, candidate, kept if self.by_looks else None)
-        wanted = {part.name for part in open_parts(score)}
+        wanted = {part.name for part in _open_parts(score)}
         texts = [f"{criterion.dimension}: {criterion.text}" for criterion in self.spec.criteria]
         named = zip((part.name for part in criteria(self.spec)), texts, strict=True)
         return AttemptCase(
@@ -159,7 +160,7 @@ def _delivered(
         text, trouble = text_of(outputs, name)
         pages = pages_of(outputs, name, kept)[0][:room] if kept is not None else ()
         room -= len(pages)
-        files.append(DeliveredFile(name, text, trouble, pages))
+        files.append(DeliveredFile(name, text[:LONGEST], trouble, pages))
     return tuple(files), len(names) - len(files)
 
 
@@ -172,7 +173,7 @@ def _settled(
     judge: str,
 ) -> Score:
     """The score with the verdicts in it; without a result nothing could be judged."""
-    is_open = set(map(id, open_parts(score)))
+    is_open = set(map(id, _open_parts(score)))
     parts = [_part(p, case, result, judge) if id(p) in is_open else p for p in score.parts]
     whole = combine(
         spec.task_id,

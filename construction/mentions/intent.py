@@ -1,7 +1,4 @@
-"""Whether a file that a person names is given as input or requested as output.
-
-The decision reads the words of the sentence before the name.
-"""
+"""Whether a named file is an input or a result, by the words of the sentence before the name."""
 
 from __future__ import annotations
 
@@ -12,7 +9,12 @@ from enum import StrEnum
 from construction.mentions.extensions import COMMON_NAMES, MESSAGES, extension
 from construction.mentions.lead import words_before_name
 from construction.mentions.lexicon import Cue
-from construction.mentions.result_cues import is_given, is_said_to_exist, may_be_result
+from construction.mentions.result_cues import (
+    is_given,
+    is_listed_in,
+    is_said_to_exist,
+    may_be_result,
+)
 from construction.mentions.words import FILE, cues
 
 
@@ -91,13 +93,12 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
         return Intent.PRODUCED
     if _THEN_OUTPUT.match(after) or _THEN_CREATE.match(after):
         return Intent.OUTPUT
-    words = before.rstrip(_QUOTES)
+    words, state = before.rstrip(_QUOTES), _read(before)
     if _NAMES_IT.search(words):
         return Intent.EITHER
     if is_given(words, after):
         return Intent.INPUT
-    state = _read(before)
-    if before.rstrip(_QUOTES).endswith(("(", "（")):
+    if words.endswith(("(", "（")):
         state.article = state.article and state.verb is Cue.WISH  # "a report (report.docx)"
     if is_folder and (state.holds_file() or _THEN_HOLDS.match(after)):
         return Intent.NONE  # the folder only locates a file that is itself named
@@ -105,12 +106,12 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
     open_result = may_be_result(before, after, name, is_new=is_new)
     state.article &= not open_result
     intent = state.intent(after)
+    intent = Intent.ASSUMED if intent is Intent.INPUT and is_listed_in(before) else intent
     if _THEN_EXAMPLE.match(after) or state.is_none(after, name):
         return Intent.NONE
     if open_result and intent in (Intent.ASSUMED, Intent.INPUT):
         return Intent.EITHER
-    is_there = intent is Intent.ASSUMED and is_said_to_exist(before, after)
-    return Intent.INPUT if is_there else intent
+    return Intent.INPUT if intent is Intent.ASSUMED and is_said_to_exist(before, after) else intent
 
 
 @dataclass(slots=True)

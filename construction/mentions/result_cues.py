@@ -149,6 +149,21 @@ def may_be_result(before: str, after: str, name: str, *, is_new: bool) -> bool:
     return (is_new or _BEFORE.search(before) is not None) and _AT_HAND.search(before) is None
 
 
+_LISTED_IN = re.compile(
+    r"(?i)\b(?:list|show|collect|gather|record|enumerate|tabulate|present|compile|put|enter|note)\b"
+    rf"[^.;\n]{{1,80}}\b(?:of|from|for)\b[^.;\n]{{1,60}}\bin[{_SIGNS}]{{0,4}}$"
+    rf"|\b(?:chart|plot|graph|diagram|map) in[{_SIGNS}]{{0,4}}$|\w, in[{_SIGNS}]{{0,4}}$"
+)
+
+
+def is_listed_in(before: str) -> bool:
+    """True for "list the meetings of Kim in": the file may hold them, or is to hold the list.
+
+    So for "count the shifts, one line each, in" and "the shifts per week as a chart in".
+    """
+    return _LISTED_IN.search(before) is not None
+
+
 _EXISTS_BEFORE = re.compile(
     r"(?i)(?:\b(?:described|listed|defined|stated|specified|explained|documented|recorded|kept|"
     r"stored) in|\b(?:attached|existing|enclosed|provided|given|current)(?: \w+)?|"

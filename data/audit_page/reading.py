@@ -18,7 +18,7 @@ import polars as pl
 
 from data.contracts import Bound, Gate, Limit, Scalar, StageConfig, Status
 from data.contracts.gate import OBSERVED, Number
-from data.errors import InputError
+from data.errors import NOT_BUILT, InputError
 from data.staging import open_read_only
 
 STATUSES = pl.Enum([str(status) for status in Status])
@@ -96,7 +96,7 @@ class Books:
 def read_books(staging: Path) -> Books:
     """The newest run of a staging file. Raises InputError where there is none."""
     if not staging.is_file():
-        raise InputError(str(staging), "nothing", "a staging file", "Run `benchmint build` first.")
+        raise InputError(str(staging), "nothing", "a staging file", NOT_BUILT)
     try:
         with open_read_only(staging) as connection:
             return _read(connection)

@@ -105,7 +105,7 @@ def neighbours(
 def _states(columns: Mapping[str, Any], limits: Limits) -> list[list[int]]:
     """Per step and item: passes, fails or unknown.
 
-    An item that got past a step without a row there was let through.
+    An item that got past a step that did not measure it was let through, with a row or without.
     """
     steps, n = columns["steps"], columns["items"]
     decided = [len(steps)] * n
@@ -117,15 +117,14 @@ def _states(columns: Mapping[str, Any], limits: Limits) -> list[list[int]]:
     for step_number, step in enumerate(steps):
         state = [PASSES if step_number < decided[item] else UNKNOWN for item in range(n)]
         for row, item in enumerate(step["rows"]):
-            state[item] = _row_state(step_number, step, row, limits)
+            if cell(step["status"], row) != NOT_MEASURED:
+                state[item] = _row_state(step_number, step, row, limits)
         states.append(state)
     return states
 
 
 def _row_state(step_number: int, step: Mapping[str, Any], row: int, limits: Limits) -> int:
     status = cell(step["status"], row)
-    if status == NOT_MEASURED:
-        return UNKNOWN
     checks: Sequence[Mapping[str, Any]] = step["checks"]
     moved = step["whatif"] and any((step_number, i) in limits for i in range(len(checks)))
     if not moved:

@@ -16,7 +16,7 @@ class Status(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     UNVERIFIED = "unverified"  # could not be checked; the release policy decides
-    NOT_MEASURED = "not_measured"  # blocked by an earlier gate; never an outcome
+    NOT_MEASURED = "not_measured"  # `Verdict.blocked` says by what; never an outcome
 
 
 _NOTHING: Mapping[str, Scalar] = MappingProxyType({})

@@ -227,6 +227,7 @@ def _gate(verdicts: pl.DataFrame, gate: str) -> dict[str, Any]:
     return {
         "gate": gate,
         "statuses": {str(status): statuses.get(str(status), 0) for status in Status},
+        "blocked_by": dict(sorted(Counter(mine["blocked_by"].drop_nulls().to_list()).items())),
         "limits": _distinct(mine["limit_text"].to_list()),
         "histogram": _gate_histogram(mine),
     }

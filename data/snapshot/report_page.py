@@ -229,10 +229,18 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "gate": gate["gate"],
         "statuses": gate["statuses"],
+        "unmeasured": [_unmeasured(by, n) for by, n in gate["blocked_by"].items()],
         "limit_text": ", ".join(gate["limits"]),
         "total": stacks([{"label": gate["gate"]} | gate["statuses"]], _STATUSES, "label")[0],
         "histogram": stacks(gate["histogram"], _STATUSES, "label"),
     }
+
+
+def _unmeasured(blocked_by: str, n: int) -> str:
+    """Why so many items were not measured: a gate had rejected them, or a command has to run."""
+    if blocked_by.startswith("benchmint "):
+        return f"{thousands(n)} wait for {blocked_by}"
+    return f"{thousands(n)} were rejected by {blocked_by}"
 
 
 def _overlap_bars(overlaps: Sequence[Mapping[str, Any]]) -> list[Any]:

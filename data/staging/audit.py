@@ -15,7 +15,7 @@ from typing import Any
 import duckdb
 
 from data.contracts import TurnedAway
-from data.errors import InputError
+from data.errors import NOT_BUILT, InputError
 from data.neutralise import one_line, storable, visible
 from data.staging import open_read_only
 from data.staging.runs import NAMES_FILE
@@ -160,7 +160,7 @@ def require_known(
 
 def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
     if not staging.is_file():
-        raise InputError(str(staging), "nothing", "a staging file", "Run `benchmint build` first.")
+        raise InputError(str(staging), "nothing", "a staging file", NOT_BUILT)
     try:
         with open_read_only(staging) as connection:
             result = connection.execute(sql, {name: storable(v) for name, v in values.items()})

@@ -31,7 +31,7 @@ from data.atomic import (
     write_bytes,
 )
 from data.canonical import canonical_json, digest
-from data.errors import InputError
+from data.errors import NOT_BUILT, InputError
 from data.metrics import COSTS, openmetrics, samples
 from data.metrics import FILE as METRICS
 from data.schemas import Table
@@ -152,7 +152,7 @@ def metrics_of_runs(out: Path, run: str | None = None) -> str:
     """
     known = {staged.run_id for staged in staged_runs(out)}
     if not known:
-        raise InputError(str(out), "no staged run", "at least one", "Run `benchmint build` first.")
+        raise InputError(str(out), "no staged run", "at least one", NOT_BUILT)
     run_id = run or newest_run(out)
     if run_id not in (*known, "all"):
         raise InputError(f"--run {run_id}", "no such run", "the id of one", _LIST_RUNS)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from data.errors import InputError
+from data.errors import NOT_BUILT, InputError
 from data.staging.database import NEWEST
 
 _SETUP = (
@@ -30,7 +30,7 @@ def open_shell(staging: Path, shell: Shell | None) -> int:
     Raises InputError if the file or the shell is not there.
     """
     if not staging.is_file():
-        raise InputError(str(staging), "nothing", "a staging file", "Run `benchmint build` first.")
+        raise InputError(str(staging), "nothing", "a staging file", NOT_BUILT)
     for name in [shell] if shell else list(Shell):
         program = shutil.which(name)
         if program is not None:

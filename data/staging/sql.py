@@ -23,7 +23,7 @@ import orjson
 
 from data.canonical import canonical_json
 from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
-from data.errors import BenchmintError, InputError
+from data.errors import NOT_BUILT, BenchmintError, InputError
 from data.neutralise import storable
 from data.staging.database import NEWEST, open_read_only
 
@@ -69,7 +69,7 @@ def run_sql(staging: Path, sql: str, limits: SqlLimits, *, every_run: bool = Tru
     Raises InputError if there is no staging file, SqlRefused with the reason for anything else.
     """
     if not staging.is_file():
-        raise InputError(str(staging), "nothing", "a staging file", "Run `benchmint build` first.")
+        raise InputError(str(staging), "nothing", "a staging file", NOT_BUILT)
     if len(sql) > _LONGEST_SQL:
         raise SqlRefused(f"a query of {len(sql)} characters; at most {_LONGEST_SQL} are read.")
     question = {

@@ -97,7 +97,10 @@ VERDICTS = Table(
         "observed_text": (pl.String, "the same as text"),
         "limit_text": (pl.String, "the same as text"),
         "measures": (pl.String, "JSON: further measurements"),
-        "blocked_by": (pl.String, "earlier gate that rejected it, so that it was not measured"),
+        "blocked_by": (
+            pl.String,
+            "what kept it from being measured: a gate, or a command",
+        ),
     },
 )
 LINEAGE_ROWS = Table(

@@ -6,3 +6,7 @@ new MutationObserver(() => {
     box.tabIndex = 0;
   }
 }).observe(document.body, { childList: true, subtree: true });
+// The switches of the colours, which follow the system here, are stops that nobody can see.
+for (const stop of document.querySelectorAll(".md-option")) {
+  stop.tabIndex = -1;
+}

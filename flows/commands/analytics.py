@@ -114,7 +114,7 @@ def _write(
     from construction.analytics.environment.variants import write_variants
     from construction.analytics.output import candidate_of, fixtures_of, write_gold, write_tasks
     from data.pool import write_pool
-    from data.stage_tables import StageRecords, write_records
+    from data.stage_tables import write_records
 
     declared = environment.declaration
     for old in (out / "public", out / "private" / REFUSED):
@@ -125,10 +125,11 @@ def _write(
         folder = part / ENVIRONMENT
         write_variants(declared, environment.root, environment.replaced, tables, folder)
     fixtures = fixtures_of(public / ENVIRONMENT / "raw", declared.name)
-    candidates = [
-        candidate_of(task, declared, fixtures, lambda item: f"a-{keyed_digest(secret, item)[:16]}")
-        for task in minted.tasks
-    ]
+
+    def candidate_id(item: str) -> str:
+        return f"a-{keyed_digest(secret, item)[:16]}"
+
+    candidates = [candidate_of(task, declared, fixtures, candidate_id) for task in minted.tasks]
     home = Path("..", REFUSED) if environment.refused else Path("../../public")
     inputs = {fixture.sha256: home / ENVIRONMENT / "raw" / fixture.path for fixture in fixtures}
     private = private_dir(out / "private") / "analytics"
@@ -136,7 +137,7 @@ def _write(
     with replacing_dir(private) as part:
         write_gold(part, minted.tasks)
         write_pool(part, candidates, inputs)
-        write_records(part, StageRecords(minted.ledger, [minted.tally], minted.verdicts))
+        write_records(part, minted.records(candidate_id))
         _write_reports(part, environment, minted, secret)
 
 

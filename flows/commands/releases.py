@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from data.canonical import pretty_json
-from data.errors import InputError
+from data.errors import NOT_BUILT, InputError
 from data.neutralise import one_line
 from flows.commands.options import WORKSPACE, BuiltInto, Json
 
@@ -30,8 +30,7 @@ def releases_command(
 
     if not out.is_dir():
         existing = "a file" if out.exists() else "nothing"
-        todo = "Check --out, or run `benchmint build` first."
-        raise InputError(str(out), existing, "the directory of a build", todo)
+        raise InputError(str(out), existing, "the directory of a build", NOT_BUILT)
     infos = releases(out / "snapshots", check=not quick)
     if as_json:
         print(pretty_json([asdict(info) for info in infos]).decode(), end="")

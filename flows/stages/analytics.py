@@ -52,7 +52,6 @@ from data.contracts import Outcome, StageKind
 from data.pool import read_pool, write_pool
 from data.snapshot import layout
 from data.stage_tables import (
-    StageRecords,
     read_records,
     write_records,
     write_stage_tables,
@@ -101,9 +100,8 @@ def _make(work: Work, out: Path) -> None:
         minted = mint(bench, read_templates(), run.recipe.release.seed, recipe=recipe)
         write_variant(recipe.variant, declaration, root, replaced, bench.tables, out / FILES)
     fixtures = fixtures_of(out / FILES, declaration.name)
-    candidates = [
-        candidate_of(task, declaration, fixtures, partial(run.opaque, "a")) for task in minted.tasks
-    ]
+    candidate_id = partial(run.opaque, "a")
+    candidates = [candidate_of(task, declaration, fixtures, candidate_id) for task in minted.tasks]
     inputs = {fixture.sha256: Path(FILES, fixture.path) for fixture in fixtures}
     write_pool(out, candidates, inputs)
     write_gold(out, minted.tasks)
@@ -111,7 +109,7 @@ def _make(work: Work, out: Path) -> None:
     noise = pretty_json(noise_inventory(declaration, environment.inventory))
     write_bytes(out / NOISE, noise, mode=PRIVATE_FILE)
     write_bytes(out / REPORT, pretty_json({"refused": False} | report_of(minted)))
-    write_records(out, StageRecords(minted.ledger, [minted.tally], minted.verdicts))
+    write_records(out, minted.records(candidate_id))
 
 
 ANALYTICS = Stage(

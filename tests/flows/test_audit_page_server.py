@@ -223,5 +223,5 @@ def test_after_sealing_items_are_numbered(out: Path, tmp_path: Path) -> None:
 
 
 def test_no_build_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Run `benchmint build` first"):
+    with pytest.raises(InputError, match="run `benchmint build` first"):
         serve_page(tmp_path, 0)

@@ -124,7 +124,7 @@ def test_private_things_are_private(demo: Demo) -> None:
     [
         (("build", "nowhere", "--quiet"), "found nothing; expected a file or folder"),
         (("build", "--config", "none.toml"), "none.toml: cannot be read"),
-        (("audit", "--out", "nowhere"), "Run `benchmint build` first"),
+        (("audit", "--out", "nowhere"), "run `benchmint build` first"),
         (("audit", "--private"), "Name it with --instance"),
         (("rules", "check", "none", "."), "expected a task's rules.json"),
     ],

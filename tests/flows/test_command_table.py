@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,11 @@ def test_every_module_of_commands_is_in_the_table() -> None:
     modules = {path.stem for path in Path(flows.commands.__path__[0]).glob("*.py")}
     named = {module for module, *_ in [*COMMANDS.values(), *GROUPS.values()]}
     assert modules - {"__init__", "table", "options"} == named
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    get_command(app).main(["--version"], "benchmint", standalone_mode=False)
+    assert capsys.readouterr().out == f"benchmint {version('benchmint')}\n"
 
 
 def test_the_program_alone_loads_nothing_heavy() -> None:

@@ -45,7 +45,7 @@ def test_the_newest_run_is_told_unless_another_is_named(tmp_path: Path, metrics:
 
 def test_no_run_and_no_such_run_are_told(tmp_path: Path, metrics: Run) -> None:
     code, out, error = metrics("--out", tmp_path)
-    assert (code, out, "Run `benchmint build` first" in error) == (2, "", True)
+    assert (code, out, "run `benchmint build` first" in error) == (2, "", True)
     stage_run(tmp_path, FACTS, stage(tmp_path / "a", "x"))
     code, out, error = metrics("--out", tmp_path, "--run", "none")
     assert (code, out, "no such run" in error) == (2, "", True)

@@ -50,6 +50,7 @@ def test_one_finding_is_one(snapshot: Path) -> None:
     assert code == 1
     assert lines[0] == "snapshot.not_part: notes: not part of a snapshot"
     assert lines[1] == "demo-2026.07.01: 2 tasks, 34 files, both halves: 1 finding"
+    assert lines[2].startswith("recorded digest ")  # nobody is to take it for the one of the files
 
 
 def test_a_hostile_name_of_a_snapshot_stays_text(snapshot: Path) -> None:

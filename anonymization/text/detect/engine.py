@@ -27,7 +27,7 @@ from anonymization.text.detect.reserved_places import find_reserved
 from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
-from anonymization.text.detect.unexplained import find_unexplained
+from anonymization.text.detect.unexplained import beside_codes, find_unexplained
 from anonymization.text.detect.unknown_words import find_unknown
 from anonymization.text.secrets.find_secrets import find_secrets
 from data.text.folding import fold_characters
@@ -161,6 +161,7 @@ class TextDetector:
         settled = without_fixed_words(text, settled)
         masked = [finding for finding in settled if self._masked(text, finding)]
         if EntityType.UNEXPLAINED in self._entities:
+            masked = beside_codes(text, masked)
             masked = sorted([*masked, *find_unexplained(text, masked, self.dictionary)])
         return tuple(masked)
 

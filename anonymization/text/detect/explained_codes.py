@@ -24,7 +24,7 @@ _QUARTER = re.compile(
     r"(?i)(?:(?:19|20)?\d\d[-_/]?)?(?:Q[1-4]|H[12]|FY|CY|W|WK)[-_/]?(?:(?:19|20)?\d\d)?"
 )
 _CODE = re.compile(r"(?=(?:[^\d]*\d){3})[A-Z]{1,6}\d*(?:[-/#.]?[A-Z0-9]{1,16}){0,5}")
-_TAGGED = re.compile(r"[\w.]{2,32}#\d{4}")
+_TAGGED = re.compile(r"[\w.]{2,32}#\d{4}|\d{3,}#\d{2,}")
 _RUN = re.compile(r"\d+|[^\W\d_]+")
 _HEX = re.compile(r"(?=.*\d.*\d)(?=.*[a-f])[0-9a-f]{8,}|(?=.*\d.*\d)(?=.*[A-F])[0-9A-F]{8,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")

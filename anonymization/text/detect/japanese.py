@@ -26,6 +26,7 @@ _HONORIFICS = words(_TABLE, "honorifics")
 _FORMS = words(_TABLE, "forms")
 _ORGANISATIONS = words(_TABLE, "organisations")
 _PLACE_ENDS = words(_TABLE, "places")
+_NAMES_TOO = words("known_words.toml", "japanese_names_too")
 _GIVEN_WORDS = words(_TABLE, "given_words")
 _NO_GIVEN = _HONORIFICS | _FORMS | _ORGANISATIONS | _PLACE_ENDS
 _KATAKANA = re.compile("[ァ-ヺー]{2,}")
@@ -39,6 +40,7 @@ _NAME_PAIRS = frozenset(
 )
 _WHOLE_PAIRS = frozenset({("姓", "名"), ("姓", ""), ("地名", "名")})
 _NUMERAL = re.compile(r"\d{1,2}|[一二三四五六七八九十]{1,3}")
+_COUNT = re.compile("[〇零一二三四五六七八九十百千万]+")
 _LONGEST_GIVEN = 3  # characters of a given name that is in no dictionary
 # People's names need no second hint; what is only marked as some name or other is uncertain.
 _WHOLE, _LONE, _UNKNOWN, _FORM, _ENDING, _MARKED = 0.8, 0.6, 0.5, 0.8, 0.65, 0.52
@@ -280,6 +282,9 @@ def _uncertain(tagged: Sequence[_Word], index: int) -> _Match | None:
         return 1, EntityType.ORGANIZATION, _MARKED
     if word.unknown and _KATAKANA.fullmatch(word.text) and len(word.text) > 2:
         return 1, EntityType.PERSON, _UNKNOWN
-    if (word.unknown or word.name) and len(word.text) > 1 and _NAME_CHARS.match(word.text):
+    if word.text in _NAMES_TOO:
+        return 1, EntityType.UNEXPLAINED, _SCORE
+    is_marked = (word.unknown or word.name) and not _COUNT.fullmatch(word.text)
+    if is_marked and len(word.text) > 1 and _NAME_CHARS.match(word.text):
         return 1, EntityType.UNEXPLAINED, _SCORE
     return None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.explained_codes import (
@@ -20,9 +21,11 @@ from anonymization.text.detect.explained_codes import (
     is_plain,
 )
 from anonymization.text.detect.explained_words import is_known
-from data.text.scripts import CJK
+from anonymization.text.detect.wording import honoured, words
+from data.text.scripts import CJK, HAN, KANA, has_kana
 
 NAME = "unexplained"
+_NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION})
 _SCORE = 0.55
 _ATOM = rf"[^\W{CJK}]+"
 _CHAIN = re.compile(rf"{_ATOM}(?:(?:[-./#:@+]|,(?=\d{{3}}(?!\d))){_ATOM})*")
@@ -31,6 +34,14 @@ _PART = re.compile(
     r"[A-ZÀ-ÖØ-Þ]{2,}(?=[A-ZÀ-ÖØ-Þ][a-zß-ÿ])|[A-ZÀ-ÖØ-Þ]+(?![a-zß-öø-ÿ])"
     r"|[A-ZÀ-ÖØ-Þ]?[^\W\d_A-ZÀ-ÖØ-Þ]+|\d+"
 )
+_SITES = frozenset(
+    label
+    for host in words("words.toml", "public_hosts")
+    for label in host.split(".")
+    if len(label) > len("com")
+) | {"example", "localhost"}
+_COLOUR = re.compile(r"[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?")
+_NOBODY = words("known_words.toml", "japanese_nobody")
 _PIECE = re.compile(r"[^_]+")
 # Numbers and codes in groups: at least eight digits, or capitals and digits in turn.
 _GROUPS = re.compile(
@@ -42,20 +53,27 @@ _TURNS = re.compile(
     r"(?<![\w.-])[A-Z]{1,4}\d{0,4}(?: [A-Z]{0,4}\d{1,6}[A-Z]{0,4}){0,5}(?: [A-Z]{1,4}\d{0,4})?"
     r"(?![\w-])"
 )
+# A host of a domain that is not widely known, without the end of its name.
+_HOST = re.compile(
+    r"(?<![\w@./-])(?:(?:[a-z0-9-]+\.)+[a-z0-9-]+(?=\.(?:com|net|org|cn|jp|de|fr|uk)(?![\w(.-]))"
+    r"|(?:[a-z0-9-]+\.)+[a-z0-9-]{3,}(?=\.(?:io|ai|dev|app|co|local|lan|corp|internal)(?![\w(.-]))"
+    r"|[a-z0-9-]{4,}(?=\.(?:com|net|org|cn)(?![\w(.-])))"
+)
 _SPELLED = re.compile(r"(?<![\w-])[A-Za-z](?:-[A-Za-z]){3,}(?![\w-])")
 _PASSWORD = re.compile(
-    r"(?<![^\s\"'`:=(])(?=[^\s\d]*\d)(?=[\w-]*[!$^&*~#?])[A-Za-z0-9][\w!$^&*~#?-]{6,30}"
+    r"(?<![^\s\"'`:=(])(?=[^\s\d]*\d)(?=[A-Za-z0-9_-]*[!$^&*~#?])[A-Za-z0-9][A-Za-z0-9_!$^&*~#?-]{6,30}"
     r"(?![^\s\"'`,;.)])"
 )
 _STREET = re.compile(
-    r"(?<![\w.])\d{1,5}[a-zA-Z]? (?:[A-Z][a-z]+ ){1,3}(?:Street|St|Road|Rd|Lane|Ln|Avenue|Ave"
+    r"(?<![\w.])\d{1,5}[a-zA-Z]? (?:[A-Z][A-Za-z]+ ){1,3}(?i:Street|St|Road|Rd|Lane|Ln|Avenue|Ave"
     r"|Drive|Dr|Close|Court|Ct|Place|Pl|Parade|Terrace|Row|Way|Walk|Mews|Gardens|Crescent"
     r"|Boulevard|Blvd|Square|Hill|Rise|Grove|Green|Quay|Wharf|Yard|Circle|Trail|Park|View|Vale"
-    r"|Gate|Passage|Alley)(?!\w)"
+    r"|Gate|Passage|Alley|Fold|Steps|Croft|Meadow|Meadows|Bank|Drove|Brow|End|Chase)(?!\w)"
 )
 _YEARS = re.compile(r"(?:19|20)\d\d-(?:(?:19|20)\d\d|\d\d(?:-\d\d)?)")
 _BIRTH = re.compile(
-    r"(?<![\d.-])(?:19[2-9]\d|200\d)(?:([-/.])\d{1,2}\1\d{1,2}|年\d{1,2}月\d{1,2}日)(?![\d-])"
+    r"(?<![\d.-])(?:19[2-9]\d|200\d)(?:([-/.])\d{1,2}\1\d{1,2}|年\d{1,2}月\d{1,2}日"
+    r"|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?![\d-])"
 )
 _ESCAPED = re.compile(r"\\[nrtbfv](?=[A-Za-z])")
 _NUMBERS, _YEAR, _PLATE = (
@@ -63,7 +81,16 @@ _NUMBERS, _YEAR, _PLATE = (
 )
 # A handle that is the whole value of a cell or key, and a name that is written in hiragana.
 _WHOLE = re.compile(
-    r"(?:\A|(?<=: ))(?P<v>[a-z]{2,}(?:_[a-z]{2,})+_?\d{2,4}|[ぁ-ゖー]{2,6}[ 　][ぁ-ゖー]{2,6})\Z"
+    r"(?:\A|(?<=: ))(?P<v>[a-z]{2,}(?:_[a-z]{2,})+_?\d{2,4}|[ぁ-ゖー]{2,6}[ 　][ぁ-ゖー]{2,6}"
+    rf"|[{HAN}]{{1,4}}[ 　](?![様殿君氏宛])[{HAN}](?=\Z| [様殿氏]))(?: [様殿氏])?\Z"
+)
+# In Japanese text: a family and a given name with a blank between them, and who is addressed.
+_PAIRED = re.compile(
+    rf"(?<![{HAN}{KANA}])(?<![{HAN}][ 　])[{HAN}]{{1,4}}[ 　](?![様殿君氏宛])[{HAN}]"
+    rf"(?![{HAN}{KANA}])(?![ 　][{HAN}])"
+)
+_ADDRESSED = re.compile(
+    rf"(?<![{HAN}{KANA}])(?:[{HAN}]{{1,4}}|[ぁ-ゖー]{{2,4}})(?=ちゃん|くん|さん|ママ|パパ)"
 )
 _FEWEST, _FEWEST_GROUPS = 8, 3  # digits of a number in groups, and groups
 _PAIR, _FEW, _MANY = 2, 3, 6  # groups of a code, and digits in it
@@ -86,6 +113,13 @@ def find_unexplained(
         ]
     if (whole := _WHOLE.search(text)) and not is_known_lead(whole["v"].partition("_")[0]):
         spans.append((*whole.span("v"), EntityType.UNEXPLAINED))
+    if has_kana(text):
+        spans += [(*match.span(), EntityType.UNEXPLAINED) for match in _PAIRED.finditer(text)]
+        spans += [
+            (*match.span(), EntityType.UNEXPLAINED)
+            for match in _ADDRESSED.finditer(text)
+            if honoured(match.group()) and match.group() not in _NOBODY
+        ]
     plain = _ESCAPED.sub("  ", text)
     for chain in _CHAIN.finditer(plain):
         spans += (
@@ -99,6 +133,27 @@ def find_unexplained(
             beside.append(Finding(start, end, kind, NAME, _SCORE))
             taken = end
     return _joined(text, beside)
+
+
+def beside_codes(text: str, settled: Iterable[Finding]) -> list[Finding]:
+    """The findings, with names cut to what is before and behind the codes in them."""
+    kept: list[Finding] = []
+    for finding in settled:
+        start = finding.start
+        chains = _CHAIN.finditer(text, start, finding.end) if finding.type in _NAMES else ()
+        for code in (chain for chain in chains if is_code(chain.group())):
+            kept += _trimmed(text, finding, start, code.start())
+            start = code.end()
+        kept += [finding] if start == finding.start else _trimmed(text, finding, start, finding.end)
+    return kept
+
+
+def _trimmed(text: str, finding: Finding, start: int, end: int) -> list[Finding]:
+    while start < end and not text[start].isalnum():
+        start += 1
+    while end > start and not text[end - 1].isalnum():
+        end -= 1
+    return [replace(finding, start=start, end=end)] if end - start >= _PAIR else []
 
 
 class _Free:
@@ -121,7 +176,8 @@ def _in_chain(
     chain: re.Match[str], label: str, dictionary: frozenset[str]
 ) -> Iterator[tuple[int, int]]:
     whole = chain.group()
-    if is_plain(whole):
+    is_colour = chain.string[max(0, chain.start() - 1) : chain.start()] == "#"
+    if is_plain(whole) or (is_colour and _COLOUR.fullmatch(whole)):
         return
     if is_code(whole):
         yield chain.span()
@@ -169,10 +225,16 @@ def _takes_turns(value: str) -> bool:
     return len(groups) > _PAIR and digits >= _FEW and ends and not is_known_lead(groups[0])
 
 
+def _is_own_host(name: str) -> bool:
+    """Is none of its last labels a widely known site?"""
+    return not any(label in _SITES for label in name.split(".")) and not name.isdigit()
+
+
 _GROUPED: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = (
     (_GROUPS, _is_number),
     (_DOTS, lambda value: not is_plain(value)),
     (_TURNS, _takes_turns),
+    (_HOST, _is_own_host),
     (_SPELLED, lambda _: True),
     (_STREET, lambda _: True),
     (_PASSWORD, lambda value: sum(map(str.isalpha, value)) > 1),

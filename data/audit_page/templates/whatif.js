@@ -13,7 +13,6 @@ const WhatIf = (() => {
 
   const rowState = (step, row, limits) => {
     const status = cell(step.status, row);
-    if (status === NOT_MEASURED) return UNKNOWN;
     if (!step.whatif || limits.size === 0) return status === FAILED ? FAILS : PASSES;
     let broke = false;
     for (let i = 0; i < step.checks.length; i += 1) {
@@ -29,7 +28,7 @@ const WhatIf = (() => {
   const restate = (model, place) => {
     const step = model.columns.steps[place], state = model.states[place];
     for (let row = 0; row < step.rows.length; row += 1) {
-      state[step.rows[row]] = rowState(step, row, model.limits[place]);
+      if (cell(step.status, row) !== NOT_MEASURED) state[step.rows[row]] = rowState(step, row, model.limits[place]);
     }
   };
 

@@ -117,7 +117,8 @@ def report_lines(folder: Path, report: VerifyReport) -> Iterator[str]:
     state = "verified" if report.ok else amount(len(report.findings), "finding")
     what = f"{amount(report.tasks, 'task')}, {amount(report.files, 'file')}, {halves}"
     yield one_line(f"{name}: {what}: {state}")
+    recorded = "" if report.ok else "recorded "  # what is there has another one
     if report.digest:
-        yield f"digest {report.digest}"
+        yield f"{recorded}digest {report.digest}"
     if report.public_digest:
-        yield f"digest of the public half {report.public_digest}"
+        yield f"{recorded}digest of the public half {report.public_digest}"

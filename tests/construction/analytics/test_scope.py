@@ -126,7 +126,7 @@ def test_a_limit_stands_beside_its_metric_and_says_whether_it_passes(
     assert len(said(question, LARGE, language=language)) == n
 
 
-SCORE = {
+SCORE: dict[str, Any] = {
     "op": "score",
     "source": "regions",
     "criteria": [{"column": "population", "weight": 2}, {"column": "gdp", "weight": 1}],
@@ -177,13 +177,13 @@ def test_a_sector_that_the_industry_implies_changes_nothing() -> None:
 
 
 def test_a_criterion_of_no_weight_changes_nothing() -> None:
-    light = {**SCORE, "criteria": [SCORE["criteria"][0], {"column": "gdp", "weight": 0}]}  # type: ignore[index]
+    light = {**SCORE, "criteria": [SCORE["criteria"][0], {"column": "gdp", "weight": 0}]}
     program = s.program_of([light, {**THIRD, "take": 3}])
     parts = (Part(part="names", step=2, kind="list", column="region"),)
     results = run(program, bench().tables)
     gold = written_parts(parts, results)
-    found = list(idle_criteria(program, parts, bench().tables, gold, results))
-    assert found == ["step 1: the criterion gdp changes nothing"]
+    idle = list(idle_criteria(program, parts, bench().tables, gold, results))
+    assert idle == ["step 1: the criterion gdp changes nothing"]
 
 
 def test_a_conversion_before_a_rank_correlation_changes_nothing() -> None:
@@ -203,7 +203,7 @@ def test_a_conversion_before_a_rank_correlation_changes_nothing() -> None:
 
 
 def test_a_remainder_that_is_nothing_beside_its_figures_is_an_edge() -> None:
-    steps = [
+    steps: list[dict[str, Any]] = [
         {"op": "convert", "source": "t", "column": "left", "of": "a", "how": "minus", "by": "b"},
         {
             "op": "statistic",

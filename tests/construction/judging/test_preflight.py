@@ -71,6 +71,7 @@ def test_requests_that_stand_on_their_own_pass(texts: tuple[str, ...]) -> None:
         (said("What's the weather like in Graz today?"), PreflightReason.NEEDS_LIVE_SYSTEM),
         (said("Summarise the files in this directory"), PreflightReason.MISSING_OBJECT),
         (said("List the files"), PreflightReason.MISSING_OBJECT),
+        (said("Fix the failing test in the repo"), PreflightReason.MISSING_OBJECT),
         (said("Rewrite the letter as we discussed"), PreflightReason.LEANS_ON_CONTEXT),
         (said("按你刚才说的改一下这封信的开头"), PreflightReason.LEANS_ON_CONTEXT),
         (said("Summarise the dataset in five lines"), PreflightReason.LEANS_ON_CONTEXT),
@@ -98,6 +99,7 @@ def test_files_at_hand_make_a_request_stand() -> None:
         "When is Kim free on Monday?",
         "Can Kim come to the workshop on 3 May?",
         "Has anyone asked Kim about the rent?",
+        "What does Kim owe?",
         "Kim周一有空吗？",
     ],
 )

@@ -382,6 +382,13 @@ def test_a_negation_in_the_sentence_before_a_wrapped_name_counts_no_more() -> No
     assert [mention.path for mention in named_files(said(text)).outputs] == ["/srv/out/flags.csv"]
 
 
+def test_a_list_in_a_file_is_a_result_where_only_other_inputs_are_at_hand() -> None:
+    instance = said("List the meetings of Kim in meetings.xlsx")
+    assert [mention.path for mention in output_files(instance, ["kim.ics"])] == ["meetings.xlsx"]
+    assert output_files(instance, ["meetings.xlsx"]) == output_files(instance) == ()
+    assert declared(instance) == ["meetings.xlsx"]
+
+
 def test_pasted_diffs_and_terminal_sessions_name_no_files() -> None:
     diff = "diff --git a/app/run.go b/app/run.go\n--- a/app/run.go\n+++ b/app/run.go\n@@ -1 +1 @@\n"
     diff += '-load("old.toml")\n+load("new.toml")\n\n return os.Open("keys.pem")\n'

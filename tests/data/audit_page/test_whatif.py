@@ -13,8 +13,10 @@ import pytest
 
 import data.audit_page
 from data.audit_page import recompute
+from data.audit_page.columns import Shown, build_columns
 from data.audit_page.whatif import KEPT, Neighbour, StepCount, neighbours
-from tests.data.audit_page.ledger_rows import columns
+from data.contracts import Status
+from tests.data.audit_page.ledger_rows import CHECKS, VERDICTS, columns, ledger, verdict
 
 SCRIPT = Path(data.audit_page.__file__).parent / "templates" / "whatif.js"
 DRIVER = """
@@ -47,6 +49,13 @@ def test_what_was_never_measured_is_not_called_kept() -> None:
     eased = recompute(columns(), {(0, 0): 8})
     assert eased.outcomes == (KEPT, 5, 2, 2, 2, 4)  # b: nobody knows whether it is a copy
     assert (eased.kept, eased.unmeasured) == (1, 1)
+
+
+def test_what_got_past_a_gate_that_could_not_measure_it_is_kept() -> None:
+    waiting = verdict("a", "leaks", None, failed=False) | {"status": Status.NOT_MEASURED}
+    rows = (*(row for row in VERDICTS if (row["item"], row["gate"]) != ("a", "leaks")), waiting)
+    now = recompute(build_columns(ledger(rows), CHECKS, Shown()), {})
+    assert (now.kept, now.unmeasured) == (1, 0)
 
 
 def test_a_failure_behind_no_limit_stays_and_one_behind_a_limit_is_open() -> None:
