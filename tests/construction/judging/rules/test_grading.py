@@ -151,6 +151,34 @@ def test_a_new_text_has_nothing_that_was_left_alone() -> None:
     assert "crew.csv" in kept and "boats.csv" not in kept
 
 
+def test_facts_of_a_side_input_alone_need_a_model() -> None:
+    note = InputFile(words=9, key=1, tables=(CREW,))
+    log = InputFile(words=900, key=2)
+    request = "Write who rows for Lee into lee.md, then describe the season in full in season.md."
+    made = case(f"{request} See crew.csv.", files=("crew.csv", "log.txt"))
+    for held, needs in (({"crew.csv": note, "log.txt": log}, True), ({"crew.csv": note}, False)):
+        known = made.model_copy(update={"inputs": held})
+        assert grade(known, CONFIG).rubric.needs_model == needs
+
+
+def test_a_figure_in_a_very_long_text_needs_a_key() -> None:
+    text = "How many oars does the harbour master, who is new in town, buy after the first flood?"
+    for words, needs in ((90_000, True), (900, False)):
+        known = {"tale.txt": InputFile(words=words, key=1)}
+        made = case(text, files=("tale.txt",)).model_copy(update={"inputs": known})
+        assert grade(made, CONFIG).rubric.needs_model == needs
+
+
+def test_means_and_metadata_are_no_demands() -> None:
+    request = (
+        "Use the ledger skill. Offline mode is fine if the page is gone. "
+        "List the prints in p.csv. Collection: Harbour Prints, 40 items."
+    )
+    texts = [item.text for item in grade(case(request), CONFIG).rubric.criteria]
+    assert any("List the prints" in text for text in texts)
+    assert not any(word in text for text in texts for word in ("skill", "Offline", "Collection"))
+
+
 def test_criteria_leave_alone_inputs_that_the_request_does_not_speak_of() -> None:
     paths = ("data/rents.xlsx", "data/boats.xlsx")
     criteria = grade(case("Write homework on rivers as homework.docx", files=paths), CONFIG)
