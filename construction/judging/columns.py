@@ -63,13 +63,13 @@ def _plain(text: str) -> str:
     return " ".join(re.split(r"[\W_]+", text.lower())).strip()
 
 
-def _beside(asked: re.Pattern[str], named: re.Pattern[str], clause: str) -> bool:
-    """Does a word of `asked` stand few words from the name, and not within it?"""
+def _beside(wanted: re.Pattern[str], named: re.Pattern[str], clause: str) -> bool:
+    """Does a word of `wanted` stand few words from the name, and not within it?"""
     without = named.sub("\0", clause)
     places = [mark.start() for mark in re.finditer("\0", without)]
     return any(
         len(without[min(word.end(), place) : max(word.start(), place)].split()) <= _REACH + 1
-        for word in asked.finditer(without)
+        for word in wanted.finditer(without)
         for place in places
     )
 

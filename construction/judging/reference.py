@@ -222,8 +222,8 @@ def _of_column(
     size = {"file": path, "column": sheet.columns[number], "rows": len(values)}
     if not values or not is_measured(sheet, number):
         return
-    asked = partial(is_asked_of, wanted=wanted, column=sheet.columns[number], sheet=sheet)
-    if asked("ends"):
+    is_wanted = partial(is_asked_of, wanted=wanted, column=sheet.columns[number], sheet=sheet)
+    if is_wanted("ends"):
         low, high = min(values), max(values)
         ends = [", ".join(name for value, name in pairs if value == end) for end in (low, high)]
         yield words["reference_ends"].format(
@@ -232,7 +232,7 @@ def _of_column(
             high=_shown(high, ends[1] if number else ""),
         )
     for key, value in (("sum", sum(values)), ("mean", sum(values) / len(values))):
-        if asked(key) and (key == "mean" or is_of_amounts(sheet, number)):
+        if is_wanted(key) and (key == "mean" or is_of_amounts(sheet, number)):
             yield words[f"reference_{key}"].format(**size, **{key: _shown(value)})
     for limit in _limits(wanted):
         above, below = (sum(map(test, values)) for test in (limit.__lt__, limit.__gt__))
