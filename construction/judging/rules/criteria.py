@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from construction.grading.file_types import type_of
+from construction.grading.file_types import extension_of, type_of
 from construction.judging.contracts import Case, InputFile, InputTable
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.lexicon import table
@@ -155,11 +155,12 @@ class Writer:
     def usable(self) -> int:
         """How many criteria and rules hold an answer against the request or the inputs.
 
-        A demand is one or several, by its clauses; so is each fact of the inputs, and each rule
-        that was computed for this task.
+        A demand is one or several, by its clauses; so is each fact of the inputs, each rule that
+        was computed for this task, and each of several mails that are to be dealt with.
         """
         own = [rule for rule in self.rules if _is_own(rule)]
-        return sum(map(parts_of, self.demands)) + len(self.references()) + len(own)
+        facts = len(self.references()) + len(own) + len(_mails(self._given()))
+        return sum(map(parts_of, self.demands)) + facts
 
     def _is_rule(self, clause: str) -> bool:
         """Does a hard rule check the length that a clause states?"""
@@ -234,6 +235,12 @@ class Writer:
     def _clipped(self, text: str) -> str:
         most = self.config.max_chars
         return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def _mails(paths: Sequence[str]) -> list[str]:
+    """The mails among inputs, if there are several: `depth` holds each against the answer."""
+    mails = [path for path in paths if extension_of(path) == "eml"]
+    return mails if len(mails) > 1 else []
 
 
 def _is_own(rule: Rule) -> bool:
