@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from construction.grading.file_types import extension_of, type_of
+from construction.grading.file_types import type_of
 from construction.judging.contracts import Case, InputFile, InputTable
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.lexicon import table
@@ -21,6 +21,7 @@ from construction.judging.reference_texts import references_of
 from construction.judging.request_bounds import changes, lengths
 from construction.judging.rules.facts import FactKind, find_facts
 from construction.judging.rules.form import bounds_of, looks_of, purposes_of
+from construction.judging.rules.mails import is_mailbox, mails_of
 from construction.judging.rules.orders import parts_of
 from data.contracts import Count, Deliverable, Rule, StageConfig
 from data.text.scripts import leading_language
@@ -129,8 +130,8 @@ class Writer:
             shown = self._list(given[: self.config.max_files])
             key = "depth_files" if len(given) <= self.config.max_files else "depth_many"
             yield words[key].format(number=len(given), files=shown), pointers
-        for path, sheet in list(_largest(known))[:1] if len(given) == 1 and counts_rows else ():
-            if sheet.rows > 1:
+        for path, sheet in list(_largest(known))[:1] if len(given) == 1 else ():
+            if sheet.rows > 1 and (counts_rows or is_mailbox(sheet)):
                 yield words["depth_rows"].format(number=sheet.rows, file=path), self._pointers(path)
 
     def utility(self) -> Iterator[Text]:
@@ -156,11 +157,13 @@ class Writer:
         """How many criteria and rules hold an answer against the request or the inputs.
 
         A demand is one or several, by its clauses; so is each fact of the inputs, each rule that
-        was computed for this task, and each of several mails that are to be dealt with.
+        was computed for this task, each of several mails, and a mailbox.
         """
         own = [rule for rule in self.rules if _is_own(rule)]
-        facts = len(self.references()) + len(own) + len(_mails(self._given()))
-        return sum(map(parts_of, self.demands)) + facts
+        given = self._given()
+        known = {path: self.case.inputs[path] for path in given if path in self.case.inputs}
+        mails = len(mails_of(given)) + sum(is_mailbox(sheet) for _, sheet in _largest(known))
+        return sum(map(parts_of, self.demands)) + len(self.references()) + len(own) + mails
 
     def _is_rule(self, clause: str) -> bool:
         """Does a hard rule check the length that a clause states?"""
@@ -235,12 +238,6 @@ class Writer:
     def _clipped(self, text: str) -> str:
         most = self.config.max_chars
         return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
-def _mails(paths: Sequence[str]) -> list[str]:
-    """The mails among inputs, if there are several: `depth` holds each against the answer."""
-    mails = [path for path in paths if extension_of(path) == "eml"]
-    return mails if len(mails) > 1 else []
 
 
 def _is_own(rule: Rule) -> bool:
