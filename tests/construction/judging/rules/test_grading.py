@@ -155,9 +155,9 @@ def test_the_mails_of_an_inbox_can_be_held_against_replies(
 
 def test_several_mails_can_be_held_against_replies() -> None:
     request = "Draft replies to the mails in my inbox."
-    one, two = (case(request, files=files) for files in (("a.eml",), ("a.eml", "b.eml")))
-    assert grade(one, CONFIG).rubric.needs_model
-    assert not grade(two, CONFIG).rubric.needs_model
+    single, several = (case(request, files=files) for files in (("a.eml",), ("a.eml", "b.eml")))
+    assert grade(single, CONFIG).rubric.needs_model
+    assert not grade(several, CONFIG).rubric.needs_model
 
 
 def test_the_purpose_and_the_look_are_those_of_the_request() -> None:
