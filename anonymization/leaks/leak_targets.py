@@ -18,7 +18,11 @@ from anonymization.leaks.contracts import Leak, LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns, is_long_enough
 from anonymization.session_masking import VAULTS
 from anonymization.text.contracts import Entry
-from anonymization.text.masking.known_search import is_distinctive, is_masked_everywhere
+from anonymization.text.masking.known_search import (
+    identifies_alone,
+    is_distinctive,
+    is_masked_everywhere,
+)
 from anonymization.text.spelling.known_values import known_value
 from anonymization.text.vault import Vault
 from data.canonical import canonical_json, keyed_digest
@@ -31,22 +35,28 @@ _MAX_TRIPWIRES = 64 << 20  # bytes
 
 @dataclass(frozen=True)
 class LeakTargets:
-    """All values that must not surface: those of each session's vault, and those given by hand."""
+    """All values that must not surface: those of each session's vault, and those given by hand.
+
+    Of a source that `is_public` the inputs are published already: a value of one session is
+    searched for in the others only if it identifies somebody wherever it stands.
+    """
 
     sessions: Mapping[str, tuple[Entry, ...]]
     tripwires: tuple[str, ...]
     identifiers: tuple[str, ...]
     config: LeakConfig
     key: bytes
+    is_public: bool = False
 
     @cached_property
     def everywhere(self) -> LeakPatterns:
         """The values that no other session and no page of a release may contain."""
+        is_searched = identifies_alone if self.is_public else is_distinctive
         values = {
             PrivateValue(entry.value, entry.type)
             for entries in self.sessions.values()
             for entry in entries
-            if is_distinctive(entry.type, entry.value)
+            if is_searched(entry.type, entry.value)
         }
         values |= {PrivateValue(value, TRIPWIRE) for value in self.tripwires}
         values |= {PrivateValue(value, IDENTIFIER) for value in self.identifiers}
@@ -94,13 +104,16 @@ def leak_targets(
     config: LeakConfig,
     tripwires: Path | None,
     identifiers: Sequence[str] = (),
+    *,
+    is_public: bool = False,
 ) -> LeakTargets:
     """The values that must not surface in a release made of these outputs of masking.
 
     `tripwires` is a file of planted values, `identifiers` are original codes and names of tables.
     """
     planted = read_tripwires(tripwires, config)
-    return LeakTargets(read_vaults(masked, key), planted, tuple(sorted(identifiers)), config, key)
+    sought = tuple(sorted(identifiers))
+    return LeakTargets(read_vaults(masked, key), planted, sought, config, key, is_public)
 
 
 def read_vaults(folders: Iterable[Path], key: bytes) -> dict[str, tuple[Entry, ...]]:

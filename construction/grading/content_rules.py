@@ -111,7 +111,12 @@ def _mentions(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
 
 
 def _hits(seen: Seen, terms: Sequence[str]) -> int:
-    return sum(f" {term}{'' if len(term) > _WHOLE else ' '}" in seen.text for term in terms)
+    return sum(uses(seen.text, term) for term in terms)
+
+
+def uses(text: str, term: str) -> bool:
+    """Does a `word_form` use a term, or a word that begins with it if it is not short?"""
+    return f" {term}{'' if len(term) > _WHOLE else ' '}" in text
 
 
 def _changed(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:

@@ -20,7 +20,14 @@ from construction.judging.inputs import named_inputs, terms_of
 from construction.judging.lexicon import table
 from construction.judging.reference import is_in_order
 from construction.judging.request_bounds import Length, changes, fixed, is_choice, lengths
-from construction.judging.rule_task import TERMS, WITH_TABLES, Task, has_text, rule
+from construction.judging.rule_task import (
+    TERMS,
+    WITH_TABLES,
+    Task,
+    has_text,
+    is_in_nothing,
+    rule,
+)
 from construction.mentions.extensions import tail
 from data.contracts import Deliverable, Rule
 
@@ -167,7 +174,8 @@ def _of_subject(task: Task, item: Deliverable, kind: FileType) -> Rule:
     is_brief = kind.name in _PROSE and (is_answer or is_choice(task.request))
     is_short = is_brief or kind.name in _SHORT or kind.kind == "code"
     translates = changes(task.request, "translates")
-    terms = _subject(task.request, readable, is_brief=is_brief)
+    subject = _subject(task.request, readable, is_brief=is_brief)
+    terms = [term for term in subject if not is_in_nothing(term, kind)]
     if kind.name in _NO_PROSE or translates or not has_all or len(terms) < _FEW:
         least = 1 if is_brief else _FLOORS.get(kind.name, _FLOOR)
         if translates and has_all and len(readable) == 1:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from construction.grading.content_rules import uses
+from construction.grading.file_look import RuleLimits, look
 from construction.grading.file_types import FileType
+from construction.grading.null_files import LOREM, holding, shell, stub
 from construction.judging.contracts import InputFile
 from data.contracts import Deliverable, Rule
 
@@ -34,3 +38,19 @@ def rule(rule_id: str, extensions: Sequence[str], text: str, **params: object) -
 
 def has_text(kind: FileType) -> bool:
     return kind.opener not in (None, "image", "zip")
+
+
+def is_in_nothing(term: str, kind: FileType) -> bool:
+    """Does a file of this type use the term that has no work in it: a shell, a stub, or filler?
+
+    Mails have addresses, and calendars words for a beginning and an end, whatever they say.
+    """
+    return any(uses(text, term) for text in _texts_of_nothing(kind))
+
+
+@cache
+def _texts_of_nothing(kind: FileType) -> tuple[str, ...]:
+    extension = kind.extensions[0]
+    files = (shell(extension), stub(extension), holding(extension, LOREM))
+    limits = RuleLimits()
+    return tuple(look(data, kind, limits).text for data in files if data is not None)

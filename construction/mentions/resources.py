@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
@@ -33,6 +33,9 @@ class ResourceKind(StrEnum):
     CALENDAR = "calendar"
 
 
+_ONLINE = (ResourceKind.WEB, ResourceKind.BROWSER)
+
+
 @dataclass(frozen=True, slots=True)
 class Resource:
     """What is wanted, under the name that the text gives it; `files` are words of paths that can
@@ -53,7 +56,15 @@ def resources(text: str) -> tuple[Resource, ...]:
             break
         for resource in _in_sentence(" ".join(text[start:end].lower().split())):
             wanted.setdefault(resource)
+    if any(resource.kind in _ONLINE for resource in wanted):
+        return tuple(dict.fromkeys(map(_of_a_page, wanted)))
     return tuple(wanted)
+
+
+def _of_a_page(resource: Resource) -> Resource:
+    """Where the web is at work, a picture of the screen is one of a page; a browser takes it."""
+    is_screen = resource.kind is ResourceKind.SYSTEM and _SCREEN.fullmatch(resource.name)
+    return replace(resource, kind=ResourceKind.BROWSER) if is_screen else resource
 
 
 def missing_systems(text: str, paths: Collection[str]) -> tuple[str, ...]:

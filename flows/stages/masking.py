@@ -18,7 +18,7 @@ from construction.sessions.network.captures import frozen_path
 from construction.sessions.network.reach import with_frozen_pages
 from construction.sessions.stages import read_probes
 from data.canonical import digest
-from data.contracts import StageKind
+from data.contracts import Disclosure, StageKind
 from data.pool import read_pool
 from data.stages import Folders, Observed, Shard, Stage, Unit
 from data.survivors import Survivor
@@ -79,7 +79,8 @@ MASKING = Stage(
 def release_targets(run: Run, masked: Folders, identifiers: Sequence[str] = ()) -> LeakTargets:
     """The private values that must not surface in a release."""
     config, tripwires = run.recipe.masking.leaks, run.runtime.tripwires
-    return leak_targets(masked, run.key, config, tripwires, identifiers)
+    is_public = run.recipe.source.disclosure is Disclosure.PUBLIC
+    return leak_targets(masked, run.key, config, tripwires, identifiers, is_public=is_public)
 
 
 def _tripwires(work: Work) -> Observed:
@@ -98,7 +99,7 @@ LEAK_CHECK = Stage(
     name=LEAK_CHECK_STAGE,
     meaning="Does it still contain a private value, from its own or another session?",
     units=(Unit("candidate", FILTER),),
-    settings=("masking.leaks",),
+    settings=("masking.leaks", "source.disclosure"),
     reads=(MASKING.name, "package", "labels"),
     observe=_tripwires,
     compute=_check_leaks,

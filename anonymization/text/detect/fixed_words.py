@@ -1,5 +1,5 @@
 """Words that only look like names: keywords and declared identifiers of code, property names of
-calendars and contact cards, names of URL parameters, and contractions such as `I'm`.
+calendars and contact cards, names of URL parameters, type faces, and contractions such as `I'm`.
 
 Replacing them would break the file. What remains of a finding beside them stays a finding.
 """
@@ -41,10 +41,23 @@ _LABEL = re.compile(
     r"マイナンバー|個人番号|フリガナ|(?<![a-zA-Z])(?:WLAN-|Wifi-|Login-|E-Mail-)?(?:Passwort|Kennwort"
     r"|Zugangscode|Zugangsdaten|Zugang|Benutzername|Mot de passe)(?![a-z])"
 )
+# Type faces, which office programs write into every file; they have words of names in them.
+_TYPE_FACE = re.compile(
+    r"(?<![A-Za-z0-9_])(?:Times New Roman|Courier New|Comic Sans MS|Trebuchet MS"
+    r"|Book Antiqua|Bookman Old Style"
+    r"|Palatino Linotype|Century (?:Gothic|Schoolbook)|Franklin Gothic(?: Medium| Book)?"
+    r"|Gill Sans(?: MT)?|Lucida (?:Console|Sans Unicode|Sans|Grande)|Segoe UI(?: Symbol)?"
+    r"|Arial (?:Black|Narrow|Unicode MS)|Calibri Light|Cambria Math|Helvetica Neue"
+    r"|Microsoft (?:YaHei(?: UI)?|JhengHei|Sans Serif|Himalaya|Uighur|Yi Baiti)"
+    r"|Yu (?:Gothic|Mincho)"
+    r"|MS (?:Gothic|Mincho|PGothic|PMincho)|Malgun Gothic|Noto (?:Sans|Serif)(?: CJK)?"
+    r"|Open Sans|Liberation (?:Sans|Serif|Mono)|DejaVu Sans(?: Mono)?)"
+    r"(?![A-Za-z0-9_]| (?!Bold|Italic|Regular|Light)[A-Z][a-z])"
+)
 
 
 def _fixed(text: str) -> Iterator[tuple[int, int]]:
-    patterns = [_CODE, _LABEL]
+    patterns = [_CODE, _LABEL, _TYPE_FACE]
     patterns += [_PROPERTY] if "BEGIN:V" in text else []
     patterns += [_PARAMETER] if "=" in text else []
     patterns += [_CONTRACTION] if "'" in text or "’" in text else []

@@ -35,6 +35,7 @@ _MIN_HAN_NAME = 3
 _MIN_LOGIN = 12  # letters of an account that is letters alone; a shorter one may be a word
 _ANY_CASE = frozenset({EntityType.EMAIL, EntityType.URL})
 _MIN_LETTERS, _MIN_DIGITS, _MIN_CJK = 4, 6, 2
+_MIN_PLAIN_DIGITS = 9  # of a number without any mark in it; tables are full of shorter ones
 _STEM, _SKELETON_STEM = 4, 7  # characters, and bytes of a skeleton, by which candidates are found
 _BYTES = "latin-1"  # bytes as text, one character each, for regular expressions
 
@@ -65,6 +66,16 @@ def is_distinctive(kind: EntityType, value: str) -> bool:
     if kind not in NAMES:
         return False
     return " " in plain if plain.isascii() else len(plain) >= _MIN_HAN_NAME
+
+
+def identifies_alone(kind: EntityType, value: str) -> bool:
+    """Can the value, even in a text that has nothing to do with its own, be nothing else?
+
+    A short plain number cannot: among the figures of a long table one is equal to it by chance.
+    """
+    digits = value.strip().removeprefix("+")
+    is_plain = digits.isdigit() and kind is not EntityType.SECRET
+    return is_distinctive(kind, value) and not (is_plain and len(digits) < _MIN_PLAIN_DIGITS)
 
 
 def is_any_case(kind: EntityType, value: str) -> bool:

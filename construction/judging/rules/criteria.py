@@ -22,6 +22,7 @@ from construction.judging.reference_texts import references_of
 from construction.judging.request_bounds import changes, lengths
 from construction.judging.rules.facts import FactKind, find_facts
 from construction.judging.rules.form import bounds_of, looks_of, purposes_of
+from construction.judging.rules.mails import is_mailbox, mails_of
 from construction.judging.rules.orders import parts_of
 from construction.judging.rules.scope import altered_inputs, files_meant, wants_all_rows
 from construction.mentions.extensions import tail
@@ -114,10 +115,7 @@ class Writer:
         return references_of(self.case, paths, self.demands, self._words, few=self.config.max_files)
 
     def relevance(self) -> Iterator[Text]:
-        """The demands, all of them: neighbours share a criterion where there are very many.
-
-        Each points at the files that it speaks of, or at the only one that the request speaks of.
-        """
+        """All the demands, each pointing at the files that it speaks of, or at the only one."""
         given = self._given()
         for group in _grouped(self.demands, self.config.max_demands):
             shown = "; ".join(f"“{self._clipped(demand)}”" for demand in group)
@@ -142,7 +140,7 @@ class Writer:
             key = "depth_files" if len(meant) <= self.config.max_files else "depth_many"
             yield words[key].format(number=len(meant), files=shown), pointers
         for path, sheet in list(_largest(known))[:1] if len(given) == 1 else ():
-            if sheet.rows > 1 and wants_all_rows(self.case.request, sheet):
+            if is_mailbox(sheet) or wants_all_rows(self.case.request, sheet):
                 yield words["depth_rows"].format(number=sheet.rows, file=path), self._pointers(path)
 
     def utility(self) -> Iterator[Text]:
@@ -167,11 +165,14 @@ class Writer:
     def usable(self) -> int:
         """How many criteria and rules hold an answer against the request or the inputs.
 
-        A demand is one or several, by its clauses; so is each fact of the inputs, and each rule
-        that was computed for this task.
+        A demand is one or several, by its clauses; so is each fact of the inputs, each rule that
+        was computed for this task, each of several mails, and a mailbox.
         """
         own = [rule for rule in self.rules if _is_own(rule)]
-        return sum(map(parts_of, self.demands)) + len(self.references()) + len(own)
+        given = self._given()
+        known = {path: self.case.inputs[path] for path in given if path in self.case.inputs}
+        mails = len(mails_of(given)) + sum(is_mailbox(sheet) for _, sheet in _largest(known))
+        return sum(map(parts_of, self.demands)) + len(self.references()) + len(own) + mails
 
     def _is_rule(self, clause: str) -> bool:
         """Does a hard rule check the length that a clause states?"""

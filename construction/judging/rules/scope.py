@@ -14,6 +14,7 @@ from construction.judging.lexicon import table
 from construction.judging.reading import read
 from construction.mentions.extensions import tail
 
+_SEVERAL = 2  # rows
 _SHORT = 2  # letters; a shorter name of a column is part of other words
 
 
@@ -33,8 +34,10 @@ def _is_listed(path: str, request: str) -> bool:
 
 
 def wants_all_rows(request: str, sheet: InputTable) -> bool:
-    """Does a request say "all", "each" or "every" of the rows, or of what a column holds?"""
+    """Does a request say "all", "each" or "every" of several rows, or of what a column holds?"""
     lowered = request.lower()
+    if sheet.rows < _SEVERAL:
+        return False
     if _pattern("all_rows").search(lowered):
         return True
     names = [word_form(name.replace("_", " ")).strip() for name in sheet.columns]

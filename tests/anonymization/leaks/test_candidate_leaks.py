@@ -88,6 +88,29 @@ def test_an_account_that_reads_like_a_word_is_sought_where_it_was_masked(
     assert GATE.judge(leaks, CONFIG).reason == reason
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "is_public", "is_sought"),
+    [
+        (EntityType.PHONE, "+4418207", False, True),
+        (EntityType.PHONE, "+4418207", True, False),  # a figure of a table may be equal to it
+        (EntityType.BANK_ACCOUNT, "4418207", True, False),
+        (EntityType.PHONE, "555-0182", True, True),
+        (EntityType.PHONE, "+44 20 7946 0182", True, True),
+        (EntityType.BANK_ACCOUNT, "441820799", True, True),
+        (EntityType.SECRET, "4418207", True, True),
+        (EntityType.EMAIL, "anna@quarrymail.example", True, True),
+    ],
+)
+def test_a_short_plain_number_of_a_public_session_is_sought_there_alone(
+    kind: EntityType, value: str, is_public: bool, is_sought: bool
+) -> None:
+    sessions = {"one": (Entry(kind, value, "0000"),), "two": ()}
+    sought = LeakTargets(sessions, (), (), CONFIG, KEY, is_public)
+    row = f"1931 {value} 16.2"
+    assert bool(leaks_of(candidate(row, "two"), {}, sought)) == is_sought
+    assert leaks_of(candidate(row, "one"), {}, sought)
+
+
 def test_files_are_searched_inside(tmp_path: Path) -> None:
     content = b"see " + base64.b64encode(b"send it to anna@quarrymail.example today")
     file = tmp_path / "a.txt"

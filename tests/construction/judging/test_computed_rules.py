@@ -233,3 +233,13 @@ def test_subjects_tags_and_columns_that_the_request_fixes(
 ) -> None:
     _, rules = graded(tmp_path, text, scores=SCORES)
     assert params(rules, rule_id)[key] == values
+
+
+def test_words_that_any_stub_has_are_no_words_of_the_task(tmp_path: Path) -> None:
+    table = "To,Subject,Task\na@b.example,Done,Paint the shed\nc@d.example,Done,Mend the pier\n"
+    text = "How many tasks in tasks.csv are done? Send the number to Lou as an email, lou.eml."
+    _, rules = graded(tmp_path, text, tasks=table)
+    stub = "To: a@b.example\nSubject: Done\n\nDone.\n"
+    assert "mentions.eml" in failures(tmp_path, rules, lou_dot_eml=stub)
+    reply = "To: lou@b.example\nSubject: Tasks\n\nTwo tasks, the shed and the pier.\n"
+    assert failures(tmp_path, rules, lou_dot_eml=reply) == set()

@@ -134,6 +134,32 @@ def test_a_rubric_with_a_single_thing_to_check_needs_a_model() -> None:
     assert not grade(moved.model_copy(update={"inputs": known}), CONFIG).rubric.needs_model
 
 
+@pytest.mark.parametrize(
+    ("columns", "rows", "needs_model"),
+    [
+        (("id", "from", "subject", "body"), 120, False),
+        (("发件人", "主题"), 120, False),
+        (("from", "subject"), 1, True),
+        (("id", "from", "stop"), 120, True),  # trips, not mails
+    ],
+)
+def test_the_mails_of_an_inbox_can_be_held_against_replies(
+    columns: tuple[str, ...], rows: int, needs_model: bool
+) -> None:
+    made = case("Draft replies to the mails in my inbox.", files=("inbox.json",))
+    inbox = InputFile(words=900, key=1, tables=(InputTable(name="", columns=columns, rows=rows),))
+    rubric = grade(made.model_copy(update={"inputs": {"inbox.json": inbox}}), CONFIG).rubric
+    assert rubric.needs_model is needs_model
+    assert any("120 rows of inbox.json" in one.text for one in rubric.criteria) is not needs_model
+
+
+def test_several_mails_can_be_held_against_replies() -> None:
+    request = "Draft replies to the mails in my inbox."
+    single, several = (case(request, files=files) for files in (("a.eml",), ("a.eml", "b.eml")))
+    assert grade(single, CONFIG).rubric.needs_model
+    assert not grade(several, CONFIG).rubric.needs_model
+
+
 def test_the_purpose_and_the_look_are_those_of_the_request() -> None:
     texts = [
         item.text
