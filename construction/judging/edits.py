@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from construction.grading.file_types import extension_of
-from construction.judging.lexicon import LEAD_INS
+from construction.judging.lexicon import LEAD_INS, VERBS
 from construction.judging.reading import Ask, read
 from construction.mentions.extensions import CODE_EXTENSIONS, tail
 from construction.mentions.negation import is_negated
@@ -20,6 +20,7 @@ from data.text.scripts import has_han
 
 _TABLE = load_table("construction.judging", "tables", "edits.toml")
 _CLAUSE = re.compile(r"[,;:()，；：]|\b(?:and|then|to)\b|[—–]")
+_NEXT = re.compile(r"[,;]|\b(?:and|then)\b")
 _ANEW = re.compile(
     r"\bnew (?:\w+ )?(?:file|workbook|spreadsheet|document)|\b(?:a|separate) copy\b"
     r"|另存|新文件|新建|副本"
@@ -33,6 +34,11 @@ _IN_PLACE = re.compile(
 _ROOTED = re.compile(r"[/~]|[A-Za-z]:[/\\]")
 _VERBS = frozenset(_TABLE["verbs"])
 _TAKING = frozenset(_TABLE["taking"])
+_ALTERING = frozenset(_TABLE["altering"]) | _TAKING
+_ALTERING_ZH = re.compile("|".join(_TABLE["altering_zh"]))
+_PICKING = frozenset(_TABLE["picking"])
+_NEW_TEXT = re.compile(_TABLE["new_text"])
+_MADE_AS = re.compile(_TABLE["made_as"])
 _ZH = re.compile("|".join(_TABLE["zh"]))
 _ASKS = LEAD_INS | {"can", "could", "would", "you"}
 _PLACES = frozenset(("in", "into", "to", "of", "on", "at", "within", "inside"))
@@ -97,9 +103,35 @@ def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -
         for at, path in files_in(text, given):
             before = text[:at]
             is_object = not outputs or _takes_file(before, verb)
+            is_read = _is_picked_for_text(text, before, verb) or _is_of_another_verb(before)
+            if is_read or _MADE_AS.search(before):
+                continue
             if extension_of(path) not in made and is_object and _is_changed(before, verb):
                 edited.setdefault(path)
     return tuple(edited)
+
+
+def _is_picked_for_text(text: str, before: str, verb: str) -> bool:
+    """Is something of the file to be said in a new text: "highlight its risks in a summary"?"""
+    is_new = _NEW_TEXT.search(text) is not None
+    return is_new and (verb in _PICKING or _NEW_TEXT.match(before) is not None)
+
+
+def _is_of_another_verb(before: str) -> bool:
+    """Does the clause that names the file begin with a verb that changes nothing?"""
+    words = _NEXT.split(before)[-1].split()
+    return len(_NEXT.split(before)) > 1 and bool(words) and words[0] in VERBS - _VERBS
+
+
+def alters(text: str) -> bool:
+    """Does a sentence order that what is there become something else, or go?"""
+    lowered = text.lower()
+    for start, words in _clauses(lowered):
+        is_order = words[0] in _ALTERING and words[1:2] not in (["me"], ["us"])
+        if is_order and not is_negated(lowered, start):
+            return True
+    verb = _ALTERING_ZH.search(lowered)
+    return verb is not None and not is_negated(lowered, verb.start())
 
 
 def _takes_file(before: str, verb: str) -> bool:
@@ -115,14 +147,20 @@ def _without_stops(quoted: re.Match[str]) -> str:
 
 def _edit_verb(text: str) -> str:
     """The first verb of a change that a clause orders; empty if there is none."""
-    starts = [0, *(mark.end() for mark in _CLAUSE.finditer(text))]
-    for start in starts:
-        words = [word for word in text[start:].split()[:_REACH] if word not in _ASKS]
-        is_sum = words[1:2] in (["up"], ["together"])
-        if words and words[0] in _VERBS and not is_sum and not is_negated(text, start):
+    for start, words in _clauses(text):
+        is_sum = words[1:2] in (["up"], ["together"], ["me"], ["us"])
+        if words[0] in _VERBS and not is_sum and not is_negated(text, start):
             return words[0]
     verb = _ZH.search(text)
     return verb.group() if verb and not is_negated(text, verb.start()) else ""
+
+
+def _clauses(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Where each clause starts, and its first words without those that only lead in."""
+    for start in (0, *(mark.end() for mark in _CLAUSE.finditer(text))):
+        words = [word for word in text[start:].split()[:_REACH] if word not in _ASKS]
+        if words:
+            yield start, words
 
 
 def moved_inputs(request: str, given: Sequence[str]) -> tuple[str, ...]:

@@ -9,6 +9,8 @@ from construction.judging.deliverables import ANSWER
 from construction.judging.reading import Ask, read
 from construction.mentions.resources import ResourceKind, resources
 from data.contracts import Deliverable
+from data.text.lexicon import alternatives
+from data.text.numerals import NUMBER_WORDS, ONE_TO_TEN, read_integer
 
 _SENT_OR_READ = re.compile(
     r"\b(?:(?P<made>send(?:ing)?|e-?mail|mail|write|draft|compose|reply|forward|notify|invite|add|creat(?:e|ing)"
@@ -46,17 +48,23 @@ _SENDS_IT = re.compile(
 
 
 _SEPARATE = re.compile(
-    r"\b(?:separate(?:ly)?|individual(?:ly)?|respectively|to (?:each|every))\b"
+    r"\b(?:separate(?:ly)?|individual(?:ly)?|respectively|(?:to|for) (?:each|every))\b"
     r"|分别|各自|每(?:个|位|人|名|封)"
 )
 _SENT = re.compile(r"\bsend (?:out )?(?:an? )?(?:separate |individual )e-?mails? to\b")
 _NAMES = re.compile(r"\b(?:to|for) ((?:[A-Z][a-z]+(?:, and |, | and )){1,9}[A-Z][a-z]+)\b")
+_COUNTED = re.compile(
+    rf"\b(?:the|these|those|all|our|my) (?P<number>\d{{1,2}}|{alternatives(NUMBER_WORDS)}) [a-z]"
+    rf"|(?P<number_zh>\d{{1,2}}|[两{ONE_TO_TEN}])[位名]"
+)
+_MOST_PEOPLE = 20
+_INVITES = re.compile(r"(?i)\b(?:calendar )?(?:invites?|invitations?)\b|邀请")
 _FILE_EACH = re.compile(
     r"(?i)\bfiles? (?:for|of|to) (?:each|every)\b|\bseparate (?:calendar |event )*files?\b"
 )
 _SENDS_ONE = re.compile(
     r"\b(?:send|write|draft|compose) (?:(?:an?|one|another) )?(?:separate )?e-?mails?\b"
-    r"|发一?封?邮件"
+    r"|\be-?mail (?=the |each |every |all )|(?<= and )an? e-?mail (?=to )|发一?封?邮件"
 )
 
 
@@ -71,7 +79,8 @@ def with_messages(deliverables: Sequence[Deliverable], request: str) -> tuple[De
     sentences = [item.text for item in read(request) if item.ask is not Ask.QUESTION]
     kinds = {kind for text in sentences for kind in _kinds(text, deliverables)}
     least = max((_mails(text) for text in sentences), default=1)
-    counts = {"eml": least, "ics": 2 if any(map(_FILE_EACH.search, sentences)) else 1}
+    events = max((_events(text) for text in sentences), default=1)
+    counts = {"eml": least, "ics": events}
     messages = [Deliverable(file_type=kind, count=counts[kind]) for kind in sorted(kinds - known)]
     demands = max(sum(item.demands for item in read(request)), len(_LISTED.findall(request)))
     works_first = _WORK.search(request.lower()) and not _SENDS_IT.search(request.lower())
@@ -92,8 +101,24 @@ def _mails(sentence: str) -> int:
     orders = len(_SENDS_ONE.findall(sentence.lower()))
     if not orders or not _SEPARATE.search(sentence.lower()):
         return max(1, orders)
-    people = _NAMES.search(sentence)
-    return max(2, orders, len(re.findall("[A-Z][a-z]+", people[1])) if people else 2)
+    return max(2, orders, _people(sentence))
+
+
+def _events(sentence: str) -> int:
+    """How many calendar files a sentence wants at least: one for each person if it says so."""
+    if _FILE_EACH.search(sentence):
+        return max(2, _people(sentence))
+    is_each = _INVITES.search(sentence) is not None and _SEPARATE.search(sentence.lower())
+    return max(2, _people(sentence)) if is_each else 1
+
+
+def _people(sentence: str) -> int:
+    """How many people a sentence names or counts; 0 if it does neither."""
+    people, counted = _NAMES.search(sentence), _COUNTED.search(sentence.lower())
+    number = (counted["number"] or counted["number_zh"]) if counted else ""
+    count = NUMBER_WORDS.get(number) or read_integer(number) or 0
+    named = len(re.findall("[A-Z][a-z]+", people[1])) if people else 0
+    return max(named, count if count <= _MOST_PEOPLE else 0)
 
 
 def _kinds(sentence: str, deliverables: Sequence[Deliverable]) -> Iterator[str]:

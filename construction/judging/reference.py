@@ -9,10 +9,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 
 from construction.grading.file_look import word_form
+from construction.judging.columns import (
+    asks,
+    is_asked_of,
+    is_measured,
+    is_of_amounts,
+    named_columns,
+    numbers,
+)
 from construction.judging.contracts import InputTable
 from construction.judging.lexicon import table
 from construction.judging.reading import read
@@ -38,8 +46,6 @@ _NO_FIGURES = re.compile(
 _SHOWN, _TITLE = 60, 80  # characters of a cell
 _ACRONYM = re.compile(r"(?<![A-Za-z\d])[A-Z]{2,6}\d{0,3}(?![A-Za-z\d])")
 _FEW_VALUES = 12  # distinct ones in a column of kinds
-_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
-_MONEY = " $€£¥%"
 
 Words = Mapping[str, str]
 
@@ -83,26 +89,6 @@ def _sorted_columns(sheet: InputTable, clause: str) -> Iterator[str]:
         is_down = not rises and all(first >= second for first, second in pairwise(values))
         if len(cells) > 1 and (is_up or is_down):
             yield name
-
-
-def numbers(cells: Sequence[str]) -> list[float]:
-    """The numbers among some cells."""
-    matched = (_NUMBER.fullmatch(cell.strip(_MONEY)) for cell in cells)
-    return [float(match[0].replace(",", "")) for match in matched if match is not None]
-
-
-def named_columns(sheet: InputTable, request: str) -> list[int]:
-    """Which columns a request names: "midterm 1" is `midterm1`, "salaries" is no `Salary`."""
-    run = word_form(request).replace(" ", "")
-    forms = [
-        word_form(name.partition("(")[0].replace("_", " ")).replace(" ", "")
-        for name in sheet.columns
-    ]
-    return [
-        number
-        for number, form in enumerate(forms)
-        if len(form) > 2 and form.removesuffix("s") in run
-    ]
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -216,6 +202,8 @@ def _of_groups(
         is_kind = other != number and 1 < len(kinds) <= min(_FEW_VALUES, sheet.rows - 1)
         if not (is_kind and by.search(wanted.lower())):
             continue
+        if not is_of_amounts(sheet, number) or not asks("grouped").search(wanted.lower()):
+            continue
         sums = [
             (kind, sum(numbers([row[number] for row in sheet.cells if row[other] == kind])))
             for kind in kinds
@@ -232,7 +220,10 @@ def _of_column(
     pairs = [(value, row[0]) for row in sheet.cells for value in numbers([row[number]])]
     values = [value for value, _ in pairs]
     size = {"file": path, "column": sheet.columns[number], "rows": len(values)}
-    if _asks("ends").search(wanted):
+    if not values or not is_measured(sheet, number):
+        return
+    is_wanted = partial(is_asked_of, wanted=wanted, column=sheet.columns[number], sheet=sheet)
+    if is_wanted("ends"):
         low, high = min(values), max(values)
         ends = [", ".join(name for value, name in pairs if value == end) for end in (low, high)]
         yield words["reference_ends"].format(
@@ -241,7 +232,7 @@ def _of_column(
             high=_shown(high, ends[1] if number else ""),
         )
     for key, value in (("sum", sum(values)), ("mean", sum(values) / len(values))):
-        if _asks(key).search(wanted):
+        if is_wanted(key) and (key == "mean" or is_of_amounts(sheet, number)):
             yield words[f"reference_{key}"].format(**size, **{key: _shown(value)})
     for limit in _limits(wanted):
         above, below = (sum(map(test, values)) for test in (limit.__lt__, limit.__gt__))
@@ -251,7 +242,7 @@ def _of_column(
 
 
 def _limits(request: str) -> list[float]:
-    matches = _asks("limits").finditer(request)
+    matches = asks("limits").finditer(request)
     return [value for match in matches for value in numbers([match["limit"]])][:_MOST]
 
 
@@ -259,11 +250,6 @@ def _limits(request: str) -> list[float]:
 def _words_by() -> str:
     pattern: str = table("grading")["reference"]["by"]
     return pattern
-
-
-@cache
-def _asks(key: str) -> re.Pattern[str]:
-    return re.compile("|".join(table("grading")["reference"][key]))
 
 
 def _shown(value: float, of: str = "") -> str:

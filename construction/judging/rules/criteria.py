@@ -13,16 +13,19 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from construction.grading.file_types import type_of
+from construction.judging.columns import named_columns
 from construction.judging.contracts import Case, InputFile, InputTable
+from construction.judging.edits import changed_inputs
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.lexicon import table
-from construction.judging.reference import named_columns
 from construction.judging.reference_texts import references_of
 from construction.judging.request_bounds import changes, lengths
 from construction.judging.rules.facts import FactKind, find_facts
 from construction.judging.rules.form import bounds_of, looks_of, purposes_of
 from construction.judging.rules.mails import is_mailbox, mails_of
 from construction.judging.rules.orders import parts_of
+from construction.judging.rules.scope import altered_inputs, files_meant, wants_all_rows
+from construction.mentions.extensions import tail
 from data.contracts import Count, Deliverable, Rule, StageConfig
 from data.text.scripts import leading_language
 
@@ -31,9 +34,9 @@ _ACRONYM = re.compile(r"[A-Z]{2,5}s?")
 _LEAST_NUMBER = 1000  # smaller ones count things ("three sections"): their demand quotes them
 _READ = frozenset({"md", "txt", "docx", "pdf", "html", "eml", "pptx"})  # by people, as prose
 _FEW = 2  # demands whose answer needs no order
-_ALL_ROWS = re.compile(
-    r"\b(?:all|each|every|total|overall|sum|average|mean|count|how many|how much|whole|entire)\b"
-    r"|每|全部|所有|总|合计|平均|统计|多少"
+_COUNTS = re.compile(
+    r"\b(?:totals?|sum|average|mean|count|how many|how much|(?:all|each|every) (?:\w+ )?rows?)\b"
+    r"|合计|总[和数计]|平均|统计|多少"
 )
 
 
@@ -70,21 +73,23 @@ class Writer:
     def accuracy(self) -> Iterator[Text]:
         """What comes from the inputs, from URLs, and, without any, from the request."""
         given = self._given()
-        references = [] if self._is_moved or self._takes_away else self.references()
+        references = self.references()
         for text, path in references[: self.config.max_references]:
             yield text, self._pointers(path)
         quoted = {path for _, path in references[: self.config.max_references]}
-        rest = [path for path in given if path not in quoted]
+        edited = [path for path in given if path in self._edited]
+        rest = [path for path in given if path not in quoted and path not in edited]
         seen = [path for path in rest if self._is_picture(path)]
         for key, paths in (
+            ("accuracy_kept", edited),
             ("accuracy_pictures", seen),
             ("accuracy_files", [path for path in rest if path not in seen]),
         ):
             if paths and not self._is_moved:
-                key = "accuracy_kept" if self._takes_away else key
                 pointers = tuple(pointer for path in paths for pointer in self._pointers(path))
                 shown = self._list(paths[: self.config.max_files])
-                key = "accuracy_many" if len(paths) > self.config.max_files else key
+                is_long = key == "accuracy_files" and len(paths) > self.config.max_files
+                key = "accuracy_many" if is_long else key
                 yield self._words[key].format(files=shown, number=len(paths)), pointers
         if urls := self.case.candidate.network.urls:
             shown = self._list(urls[: self.config.max_files])
@@ -98,10 +103,16 @@ class Writer:
             yield self._words["accuracy_plain"], ()
 
     def references(self) -> list[tuple[str, str]]:
-        """What the inputs say of what is asked, each with its file and once."""
-        return references_of(
-            self.case, self._given(), self.demands, self._words, few=self.config.max_files
-        )
+        """What the inputs say of what is asked, each with its file and once.
+
+        Nothing of an input that is to become something else: it speaks of the state before.
+        """
+        given = self._given()
+        altered = {*altered_inputs(self.case.request, given), *self._edited}
+        if self._is_moved:
+            return []
+        paths = [path for path in given if path not in altered]
+        return references_of(self.case, paths, self.demands, self._words, few=self.config.max_files)
 
     def relevance(self) -> Iterator[Text]:
         """The demands, all of them: neighbours share a criterion where there are very many.
@@ -119,19 +130,20 @@ class Writer:
         """Whether all of the material was used, and what is odd in it was dealt with."""
         words, given = self._words, self._given()
         known = {path: self.case.inputs[path] for path in given if path in self.case.inputs}
-        counts_rows = _ALL_ROWS.search(self._request) is not None
+        counts_rows = _COUNTS.search(self._request) is not None
         for path, gaps in _gaps(known, self.case.request):
             shown = self._list([f"{column} ({number})" for column, number in gaps.items()])
             yield words["depth_gaps"].format(file=path, gaps=shown), self._pointers(path)
         for path, repeats in _repeats(known) if counts_rows else ():
             yield words["depth_repeats"].format(file=path, number=repeats), self._pointers(path)
-        if len(given) > 1:
-            pointers = tuple(pointer for path in given for pointer in self._pointers(path))
-            shown = self._list(given[: self.config.max_files])
-            key = "depth_files" if len(given) <= self.config.max_files else "depth_many"
-            yield words[key].format(number=len(given), files=shown), pointers
+        meant = files_meant(self.case.request, given or self._paths)
+        if len(meant) > 1:
+            pointers = tuple(pointer for path in meant for pointer in self._pointers(path))
+            shown = self._list(meant[: self.config.max_files])
+            key = "depth_files" if len(meant) <= self.config.max_files else "depth_many"
+            yield words[key].format(number=len(meant), files=shown), pointers
         for path, sheet in list(_largest(known))[:1] if len(given) == 1 else ():
-            if sheet.rows > 1 and (counts_rows or is_mailbox(sheet)):
+            if sheet.rows > 1 and (wants_all_rows(self.case.request, sheet) or is_mailbox(sheet)):
                 yield words["depth_rows"].format(number=sheet.rows, file=path), self._pointers(path)
 
     def utility(self) -> Iterator[Text]:
@@ -184,11 +196,12 @@ class Writer:
         return shown[: self.config.max_facts]
 
     @property
-    def _takes_away(self) -> bool:
-        """Does a part of an input go, so that the result is not to agree with all of it?"""
-        request = self.case.request
-        edits = any("kept." in rule.rule_id for rule in self.rules)
-        return edits and any(changes(request, key) for key in ("removes", "clears", "drops_header"))
+    def _edited(self) -> frozenset[str]:
+        """The inputs that are changed where they lie, and so are delivered."""
+        names = {name for item in self.deliverables for name in item.name_hints}
+        outputs = [name for name in names if name not in set(map(tail, self._paths))]
+        changed = changed_inputs(self.case.request, self._paths, outputs)
+        return frozenset(path for path in changed if tail(path) in names)
 
     def _is_picture(self, path: str) -> bool:
         kind = type_of(path)

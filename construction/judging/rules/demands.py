@@ -84,7 +84,9 @@ def _orders(demand: str, named: Sequence[str]) -> Iterator[str]:
         for name in named:
             nameless = nameless.replace(name, "")
         is_setup = len(orders) > 1 and _is("setup", order)
-        if not is_setup and not leads_over(" ".join(nameless.replace("`", " ").split())):
+        if is_setup or (_is("aside", order) and not any(name in order for name in named)):
+            continue
+        if not leads_over(" ".join(nameless.replace("`", " ").split())):
             yield order
 
 

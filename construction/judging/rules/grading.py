@@ -15,6 +15,7 @@ from construction.judging.computed_rules import computed_rules
 from construction.judging.contracts import Case, Grading
 from construction.judging.deliverables import ANSWER
 from construction.judging.hard_rules import hard_rules
+from construction.judging.inputs import inputs_spoken_of
 from construction.judging.lexicon import table
 from construction.judging.rules.criteria import GradingConfig, Writer
 from construction.judging.rules.demands import demands_of
@@ -30,6 +31,11 @@ DIMENSIONS = (
     "communication_quality",
 )
 _LONG = 240  # characters
+_VERY_LONG = 50_000  # words
+_LARGER = 3  # times the words of the inputs that are quoted
+_FIGURE = re.compile(
+    r"(?i)\bhow (?:many|much|long|old|far)\b|\bwhat (?:number|percentage|year)\b|多少|几"
+)
 _ROLE = re.compile(
     r"\W*(?:(?:#|name:|description:|---).*\n+){0,6}\W*You(?:'re| are) (?:an?|the) "
     r"|你是(?:一[个名位])?[^。\n]{0,30}(?:助手|智能体|专家|机器人)"
@@ -70,7 +76,24 @@ def _needs_model(writer: Writer, *, is_quoted: bool) -> bool:
     """Does a rubric say too little? A long request in which nothing reads as a demand does."""
     is_long = is_quoted and len(writer.demands[0]) > _LONG
     is_role = is_role_prompt(writer.case.request)
-    return is_long or is_role or writer.usable() < writer.config.min_usable
+    is_short = writer.usable() < writer.config.min_usable
+    return is_long or is_role or is_short or _lacks_measure(writer)
+
+
+def _lacks_measure(writer: Writer) -> bool:
+    """Do all facts concern a side input, or is there no key to a figure in a very long text?"""
+    words = {path: known.words for path, known in writer.case.inputs.items()}
+    if not words:
+        return False
+    quoted = {path for _, path in writer.references()}
+    main = max(words, key=lambda path: words[path])
+    spoken = inputs_spoken_of(writer.case.request, list(words))
+    is_beside = bool(quoted) and main not in {*quoted, *spoken}
+    is_larger = words[main] > _LARGER * sum(words[path] for path in quoted)
+    is_figure = _FIGURE.search(writer.case.request) is not None and len(writer.demands) == 1
+    only_answer = all(item.name_hints == (ANSWER,) for item in writer.deliverables)
+    is_hidden = is_figure and only_answer and words[main] > _VERY_LONG and not quoted
+    return (is_beside and is_larger) or is_hidden
 
 
 def is_role_prompt(request: str) -> bool:

@@ -14,6 +14,7 @@ from construction.mentions.bearings import unknown_asker, unknown_day
 from construction.mentions.extensions import tail
 from construction.mentions.records import missing_records
 from construction.mentions.resources import ResourceKind, missing_systems, resources
+from construction.mentions.services import missing_services
 from construction.sessions.prompts.prompt import Merged
 from data.contracts import Fixture, TaskInstance, UserTurn
 from data.text.scripts import leading_language
@@ -52,8 +53,11 @@ def conversation_of(
         said=tuple(turn.said for turn in instance.user_turns),
         files_read=len(read_first),
         files_missing=tuple(sorted(read_first - released)),
-        systems_missing=missing_systems(
-            merged.text, [fixture.path for fixture in fixtures if not _is_empty(fixture)]
+        systems_missing=(
+            *missing_systems(
+                merged.text, [fixture.path for fixture in fixtures if not _is_empty(fixture)]
+            ),
+            *missing_services(merged.text, given),
         ),
         records_missing=missing_records(merged.text, fixtures),
         offline=_on_the_web(merged.text) if is_offline else (),

@@ -24,6 +24,7 @@ from construction.judging.messages import with_messages
 from construction.judging.signals import measure
 from construction.mentions.named_files import output_files
 from construction.mentions.resources import ResourceKind, wants
+from construction.mentions.services import served_inputs
 from construction.mentions.urls import find_urls
 from construction.sessions.config import PACKAGE_GATES, SessionsConfig
 from construction.sessions.packaging.conversation import conversation_of, with_day
@@ -94,6 +95,7 @@ def package(
     given = [fixture.path for fixture in fixtures]
     outputs = [mention.path for mention in output_files(instance, given)]
     changed = changed_inputs(merged.text, given, outputs)
+    changed += tuple(path for path in served_inputs(merged.text, given) if path not in changed)
     moved = moved_inputs(merged.text, given)
     named = [*outputs, *(path for path in changed if path not in moved)]
     deliverables = expected_deliverables(merged.text, named, instance.acts, given)

@@ -10,6 +10,7 @@ from construction.judging.deliverables import expected_deliverables
 from construction.judging.messages import with_messages
 from construction.judging.result_folders import folders_of
 from data.contracts import AgentAct, Deliverable
+from tests.construction.judging.rules.cases import case
 
 
 def wrote(*paths: str) -> list[AgentAct]:
@@ -241,3 +242,19 @@ def test_a_file_for_each_event_is_several_files() -> None:
     text = "Schedule a training, create calendar events for each rower."
     (event,) = with_messages(expected_deliverables(text, [], []), text)
     assert event.count == 1  # one calendar may hold them all
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "count"),
+    [
+        ("Write one email to each of the three rowers.", "eml", 3),
+        ("Email the three captains separately.", "eml", 3),
+        ("Send an email to Ada and an email to Bo.", "eml", 2),
+        ("Send an email to the whole crew.", "eml", 1),
+        ("Create a calendar invite for each of the three crews.", "ics", 3),
+        ("Send separate calendar invites to Ada, Bo and Cleo.", "ics", 3),
+    ],
+)
+def test_each_recipient_has_a_message(text: str, kind: str, count: int) -> None:
+    (item,) = case(text).candidate.deliverables
+    assert (item.file_type, item.count) == (kind, count)

@@ -29,6 +29,11 @@ BOOKS = ("in/club_fees.xlsx", "in/boats.xlsx")
         ("Delete the last row in boats.xlsx and save it as a new file.", []),
         ("Update the workbook.", []),
         ("Swap the two lowest items in the fees excel file", [0]),
+        ("Format the answer as a workbook.", []),
+        ("Summarise boats.xlsx and highlight the oldest boats in boats.xlsx.", []),
+        ("Highlight the risks of boats.xlsx in a one-page summary.", []),
+        ("Add a summary sheet to boats.xlsx.", [1]),
+        ("把结果整理后填入一个表格。", []),
         ('Add the row "all paid. Thanks" to the end of boats.xlsx.', [1]),
     ],
 )

@@ -51,6 +51,60 @@ def test_what_a_long_table_says_of_a_request(request_text: str, expected: list[s
     assert bool(lines) == bool(expected)
 
 
+RATES = InputTable(
+    name="",
+    columns=("Town", "Year", "Exchange Rate", "Lat", "Unit Price", "Number of Boats", "Share"),
+    rows=30,
+    cells=tuple(
+        (
+            f"Town {n}",
+            str(1990 + n),
+            f"{1 + n / 7:.3f}",
+            f"5{n % 9}.{n}",
+            f"{n}.50",
+            str(3 * n),
+            f"{n}%",
+        )
+        for n in range(30)
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("What is the total of the exchange rate?", []),
+        ("Write the total year, the lowest year and the average year.", []),
+        ("What is the highest lat?", []),
+        ("Give the total unit price.", []),
+        ("Sum the share.", []),
+        ("What is the average exchange rate?", ["the mean of Exchange Rate over all 30 rows"]),
+        ("What is the total number of boats?", ["Number of Boats of all 30 rows", "1305"]),
+        ("Describe the number of boats; give an overall picture.", []),
+        ("The report totals four pages and describes the number of boats at large.", []),
+        ("Plot the number of boats, then list the top towns.", []),
+        ("Number of boats by town.", []),
+    ],
+)
+def test_only_what_is_asked_of_a_column_and_has_a_meaning(
+    request_text: str, expected: list[str]
+) -> None:
+    lines = " ".join(quoted(request_text, RATES))
+    assert all(text in lines for text in expected)
+    assert bool(lines) == bool(expected)
+
+
+def test_sums_are_asked_for_in_chinese_too() -> None:
+    sheet = InputTable(
+        name="", columns=("船名", "租金", "汇率"), rows=60, cells=(("苍鹭号", "90", "7.1"),) * 60
+    )
+    assert "合计" not in "".join(
+        of_table(sheet, "a.csv", "说明各船的租金情况，另外总共写两页。", WORDS)
+    )
+    assert any("5400" in text for text in of_table(sheet, "a.csv", "算出租金合计。", WORDS))
+    assert not any("426" in text for text in of_table(sheet, "a.csv", "算出汇率合计。", WORDS))
+
+
 def test_a_small_table_and_a_short_text_are_quoted_whole() -> None:
     sheet = InputTable(
         name="", columns=("Item", "Cost"), rows=2, cells=(("oar", "9"), ("cox", "4"))

@@ -1,0 +1,103 @@
+"""Of how much of its inputs a rubric speaks: only of what the request is about."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.judging.contracts import InputFile, InputTable
+from construction.judging.rules.criteria import GradingConfig
+from construction.judging.rules.grading import grade
+from tests.construction.judging.rules.cases import case
+
+CONFIG = GradingConfig()
+CREW = InputTable(name="", columns=("Rower", "Club"), rows=9, cells=(("Ada", "Lee"),) * 9)
+
+
+def texts_of(text: str, **files: InputFile) -> list[str]:
+    """The criteria of a request over CSV files that hold these."""
+    known = {f"{name}.csv": held for name, held in files.items()}
+    made = case(text, files=tuple(known)).model_copy(update={"inputs": known})
+    return [item.text for item in grade(made, CONFIG).rubric.criteria]
+
+
+@pytest.mark.parametrize(
+    ("text", "all_files", "all_rows"),
+    [
+        ("Answer from the files what Ada rows, in answer.md.", False, False),
+        ("Count the rowers of each club in crew.csv as counts.csv.", False, True),
+        ("How many rowers has Lee in crew.csv?", False, False),
+        ("Find in crew.csv the thread of Ada and write all you know in ada.md.", False, False),
+        ("Check every row of crew.csv.", False, True),
+        ("Join crew.csv and boats.csv as both.csv.", True, False),
+        ("Read all the files and write a report as r.docx.", True, False),
+        ("阅读所有文件，写一份报告 r.docx。", True, False),
+        ("从文件中找出 Ada 的俱乐部，写到 r.md。", False, False),
+    ],
+)
+def test_all_of_the_material_only_where_the_request_says_so(
+    text: str, all_files: bool, all_rows: bool
+) -> None:
+    held = InputFile(words=30, key=1, tables=(CREW,))
+    texts = " ".join(texts_of(text, crew=held, boats=held))
+    assert ("input files that the request" in texts or "全部 2 个输入文件" in texts) == all_files
+    assert ("All 9 rows" in texts or "全部 9 行" in texts) == all_rows
+
+
+@pytest.mark.parametrize(
+    ("text", "is_old_state_quoted"),
+    [
+        ("Who rows with Ada Lee in crew.csv? Write who.md.", True),
+        ("Swap Ada Lee and Bo Tyne in crew.csv.", False),
+        ("Rename Ada Lee to Ada Ouse and save the crew as new.csv.", False),
+        ("Update the club of Ada Lee to Wear, and export it as new.csv.", False),
+        ("把 Ada Lee 的俱乐部改成 Wear，存为 new.csv。", False),
+        ("Update me on Ada Lee in crew.csv.", True),
+    ],
+)
+def test_nothing_of_the_state_before_a_change_is_quoted(
+    text: str, is_old_state_quoted: bool
+) -> None:
+    cells = (("Ada Lee", "Ouse"), ("Bo Tyne", "Tees"))
+    sheet = InputTable(name="", columns=("Rower", "Club"), rows=2, cells=cells)
+    texts = texts_of(text, crew=InputFile(words=30, key=1, tables=(sheet,)))
+    assert any("Tees" in text for text in texts) == is_old_state_quoted
+
+
+def test_a_new_text_has_nothing_that_was_left_alone() -> None:
+    held = InputFile(words=30, key=1, terms=("ada", "lee"), tables=(CREW,))
+    for text in (
+        "Summarise crew.csv, leave out the clubs, and mark the oldest, as s.md.",
+        "Write a synthesis of crew.csv without the names; drop what is old.",
+    ):
+        assert not any("nothing else has changed" in line for line in texts_of(text, crew=held))
+    edited = texts_of("Add a row for Bo to crew.csv and describe boats.csv.", crew=held, boats=held)
+    (kept,) = [line for line in edited if "nothing else has changed" in line]
+    assert "crew.csv" in kept and "boats.csv" not in kept
+
+
+def test_facts_of_a_side_input_alone_need_a_model() -> None:
+    note = InputFile(words=9, key=1, tables=(CREW,))
+    log = InputFile(words=900, key=2)
+    request = "Write who rows for Lee into lee.md, then describe the season in full in season.md."
+    made = case(f"{request} See crew.csv.", files=("crew.csv", "log.txt"))
+    for held, needs in (({"crew.csv": note, "log.txt": log}, True), ({"crew.csv": note}, False)):
+        known = made.model_copy(update={"inputs": held})
+        assert grade(known, CONFIG).rubric.needs_model == needs
+
+
+def test_a_figure_in_a_very_long_text_needs_a_key() -> None:
+    text = "How many oars does the harbour master, who is new in town, buy after the first flood?"
+    for words, needs in ((90_000, True), (900, False)):
+        known = {"tale.txt": InputFile(words=words, key=1)}
+        made = case(text, files=("tale.txt",)).model_copy(update={"inputs": known})
+        assert grade(made, CONFIG).rubric.needs_model == needs
+
+
+def test_means_and_metadata_are_no_demands() -> None:
+    request = (
+        "Use the ledger skill. Offline mode is fine if the page is gone. "
+        "List the prints in p.csv. Collection: Harbour Prints, 40 items."
+    )
+    texts = [item.text for item in grade(case(request), CONFIG).rubric.criteria]
+    assert any("List the prints" in text for text in texts)
+    assert not any(word in text for text in texts for word in ("skill", "Offline", "Collection"))
