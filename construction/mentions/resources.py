@@ -63,7 +63,7 @@ def resources(text: str) -> tuple[Resource, ...]:
 
 def _of_a_page(resource: Resource) -> Resource:
     """Where the web is at work, a picture of the screen is one of a page; a browser takes it."""
-    is_screen = resource.kind is ResourceKind.SYSTEM and _SCREEN.fullmatch(resource.name)
+    is_screen = resource.kind is ResourceKind.SYSTEM and _OF_SCREEN.search(resource.name)
     return replace(resource, kind=ResourceKind.BROWSER) if is_screen else resource
 
 
@@ -160,6 +160,7 @@ _LIVE_VERB = re.compile(_any((*_TABLE["live"]["verbs_en"], *_TABLE["live"]["verb
 _SCREEN = re.compile(
     rf"\b(?:{'|'.join(_TABLE['screen']['en'])})\b|{'|'.join(_TABLE['screen']['zh'])}"
 )
+_OF_SCREEN = re.compile(r"screenshot|\bscreen\b|\bwindow\b|截")
 _LIVE_FILES = tuple(_TABLE["live"]["files"])
 _UNLISTED = re.compile(
     r"\b(?:the|our|your|company|team|online|external) "
