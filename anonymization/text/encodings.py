@@ -15,6 +15,9 @@ _BOMS = ((b"\xff\xfe\x00\x00", "utf-32-le"), (b"\x00\x00\xfe\xff", "utf-32-be"),
          (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))  # fmt: skip
 _STRAY = 0.01  # share of bytes that are not UTF-8, up to which a text still counts as UTF-8
 _FOREIGN = re.compile(rb"[\x80-\xff]+")
+# A character that was cut leaves one run of such bytes, a line in another encoding several.
+_FOREIGN_LINE = re.compile("[\udc80-\udcff][^\n\udc80-\udcff]+[\udc80-\udcff]")
+_KANA, _KANA_SHARE = (b"\x81", b"\x82", b"\x83", b"\x84"), 0.3
 # In which letters take two bytes, or in which no letter is a Latin one.
 _WIDE = ["gb18030", "big5hkscs", "cp932", "euc_jp", "euc_kr", "cp1251", "koi8_r"]
 _UNICODE = ("utf-", "gb18030")
@@ -48,7 +51,7 @@ def _legacy(data: bytes) -> str | None:
     stray = sum("\udc80" <= char <= "\udcff" for char in text)
     wide_chars = sum(char > "\x7f" for char in text) - stray
     if stray <= max(_STRAY * len(data), wide_chars):
-        return "utf-8"
+        return None if _FOREIGN_LINE.search(text) else "utf-8"
     if _is_western(data):
         return "latin-1"
     best = from_bytes(data, cp_isolation=_WIDE).best()
@@ -56,9 +59,14 @@ def _legacy(data: bytes) -> str | None:
 
 
 def _is_western(data: bytes) -> bool:
-    """Do most foreign letters stand alone among ASCII ones, as accents and umlauts do?"""
-    runs = [len(run) for run in _FOREIGN.findall(data)]
-    return 2 * runs.count(1) >= sum(runs)
+    """Do most foreign letters stand alone among ASCII ones, as accents and umlauts do?
+
+    So do kana of Shift JIS, but behind bytes that are hardly a letter in Western Europe.
+    """
+    runs = _FOREIGN.findall(data)
+    alone = [run for run in runs if len(run) == 1]
+    kana = sum(run in _KANA for run in alone)
+    return 2 * len(alone) >= sum(map(len, runs)) and kana <= _KANA_SHARE * len(alone)
 
 
 def _returns(data: bytes, codec: str) -> bool:

@@ -40,6 +40,23 @@ def test_a_text_is_read_in_the_letters_of_its_author(text: str, codec: str, expe
     assert data.decode(expected) == text
 
 
+def test_kana_alone_are_no_western_letters() -> None:
+    data = "フリガナ\nタナカケンタロウ\nヤマダハナコ\nスズキイチロウ\n".encode("shift_jis")
+    assert encoding_of(data) == "cp932"
+
+
+@pytest.mark.parametrize("line", ["客戶 張志豪".encode("big5"), "Jürgen Groß".encode("latin-1")])
+    "line", ["客戶 張志豪".encode("big5"), "Jürgen Großmann".encode("latin-1")]
+)
+def test_a_line_in_other_letters_makes_a_file_no_text(line: bytes) -> None:
+    lines = [b"An ordinary line about the next delivery."] * 40
+    assert encoding_of(b"\n".join([*lines, line])) is None
+
+
+def test_a_character_that_was_cut_leaves_a_text() -> None:
+    assert encoding_of(b"log line\n" * 40 + "é".encode()[:1] + b"\n" + b"more\n" * 9) == "utf-8"
+
+
 def test_bytes_in_no_known_letters_are_no_text() -> None:
     noise = bytes(0x80 + (7 * at * at + 3 * at) % 0x80 for at in range(1, 400))
     assert encoding_of(noise) is None
