@@ -46,8 +46,6 @@ def test_kana_alone_are_no_western_letters() -> None:
 
 
 @pytest.mark.parametrize("line", ["客戶 張志豪".encode("big5"), "Jürgen Groß".encode("latin-1")])
-    "line", ["客戶 張志豪".encode("big5"), "Jürgen Großmann".encode("latin-1")]
-)
 def test_a_line_in_other_letters_makes_a_file_no_text(line: bytes) -> None:
     lines = [b"An ordinary line about the next delivery."] * 40
     assert encoding_of(b"\n".join([*lines, line])) is None
