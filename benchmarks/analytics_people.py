@@ -15,11 +15,12 @@ Plants: somebody who had not read the gates planted 60 defects of ten kinds into
 tasks of the demo environment, with a programme that computed gold and milestones anew, so that no
 defect shows by an inconsistency. `benchmint lint PLANTED --run RUN --files FILES` ran once over
 each set before anything was changed for it: that run is the score. The second set has 60 new plants
-in 60 other good tasks, the third 60 more in tasks of yet another environment. Before each first run
-the gates were strengthened by plants of the author's own and by those that an earlier set had shown
-to be missed, without a look at the new set; the good tasks of the second and third sets, however,
-were at hand, and checks that rejected some of them at first were made milder until none was. That
-none of them is rejected is therefore no blind figure, as it is for the first.
+in 60 other good tasks, the third and the fourth 60 more each in tasks of other environments.
+Before each first run the gates were strengthened by plants of the author's own and by those that an earlier set
+had shown to be missed, without a look at the new set; the good tasks of the second and third sets,
+however, were at hand, and checks that rejected some of them at first were made milder until none
+was. That none of them is rejected is therefore no blind figure. The good tasks of the first and the
+fourth set are what the gates of that day let through; none is rejected.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ LABELS = Path(__file__).with_name("labels")
 JUDGED = ("natural", "complete", "unambiguous", "answer_fits")
 GOOD = ("natural", "complete", "unambiguous")
 _BAR = 0.9
+_LATER_SETS = ("fourth", "third", "second")
 Row = Mapping[str, str]
 # The reason that each kind of defect is looked for as.
 REASONS = {
@@ -59,21 +61,24 @@ def main() -> None:
     reading = {reader(path): rows(path) for path in sheets("analytics_reading_*.csv")}
     computing = {reader(path): rows(path) for path in sheets("analytics_computing_*.csv")}
     plants = rows(LABELS / "analytics_plants.csv")
-    second = rows(LABELS / "analytics_plants_second.csv")
-    third = rows(LABELS / "analytics_plants_third.csv")
+    later = {name: rows(LABELS / f"analytics_plants_{name}.csv") for name in _LATER_SETS}
     figures: dict[str, Any] = {
         "reading": {name: counted(sheet) for name, sheet in reading.items()},
         "computing": {name: counts(sheet, "verdict") for name, sheet in computing.items()},
         "plants": {run: counts(outcomes(plants, run), "outcome") for run in ("first", "after")},
-        "second_plants": counts(outcomes(second, "first"), "outcome"),
-        "third_plants": counts(outcomes(third, "first"), "outcome"),
+    } | {
+        f"{name}_plants": counts(outcomes(planted, "first"), "outcome")
+        for name, planted in later.items()
     }
     parts = [
         *reading_text(reading),
         *computing_text(computing),
         "## Planted defects",
-        *plants_text(third, {"first": "The third set, first run"}),
-        *plants_text(second, {"first": "The second set, first run"}),
+        *(
+            line
+            for name, planted in later.items()
+            for line in plants_text(planted, {"first": f"The {name} set, first run"})
+        ),
         *plants_text(
             plants,
             {
