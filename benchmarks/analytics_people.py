@@ -17,10 +17,10 @@ defect shows by an inconsistency. `benchmint lint PLANTED --run RUN --files FILE
 each set before anything was changed for it: that run is the score. The second set has 60 new plants
 in 60 other good tasks, the third and the fourth 60 more each in tasks of other environments.
 Before each first run the gates were strengthened by plants of the author's own and by those that an
-earlier set had shown to be missed, without a look at the new set; the good tasks of the second and third sets,
-however, were at hand, and checks that rejected some of them at first were made milder until none
-was. That none of them is rejected is therefore no blind figure. The good tasks of the first and the
-fourth set are what the gates of that day let through; none is rejected.
+earlier set had shown to be missed, without a look at the new set; the good tasks of the second and
+third sets, however, were at hand, and checks that rejected some of them at first were made milder
+until none was. That none of them is rejected is therefore no blind figure. The good tasks of the
+first and the fourth set are what the gates of that day let through; none is rejected.
 """
 
 from __future__ import annotations

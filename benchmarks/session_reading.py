@@ -30,6 +30,8 @@ from benchmarks.report import table, write_result
 LABELS = Path(__file__).with_name("labels")
 # Of each reading its name, the commit, and the sheets of its readers, the last reading first.
 _READINGS = (
+    ("fifth", "1e6eac2", ("1c", "1d"), ("2c", "2d")),
+    ("fourth", "9556792", ("1a", "1b"), ("2a", "2b")),
     ("third", "bb74b32", ("w", "x"), ("y", "z")),
     ("second", "a397702", ("s", "u"), ("t", "v")),
     ("first", "b9ecef3", ("a", "b"), ("c", "d")),
