@@ -29,7 +29,8 @@ def attempt(name: str = "agent", epoch: int = 1, arguments: Any = None) -> bytes
     """The file of an attempt at the task `t`."""
     made = Attempt(
         attempt_id_of(RELEASE, "t", name, epoch), RELEASE, "t",
-        Configuration(name, "h", "m"), epoch, AttemptStatus.COMPLETED, None, 1, Usage(), 1.0, 0, "d" * 64,
+        Configuration(name, "h", "m"), epoch, AttemptStatus.COMPLETED, None,
+        1, Usage(), 1.0, 0, "d" * 64,
     )  # fmt: skip
     calls = (Call("c-1", 1, "lookup", arguments or {}, ""),)
     return pretty_json(asdict(AttemptRecord(made, Submission(calls=calls))))
