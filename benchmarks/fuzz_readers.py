@@ -26,7 +26,7 @@ from construction.signals.collect.csv_json import read_signals
 from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet
 from construction.statements.readers.sec.read import read_sec
-from data.attempts import AttemptRecord, outputs_folder, read_attempt, write_attempt
+from data.attempts import AttemptRecord, attempt_id_of, outputs_folder, read_attempt, write_attempt
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.releases.errata import check_errata
 from data.releases.tasks import read_tasks
@@ -167,7 +167,8 @@ def _notice(folder: Path, content: bytes) -> None:
 
 def _record(number: int) -> AttemptRecord:
     attempt = Attempt(
-        f"id-{number}", "d" * 64, f"t-{number}", Configuration("agent", "h", "m"), 1,
+        attempt_id_of("d" * 64, f"t-{number}", "agent", 1), "d" * 64, f"t-{number}",
+        Configuration("agent", "h", "m"), 1,
         AttemptStatus.COMPLETED, None, 4, Usage(), 1.0, 0, "d" * 64,
     )  # fmt: skip
     return AttemptRecord(attempt, Submission(answer="42", statements=((1, "I add."),)))

@@ -23,7 +23,7 @@ import orjson
 from pydantic import TypeAdapter
 
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
-from data.canonical import pretty_json
+from data.canonical import digest, pretty_json
 from data.contracts.attempt import Attempt, AttemptStatus, Score, Submission
 from data.errors import InputError
 from data.neutralise import storable_tree
@@ -50,9 +50,19 @@ class AttemptRecord:
 _RECORD = TypeAdapter(AttemptRecord)
 
 
+def attempt_id_of(release_digest: str, task_id: str, configuration: str, epoch: int) -> str:
+    """The id of an attempt, 16 hex digits: its scores and verdicts are kept by it."""
+    return digest([release_digest, task_id, configuration, epoch])[:16]
+
+
 def attempt_name(task_id: str, epoch: int) -> str:
     """The name of an attempt's file and of its folder of outputs."""
     return f"{task_id}-{epoch}"
+
+
+def attempt_file(folder: Path, task_id: str, epoch: int) -> Path:
+    """The file of an attempt, below its configuration's folder."""
+    return folder / FOLDER / f"{attempt_name(task_id, epoch)}.json"
 
 
 def outputs_folder(folder: Path, task_id: str, epoch: int) -> Path:
@@ -79,7 +89,7 @@ def _write(folder: Path, attempt: Attempt, content: Mapping[str, Any]) -> Path:
 
 def previous_attempt(folder: Path, task_id: str, epoch: int) -> Attempt | None:
     """The attempt that is on record from an earlier run; None if it is the first."""
-    path = folder / FOLDER / f"{attempt_name(task_id, epoch)}.json"
+    path = attempt_file(folder, task_id, epoch)
     return read_attempt(path).attempt if path.exists() else None
 
 
@@ -93,7 +103,7 @@ def read_attempt(path: Path) -> AttemptRecord:
             record = _RECORD.validate_python(content)
             if _is_plausible(path, record):
                 return record
-            problem = "another attempt's name, or numbers that cannot be"
+            problem = "another attempt's name or id, or numbers that cannot be"
     except (OSError, ValueError, TypeError) as error:
         problem = type(error).__name__
     raise InputError(
@@ -103,13 +113,20 @@ def read_attempt(path: Path) -> AttemptRecord:
 
 
 def _is_plausible(path: Path, record: AttemptRecord) -> bool:
-    """Is the file named after its attempt, its configuration as folders are, and no number odd?"""
+    """Are the file's name, the id and the configuration's name the attempt's, and no number odd?
+
+    A submission could state the id of another's attempt, and be judged in its place.
+    """
     attempt, calls = record.attempt, record.submission.calls
     numbers: list[float | None] = [attempt.epoch, attempt.steps, attempt.seconds, attempt.retries]
     numbers += [number for number in asdict(attempt.usage).values() if not isinstance(number, str)]
     numbers += [number for call in calls for number in (call.step, call.start_ms, call.duration_ms)]
     return (
         path.stem == attempt_name(attempt.task_id, attempt.epoch)
+        and attempt.attempt_id
+        == attempt_id_of(
+            attempt.release_digest, attempt.task_id, attempt.configuration.name, attempt.epoch
+        )
         and layout.is_safe_path(attempt.configuration.name)
         and all(abs(number) <= _LARGEST for number in numbers if number is not None)
     )

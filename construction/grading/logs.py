@@ -19,7 +19,7 @@ from construction.grading.grade import grade
 from construction.grading.milestones import termination
 from construction.grading.programs_box import run_in_box
 from construction.grading.spec import TaskSpec, spec_of
-from data.attempts import AttemptRecord, outputs_folder, read_attempts
+from data.attempts import AttemptRecord, attempt_file, outputs_folder, read_attempts
 from data.contracts.attempt import Attempt, AttemptStatus, Score
 from data.errors import InputError
 from data.neutralise import one_line
@@ -64,8 +64,12 @@ class Summary:
 def grade_attempts(
     release: ReleasedTasks, logs: Path, *, workers: int = 1, threshold: float = PASS_THRESHOLD
 ) -> GradedRun:
-    """Grade all attempts below `logs`. Raises InputError for attempts on another release."""
+    """Grade all attempts below `logs`.
+
+    Raises InputError for attempts on another release, and for two files of the same attempt.
+    """
     everything = list(read_attempts(logs))
+    _check_distinct(everything)
     for folder, record in everything:
         if record.attempt.release_digest != release.digest:
             raise InputError(
@@ -90,6 +94,18 @@ def grade_attempts(
     attempts = [next(remaining) if _is_graded(record) else record for _, record in recorded]
     pairs = zip((record.attempt for record in ended), scores, strict=True)
     return GradedRun(tuple(attempts), tuple(pairs), len(everything) - len(recorded))
+
+
+def _check_distinct(everything: Sequence[tuple[Path, AttemptRecord]]) -> None:
+    seen: dict[str, Path] = {}
+    for folder, record in everything:
+        path = attempt_file(folder, record.attempt.task_id, record.attempt.epoch)
+        earlier = seen.setdefault(record.attempt.attempt_id, path)
+        if earlier is not path:
+            raise InputError(
+                str(path), f"the same attempt as in {earlier}", "one file for each attempt",
+                "Delete one of them, or run it under another --name.",
+            )  # fmt: skip
 
 
 def _is_graded(record: AttemptRecord) -> bool:

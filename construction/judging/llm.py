@@ -67,6 +67,7 @@ class Client:
         path = store / SHAPES if store is not None else None
         self._dialect = Dialect(path, runtime.base_url, config.model)
         self._asked: set[str] = set()
+        self._known: tuple[str, Question] | None = None  # with an answer of an earlier run
         self._connecting = threading.Lock()
         self._loop: Loop | None = None
         self._http: AsyncOpenAI | None = None
@@ -119,8 +120,10 @@ class Client:
                 waiting[name] = question
             else:
                 outcomes[name] = outcome
+        paired = list(zip(keys, questions, strict=True))
+        answered = ((k, q) for k, q in paired if isinstance(outcomes.get(k), Answered))
+        self._known = self._known or next(answered, None)
         outcomes.update(self._ask(waiting))
-        paired = zip(keys, questions, strict=True)
         return [replace(outcomes[name], item_id=question.item_id) for name, question in paired]
 
     def close(self) -> None:
@@ -151,7 +154,7 @@ class Client:
         if self._live is None:
             endpoint = Endpoint(self._config, self._runtime, http, self._dialect, self._budget)
             self._live = Live(endpoint, self._store, self._dialect, self._runtime)
-        return loop.run(self._live.ask(waiting))
+        return loop.run(self._live.ask(waiting, self._known))
 
     def _connect(self) -> tuple[Loop, AsyncOpenAI]:
         """The event loop and the connections, made when first needed: a replay needs neither."""

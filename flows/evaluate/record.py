@@ -10,7 +10,7 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
 
 from construction.sandbox.sandbox import SandboxFailed
-from data.attempts import AttemptRecord
+from data.attempts import AttemptRecord, attempt_id_of
 from data.canonical import digest
 from data.contracts.attempt import (
     Attempt,
@@ -48,7 +48,6 @@ def record_of(
     `account` is None for an agent without a model; `before` is what is on record of an earlier run.
     """
     task_id, epoch = str(sample.id), sample.epoch
-    identity = [plan.release.digest, task_id, plan.configuration.name, epoch]
     served = kept(sample.store)
     submission = Submission(
         answer=shortened(sample.output.completion) if sample.output.choices else None,
@@ -63,7 +62,7 @@ def record_of(
         (account.journal.replayed_seconds, account.repeated) if account is not None else (0.0, 0)
     )
     attempt = Attempt(
-        attempt_id=digest(identity)[:16],
+        attempt_id=attempt_id_of(plan.release.digest, task_id, plan.configuration.name, epoch),
         release_digest=plan.release.digest,
         task_id=task_id,
         configuration=plan.configuration,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from data.attempts import AttemptRecord, read_attempts
+from data.attempts import AttemptRecord, attempt_id_of, read_attempts
 from data.canonical import digest, pretty_json
 from data.contracts.attempt import (
     Attempt,
@@ -28,7 +28,8 @@ RELEASE = "r" * 64
 def attempt(name: str = "agent", epoch: int = 1, arguments: Any = None) -> bytes:
     """The file of an attempt at the task `t`."""
     made = Attempt(
-        "id", RELEASE, "t", Configuration(name, "h", "m"), epoch, AttemptStatus.COMPLETED, None,
+        attempt_id_of(RELEASE, "t", name, epoch), RELEASE, "t",
+        Configuration(name, "h", "m"), epoch, AttemptStatus.COMPLETED, None,
         1, Usage(), 1.0, 0, "d" * 64,
     )  # fmt: skip
     calls = (Call("c-1", 1, "lookup", arguments or {}, ""),)

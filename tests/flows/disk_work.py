@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from data.atomic import replacing_dir
-from data.attempts import AttemptRecord, write_attempt
+from data.attempts import AttemptRecord, attempt_id_of, write_attempt
 from data.content_store import ContentStore
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.errors import error_line
@@ -51,7 +51,8 @@ def _snapshot(folder: Path) -> None:
 def _attempts(folder: Path) -> None:
     for number in range(100):
         attempt = Attempt(
-            f"id-{number}", "d" * 64, f"t-{number}", Configuration("agent", "h", "m"), 1,
+            attempt_id_of("d" * 64, f"t-{number}", "agent", 1), "d" * 64, f"t-{number}",
+            Configuration("agent", "h", "m"), 1,
             AttemptStatus.COMPLETED, None, 1, Usage(), 1.0, 0, "d" * 64,
         )  # fmt: skip
         write_attempt(folder, AttemptRecord(attempt, Submission(answer="words " * 2000)))

@@ -11,7 +11,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from data.attempts import AttemptRecord, outputs_folder, write_attempt
+from data.attempts import AttemptRecord, attempt_id_of, outputs_folder, write_attempt
 from data.contracts import Candidate, Criterion, Deliverable, Rubric
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.releases.tasks import ReleasedTasks, read_tasks
@@ -62,7 +62,7 @@ def attempted(
     own = folder / name
     for task_id, text in zip(tasks.tasks, texts, strict=False):
         attempt = Attempt(
-            f"id-{task_id}" if name == "agent" else f"{name}-{task_id}", tasks.digest, task_id,
+            attempt_id_of(tasks.digest, task_id, name, 1), tasks.digest, task_id,
             Configuration(name, "react", "fake-2"), 1,
             AttemptStatus.COMPLETED, None, 3, Usage(), 1.0, 0, "d" * 64,
         )  # fmt: skip

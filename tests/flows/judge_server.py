@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 _END = "\n⟦end of material"
+NOT_TAKEN = "Of this text nobody may be shown a word."  # the endpoint refuses such requests
 _WHOLE = 120  # characters from which a text is long enough for this judge
 
 
@@ -75,6 +76,9 @@ class _Handler(BaseHTTPRequestHandler):
         text = said if isinstance(said, str) else said[0]["text"]
         block = material(text)
         self.requests.append(block)
+        if NOT_TAKEN in text:
+            self._reply(400, {"error": {"message": "This text is not taken."}})
+            return
         message = {
             "role": "assistant",
             "content": json.dumps(readings(block) if "demands" in block else verdicts(block)),
@@ -84,8 +88,11 @@ class _Handler(BaseHTTPRequestHandler):
             "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
             "usage": {"prompt_tokens": 10, "completion_tokens": 5},
         }
-        content = json.dumps(reply).encode()
-        self.send_response(200)
+        self._reply(200, reply)
+
+    def _reply(self, status: int, document: dict[str, Any]) -> None:
+        content = json.dumps(document).encode()
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from typer.testing import CliRunner
 
-from data.attempts import AttemptRecord, write_attempt
+from data.attempts import AttemptRecord, attempt_id_of, write_attempt
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.errors import BenchmintError, InputError
 from data.releases.tasks import read_tasks
@@ -73,7 +73,8 @@ def made_attempts(snapshot: Path, folder: Path) -> Path:
             expected = tasks.grading(task_id)["answers"][0]["value"]
             said = expected if name == "careful" else "12345"
             attempt = Attempt(
-                f"{name}-{task_id}", tasks.digest, task_id, Configuration(name, "h", "m"), 1,
+                attempt_id_of(tasks.digest, task_id, name, 1), tasks.digest, task_id,
+                Configuration(name, "h", "m"), 1,
                 AttemptStatus.COMPLETED, None, 1, Usage(), 1.0, 0, "d" * 64,
             )  # fmt: skip
             write_attempt(folder / name, AttemptRecord(attempt, Submission(answer=said)))

@@ -43,7 +43,7 @@ def test_open_parts_are_scored_and_what_was_not_delivered_is_worth_nothing(
     assert scores["passed"].to_list() == [True, False, False]
     assert set(scores["judge"]) == {"model:fake-1"}
     parts = pl.read_parquet(attempts / "scores" / "score_parts.parquet")
-    first = parts.filter(attempt_id=f"id-{scores['task_id'][0]}").row(0, named=True)
+    first = parts.filter(attempt_id=scores["attempt_id"][0]).row(0, named=True)
     detail = orjson.loads(first["detail"])
     assert (detail["judge"], detail["quotes"]) == ("model:fake-1", [LONG[:40]])
 

@@ -17,7 +17,7 @@ from construction.grading.oracle import computable, oracle
 from construction.grading.spec import spec_of
 from construction.statements.tools.database import open_database
 from construction.workflows.diff import changes_of
-from data.attempts import AttemptRecord, outputs_folder, write_attempt
+from data.attempts import AttemptRecord, attempt_id_of, outputs_folder, write_attempt
 from data.canonical import pretty_json
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.errors import InputError
@@ -62,7 +62,8 @@ def attempts(snapshot: Path, tmp_path: Path) -> Path:
 
 def record(release: str, task_id: str, submission: Submission) -> AttemptRecord:
     attempt = Attempt(
-        f"id-{task_id}", release, task_id, Configuration("agent", "h", "m"), 1,
+        attempt_id_of(release, task_id, "agent", 1), release, task_id,
+        Configuration("agent", "h", "m"), 1,
         AttemptStatus.COMPLETED, None, 4, Usage(), 1.0, 0, "d" * 64,
     )  # fmt: skip
     return AttemptRecord(attempt, submission)
@@ -103,6 +104,23 @@ def test_a_forged_answer_of_a_tool_is_refused(
         "check", tmp_path / "s.zip", "--snapshot", snapshot, "--out", tmp_path / "board", code=1
     )
     assert f"{spec.task_id}: discover_companies did not answer what is recorded" in said
+    assert not (tmp_path / "board").exists()
+
+
+def test_the_id_of_another_attempt_is_refused(
+    snapshot: Path, attempts: Path, tmp_path: Path
+) -> None:
+    release = read_tasks(snapshot)
+    task_id = next(iter(release.tasks))
+    given = record(release.digest, task_id, Submission())
+    stolen = attempt_id_of(release.digest, task_id, "rival", 1)
+    path = attempts / "attempts" / f"{task_id}-1.json"
+    archive = tmp_path / "s.zip"
+    bundle(attempts, archive)
+    content = pretty_json(asdict(replace(given, attempt=replace(given.attempt, attempt_id=stolen))))
+    bad = repacked(archive, tmp_path / "bad.zip", f"attempts/{path.name}", content, listed=True)
+    with pytest.raises(InputError, match=rf"{path.name}: found another attempt's name or id"):
+        run("check", bad, "--snapshot", snapshot, "--out", tmp_path / "board")
     assert not (tmp_path / "board").exists()
 
 

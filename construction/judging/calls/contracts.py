@@ -22,14 +22,14 @@ from data.errors import ConfigError
 class CallReason(StrEnum):
     """Why a question has no answer."""
 
-    REFUSED = "call.refused"  # the model declined, twice
+    REFUSED = "call.refused"  # the model or its endpoint declined, twice
     TRUNCATED = "call.truncated"  # the answer ran into `max_tokens`, twice
     TOO_LONG = "call.too_long"  # the request does not fit into the model's context
     INVALID = "call.invalid"  # no JSON, or JSON that does not fit the answer's model, twice
     BUDGET = "call.budget"  # not asked: it could have exceeded the run's budget
     MISSING = "call.missing"  # replay only: no answer was recorded
     PENDING = "call.pending"  # batch only: submitted, not done; the next run collects it
-    REJECTED = "call.rejected"  # the endpoint does not accept this request in any shape
+    REJECTED = "call.rejected"  # the endpoint does not accept this request, and answers no other
     FAILED = "call.failed"  # no answer after all attempts; the next run asks again
 
     @property

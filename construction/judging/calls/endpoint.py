@@ -28,6 +28,7 @@ from construction.judging.calls.contracts import (
     Usage,
 )
 from construction.judging.calls.replies import (
+    NOT_TAKEN,
     Reply,
     declined,
     judge,
@@ -42,6 +43,7 @@ from construction.judging.calls.store import Store, Stored
 from construction.judging.calls.transport import Pace, wait_after
 from data.errors import BenchmintError, ConfigError
 
+_LASTING = frozenset({400, 413, 422})  # statuses that speak of the request, not of the run
 TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
 _NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
@@ -50,10 +52,14 @@ _OPTIONS: Any = {"headers": {"Content-Type": "application/json"}, "security": {"
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a call brought no reply; `detail` as in `Unanswered`."""
+    """Why a call brought no reply; `detail` as in `Unanswered`.
+
+    `lasting`: the endpoint does not take this request; asked again, it would say the same.
+    """
 
     reason: CallReason
     detail: str
+    lasting: bool = False
 
 
 class _Next(Enum):
@@ -71,6 +77,7 @@ class _Trouble:
     paid: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
     reason: CallReason = CallReason.FAILED
+    lasting: bool = False
 
 
 class Endpoint:
@@ -108,7 +115,8 @@ class Endpoint:
                 continue
             attempt += 1
             if result.then is _Next.NEVER or attempt >= self._runtime.attempts:
-                return Failure(result.reason, f"{result.detail}, attempt {attempt}")
+                detail = f"{result.detail}, attempt {attempt}"
+                return Failure(result.reason, detail, result.lasting)
             await self._pause(key, attempt, result)
 
     async def _attempt(self, turn: Turn, shape: Shape, worst: Usage) -> Reply | _Trouble:
@@ -167,7 +175,8 @@ class Endpoint:
             return _Trouble(_Next.NEVER, detail)
         if status in TRANSIENT:
             return _Trouble(_Next.AGAIN, detail, headers=error.response.headers)
-        return _Trouble(_Next.NEVER, detail, reason=CallReason.REJECTED)
+        lasting = status in _LASTING
+        return _Trouble(_Next.NEVER, detail, reason=CallReason.REJECTED, lasting=lasting)
 
     async def _pause(self, key: str, attempt: int, trouble: _Trouble) -> None:
         runtime = self._runtime
@@ -191,10 +200,17 @@ class Live:
         self._runtime = runtime
         self._failed_in_a_row = 0
         self._error: BenchmintError | None = None
+        self._has_answered = False
+        self._not_taken: set[str] = set()  # keys of requests that the endpoint does not take
 
-    async def ask(self, questions: Mapping[str, Question]) -> dict[str, Outcome]:
+    async def ask(
+        self, questions: Mapping[str, Question], known: tuple[str, Question] | None = None
+    ) -> dict[str, Outcome]:
         """The outcome of each question, by key.
 
+        A request that the endpoint does not take is refused, and stored as such, if the endpoint
+        has answered another in this run, or now answers `known`, which it answered in an earlier
+        one: such a request must not keep all others from their results.
         An error ends the asking after all calls under way have ended and their replies are stored.
         """
         outcomes: dict[str, Outcome] = {}
@@ -211,16 +227,27 @@ class Live:
                 break
         workers = min(self._runtime.concurrency, len(questions))
         await asyncio.gather(*(work() for _ in range(workers)))
+        not_taken = [key for key in questions if key in self._not_taken]
+        if not_taken and self._error is None and await self._is_answering(known):
+            for key in not_taken:
+                outcomes[key] = await self._outcome(key, questions[key], refusing=True)
         if self._error is not None:
             raise self._error
         return outcomes
 
-    async def _outcome(self, key: str, question: Question) -> Outcome:
+    async def _is_answering(self, known: tuple[str, Question] | None) -> bool:
+        if not self._has_answered and known is not None:
+            key, question = known
+            reply = await self._endpoint.call(key, Turn(question, None))
+            self._has_answered = isinstance(reply, Reply)
+        return self._has_answered
+
+    async def _outcome(self, key: str, question: Question, *, refusing: bool = False) -> Outcome:
         """Settle one question; an error is raised at the end, by `ask`."""
         if self._error or self._failed_in_a_row >= self._runtime.give_up_after:
             return Unanswered(question.item_id, CallReason.FAILED, "the endpoint gave no answers")
         try:
-            outcome = await self._settle(key, question)
+            outcome = await self._settle(key, question, refusing)
         except BenchmintError as error:
             self._error = self._error or error
             return Unanswered(question.item_id, CallReason.FAILED, type(error).__name__)
@@ -230,7 +257,7 @@ class Live:
             self._failed_in_a_row = 0
         return outcome
 
-    async def _settle(self, key: str, question: Question) -> Outcome:
+    async def _settle(self, key: str, question: Question, refusing: bool) -> Outcome:
         async with self._claimed(key):
             # Another process may have asked while this one waited for the claim.
             replies = self._store.replies(key) if self._store else []
@@ -238,8 +265,12 @@ class Live:
             while (outcome := settle(question, replies, replayed=replayed)) is None:
                 turn = Turn(question, replies[-1] if replies else None)
                 reply = await self._endpoint.call(key, turn)
+                if isinstance(reply, Failure) and reply.lasting and refusing:
+                    reply = NOT_TAKEN
                 if isinstance(reply, Failure):
+                    self._not_taken.update([key] if reply.lasting else [])
                     return Unanswered(question.item_id, reply.reason, reply.detail)
+                self._has_answered = self._has_answered or not reply.refused
                 await self._keep(key, turn, reply)
                 replies, replayed = [*replies, reply], False
             return outcome

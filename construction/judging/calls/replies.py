@@ -47,6 +47,10 @@ class Reply:
     usage: Usage
 
 
+# What is stored where an endpoint does not take a request that is like others which it answers.
+NOT_TAKEN = Reply("", "not_taken", True, "", Usage())
+
+
 @dataclass(frozen=True, slots=True)
 class Unfit:
     """Why a reply cannot be used.

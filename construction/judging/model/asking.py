@@ -43,6 +43,7 @@ A = TypeVar("A", bound=BaseModel)
 T = TypeVar("T")
 _MODEL_USE = "model_use.json"
 Costs = Sequence[Mapping[str, Scalar]]
+_MOST_NAMED = 3  # items without an answer that an error names
 _UNSETTLED = frozenset(reason for reason in CallReason if not reason.is_settled)
 _BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
 
@@ -206,8 +207,11 @@ def require_answers(judged: list[Judged[T]]) -> list[Judged[T]]:
     reasons = Counter(item.reason for item in judged if item.reason in _UNSETTLED)
     if reasons:
         summary = ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items()))
+        first = dict.fromkeys(item.item_id for item in judged if item.reason in _UNSETTLED)
+        names = ", ".join(list(first)[:_MOST_NAMED])
         raise UnansweredError(
             f"judging: found {len(judged)} questions with {summary}; expected an answer to each. "
+            f"None came about {names}{' and others' if len(first) > _MOST_NAMED else ''}. "
             "Answers so far are kept: run it again to continue."
         )
     return judged

@@ -30,6 +30,7 @@ class AttemptReason(StrEnum):
     PARTLY_MET = "judge.partly_met"
     NOT_MET = "judge.not_met"
     NOT_SHOWN = "judge.not_shown"  # the second reading: the quotes do not show it
+    NOT_READ = "judge.not_read"  # no verdict: there is no second reading of the quotes
     NO_EVIDENCE = "judge.no_evidence"  # no verdict: nothing that was delivered is quoted
     TWIN_MET = "judge.twin_met"  # no verdict: the quotes are said to show what they cannot
 
@@ -90,7 +91,10 @@ class AttemptCase:
         return any(addresses_judge(text) for text in (*self.delivered, *names))
 
     def pieces(self, most: int) -> tuple[AttemptCase, ...]:
-        """The same attempt with at most so many criteria each, by names of their own."""
+        """The same attempt with at most so many criteria each, by names of their own.
+
+        No attempt's id has a `#` in it: no name is that of another attempt.
+        """
         parts = list(self.criteria)
         return tuple(
             replace(

@@ -154,24 +154,25 @@ def _settled(case: AttemptCase, first: Judged[Reading], second: Judged[Readings]
         return _Round(unusable(first.reason), usage)
     if reading.controls_met:
         return _Round(unusable(JudgeReason.CONTROL_MET), usage, reading.persuading)
-    if second is None:  # nothing is met
-        return _Round(reading.verdicts, usage)
-    if second.value is None:
+    if second is not None and second.value is None:
         return _Round(unusable(second.reason), usage)
+    readings = second.value if second is not None and second.value is not None else {}
     persuading = frozenset(
         sentence
-        for part, shows in second.value.items()
+        for part, shows in readings.items()
         if shows is None
         for passage in reading.verdicts[part].passages
         for sentence in passage.sentences
     )
-    made = {part: _lower(seen, part, second.value) for part, seen in reading.verdicts.items()}
+    made = {part: _lower(seen, part, readings) for part, seen in reading.verdicts.items()}
     return _Round(made, usage, persuading)
 
 
 def _lower(seen: PartVerdict, part: str, readings: Readings) -> PartVerdict:
-    if part not in readings or seen.verdict is None:
+    if seen.verdict in (None, CriterionVerdict.NOT_MET):
         return seen
+    if part not in readings:
+        return replace(seen, verdict=None, reason=AttemptReason.NOT_READ)
     shows = readings[part]
     if shows is None:
         return replace(seen, verdict=None, reason=AttemptReason.TWIN_MET)

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 from construction.grading.logs import grade_attempts, print_summaries, summaries
-from data.attempts import AttemptRecord, read_attempts, write_attempt, write_tables
+from data.attempts import AttemptRecord, attempt_id_of, read_attempts, write_attempt, write_tables
 from data.attempts_database import attempts_database
 from data.contracts.attempt import (
     Attempt,
@@ -46,7 +46,7 @@ def attempt(
     tasks: ReleasedTasks, task_id: str, status: AttemptStatus = AttemptStatus.COMPLETED
 ) -> Attempt:
     return Attempt(
-        attempt_id=task_id,
+        attempt_id=attempt_id_of(tasks.digest, task_id, CONFIGURATION.name, 1),
         release_digest=tasks.digest,
         task_id=task_id,
         configuration=CONFIGURATION,
@@ -194,14 +194,25 @@ def test_attempts_that_nothing_wrote_are_refused(
     odd = replace(record, attempt=replace(record.attempt, **changes))
     path.write_text(json.dumps(asdict(odd)))
     # a number that no schema of an attempt admits is found before its plausibility is looked at
-    problem = "(another attempt's name, or numbers|ValidationError)"
+    problem = "(another attempt's name or id, or numbers|ValidationError)"
     with pytest.raises(InputError, match=rf"{path}: found {problem}"):
         grade_attempts(tasks, logs)
 
 
+def test_two_files_of_an_attempt_are_both_named(tasks: ReleasedTasks, logs: Path) -> None:
+    folder, record = next(iter(read_attempts(logs)))
+    copy = write_attempt(logs / "copy", record)
+    with pytest.raises(InputError, match="the same attempt as in") as refused:
+        grade_attempts(tasks, logs)
+    assert str(copy) in str(refused.value)
+    assert str(folder / "attempts" / copy.name) in str(refused.value)
+
+
 def test_what_is_no_file_and_what_is_no_task_are_named(tasks: ReleasedTasks, logs: Path) -> None:
     folder, record = next(iter(read_attempts(logs)))
-    path = write_attempt(folder, replace(record, attempt=replace(record.attempt, task_id="t-x")))
+    own = attempt_id_of(tasks.digest, "t-x", CONFIGURATION.name, 1)
+    moved = replace(record.attempt, task_id="t-x", attempt_id=own)
+    path = write_attempt(folder, replace(record, attempt=moved))
     with pytest.raises(InputError, match="found an attempt at t-x"):
         grade_attempts(tasks, logs)
     path.unlink()

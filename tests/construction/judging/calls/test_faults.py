@@ -33,7 +33,7 @@ HOPELESS = {
     "toolong": (CallReason.TOO_LONG, "the request does not fit into the model's context"),
     "wrong,toolong": (CallReason.INVALID, "12 characters: missing×2, string_type×1"),
     "blocked": (CallReason.REFUSED, "refused, finish content_filter"),
-    "400": (CallReason.REJECTED, "http 400 some_code, attempt 1"),
+    "400": (CallReason.REFUSED, "refused, finish not_taken"),
     "403": (CallReason.REJECTED, "http 403 some_code, attempt 1"),
     "500": (CallReason.FAILED, "http 500 some_code, attempt 6"),
     "drop": (CallReason.FAILED, "remote_protocol_error, attempt 6"),
@@ -77,6 +77,34 @@ def test_a_settled_question_is_never_paid_for_again(fault: Fault, tmp_path: Path
     assert [repr(one).replace("replayed=False", "replayed=True") for one in first] == [
         repr(one) for one in second
     ]
+
+
+def test_a_request_that_is_not_taken_is_refused_where_others_are_answered(
+    fault: Fault, tmp_path: Path
+) -> None:
+    rejected = CallReason.REJECTED
+    with fault.client(tmp_path / "store") as client:
+        alone = client.ask([ask("odd", "400"), ask("odder", "400")])
+        assert [getattr(one, "reason", None) for one in alone] == [rejected, rejected]
+        mixed = client.ask([ask("even"), ask("odd", "400"), ask("closed", "403")])
+    assert [getattr(one, "reason", None) for one in mixed] == [None, CallReason.REFUSED, rejected]
+    calls = fault.counts()["calls"]
+    with fault.client(tmp_path / "store", mode="replay") as client:
+        (again,) = client.ask([ask("odd", "400")])
+    assert getattr(again, "reason", None) is CallReason.REFUSED
+    assert fault.counts()["calls"] == calls
+
+
+def test_an_answer_of_an_earlier_run_is_sought_again_before_a_request_is_refused(
+    fault: Fault, tmp_path: Path
+) -> None:
+    with fault.client(tmp_path / "store") as client:
+        client.ask([ask("even")])
+    calls = fault.counts()["calls"]["even"]
+    with fault.client(tmp_path / "store") as client:
+        _, late = client.ask([ask("even"), ask("late", "400")])
+    assert getattr(late, "reason", None) is CallReason.REFUSED
+    assert fault.counts()["calls"]["even"] == calls + 1
 
 
 def test_equal_questions_are_one_call(fault: Fault, tmp_path: Path) -> None:

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from construction.judging.calls.contracts import CallReason, Question
-from construction.judging.contracts import CriterionVerdict
+from construction.judging.contracts import CriterionVerdict, Judged
 from construction.judging.model.asking import UnansweredError, question
-from construction.judging.model.attempt_case import DeliveredFile
-from construction.judging.model.attempts import judge_attempts
+from construction.judging.model.attempt_case import DeliveredFile, PartVerdict
+from construction.judging.model.attempts import _settled, judge_attempts
 from construction.judging.model.controls import CONTROLS
 from construction.judging.model.evidence import EMPTY_CLAIMS
 from construction.judging.model.prompt import load_prompt
-from construction.judging.model.verdicts import ALL_DELIVERED, attempt_stage
+from construction.judging.model.verdicts import ALL_DELIVERED, Reading, attempt_stage
 from tests.construction.judging.model.attempt_cases import (
     HONEST,
     KEY,
@@ -111,6 +111,21 @@ def test_an_answer_that_cannot_be_used_supports_nothing(stage: str) -> None:
         return CallReason.REFUSED if request.stage == stage else HONEST(request)
 
     assert reasons(case(), judge) == {"call.refused"}
+
+
+def test_an_error_names_the_attempts_without_an_answer() -> None:
+    cases = [case(attempt_id=f"a{number}") for number in range(5)]
+    missing = Scripted(lambda request: CallReason.MISSING)
+    with pytest.raises(UnansweredError, match="came about a0, a1, a2 and others"):
+        judge_attempts(cases, missing, CONFIG, KEY)
+
+
+def test_a_verdict_without_a_second_reading_is_none() -> None:
+    read = Reading({"held": PartVerdict(MET, ("42 errors",)), "aimed": PartVerdict(NOT_MET)}, 0,
+                   frozenset())  # fmt: skip
+    made = _settled(case(), Judged("a1", read), None).verdicts
+    assert (made["held"].verdict, made["held"].reason) == (None, "judge.not_read")
+    assert made["aimed"].verdict is NOT_MET
 
 
 def test_verdicts_on_other_parts_are_no_answer() -> None:
