@@ -26,7 +26,8 @@ def survivors(vault: Vault, files: Mapping[str, Path], key: bytes) -> Iterator[t
     sought = [
         PrivateValue(entry.value, entry.type)
         for entry in vault.entries
-        if is_distinctive(entry.type, entry.value)
+        if not entry.is_ordinary
+        and is_distinctive(entry.type, entry.value)
         and not known_value(entry.type, entry.value, True).is_in(made)
     ]
     config = LeakConfig()

@@ -56,7 +56,7 @@ class LeakTargets:
             PrivateValue(entry.value, entry.type)
             for entries in self.sessions.values()
             for entry in entries
-            if is_searched(entry.type, entry.value)
+            if not entry.is_ordinary and is_searched(entry.type, entry.value)
         }
         values |= {PrivateValue(value, TRIPWIRE) for value in self.tripwires}
         values |= {PrivateValue(value, IDENTIFIER) for value in self.identifiers}
@@ -64,13 +64,19 @@ class LeakTargets:
 
     def of_session(self, uid: str) -> LeakPatterns:
         """All values of one session that masking replaced wherever they occurred."""
-        swept = (e for e in self.sessions.get(uid, ()) if is_masked_everywhere(e.type, e.value))
+        swept = (
+            e
+            for e in self.sessions.get(uid, ())
+            if not e.is_ordinary and is_masked_everywhere(e.type, e.value)
+        )
         return LeakPatterns((PrivateValue(e.value, e.type) for e in swept), self.key, self.config)
 
     def distinctive_of_session(self, uid: str) -> LeakPatterns:
         """The values of one session that are distinct from other words wherever they occur."""
         kept = (
-            entry for entry in self.sessions.get(uid, ()) if is_distinctive(entry.type, entry.value)
+            entry
+            for entry in self.sessions.get(uid, ())
+            if not entry.is_ordinary and is_distinctive(entry.type, entry.value)
         )
         return LeakPatterns((PrivateValue(e.value, e.type) for e in kept), self.key, self.config)
 

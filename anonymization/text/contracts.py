@@ -141,11 +141,16 @@ class Document:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Entry:
-    """A private value and what it was replaced with. Only a vault holds this."""
+    """A private value and what it was replaced with. Only a vault holds this.
+
+    One that `is_ordinary`, a login that is a word of the dictionary, was replaced only where a
+    login stands: elsewhere it is that word.
+    """
 
     type: EntityType
     value: str
     surrogate: str
+    is_ordinary: bool = False
 
 
 class VaultRefused(BenchmintError):

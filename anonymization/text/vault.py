@@ -24,22 +24,22 @@ class Vault:
     def __init__(self, scope: str, mode: Mode) -> None:
         self.scope = scope
         self.mode = mode
-        self._surrogates: dict[tuple[EntityType, str], str] = {}
+        self._entries: dict[tuple[EntityType, str], Entry] = {}
         self._documents: dict[str, Document] = {}
 
     @property
     def entries(self) -> tuple[Entry, ...]:
         """All values with their surrogates, sorted."""
-        return tuple(sorted(Entry(*pair, new) for pair, new in self._surrogates.items()))
+        return tuple(sorted(self._entries.values()))
 
     @property
     def documents(self) -> Mapping[str, Document]:
         """The documents by the path of their masked form."""
         return self._documents
 
-    def add(self, kind: EntityType, value: str, surrogate: str) -> None:
+    def add(self, entry: Entry) -> None:
         """Record a value and its surrogate."""
-        self._surrogates[kind, value] = surrogate
+        self._entries[entry.type, entry.value] = entry
 
     def add_document(self, document: Document) -> None:
         """Record how to restore a document; a later one of the same path replaces it."""
@@ -63,7 +63,7 @@ class Vault:
         return {
             "scope": self.scope,
             "mode": self.mode.value,
-            "entries": [[e.type.value, e.value, e.surrogate] for e in self.entries],
+            "entries": [_entry(entry) for entry in self.entries],
             "documents": [_document(self._documents[path]) for path in sorted(self._documents)],
         }
 
@@ -85,8 +85,8 @@ class Vault:
     @classmethod
     def _from_body(cls, body: Mapping[str, Any]) -> Vault:
         vault = cls(body["scope"], Mode(body["mode"]))
-        for kind, value, surrogate in body["entries"]:
-            vault.add(EntityType(kind), value, surrogate)
+        for kind, *rest in body["entries"]:
+            vault.add(Entry(EntityType(kind), *rest))
         for fields in body["documents"]:
             spans = tuple(Span(*span) for span in fields.pop("spans"))
             vault.add_document(Document(**fields, spans=spans))
@@ -99,10 +99,15 @@ def merged(vaults: Iterable[Vault]) -> Vault:
     whole = Vault(parts[0].scope, parts[0].mode)
     for part in parts:
         for entry in part.entries:
-            whole.add(entry.type, entry.value, entry.surrogate)
+            whole.add(entry)
         for document in part.documents.values():
             whole.add_document(document)
     return whole
+
+
+def _entry(entry: Entry) -> list[str | bool]:
+    ordinary = [True] if entry.is_ordinary else []
+    return [entry.type.value, entry.value, entry.surrogate, *ordinary]
 
 
 def _document(document: Document) -> dict[str, Any]:

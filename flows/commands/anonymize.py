@@ -10,6 +10,7 @@ import orjson
 import typer
 
 from anonymization.documents import scopes
+from anonymization.documents.run_folder import PRIVATE, claimed, require_finished
 from anonymization.documents.scopes import MaskingConfig, Scope
 from anonymization.levels import MaskingLevel
 from anonymization.masking_recipe import approving
@@ -46,9 +47,9 @@ def mask_command(
     settings = masking_settings(config, approvals)
     chosen = {"mode": mode, "scope": scope, "level": level}
     settings = settings.model_copy(update={k: v for k, v in chosen.items() if v is not None})
-    private = private_dir(out / "private")
-    secret = release_key(key or private / "release.key")
-    reports = scopes.mask_paths(paths, out, secret, settings, workers)
+    with claimed(out) as private:
+        secret = release_key(key or private / "release.key")
+        reports = scopes.mask_paths(paths, out, secret, settings, workers)
     rejected = [report for report in reports if report.refusal is not None]
     for report in rejected:
         print(scopes.rejection(report))
@@ -89,7 +90,8 @@ def restore_command(
     key: Annotated[Path | None, typer.Option(help="Release key [private/release.key].")] = None,
 ) -> None:
     """Write the original files, byte for byte; a tampered vault or file is refused."""
-    private = directory / "private"
+    require_finished(directory)
+    private = directory / PRIVATE
     key_path = key or private / "release.key"
     if not key_path.is_file():
         expected = "the key used for masking"

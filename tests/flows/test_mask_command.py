@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 import typer
 from PIL import Image
 from typer.testing import CliRunner
 
+from anonymization.documents.run_folder import claimed
 from data.canonical import file_digest
-from data.errors import BenchmintError
+from data.errors import BenchmintError, InputError
 from flows.commands.anonymize import mask_command, restore_command, scan_command
 
 app = typer.Typer()
@@ -76,6 +82,65 @@ def test_a_changed_file_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(BenchmintError, match="differs from what was masked"):
         run("restore", out, "--out", tmp_path / "back")
     assert not (tmp_path / "back").exists()
+
+
+def contents(out: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("kept", ["files", "private", "reports"])
+def test_a_folder_of_another_run_is_refused_untouched(
+    folder: Path, tmp_path: Path, kept: str
+) -> None:
+    out, config = tmp_path / "out", ("--config", tmp_path / "config.toml")
+    run("mask", folder, "--out", out, *config)
+    for name in {"files", "private", "reports"} - {kept}:
+        shutil.rmtree(out / name)
+    before = contents(out)
+    with pytest.raises(InputError, match=f"found {kept}/ of another run; expected") as raised:
+        run("mask", tmp_path / "missing", "--out", out, *config)
+    assert str(raised.value).startswith(f"{out}: ") and contents(out) == before
+
+
+def test_of_two_runs_at_once_one_has_the_folder(tmp_path: Path) -> None:
+    start = Barrier(8)
+
+    def claim(number: int) -> bool:
+        start.wait()
+        try:
+            with claimed(tmp_path / "out") as private:
+                (private / "run").write_text(str(number))
+                return True
+        except InputError:
+            return False
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(claim, range(8))) == 1
+    assert [path.name for path in (tmp_path / "out" / "private").iterdir()] == ["run"]
+
+
+def test_a_run_that_fails_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+    out, config = tmp_path / "out", ("--config", tmp_path / "config.toml")
+    out.mkdir()
+    (out / "mine.txt").write_text("not of a run")
+    with pytest.raises(InputError, match="found nothing; expected a file or folder"):
+        run("mask", folder, tmp_path / "missing", "--out", out, *config)
+    assert list(contents(out)) == [out / "mine.txt"]
+    assert run("mask", folder, "--out", out, *config)[0] == 0
+
+
+def test_a_killed_run_is_not_restored(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    code = (
+        "import os, pathlib\n"
+        "from anonymization.documents.run_folder import claimed\n"
+        f"with claimed(pathlib.Path({str(out)!r})): os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    with pytest.raises(InputError, match="a masking run that was interrupted"):
+        run("restore", out, "--out", tmp_path / "back")
+    with pytest.raises(InputError, match="found private/ of another run"):
+        run("mask", folder, "--out", out, "--config", tmp_path / "config.toml")
 
 
 def test_scan_tells_places_and_no_values(folder: Path, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ _LISTED = _PUBLIC | _split(
     | words("words.toml", "service_logins")
     | words("words.toml", "public_hosts")
 )
+_GIVEN = _split(words("names.toml", "given") | words("names.toml", "pinyin"))
 _PREFIXES = ("un", "re", "non", "pre", "sub", "over", "under", "mis", "multi", "inter", "micro",
              "anti", "auto", "super", "semi", "meta", "cyber", "bio", "geo", "de", "dis",
              "co", "counter", "cross", "post", "hyper", "macro", "mini", "out", "up")  # fmt: skip
@@ -73,6 +74,15 @@ def is_known(word: str, dictionary: frozenset[str]) -> bool:
         return True
     rests = (small[len(lead) :] for lead in _PREFIXES if small.startswith(lead))
     return any(len(rest) >= _STEM and _is_listed(rest, dictionary) for rest in rests)
+
+
+def is_ordinary_login(login: str, dictionary: frozenset[str]) -> bool:
+    """Is a login only a word in small letters (`backup`), and not what people are called?
+
+    Without a dictionary only the lists here decide: a login that is no word stays private.
+    """
+    is_word = login.isascii() and login.isalpha() and login.islower()
+    return is_word and login not in _GIVEN and is_known(login, dictionary)
 
 
 def _is_listed(small: str, dictionary: frozenset[str]) -> bool:

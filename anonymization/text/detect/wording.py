@@ -75,6 +75,7 @@ def private_site(value: str) -> bool:
     return not any(".".join(labels[start:]) in _PUBLIC for start in range(len(labels) - 1))
 
 
+_DECORATING = words("words.toml", "decorating")
 SERVICE_LOGINS = words("words.toml", "service_logins")
 
 
@@ -82,7 +83,8 @@ def own_handle(value: str) -> bool:
     """Is it the handle of somebody, with a letter, and no word of programs, and no host?"""
     name = value.strip("_. ").lower()
     is_host = "." in name and name.rpartition(".")[2] in _HOST_ENDS
-    is_known = name in _NO_HANDLES or name in SERVICE_LOGINS
+    is_decorator = "." in name and name.partition(".")[0] in _DECORATING
+    is_known = name in _NO_HANDLES or name in SERVICE_LOGINS or is_decorator
     return not is_known and not is_host and any(map(str.isalpha, name))
 
 

@@ -11,10 +11,12 @@ from anonymization.text.contracts import (
     Detector,
     Edit,
     EntityType,
+    Entry,
     Finding,
     Lexical,
     Mode,
 )
+from anonymization.text.detect.explained_words import is_ordinary_login
 from anonymization.text.masking.known_search import KnownValueSearch, Occurrence
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.restore import applied
@@ -29,6 +31,7 @@ FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in th
 FIELD = "field"  # the recognizer of fields that hold only a private value
 # Kinds whose form proves them, wherever they occur.
 _PROVEN = PROVEN_BY_FORM | {EntityType.USER_PATH}
+_LOGINS = frozenset({EntityType.ACCOUNT, EntityType.USER_PATH})
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _PLACEHOLDER = re.compile(r"<[A-Z_]{3,20}_\d{1,9}>")
 
@@ -103,7 +106,8 @@ class Masker:
         if piece not in self._findings:
             self.learn([piece])
         if self._search is None:
-            self._search = KnownValueSearch(self._values)
+            carried = (pair for pair in self._values if not self._is_ordinary(*pair))
+            self._search = KnownValueSearch(carried)
         text = piece.value
         findings, occurrences = _settled(self._findings[piece], self._search.find(text))
         edits = [self._edit(text, finding) for finding in findings]
@@ -131,7 +135,10 @@ class Masker:
         for kind, value in values:
             new = self._new(kind, value)
             if new != value:
-                self.vault.add(kind, value, new)
+                self.vault.add(Entry(kind, value, new, self._is_ordinary(kind, value)))
+
+    def _is_ordinary(self, kind: EntityType, value: str) -> bool:
+        return kind in _LOGINS and is_ordinary_login(value, self._dictionary)
 
     def _new(self, kind: EntityType, value: str) -> str:
         if self.vault.mode is Mode.SURROGATE:

@@ -12,7 +12,8 @@ from anonymization.leaks.candidate_leaks import guard_release, leaks_of
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.leaks.gate import GATE, measure
 from anonymization.leaks.leak_targets import LeakTargets, read_tripwires
-from anonymization.text.contracts import EntityType, Entry
+from anonymization.text.contracts import EntityType, Entry, Mode
+from anonymization.text.vault import Vault
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
 from data.errors import InputError, ReleaseError
@@ -86,6 +87,18 @@ def test_an_account_that_reads_like_a_word_is_sought_where_it_was_masked(
     of_one = LeakTargets({"one": (entry,), "two": ()}, (), (), CONFIG, KEY)
     leaks = measure(leaks_of(candidate(f"Look at {login}, please.", session), {}, of_one))
     assert GATE.judge(leaks, CONFIG).reason == reason
+
+
+@pytest.mark.parametrize("login", ["errors", "infrastructure"])
+def test_a_login_that_is_an_ordinary_word_is_not_sought(login: str, tmp_path: Path) -> None:
+    vault = Vault("one", Mode.SURROGATE)
+    vault.add(Entry(EntityType.ACCOUNT, login, "fenhollow", is_ordinary=True))
+    vault.save(tmp_path / "vault.json", KEY)
+    entries = Vault.load(tmp_path / "vault.json", KEY).entries
+    assert entries == vault.entries
+    of_one = LeakTargets({"one": entries, "two": ()}, (), (), CONFIG, KEY)
+    for session in ("one", "two"):
+        assert not leaks_of(candidate(f"No {login} were seen.", session), {}, of_one)
 
 
 @pytest.mark.parametrize(

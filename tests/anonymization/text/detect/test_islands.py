@@ -42,6 +42,8 @@ def test_names_in_lines_of_code_and_chat(detector: TextDetector, line: str, priv
         'headers = {"Content-Type": "application/json", "Accept": "*/*"}',
         '@dataclass(frozen=True)  # "Frozen Instances" cannot change',
         "@override and @param are kept, and so is npm i @types/node",
+        "@pytest.fixture\ndef orders() -> None: ...",
+        "Register it with @app.route or mark it with @pytest.mark.slow",
         "SELECT name, sum(total) AS revenue FROM orders WHERE state = 'Open Orders'",
         "| Revenue | 12 | 3 | 4 | 5 |",
         "Mail the summary to support@company.com or ask @channel",

@@ -94,6 +94,18 @@ def test_a_value_found_once_is_masked_everywhere() -> None:
     assert worker.edits(Piece("Zanzibar 77")) == []
 
 
+@pytest.mark.parametrize("kind", [EntityType.ACCOUNT, EntityType.USER_PATH])
+@pytest.mark.parametrize("login", ["backup", "errors", "mwatson", "ann.lee", "dora7", "john"])
+def test_a_login_that_is_a_word_is_masked_in_its_place_alone(kind: EntityType, login: str) -> None:
+    worker = masker()
+    field = Piece(f"owner {login}", 6, kind)
+    worker.learn([field])
+    assert [(e.start, e.end) for e in worker.edits(field)] == [(0, len(login))]
+    is_word = login in {"backup", "errors"}
+    assert (worker.edits(Piece(f"502 {login} were seen")) == []) == is_word
+    assert [entry.is_ordinary for entry in worker.vault.entries] == [is_word]
+
+
 def test_keys_that_carry_values_are_masked_and_others_stay() -> None:
     data = {"m@corp.com": {"name": 1}, "Margaret Thornquist": 2, "role": "user"}
     masked = json.loads(mask_text(json.dumps(data).encode(), "session.jsonl", masker()).data)
