@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from construction.grading.grade import criteria
 from construction.grading.logs import GradedRun
 from construction.grading.milestones import termination
 from construction.grading.spec import TaskSpec, spec_of
+from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Asker, ModelStagesConfig
 from construction.judging.delivered_text import text_of
 from construction.judging.model.attempt_case import (
@@ -40,6 +42,7 @@ from data.randomness import Key
 from data.releases.tasks import ReleasedTask, ReleasedTasks
 
 _MOST_FILES, _MOST_PAGES = 20, 40  # that a judge is shown
+_MOST_PICTURED = 16 << 20  # bytes of all pages of an attempt; endpoints refuse larger requests
 _COUNTED_FILES = 10_000
 
 
@@ -144,7 +147,7 @@ def _delivered(
 ) -> tuple[tuple[DeliveredFile, ...], int]:
     """The files that a judge is shown, those that the task names first, and how many others.
 
-    `kept` None: pages are not looked at.
+    `kept` None: pages are not looked at. A folder that is a link delivers nothing.
     """
     hints = {tail(name) for item in candidate.deliverables for name in item.name_hints}
     types = {item.file_type for item in candidate.deliverables}
@@ -153,15 +156,24 @@ def _delivered(
         kind = type_of(name)
         return tail(name) not in hints, kind is None or kind.name not in types
 
-    names = sorted(regular_files(outputs, _COUNTED_FILES), key=rank)
+    delivered = () if outputs.is_symlink() else regular_files(outputs, _COUNTED_FILES)
+    names = sorted(delivered, key=rank)
     files: list[DeliveredFile] = []
-    room = _MOST_PAGES
+    room, bytes_left = _MOST_PAGES, _MOST_PICTURED
     for name in names[:_MOST_FILES]:
         text, trouble = text_of(outputs, name)
-        pages = pages_of(outputs, name, kept)[0][:room] if kept is not None else ()
+        made = pages_of(outputs, name, kept)[0] if kept is not None else ()
+        pages = _within(made[:room], bytes_left)
         room -= len(pages)
+        bytes_left -= sum(len(page.content) for page in pages)
         files.append(DeliveredFile(name, text[:LONGEST], trouble, pages))
     return tuple(files), len(names) - len(files)
+
+
+def _within(pages: Sequence[Image], most: int) -> tuple[Image, ...]:
+    """The first pages that together have at most so many bytes."""
+    ends = accumulate(len(page.content) for page in pages)
+    return tuple(page for page, end in zip(pages, ends, strict=True) if end <= most)
 
 
 def _settled(

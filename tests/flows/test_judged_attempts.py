@@ -115,9 +115,17 @@ def test_links_and_pipes_are_no_deliverables(tasks: ReleasedTasks, tmp_path: Pat
     assert part(made)[:2] == (0.0, "judge.nothing_delivered")
 
 
+def test_a_folder_that_is_a_link_delivers_nothing(tasks: ReleasedTasks, tmp_path: Path) -> None:
+    given = outputs(tasks, tmp_path / "a")
+    given.rename(tmp_path / "elsewhere")
+    given.symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    made, _ = judged(tasks, tmp_path / "a")
+    assert part(made)[:2] == (0.0, "judge.nothing_delivered")
+
+
 @pytest.mark.skipif(bubblewrap() is None, reason="bubblewrap is not installed: `make system`")
 def test_on_the_visual_route_the_judge_sees_pages_and_the_second_reading_only_the_named_page(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given = release(tmp_path)
     tasks = [with_rubric(candidate, "visual", "png") for candidate in given.candidates]
@@ -155,3 +163,8 @@ def test_on_the_visual_route_the_judge_sees_pages_and_the_second_reading_only_th
         assert page.convert("RGB").getpixel((5, 5)) == (0, 0, 255)
     value, _, detail = part(made)
     assert (value, detail["page"]) == (1.0, 2)
+    limit = len(first.images[0].content)  # of all pages of an attempt
+    monkeypatch.setattr("construction.judging.judged_attempts._MOST_PICTURED", limit)
+    with_less = Scripted(by_looks)
+    judge_run(snapshot, graded, tmp_path / "a", with_less, CONFIG, kept, 7)
+    assert with_less.asked[0].images == first.images[:1]
