@@ -58,9 +58,12 @@ BENCHMARKS = (
 APART = (
     "anonymization_large",
     "audit_page",
+    "bars",
+    "cluster_build",
     "computed_checks",
     "forgeries",
     "fuzz",
+    "growth",
     "kill_points",
     "kill_seams",
     "oddities",
@@ -69,6 +72,7 @@ APART = (
     "leaderboard_page",
     "mutation",
     "named_inputs",
+    "pages",
     "question_sheets",
     "tutorial_pictures",
 )  # need a browser, other rights or a release, or long

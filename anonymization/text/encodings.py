@@ -11,12 +11,15 @@ import re
 
 from charset_normalizer import from_bytes
 
+from data.text.scripts import count_han
+
 _BOMS = ((b"\xff\xfe\x00\x00", "utf-32-le"), (b"\x00\x00\xfe\xff", "utf-32-be"),
          (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))  # fmt: skip
 _STRAY = 0.01  # share of bytes that are not UTF-8, up to which a text still counts as UTF-8
 _FOREIGN = re.compile(rb"[\x80-\xff]+")
 # A character that was cut leaves one run of such bytes, a line in another encoding several.
 _FOREIGN_LINE = re.compile("[\udc80-\udcff][^\n\udc80-\udcff]+[\udc80-\udcff]")
+_HANJA = 0.1  # share of what is not ASCII
 _KANA, _KANA_SHARE = (b"\x81", b"\x82", b"\x83", b"\x84"), 0.3
 # In which letters take two bytes, or in which no letter is a Latin one.
 _WIDE = ["gb18030", "big5hkscs", "cp932", "euc_jp", "euc_kr", "cp1251", "koi8_r"]
@@ -55,7 +58,14 @@ def _legacy(data: bytes) -> str | None:
     if _is_western(data):
         return "latin-1"
     best = from_bytes(data, cp_isolation=_WIDE).best()
+    if best and best.encoding == "euc_kr" and _mixes(data.decode("euc_kr", "replace")):
+        return "gb18030" if _returns(data, "gb18030") else None
     return best.encoding if best and _returns(data, best.encoding) else None
+
+
+def _mixes(korean: str) -> bool:
+    """Are there more Chinese characters than in Korean? Then a short Chinese text was misread."""
+    return count_han(korean) > _HANJA * sum(not char.isascii() for char in korean)
 
 
 def _is_western(data: bytes) -> bool:

@@ -158,7 +158,7 @@ def test_unasked_questions_stop_the_build_and_the_next_goes_on(
     requests: Path, tmp_path: Path
 ) -> None:
     with model_server(lanes) as served:
-        with pytest.raises(ReleaseError, match=r"call\.budget.*build again"):
+        with pytest.raises(ReleaseError, match=r"call\.budget.*run it again"):
             phrased(run_in(tmp_path, served.url, budget_tokens=3_400), requests)
         assert 0 < len(served.requests) < 8
         made = phrased(run_in(tmp_path, served.url), requests)

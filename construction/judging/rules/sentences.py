@@ -16,6 +16,7 @@ from construction.mentions.intent import Intent, intent_of
 from construction.mentions.spans import find_file_spans
 from construction.mentions.words import FILE
 from construction.prompt_frame import WORDS
+from data.text.dates import MONTH_NAME
 from data.text.lexicon import has_any
 from data.text.numerals import ONE_TO_TEN
 from data.text.scripts import HAN
@@ -159,8 +160,8 @@ _MEETS = re.compile(
 )
 _WHEN = re.compile(
     r"(?i)\d{1,2}:\d\d|\d{4}-\d\d|\d{1,2}/\d{1,2}|\b\d{1,2} ?[ap]\.?m\b"
-    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:jan|febr)uary\b|\bapril\b"
-    r"|\b(?:march|may|june|july|august|(?:sept|nov|dec)ember|october) \d"
+    r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    rf"|\b{MONTH_NAME} \d"
     r"|\b(?:today|tomorrow|tonight)\b|\bnext (?:week|month)\b"
     r"|\d ?[月点号日]|星期|周[一二三四五六日]|[明今]天"
 )
