@@ -68,7 +68,7 @@ def load_audit(out: Path, token: str) -> Audit:
 
 
 def _ledger(out: Path) -> page.Books:
-    return page.read_books(out / "staging.duckdb").of_lane(GATE_ORDER)
+    return page.read_books(out / "staging.duckdb").judged_by(GATE_ORDER)
 
 
 def _columns(out: Path, ledger: page.Books, *, leaves: bool) -> dict[str, Any]:

@@ -6,7 +6,6 @@ UTF-8 has to be recognised by its letters (charset-normalizer); what is not reco
 
 from __future__ import annotations
 
-import logging
 import re
 
 from charset_normalizer import from_bytes
@@ -24,8 +23,6 @@ _KANA, _KANA_SHARE = (b"\x81", b"\x82", b"\x83", b"\x84"), 0.3
 # In which letters take two bytes, or in which no letter is a Latin one.
 _WIDE = ["gb18030", "big5hkscs", "cp932", "euc_jp", "euc_kr", "cp1251", "koi8_r"]
 _UNICODE = ("utf-", "gb18030")
-
-logging.getLogger("charset_normalizer").addHandler(logging.NullHandler())
 
 
 def encoding_of(data: bytes) -> str | None:

@@ -12,7 +12,8 @@ from construction.analytics.environment.declaration import Declaration
 from construction.analytics.origins import origin
 from data.text.folding import fold_width
 
-_BEFORE, _BESIDE, _AFTER = 160, 30, 12  # characters around a limit for its metric and its words
+_BEFORE, _BESIDE = 160, 30  # characters before a limit in which its metric stands, and up to it
+_NEAR, _AFTER = 24, 12  # characters before and behind a limit in which its words stand
 _OTHERWISE = {">": ">=", ">=": ">", "<": "<=", "<=": "<"}
 
 
@@ -39,11 +40,11 @@ def limits_unsaid(
                 continue
             if labels and not any(_ends_near(b, label) for label in labels for b, _ in around):
                 yield f"the limit {value:g} does not stand beside its metric"
-            other = words[_OTHERWISE[test]]
+            said = [f"{before[-_NEAR:]}¦{after}" for before, after in around]
             if all(
-                re.search(other, f"{before[-_AFTER * 2 :]}¦{after}", re.I)
-                and not re.search(words[test], f"{before[-_AFTER * 2 :]}¦{after}", re.I)
-                for before, after in around
+                re.search(words[_OTHERWISE[test]], phrase, re.I)
+                and not re.search(words[test], phrase, re.I)
+                for phrase in said
             ):
                 yield f"the question says otherwise whether {value:g} itself passes"
 

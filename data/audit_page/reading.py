@@ -74,8 +74,8 @@ class Books:
     gates: Mapping[str, Judged]
     rejections: pl.DataFrame
 
-    def of_lane(self, gates: Sequence[str]) -> Books:
-        """The books of the lane with these gates, in this order, then others that judged its items.
+    def judged_by(self, gates: Sequence[str]) -> Books:
+        """The books of these gates, in this order, then of others that judged the same items.
 
         A gate that judges other things, such as a table, has no place in the funnel of the items.
         """

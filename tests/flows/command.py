@@ -12,6 +12,8 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from data.logs import LOGGER
 from data.progress import console
@@ -87,6 +89,15 @@ def inline(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedP
     assert code is None or isinstance(code, int), code
     texts = (stream.buffer.getvalue().decode() for stream in (out, err))
     return subprocess.CompletedProcess(given, code or 0, *texts)
+
+
+def invoked(app: typer.Typer, *arguments: object, code: int = 0) -> str:
+    """What commands of a small program of their own print; an error is raised as it is."""
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == code, done.output
+    return done.output
 
 
 def inline_build(*arguments: object) -> subprocess.CompletedProcess[str]:

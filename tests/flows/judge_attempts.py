@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from data.attempts import AttemptRecord, attempt_id_of, outputs_folder, write_attempt
 from data.contracts import Candidate, Criterion, Deliverable, Rubric
@@ -19,6 +19,7 @@ from data.snapshot import write_snapshot
 from flows.commands.judge import judge_command
 from flows.commands.judging import review_export_command, review_import_command
 from tests.data.snapshot.sample import release
+from tests.flows.command import invoked
 
 app = typer.Typer()
 app.command(name="judge")(judge_command)
@@ -28,12 +29,7 @@ LONG = "Orders rose in all weeks of the month, most of all in the second one. " 
 SHORT = "Orders rose in the second week."
 
 
-def run(*arguments: object, code: int = 0) -> str:
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == code, done.output
-    return done.output
+run = partial(invoked, app)
 
 
 def with_rubric(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -11,11 +12,10 @@ import pytest
 import typer
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from typer.testing import CliRunner
 
 from data.attempts import AttemptRecord, attempt_id_of, write_attempt
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
-from data.errors import BenchmintError, InputError
+from data.errors import InputError
 from data.releases.tasks import read_tasks
 from data.snapshot import verify, write_snapshot
 from flows.commands.errata import errata_command
@@ -23,6 +23,7 @@ from flows.commands.evaluate import grade_command
 from flows.commands.leaderboard import leaderboard_command
 from flows.commands.releases import verify_command
 from tests.data.snapshot.sample import release
+from tests.flows.command import invoked
 
 app = typer.Typer()
 app.command(name="errata")(errata_command)
@@ -33,12 +34,7 @@ app.command(name="verify")(verify_command)
 CONFIGURATIONS = ("careful", "hasty")
 
 
-def run(*arguments: object) -> str:
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if isinstance(done.exception, BenchmintError):
-        raise done.exception
-    assert done.exit_code == 0, done.output
-    return done.output
+run = partial(invoked, app)
 
 
 @pytest.fixture

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 import pytest
 import typer
-from typer.testing import CliRunner
 
-from data.errors import BenchmintError, InputError
+from data.errors import InputError
 from data.releases.tasks import read_tasks
 from flows.commands.leaderboard import leaderboard_command, link_command, plan_command
 from tests.demo import Demo
+from tests.flows.command import invoked
 from tests.selection.evaluation.test_board import tables
 
 app = typer.Typer()
@@ -21,12 +22,7 @@ app.command(name="plan")(plan_command)
 app.command(name="link")(link_command)
 
 
-def run(*arguments: object) -> str:
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if isinstance(done.exception, BenchmintError):
-        raise done.exception
-    assert done.exit_code == 0, done.output
-    return done.output
+run = partial(invoked, app)
 
 
 def latest(demo: Demo) -> Path:

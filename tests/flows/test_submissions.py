@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,6 @@ import orjson
 import polars as pl
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from construction.grading.oracle import computable, oracle
 from construction.grading.spec import spec_of
@@ -25,6 +25,7 @@ from data.releases.tasks import read_tasks
 from data.submissions import MANIFEST, bundle, unpack
 from flows.commands.submissions import check_command, submit_command
 from tests.demo import Demo
+from tests.flows.command import invoked
 from tests.flows.evaluate.workflow_release import ANSWER, reference, write_release
 
 app = typer.Typer()
@@ -32,12 +33,7 @@ app.command(name="submit")(submit_command)
 app.command(name="check")(check_command)
 
 
-def run(*arguments: object, code: int = 0) -> str:
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if done.exception is not None and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == code, done.output
-    return done.output
+run = partial(invoked, app)
 
 
 @pytest.fixture(scope="module")

@@ -76,9 +76,9 @@ _BIRTH = re.compile(
     r"|(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))(?![\d-])"
 )
 _ESCAPED = re.compile(r"\\[nrtbfv](?=[A-Za-z])")
-_NUMBERS, _YEAR, _PLATE = (
-    re.compile(pattern) for pattern in (r"\d+", r"(?:19|20)\d\d", r"[A-Z]{2}\d{2} [A-Z]{3}")
-)
+_NUMBERS = re.compile(r"\d+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_PLATE = re.compile(r"[A-Z]{2}\d{2} [A-Z]{3}")
 # A handle that is the whole value of a cell or key, and a name that is written in hiragana.
 _WHOLE = re.compile(
     r"(?:\A|(?<=: ))(?P<v>[a-z]{2,}(?:_[a-z]{2,})+_?\d{2,4}|[ぁ-ゖー]{2,6}[ 　][ぁ-ゖー]{2,6}"

@@ -125,7 +125,7 @@ def ledger(verdicts: tuple[Row, ...] = VERDICTS, rejections: tuple[Row, ...] = R
         rows["item"].unique(maintain_order=True),
         {str(gate): judged(frame) for (gate,), frame in gates},
         pl.DataFrame(rejections, schema=kinds),
-    ).of_lane(GATES)
+    ).judged_by(GATES)
 
 
 def columns(shown: Shown | None = None) -> dict[str, Any]:
