@@ -46,7 +46,7 @@ from data.tables import write_rows
 
 # Gives the spans of file names in a text: (start, end) of each.
 FindFileNames = Callable[[str], Sequence[tuple[int, int]]]
-_COMPONENT = re.compile(r"[^/\\]+")
+_COMPONENT = re.compile(r"[^/\\@][^/\\]*")  # "@docs/plan.md" names the file docs/plan.md
 
 
 def masked_text(text: str, masker: Masker, find_names: FindFileNames) -> str:
