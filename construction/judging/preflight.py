@@ -68,6 +68,7 @@ def measures(signals: Signals) -> dict[str, Scalar]:
         "met": demands.met,
         "has_past": has_past,
         "opens_midway": opening.leans_within(_OPENING)
+        or opening.answers
         or (has_past and opening.replies)
         or (opening.dangles and (has_past or not (at_hand or signals.has_background))),
         "inputs": conversation.files_read,
