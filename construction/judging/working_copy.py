@@ -23,7 +23,7 @@ _OF_CODE = re.compile(
     r"(?:pr|pull request|branch|commit|diff|working tree)\b"
     r"|\b(?:resolve|fix)(?: \w+)? (?:merge )?conflicts\b"
     r"|\bpull request #?\d+|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
-    r"|未(?:暂存|提交)的(?:改动|代码)|当前分支|提交历史|合并冲突"
+    r"|未(?:暂存|提交)的(?:改动|代码)|当前分支|提交历史"
 )
 # A folder that is spoken of as the one that the agent is in.
 _HERE = re.compile(
@@ -36,7 +36,8 @@ _HERE = re.compile(
 _PART = re.compile(
     r"(?<![\w/.-])--[a-z][a-z0-9]+(?:-[a-z0-9]+)*"
     r"|(?<![\w/.#@])(?!(?:mac|i|e)[A-Z])[a-z]{2,20}(?:[A-Z][a-z]+){1,5}\b|\bmerge conflicts?\b"
-    r"|\bhot ?keys?\b|\b(?:the|this|that|our) (?:[a-z-]+ )?(?i:tui|cli|codebase|source code"
+    r"|合并冲突|\bhot ?keys?\b"
+    r"|\b(?:the|this|that|our) (?:[a-z-]+ )?(?i:tui|cli|codebase|source code"
     r"|unit tests?|test suite|error handling|function|method|struct|endpoint|refactoring)\b"
     r"|\b(?i:in) the (?:[A-Z]\w+ ){1,3}(?:provider|module|package|handler|component|parser)\b"
 )
@@ -84,6 +85,7 @@ def _not_pasted(text: str, given: Sequence[str]) -> Iterator[str]:
 
 def _is_of_files(text: str, given: Sequence[str]) -> bool:
     """Does it name a file of any kind, bring its code along, or ask for a program of its own?"""
-    if "```" in text or _NEW_PROGRAM.search(text) or find_file_spans(text):
+    named = (text[span.start : span.end] for span in find_file_spans(text))
+    if "```" in text or _NEW_PROGRAM.search(text) or any(map(extension_of, named)):
         return True
     return any(True for _ in files_in(text.lower(), given))
