@@ -122,7 +122,7 @@ def test_rules_that_files_without_work_satisfy_are_dropped_where_a_rubric_grades
         candidate("strong", Lane.SESSIONS, rules=RULES, rubric=RUBRIC),
     ]
     _, results, records = run_preflight(tmp_path, tasks)
-    seen = {name: verdict for name, verdict in records.verdicts}
+    seen = dict(records.verdicts)
     assert {name: verdict.measures["dropped_rules"] for name, verdict in seen.items()} == {
         "rubric": len(weak), "no-rubric": 0, "no-usable-rubric": 0, "strong": 0,
     }  # fmt: skip
