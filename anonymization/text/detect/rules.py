@@ -36,7 +36,6 @@ _DATED = re.compile(r"(?:19|20)\d{2}(?:[-. ]?\d{2}[-. ]?\d{2}|-(?:19|20)\d{2})(?
 _ACCOUNT_LENGTHS = {
     pair[:2]: int(pair[2:]) for pair in wording.words("words.toml", "account_lengths")
 }
-_MACHINES = frozenset({"git", "noreply", "no-reply", "donotreply", "mailer-daemon"})
 _MAESTRO = ("50", "56", "57", "58", "60", "61", "63", "64", "65", "66", "67", "68", "69")
 
 
@@ -104,17 +103,10 @@ def iban_form(value: str) -> bool:
     return len(plain) == _ACCOUNT_LENGTHS[plain[:2]] and not iban(value)
 
 
-_FORM_OF_MAIL = re.compile(
-    r"(?:(?:your|the|my|student|employee|user|customer|client|member|first|last|full|family|given)"
-    r"[._-]?)?(?:name|firstname|lastname|username)(?:[._-](?:last|family|sur)_?name)?"
-    r"|(?:first|f|given)[._-](?:last|family)"
-)
-
-
 def own_mail(value: str) -> bool:
-    """An e-mail address that a person reads, and no form of one: `first_last@x.org`."""
-    before = value.partition("@")[0].lower()
-    return before not in _MACHINES and _FORM_OF_MAIL.fullmatch(before) is None
+    """An e-mail address that a person reads; `first_last@x.org` is only a form of one."""
+    name = value.partition("@")[0].lower()
+    return wording.NO_MAILBOX.fullmatch(name) is None
 
 
 def _digits(value: str) -> str:
