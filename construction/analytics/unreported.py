@@ -1,0 +1,194 @@
+"""Does what is asked about report its figures, or so little of it that the answer is another?
+
+Guidelines leave out whoever does not report. What is left answers a question about the whole only
+if little of its size is left out, and if that little would not turn the answer around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from construction.analytics import steps as s
+from construction.analytics.environment.declaration import Declaration
+from construction.analytics.estimates import Tables, sizes_of
+from construction.analytics.execute_polars import run
+from construction.analytics.origins import behind, leaves_of
+from construction.analytics.polars_state import Result, State, StepFailedError
+
+_SUMS = ("sum", "mean")  # what large things decide
+_LIMITS = ("<", "<=", ">", ">=")
+_SILENT, _SIZE = "(silent)", "(size)"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A programme with its results on the tables, and the tables with estimates for the missing."""
+
+    program: s.Program
+    results: Sequence[Result]
+    tables: Tables
+    estimated: Tables
+    declaration: Declaration
+
+    @cached_property
+    def guessed(self) -> list[Result]:
+        """The results if everything were reported, up to the first step that then has none."""
+        results: list[Result] = []
+        for upto in range(1, len(self.program) + 1):
+            try:
+                results = run(self.program[:upto], self.estimated, results)
+            except StepFailedError:
+                break
+        return results
+
+    def scope(self, number: int, columns: Sequence[str]) -> pl.DataFrame | None:
+        """The rows that a step is about, reported or not, with `(silent)` and `(size)` of each.
+
+        None for rows that are made of many, such as sums by region.
+        """
+        step = self.program[number - 1]
+        if isinstance(step, s.Compare):
+            return None
+        limits = [c for c in _conditions_before(self.program, number) if c[1].test in _LIMITS]
+        read = [(step.source, column) for column in columns]
+        read += [(source, condition.column) for source, condition in limits]
+        leaves = set[tuple[str, str]]().union(*(leaves_of(self.program, *each) for each in read))
+        state = State(self.estimated)
+        state.results = self.guessed[: number - 1]
+        where = tuple(c for c in step.where if not self._depends(step.source, c, leaves))
+        rows = state.selected(step.model_copy(update={"where": where}))
+        table = next((t for t, _ in sorted(leaves) if self._has_key(t, rows)), None)
+        return None if table is None else self._weighed(rows, table, leaves)
+
+    def _depends(
+        self, source: str, condition: s.Condition, leaves: set[tuple[str, str]]
+    ) -> bool:
+        """Is it a condition on a figure that may be unreported?"""
+        if condition.test not in (*_LIMITS, "known"):
+            return False
+        return any(
+            self.tables[table][column].null_count() and (table, column) in leaves
+            for table, column in leaves_of(self.program, source, condition.column)
+        )
+
+    def _has_key(self, table: str, rows: pl.DataFrame) -> bool:
+        return set(self.declaration.table(table).key) <= set(rows.columns)
+
+    def _weighed(
+        self, rows: pl.DataFrame, table: str, leaves: set[tuple[str, str]]
+    ) -> pl.DataFrame:
+        key = list(self.declaration.table(table).key)
+        own = [column for name, column in sorted(leaves) if name == table]
+        silent = pl.any_horizontal(pl.col(name).is_null() for name in own)
+        sizes = sizes_of(self.declaration, table)
+        size = pl.col(sizes[0]).cast(pl.Float64).clip(0.0) if sizes else pl.lit(1.0)
+        said = self.tables[table].select(*key, silent.alias(_SILENT))
+        large = self.estimated[table].select(*key, size.alias(_SIZE))
+        return rows.join(said, on=key).join(large, on=key)
+
+
+def gaps(made: Run) -> Iterator[str]:
+    """What is missing of that which is asked about, in words."""
+    for number, step in enumerate(made.program[: len(made.guessed)], 1):
+        if isinstance(step, s.Compare):
+            yield from _turned(made, number, step)
+        elif isinstance(step, s.Rank):
+            yield from _displaced(made, number, step)
+        else:
+            yield from _left_out(made, number, step)
+
+
+def _left_out(made: Run, number: int, step: s.StepOf) -> Iterator[str]:
+    """Too much of what a step measures reports nothing: by size for sums, else by number."""
+    limits = made.declaration.limits
+    for function, columns in _measured(step):
+        rows = made.scope(number, columns)
+        if rows is None or rows.is_empty():
+            continue
+        if function in _SUMS and (share := _share(rows, _SIZE)) > limits.max_unreported:
+            yield f"step {number}: {share:.0%} of the size of what is summed up is not reported"
+        if (share := rows[_SILENT].mean() or 0.0) > limits.max_missing:  # type: ignore[operator]
+            yield f"step {number}: {share:.0%} of what is measured is not reported"
+
+
+def _measured(step: s.StepOf) -> Iterator[tuple[str, list[str]]]:
+    """The functions of a step, and the columns that each is made of."""
+    if isinstance(step, s.Statistic):
+        yield step.function, [step.column]
+    elif isinstance(step, s.Aggregate):
+        yield from ((function, [column]) for function, column in step.measures.values())
+    elif isinstance(step, s.Correlate | s.Regress):
+        yield "pairs", [step.x, step.y]
+    elif isinstance(step, s.Score):
+        yield "score", [criterion.column for criterion in step.criteria]
+    elif isinstance(step, s.PolicyCount) and step.terms:
+        yield "count", [step.column]
+
+
+def _share(rows: pl.DataFrame, weight: str) -> float:
+    """The share of the silent rows by weight."""
+    whole = rows[weight].sum()
+    return rows.filter(_SILENT)[weight].sum() / whole if whole else 0.0
+
+
+def _turned(made: Run, number: int, step: s.Compare) -> Iterator[str]:
+    """A comparison of measured figures that estimates for the unreported would turn around, or a
+    growth that comes of who reports rather than of what is reported."""
+    steps = behind(made.program, number)
+    if any(isinstance(other, s.Aggregate | s.Correlate | s.Regress) for other in steps):
+        return
+    mine, other = made.results[number - 1], made.guessed[number - 1]
+    if step.result == "greater" and mine != other:
+        yield f"step {number}: what is not reported may turn the comparison around"
+    if step.result not in ("growth", "difference") or not _are_sums(made.program, step):
+        return
+    if abs(other - mine) > made.declaration.limits.max_unreported * max(abs(mine), abs(other)):
+        yield f"step {number}: {mine:.3g}, or about {other:.3g} if everything were reported"
+
+
+def _are_sums(program: s.Program, step: s.Compare) -> bool:
+    numbers = [s.step_number(operand) for operand in (step.first, step.second)]
+    pair = [program[number - 1] for number in numbers if number]
+    return len(pair) == 2 and all(
+        isinstance(other, s.Statistic) and other.function in _SUMS for other in pair
+    )
+
+
+def _displaced(made: Run, number: int, step: s.Rank) -> Iterator[str]:
+    """Ranked names whose figures are largely unreported, or would be among them if reported."""
+    mine, other = made.results[number - 1], made.guessed[number - 1]
+    if not isinstance(mine, pl.DataFrame) or not isinstance(other, pl.DataFrame):
+        return
+    names = {*mine[step.label].to_list(), *other[step.label].to_list()}
+    for at, earlier in enumerate(made.program[: number - 1], 1):
+        if not isinstance(earlier, s.Aggregate) or earlier.by != (step.label,):
+            continue
+        for function, columns in _measured(earlier):
+            rows = made.scope(at, columns) if function in _SUMS else None
+            groups = rows.partition_by(step.label) if rows is not None else []
+            for group in groups:
+                share = _share(group, _SIZE)
+                if group[step.label][0] in names and share > made.declaration.limits.max_unreported:
+                    yield f"step {at}: {share:.0%} of {group[step.label][0]} is not reported"
+    conditions = (condition for _, condition in _conditions_before(made.program, number))
+    if any(condition.test == "known" for condition in conditions):
+        return
+    rows = made.scope(number, [step.column])
+    silent = set() if rows is None else set(rows.filter(_SILENT)[step.label].to_list())
+    if silent & names:
+        yield f"step {number}: {sorted(silent & names)[0]} might be among the ranked, but is silent"
+
+
+def _conditions_before(program: s.Program, number: int) -> Iterator[tuple[str, s.Condition]]:
+    """The conditions of a step and of those whose rows it takes, with the source of each."""
+    at: int | None = number
+    while at is not None and 1 <= at <= len(program):
+        step = program[at - 1]
+        if isinstance(step, s.Compare):
+            return
+        yield from ((step.source, condition) for condition in step.where)
+        at = s.step_number(step.source)
