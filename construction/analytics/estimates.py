@@ -53,9 +53,7 @@ def _size(table: Table, rows: pl.DataFrame, sizes: Sequence[str]) -> pl.Series:
     entity = [name for name in table.key if name not in years]
     if entity and len(entity) < len(table.key):
         typical = rows.with_columns(first.alias("(size)"))
-        first = first.fill_null(
-            typical.select(pl.col("(size)").median().over(entity)).to_series()
-        )
+        first = first.fill_null(typical.select(pl.col("(size)").median().over(entity)).to_series())
     return first.fill_null(first.median())
 
 

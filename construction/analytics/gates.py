@@ -31,9 +31,8 @@ from construction.analytics.prompt_gates import (
     other_words,
     unsaid_words,
 )
-from construction.analytics.unreported import Run, gaps
+from construction.analytics.unreported import LEAST_PAIRS, Run, gaps
 
-LEAST_PAIRS = 5  # behind a coefficient
 ALL_OR_NOTHING = {"percent": (0.0, 100.0), "ratio": (0.0, 1.0)}
 
 

@@ -20,7 +20,10 @@ from construction.analytics.origins import behind, leaves_of
 from construction.analytics.polars_state import Result, State, StepFailedError
 
 _SUMS = ("sum", "mean")  # what large things decide
+_COUNTS = ("count", "distinct")
 _LIMITS = ("<", "<=", ">", ">=")
+LEAST_PAIRS = 5  # behind a coefficient, and below a share of things
+LEAST_VALUES = 3  # different ones on each side of a coefficient
 _SILENT, _SIZE = "(silent)", "(size)"
 
 
@@ -64,9 +67,7 @@ class Run:
         table = next((t for t, _ in sorted(leaves) if self._has_key(t, rows)), None)
         return None if table is None else self._weighed(rows, table, leaves)
 
-    def _depends(
-        self, source: str, condition: s.Condition, leaves: set[tuple[str, str]]
-    ) -> bool:
+    def _depends(self, source: str, condition: s.Condition, leaves: set[tuple[str, str]]) -> bool:
         """Is it a condition on a figure that may be unreported?"""
         if condition.test not in (*_LIMITS, "known"):
             return False
@@ -95,6 +96,7 @@ def gaps(made: Run) -> Iterator[str]:
     """What is missing of that which is asked about, in words."""
     for number, step in enumerate(made.program[: len(made.guessed)], 1):
         if isinstance(step, s.Compare):
+            yield from _of_few(made, number, step)
             yield from _turned(made, number, step)
         elif isinstance(step, s.Rank):
             yield from _displaced(made, number, step)
@@ -105,6 +107,10 @@ def gaps(made: Run) -> Iterator[str]:
 def _left_out(made: Run, number: int, step: s.StepOf) -> Iterator[str]:
     """Too much of what a step measures reports nothing: by size for sums, else by number."""
     limits = made.declaration.limits
+    if isinstance(step, s.Join):
+        yield from _unmatched(made, number, step)
+    if isinstance(step, s.Correlate | s.Regress):
+        yield from _scattered(made, number, step)
     for function, columns in _measured(step):
         rows = made.scope(number, columns)
         if rows is None or rows.is_empty():
@@ -113,6 +119,19 @@ def _left_out(made: Run, number: int, step: s.StepOf) -> Iterator[str]:
             yield f"step {number}: {share:.0%} of the size of what is summed up is not reported"
         if (share := rows[_SILENT].mean() or 0.0) > limits.max_missing:  # type: ignore[operator]
             yield f"step {number}: {share:.0%} of what is measured is not reported"
+
+
+def _unmatched(made: Run, number: int, step: s.Join) -> Iterator[str]:
+    """A join with a whole table that lacks much of what is to be joined to it."""
+    if s.step_number(step.other) is not None:
+        return
+    state = State(made.tables)
+    state.results = list(made.results[: number - 1])
+    keys = state.selected(step).select(list(step.on)).drop_nulls()
+    there = made.tables[step.other].select(list(step.on.values()))
+    lost = keys.join(there, left_on=list(step.on), right_on=list(step.on.values()), how="anti")
+    if lost.height > made.declaration.limits.max_missing * keys.height:
+        yield f"step {number}: {lost.height} of {keys.height} rows are not in {step.other}"
 
 
 def _measured(step: s.StepOf) -> Iterator[tuple[str, list[str]]]:
@@ -129,10 +148,33 @@ def _measured(step: s.StepOf) -> Iterator[tuple[str, list[str]]]:
         yield "count", [step.column]
 
 
+def _scattered(made: Run, number: int, step: s.Correlate | s.Regress) -> Iterator[str]:
+    """A coefficient of few pairs, or of hardly different values."""
+    state = State(made.tables)
+    state.results = list(made.results[: number - 1])
+    pairs = state.selected(step).select(step.x, step.y).drop_nulls()
+    if pairs.height < LEAST_PAIRS:
+        yield f"step {number}: {pairs.height} pairs"
+    for column in (step.x, step.y):
+        if pairs[column].n_unique() < LEAST_VALUES:
+            yield f"step {number}: {pairs[column].n_unique()} different values of {column}"
+
+
 def _share(rows: pl.DataFrame, weight: str) -> float:
     """The share of the silent rows by weight."""
     whole = rows[weight].sum()
     return rows.filter(_SILENT)[weight].sum() / whole if whole else 0.0
+
+
+def _of_few(made: Run, number: int, step: s.Compare) -> Iterator[str]:
+    """A share of a number of things that is itself small."""
+    whole = s.step_number(step.second)
+    counted = made.program[whole - 1] if whole else None
+    is_count = isinstance(counted, s.Statistic) and counted.function in _COUNTS
+    if step.result not in ("percent", "ratio") or not is_count or not whole:
+        return
+    if made.results[whole - 1] < LEAST_PAIRS:  # type: ignore[operator]
+        yield f"step {number}: a share of {made.results[whole - 1]}"
 
 
 def _turned(made: Run, number: int, step: s.Compare) -> Iterator[str]:
@@ -163,24 +205,34 @@ def _displaced(made: Run, number: int, step: s.Rank) -> Iterator[str]:
     mine, other = made.results[number - 1], made.guessed[number - 1]
     if not isinstance(mine, pl.DataFrame) or not isinstance(other, pl.DataFrame):
         return
-    names = {*mine[step.label].to_list(), *other[step.label].to_list()}
+    ranked = set(mine[step.label].to_list())
+    names = ranked.union(other[step.label].to_list())
     for at, earlier in enumerate(made.program[: number - 1], 1):
-        if not isinstance(earlier, s.Aggregate) or earlier.by != (step.label,):
-            continue
-        for function, columns in _measured(earlier):
-            rows = made.scope(at, columns) if function in _SUMS else None
-            groups = rows.partition_by(step.label) if rows is not None else []
-            for group in groups:
-                share = _share(group, _SIZE)
-                if group[step.label][0] in names and share > made.declaration.limits.max_unreported:
-                    yield f"step {at}: {share:.0%} of {group[step.label][0]} is not reported"
+        if isinstance(earlier, s.Aggregate) and earlier.by == (step.label,):
+            yield from _thin_groups(made, at, earlier, ranked, names)
     conditions = (condition for _, condition in _conditions_before(made.program, number))
     if any(condition.test == "known" for condition in conditions):
         return
     rows = made.scope(number, [step.column])
     silent = set() if rows is None else set(rows.filter(_SILENT)[step.label].to_list())
-    if silent & names:
-        yield f"step {number}: {sorted(silent & names)[0]} might be among the ranked, but is silent"
+    for name in sorted(silent & names):
+        yield f"step {number}: {name} might be among the first, but reports nothing"
+
+
+def _thin_groups(
+    made: Run, number: int, step: s.Aggregate, ranked: set[str], names: set[str]
+) -> Iterator[str]:
+    """Ranked groups of few that report, and groups of which a large part does not."""
+    limits = made.declaration.limits
+    for function, columns in _measured(step):
+        rows = None if function in _COUNTS else made.scope(number, columns)
+        for group in [] if rows is None else rows.partition_by(step.by):
+            name, share = group[step.by[0]][0], _share(group, _SIZE)
+            if name in names and function in _SUMS and share > limits.max_unreported:
+                yield f"step {number}: {share:.0%} of {name} is not reported"
+            reporting = group.height - group[_SILENT].sum()
+            if name in ranked and reporting < limits.least_rows:
+                yield f"step {number}: {name} is made of {reporting} values"
 
 
 def _conditions_before(program: s.Program, number: int) -> Iterator[tuple[str, s.Condition]]:
