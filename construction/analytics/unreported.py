@@ -24,6 +24,7 @@ _COUNTS = ("count", "distinct")
 _LIMITS = ("<", "<=", ">", ">=")
 LEAST_PAIRS = 5  # behind a coefficient, and below a share of things
 LEAST_VALUES = 3  # different ones on each side of a coefficient
+LEAST_IN_GROUP = 3  # behind the figure of a ranked group
 _SILENT, _SIZE = "(silent)", "(size)"
 
 
@@ -231,7 +232,7 @@ def _thin_groups(
             if name in names and function in _SUMS and share > limits.max_unreported:
                 yield f"step {number}: {share:.0%} of {name} is not reported"
             reporting = group.height - group[_SILENT].sum()
-            if name in ranked and reporting < limits.least_rows:
+            if name in ranked and reporting < min(limits.least_rows, LEAST_IN_GROUP):
                 yield f"step {number}: {name} is made of {reporting} values"
 
 
