@@ -82,8 +82,9 @@ def leaves_of(program: s.Program, source: str, column: str) -> set[tuple[str, st
         return leaves_of(earlier, step.source, column) if column in step.by else set()
     if column in _made(step):
         return set()
-    taken = isinstance(step, s.Join) and column in step.take
-    return leaves_of(earlier, step.other if taken else step.source, column)
+    if isinstance(step, s.Join) and column in step.take:
+        return leaves_of(earlier, step.other, column)
+    return leaves_of(earlier, step.source, column)
 
 
 def tables_behind(program: s.Program, number: int) -> set[str]:

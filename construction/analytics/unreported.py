@@ -116,9 +116,9 @@ def _left_out(made: Run, number: int, step: s.StepOf) -> Iterator[str]:
         rows = made.scope(number, columns)
         if rows is None or rows.is_empty():
             continue
-        if function in _SUMS and (share := _share(rows, _SIZE)) > limits.max_unreported:
+        if function in _SUMS and (share := _share(rows)) > limits.max_unreported:
             yield f"step {number}: {share:.0%} of the size of what is summed up is not reported"
-        if (share := rows[_SILENT].mean() or 0.0) > limits.max_missing:  # type: ignore[operator]
+        if (share := rows.filter(_SILENT).height / rows.height) > limits.max_missing:
             yield f"step {number}: {share:.0%} of what is measured is not reported"
 
 
@@ -161,10 +161,10 @@ def _scattered(made: Run, number: int, step: s.Correlate | s.Regress) -> Iterato
             yield f"step {number}: {pairs[column].n_unique()} different values of {column}"
 
 
-def _share(rows: pl.DataFrame, weight: str) -> float:
-    """The share of the silent rows by weight."""
-    whole = rows[weight].sum()
-    return rows.filter(_SILENT)[weight].sum() / whole if whole else 0.0
+def _share(rows: pl.DataFrame) -> float:
+    """The share of the silent rows by size."""
+    whole, silent = float(rows[_SIZE].sum()), float(rows.filter(_SILENT)[_SIZE].sum())
+    return silent / whole if whole else 0.0
 
 
 def _of_few(made: Run, number: int, step: s.Compare) -> Iterator[str]:
@@ -184,7 +184,7 @@ def _turned(made: Run, number: int, step: s.Compare) -> Iterator[str]:
     steps = behind(made.program, number)
     if any(isinstance(other, s.Aggregate | s.Correlate | s.Regress) for other in steps):
         return
-    mine, other = made.results[number - 1], made.guessed[number - 1]
+    mine, other = (float(each[number - 1]) for each in (made.results, made.guessed))  # type: ignore[arg-type]
     if step.result == "greater" and mine != other:
         yield f"step {number}: what is not reported may turn the comparison around"
     if step.result not in ("growth", "difference") or not _are_sums(made.program, step):
@@ -216,7 +216,7 @@ def _displaced(made: Run, number: int, step: s.Rank) -> Iterator[str]:
         return
     rows = made.scope(number, [step.column])
     silent = set() if rows is None else set(rows.filter(_SILENT)[step.label].to_list())
-    for name in sorted(silent & names):
+    for name in sorted(silent & names, key=str):
         yield f"step {number}: {name} might be among the first, but reports nothing"
 
 
@@ -228,10 +228,10 @@ def _thin_groups(
     for function, columns in _measured(step):
         rows = None if function in _COUNTS else made.scope(number, columns)
         for group in [] if rows is None else rows.partition_by(step.by):
-            name, share = group[step.by[0]][0], _share(group, _SIZE)
+            name, share = group[step.by[0]][0], _share(group)
             if name in names and function in _SUMS and share > limits.max_unreported:
                 yield f"step {number}: {share:.0%} of {name} is not reported"
-            reporting = group.height - group[_SILENT].sum()
+            reporting = group.filter(~pl.col(_SILENT)).height
             if name in ranked and reporting < min(limits.least_rows, LEAST_IN_GROUP):
                 yield f"step {number}: {name} is made of {reporting} values"
 
