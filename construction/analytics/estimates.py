@@ -45,10 +45,14 @@ def _estimated(table: Table, rows: pl.DataFrame, sizes: Sequence[str]) -> pl.Dat
 
 
 def _size(table: Table, rows: pl.DataFrame, sizes: Sequence[str]) -> pl.Series:
-    """The size of each row, in units of the first size."""
+    """The size of each row, in units of the first size.
+
+    Where that is missing, the smallest that the others suggest: what a bank owes makes it no giant.
+    """
     first = rows[sizes[0]]
-    for name in sizes[1:]:
-        first = first.fill_null(rows[name] / (_usual(rows[name], rows[sizes[0]]) or 1.0))
+    others = [rows[name] / (_usual(rows[name], first) or 1.0) for name in sizes[1:]]
+    if others:
+        first = first.fill_null(pl.select(pl.min_horizontal(others)).to_series())
     years = [column.name for column in table.columns if column.type == "year"]
     entity = [name for name in table.key if name not in years]
     if entity and len(entity) < len(table.key):
