@@ -48,7 +48,7 @@ class GradingConfig(StageConfig):
     `min_usable` demands, facts and rules of its own, a rubric needs a model.
     """
 
-    max_demands: Count = 12
+    max_demands: Count = 16
     max_bounds: Count = 2
     max_facts: Count = 8
     max_files: Count = 6

@@ -15,7 +15,7 @@ from construction.judging.lexicon import table
 from data.text.scripts import count_han
 
 _WHOLE = re.compile(
-    r"\([^()]*\)|（[^（）]*）|\"[^\"]*\"|“[^”]*”|「[^」]*」|`[^`]*`|'[^']{2,60}'(?!\w)"
+    r"\([^()]*\)|（[^（）]*）|\"\"?[^\"]+\"\"?|“[^”]*”|「[^」]*」|`[^`]*`|'[^']{2,60}'(?!\w)"
 )
 _CUT_EN = re.compile(
     r"(?P<sign>[,;])?\s+(?:and\s+)?(?:(?:then|also|finally)\s+)?(?=(?P<verb>[a-z]+)\s+(?P<after>\S+))"
