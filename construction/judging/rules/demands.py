@@ -41,8 +41,8 @@ _INLINE = re.compile(
 # A stop in a quotation ends no sentence of the request; it is kept under another sign.
 _QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|「[^」\n]{1,300}」")
 _SHORTENED = re.compile(
-    r"\b(?:[A-Za-z]\.){2,}(?=[ -]+(?!(?:The|This|That|These|It|I|We|You|Use|Please|Do|If|For|In|Then|Also"
-    r"|Each|All|Save|List|Write|Include|Give|Make|Keep|Add|Sort)\b)[A-Za-z\d])"
+    r"\b(?:[A-Za-z]\.){2,}(?=[ -]+(?!(?:The|This|That|These|It|I|We|You|Use|Please|Do|If|For|In"
+    r"|Then|Also|Each|All|Save|List|Write|Include|Give|Make|Keep|Add|Sort)\b)[A-Za-z\d])"
     r"|\b(?:[Nn][or]|[Ff]ig|[Ss]ec|[Aa]rt|[Vv]ol|[Ee]q|[Cc]h|pp?)\.(?= ?\d)"
     r"|\b(?:Inc|Ltd|Co|Corp|Dept|Jr|Sr|vs|approx|no|incl|etc|al|max|min)\.(?=,| (?:[a-z\d(]|vs\b))"
     r"|\b(?:Dr|Mrs?|Ms|Prof|St|Mt)\.(?= [A-Z])"
@@ -51,7 +51,8 @@ _HIDDEN = str.maketrans(".!?。！？", "\ue000\ue001\ue002\ue003\ue004\ue005")
 _SEEN = {new: old for old, new in _HIDDEN.items()}
 _ABBREVIATED = re.compile(r"(?:\b[A-Za-z]\.){2,}\s*$")
 _ORDINAL = re.compile(
-    r"(?i)(?:first|second|third|fourth|fifth|sixth|seventh|last|finally)(?:ly)?, |第[一二三四五六七八九十]，"
+    r"(?i)(?:first|second|third|fourth|fifth|sixth|seventh|last|finally)(?:ly)?, "
+    r"|第[一二三四五六七八九十]，"
 )
 _LIST = 3  # items in a line that make it a list
 _WIDE = 45  # columns; a text with such lines was wrapped

@@ -85,7 +85,7 @@ def _lacks_measure(writer: Writer) -> bool:
     words = {path: known.words for path, known in writer.case.inputs.items()}
     if not words:
         return False
-    quoted = {path for _, path in writer.references()}
+    quoted = {path for _, paths in writer.references() for path in paths}
     main = max(words, key=lambda path: words[path])
     spoken = inputs_spoken_of(writer.case.request, list(words))
     is_beside = bool(quoted) and main not in {*quoted, *spoken}

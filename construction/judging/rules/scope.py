@@ -46,6 +46,11 @@ def wants_all_rows(request: str, sheet: InputTable) -> bool:
     return bool(nouns) and re.search(every, lowered) is not None
 
 
+def leaves_out(request: str) -> bool:
+    """Does a request say that a part of the material is beside the point?"""
+    return _pattern("left_out").search(request.lower()) is not None
+
+
 def altered_inputs(request: str, given: Sequence[str]) -> frozenset[str]:
     """The `given` files of which something becomes something else, or goes.
 

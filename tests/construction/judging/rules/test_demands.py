@@ -168,8 +168,11 @@ def test_what_people_tell_of_themselves_is_no_demand(telling: str) -> None:
         (
             "Can you write up the leak in leak.md? Three parts:\n1. A log of the valves\n"
             "2. What broke, step by step",
-            ["Can you write up the leak in leak.md?", "A log of the valves"]
-            + ["What broke, step by step"],
+            [
+                "Can you write up the leak in leak.md?",
+                "A log of the valves",
+                "What broke, step by step",
+            ],
         ),
         (
             "I want a few views of each bill. First, its lines. Second, the tax on them.",
