@@ -98,6 +98,7 @@ _AS_RESULT = re.compile(
     r"|[成为]\s?(?:一[个份张])?\s?|(?:导出|输出|生成|新建|创建)\s?(?:一[个份张])?\s?)$"
 )
 _LOOK_BACK = 80  # characters
+_NAME = "§/§"  # stands for a file's name: no word, and the end of no sentence
 _MOST = 20  # names kept as hints
 
 
@@ -230,7 +231,7 @@ def _without_names(text: str) -> str:
     for span in find_file_spans(text):
         pieces.append(text[position : span.start])
         position = span.end
-    return "…".join([*pieces, text[position:]])
+    return _NAME.join([*pieces, text[position:]])
 
 
 def _types_in(sentence: str) -> Iterator[tuple[str, str, int, bool]]:
