@@ -72,8 +72,8 @@ def _by_position(rows: int, lowered: str) -> tuple[int, ...]:
         return tuple(range(start, start + count))
     if single is None:
         return ()
-    place = rows - 1 if single["nth"] == "last" else _ORDINALS.index(single["nth"])
-    return (place,) if place < rows else ()
+    position = rows - 1 if single["nth"] == "last" else _ORDINALS.index(single["nth"])
+    return (position,) if position < rows else ()
 
 
 def _shown(sheet: InputTable, chosen: Sequence[int]) -> str:

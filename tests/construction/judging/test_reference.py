@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from construction.judging.contracts import InputFile, InputTable
@@ -219,7 +221,7 @@ def test_lines_with_what_a_demand_seeks_are_quoted(demand: str, expected: str) -
     assert bool(lines) == bool(expected)
 
 
-def profile(*columns: str, rows: list[tuple[str, ...]], said: str = "Report on it.") -> str:
+def profile(*columns: str, rows: Sequence[tuple[str, ...]], said: str = "Report on it.") -> str:
     sheet = InputTable(name="", columns=columns, rows=len(rows), cells=tuple(rows))
     known = InputFile(words=9, key=1, tables=(sheet,))
     return "".join(profiles_of(known, "inbox.json", said, WORDS))
