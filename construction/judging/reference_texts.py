@@ -39,7 +39,7 @@ _WORDLESS = 8  # letters and digits
 _TWICE = re.compile(r"(?<!\S)(\S.{0,80}?) \1(?!\S)")
 _LABEL = re.compile(r"\W*([^:：]{2,40})[:：]\s*(\S.*)")
 _TELLS = re.compile(r"\d|@")
-_LINE, _LABEL_WORDS, _MOST_LINES = 240, 4, 3
+_LINE, _LABEL_WORDS, _MOST_LINES = 240, 4, 5
 _APART = 2  # short texts that are quoted each for itself
 # What a demand asks for, and how lines that hold it are written.
 _SOUGHT = (
@@ -170,17 +170,19 @@ def of_lines(text: str, path: str, demands: Sequence[str], words: Words) -> Iter
         if any(_answers(line, words_of_line - own, demand, often) for demand in wanted)
         or any(form.search(line) for form in sought)
     ]
-    for line in chosen[:_MOST_LINES]:
-        whole = _with_rest(line, lines) if is_prose else line
-        yield words["reference_line"].format(file=path, text=whole)
+    whole = [_with_rest(line, lines) if is_prose else line for line in chosen[:_MOST_LINES]]
+    if whole:
+        key = "reference_line" if len(whole) == 1 else "reference_lines"
+        yield words[key].format(file=path, text="”; “".join(dict.fromkeys(whole)))
 
 
 def _with_rest(line: str, lines: Sequence[str]) -> str:
     """A line with the next one, where it was wrapped."""
     after = lines[lines.index(line) + 1 :][:1]
-    is_open = len(line) >= _WIDE and line[-1] not in ".!?:;。！？：；"
+    follows = bool(after) and (after[0][0].islower() or line[-1] in "-,")
+    is_open = len(line) >= _WIDE and follows
     joined = " ".join([line, *after])
-    return joined if is_open and after and len(joined) <= _LINE else line
+    return joined if is_open and len(joined) <= _LINE else line
 
 
 def _answers(

@@ -15,6 +15,11 @@ from construction.judging.reading import read
 from construction.mentions.extensions import tail
 
 _SEVERAL = 2  # rows
+# What the person may change afterwards is no order.
+_LATER = re.compile(
+    r"(?i)\b(?:be able to|so (?:that )?(?:i|we) can|(?:i|we) can(?: then)?) (?:\w+ ){0,2}?"
+    r"(?:change|adjust|edit|update|modify|replace)\b|(?:以便|好让)[^。；]{0,12}(?:修改|调整|更新)"
+)
 _SHORT = 2  # letters; a shorter name of a column is part of other words
 
 
@@ -61,7 +66,7 @@ def altered_inputs(request: str, given: Sequence[str]) -> frozenset[str]:
 
 def _altered(request: str, given: Sequence[str]) -> Iterator[Sequence[str]]:
     for sentence in read(request):
-        if alters(sentence.text):
+        if alters(sentence.text) and not _LATER.search(sentence.text):
             yield inputs_spoken_of(sentence.text, given) or given
 
 
