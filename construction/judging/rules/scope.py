@@ -15,6 +15,10 @@ from construction.judging.reading import read
 from construction.mentions.extensions import tail
 
 _SEVERAL = 2  # rows
+# What stands in brackets, and what others are to find out, orders nothing.
+_ASIDE = re.compile(
+    r"\([^()]*\)|（[^（）]*）|(?i:\b(?:what|how|which|whether|where) to (?:\w+ or )?\w+)"
+)
 # What the person may change afterwards is no order.
 _LATER = re.compile(
     r"(?i)\b(?:be able to|so (?:that )?(?:i|we) can|(?:i|we) can(?: then)?) (?:\w+ ){0,2}?"
@@ -66,7 +70,7 @@ def altered_inputs(request: str, given: Sequence[str]) -> frozenset[str]:
 
 def _altered(request: str, given: Sequence[str]) -> Iterator[Sequence[str]]:
     for sentence in read(request):
-        if alters(sentence.text) and not _LATER.search(sentence.text):
+        if alters(_ASIDE.sub("", sentence.text)) and not _LATER.search(sentence.text):
             yield inputs_spoken_of(sentence.text, given) or given
 
 
