@@ -61,6 +61,9 @@ def field_of(label: str) -> Field | None:
         for field in Field:
             if plain.endswith(tuple(_listed(field, "cjk"))):
                 return field
+    for field in Field:
+        if plain in _latin(field):
+            return field
     parts = plain.split()
     units, things = _listed("units", "latin"), _listed("things", "latin")
     while len(parts) > 1 and parts[-1] in units and " ".join(parts[-2:]) not in _codes():
@@ -183,11 +186,12 @@ def _value(
     start, end = match.span(group)
     if cut:
         value = _COMMENT.sub("", match[group])
-        if value[:1] in "\"'`" and value[-1:] in ",;" and match["open"]:
+        if value[:1] in ('"', "'", "`") and value[-1:] in (",", ";") and match["open"]:
             return  # JSON or code, which is read by its quotes
         stop = _END.search(value)
         end = start + (stop.start() if stop else len(value))
-        if value.rstrip()[-1:] in ",{[(" or (match["open"][:1] in "\"'" and value[:1] not in "\"'"):
+        is_key_of_code = match["open"][:1] in ('"', "'") and value[:1] not in ('"', "'")
+        if value.rstrip()[-1:] in (",", "{", "[", "(") or is_key_of_code:
             return
     yield from _checked(text, (start, end), label, dictionary)
 

@@ -71,7 +71,7 @@ def _like(char: str, rng: Generator, letters: str) -> str:
     if char.isalpha():
         letter = pick(rng, _LOWER)
         return letter.upper() if char.isupper() else letter
-    return char
+    return pick(rng, _DIGITS) if char.isalnum() else char
 
 
 def filled(value: str, payload: str) -> str:
