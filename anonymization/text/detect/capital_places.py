@@ -31,10 +31,11 @@ _FIRMS = frozenset(
 ) - {"group", "systems", "services", "solutions", "technologies", "analytics", "media"}
 _WORD = r"[A-Z][a-z]+(?:['’-][A-Za-z]{2,})?"
 _RUN = re.compile(
-    rf"(?<![\w.@/#*_`-])(?P<v>{_WORD}(?:(?: (?:and|of|the|&) | ){_WORD}){{0,4}})(?![\w@/=(`]|-\w|\.\w|::)"
+    rf"(?<![\w.@/#*_`\"“'‘-])(?P<v>{_WORD}(?:(?: (?:and|of|the|&) | ){_WORD}){{0,4}})(?![\w@/=(`]|-\w|\.\w|::)"
 )
 _ONE = re.compile(_WORD)
-_SMALL_BEFORE = re.compile(r"(?P<word>[A-Za-z]+\.?)[,:;]? [\"“'‘(]?$")
+_SMALL_BEFORE = re.compile(r"(?P<word>[A-Za-z]+\.?),? \(?$")
+_TITLES = frozenset(["mr", "mrs", "ms", "miss", "dr", "prof", "dear", "hi", "hello", "aunt", "uncle"])
 _ARTICLES = frozenset({"the", "a", "an", "this", "that", "each", "any", "no", "its", "some", "every"})
 _AFTER = re.compile(r"(?P<own>['’]s )?,? ?(?P<word>[a-z]+)?")
 _FEWEST_SMALL, _SHARE = 3, 0.5  # words in small letters of a line of prose
@@ -63,13 +64,13 @@ def _is_prose(line: str) -> bool:
 def _in_line(line: str, small: frozenset[str]) -> Iterator[tuple[int, int]]:
     for run in _RUN.finditer(line):
         span = _own_words(line, run.start(), run.end())
-        if span is not None and _is_somebody(line, span, run.start() == span[0], small):
+        if span is not None and _is_somebody(line, span, run.start(), small):
             yield span
 
 
 def _own_words(line: str, start: int, end: int) -> tuple[int, int] | None:
     """The run from its first to its last word that is no general one."""
-    own = [word for word in _ONE.finditer(line, start, end) if not _is_plain(word.group())]
+    own = [word for word in _ONE.finditer(line, start, end) if not is_plain_capital(word.group())]
     if not own:
         return None
     last = own[-1].end()
@@ -80,7 +81,8 @@ def _own_words(line: str, start: int, end: int) -> tuple[int, int] | None:
 
 
 @cache
-def _is_plain(word: str) -> bool:
+def is_plain_capital(word: str) -> bool:
+    """Is it a word that names nobody though it is written with a capital?"""
     lower = word.lower()
     return (
         word in COMMON
@@ -92,19 +94,21 @@ def _is_plain(word: str) -> bool:
     )
 
 
-def _is_somebody(line: str, span: tuple[int, int], is_first: bool, small: frozenset[str]) -> bool:
+def _is_somebody(line: str, span: tuple[int, int], start: int, small: frozenset[str]) -> bool:
     value = line[slice(*span)]
-    before = _SMALL_BEFORE.search(line, 0, span[0])
-    word = before["word"].rstrip(".").lower() if before else ""
+    before = _SMALL_BEFORE.search(line, 0, start)
+    word = before["word"].lower() if before else ""
     after = _AFTER.match(line, span[1])
     follows = (after["word"] or "") if after else ""
     speaks = follows in _SPEAKING or bool(after and after["own"])
-    if before is None or not is_first or before["word"][0].isupper():
-        is_titled = word in ("mr", "mrs", "ms", "miss", "dr", "prof", "dear", "hi", "hello", "aunt", "uncle")
-        return is_titled or (before is None and speaks and follows != "" and " " not in value.strip())
+    if word.rstrip(".") in _TITLES:
+        return True
+    if before is None or word.endswith(".") or before["word"][0].isupper():
+        is_alone = span[0] == start and " " not in value and before is None
+        return is_alone and follows in _SPEAKING and value.lower() not in small
     if follows in _HEADS:
         return False
     is_known_here = all(part.lower() in small for part in value.split())
     if word in _ARTICLES:
-        return " " in value and not is_known_here
+        return " " in line[start : span[1]] and not is_known_here
     return (word in _BEFORE or speaks) or not is_known_here

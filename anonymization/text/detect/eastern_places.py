@@ -84,6 +84,8 @@ def _chinese() -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
     )
 
 
+# No name holds them.
+_SMALL = re.compile("[的了是在和与向给对把被让请由从到为以及也都就不没未需现你我他她它们这那哪位个于将并可能会要]")
 _SUBJECTS = frozenset(
     "我们 你们 他们 她们 大家 客户 用户 老板 领导 系统 公司 部门 经理 同事 老师 学生 家长 医生 模型 报告 文章 数据 文档 结果 研究 专家"
     " 分析师 管理员 财务 人事 法务 销售 运营 产品 技术 对方 甲方 乙方 我方 双方 各方 本人 自己 有人 没人 别人 某人 谁 什么 怎么 这样 那样"
@@ -104,9 +106,12 @@ def find_eastern(text: str) -> Iterator[_Span]:
         for match in _HALF_WIDTH.finditer(text):
             if not _HALF_PLAIN.fullmatch(match.group()):
                 yield *match.span(), EntityType.UNEXPLAINED
-    for pattern, general in _japanese() if has_kana(text) else _chinese():
+    is_japanese = has_kana(text)
+    for pattern, general in _japanese() if is_japanese else _chinese():
         for match in pattern.finditer(text):
             value = match["v"]
+            if not is_japanese and _SMALL.search(value):
+                continue
             if value not in general and not _ends_in(value, general):
                 yield *match.span("v"), EntityType.UNEXPLAINED
 

@@ -26,6 +26,11 @@ _AMOUNT = re.compile(
     r"|(?<![\w.,/-])[1-9]\d{3,6}(?![\w,/-]|\.\d)",
     re.IGNORECASE,
 )
+# A cell or line that is a remark on somebody.
+_REMARK = re.compile(
+    r"(?i)(?:[\w ]{0,20} )?(?:conditions?|treatment|remarks?|notes?|reason|comments?|health|absence|special needs|needs"
+    r"|bemerkung|notiz|grund|remarque|motif|備考|理由|备注|情况|原因|病情|健康状况)[:：] "
+)
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PERSONAL = frozenset({EntityType.PERSON, EntityType.ACCOUNT})
 _NEAR = 48  # characters between a word of pay and the amount
@@ -95,6 +100,8 @@ def find_statements(
 
 def _is_about_somebody(sentence: re.Match[str], settled: Sequence[Finding], who: str) -> bool:
     start, end = sentence.span()
+    if who == "person" and _REMARK.match(sentence.string):
+        return True
     for name in (who, f"{who}_cjk"):
         if _patterns()[name].search(sentence.string, start, end):
             return True

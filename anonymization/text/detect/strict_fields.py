@@ -13,12 +13,12 @@ from enum import StrEnum
 from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.capital_places import is_plain_capital
 from anonymization.text.detect.declared import normalised
 from anonymization.text.detect.explained_words import is_known, is_program_word
 from anonymization.text.detect.wording import SERVICE_LOGINS, words
 from data.text.lexicon import load_table
-from data.text.scripts import HAN, HAN_KANA, LETTER
-from data.text.trie import trie_pattern
+from data.text.scripts import HAN_KANA, LETTER, has_han
 
 NAME = "field"
 _SCORE = 0.55
@@ -29,6 +29,8 @@ _NO_LOGINS = words("words.toml", "no_handles") | words("words.toml", "login_word
 _SMALL = words("words.toml", "function_words")
 _CODE = re.compile(r"[(){}\[\];=<>$%\\^*]|::|->|\w\.\w+\(|^[@&!/.~]|https?:|^\W+$")
 _FEWEST_DIGITS = 3  # of a number of somebody
+_QUANTITY = re.compile(r"[\d.,%$€£¥]+(?:\W|$)(?! ?[A-Z])")
+_LONGEST_HAN = 5  # characters of a name of somebody
 _LETTERS = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
 
 
@@ -106,13 +108,22 @@ def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) ->
     if small in _NO_LOGINS or small in SERVICE_LOGINS or small.replace("_", " ") in _all_labels():
         return False
     parts = small.split()
-    if not plain.isascii():
-        return True
-    if is_program_word(plain):
+    if _QUANTITY.match(plain) or all(map(is_program_word, parts)):
         return False
-    if "name" in label.split() or "names" in label.split():  # of a thing, perhaps
-        return all(word[0].isupper() or word in _SMALL for word in plain.split())
-    return len(parts) == 1 or not plain.islower() or not all(is_known(p, dictionary) for p in parts)
+    if label == "name":  # of a thing, perhaps
+        return _is_name(plain, parts)
+    if "name" in label.split() or "names" in label.split():
+        return not plain.isascii() or all(w[0].isupper() or w in _SMALL for w in plain.split())
+    is_sentence = len(parts) > 1 and plain.islower() and plain.isascii()
+    return not is_sentence or not all(is_known(part, dictionary) for part in parts)
+
+
+def _is_name(plain: str, parts: Sequence[str]) -> bool:
+    """Is it that of a person or a firm rather than of a tool, a report or a column?"""
+    if not plain.isascii():
+        return len(plain) <= _LONGEST_HAN or not has_han(plain)
+    is_capital = all(word[0].isupper() or word in _SMALL for word in plain.split())
+    return is_capital and len(parts) > 1 and not is_plain_capital(plain.split()[-1])
 
 
 @cache
@@ -215,7 +226,7 @@ _BAR = re.compile(r"(?<![^|])[^|]+")
 _WIDE = re.compile(r"\S+(?: \S+)*")
 _COMMAS = re.compile(r"(?:(?<=^)|(?<=,))[^,]*")
 _TABS = re.compile(r"[^\t]+")
-_FEWEST_COLUMNS = 2
+_FEWEST_COLUMNS, _LONGEST_HEAD = 2, 30
 
 
 def find_field_rows(text: str, dictionary: frozenset[str]) -> list[_Span]:
@@ -241,17 +252,23 @@ def _rows(
     dictionary: frozenset[str],
 ) -> Iterator[_Span]:
     heads: list[str] = []
-    for offset, line in lines:
+    for number, (offset, line) in enumerate(lines):
         cells = list(cell.finditer(line)) if mark in line else []
         if len(cells) < _FEWEST_COLUMNS or not heads or len(cells) != len(heads):
             labels = [part.group().strip() for part in cells]
-            is_head = len(cells) >= _FEWEST_COLUMNS and any(map(field_of, labels))
-            heads = labels if is_head and not any(map(_has_digits, labels)) else []
+            below = lines[number + 1][1] if number + 1 < len(lines) else ""
+            is_table = mark == "|" or len(cell.findall(below)) == len(cells)
+            heads = labels if is_table and _are_heads(labels, mark) else []
             continue
         for label, part in zip(heads, cells, strict=True):
             start, end = offset + part.start(), offset + part.end()
             yield from _checked(text, (start, end), label, dictionary)
 
 
-def _has_digits(label: str) -> bool:
-    return sum(map(str.isdigit, label)) > 1
+def _are_heads(labels: Sequence[str], mark: str) -> bool:
+    fewest = _FEWEST_COLUMNS + (mark == ",")
+    if len(labels) < fewest or not any(map(field_of, labels)):
+        return False
+    return not any(sum(map(str.isdigit, label)) > 1 or ":" in label for label in labels) and all(
+        len(label) <= _LONGEST_HEAD for label in labels
+    )
