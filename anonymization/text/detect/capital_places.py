@@ -36,9 +36,11 @@ _RUN = re.compile(
 _ONE = re.compile(_WORD)
 _SMALL_BEFORE = re.compile(r"(?P<word>[A-Za-z]+\.?),? \(?$")
 _TITLES = frozenset(["mr", "mrs", "ms", "miss", "dr", "prof", "dear", "hi", "hello", "aunt", "uncle"])
+# Small words that begin a sentence: what follows stands inside it.
+_FIRST = words("words.toml", "function_words") | _BEFORE
 _ARTICLES = frozenset({"the", "a", "an", "this", "that", "each", "any", "no", "its", "some", "every"})
 _AFTER = re.compile(r"(?P<own>['’]s )?,? ?(?P<word>[a-z]+)?")
-_FEWEST_SMALL, _SHARE = 3, 0.5  # words in small letters of a line of prose
+_FEWEST_SMALL, _SHARE = 3, 0.35  # words in small letters of a line of prose
 _MOST_WORDS = 5
 
 
@@ -49,8 +51,8 @@ def find_capitals(text: str, lines: MachineLines) -> Iterator[tuple[int, int, En
     small = frozenset(re.findall(r"(?<![A-Za-z])[a-z]{3,}", text))
     offset = 0
     for line in text.splitlines(keepends=True):
-        if _is_prose(line) and not lines.machine_at(offset):
-            for start, end in _in_line(line, small):
+        if not lines.machine_at(offset):
+            for start, end in _in_line(line, small, _is_prose(line)):
                 yield offset + start, offset + end, EntityType.UNEXPLAINED
         offset += len(line)
 
@@ -61,11 +63,15 @@ def _is_prose(line: str) -> bool:
     return lower >= _FEWEST_SMALL and lower >= _SHARE * len(listed)
 
 
-def _in_line(line: str, small: frozenset[str]) -> Iterator[tuple[int, int]]:
+def _in_line(line: str, small: frozenset[str], is_prose: bool) -> Iterator[tuple[int, int]]:
     for run in _RUN.finditer(line):
         span = _own_words(line, run.start(), run.end())
-        if span is not None and _is_somebody(line, span, run.start(), small):
-            yield span
+        if span is None:
+            continue
+        before = _SMALL_BEFORE.search(line, 0, run.start())
+        if is_prose or (before and before["word"] in _BEFORE):
+            if _is_somebody(line, span, run.start(), small):
+                yield span
 
 
 def _own_words(line: str, start: int, end: int) -> tuple[int, int] | None:
@@ -98,12 +104,15 @@ def _is_somebody(line: str, span: tuple[int, int], start: int, small: frozenset[
     value = line[slice(*span)]
     before = _SMALL_BEFORE.search(line, 0, start)
     word = before["word"].lower() if before else ""
+    is_inside = before is not None and (
+        before["word"][0].islower() or "," in before.group() or word in _FIRST
+    )
     after = _AFTER.match(line, span[1])
     follows = (after["word"] or "") if after else ""
     speaks = follows in _SPEAKING or bool(after and after["own"])
     if word.rstrip(".") in _TITLES:
         return True
-    if before is None or word.endswith(".") or before["word"][0].isupper():
+    if not is_inside or word.endswith("."):
         is_alone = span[0] == start and " " not in value and before is None
         return is_alone and follows in _SPEAKING and value.lower() not in small
     if follows in _HEADS:

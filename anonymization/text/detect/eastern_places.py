@@ -34,6 +34,7 @@ _QUOTED_CODE = re.compile(
     rf"(?:(?:项目|計画|プロジェクト|コードネーム|代号|代號|暗号名|仮称|行动|行動)[为は是叫:]?[ ]?[\"“「『'《]"
     rf"(?P<v>[{HAN_KANA}A-Za-z ]{{2,12}})[\"”」』'》]"
     rf"|[\"“「『](?P<v2>[{HAN_KANA}]{{2,10}})[\"”」』](?=计划|项目|行动|工程|プロジェクト|作戦|計画)"
+    rf"|プロジェクト(?P<v4>(?![のをがはにと])(?=[^をがはに]{{0,7}}[ぁ-ゖ])[{HAN_KANA}]{{2,8}}?)(?=[をがは、。])"
     rf"|代号(?:为|是|叫)?(?P<v3>[{HAN}]{{2,4}})(?=[,,。的;;\s]|\Z))"
 )
 
@@ -70,7 +71,7 @@ def _chinese() -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
     roles = _listed("chinese", "roles")
     start = rf"(?:(?<![{HAN}])|(?<=[和与跟给请找由是让对向、及]))"
     title = rf"{start}(?P<v>[{HAN}]{{1,3}}?)(?={_any('chinese', 'titles')}(?![{HAN}]?[部室区会司务]))"
-    says = rf"(?<![{HAN}])(?P<v>[{HAN}]{{2,3}})(?=(?:{_any('chinese', 'verbs')})[^{HAN}明服]?)"
+    says = rf"(?<![{HAN}])(?P<v>[{HAN}]{{2,3}})(?=(?:今天|明天|昨天|后天|下周|上周|已经|刚刚?|又|也|正在|目前)?(?:{_any('chinese', 'verbs')})[^明服]?)"
     mention = (
         rf"(?:{_any('chinese', 'mentions')})[:: ]?(?P<v>[{HAN}]{{2,3}}?)"
         rf"(?=[,,。.;;、\s和与及!!??]|就行|就好|吧|得了|说|来|转|\Z)"
@@ -100,7 +101,7 @@ def find_eastern(text: str) -> Iterator[_Span]:
     if text.isascii():
         return
     for match in _QUOTED_CODE.finditer(text):
-        group = next(name for name in ("v", "v2", "v3") if match[name])
+        group = next(name for name in ("v", "v2", "v3", "v4") if match[name])
         yield *match.span(group), EntityType.UNEXPLAINED
     if has_kana(text):
         for match in _HALF_WIDTH.finditer(text):

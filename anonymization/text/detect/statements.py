@@ -61,6 +61,8 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "pay": of(_listed("pay", "words")),
         "earner": of(_listed("pay", "persons")),
         "earner_cjk": within(_listed("pay", "cjk_persons")),
+        "strong": of(_listed("pay", "strong")),
+        "strong_cjk": within(_listed("pay", "strong_cjk")),
         "pay_cjk": within(_listed("pay", "cjk")),
     }
 
@@ -93,13 +95,23 @@ def find_statements(
     for sentence in _SENTENCE.finditer(text):
         if _is_about_somebody(sentence, settled, "person"):
             spans += _conditions(text, sentence.span())
-        if _is_about_somebody(sentence, settled, "earner"):
+        if _is_about_somebody(sentence, settled, "earner") or _is_strong(sentence):
             spans += _amounts(text, sentence.span())
     return [(start, end, EntityType.UNEXPLAINED) for start, end in spans]
 
 
+def _is_strong(sentence: re.Match[str]) -> bool:
+    return any(
+        _patterns()[name].search(sentence.string, *sentence.span())
+        for name in ("strong", "strong_cjk")
+    )
+
+
 def _is_about_somebody(sentence: re.Match[str], settled: Sequence[Finding], who: str) -> bool:
-    start, end = sentence.span()
+    """Is there a person in the paragraph?"""
+    start = sentence.string.rfind("\n", 0, sentence.start()) + 1
+    end = sentence.string.find("\n", sentence.end())
+    end = end if end >= 0 else len(sentence.string)
     if who == "person" and _REMARK.match(sentence.string):
         return True
     for name in (who, f"{who}_cjk"):

@@ -16,6 +16,7 @@ from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.statements import find_statements
 from anonymization.text.detect.strict_codes import find_codes
 from anonymization.text.detect.strict_fields import find_field_rows, find_fields
+from anonymization.text.detect.strict_positions import find_positions
 from anonymization.text.detect.unexplained import find_unexplained
 from anonymization.text.detect.wording import words
 
@@ -32,6 +33,7 @@ def find_strict(
     lines = MachineLines(text)
     for find in (
         lambda: [*find_fields(text, dictionary), *find_field_rows(text, dictionary)],
+        lambda: [*find_positions(text)],
         lambda: [*find_codes(text), *find_statements(text, settled)],
         lambda: [*find_eastern(text), *find_capitals(text, lines)],
     ):

@@ -141,7 +141,7 @@ _LINE = re.compile(
 # A value in quotes, in code, markup or settings, and the literals of a list.
 _QUOTED = re.compile(
     r"(?<![\w])[\"'`]?(?P<label>[^\W\d][\w-]{1,40}|[A-Za-z]{2,20} [A-Za-z]{2,20}(?=[\"'`]))[\"'`\]]?"
-    r"[ \t]{0,3}(?:=>|:=|[:=])[ \t]{0,3}[\[(]?[ \t\n]{0,8}(?P<q>\\?[\"'`])(?P<v>[^\"'`\\\n]{2,120})(?P=q)"
+    r"(?:[ \t]{0,3}(?:=>|:=|[:=])|(?<=[a-z])(?= [\"“]))[ \t]{0,3}[\[(]?[ \t\n]{0,8}(?P<q>\\?[\"'`])(?P<v>[^\"'`\\\n]{2,120})(?P=q)"
 )
 _ITEM = re.compile(r"\s{0,40},\s{0,40}(?P<q>[\"'`])(?P<v>[^\"'`\\\n]{2,120})(?P=q)")
 # In logs, queries and commands.
