@@ -35,10 +35,16 @@ _RUN = re.compile(
 )
 _ONE = re.compile(_WORD)
 _SMALL_BEFORE = re.compile(r"(?P<word>[A-Za-z]+\.?),? \(?$")
-_TITLES = frozenset(["mr", "mrs", "ms", "miss", "dr", "prof", "dear", "hi", "hello", "aunt", "uncle"])
+_TITLES = frozenset(
+    ["mr", "mrs", "ms", "miss", "dr", "prof", "dear", "hi", "hello", "aunt", "uncle"]
+)
 # Small words that begin a sentence: what follows stands inside it.
 _FIRST = words("words.toml", "function_words") | _BEFORE
-_ARTICLES = frozenset({"the", "a", "an", "this", "that", "each", "any", "no", "its", "some", "every"})
+# A title: two such words in it name somebody, one need not.
+_TITLED = re.compile(
+    r"(?i)(?:title|subject|betreff|objet|caption|subtitle|heading|topic): [^\n]{2,200}\Z"
+)
+_ARTICLES = frozenset({"the", "a", "an", "this", "each", "any", "no", "its", "some", "every"})
 _AFTER = re.compile(r"(?P<own>['’]s )?,? ?(?P<word>[a-z]+)?")
 _FEWEST_SMALL, _SHARE = 3, 0.35  # words in small letters of a line of prose
 _MOST_WORDS = 5
@@ -46,6 +52,12 @@ _MOST_WORDS = 5
 
 def find_capitals(text: str, lines: MachineLines) -> Iterator[tuple[int, int, EntityType]]:
     """The spans of such runs of words, in order."""
+    if _TITLED.match(text):
+        for run in _RUN.finditer(text, text.index(":") + 1):
+            span = _own_words(text, *run.span())
+            if span and " " in text[slice(*span)]:
+                yield *span, EntityType.UNEXPLAINED
+        return
     if not any(map(str.islower, text)):
         return
     small = frozenset(re.findall(r"(?<![A-Za-z])[a-z]{3,}", text))
@@ -69,7 +81,9 @@ def _in_line(line: str, small: frozenset[str], is_prose: bool) -> Iterator[tuple
         if span is None:
             continue
         before = _SMALL_BEFORE.search(line, 0, run.start())
-        if is_prose or (before and before["word"] in _BEFORE):
+        lead = line[run.start() : span[0]].split()
+        is_led = bool(lead) and lead[-1].lower() in _BEFORE
+        if is_prose or is_led or (before and before["word"] in _BEFORE):
             if _is_somebody(line, span, run.start(), small):
                 yield span
 
@@ -104,6 +118,9 @@ def _is_somebody(line: str, span: tuple[int, int], start: int, small: frozenset[
     value = line[slice(*span)]
     before = _SMALL_BEFORE.search(line, 0, start)
     word = before["word"].lower() if before else ""
+    lead = line[start : span[0]].split()
+    if lead and lead[-1].lower() in _BEFORE:  # `Call Rusty`
+        return True
     is_inside = before is not None and (
         before["word"][0].islower() or "," in before.group() or word in _FIRST
     )

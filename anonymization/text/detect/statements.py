@@ -79,16 +79,18 @@ _BEHIND = re.compile(
     r"|L\d(?:/[LS]\d)?|\((?:left|right)\)|de type \d|tablets|patient)){1,2}|[一-四]级|[1-4]型|[I-V]{1,3}期|[早中晚]期|[三二一四]级",
     re.IGNORECASE,
 )
-_TAKEN = re.compile(r" ([a-z]{4,20}(?:ine|ol|il|am|ide|cin|xin|pam|tin|mab|one|ate|ium|zole|pril))\b")
+_TAKEN = re.compile(
+    r" ([a-z]{4,20}(?:ine|ol|il|am|ide|cin|xin|pam|tin|mab|one|ate|ium|zole|pril))\b"
+)
 
 
-def find_statements(
-    text: str, settled: Sequence[Finding]
-) -> list[tuple[int, int, EntityType]]:
+def find_statements(text: str, settled: Sequence[Finding]) -> list[tuple[int, int, EntityType]]:
     """The spans of conditions and amounts; `settled` is sorted."""
     of = _patterns()
     has_latin = of["condition"].search(text) or of["verb"].search(text) or of["pay"].search(text)
-    has_cjk = not text.isascii() and (of["condition_cjk"].search(text) or of["pay_cjk"].search(text))
+    has_cjk = not text.isascii() and (
+        of["condition_cjk"].search(text) or of["pay_cjk"].search(text)
+    )
     if not has_latin and not has_cjk:
         return []
     spans: list[tuple[int, int]] = []

@@ -26,9 +26,7 @@ _SMALL = words("words.toml", "function_words")
 _Span = tuple[int, int, EntityType]
 
 
-def find_strict(
-    text: str, settled: Sequence[Finding], dictionary: frozenset[str]
-) -> list[Finding]:
+def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str]) -> list[Finding]:
     """All findings: `settled` (sorted, without overlap) and more beside them."""
     lines = MachineLines(text)
     for find in (

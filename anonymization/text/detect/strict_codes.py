@@ -40,7 +40,9 @@ _PARCEL = re.compile(
     r"(?i:\b(?:section|parcelle|flurst(?:ü|ue)ck|flurst\.|flur|gemarkung|lot|parcel|title|grundbuch(?:blatt)?)) "
     r"(?P<v>[A-Z]{1,2} (?:n° ?|n[o°º]\.? ?|Nr\. ?)?\d{1,5}|(?:Nr\. ?)?\d{1,5}/\d{1,4}|[A-Z]{2}\d{4,8})"
 )
-_VIN = re.compile(r"(?<![A-Za-z0-9])(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-HJ-NPR-Z0-9]{17}(?![A-Za-z0-9])")
+_VIN = re.compile(
+    r"(?<![A-Za-z0-9])(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-HJ-NPR-Z0-9]{17}(?![A-Za-z0-9])"
+)
 _PLATE = re.compile(
     r"(?<![\w-])(?:\d[A-Z]{3}\d{3}|[A-ZÄÖÜ]{1,3}[ -][A-Z]{1,2} ?\d{1,4}[EH]?|[A-Z]{2}-\d{3}-[A-Z]{2}|[A-Z]{1,2} \d{3,4} [A-Z]{2}"
     rf"|[{HAN}][A-Z][·・ ]?[A-Z0-9]{{5,6}})(?![\w-])"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
 
-from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capital_places import is_plain_capital
 from anonymization.text.detect.declared import normalised
 from anonymization.text.detect.explained_words import is_known, is_program_word

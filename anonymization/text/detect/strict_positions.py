@@ -45,7 +45,9 @@ _SPEAKER = re.compile(
     rf"|(?P<east>[{HAN_KANA}]{{2,8}})[ 　](?=[{HAN_KANA}]))"
 )
 _FEWEST_MESSAGES = 2
-_LEVELS = re.compile(r"(?i)error|warn|info|debug|worker|server|task|job|step|build|test|total|status|http")
+_LEVELS = re.compile(
+    r"(?i)error|warn|info|debug|worker|server|task|job|step|build|test|total|status|http"
+)
 _CLOSING = re.compile(
     r"(?im)^[ \t>]*(?:(?:kind|best|warm|with (?:kind|best)|many)? ?regards|yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?"
     r"|best(?: wishes)?|cheers|thanks(?: again)?|thank you|all the best|love|take care|cordially|respectfully"
@@ -53,8 +55,12 @@ _CLOSING = re.compile(
     r"|此致|敬礼|顺颂商祺|祝好|敬具|以上|よろしくお願い(?:いた)?します)[,.!。、]?[ \t]*\r?\n(?:[ \t>]*\r?\n)?"
     r"(?P<v>[^\n]{2,60})(?:\r?\n(?P<next>[^\n]{2,60}))?"
 )
-_LAST = re.compile(r"[.!?…]\s*\n\s*(?:[-–—~]{1,3} ?)?(?P<v>[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){0,2})\s*\Z")
-_TOKENS = re.compile(r"(?m)(?:^[^\s/=:,()<>{}|]{6,40}[ \t]*\r?\n){2,}^[^\s/=:,()<>{}|]{6,40}[ \t]*$")
+_LAST = re.compile(
+    r"[.!?…]\s*\n\s*(?:[-–—~]{1,3} ?)?(?P<v>[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){0,2})\s*\Z"
+)
+_TOKENS = re.compile(
+    r"(?m)(?:^[^\s/=:,()<>{}|]{6,40}[ \t]*\r?\n){2,}^[^\s/=:,()<>{}|]{6,40}[ \t]*$"
+)
 _ENDING = re.compile(r"\.\w{1,5}$")
 
 
@@ -95,7 +101,11 @@ def _senders(text: str) -> Iterator[_Span]:
         for group in ("v", "next"):
             value = (match[group] or "").strip()
             is_short = 0 < len(value.split()) <= 5 and ":" not in value and "@" not in value
-            if is_short and value[-1] not in ".!?。" and not all(map(is_plain_capital, value.split())):
+            if (
+                is_short
+                and value[-1] not in ".!?。"
+                and not all(map(is_plain_capital, value.split()))
+            ):
                 yield *match.span(group), EntityType.UNEXPLAINED
     last = _LAST.search(text)
     if last and text.count("\n") > 1 and not all(map(is_plain_capital, last["v"].split())):
@@ -106,19 +116,17 @@ def _passwords(text: str) -> Iterator[_Span]:
     """Lines of one token each, of which half look like passwords."""
     for block in _TOKENS.finditer(text):
         tokens = list(re.finditer(r"\S+", block.group()))
-        if 2 * sum(map(_like_password, (token.group() for token in tokens))) < len(tokens):
+        alike = [_like_password(token.group()) for token in tokens]
+        if 2 * sum(map(bool, alike)) < len(tokens) or alike.count(2) < _FEWEST_MESSAGES:
             continue
         for token in tokens:
             yield block.start() + token.start(), block.start() + token.end(), EntityType.SECRET
 
 
-def _like_password(token: str) -> bool:
-    if _ENDING.search(token):
-        return False
-    kinds = (
-        any(map(str.isdigit, token)),
-        any(map(str.isupper, token[1:])),
-        any(map(str.islower, token)),
-        any(char in "!@#$%^&*~?+" for char in token),
-    )
-    return sum(kinds) > 2 or (kinds[0] and kinds[2] and token[-1].isdigit())
+def _like_password(token: str) -> int:
+    """2 for letters with digits or signs, 1 for capitals inside a word or words joined, else 0."""
+    if _ENDING.search(token) or not any(map(str.isalpha, token)):
+        return 0
+    if any(map(str.isdigit, token)) or any(char in "!@#$%^&*~?+" for char in token):
+        return 2
+    return int(any(map(str.isupper, token[1:])) or "-" in token)

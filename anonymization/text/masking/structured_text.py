@@ -48,10 +48,14 @@ _TELLING = re.compile(
     r"|姓名|名字|电话|手机|邮箱|地址|身份证|账号|帐号|卡号|护照|车牌|公司|单位|客户|联系|密码|密钥|微信|生日|出生"
 )
 
+_OPENS = re.compile(
+    r"[\ufeff \t\r\n]*(?:\{|\[\s*(?:[\"\[{\]]|-?\d[\d.eE+-]*\s*[,\]]|(?:true|false|null)\b|\Z))"
+)
+
 
 def looks_like_json(text: str) -> bool:
-    """Does it begin like an object or array?"""
-    return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+    """Does it begin like an object or array, and not like a line of a log (`[10:02] …`)?"""
+    return _OPENS.match(text) is not None
 
 
 def jsonl_edits(text: str, visit: Visit) -> list[Edit]:
@@ -154,9 +158,7 @@ def _string(plain: str, key: str, visit: Visit) -> list[Edit]:
 
 def _is_telling(key: str) -> bool:
     """Does a key say what its value is?"""
-    return (
-        _TELLING.search(key) is not None or is_label_of_value(key) or field_of(key) is not None
-    )
+    return _TELLING.search(key) is not None or is_label_of_value(key) or field_of(key) is not None
 
 
 def _is_lines(plain: str) -> bool:
