@@ -144,7 +144,7 @@ def rewrite_office(visitor: Visitor, parts: Mapping[str, bytes]) -> bytes:
     for part in kept:
         if any(mark in part for mark in _MACROS):
             raise Refused(Refusal.MACROS, part)
-        edits = name_edits(posixpath.basename(part), visitor.look)
+        edits = name_edits(posixpath.basename(part), visitor.look, is_chosen=not _is_xml(part))
         if _is_xml(part):  # programs name these
             edits = [edit for edit in edits if edit.type is not EntityType.UNEXPLAINED]
         refuse_names(edits)

@@ -89,13 +89,17 @@ class Visitor:
         return masked
 
 
-def name_edits(name: str, look: Look) -> list[Edit]:
-    """Edits of a file name: separators are read as spaces, and the ending stays."""
+def name_edits(name: str, look: Look, *, is_chosen: bool = True) -> list[Edit]:
+    """Edits of a file name: separators are read as spaces, and the ending stays.
+
+    One that a person chose is a title too.
+    """
     stem, dot, ending = name.rpartition(".")
     stem = stem if dot and len(ending) <= _ENDING else name
     for word in stem.translate(_AS_SPACES).split():
         show_double_name(look, word)
-    look(labelled("Title", stem.translate(_AS_SPACES)))
+    if is_chosen:
+        look(labelled("Title", stem.translate(_AS_SPACES)))
     proven = look(Piece(stem, accepts=FindingFilter.PROVEN))  # an e-mail may hold separators
     edits = []
     for edit in joined(look(Piece(stem.translate(_AS_SPACES))), proven, first=True):

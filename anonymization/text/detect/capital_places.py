@@ -31,7 +31,8 @@ _FIRMS = frozenset(
 ) - {"group", "systems", "services", "solutions", "technologies", "analytics", "media"}
 _WORD = r"[A-Z][a-z]+(?:['’-][A-Za-z]{2,})?"
 _RUN = re.compile(
-    rf"(?<![\w.@/#*_`\"“'‘-])(?P<v>{_WORD}(?:(?: (?:and|of|the|&) | ){_WORD}){{0,4}})(?![\w@/=(`]|-\w|\.\w|::)"
+    rf"(?<![\w.@/#*_`\"“'‘-])(?P<v>{_WORD}(?:(?: (?:and|of|the|&) | ){_WORD}){{0,4}})(?![\w@/=(`]"
+    rf"|-\w|\.\w|::)"
 )
 _ONE = re.compile(_WORD)
 _SMALL_BEFORE = re.compile(r"(?P<word>[A-Za-z]+\.?),? \(?$")
@@ -84,8 +85,7 @@ def _in_line(line: str, small: frozenset[str], is_prose: bool) -> Iterator[tuple
         lead = line[run.start() : span[0]].split()
         is_led = bool(lead) and lead[-1].lower() in _BEFORE
         if is_prose or is_led or (before and before["word"] in _BEFORE):
-            if _is_somebody(line, span, run.start(), small):
-                yield span
+            yield from [span] if _is_somebody(line, span, run.start(), small) else []
 
 
 def _own_words(line: str, start: int, end: int) -> tuple[int, int] | None:

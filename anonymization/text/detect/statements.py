@@ -28,7 +28,8 @@ _AMOUNT = re.compile(
 )
 # A cell or line that is a remark on somebody.
 _REMARK = re.compile(
-    r"(?i)(?:[\w ]{0,20} )?(?:conditions?|treatment|remarks?|notes?|reason|comments?|health|absence|special needs|needs"
+    r"(?i)(?:[\w ]{0,20} )?(?:conditions?|treatment|remarks?|notes?|reason|comments?|health"
+    r"|absence|special needs|needs"
     r"|bemerkung|notiz|grund|remarque|motif|備考|理由|备注|情况|原因|病情|健康状况)[:：] "
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -61,8 +62,10 @@ def _patterns() -> dict[str, re.Pattern[str]]:
         "pay": of(_listed("pay", "words")),
         "earner": of(_listed("pay", "persons")),
         "earner_cjk": within(_listed("pay", "cjk_persons")),
-        "strong": of(_listed("pay", "strong")),
-        "strong_cjk": within(_listed("pay", "strong_cjk")),
+        "ill": of(_listed("health", "strong")),
+        "ill_cjk": within(_listed("health", "cjk_strong")),
+        "owned": of(_listed("pay", "strong")),
+        "owned_cjk": within(_listed("pay", "strong_cjk")),
         "pay_cjk": within(_listed("pay", "cjk")),
     }
 
@@ -76,7 +79,8 @@ _BEFORE = re.compile(
 )
 _BEHIND = re.compile(
     r"(?: (?:type (?:1|2|i+)|typ (?:1|2)|stage \w{1,3}|disorder|disease|syndrome|surgery|treatment"
-    r"|L\d(?:/[LS]\d)?|\((?:left|right)\)|de type \d|tablets|patient)){1,2}|[一-四]级|[1-4]型|[I-V]{1,3}期|[早中晚]期|[三二一四]级",
+    r"|L\d(?:/[LS]\d)?|\((?:left|right)\)|de type \d|tablets|patient)){1,2}|[一-四]级|[1-4]型"
+    r"|[I-V]{1,3}期|[早中晚]期|[三二一四]级",
     re.IGNORECASE,
 )
 _TAKEN = re.compile(
@@ -95,17 +99,18 @@ def find_statements(text: str, settled: Sequence[Finding]) -> list[tuple[int, in
         return []
     spans: list[tuple[int, int]] = []
     for sentence in _SENTENCE.finditer(text):
-        if _is_about_somebody(sentence, settled, "person"):
+        if _is_about_somebody(sentence, settled, "person") or _says(sentence, "ill"):
             spans += _conditions(text, sentence.span())
-        if _is_about_somebody(sentence, settled, "earner") or _is_strong(sentence):
+        if _is_about_somebody(sentence, settled, "earner") or _says(sentence, "owned"):
             spans += _amounts(text, sentence.span())
     return [(start, end, EntityType.UNEXPLAINED) for start, end in spans]
 
 
-def _is_strong(sentence: re.Match[str]) -> bool:
+def _says(sentence: re.Match[str], what: str) -> bool:
+    """Do its words say without a person that somebody is ill, or owns something?"""
     return any(
         _patterns()[name].search(sentence.string, *sentence.span())
-        for name in ("strong", "strong_cjk")
+        for name in (what, f"{what}_cjk")
     )
 
 
@@ -119,7 +124,16 @@ def _is_about_somebody(sentence: re.Match[str], settled: Sequence[Finding], who:
     for name in (who, f"{who}_cjk"):
         if _patterns()[name].search(sentence.string, start, end):
             return True
-    return any(start <= f.start < end and f.type in _PERSONAL for f in settled)
+    return any(
+        start <= f.start < end
+        and (f.type in _PERSONAL or (f.type is EntityType.UNEXPLAINED and _is_name(sentence, f)))
+        for f in settled
+    )
+
+
+def _is_name(sentence: re.Match[str], finding: Finding) -> bool:
+    value = sentence.string[finding.start : finding.end]
+    return value[:1].isupper() and value[1:].replace(" ", "").islower()
 
 
 def _conditions(text: str, span: tuple[int, int]) -> Iterator[tuple[int, int]]:

@@ -32,11 +32,12 @@ def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str
     for find in (
         lambda: [*find_fields(text, dictionary), *find_field_rows(text, dictionary)],
         lambda: [*find_positions(text)],
-        lambda: [*find_codes(text), *find_statements(text, settled)],
+        lambda: [*find_codes(text)],
         lambda: [*find_eastern(text), *find_capitals(text, lines)],
     ):
         settled = sorted([*settled, *_beside(text, settled, find())])
-    return sorted([*settled, *find_unexplained(text, settled, dictionary)])
+    settled = sorted([*settled, *find_unexplained(text, settled, dictionary)])
+    return sorted([*settled, *_beside(text, settled, find_statements(text, settled))])
 
 
 def _beside(text: str, settled: Sequence[Finding], spans: Iterable[_Span]) -> Iterator[Finding]:

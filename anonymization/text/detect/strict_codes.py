@@ -13,17 +13,22 @@ _Span = tuple[int, int, EntityType]
 _DEGREES = r"[+−-]?\d{1,3}\.\d{4,9}"
 # Two numbers side by side, or one with a mark of degrees or a quarter of the sky.
 _POSITION = re.compile(
-    rf"(?<![\w.])(?P<a>{_DEGREES})°?(?: ?[NS]\b)?(?:[,;/] ?|[ \t]{{1,3}}|,\n\s{{0,40}})(?P<b>{_DEGREES})(?![\w.])"
+    rf"(?<![\w.])(?P<a>{_DEGREES})°?(?: ?[NS]\b)?(?:[,;/] ?|[ \t]{{1,3}}|,\n\s{{0,40}})"
+    rf"(?P<b>{_DEGREES})(?![\w.])"
 )
 _MARKED = re.compile(
-    r"(?<![\w.])[+-]?\d{1,3}(?:\.\d{2,9})? ?(?:°|º|度)(?: ?\d{1,2} ?['′’分](?: ?\d{1,2}(?:\.\d{1,4})? ?(?:\"|″|”|''|秒))?)? ?[NSEWO]?"
-    r"(?=\W|\Z)|(?<![\w.])\d{1,3}\.\d{3,9} ?[NSEW]\b|(?<=[北南东西東]纬)\d{1,3}\.\d{2,}|(?<=[東西]経)\d{1,3}\.\d{2,}|(?<=[东西]经)\d{1,3}\.\d{2,}|(?<=北緯)\d{1,3}\.\d{2,}"
+    r"(?<![\w.])[+-]?\d{1,3}(?:\.\d{2,9})? ?(?:°|º|度)(?: ?\d{1,2} ?['′’分](?: ?\d{1,2}"
+    r"(?:\.\d{1,4})? ?(?:\"|″|”|''|秒))?)? ?[NSEWO]?"
+    r"(?=\W|\Z)|(?<![\w.])\d{1,3}\.\d{3,9} ?[NSEW]\b|(?<=[北南东西東]纬)\d{1,3}\.\d{2,}|"
+    r"(?<=[東西]経)\d{1,3}\.\d{2,}|(?<=[东西]经)\d{1,3}\.\d{2,}|(?<=北緯)\d{1,3}\.\d{2,}"
 )
 _LATITUDE, _LONGITUDE = 90, 180
 _PLACES = 4
 _MONTHS = (
-    "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
-    "|Nov(?:ember)?|Dec(?:ember)?|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|janvier|février|mars|avril|mai"
+    "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    "|Oct(?:ober)?"
+    "|Nov(?:ember)?|Dec(?:ember)?|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|janvier"
+    "|février|mars|avril|mai"
     "|juin|juillet|août|septembre|octobre|novembre|décembre"
 )
 _YEAR = r"(?:19[2-9]\d|200\d)"
@@ -37,20 +42,24 @@ _BIRTH = re.compile(
 )
 # Land registers, number plates and chassis numbers.
 _PARCEL = re.compile(
-    r"(?i:\b(?:section|parcelle|flurst(?:ü|ue)ck|flurst\.|flur|gemarkung|lot|parcel|title|grundbuch(?:blatt)?)) "
-    r"(?P<v>[A-Z]{1,2} (?:n° ?|n[o°º]\.? ?|Nr\. ?)?\d{1,5}|(?:Nr\. ?)?\d{1,5}/\d{1,4}|[A-Z]{2}\d{4,8})"
+    r"(?i:\b(?:section|parcelle|flurst(?:ü|ue)ck|flurst\.|flur|gemarkung|lot|parcel|title"
+    r"|grundbuch(?:blatt)?)) "
+    r"(?P<v>[A-Z]{1,2} (?:n° ?|n[o°º]\.? ?|Nr\. ?)?\d{1,5}|(?:Nr\. ?)?\d{1,5}/\d{1,4}"
+    r"|[A-Z]{2}\d{4,8})"
 )
 _VIN = re.compile(
     r"(?<![A-Za-z0-9])(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-HJ-NPR-Z0-9]{17}(?![A-Za-z0-9])"
 )
 _PLATE = re.compile(
-    r"(?<![\w-])(?:\d[A-Z]{3}\d{3}|[A-ZÄÖÜ]{1,3}[ -][A-Z]{1,2} ?\d{1,4}[EH]?|[A-Z]{2}-\d{3}-[A-Z]{2}|[A-Z]{1,2} \d{3,4} [A-Z]{2}"
+    r"(?<![\w-])(?:\d[A-Z]{3}\d{3}|[A-ZÄÖÜ]{1,3}[ -][A-Z]{1,2} ?\d{1,4}[EH]?"
+    r"|[A-Z]{2}-\d{3}-[A-Z]{2}|[A-Z]{1,2} \d{3,4} [A-Z]{2}"
     rf"|[{HAN}][A-Z][·・ ]?[A-Z0-9]{{5,6}})(?![\w-])"
 )
 _INITIALS = re.compile(r"(?<![A-Za-z.])(?:[A-Z]\.){3,4}(?![A-Za-z])")
 _NOT_INITIALS = frozenset({"U.S.A.", "U.S.S.R.", "Y.M.C.A."})
 _CODE = re.compile(
-    r"(?<![\w/.-])(?:\d{2,4}[-/][A-Z]{1,3}[-/]\d{1,5}|[A-Z]{1,4}[-/]\d{2,5}[-/][A-Z0-9]{1,4}|[A-Z]{2,3}[/]\d{3,6})(?![\w/-])"
+    r"(?<![\w/.-])(?:\d{2,4}[-/][A-Z]{1,3}[-/]\d{1,5}|[A-Z]{1,4}[-/]\d{2,5}[-/][A-Z0-9]{1,4}"
+    r"|[A-Z]{2,3}[/]\d{3,6})(?![\w/-])"
 )
 _SHORT = re.compile(rf"(?<![{LETTERS}0-9])(?P<lead>[A-Z]{{1,4}})")
 

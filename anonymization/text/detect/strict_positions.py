@@ -23,25 +23,36 @@ _NOBODY = (
 )  # fmt: skip
 _WORD = r"[A-Za-z][\w.-]{1,31}"
 _ACCOUNTS = re.compile(
-    rf"(?<![\w./@:-])(?P<user>{_WORD})@(?P<host>[A-Za-z][\w-]{{1,40}})(?=[\s:'\"`;,)]|\Z)(?!\.\w)(?!:\d+\.\d)"
+    rf"(?<![\w./@:-])(?P<user>{_WORD})@(?P<host>[A-Za-z][\w-]{{1,40}})(?=[\s:'\"`;,)]|\Z)(?!\.\w)"
+    rf"(?!:\d+\.\d)"
     rf"|(?i:(?:for|invalid|unknown|by|as|su) user)[ =](?P<login>{_WORD})(?![\w@.(])"
-    rf"|Accepted \w{{2,20}} for (?P<accepted>{_WORD}) from|(?i:^|\n)(?:\[sudo\] password for|su:? ?-?) (?P<su>{_WORD})(?=:|\n)"
+    rf"|Accepted \w{{2,20}} for (?P<accepted>{_WORD}) from|(?i:^|\n)(?:\[sudo\] password for"
+    rf"|su:? ?-?) (?P<su>{_WORD})(?=:|\n)"
     rf"|(?i:received: |^received:\s|\n\s*)(?:from|by) (?P<relay>{_WORD})(?= \(|;| with| by)"
-    rf"|(?m:^)(?P<zone>[a-z][a-z0-9-]{{2,40}})[ \t]+(?:\d+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|MX|TXT|SRV|PTR)\b"
-    rf"|(?m:^)(?:\d{{1,3}}\.){{3}}\d{{1,3}}[ \t]+(?P<known>[a-z][\w.-]{{2,60}})(?=[ \t]*(?:\n|#|\Z|[a-z]))"
+    rf"|(?m:^)(?P<zone>[a-z][a-z0-9-]{{2,40}})[ \t]+(?:\d+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|MX|TXT"
+    rf"|SRV|PTR)\b"
+    rf"|(?m:^)(?:\d{{1,3}}\.){{3}}\d{{1,3}}[ \t]+(?P<known>[a-z][\w.-]{{2,60}})(?=[ \t]*(?:\n|#|\Z"
+    rf"|[a-z]))"
     rf"|(?m:^)[\w.*-]+:(?:\d{{2,5}}|\*):[\w*-]+:(?P<pgpass>{_WORD}):(?P<pw>\S{{4,80}})$"
-    rf"|(?:ssh|mosh|ping|telnet|rsh|sftp|nslookup|traceroute)(?: -\w(?: \d+)?)* (?P<target>[a-z][\w-]{{2,40}})(?=\s|\Z)"
-    rf"|(?:mysql|psql|mongo|redis-cli|mysqldump|pg_dump|sqlcmd)\b[^\n|;]{{0,120}}? (?:-h|--host[= ]) ?(?P<dbhost>[a-z][\w-]{{2,40}})(?=\s|\Z)"
-    rf"|(?:mysql|psql|mongo|mysqldump|pg_dump|sqlcmd|curl|smbclient|svn)\b[^\n|;]{{0,120}}? (?:-u|-U|--user[= ]) ?(?P<dbuser>{_WORD})(?=[\s:]|\Z)"
+    rf"|(?:ssh|mosh|ping|telnet|rsh|sftp|nslookup|traceroute)(?: -\w(?: \d+)?)* "
+    rf"(?P<target>[a-z][\w-]{{2,40}})(?=\s|\Z)"
+    rf"|(?:mysql|psql|mongo|redis-cli|mysqldump|pg_dump|sqlcmd)\b[^\n|;]{{0,120}}? (?:-h"
+    rf"|--host[= ]) ?(?P<dbhost>[a-z][\w-]{{2,40}})(?=\s|\Z)"
+    rf"|(?:mysql|psql|mongo|mysqldump|pg_dump|sqlcmd|curl|smbclient|svn)\b[^\n|;]{{0,120}}? (?:-u"
+    rf"|-U|--user[= ]) ?(?P<dbuser>{_WORD})(?=[\s:]|\Z)"
 )
 _NAMED = re.compile(
-    r"(?i:\bcn)=(?P<cn>[^,;:\"\n+/]{2,60})(?=[,;:\n/]|\Z)|<(?P<mailed>[^<>@\n]{2,40})(?= <[\w.+-]+@)"
-    r"|(?i:x-user|x-customer|x-client|x-owner|x-forwarded-user|x-requested-by): ?(?P<header>[^\s'\"\n]{3,40})"
+    r"(?i:\bcn)=(?P<cn>[^,;:\"\n+/]{2,60})(?=[,;:\n/]|\Z)|<(?P<mailed>[^<>@\n]{2,40})"
+    r"(?= <[\w.+-]+@)"
+    r"|(?i:x-user|x-customer|x-client|x-owner|x-forwarded-user|x-requested-by): ?"
+    r"(?P<header>[^\s'\"\n]{3,40})"
 )
 # A message of a chat: a time or a stamp, who speaks, and a colon or a tab.
 _SPEAKER = re.compile(
-    r"(?m)^[ \t]{0,4}(?:\[?(?:\d{4}[-/]\d\d?[-/]\d\d?[ T,]{1,2})?\d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?\]?|\[[^\]\n]{4,30}\]) ?(?:- )?"
-    rf"(?:<(?P<nick>[^<>\n]{{2,30}})>|(?P<name>[^\W\d_][\w'’.{HAN_KANA}-]{{1,24}}(?: [\w'’.-]{{1,20}}){{0,2}})(?::|\t|：)(?=[ \t　]?\S)"
+    r"(?m)^[ \t]{0,4}(?:\[?(?:\d{4}[-/]\d\d?[-/]\d\d?[ T,]{1,2})?\d{1,2}:\d{2}(?::\d{2})?"
+    r"(?: ?[AP]M)?\]?|\[[^\]\n]{4,30}\]) ?(?:- )?"
+    rf"(?:<(?P<nick>[^<>\n]{{2,30}})>|(?P<name>[^\W\d_][\w'’.{HAN_KANA}-]{{1,24}}"
+    rf"(?: [\w'’.-]{{1,20}}){{0,2}})(?::|\t|：)(?=[ \t　]?\S)"
     rf"|(?P<east>[{HAN_KANA}]{{2,8}})[ 　](?=[{HAN_KANA}]))"
 )
 _FEWEST_MESSAGES = 2
@@ -49,10 +60,14 @@ _LEVELS = re.compile(
     r"(?i)error|warn|info|debug|worker|server|task|job|step|build|test|total|status|http"
 )
 _CLOSING = re.compile(
-    r"(?im)^[ \t>]*(?:(?:kind|best|warm|with (?:kind|best)|many)? ?regards|yours (?:sincerely|faithfully|truly)|sincerely(?: yours)?"
-    r"|best(?: wishes)?|cheers|thanks(?: again)?|thank you|all the best|love|take care|cordially|respectfully"
-    r"|mit freundlichen grüßen|viele grüße|liebe grüße|herzliche grüße|cordialement|bien à vous|amicalement|sincères salutations"
-    r"|此致|敬礼|顺颂商祺|祝好|敬具|以上|よろしくお願い(?:いた)?します)[,.!。、]?[ \t]*\r?\n(?:[ \t>]*\r?\n)?"
+    r"(?im)^[ \t>]*(?:(?:kind|best|warm|with (?:kind|best)|many)? ?regards|yours (?:sincerely"
+    r"|faithfully|truly)|sincerely(?: yours)?"
+    r"|best(?: wishes)?|cheers|thanks(?: again)?|thank you|all the best|love|take care|cordially"
+    r"|respectfully"
+    r"|mit freundlichen grüßen|viele grüße|liebe grüße|herzliche grüße|cordialement|bien à vous"
+    r"|amicalement|sincères salutations"
+    r"|此致|敬礼|顺颂商祺|祝好|敬具|以上|よろしくお願い(?:いた)?します)[,.!。、]?[ \t]*\r?\n"
+    r"(?:[ \t>]*\r?\n)?"
     r"(?P<v>[^\n]{2,60})(?:\r?\n(?P<next>[^\n]{2,60}))?"
 )
 _LAST = re.compile(
