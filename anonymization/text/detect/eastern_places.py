@@ -1,4 +1,4 @@
-"""Names where a Chinese or Japanese sentence has one, though they are everyday words (level `strict`).
+"""Names that are everyday words, where a Chinese or Japanese sentence has a name (level `strict`).
 
 Before forms of address and ranks, behind words that introduce somebody, before the words that end
 the names of shops, schools and houses, and in half-width kana. Words are in `data/eastern.toml`.
@@ -56,8 +56,10 @@ def _any(language: str, key: str) -> str:
 def _japanese() -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
     roles = _listed("japanese", "roles")
     address = rf"(?P<v>{_NAME})[ 　]?(?=(?:{_any('japanese', 'address')})(?![{HAN}]))"
-    rank = rf"(?P<v>(?<![{HAN}])[{HAN}]{{1,3}}|(?<![{_KATAKANA}])[{_KATAKANA}]{{2,6}})(?="
-    rf"(?:{_any('japanese', 'ranks')}))"
+    rank = (
+        rf"(?P<v>(?<![{HAN}])[{HAN}]{{1,3}}|(?<![{_KATAKANA}])[{_KATAKANA}]{{2,6}})(?="
+        rf"(?:{_any('japanese', 'ranks')}))"
+    )
     house = (
         rf"(?P<v>(?:(?<![{HAN_KANA}])|(?<=[はがをにのとでも]))(?:[{_HIRAGANA}]{{2,6}}"
         rf"|[{_KATAKANA}]{{2,10}}"
@@ -80,8 +82,10 @@ def _chinese() -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
     title = (
         rf"{start}(?P<v>[{HAN}]{{1,3}}?)(?={_any('chinese', 'titles')}(?![{HAN}]?[部室区会司务]))"
     )
-    says = rf"(?<![{HAN}])(?P<v>[{HAN}]{{2,3}})(?=(?:今天|明天|昨天|后天|下周|上周|已经|刚刚?|又"
-    rf"|也|正在|目前)?(?:{_any('chinese', 'verbs')})[^明服]?)"
+    says = (
+        rf"(?<![{HAN}])(?P<v>[{HAN}]{{2,3}})(?=(?:今天|明天|昨天|后天|下周|上周|已经|刚刚?|又"
+        rf"|也|正在|目前)?(?:{_any('chinese', 'verbs')})[^明服]?)"
+    )
     mention = (
         rf"(?:{_any('chinese', 'mentions')})[:: ]?(?P<v>[{HAN}]{{2,3}}?)"
         rf"(?=[,,。.;;、\s和与及!!??]|就行|就好|吧|得了|说|来|转|\Z)"

@@ -28,14 +28,10 @@ _Span = tuple[int, int, EntityType]
 
 def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str]) -> list[Finding]:
     """All findings: `settled` (sorted, without overlap) and more beside them."""
-    lines = MachineLines(text)
-    for find in (
-        lambda: [*find_fields(text, dictionary), *find_field_rows(text, dictionary)],
-        lambda: [*find_positions(text)],
-        lambda: [*find_codes(text)],
-        lambda: [*find_eastern(text), *find_capitals(text, lines)],
-    ):
-        settled = sorted([*settled, *_beside(text, settled, find())])
+    fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
+    places = [*find_eastern(text), *find_capitals(text, MachineLines(text))]
+    for spans in (fields, [*find_positions(text)], [*find_codes(text)], places):
+        settled = sorted([*settled, *_beside(text, settled, spans)])
     settled = sorted([*settled, *find_unexplained(text, settled, dictionary)])
     return sorted([*settled, *_beside(text, settled, find_statements(text, settled))])
 

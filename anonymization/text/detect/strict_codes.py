@@ -1,4 +1,4 @@
-"""Coordinates, dates of birth, plates and codes that a text without labels holds (level `strict`)."""
+"""Coordinates, dates of birth, plates and codes that no label announces (level `strict`)."""
 
 from __future__ import annotations
 

@@ -18,8 +18,9 @@ from data.text.scripts import HAN_KANA
 _Span = tuple[int, int, EntityType]
 _NOBODY = (
     words("words.toml", "no_handles") | words("words.toml", "login_words") | SERVICE_LOGINS
-    | {"www", "mail", "ns", "ns1", "ns2", "smtp", "imap", "ftp", "localhost", "local", "host", "example",
-       "debug", "info", "warn", "warning", "error", "fatal", "trace", "notice", "critical", "note", "todo", "update"}
+    | {"www", "mail", "ns", "ns1", "ns2", "smtp", "imap", "ftp", "localhost", "local", "host",
+       "debug", "info", "warn", "warning", "error", "fatal", "trace", "notice", "critical", "note",
+       "todo", "update", "example"}
 )  # fmt: skip
 _WORD = r"[A-Za-z][\w.-]{1,31}"
 _ACCOUNTS = re.compile(
