@@ -32,6 +32,7 @@ from data.errors import BenchmintError
 from data.loopback import LOOPBACK, listen
 from flows.gates import GATE_ORDER
 from flows.http_server import Guard, serve_app
+from flows.turn_words import evidence
 
 _TOKEN_BYTES = 24
 _MAX_CONNECTIONS = 100
@@ -115,7 +116,7 @@ def serve_page(out: Path, port: int) -> None:
 
 def audit_app(audit: Audit, port: int) -> Guard:
     """The application, behind the checks of Host and Origin. Everything public is made once."""
-    private = PrivateHalf(audit.out, audit.items, audit.columns)
+    private = PrivateHalf(audit.out, audit.items, audit.columns, evidence)
     html = page.audit_page(audit.columns, served=True).encode()
     routes = [
         Route("/", _fixed(html, "text/html")),

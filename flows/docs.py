@@ -18,6 +18,7 @@ from data.prose_tables import (
     reason_table,
     stage_table,
 )
+from data.reasons import sentences
 from data.settings_page import Part, Reference, settings_page
 from flows import ROOT
 from flows.build_snapshot import PIPELINE
@@ -68,7 +69,10 @@ def tables() -> Mapping[Path, Mapping[str, str]]:
     return {
         ROOT / "README.md": {"gates": gate_table(GATES)},
         ROOT / "docs" / "sessions.md": {"session gates": ordered_gate_table(SESSION_GATES)},
-        ROOT / "docs" / "audit.md": {"limits": limit_table(GATES), "reasons": reason_table(GATES)},
+        ROOT / "docs" / "audit.md": {
+            "limits": limit_table(GATES),
+            "reasons": reason_table(sentences(GATES)),
+        },
         ROOT / "docs" / "architecture.md": {"stages": stage_table(PIPELINE)},
     }
 
