@@ -37,7 +37,7 @@ def stage_sentences() -> Mapping[str, str]:
 def sentences(gates: Iterable[Gate[Any, Any]]) -> Mapping[str, str]:
     """A sentence for every reason: those of `gates`, then the others."""
     own = {str(reason): reason.meaning for gate in gates for reason in gate.reasons}
-    return MappingProxyType(own | stage_sentences())
+    return MappingProxyType({**own, **stage_sentences()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +62,18 @@ class ReasonWords:
         `reason` None is a verdict that passed: it shows the headline of the gate, else the last
         limit. Where limits of a reason differ in unit, the number alone is shown.
         """
-        text = value_text(limit)
-        kinds = {(item.bound, item.unit) for item in self._limits(gate, reason)}
-        if text == limit and _is_number(text) and len(kinds) == 1:
-            ((bound, unit),) = kinds
-            return f"{_BOUNDS[bound]} {text} {unit.removeprefix('share ')}"
+        text, around = value_text(limit), self.around(gate, reason)
+        if text == limit and _is_number(text) and around is not None:
+            return f"{around[0]} {text} {around[1]}"
         return text
+
+    def around(self, gate: str | None, reason: str | None) -> tuple[str, str] | None:
+        """What stands before and after the number of a limit: `at most`, `files`."""
+        kinds = {(item.bound, item.unit) for item in self._limits(gate, reason)}
+        if len(kinds) != 1:
+            return None
+        ((bound, unit),) = kinds
+        return _BOUNDS[bound], unit.removeprefix("share ")
 
     def _limits(self, name: str | None, reason: str | None) -> list[Limit]:
         gate = self.gates.get(name or "")

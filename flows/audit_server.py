@@ -30,7 +30,8 @@ from data.canonical import canonical_json
 from data.contracts import gates_in
 from data.errors import BenchmintError
 from data.loopback import LOOPBACK, listen
-from flows.gates import GATE_ORDER
+from data.reasons import ReasonWords
+from flows.gates import GATE_ORDER, GATES
 from flows.http_server import Guard, serve_app
 from flows.turn_words import evidence
 
@@ -75,7 +76,8 @@ def _ledger(out: Path) -> page.Books:
 def _columns(out: Path, ledger: page.Books, *, leaves: bool) -> dict[str, Any]:
     config = _config(out, ledger.about["published"])
     gates = {gate.name: (gate, getattr(config, gate.name)) for gate in gates_in(SessionsConfig)}
-    return page.build_columns(ledger, gates, page.Shown(page.opaque_names(out) if leaves else None))
+    shown = page.Shown(page.opaque_names(out) if leaves else None)
+    return page.build_columns(ledger, gates, shown, ReasonWords.of(GATES))
 
 
 def _config(out: Path, published: str) -> SessionsConfig:

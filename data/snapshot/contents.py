@@ -209,6 +209,7 @@ def _write_audit(root: Path, contents: Contents) -> None:
         contents.statistics,
         report_page.rejection_rows(contents.frames.ledger, contents.ids),
         [release.pictures[name] for name in sorted(release.pictures)],
+        words=release.ledger_tables.words,
         has_privacy_page=audit_pages.has_tables(release.privacy_report),
     )
     _write_text(root / layout.REPORT, html)

@@ -87,6 +87,19 @@ def _lines(handle: BinaryIO) -> Iterator[bytes]:
             raw = handle.readline(LARGEST_LINE + 1)
 
 
+def count_lines(path: Path) -> int:
+    """The lines of a file, the blank ones included; 0 of one that cannot be read."""
+    lines, last = 0, b""
+    try:
+        with path.open("rb", _BUFFER) as handle:
+            while block := handle.read(_BUFFER):
+                lines += block.count(b"\n")
+                last = block[-1:]
+    except OSError:
+        return 0
+    return lines + (last not in (b"", b"\n"))
+
+
 def _irregular_line(
     source: SourceFile, number: int, raw: bytes
 ) -> tuple[int, dict[str, Any]] | ReadIssue | None:

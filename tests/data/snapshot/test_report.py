@@ -133,7 +133,8 @@ def test_reasons_gates_overlaps_and_statistics_are_shown(pristine: Path) -> None
     html = (pristine / "public/audit/report.html").read_text()
     reasons = html[html.index('id="reasons"') : html.index('id="gates"')]
     gates = html[html.index('id="gates"') : html.index('id="overlaps"')]
-    assert reasons.index("file.not_json") < reasons.index("length.too_short")
+    assert reasons.index("length.too_short") < reasons.index("file.not_json")  # gates first
+    assert '<span class="meaning">The file is no JSON document.</span>' in reasons
     assert "0 to 2, median 1" in reasons
     assert "21 passed, 3 failed. Limit: 10." in gates
     assert "6 not measured (3 were rejected by fixture, 3 were rejected by length)" in gates

@@ -27,7 +27,10 @@ def _shown(
 def test_a_narrow_terminal_gets_a_line_for_each_field(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = [{"gate": "length", "reason": None, "n": 3}, {"gate": "x", "reason": "y", "n": 1}]
+    rows: list[dict[str, Any]] = [
+        {"gate": "length", "reason": None, "n": 3},
+        {"gate": "x", "reason": "y", "n": 1},
+    ]
     assert _shown(rows, 60, monkeypatch, capsys)[1:] == [
         "gate    length",
         "n       3",
@@ -46,7 +49,9 @@ def test_a_narrow_terminal_gets_a_line_for_each_field(
 def test_an_id_is_whole_on_a_terminal_of_any_width(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    rows = [{"item_id": _ID, "path": "sessions/claude_code/desk-00000/" + _ID, "line": 2}]
+    rows: list[dict[str, Any]] = [
+        {"item_id": _ID, "path": "sessions/claude_code/desk-00000/" + _ID, "line": 2}
+    ]
     for columns in (50, 80, 120, 200):
         shown = _shown(rows, columns, monkeypatch, capsys)
         assert any(line.split()[-1] == _ID or line.startswith(f" {_ID}") for line in shown), columns
