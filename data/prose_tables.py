@@ -68,6 +68,11 @@ def limit_table(gates: Iterable[AnyGate]) -> str:
     return markdown_table(head, (row for gate in gates for row in _limit_rows(gate)))
 
 
+def meaning_table(kind: str, meanings: Mapping[str, str]) -> str:
+    """Names of a kind with their meanings."""
+    return markdown_table((kind, "meaning"), meanings.items())
+
+
 def reason_table(sentences: Mapping[str, str]) -> str:
     """Every reason with its sentence."""
     rows = [(f"`{reason}`", sentence) for reason, sentence in sentences.items()]

@@ -14,6 +14,7 @@ from data.prose_tables import (
     between_markers,
     gate_table,
     limit_table,
+    meaning_table,
     ordered_gate_table,
     reason_table,
     stage_table,
@@ -24,6 +25,7 @@ from flows import ROOT
 from flows.build_snapshot import PIPELINE
 from flows.gates import GATES, SESSION_GATES
 from flows.recipe import Settings
+from selection.evaluation.board import COLUMNS
 
 SETTINGS_PAGE = ROOT / "docs" / "configuration.md"
 COMMON_FILE = Path(__file__).with_name("common_settings.toml")
@@ -73,6 +75,7 @@ def tables() -> Mapping[Path, Mapping[str, str]]:
             "limits": limit_table(GATES),
             "reasons": reason_table(sentences(GATES)),
         },
+        ROOT / "docs" / "leaderboard.md": {"columns": meaning_table("column", COLUMNS)},
         ROOT / "docs" / "architecture.md": {"stages": stage_table(PIPELINE)},
     }
 

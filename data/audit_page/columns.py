@@ -107,10 +107,7 @@ def item_ids(ledger: Books) -> tuple[str, ...]:
 def build_columns(
     ledger: Books, gates: Gates, shown: Shown, reasons: ReasonWords
 ) -> dict[str, Any]:
-    """The columns of a run, its gates as `books` order them; `gates` are those with a what-if.
-
-    `reasons` say in words what reasons and limits mean.
-    """
+    """The columns of a run, its gates as `ledger` orders them; `gates` are those with a what-if."""
     gone = ledger.rejections
     if shown.opaque is not None:
         gone = gone.with_columns(path=pl.lit(None, pl.String), line=pl.lit(None, pl.Int64))
@@ -142,14 +139,15 @@ def build_columns(
         "steps": steps,
         "rejections": _rejections(gone, words, ids, shown),
         "words": [_shown(word) for word in words.names],
-        "sentences": _sentences(words.names, reasons),
-        "around": _around(ledger, reasons),
+        **_in_words(ledger, words.names, reasons),
         "ids": [shown.name(item) for item in ids.names],
     }
 
 
-def _sentences(names: Iterable[str], reasons: ReasonWords) -> dict[str, str]:
-    return {name: reasons.sentences[name] for name in names if name in reasons.sentences}
+def _in_words(ledger: Books, names: Iterable[str], reasons: ReasonWords) -> dict[str, Any]:
+    """The sentences of reasons, and what stands around the number of a limit."""
+    sentences = {name: reasons.sentences[name] for name in names if name in reasons.sentences}
+    return {"sentences": sentences, "around": _around(ledger, reasons)}
 
 
 def _around(ledger: Books, reasons: ReasonWords) -> dict[str, tuple[str, str]]:

@@ -108,11 +108,10 @@ def report(
     gates = [gate["gate"] for gate in summary["gates"]]
     steps = funnel_picture.steps(stages, summary["rejections"], gates)
     title = funnel_title(manifest, stages)
-    styles = dict.fromkeys(picture.style for picture in pictures)
     strata = _strata(summary["strata"])
     return page(
         "report.html.j2",
-        "".join([asset("report.css"), funnel_picture.STYLE, *styles]),
+        _style(pictures),
         asset("report.js"),
         card=card,
         manifest=manifest,
@@ -133,6 +132,11 @@ def report(
         turned_away=turned_away(summary["rejections"]),
         island=script_json(rows | {"sentences": _sentences(rows["words"], words)}),
     )
+
+
+def _style(pictures: Sequence[Picture]) -> str:
+    styles = dict.fromkeys(picture.style for picture in pictures)
+    return "".join([asset("report.css"), funnel_picture.STYLE, *styles])
 
 
 def funnel_title(manifest: Manifest, stages: Sequence[Mapping[str, Any]]) -> str:

@@ -172,9 +172,9 @@ def _distinct(names: Iterator[str]) -> Iterator[str]:
 
 def print_funnel(staging: Path) -> None:
     """Print the funnel of the newest build."""
-    columns = ("stage", "unit", "n_in", "passed", "rejected", "errored")
+    columns = ("stage", "unit", "n_in", "passed", "rejected", "errored", "not_chosen")
     rows = ([row[name] for name in columns] for row in funnel(staging))
-    print_table(("stage", "unit", "in", "passed", "rejected", "errored"), rows)
+    print_table(("stage", "unit", "in", "passed", "rejected", "errored", "not chosen"), rows)
     print_turned_away(staging)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -88,15 +89,11 @@ def _lines(handle: BinaryIO) -> Iterator[bytes]:
 
 
 def count_lines(path: Path) -> int:
-    """The lines of a file, the blank ones included; 0 of one that cannot be read."""
+    """The lines of a file that can be read, the blank ones included."""
     lines, last = 0, b""
-    try:
-        with path.open("rb", _BUFFER) as handle:
-            while block := handle.read(_BUFFER):
-                lines += block.count(b"\n")
-                last = block[-1:]
-    except OSError:
-        return 0
+    with suppress(OSError), path.open("rb", _BUFFER) as handle:
+        while block := handle.read(_BUFFER):
+            lines, last = lines + block.count(b"\n"), block[-1:]
     return lines + (last not in (b"", b"\n"))
 
 

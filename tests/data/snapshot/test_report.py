@@ -146,7 +146,11 @@ def test_reasons_gates_overlaps_and_statistics_are_shown(pristine: Path) -> None
 def test_an_instance_page_tells_gates_evidence_and_lineage(pristine: Path) -> None:
     page = (pristine / "private/audit" / f"{opaque(instance_id(0))}.html").read_text()
     assert instance_id(0) in page
-    assert "<strong>rejected</strong> by length: length.too_short, observed 0, limit 10" in page
+    assert (
+        "<strong>rejected</strong> by length: length.too_short. "
+        "A person typed too little to describe a task. Measured: 0. Allowed: at least 10 characters"
+        in page
+    )
     assert "line: 1; path: secret-folder/session.jsonl" in page
     assert "declared: 2; resolved: 1" in page  # what the fixture gate saw, though length decided
     assert "not measured: length had already decided" in page
