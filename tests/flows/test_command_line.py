@@ -255,15 +255,6 @@ def test_export_names_what_it_could_not_read_in_plain_text(
     assert (code, error) == (1, "in/a⟨U+001B⟩[2J b.jsonl: not read, file.empty (empty)\n")
 
 
-def test_help_and_version_are_taken_for_the_options(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for word, part in {"help": "Usage: ", "version": "benchmint "}.items():
-        code, out, error = _run([word], monkeypatch, capsys)
-        assert (code, error, part in out) == (0, "", True)
-        assert (code, out, error) == _run([f"--{word}"], monkeypatch, capsys)
-
-
 def test_wrong_use_names_the_help_of_the_command(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

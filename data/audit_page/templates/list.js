@@ -8,6 +8,8 @@ const make = (tag, props = {}, ...children) => {
   node.append(...children);
   return node;
 };
+// A name that a narrow column breaks at its dots and underscores, and nowhere else.
+const breakable = (name) => name.split(/(?<=[._])/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
 const at = (id) => document.getElementById(id);
 const grouped = (x) => new Intl.NumberFormat("en", { maximumFractionDigits: 4 }).format(x).replaceAll(",", "\u202f");
 const TRUTHS = { true: "yes", false: "no", True: "yes", False: "no" };

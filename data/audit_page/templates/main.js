@@ -40,7 +40,7 @@ const Page = (() => {
   };
 
   const reasons = (rows, { words, sentences }, apply) => Rejections.byReason(rows).map(({ reason, decided, units, entries }) => {
-    const choose = make("button", { type: "button", className: "link" }, words[reason] || "–");
+    const choose = make("button", { type: "button", className: "link" }, ...breakable(words[reason] || "–"));
     choose.addEventListener("click", () => {
       at("search").reset();
       at("by-reason").value = words[reason] ? String(reason) : "";
