@@ -22,7 +22,7 @@ _COMPLETION = ("--install-completion", "--show-completion")
 # Typer's switch from options that look for the shell in use to such as take its name.
 _SHELL_IS_NAMED = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"
 # Words that other programs take for commands.
-_AS_OPTIONS = {("help",): ["--help"], ("version",): ["--version"]}
+_AS_OPTIONS: dict[tuple[str, ...], list[str]] = {("help",): ["--help"], ("version",): ["--version"]}
 _INTERRUPTED = 128 + SIGINT
 
 app = typer.Typer(

@@ -130,7 +130,7 @@ def report(
         pictures=pictures,
         has_privacy_page=has_privacy_page,
         turned_away=turned_away(summary["rejections"]),
-        island=script_json(rows | {"sentences": _sentences(rows["words"], words)}),
+        island=script_json({**rows, "sentences": _sentences(rows["words"], words)}),
     )
 
 
