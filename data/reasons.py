@@ -62,14 +62,23 @@ class ReasonWords:
         `reason` None is a verdict that passed: it shows the headline of the gate, else the last
         limit. Where limits of a reason differ in unit, the number alone is shown.
         """
-        text, around = value_text(limit), self.around(gate, reason)
-        if text == limit and _is_number(text) and around is not None:
-            return f"{around[0]} {text} {around[1]}"
-        return text
+        around = self.around(gate, reason, limit)
+        return value_text(limit) if around is None else f"{around[0]} {limit} {around[1]}"
 
-    def around(self, gate: str | None, reason: str | None) -> tuple[str, str] | None:
-        """What stands before and after the number of a limit: `at most`, `files`."""
-        kinds = {(item.bound, item.unit) for item in self._limits(gate, reason)}
+    def around(self, gate: str | None, reason: str | None, limit: object) -> tuple[str, str] | None:
+        """What stands before and after the number of a limit: `at most`, `files`.
+
+        None for a limit that is no number.
+        """
+        number = _number(limit)
+        if number is None:
+            return None
+        limits = self._limits(gate, reason)
+        kinds = {(item.bound, item.unit) for item in limits}
+        if len(kinds) > 1:  # of a reason with limits in several units, the one with this value
+            config = self.gates[gate or ""].config()
+            same = (item for item in limits if item.allowed(config) == number)
+            kinds = {(item.bound, item.unit) for item in same}
         if len(kinds) != 1:
             return None
         ((bound, unit),) = kinds
@@ -82,8 +91,7 @@ class ReasonWords:
         if reason is None:
             headline = [limit for limit in gate.limits if limit.name == gate.headline]
             return headline or list(gate.limits[-1:])
-        own = [limit for limit in gate.limits if limit.reason == reason]
-        return own or [limit for limit in gate.limits if limit.reason is None]
+        return [limit for limit in gate.limits if limit.reason in (reason, None)]
 
 
 def value_text(value: object) -> object:
@@ -91,9 +99,8 @@ def value_text(value: object) -> object:
     return _TRUTHS.get(value.lower(), value) if isinstance(value, str) else value
 
 
-def _is_number(text: object) -> bool:
+def _number(limit: object) -> float | None:
     try:
-        float(str(text))
+        return float(str(limit))
     except ValueError:
-        return False
-    return text is not None
+        return None

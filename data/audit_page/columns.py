@@ -151,14 +151,16 @@ def _in_words(ledger: Books, names: Iterable[str], reasons: ReasonWords) -> dict
 
 
 def _around(ledger: Books, reasons: ReasonWords) -> dict[str, tuple[str, str]]:
-    """What stands before and after a limit, by gate and reason: `length length.too_short`."""
-    seen = {(gate, None) for gate in ledger.gates}
-    seen.update(
-        (gate, reason) for gate, judged in ledger.gates.items() for reason in judged.reason.unique()
-    )
-    seen.update(ledger.rejections.select("gate", "reason").unique().iter_rows())
+    """What stands before and after a limit, by gate, reason and limit."""
+    seen = {
+        (gate, reason, limit)
+        for gate, judged in ledger.gates.items()
+        for reason, limit in zip(judged.reason, judged.limit, strict=True)
+    }
+    seen.update(ledger.rejections.select("gate", "reason", "limit").unique().iter_rows())
     pairs = (
-        (f"{gate or ''} {reason or ''}", reasons.around(gate, reason)) for gate, reason in seen
+        (f"{gate or ''} {reason or ''} {limit}", reasons.around(gate, reason, limit))
+        for gate, reason, limit in seen
     )
     return {name: around for name, around in sorted(pairs, key=str) if around is not None}
 

@@ -121,7 +121,7 @@ def report(
         stages=stages,
         reasons=_reasons(summary["rejections"], stages, gates, words),
         gates=[_gate(gate) for gate in summary["gates"]],
-        gate_names=gates,
+        gate_names=_failing(summary["overlaps"], gates),
         overlaps=list(zip(summary["overlaps"], _overlap_bars(summary["overlaps"]), strict=True)),
         strata=strata,
         empty_strata=_empty(strata),
@@ -132,6 +132,12 @@ def report(
         turned_away=turned_away(summary["rejections"]),
         island=script_json({**rows, "sentences": _sentences(rows["words"], words)}),
     )
+
+
+def _failing(overlaps: Sequence[Mapping[str, Any]], gates: Sequence[str]) -> list[str]:
+    """The gates that an item failed, in their order: the columns of the overlaps."""
+    failed = {gate for row in overlaps for gate in row["gates"]}
+    return [gate for gate in gates if gate in failed]
 
 
 def _style(pictures: Sequence[Picture]) -> str:

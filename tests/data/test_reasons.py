@@ -77,7 +77,10 @@ def test_a_limit_is_read_with_direction_and_unit(
     assert WORDS.allowed(gate, reason, limit) == words
 
 
-def test_limits_of_one_reason_in_two_units_show_the_number_alone() -> None:
-    assert str(FixtureReason.TOO_LARGE) == "fixture.too_large"
-    assert WORDS.allowed("fixture", "fixture.too_large", "200000000") == "at most 200000000 bytes"
+def test_of_a_reason_with_limits_in_several_units_the_one_with_this_value_is_meant() -> None:
+    assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "200000000") == (
+        "at most 200000000 bytes"
+    )
+    assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "0") == "at most 0 files"
+    assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "7") == "7"  # another setting
     assert WORDS.allowed("preflight", "preflight.needs_live_system", "0") == "0"

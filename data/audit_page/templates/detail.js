@@ -15,9 +15,8 @@ const Detail = (() => {
 
   // A limit with direction and unit: "at most 0 files".
   const allowed = ({ around }, gate, reason, limit) => {
-    const [before, after] = around[`${gate || ""} ${reason || ""}`] || ["", ""];
-    const isNumber = limit !== null && limit !== "" && !Number.isNaN(Number(limit));
-    return isNumber ? `${before} ${told(Number(limit))} ${after}`.trim() : told(limit);
+    const words = around[`${gate || ""} ${reason || ""} ${limit}`];
+    return words ? `${words[0]} ${told(Number(limit))} ${words[1]}` : told(limit);
   };
 
   const near = (step, row) => step.checks.flatMap((check) => {

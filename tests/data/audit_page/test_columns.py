@@ -133,5 +133,5 @@ def test_reasons_and_limits_come_with_their_words() -> None:
         "file.empty": "The file is empty.",
         "instance.duplicate": "It is a copy of another instance.",
     }
-    assert made["around"]["length "] == ("at least", "characters")
-    assert made["around"]["fixture fixture.bad"] == ("at most", "files")
+    assert made["around"]["length  10"] == ("at least", "characters")
+    assert made["around"]["fixture fixture.bad 0"] == ("at most", "files")
