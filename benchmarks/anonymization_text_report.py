@@ -132,8 +132,8 @@ def _chinese(halves: Mapping[str, Any]) -> str:
     return (
         f"{result}\nLevel `full`; the last column: covered at `strict`. Clean sentences flagged: "
         f"{item['clean_flagged']} of {item['clean_sentences']} (`strict`: "
-        f"{item['clean_flagged_strict']}). USER_PATH is labelled as the whole path; only the user's "
-        "name in it is private here. A STOCK_CODE is detected where words say that it is one, not "
+        f"{item['clean_flagged_strict']}). USER_PATH is labelled as the whole path; only the user's name "
+        "in it is private here. A STOCK_CODE is detected where words say that it is one, not "
         "inside a file name.\n"
     )
 
