@@ -20,11 +20,11 @@ from benchmarks.anonymization_engines import PEER, all_engines, in_turns
 from benchmarks.anonymization_settings_bars import (
     GERMAN_ONE_IN,
     PER_RULE,
-    SESSIONS_ONE_IN,
     Bar,
     bars_of,
     parts,
 )
+from benchmarks.anonymization_text import SESSIONS_ONE_IN
 from benchmarks.anonymization_text_report import write_section
 from benchmarks.report import machine, table
 
@@ -113,9 +113,9 @@ is of spans covered in full, by findings of any kind.
   and nationalities stay in a build, too. Hence its lower figures for QUASI characters.
 - **Persons:** precision is the share of letters in findings of persons and accounts (or Presidio's
   persons) that is in a labelled person. The bar is Presidio's recall at no lower precision.
-- **Drawn by digest**, all repetitions of a text with it: one session string in {SESSIONS_ONE_IN},
-  one German text in {GERMAN_ONE_IN}, {PER_RULE} cases at most of each rule about secrets (all of
-  them: [secrets](anonymization_secrets.md)). Everything else is whole:
+- **Drawn by digest:** one session file in {SESSIONS_ONE_IN} with all its strings, one German text
+  in {GERMAN_ONE_IN}, {PER_RULE} cases at most of each rule about secrets (all of them:
+  [secrets](anonymization_secrets.md)). Everything else is whole:
 
 {drawn}
 Restoring at these levels: [restoring](restoring.md); planted values:

@@ -20,7 +20,7 @@ from typing import Any
 
 from anonymization.levels import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, EntityType
-from benchmarks.anonymization_engines import PEER, Engine, Run, drawn, engine, in_turns
+from benchmarks.anonymization_engines import PEER, Engine, Run, engine, in_turns
 from benchmarks.anonymization_measures import Spans, characters, covered, direct, exact
 from benchmarks.anonymization_text_cases import (
     Case,
@@ -35,7 +35,7 @@ from benchmarks.anonymization_text_report import write_text_part
 _REPO = Path(__file__).resolve().parent.parent
 _CHECKSUM = ("ID_CARD", "BANK_CARD", "USCC")
 _PLANT_EVERY = 40  # session strings
-SESSIONS_ONE_IN = 16  # strings whose speed is measured, by digest
+SESSIONS_ONE_IN = 8  # session files whose strings are timed, by digest
 WIDE = "full, with quantities"
 
 Find = Mapping[str, Spans]  # per engine the findings in each case
@@ -53,7 +53,8 @@ def main() -> None:
     engines = _engines()
     both = [*synth, *tab]
     prose = in_turns(engines, [case.text for case in both])
-    session = in_turns(engines, [text for text in strings if drawn(text, SESSIONS_ONE_IN)])
+    timed = list(session_strings(material / "sessions", SESSIONS_ONE_IN))
+    session = in_turns(engines, timed)
     planted = plants(strings)
     hits = in_turns(engines, [case.text for case in planted])
     ours = {name: find for name, find in engines.items() if name != PEER}

@@ -55,8 +55,8 @@ the start (exact F2 .717), in the middle (.766) and for this page. The Chinese s
 templates that occur in both halves: its held-out figures show other values, not other sentences.
 "strict" and "full" are the levels of `benchmint mask`, "presidio" is `AnalyzerEngine()` with the
 small English model, all default recognizers, network off. `strict` masks what nothing explains, so
-its spans are many and its precision is low by intent. Speed on session strings: one string in
-sixteen, by digest, with all its repetitions.
+its spans are many and its precision is low by intent. Speed on session strings: all strings of one
+session file in eight, by digest.
 
 ### English sentences (synth_v2), spans of any type
 
@@ -132,9 +132,9 @@ def _chinese(halves: Mapping[str, Any]) -> str:
     return (
         f"{result}\nLevel `full`; the last column: covered at `strict`. Clean sentences flagged: "
         f"{item['clean_flagged']} of {item['clean_sentences']} (`strict`: "
-        f"{item['clean_flagged_strict']}). USER_PATH is labelled as the whole path; only the user's name "
-        "in it is private here. A STOCK_CODE is detected where words say that it is one, not "
-        "inside a file name.\n"
+        f"{item['clean_flagged_strict']}). USER_PATH is labelled as the whole path; only the "
+        "user's name in it is private here. A STOCK_CODE is detected where words say that it is "
+        "one, not inside a file name.\n"
     )
 
 
