@@ -8,15 +8,12 @@ these the companies of small industries. The gate's answer is stated as it is. T
 what would have been released is attacked: by the order of its rows, by its codes and by its names.
 The attacker knows the code, the recipe, the report beside the tables and all originals; listed
 companies are public. A hit is the right company; a tie among k candidates counts 1/k. All but the
-attack row by row is repeated with other release keys and pooled, five for the large table and forty
-for the others, so that luck is told from a hole.
+attack row by row is repeated with other release keys and pooled, so that luck is told from a hole:
+five keys for the large table; for the others 400 by order and codes, and 40 by names.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
 import sys
 import tempfile
 from collections import Counter
@@ -45,77 +42,16 @@ from anonymization.tables.release_tables import (
     write_anonymized,
 )
 from anonymization.tables.settings import FrontierConfig, TablesRecipe
-from benchmarks.anonymization_tables import PUBLISHED, edinet_config
+from benchmarks.anonymization_tables import edinet_config
+from benchmarks.edinet_reports import full_reports, of_reports, small_industries
 from benchmarks.report import table, write_result
 from data.canonical import digest
+from data.randomness import keyed_hash
 
-KEYS = tuple(bytes(range(at, at + 32)) for at in range(40))  # of releases; no attacker has them
+KEY = bytes(range(32))  # of the release; no attacker has it
+_KEYS, _KEYS_OF_NAMES = 400, 40  # other releases, for more power
 _LARGE, _FEW_KEYS = 1_000, 5  # companies of a table that is attacked with fewer keys
-SMALL = 9  # companies of a small industry, at most
-_CODE, _NAME = "edinet_code", "name"
-_NAMES = (_NAME, "name_en")
-_SUMMARY = {
-    "revenue": "売上高",
-    "ordinary_income": "経常利益",
-    "net_income": "親会社株主に帰属する当期純利益",
-    "net_assets": "純資産額",
-    "total_assets": "総資産額",
-    "cash": "現金及び現金同等物の残高",
-    "employees": "従業員数",
-}
-_ANNUAL = "有価証券報告書"
-
-
-def full_reports(folder: Path) -> pl.DataFrame:
-    """The annual reports of the 302 companies, with the industries of EDINET's list of codes."""
-    listed = (folder / "EdinetcodeDlInfo.csv").read_text("cp932").splitlines()[1:]
-    industries = {row["ＥＤＩＮＥＴコード"]: row["提出者業種"] for row in csv.DictReader(listed)}
-    rows = []
-    with gzip.open(folder / "edinet_summaries_302.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            company = json.loads(line)
-            code = company["edinetCode"]
-            head = {_CODE: code, _NAME: company["filerName"], "industry": industries.get(code, "")}
-            for period in company["periods"]:
-                if period["docDescription"].startswith(_ANNUAL):
-                    summary = period.get("summary") or {}
-                    values = {name: _number(summary.get(of)) for name, of in _SUMMARY.items()}
-                    rows.append(head | {"period_end": period["periodEnd"]} | values)
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def _number(cell: str | None) -> str | None:
-    return cell if cell and cell.lstrip("-").isdigit() else None
-
-
-def small_industries(frame: pl.DataFrame) -> pl.DataFrame:
-    """The companies of industries with few of them."""
-    companies = pl.col(_CODE).n_unique().over("industry")
-    return frame.filter(companies <= SMALL)
-
-
-def of_reports(frame: pl.DataFrame) -> TableConfig:
-    """Roles and the published steps for the columns that the full reports have."""
-    columns: dict[str, Any] = {
-        _CODE: {"role": "identifier", "prefix": "E"},
-        _NAME: {"role": "identifier", "kind": "name"},
-        "industry": {"role": "quasi_identifier"},
-        "period_end": {"role": "quasi_identifier"},
-    }
-    for name in _SUMMARY:
-        distortion, sd = PUBLISHED[name]
-        steps = [("level_swap", distortion), ("log_noise", sd), ("rescale", 1)]
-        made = [{"method": method, "strength": strength} for method, strength in steps]
-        columns[name] = {"role": "measure", "steps": made}
-    return TableConfig.model_validate(
-        {
-            "columns": {name: columns[name] for name in frame.columns},
-            "entity": _CODE,
-            "group": "industry",
-            "period": "period_end",
-            "relations": {"bounds": [{"lesser": "cash", "greater": "total_assets"}]},
-        }
-    )
+_CODE, _NAMES = "edinet_code", ("name", "name_en")
 
 
 def attacked(name: str, frame: pl.DataFrame, config: TableConfig) -> dict[str, Any]:
@@ -127,17 +63,19 @@ def attacked(name: str, frame: pl.DataFrame, config: TableConfig) -> dict[str, A
         out = Path(folder) / "out"
         out.mkdir()
         file = TableFile(path.name, path, name, None)
-        truth = write_anonymized([file], Anonymizing(recipe, KEYS[0], recipe.attacks.seed), out)
+        truth = write_anonymized([file], Anonymizing(recipe, KEY, recipe.attacks.seed), out)
         (measured,) = MEASUREMENTS.validate_json((out / MEASURED).read_bytes())
         released = pl.read_parquet(out / RELEASED / released_file(name))[_CODE].to_list()
     judged = judge_table(measured, recipe.risk, recipe.utility)
     refused = [f"{v.gate}: {v.status}, {v.observed} (limit {v.limit})" for v in judged.refused]
     tried = [_row_by_row(frame, released, truth)]
-    for key in KEYS[: _FEW_KEYS if frame[_CODE].n_unique() > _LARGE else len(KEYS)]:
-        made = make_pseudonyms([(frame, config)], key)
-        order = sorted(made.codes[_CODE].values()) if key != KEYS[0] else released
-        tried += [*_by_order(frame, order, made), *_by_codes(config, made, recipe, key)]
-        tried += [each for column in _NAMES for each in _by_names(frame, column, made)]
+    tried += _under(KEY, frame, config, recipe, released, truth)
+    is_large = frame[_CODE].n_unique() > _LARGE
+    for number in range(1, _FEW_KEYS if is_large else _KEYS):
+        key = keyed_hash(KEY, "another release", str(number))
+        made = make_pseudonyms([(_without_names(frame, number), config)], key)
+        order = sorted(made.codes[_CODE].values())
+        tried += _under(key, frame, config, recipe, order, made)
     return {
         "rows": frame.height,
         "companies": frame[_CODE].n_unique(),
@@ -145,6 +83,29 @@ def attacked(name: str, frame: pl.DataFrame, config: TableConfig) -> dict[str, A
         "refused": refused,
         "attacks": [asdict(each) for each in _pooled(tried)],
     }
+
+
+def _under(
+    key: bytes,
+    frame: pl.DataFrame,
+    config: TableConfig,
+    recipe: TablesRecipe,
+    published: Sequence[str],
+    truth: Pseudonyms,
+) -> Iterator[AttackResult]:
+    """All attacks on a release with this key."""
+    yield from _by_order(frame, published, truth)
+    yield from _by_codes(config, truth, recipe, key)
+    for column in _NAMES:
+        if column in frame.columns and truth.names:
+            yield from _by_names(frame, column, truth)
+
+
+def _without_names(frame: pl.DataFrame, number: int) -> pl.DataFrame:
+    """The table; without its names, which take most of the time, once there are enough keys."""
+    if number < _KEYS_OF_NAMES:
+        return frame
+    return frame.with_columns(pl.lit(None, pl.String).alias(_NAMES[0]))
 
 
 def _pooled(tried: Sequence[AttackResult]) -> Iterator[AttackResult]:
@@ -176,7 +137,7 @@ def _by_order(
     orders = {
         "as in the source": frame[_CODE],
         "by code": frame.sort(_CODE)[_CODE],
-        "by name": frame.sort(_NAME)[_CODE],
+        "by name": frame.sort(_NAMES[0])[_CODE],
         "by industry, then code": frame.sort("industry", _CODE)[_CODE],
         "by size": newest.sort(pl.col("total_assets").cast(pl.Float64), nulls_last=True)[_CODE],
     }
@@ -207,8 +168,6 @@ def _by_codes(
 
 def _by_names(frame: pl.DataFrame, column: str, truth: Pseudonyms) -> Iterator[AttackResult]:
     """Within an industry: names in the same order, most alike, and of the nearest length."""
-    if column not in frame.columns:
-        return
     last = frame.group_by(_CODE, maintain_order=True).last()
     groups: dict[str, list[tuple[str, str]]] = {}
     for code, name, industry in last.select(_CODE, column, "industry").iter_rows():
@@ -227,13 +186,13 @@ def _by_names(frame: pl.DataFrame, column: str, truth: Pseudonyms) -> Iterator[A
 
 def _on_names(name: str, hits: Sequence[float], chance: float) -> AttackResult:
     scope, knows = "inside industries", Knowledge.WHOLE_POPULATION
-    return result(Risk.PSEUDONYM, name, (_NAME,), scope, knows, np.array(hits), chance)
+    return result(Risk.PSEUDONYM, name, _NAMES[:1], scope, knows, np.array(hits), chance)
 
 
 def _alike(old: str, new: str) -> float:
     """Pairs of neighbouring characters that both have, as a share of those that either has."""
-    one, other = ({a + b for a, b in pairwise(text)} for text in (old, new))
-    return len(one & other) / max(len(one | other), 1)
+    mine, theirs = ({a + b for a, b in pairwise(text)} for text in (old, new))
+    return len(mine & theirs) / max(len(mine | theirs), 1)
 
 
 def _near(old: str, new: str) -> float:

@@ -1,11 +1,11 @@
 """A kept scanner with its whole rule set beside our rules: what is found, and what is flagged.
 
-    python -m benchmarks.anonymization_secrets_peer SCANNER
+    python -m benchmarks.anonymization_secrets_peer SCANNER RULES
 
-SCANNER is the program `gitleaks` (MIT), which carries its 222 rules and their exclusions in itself;
-its own rule cases are what both are measured on, half of them. Each text is a file of its own.
-Recall, halves and sentences are as in `benchmarks.anonymization_secrets`. A text counts as flagged
-if anything in it is reported, and no text is left out.
+SCANNER is the program `gitleaks` (MIT), RULES its own rule file (`gitleaks.toml`), which also names
+the values that it excludes. Both are measured on half of the cases of these rules. Each text is a
+file of its own. Recall, halves and sentences are as in `benchmarks.anonymization_secrets`. A text
+counts as flagged if anything in it is reported, and no text is left out.
 """
 
 from __future__ import annotations
@@ -14,9 +14,13 @@ import json
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import regex
+from regex import Pattern
 
 from anonymization.text.secrets.find_secrets import find_secrets
 from benchmarks.anonymization_secrets import SENTENCES, Case, cases, half, macro, trimmed
@@ -47,6 +51,35 @@ def scanned(scanner: str, texts: Sequence[str]) -> Reported:
 def ours(texts: Sequence[str]) -> Reported:
     """What our rules report in each text."""
     return {text: frozenset(text[f.start : f.end] for f in find_secrets(text)) for text in texts}
+
+
+def excluded(rules: Path) -> tuple[Pattern[str], ...]:
+    """The values that the rules of a file exclude, by regular expressions on the value."""
+    table_ = tomllib.loads(rules.read_text("utf-8"))
+    named = [list_ for rule in table_["rules"] for list_ in rule.get("allowlists", ())]
+    own = [each for each in named if each.get("regexTarget", "secret") == "secret"]
+    return tuple(regex.compile(each) for list_ in own for each in list_.get("regexes", ()))
+
+
+def why_flagged(
+    by_rule: Mapping[str, Sequence[Case]], mine: Reported, theirs: Reported, rules: Path
+) -> dict[str, int]:
+    """The negatives that we flag, by what the scanner says of them."""
+    counts = dict.fromkeys(_REASONS, 0)
+    exclusions = excluded(rules)
+    for text in (c["text"] for rows in by_rule.values() for c in rows if c["kind"] != "tp"):
+        if not mine[text]:
+            continue
+        named = all(any(each.search(value) for each in exclusions) for value in mine[text])
+        counts[_REASONS[0 if theirs[text] else 1 if named else 2]] += 1
+    return counts
+
+
+_REASONS = (
+    "flagged by another rule of the scanner",
+    "else excluded by name in its rule file",
+    "neither",
+)
 
 
 def both(first: Reported, second: Reported) -> Reported:
@@ -92,7 +125,7 @@ def _values(by_rule: Mapping[str, Sequence[Case]]) -> dict[str, list[str]]:
 
 def main() -> None:
     """Scan with both and write the page."""
-    scanner = sys.argv[1]
+    scanner, rule_file = sys.argv[1], Path(sys.argv[2])
     by_rule = cases()
     texts = [c["text"] for rows in by_rule.values() for c in rows]
     texts += [
@@ -110,6 +143,7 @@ def main() -> None:
     for part in ("development", "held out", "all"):
         rules = {rule: rows for rule, rows in by_rule.items() if part in ("all", half(rule))}
         result[part] = {name: figures(rules, SENTENCES, done) for name, done in engines.items()}
+    result["why flagged"] = why_flagged(by_rule, mine, theirs, rule_file)
     write_result("anonymization_secrets_peer", __doc__ or "", _page(result), result)
 
 
@@ -119,10 +153,24 @@ def _page(result: Mapping[str, Any]) -> str:
         for name in result["all"]["ours"]
     ]
     head = ["figure, all rules", *result["all"]]
-    return f"{table(head, rows)}\ngitleaks {result['version']}. {NOTE}"
+    why = [[name, str(count)] for name, count in result["why flagged"].items()]
+    return (
+        f"{table(head, rows)}\ngitleaks {result['version']}.\n\n"
+        f"## The negatives that our rules flag\n\n{table(['negatives', 'number'], why)}\n{NOTE}\n"
+    )
 
 
-NOTE = ""
+NOTE = """The bar for negatives, .05, is missed, and no scanner that reports all positives can
+reach it on these labels: a negative of one rule is often a positive of another, and the
+whole rule set that the labels come from flags .087, with all of its exclusions. Our
+rules flag 14 of these 16, and 17 more that the rule file excludes one by one because
+their owners published them (sample keys of Google, sample passwords of NuGet). With
+just these exclusions our figure would be .098. They are not applied: the list could
+only repeat this very set, and a published key that is masked does no harm.
+
+Kept are our own rules. The scanner's rules beside them would add .008 to the recall and .002 in
+prose, and flag .011 more; alone they miss half of the tokens in English prose and more in
+Chinese, where no name and no quotes stand around a token."""
 
 
 if __name__ == "__main__":

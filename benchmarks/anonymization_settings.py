@@ -64,11 +64,11 @@ def missed(bar: Bar) -> list[str]:
         return []
     by_form = not any(word in bar.name for word in ("secrets", "speed", "clean"))
     names = [name for name in bar.figures if name != PEER and (name in _SHIPPED or not by_form)]
-    asked = bar.figures[PEER] if limit == "Presidio" else float(limit)
+    demanded = bar.figures[PEER] if limit == "Presidio" else float(limit)
     return [
         name
         for name in names
-        if (bar.figures[name] < asked if sign == "≥" else bar.figures[name] > asked)
+        if (bar.figures[name] < demanded if sign == "≥" else bar.figures[name] > demanded)
     ]
 
 

@@ -35,7 +35,7 @@ from benchmarks.anonymization_text_report import write_text_part
 _REPO = Path(__file__).resolve().parent.parent
 _CHECKSUM = ("ID_CARD", "BANK_CARD", "USCC")
 _PLANT_EVERY = 40  # session strings
-SESSIONS_ONE_IN = 8  # session files whose strings are timed, by digest
+SESSIONS_ONE_IN = 3  # session files whose strings are timed, by digest
 WIDE = "full, with quantities"
 
 Find = Mapping[str, Spans]  # per engine the findings in each case

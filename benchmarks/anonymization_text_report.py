@@ -56,7 +56,7 @@ templates that occur in both halves: its held-out figures show other values, not
 "strict" and "full" are the levels of `benchmint mask`, "presidio" is `AnalyzerEngine()` with the
 small English model, all default recognizers, network off. `strict` masks what nothing explains, so
 its spans are many and its precision is low by intent. Speed on session strings: all strings of one
-session file in eight, by digest.
+session file in three, by digest.
 
 ### English sentences (synth_v2), spans of any type
 
