@@ -13,6 +13,7 @@ from typing import Literal
 
 from construction.judging import preflight
 from construction.judging.contracts import Case, Conversation
+from construction.judging.counted_results import with_counts
 from construction.judging.deliverables import (
     ANSWER,
     expected_deliverables,
@@ -21,7 +22,7 @@ from construction.judging.deliverables import (
 from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.hard_rules import hard_rules
 from construction.judging.inputs import inputs_spoken_of
-from construction.judging.messages import with_messages
+from construction.judging.messages import with_answer, with_messages
 from construction.judging.signals import measure
 from construction.mentions.named_files import output_files
 from construction.mentions.resources import ResourceKind, wants
@@ -101,11 +102,13 @@ def package(
     given = [fixture.path for fixture in fixtures]
     outputs = [mention.path for mention in output_files(instance, given)]
     changed = changed_inputs(merged.text, given, outputs)
-    changed += tuple(path for path in served_inputs(merged.text, given) if path not in changed)
+    served = [path for path in served_inputs(merged.text, given) if path not in changed]
+    changed += tuple(served)
     moved = moved_inputs(merged.text, given)
     named = [*outputs, *(path for path in changed if path not in moved)]
     deliverables = expected_deliverables(merged.text, named, instance.acts, given)
     deliverables = with_messages(with_moved(deliverables, moved), merged.text)
+    deliverables = with_answer(with_counts(deliverables, merged.text, given), merged.text, served)
     if identity.disclosure is Disclosure.PUBLIC:
         merged = with_day(merged, instance.user_turns)
     messages = as_thread(merged) if _is_only_answer(deliverables) else None
