@@ -118,8 +118,8 @@ def _of_named(sheet: InputTable, path: str, request: str, words: Words) -> Itera
             lines.append(words["reference_counts"].format(counts=shown, **size))
         elif counted:
             text, value = words["reference_count"], counted[0]
-            rows = [row for row in sheet.cells if row[number] == value]
-            names = names_of(sheet, rows) if number else ""
+            having = [row for row in sheet.cells if row[number] == value]
+            names = names_of(sheet, having) if number else ""
             lines.append(text.format(value=value, number=counts[value], names=names, **size))
     yield from list(dict.fromkeys(lines or _of_acronyms(sheet, path, request, words)))[:_MOST]
 
