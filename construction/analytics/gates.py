@@ -101,7 +101,7 @@ def _columns_counted(step: s.StepOf, limits: Limits) -> Iterator[tuple[str, int]
     elif isinstance(step, s.Correlate | s.Regress):
         yield from ((column, LEAST_PAIRS) for column in (step.x, step.y))
     elif isinstance(step, s.Rank):
-        yield step.column, step.take * limits.least_choice
+        yield step.column, max(step.take * limits.least_choice, step.take + 1)
     elif isinstance(step, s.Score):
         yield from ((criterion.column, 1) for criterion in step.criteria)
     elif isinstance(step, s.Join):
