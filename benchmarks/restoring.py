@@ -2,8 +2,9 @@
 
     python -m benchmarks.restoring [--material DIR] [--sessions 1000]
 
-Every file is masked by itself as `benchmint mask --scope file` does it, and restored with the key
-and its vault, as `benchmint restore` does it. The generated sessions are JSON lines of messages,
+At the levels `strict`, which is the default, and `full`. Every file is masked by itself as
+`benchmint mask --scope file` does it, and restored with the key and its vault, as
+`benchmint restore` does it. The generated sessions are JSON lines of messages,
 tool calls and their output in five languages, with made-up people; their encodings (UTF-8 with and
 without a byte order mark, UTF-16, GB 18030, Latin-1, UTF-8 with stray bytes), line ends, escapes
 and broken lines vary. A file counts as restored only if all its bytes are equal; refused files are
@@ -33,6 +34,7 @@ from anonymization.documents.scopes import (
     restore_folder,
 )
 from anonymization.language_gate import LanguageConfig
+from anonymization.levels import MaskingLevel
 from benchmarks.report import table, write_result
 
 MATERIAL = Path(
@@ -62,9 +64,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch) / "made"
         generate(made, said.sessions)
-        figures = {"generated": restored(made, Path(scratch) / "of-made")}
-        real = said.material / "sessions"
-        figures["material"] = restored(real, Path(scratch) / "of-real")
+        sources = {"generated": made, "material": said.material / "sessions"}
+        figures = {
+            f"{name}, {level}": restored(source, Path(scratch) / f"{name}-{level}", level)
+            for level in (MaskingLevel.STRICT, MaskingLevel.FULL)
+            for name, source in sources.items()
+        }
     text = table(
         ["sessions and their files", *next(iter(figures.values()))],
         [[name, *(str(value) for value in row.values())] for name, row in figures.items()],
@@ -117,10 +122,11 @@ _ENCODINGS: Sequence[Callable[[str], bytes]] = (
 )
 
 
-def restored(source: Path, out: Path) -> dict[str, int | float]:
+def restored(source: Path, out: Path, level: MaskingLevel) -> dict[str, int | float]:
     """Mask a folder file by file, restore it, and compare every byte."""
     begin = time.process_time()
-    config = MaskingConfig(scope=Scope.FILE, language=LanguageConfig(unsupported="keep"))
+    kept = LanguageConfig(unsupported="keep")
+    config = MaskingConfig(scope=Scope.FILE, level=level, language=kept)
     reports = mask_paths([source], out, _KEY, config, workers=1)
     masked = time.process_time()
     back = out / "back"
