@@ -67,11 +67,12 @@ def _verdict(case: Any, *, whole: bool) -> dict[str, Any]:
 
 def _labels(request: str, draw: int) -> dict[str, Any]:
     catalogue = default_catalogue()
-    roles, skills = sorted(catalogue.roles), sorted(catalogue.skills)
-    families = sorted(catalogue.families)
+    roles, families = sorted(catalogue.roles), sorted(catalogue.families)
+    role = roles[draw % len(roles)]
+    skills = sorted(skill for skill in catalogue.skills if skill.startswith(f"{role}."))
     return {
         "business_task": business_task(request) or "Work on what was asked",
-        "role": _choice(roles[draw % len(roles)]),
+        "role": _choice(role),
         "skill_subclass": _choice(skills[draw % len(skills)]),
         "task_family": _choice(families[draw % len(families)]),
     }

@@ -64,6 +64,18 @@ def carry_out(title: str, copy: Path) -> list[str]:
     return tests
 
 
+def test_the_changes_of_every_recipe_fit_the_code(tmp_path: Path) -> None:
+    for title in RECIPES:
+        for language, text in recipe(title):
+            path = text.split("+++ b/", 1)[1].split("\n", 1)[0] if language == "diff" else None
+            if path is not None:
+                (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(REPO / path, tmp_path / path)
+            else:
+                (tmp_path / new_file(text)[0]).parent.mkdir(parents=True, exist_ok=True)
+        assert carry_out(title, tmp_path)
+
+
 def docs_commands() -> list[str]:
     """The modules that `make docs` runs on pages of its own accord."""
     makefile = (REPO / "Makefile").read_text("utf-8").split("\ndocs:", 1)[1].split("\n\n", 1)[0]

@@ -20,7 +20,7 @@ from anonymization.documents.visitor import Visitor, name_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.wording import private_site
 from anonymization.text.encodings import encoding_of
-from anonymization.text.masking.pieces import Piece
+from anonymization.text.masking.pieces import Piece, labelled
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.restore import decoded, encoded
 
@@ -86,6 +86,9 @@ def _header_edits(visitor: Visitor, name: str, plain: str) -> Sequence[Edit]:
         for match in _HOST.finditer(plain):
             if private_site(match[1]):
                 visitor.look(Piece(match[1], kind=EntityType.ACCOUNT))
+    if name.lower() in _ADDRESSES:
+        for display, _ in getaddresses([plain]):
+            visitor.look(labelled("sender", display))
     for caption in _MARKS.split(plain):
         show_caption(visitor.look, caption.strip())
     return plain_edits(plain, visitor.visit(), name)

@@ -37,6 +37,7 @@ from anonymization.documents.markup import (
 from anonymization.documents.spreadsheet import Workbook
 from anonymization.documents.visitor import Visitor, name_edits, refuse_names
 from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.masking.pieces import labelled
 from anonymization.text.masking.plain import joined
 
 _CHUNK = 1 << 18
@@ -127,6 +128,8 @@ _DROPPED = ("docProps/thumbnail", "printerSettings", "customXml/itemProps_thumb"
 _MACROS = ("vbaProject", "vbaData", "activeX", "macrosheets")
 _CODES = frozenset({"instrText", "delInstrText"})
 _CAPTIONED = re.compile(r"charts/|docProps/|diagrams/")
+_PROPERTIES = "docProps/core.xml"
+_HELD = {"keywords": "owner", "category": "owner"}  # words that an author chose, no sentence
 _TYPES = "[Content_Types].xml"
 
 
@@ -141,7 +144,7 @@ def rewrite_office(visitor: Visitor, parts: Mapping[str, bytes]) -> bytes:
     for part in kept:
         if any(mark in part for mark in _MACROS):
             raise Refused(Refusal.MACROS, part)
-        edits = name_edits(posixpath.basename(part), visitor.look)
+        edits = name_edits(posixpath.basename(part), visitor.look, is_chosen=not _is_xml(part))
         if _is_xml(part):  # programs name these
             edits = [edit for edit in edits if edit.type is not EntityType.UNEXPLAINED]
         refuse_names(edits)
@@ -217,7 +220,7 @@ def _mask_group(visitor: Visitor, part: str, slots: list[Slot], workbook: Workbo
         codes = "".join(slot.text for slot in slots)
         edits = joined(identifier_edits(codes, workbook.identifiers), group_edits(slots, visitor))
     else:
-        edits = _text_edits(visitor, part, slots)
+        edits = _text_edits(visitor, part, name, slots)
     visitor.record(part, edits)
     write_edits(slots, edits)
 
@@ -226,9 +229,12 @@ def _cells(row: Element) -> list[str]:
     return ["".join(map(str, cell.itertext())) for cell in row.iterchildren("{*}tc")]
 
 
-def _text_edits(visitor: Visitor, part: str, slots: list[Slot]) -> list[Edit]:
+def _text_edits(visitor: Visitor, part: str, name: str, slots: list[Slot]) -> list[Edit]:
     if _CAPTIONED.search(part):
-        show_caption(visitor.look, "".join(slot.text for slot in slots))
+        text = "".join(slot.text for slot in slots)
+        show_caption(visitor.look, text)
+        if part == _PROPERTIES:
+            visitor.look(labelled(_HELD.get(name, "Title"), text.strip()))
     return group_edits(slots, visitor)
 
 

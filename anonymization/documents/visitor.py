@@ -11,7 +11,15 @@ from anonymization.documents.labels import show_double_name
 from anonymization.documents.text_forms import text_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.forms import open_text
-from anonymization.text.masking.pieces import FindingFilter, Look, Piece, Visit, carried, shifted
+from anonymization.text.masking.pieces import (
+    FindingFilter,
+    Look,
+    Piece,
+    Visit,
+    carried,
+    labelled,
+    shifted,
+)
 from anonymization.text.masking.plain import joined, plain_edits
 from anonymization.text.restore import applied
 
@@ -81,12 +89,17 @@ class Visitor:
         return masked
 
 
-def name_edits(name: str, look: Look) -> list[Edit]:
-    """Edits of a file name: separators are read as spaces, and the ending stays."""
+def name_edits(name: str, look: Look, *, is_chosen: bool = True) -> list[Edit]:
+    """Edits of a file name: separators are read as spaces, and the ending stays.
+
+    One that a person chose is a title too.
+    """
     stem, dot, ending = name.rpartition(".")
     stem = stem if dot and len(ending) <= _ENDING else name
     for word in stem.translate(_AS_SPACES).split():
         show_double_name(look, word)
+    if is_chosen:
+        look(labelled("Title", stem.translate(_AS_SPACES)))
     proven = look(Piece(stem, accepts=FindingFilter.PROVEN))  # an e-mail may hold separators
     edits = []
     for edit in joined(look(Piece(stem.translate(_AS_SPACES))), proven, first=True):

@@ -41,11 +41,11 @@ class Sealed:
 def to_destroy(directory: Path) -> tuple[Path, ...]:
     """Key and mapping, as far as they exist.
 
-    Raises InputError if neither does, unless a sealing was interrupted after it destroyed them.
+    Raises InputError if neither does and no record says that sealing destroyed them.
     """
     private = directory / "private"
     files = tuple(private / name for name in (KEY, MAPPING) if (private / name).is_file())
-    if not files and _ONGOING not in _record_of(directory):
+    if not files and not _recorded(directory):
         expected = f"private/{KEY} or private/{MAPPING}"
         raise InputError(str(directory), "neither key nor mapping", expected, "Check the folder.")
     return files
@@ -55,10 +55,10 @@ def seal(directory: Path) -> Sealed:
     """Overwrite and remove the key and the mapping in `directory`/private, and record it.
 
     The record is written before the first file is destroyed: without it, a build would make a new
-    key and perturb the originals again. After a kill, sealing again finishes the work. The caller
-    prevents builds meanwhile. Overwriting is as thorough as the file system allows: journals,
-    snapshots, backups and flash memory may keep copies, and the record says so. Errors:
-    `InputError` if there is nothing to destroy.
+    key and perturb the originals again. After a kill, sealing again finishes the work; after a
+    finished sealing it destroys nothing. The caller prevents builds meanwhile. Overwriting is as
+    thorough as the file system allows: journals, snapshots, backups and flash memory may keep
+    copies, and the record says so. Errors: `InputError` if there is nothing to destroy.
     """
     files = to_destroy(directory)
     remove_leftovers(directory, RECORD)

@@ -20,6 +20,7 @@ from construction.analytics.contracts import (
 )
 from construction.analytics.environment.asked_about import Metric
 from construction.analytics.environment.declaration import Declaration, Noise
+from construction.analytics.estimates import estimated_tables
 from construction.analytics.execute_duckdb import Engine
 from construction.analytics.polars_state import Result
 from construction.analytics.templates import read_templates
@@ -54,6 +55,11 @@ class Bench:
         """The tables that differ from the public ones."""
         public = self.public or {}
         return frozenset(name for name in public if not public[name].equals(self.tables[name]))
+
+    @cached_property
+    def estimated(self) -> Tables:
+        """The tables with an estimate for each missing figure."""
+        return estimated_tables(self.declaration, self.tables)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

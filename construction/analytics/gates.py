@@ -31,8 +31,8 @@ from construction.analytics.prompt_gates import (
     other_words,
     unsaid_words,
 )
+from construction.analytics.unreported import LEAST_PAIRS, Run, gaps
 
-LEAST_PAIRS = 5  # behind a coefficient
 ALL_OR_NOTHING = {"percent": (0.0, 100.0), "ratio": (0.0, 1.0)}
 
 
@@ -87,6 +87,8 @@ def _missing_data(judged: Judged, bench: Bench) -> Iterator[str]:
                 yield f"step {number}: {known} values"
             if rows.height and 1 - known / rows.height > limits.max_missing:
                 yield f"step {number}: {1 - known / rows.height:.0%} of {column} is missing"
+    made = Run(draft.program, judged.results, bench.tables, bench.estimated, bench.declaration)
+    yield from gaps(made)
 
 
 def _columns_counted(step: s.StepOf, limits: Limits) -> Iterator[tuple[str, int]]:

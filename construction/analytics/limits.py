@@ -14,7 +14,6 @@ from data.text.folding import fold_width
 
 _BEFORE, _BESIDE = 160, 30  # characters before a limit in which its metric stands, and up to it
 _NEAR, _AFTER = 24, 12  # characters before and behind a limit in which its words stand
-_OTHERWISE = {">": ">=", ">=": ">", "<": "<=", "<=": "<"}
 
 
 def limits_unsaid(
@@ -42,11 +41,11 @@ def limits_unsaid(
                 yield f"the limit {value:g} does not stand beside its metric"
             said = [f"{before[-_NEAR:]}¦{after}" for before, after in around]
             if all(
-                re.search(words[_OTHERWISE[test]], phrase, re.I)
+                any(re.search(words[other], phrase, re.I) for other in words if other != test)
                 and not re.search(words[test], phrase, re.I)
                 for phrase in said
             ):
-                yield f"the question says otherwise whether {value:g} itself passes"
+                yield f"the question says otherwise what passes the limit {value:g}"
 
 
 def _ends_near(text: str, label: str) -> bool:

@@ -62,6 +62,31 @@ def origin(program: s.Program, source: str, column: str) -> tuple[str, str] | No
     return origin(program[: number - 1], step.source, column)
 
 
+def leaves_of(program: s.Program, source: str, column: str) -> set[tuple[str, str]]:
+    """The columns of tables of which a cell of `column` is made, row by row.
+
+    None for what is made of many rows, such as sums, scores and ranks.
+    """
+    number = s.step_number(source)
+    if number is None:
+        return {(source, column)}
+    if not 1 <= number <= len(program):
+        return set()
+    step, earlier = program[number - 1], program[: number - 1]
+    if isinstance(step, s.Compare):
+        return set()
+    if isinstance(step, s.Convert) and step.column == column:
+        columns = (step.of,) if step.by_value else (step.of, str(step.by))
+        return set[tuple[str, str]]().union(*(leaves_of(earlier, step.source, c) for c in columns))
+    if isinstance(step, s.Aggregate):
+        return leaves_of(earlier, step.source, column) if column in step.by else set()
+    if column in _made(step):
+        return set()
+    if isinstance(step, s.Join) and column in step.take:
+        return leaves_of(earlier, step.other, column)
+    return leaves_of(earlier, step.source, column)
+
+
 def tables_behind(program: s.Program, number: int) -> set[str]:
     """The tables that step `number` and the steps before it that it uses read."""
     if not 1 <= number <= len(program):

@@ -97,6 +97,9 @@ def _stated(
     for milestone in task.milestones:
         if values.get(milestone.name) != (milestone.value, milestone.step):
             yield AnalyticsReason.MISMATCH, f"{milestone.name}: no step gives that milestone"
+    stated = {milestone.name for milestone in task.milestones}
+    for name in sorted(values.keys() - stated):
+        yield AnalyticsReason.MISMATCH, f"{name}: a step gives that milestone, and it is not stated"
     rated = task.category in RATED_BY_STEPS
     rule = RULE_BY_STEPS if rated else RULE_BY_LABEL
     if task.difficulty_rule != rule or judged.draft.difficulty != task.difficulty:

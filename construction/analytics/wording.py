@@ -61,6 +61,15 @@ class Said:
         words = re.findall(table["pattern"], self.rest.casefold())
         return {float(table["numbers"].get(word, word)) for word in words}
 
+    @property
+    def tops(self) -> set[float]:
+        """How many of the first are asked for: 3 for “the three provinces with the highest …”."""
+        table = words_table()["tops"][self.language]
+        words = (
+            word for pair in re.findall(table["pattern"], self.rest.casefold()) for word in pair
+        )
+        return {float(table["numbers"].get(word, word)) for word in words if word}
+
     def has(self, words: Sequence[str]) -> bool:
         return any(re.search(word, self.rest, re.I) for word in words)
 
@@ -119,6 +128,8 @@ def unsaid(program: s.Program, said: Said, declaration: Declaration) -> Iterator
     for number in sorted(numbers_of(program) - known):
         yield f"{number:g} is not in the question"
     yield from _years_unsaid(program, said, declaration)
+    if said.has(words_table()["vague"][said.language]):
+        yield "the question leaves open which ones it means"
     for name in _words_needed(program):
         words = fold_width(declaration.words.get(name, {}).get(said.language, ""))
         if words and words.casefold() not in said.question.casefold():
@@ -143,6 +154,8 @@ def other_question(program: s.Program, said: Said, declaration: Declaration) -> 
         yield f"no step uses the number {number:g}"
     for rank in sorted(said.ranks - _ranks_of(program)):
         yield f"no step takes rank {rank:g}"
+    for top in sorted(said.tops - _ranks_of(program)):
+        yield f"no step takes the first {top:g}"
     signs = signs_of(program)
     for sign, words in words_table()["said"].items():
         only = words.get(f"only_{said.language}", ())

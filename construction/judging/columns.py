@@ -51,7 +51,8 @@ def is_asked_of(key: str, *, wanted: str, column: str, sheet: InputTable) -> boo
     Of a column that is not named, being the only one of figures, anywhere in the request.
     """
     words = _plain(column.partition("(")[0])
-    pattern = re.compile(rf"{re.escape(words.removesuffix('s'))}s?")
+    spaced = re.sub(r"(?<=[a-z])(?=\d)", " ?", re.escape(words.removesuffix("s")))
+    pattern = re.compile(rf"{spaced}s?")
     clauses = [_plain(clause) for clause in _CLAUSE.split(wanted)]
     naming = [clause for clause in clauses if words and pattern.search(clause)]
     if not naming:
@@ -82,8 +83,11 @@ def is_measured(sheet: InputTable, number: int) -> bool:
     )
     are_years = bool(values) and all(_YEARS[0] <= value <= _YEARS[1] for value in values)
     is_whole = all(value == int(value) for value in values)
+    is_constant = len(values) > 1 and len(set(values)) == 1
     names = _parts_of_name(sheet.columns[number])
-    return not (is_count_up or (are_years and is_whole)) and _words_of("naming").isdisjoint(names)
+    return not (is_count_up or is_constant or (are_years and is_whole)) and _words_of(
+        "naming"
+    ).isdisjoint(names)
 
 
 def is_of_amounts(sheet: InputTable, number: int) -> bool:

@@ -104,15 +104,20 @@ def _of_named(sheet: InputTable, path: str, request: str, words: Words) -> Itera
     lines: list[str] = []
     known = word_form(" ".join((path, sheet.name, *sheet.columns)))
     for number, column in enumerate(sheet.columns):
-        counts = Counter(row[number] for row in sheet.cells)
+        counts, counted = Counter(row[number] for row in sheet.cells), list[str]()
         for value in _named_values(list(counts), request, known):
             if counts[value] <= _MOST:
                 rows = "; ".join(_row(row) for row in sheet.cells if row[number] == value)
                 lines.append(words["reference_rows"].format(file=path, name=value, rows=rows))
             elif len(counts) <= _FEW_VALUES and counts[value] < sheet.rows:
-                text = words["reference_count"]
-                size = {"number": counts[value], "rows": sheet.rows}
-                lines.append(text.format(file=path, value=value, column=column, **size))
+                counted.append(value)
+        shown = ", ".join(f"{value or '–'} {number}" for value, number in counts.most_common())
+        size = {"file": path, "rows": sheet.rows, "column": column}
+        if len(counted) > 1:
+            lines.append(words["reference_counts"].format(counts=shown, **size))
+        elif counted:
+            text, value = words["reference_count"], counted[0]
+            lines.append(text.format(value=value, number=counts[value], **size))
     yield from list(dict.fromkeys(lines or _of_acronyms(sheet, path, request, words)))[:_MOST]
 
 
@@ -120,7 +125,8 @@ def _of_acronyms(sheet: InputTable, path: str, request: str, words: Words) -> li
     """The few rows in which a title or a name holds an acronym of a brief request."""
     known = word_form(" ".join((path, sheet.name, *sheet.columns)))
     lines = []
-    for name in dict.fromkeys(_ACRONYM.findall(request) if len(request) <= _BRIEF else ()):
+    is_brief = len(request) <= (_BRIEF_ZH if has_han(request) else _BRIEF)
+    for name in dict.fromkeys(_ACRONYM.findall(request) if is_brief else ()):
         rows = [
             row
             for row in sheet.cells

@@ -10,12 +10,14 @@ class Opening:
     """How a request begins, after small talk.
 
     `first_leaning` is the position of the first sentence that needs earlier messages (None: there
-    is none); `replies` and `dangles` say what the first sentence does.
+    is none); `replies` and `dangles` say what the first sentence does, and `answers` that it can
+    only be an answer.
     """
 
     first_leaning: int | None = None
     replies: bool = False
     dangles: bool = False
+    answers: bool = False
 
     def leans_within(self, count: int) -> bool:
         """Does one of the first `count` sentences need earlier messages?"""

@@ -208,7 +208,8 @@ def write_notice(
     """Sign and write the whole notice; `corrections` are new ones by digest.
 
     The private file comes first and keeps what the notice before needed: a kill between the two
-    leaves the old notice, valid. Raises ReleaseError for a key of somebody else.
+    leaves the old notice, valid. A notice that says the same already stays, so that writing again
+    after a kill changes nothing. Raises ReleaseError for a key of somebody else.
     """
     name = key_id(key.public_key())
     if about.signers and name not in about.signers:
@@ -218,13 +219,27 @@ def write_notice(
         )
     if problem := _problem(errata, about.tasks):
         raise InputError(str(path), problem, _EXPECTED, "Give one erratum for each task.")
-    before = read_notice(path, about)
+    before, by_task = read_notice(path, about), {entry.task_id: entry for entry in errata}
     private = corrections_path(path)
     for written in (path, private):
         remove_leftovers(path.parent, written.name)
+    is_same = before is not None and before.signer == name and before.errata == by_task
+    if before and is_same and corrections.keys() <= _stored_at(private).keys():
+        return before
     if corrections:
-        kept = (_stored(private) if private.exists() else {}) | dict(corrections)
+        kept = _stored_at(private) | dict(corrections)
         write_bytes(private, pretty_json({"corrections": kept}), mode=PRIVATE_FILE)
+    statement = _statement(about, errata, before, key)
+    write_bytes(path, signed_bytes(statement, key))
+    notice = read_notice(path, about)
+    assert notice is not None
+    return notice
+
+
+def _statement(
+    about: About, errata: Sequence[Erratum], before: Notice | None, key: Ed25519PrivateKey
+) -> dict[str, Any]:
+    """The in-toto statement of a notice that replaces `before`."""
     predicate = {
         "snapshot": about.snapshot,
         "key": public_line(key.public_key()),
@@ -233,11 +248,7 @@ def write_notice(
     }
     subject = {"name": _SUBJECT, "digest": {"sha256": about.digest}}
     kind = {"_type": STATEMENT, "predicateType": _PREDICATE}
-    statement = {**kind, "subject": [subject], "predicate": predicate}
-    write_bytes(path, signed_bytes(statement, key))
-    notice = read_notice(path, about)
-    assert notice is not None
-    return notice
+    return {**kind, "subject": [subject], "predicate": predicate}
 
 
 def correction(task_id: str, fields: Mapping[str, Any], salt: str) -> dict[str, Any]:
@@ -249,6 +260,11 @@ def correction(task_id: str, fields: Mapping[str, Any], salt: str) -> dict[str, 
             f"some of {', '.join(sorted(PRIVATE_FIELDS))}", f"Copy private/{task_id}/ and edit it.",
         )  # fmt: skip
     return {"task_id": task_id, "salt": salt, "fields": dict(fields)}
+
+
+def _stored_at(path: Path) -> dict[str, dict[str, Any]]:
+    """As `_stored`; nothing if no correction was ever written."""
+    return _stored(path) if path.exists() else {}
 
 
 def _stored(path: Path) -> dict[str, dict[str, Any]]:

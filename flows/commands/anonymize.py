@@ -175,5 +175,5 @@ def seal_command(
         )
     with building(directory):
         sealed = seal(directory)
-    print(f"destroyed: {', '.join(sealed.destroyed) or 'the rest, before an interruption'}")
+    print(f"destroyed: {', '.join(sealed.destroyed) or 'all of it before, by an earlier sealing'}")
     print("A key kept elsewhere (--key) and copies in backups must be destroyed by hand.")

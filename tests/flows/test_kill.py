@@ -14,7 +14,7 @@ from tests.demo import Demo
 from tests.flows.command import benchmint, command, environment, sums
 
 pytestmark = [pytest.mark.full, pytest.mark.slow(seconds=200), pytest.mark.timeout(1200)]
-# What is being written when the kill comes, from the first stage to the release.
+# Where something is written when the kill comes, from the first stage to the release.
 MOMENTS = (
     "private/stages/signals",
     "private/stages/anonymize-tables",
@@ -25,7 +25,7 @@ MOMENTS = (
 
 
 def kill_while_writing(folder: Path, arguments: list[object]) -> None:
-    """Start a build, and kill its whole group once something half written lies in `folder`."""
+    """Start a build, and kill its whole group once it writes into `folder`."""
     process = subprocess.Popen(
         command(*arguments),
         stdout=subprocess.DEVNULL,
@@ -34,7 +34,7 @@ def kill_while_writing(folder: Path, arguments: list[object]) -> None:
         start_new_session=True,
     )
     try:
-        while not any(folder.glob(".*.part")):
+        while not any(folder.glob("*")):
             assert process.poll() is None, f"the build ended before it wrote into {folder}"
             time.sleep(0.01)
     finally:

@@ -108,6 +108,17 @@ def test_the_flow_runs_and_grades_and_the_dry_run_says_what_is_left(
     assert "0 are done" in said.stdout and not other.exists()
 
 
+def attempts_below(folder: Path) -> list[Path]:
+    """The first attempts that are done; folders may vanish meanwhile, which rglob does not bear."""
+    walked = ((Path(root), names) for root, _, names in os.walk(folder))
+    return sorted(
+        root / name
+        for root, names in walked
+        for name in names
+        if root.name == "attempts" and name.endswith("-1.json")
+    )
+
+
 def kill_after(arguments: list[object], folder: Path, attempts: int) -> list[Path]:
     """Start a command, and kill its whole group once so many attempts are done; those attempts."""
     process = subprocess.Popen(
@@ -115,7 +126,7 @@ def kill_after(arguments: list[object], folder: Path, attempts: int) -> list[Pat
         env=environment(), start_new_session=True,
     )  # fmt: skip
     try:
-        while len(done := sorted(folder.rglob("attempts/*-1.json"))) < attempts:
+        while len(done := attempts_below(folder)) < attempts:
             assert process.poll() is None, "the command ended before the kill"
             time.sleep(0.1)
     finally:

@@ -27,7 +27,8 @@ from anonymization.text.detect.reserved_places import find_reserved
 from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
-from anonymization.text.detect.unexplained import beside_codes, find_unexplained
+from anonymization.text.detect.strict import find_strict
+from anonymization.text.detect.unexplained import beside_codes
 from anonymization.text.detect.unknown_words import find_unknown
 from anonymization.text.secrets.find_secrets import find_secrets
 from data.text.folding import fold_characters
@@ -162,7 +163,7 @@ class TextDetector:
         masked = [finding for finding in settled if self._masked(text, finding)]
         if EntityType.UNEXPLAINED in self._entities:
             masked = beside_codes(text, masked)
-            masked = sorted([*masked, *find_unexplained(text, masked, self.dictionary)])
+            masked = find_strict(text, masked, self.dictionary)
         return tuple(masked)
 
     def _wanted(self, finding: Finding) -> bool:

@@ -76,6 +76,11 @@ def is_known(word: str, dictionary: frozenset[str]) -> bool:
     return any(len(rest) >= _STEM and _is_listed(rest, dictionary) for rest in rests)
 
 
+def is_program_word(word: str) -> bool:
+    """Is it a word of programs and formats, and no name of anybody?"""
+    return word.lower() in _PROGRAMS or word.lower() in _PUBLIC
+
+
 def is_ordinary_login(login: str, dictionary: frozenset[str]) -> bool:
     """Is a login only a word in small letters (`backup`), and not what people are called?
 

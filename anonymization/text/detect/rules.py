@@ -104,9 +104,17 @@ def iban_form(value: str) -> bool:
     return len(plain) == _ACCOUNT_LENGTHS[plain[:2]] and not iban(value)
 
 
+_FORM_OF_MAIL = re.compile(
+    r"(?:(?:your|the|my|student|employee|user|customer|client|member|first|last|full|family|given)"
+    r"[._-]?)?(?:name|firstname|lastname|username)(?:[._-](?:last|family|sur)_?name)?"
+    r"|(?:first|f|given)[._-](?:last|family)"
+)
+
+
 def own_mail(value: str) -> bool:
-    """An e-mail address that a person reads."""
-    return value.partition("@")[0].lower() not in _MACHINES
+    """An e-mail address that a person reads, and no form of one: `first_last@x.org`."""
+    before = value.partition("@")[0].lower()
+    return before not in _MACHINES and _FORM_OF_MAIL.fullmatch(before) is None
 
 
 def _digits(value: str) -> str:

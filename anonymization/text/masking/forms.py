@@ -6,6 +6,7 @@ CSV and TSV are visited cell by cell, each cell with the name of its column.
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -146,7 +147,20 @@ def form_of(text: str, path: str) -> Form:
         return form
     if _MARKUP.match(text):
         return html_edits
-    return jsonl_edits if looks_like_json(text) else plain_edits
+    if not looks_like_json(text):
+        return plain_edits
+    return json_edits if _is_one_document(text) else jsonl_edits
+
+
+def _is_one_document(text: str) -> bool:
+    """Is it JSON over several lines, as `.geojson` and notebooks are?"""
+    if "\n" not in text or len(text) > _LONGEST_UNPACKED:
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def open_text(data: bytes, visit: Visit) -> tuple[bytes, Sequence[Edit]] | None:

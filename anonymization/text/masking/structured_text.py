@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.declared import can_be_declared
 from anonymization.text.detect.said import is_label_of_value
+from anonymization.text.detect.strict_fields import field_of
 from anonymization.text.detect.wording import SERVICE_LOGINS, words
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
@@ -47,10 +48,14 @@ _TELLING = re.compile(
     r"|姓名|名字|电话|手机|邮箱|地址|身份证|账号|帐号|卡号|护照|车牌|公司|单位|客户|联系|密码|密钥|微信|生日|出生"
 )
 
+_OPENS = re.compile(
+    r"[\ufeff \t\r\n]*(?:\{|\[\s*(?:[\"\[{\]]|-?\d[\d.eE+-]*\s*[,\]]|(?:true|false|null)\b|\Z))"
+)
+
 
 def looks_like_json(text: str) -> bool:
-    """Does it begin like an object or array?"""
-    return text.lstrip("\ufeff \t\r\n")[:1] in ("{", "[")
+    """Does it begin like an object or array, and not like a line of a log (`[10:02] …`)?"""
+    return _OPENS.match(text) is not None
 
 
 def jsonl_edits(text: str, visit: Visit) -> list[Edit]:
@@ -84,10 +89,12 @@ def json_edits(text: str, visit: Visit) -> list[Edit]:
         if not is_key and key.lower() in _SPEAKERS and _SAYS.match(text, done):
             _show_speaker(match[1], visit.look)
         edits += shifted(_literal_edits(literal, visit), match.start(1))
-        key = match[1] if is_key else ""
+        is_more = not is_key and _MORE.match(text, done) is not None
+        key = match[1] if is_key else key if is_more else ""
     return edits + _between(text, done, len(text), key, visit)
 
 
+_MORE = re.compile(r'\s*,\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*[,\]]')  # the next value of a list
 _NAMING = frozenset({"name", "title", "label", "field", "key"})  # `{"title": …, "value": …}`
 _VALUES = frozenset({"value", "val", "content"})
 _SPEAKERS = frozenset(
@@ -151,7 +158,7 @@ def _string(plain: str, key: str, visit: Visit) -> list[Edit]:
 
 def _is_telling(key: str) -> bool:
     """Does a key say what its value is?"""
-    return _TELLING.search(key) is not None or is_label_of_value(key)
+    return _TELLING.search(key) is not None or is_label_of_value(key) or field_of(key) is not None
 
 
 def _is_lines(plain: str) -> bool:

@@ -17,6 +17,7 @@ _LOWER = "abcdefghijklmnopqrstuvwxyz"
 _HEX_LETTERS = "abcdef"
 _HIRAGANA = "あいうえおかきくけこさしすせそたちつてとなにのはまみむもやゆよらりるれろ"
 _KATAKANA = "アイウエオカキクケコサシスセソタチツテトナニノハマミムモヤユヨラリルレロ"
+_HALF_KATAKANA = "ｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛ"
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F:.-]{8,}")
 
 
@@ -62,13 +63,15 @@ def _like(char: str, rng: Generator, letters: str) -> str:
         return pick(rng, _HIRAGANA)
     if "\u30a1" <= char <= "\u30fa":
         return pick(rng, _KATAKANA)
+    if "\uff66" <= char <= "\uff9d":
+        return pick(rng, _HALF_KATAKANA)
     if char.isdecimal():
         zero = ord(char) - unicodedata.decimal(char)
         return chr(zero + int(rng.integers(10)))
     if char.isalpha():
         letter = pick(rng, _LOWER)
         return letter.upper() if char.isupper() else letter
-    return char
+    return pick(rng, _DIGITS) if char.isalnum() else char
 
 
 def filled(value: str, payload: str) -> str:

@@ -167,6 +167,7 @@ class Limits(StageConfig):
     knife_edge: Share = 0.005  # relative distance that a comparison, rank or threshold needs
     least_rows: Annotated[int, Field(ge=1)] = 3  # behind a statistic
     max_missing: Share = 0.35  # of the cells that a step uses
+    max_unreported: Share = 0.2  # of the size of what is added up, that reports nothing
     closed_book: Share = 0.1  # by which a guesser may beat chance
     widest_share: Share = 1.0  # of a whole that a threshold may let pass, or leave out
     least_choice: Annotated[int, Field(ge=1)] = 1  # rows per row that a ranking takes

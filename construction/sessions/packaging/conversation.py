@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from construction.grading.file_types import extension_of
 from construction.judging.contracts import Conversation
 from construction.judging.edits import missing_objects
+from construction.judging.working_copy import missing_from_copy
 from construction.mentions.bearings import unknown_asker, unknown_day
 from construction.mentions.extensions import tail
 from construction.mentions.records import missing_records
@@ -61,7 +62,10 @@ def conversation_of(
         ),
         records_missing=missing_records(merged.text, fixtures),
         offline=_on_the_web(merged.text) if is_offline else (),
-        objects_missing=missing_objects(merged.text, given),
+        objects_missing=(
+            *missing_objects(merged.text, given),
+            *missing_from_copy(merged.text, given),
+        ),
         day_unknown=unknown_day(merged.text, for_event=has_event),
         asker_unknown=unknown_asker(merged.text, given),
     )

@@ -211,8 +211,9 @@ def test_seal_destroys_and_records(tmp_path: Path) -> None:
     assert list(private.iterdir()) == []
     assert twin.read_bytes() != b"aa" * 32  # overwritten, not only unlinked
     assert "release.key" in (tmp_path / "sealed.json").read_text()
+    assert seal(tmp_path).destroyed == ()  # a second sealing finds the record
     with pytest.raises(InputError, match="neither key nor mapping"):
-        seal(tmp_path)
+        seal(tmp_path / "private")
 
 
 def test_destroy_never_follows_a_link(tmp_path: Path) -> None:

@@ -52,8 +52,14 @@ def test_a_wrong_gold_an_empty_one_and_a_foreign_milestone_are_found() -> None:
         assert "guidelines.mismatch" in verdict(wrong)
     milestone = record["milestones"][-1]
     for change in ({"value": "17"}, {"name": "lookup_9"}, {"step": 1}):
-        wrong = record | {"milestones": [milestone | change]}
-        assert verdict(wrong) == ["guidelines.mismatch"]
+        wrong = record | {"milestones": [*record["milestones"][:-1], milestone | change]}
+        assert set(verdict(wrong)) == {"guidelines.mismatch"}
+
+
+def test_a_milestone_that_is_left_out_is_found() -> None:
+    record = good("per_head_of_region")
+    fewer = record | {"milestones": record["milestones"][1:]}
+    assert verdict(fewer) == ["guidelines.mismatch"]
 
 
 def test_what_is_no_record_is_said() -> None:

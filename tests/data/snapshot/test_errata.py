@@ -221,6 +221,9 @@ def test_a_kill_between_the_two_files_leaves_the_notice_before_valid(snapshot: P
     errata = [*release.notice.errata.values(), new]
     write_notice(path, release.about, errata, {digest(made): made}, KEY)
     assert read_tasks(snapshot).grading(third)["answers"] == answers("7")["answers"]
+    after = path.read_bytes()
+    write_notice(path, release.about, errata, {digest(made): made}, KEY)
+    assert path.read_bytes() == after  # said twice, it stays one notice
     path.write_bytes(before)
     old = read_tasks(snapshot)
     assert old.grading(second)["answers"] == answers("99")["answers"]

@@ -1,0 +1,61 @@
+"""The level `strict`: fields, statements, positions and codes, and then what nothing explains.
+
+Each recognizer gives spans; what rules and models have found stays as it is, and a field is filled
+up around it.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.capital_places import find_capitals
+from anonymization.text.detect.eastern_places import find_eastern
+from anonymization.text.detect.prose import MachineLines
+from anonymization.text.detect.statements import find_statements
+from anonymization.text.detect.strict_codes import find_codes
+from anonymization.text.detect.strict_fields import find_field_rows, find_fields
+from anonymization.text.detect.strict_positions import find_positions
+from anonymization.text.detect.unexplained import find_unexplained
+from anonymization.text.detect.wording import words
+
+NAME = "position"
+_SCORE = 0.55
+_SMALL = words("words.toml", "function_words")
+_Span = tuple[int, int, EntityType]
+
+
+def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str]) -> list[Finding]:
+    """All findings: `settled` (sorted, without overlap) and more beside them."""
+    fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
+    places = [*find_eastern(text), *find_capitals(text, MachineLines(text))]
+    for spans in (fields, [*find_positions(text)], [*find_codes(text)], places):
+        settled = sorted([*settled, *_beside(text, settled, spans)])
+    settled = sorted([*settled, *find_unexplained(text, settled, dictionary)])
+    return sorted([*settled, *_beside(text, settled, find_statements(text, settled))])
+
+
+def _beside(text: str, settled: Sequence[Finding], spans: Iterable[_Span]) -> Iterator[Finding]:
+    """What of the spans is not yet settled, without overlap, the longest first."""
+    ends = [finding.end for finding in settled]
+    taken = 0
+    for start, end, kind in sorted(set(spans), key=lambda span: (span[0], -span[1], span[2])):
+        start = max(start, taken)
+        for index in range(bisect_left(ends, start + 1), len(settled)):
+            if settled[index].start >= end:
+                break
+            yield from _part(text, start, settled[index].start, kind)
+            start = settled[index].end
+        yield from _part(text, start, end, kind)
+        taken = max(taken, end)
+
+
+def _part(text: str, start: int, end: int, kind: EntityType) -> Iterator[Finding]:
+    while start < end and not text[start].isalnum():
+        start += 1
+    while end > start and not text[end - 1].isalnum() and text[end - 1] not in ").）°":
+        end -= 1
+    value = text[start:end]
+    if any(map(str.isalnum, value)) and value.lower() not in _SMALL:
+        yield Finding(start, end, kind, NAME, _SCORE)

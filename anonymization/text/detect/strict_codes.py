@@ -1,0 +1,98 @@
+"""Coordinates, dates of birth, plates and codes that no label announces (level `strict`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from anonymization.text.contracts import EntityType
+from anonymization.text.detect.explained_codes import is_known_lead
+from data.text.scripts import HAN, LETTERS
+
+_Span = tuple[int, int, EntityType]
+_DEGREES = r"[+−-]?\d{1,3}\.\d{4,9}"
+# Two numbers side by side, or one with a mark of degrees or a quarter of the sky.
+_POSITION = re.compile(
+    rf"(?<![\w.])(?P<a>{_DEGREES})°?(?: ?[NS]\b)?(?:[,;/] ?|[ \t]{{1,3}}|,\n\s{{0,40}})"
+    rf"(?P<b>{_DEGREES})(?![\w.])"
+)
+_MARKED = re.compile(
+    r"(?<![\w.])[+-]?\d{1,3}(?:\.\d{2,9})? ?(?:°|º|度)(?: ?\d{1,2} ?['′’分](?: ?\d{1,2}"
+    r"(?:\.\d{1,4})? ?(?:\"|″|”|''|秒))?)? ?[NSEWO]?"
+    r"(?=\W|\Z)|(?<![\w.])\d{1,3}\.\d{3,9} ?[NSEW]\b|(?<=[北南东西東]纬)\d{1,3}\.\d{2,}|"
+    r"(?<=[東西]経)\d{1,3}\.\d{2,}|(?<=[东西]经)\d{1,3}\.\d{2,}|(?<=北緯)\d{1,3}\.\d{2,}"
+)
+_LATITUDE, _LONGITUDE = 90, 180
+_PLACES = 4
+_MONTHS = (
+    "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
+    "|Oct(?:ober)?"
+    "|Nov(?:ember)?|Dec(?:ember)?|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|janvier"
+    "|février|mars|avril|mai"
+    "|juin|juillet|août|septembre|octobre|novembre|décembre"
+)
+_YEAR = r"(?:19[2-9]\d|200\d)"
+_BIRTH = re.compile(
+    rf"(?<![\d./-])(?:0?[1-9]|[12]\d|3[01])([-/. ])(?:0?[1-9]|1[0-2])\1{_YEAR}(?![\d/-]|\.\d)"
+    rf"|(?<![\d./-])(?:0?[1-9]|1[0-2])([-/])(?:0?[1-9]|[12]\d|3[01])\2{_YEAR}(?![\d/-]|\.\d)"
+    rf"|(?<!\d)(?:[1-9]|[12]\d|3[01])(?:st|nd|rd|th|er|\.)? (?:{_MONTHS}),? {_YEAR}(?!\d)"
+    rf"|\b(?:{_MONTHS}) (?:[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?,? {_YEAR}(?!\d)"
+    rf"|(?:昭和|平成|大正|S|H)(?:[1-9]|[1-6]\d|元)[年.]\d{{1,2}}[月.]\d{{1,2}}日?",
+    re.IGNORECASE,
+)
+# Land registers, number plates and chassis numbers.
+_PARCEL = re.compile(
+    r"(?i:\b(?:section|parcelle|flurst(?:ü|ue)ck|flurst\.|flur|gemarkung|lot|parcel|title"
+    r"|grundbuch(?:blatt)?)) "
+    r"(?P<v>[A-Z]{1,2} (?:n° ?|n[o°º]\.? ?|Nr\. ?)?\d{1,5}|(?:Nr\. ?)?\d{1,5}/\d{1,4}"
+    r"|[A-Z]{2}\d{4,8})"
+)
+_VIN = re.compile(
+    r"(?<![A-Za-z0-9])(?=[A-Z0-9]*\d)(?=[A-Z0-9]*[A-Z])[A-HJ-NPR-Z0-9]{17}(?![A-Za-z0-9])"
+)
+_PLATE = re.compile(
+    r"(?<![\w-])(?:\d[A-Z]{3}\d{3}|[A-ZÄÖÜ]{1,3}[ -][A-Z]{1,2} ?\d{1,4}[EH]?"
+    r"|[A-Z]{2}-\d{3}-[A-Z]{2}|[A-Z]{1,2} \d{3,4} [A-Z]{2}"
+    rf"|[{HAN}][A-Z][·・ ]?[A-Z0-9]{{5,6}})(?![\w-])"
+)
+_INITIALS = re.compile(r"(?<![A-Za-z.])(?:[A-Z]\.){3,4}(?![A-Za-z])")
+_NOT_INITIALS = frozenset({"U.S.A.", "U.S.S.R.", "Y.M.C.A."})
+_CODE = re.compile(
+    r"(?<![\w/.-])(?:\d{2,4}[-/][A-Z]{1,3}[-/]\d{1,5}|[A-Z]{1,4}[-/]\d{2,5}[-/][A-Z0-9]{1,4}"
+    r"|[A-Z]{2,3}[/]\d{3,6})(?![\w/-])"
+)
+_SHORT = re.compile(rf"(?<![{LETTERS}0-9])(?P<lead>[A-Z]{{1,4}})")
+
+
+def find_codes(text: str) -> Iterator[_Span]:
+    """The spans of such numbers and codes, in no order."""
+    if not any(map(str.isdigit, text)) and "." not in text:
+        return
+    for match in _POSITION.finditer(text):
+        if _is_position(match["a"], match["b"]):
+            yield *match.span("a"), EntityType.UNEXPLAINED
+            yield *match.span("b"), EntityType.UNEXPLAINED
+    for match in _MARKED.finditer(text):
+        if any(mark in match.group() for mark in "NSEWO'′″分.") and len(match.group()) > _PLACES:
+            yield *match.span(), EntityType.UNEXPLAINED
+    for match in _BIRTH.finditer(text):
+        yield *match.span(), EntityType.DATE
+    for match in _PARCEL.finditer(text):
+        yield *match.span("v"), EntityType.UNEXPLAINED
+    for pattern in (_VIN, _PLATE, _CODE):
+        for match in pattern.finditer(text):
+            lead = _SHORT.match(match.group())
+            if lead is None or not is_known_lead(lead["lead"]):
+                yield *match.span(), EntityType.UNEXPLAINED
+    for match in _INITIALS.finditer(text):
+        if match.group() not in _NOT_INITIALS:
+            yield *match.span(), EntityType.UNEXPLAINED
+
+
+def _is_position(first: str, second: str) -> bool:
+    """Are they degrees of latitude and longitude, not two shares or scores?"""
+    numbers = [float(part.replace("−", "-")) for part in (first, second)]
+    small, large = sorted(map(abs, numbers))
+    places = min(len(part.partition(".")[2]) for part in (first, second))
+    is_fine = places > _PLACES or large > 1
+    return small <= _LATITUDE and large <= _LONGITUDE and is_fine and large > 1

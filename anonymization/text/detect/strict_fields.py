@@ -1,0 +1,280 @@
+"""Fields that are about somebody, masked whole (level `strict`): the label decides, not the value.
+
+A field is a cell under its column, a key with its value in JSON, YAML, INI or settings, a line
+`Label: value`, an option of a command, or a cell of a table of bars. Labels and what they denote
+are in `data/fields.toml`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import cache, lru_cache
+
+from anonymization.text.contracts import EntityType
+from anonymization.text.detect.capital_places import is_plain_capital
+from anonymization.text.detect.declared import normalised
+from anonymization.text.detect.explained_words import is_known, is_program_word
+from anonymization.text.detect.wording import SERVICE_LOGINS, words
+from data.text.lexicon import load_table
+from data.text.scripts import HAN_KANA, LETTER, has_han
+
+NAME = "field"
+_SCORE = 0.55
+_TABLE = "fields.toml"
+_LONGEST_LABEL, _LONGEST_VALUE, _MOST_WORDS = 48, 120, 7
+_EMPTY = words("words.toml", "empty_cells")
+_NO_LOGINS = words("words.toml", "no_handles") | words("words.toml", "login_words")
+_SMALL = words("words.toml", "function_words")
+_CODE = re.compile(r"[(){}\[\];=<>$%\\^*]|::|->|\w\.\w+\(|^[@&!/.~]|https?:|^\W+$")
+_FEWEST_DIGITS = 3  # of a number of somebody
+_QUANTITY = re.compile(r"[\d.,%$€£¥]+(?:\W|$)(?! ?[A-Z])")
+_LONGEST_HAN = 5  # characters of a name of somebody
+_LETTERS = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
+
+
+class Field(StrEnum):
+    """What a field holds."""
+
+    NAMED = "named"
+    CODED = "coded"
+    PAY = "pay"
+    HEALTH = "health"
+
+
+@cache
+def _listed(group: str, key: str) -> frozenset[str]:
+    return frozenset(filter(None, load_table(__package__, "data", _TABLE)[group][key].split("|")))
+
+
+@cache
+def _latin(field: Field) -> frozenset[str]:
+    return _listed(field, "latin") | _listed(field, "latin_more")
+
+
+@lru_cache(8192)
+def field_of(label: str) -> Field | None:
+    """What the value with this label is; None if it need not be about anybody."""
+    plain = normalised(label).replace("(", " ").replace(")", " ")
+    if not plain or len(plain) > _LONGEST_LABEL:
+        return None
+    if not plain.isascii():
+        for field in Field:
+            if plain.endswith(tuple(_listed(field, "cjk"))):
+                return field
+    for field in Field:
+        if plain in _latin(field):
+            return field
+    parts = plain.split()
+    units, things = _listed("units", "latin"), _listed("things", "latin")
+    while len(parts) > 1 and parts[-1] in units and " ".join(parts[-2:]) not in _codes():
+        parts.pop()
+    if any(part in things for part in parts):
+        return None
+    for size in (3, 2, 1):
+        head = " ".join(parts[-size:])
+        for field in Field:
+            if head in _latin(field):
+                return field
+    return None
+
+
+@cache
+def _codes() -> frozenset[str]:
+    return _latin(Field.CODED) | _latin(Field.NAMED)
+
+
+def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> bool:
+    """Can the value be what its field holds, rather than empty, code or a reference to it?"""
+    plain = value.strip().strip("\"'`“”「」*_ ")
+    small = plain.casefold()
+    if len(plain) < 2 or len(plain) > _LONGEST_VALUE or "\n" in plain or small in _EMPTY:
+        return False
+    if field is not Field.CODED and small in normalised(label).split():
+        return False
+    if field is Field.CODED:
+        return sum(map(str.isdigit, plain)) >= _FEWEST_DIGITS and _CODE.search(plain) is None
+    if field is Field.PAY:
+        return sum(map(str.isdigit, plain)) >= _FEWEST_DIGITS and len(plain.split()) <= _MOST_WORDS
+    if _CODE.search(plain) or not _LETTERS.search(plain) or len(plain.split()) > _MOST_WORDS:
+        return False
+    if field is Field.HEALTH:
+        return not small.isdigit()
+    return _is_named(plain, small, normalised(label), dictionary)
+
+
+def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) -> bool:
+    if small in _NO_LOGINS or small in SERVICE_LOGINS or small.replace("_", " ") in _all_labels():
+        return False
+    parts = small.split()
+    if _QUANTITY.match(plain) or all(map(is_program_word, parts)):
+        return False
+    if label == "name":  # of a thing, perhaps
+        return _is_name(plain, parts)
+    if "name" in label.split() or "names" in label.split():
+        return not plain.isascii() or all(w[0].isupper() or w in _SMALL for w in plain.split())
+    is_sentence = len(parts) > 1 and plain.islower() and plain.isascii()
+    return not is_sentence or not all(is_known(part, dictionary) for part in parts)
+
+
+def _is_name(plain: str, parts: Sequence[str]) -> bool:
+    """Is it that of a person or a firm rather than of a tool, a report or a column?"""
+    if not plain.isascii():
+        return len(plain) <= _LONGEST_HAN or not has_han(plain)
+    is_capital = all(word[0].isupper() or word in _SMALL for word in plain.split())
+    return is_capital and len(parts) > 1 and not is_plain_capital(plain.split()[-1])
+
+
+@cache
+def _all_labels() -> frozenset[str]:
+    return frozenset().union(*(_latin(field) for field in Field))
+
+
+_Span = tuple[int, int, EntityType]
+_LABEL = rf"(?:[^\W\d_{HAN_KANA}][\w .'’()/-]{{0,46}}?|[{HAN_KANA}][{HAN_KANA}A-Za-z ]{{0,15}}?)"
+# A line of a form, of settings or of YAML.
+_LINE = re.compile(
+    rf"(?m)^[ \t　>*#|/;+•・-]{{0,12}}(?:\d{{1,2}}[.)] )?(?P<open>[\"'`*【]{{0,3}})"
+    rf"(?P<label>{_LABEL})"
+    r"[\"'`*】]{0,3}[ \t　]{0,8}(?P<mark>=>|:=|[:：=＝])[ \t　]{0,8}\*{0,2}[ \t]?"
+    r"(?P<v>[^\n]{1,200})$"
+)
+# A value in quotes, in code, markup or settings, and the literals of a list.
+_QUOTED = re.compile(
+    r"(?<![\w])[\"'`]?(?P<label>[^\W\d][\w-]{1,40}|[A-Za-z]{2,20} [A-Za-z]{2,20}"
+    r"(?=[\"'`]))[\"'`\]]?"
+    r"(?:[ \t]{0,3}(?:=>|:=|[:=])|(?<=[a-z])(?= [\"“]))[ \t]{0,3}[\[(]?[ \t\n]{0,8}"
+    r"(?P<q>\\?[\"'`])(?P<v>[^\"'`\\\n]{2,120})(?P=q)"
+)
+_ITEM = re.compile(r"\s{0,40},\s{0,40}(?P<q>[\"'`])(?P<v>[^\"'`\\\n]{2,120})(?P=q)")
+# In logs, queries and commands.
+_PAIR = re.compile(
+    r"(?<![\w.])(?P<label>[A-Za-z][\w.-]{1,40})=(?P<v>[^\s\"'`,;&|(){}\[\]<>=]{2,60})(?=[\s&,;|]"
+    r"|\.?$)"
+)
+_OPTION = re.compile(
+    r"(?<![\w-])--(?P<label>[a-z][a-z0-9-]{1,40})[ =](?:(?P<q>[\"'])(?P<v>[^\"'\n]{2,120})(?P=q)"
+    r"|(?P<v2>[^\s\"'`<>(){}$|;&-][^\s\"'`<>(){}$|;&]{1,60}))"
+)
+_BULLETS = re.compile(
+    rf"(?m)^[ \t]*(?:- )?(?P<label>{_LABEL})[:：][ \t]*\n(?P<items>"
+    rf"(?:[ \t]*[-*] [^\n]{{2,80}}\n?){{1,60}})"
+)
+_BULLET = re.compile(r"[ \t]*[-*] ([^\n]+)")
+_ELEMENT = re.compile(
+    r"<(?:\w{1,20}:)?(?P<label>[A-Za-z][\w-]{1,40})(?: [^<>]{0,200})?>(?P<v>[^<>\n]{2,120})</"
+)
+_COMMENT = re.compile(r"\s+(?:#|//|--)\s.*$")
+_END = re.compile(r"\s+[|;]\s|[;；|]|[,，、]\s{0,2}(?=[\w ]{2,24}[:：])|\s{2,}|\t")
+
+
+def find_fields(text: str, dictionary: frozenset[str]) -> list[_Span]:
+    """The spans of values that a label declares, with their kind; in no order."""
+    spans: list[_Span] = []
+    for match in _LINE.finditer(text):
+        if "{" not in match["v"]:
+            spans += _value(text, match, "v", dictionary, cut=True)
+    for match in _QUOTED.finditer(text):
+        spans += _value(text, match, "v", dictionary)
+        end = match.end()
+        if field_of(match["label"]) and "[" in text[match.end("label") : match.start("v")]:
+            while item := _ITEM.match(text, end):
+                spans += _checked(text, item.span("v"), match["label"], dictionary)
+                end = item.end()
+    for pattern in (_PAIR, _ELEMENT):
+        for match in pattern.finditer(text):
+            spans += _value(text, match, "v", dictionary)
+    for match in _OPTION.finditer(text):
+        spans += _value(text, match, "v" if match["v"] else "v2", dictionary)
+    for match in _BULLETS.finditer(text):
+        for item in _BULLET.finditer(text, *match.span("items")):
+            if ": " not in item[1]:
+                spans += _checked(text, item.span(1), match["label"], dictionary)
+    return spans
+
+
+def _value(
+    text: str, match: re.Match[str], group: str, dictionary: frozenset[str], cut: bool = False
+) -> Iterator[_Span]:
+    label = match["label"]
+    if field_of(label) is None:
+        return
+    start, end = match.span(group)
+    if cut:
+        value = _COMMENT.sub("", match[group])
+        if value[:1] in ('"', "'", "`") and value[-1:] in (",", ";") and match["open"]:
+            return  # JSON or code, which is read by its quotes
+        stop = _END.search(value)
+        end = start + (stop.start() if stop else len(value))
+        is_key_of_code = match["open"][:1] in ('"', "'") and value[:1] not in ('"', "'")
+        if value.rstrip()[-1:] in (",", "{", "[", "(") or is_key_of_code:
+            return
+    yield from _checked(text, (start, end), label, dictionary)
+
+
+def _checked(
+    text: str, span: tuple[int, int], label: str, dictionary: frozenset[str]
+) -> Iterator[_Span]:
+    field = field_of(label)
+    value = text[slice(*span)]
+    if field is None or not holds(field, value, label, dictionary):
+        return
+    start = span[0] + len(value) - len(value.lstrip(" \t\"'`“「*_"))
+    end = span[1] - (len(value) - len(value.rstrip(" \t\r\"'`”」*_.,;，。")))
+    if end > start:
+        is_word = value.strip().isascii() and value.strip().islower() and " " not in value.strip()
+        is_login = field is Field.NAMED and is_word
+        yield start, end, EntityType.ACCOUNT if is_login else EntityType.UNEXPLAINED
+
+
+_BAR = re.compile(r"(?<![^|])[^|]+")
+_WIDE = re.compile(r"\S+(?: \S+)*")
+_COMMAS = re.compile(r"(?:(?<=^)|(?<=,))[^,]*")
+_TABS = re.compile(r"[^\t]+")
+_FEWEST_COLUMNS, _LONGEST_HEAD = 2, 30
+
+
+def find_field_rows(text: str, dictionary: frozenset[str]) -> list[_Span]:
+    """The cells below heads that declare what they hold, in tables within a text."""
+    spans: list[_Span] = []
+    if "\n" not in text:
+        return spans
+    lines, offset = [], 0
+    for line in text.splitlines(keepends=True):
+        lines.append((offset, line.rstrip("\r\n")))
+        offset += len(line)
+    for mark, cell in (("|", _BAR), ("\t", _TABS), ("  ", _WIDE), (",", _COMMAS)):
+        if mark in text:
+            spans += _rows(text, lines, mark, cell, dictionary)
+    return spans
+
+
+def _rows(
+    text: str,
+    lines: Sequence[tuple[int, str]],
+    mark: str,
+    cell: re.Pattern[str],
+    dictionary: frozenset[str],
+) -> Iterator[_Span]:
+    heads: list[str] = []
+    for number, (offset, line) in enumerate(lines):
+        cells = list(cell.finditer(line)) if mark in line else []
+        if len(cells) < _FEWEST_COLUMNS or not heads or len(cells) != len(heads):
+            labels = [part.group().strip() for part in cells]
+            below = lines[number + 1][1] if number + 1 < len(lines) else ""
+            is_table = mark == "|" or len(cell.findall(below)) == len(cells)
+            heads = labels if is_table and _are_heads(labels, mark) else []
+            continue
+        for label, part in zip(heads, cells, strict=True):
+            start, end = offset + part.start(), offset + part.end()
+            yield from _checked(text, (start, end), label, dictionary)
+
+
+def _are_heads(labels: Sequence[str], mark: str) -> bool:
+    fewest = _FEWEST_COLUMNS + (mark == ",")
+    if len(labels) < fewest or not any(map(field_of, labels)):
+        return False
+    return not any(sum(map(str.isdigit, label)) > 1 or ":" in label for label in labels) and all(
+        len(label) <= _LONGEST_HEAD for label in labels
+    )

@@ -1,0 +1,247 @@
+"""Does what is asked about report its figures, or so little of it that the answer is another?
+
+Guidelines leave out whoever does not report. What is left answers a question about the whole only
+if little of its size is left out, and if that little would not turn the answer around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from construction.analytics import steps as s
+from construction.analytics.environment.declaration import Declaration
+from construction.analytics.estimates import Tables, sizes_of
+from construction.analytics.execute_polars import run
+from construction.analytics.origins import behind, leaves_of
+from construction.analytics.polars_state import Result, State, StepFailedError
+
+_SUMS = ("sum", "mean")  # what large things decide
+_COUNTS = ("count", "distinct")
+_LIMITS = ("<", "<=", ">", ">=")
+LEAST_PAIRS = 5  # behind a coefficient, and below a share of things
+LEAST_VALUES = 3  # different ones on each side of a coefficient
+LEAST_IN_GROUP = 3  # behind the figure of a ranked group
+_SILENT, _SIZE = "(silent)", "(size)"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A programme with its results on the tables, and the tables with estimates for the missing."""
+
+    program: s.Program
+    results: Sequence[Result]
+    tables: Tables
+    estimated: Tables
+    declaration: Declaration
+
+    @cached_property
+    def guessed(self) -> list[Result]:
+        """The results if everything were reported, up to the first step that then has none."""
+        results: list[Result] = []
+        for upto in range(1, len(self.program) + 1):
+            try:
+                results = run(self.program[:upto], self.estimated, results)
+            except StepFailedError:
+                break
+        return results
+
+    def scope(self, number: int, columns: Sequence[str]) -> pl.DataFrame | None:
+        """The rows that a step is about, reported or not, with `(silent)` and `(size)` of each.
+
+        None for rows that are made of many, such as sums by region.
+        """
+        step = self.program[number - 1]
+        if isinstance(step, s.Compare):
+            return None
+        limits = [c for c in _conditions_before(self.program, number) if c[1].test in _LIMITS]
+        read = [(step.source, column) for column in columns]
+        read += [(source, condition.column) for source, condition in limits]
+        leaves = set[tuple[str, str]]().union(*(leaves_of(self.program, *each) for each in read))
+        state = State(self.estimated)
+        state.results = self.guessed[: number - 1]
+        where = tuple(c for c in step.where if not self._depends(step.source, c, leaves))
+        rows = state.selected(step.model_copy(update={"where": where}))
+        table = next((t for t, _ in sorted(leaves) if self._has_key(t, rows)), None)
+        return None if table is None else self._weighed(rows, table, leaves)
+
+    def _depends(self, source: str, condition: s.Condition, leaves: set[tuple[str, str]]) -> bool:
+        """Is it a condition on a figure that may be unreported?"""
+        if condition.test not in (*_LIMITS, "known"):
+            return False
+        return any(
+            self.tables[table][column].null_count() and (table, column) in leaves
+            for table, column in leaves_of(self.program, source, condition.column)
+        )
+
+    def _has_key(self, table: str, rows: pl.DataFrame) -> bool:
+        return set(self.declaration.table(table).key) <= set(rows.columns)
+
+    def _weighed(
+        self, rows: pl.DataFrame, table: str, leaves: set[tuple[str, str]]
+    ) -> pl.DataFrame:
+        key = list(self.declaration.table(table).key)
+        own = [column for name, column in sorted(leaves) if name == table]
+        silent = pl.any_horizontal(pl.col(name).is_null() for name in own)
+        sizes = sizes_of(self.declaration, table)
+        size = pl.col(sizes[0]).cast(pl.Float64).clip(0.0) if sizes else pl.lit(1.0)
+        said = self.tables[table].select(*key, silent.alias(_SILENT))
+        large = self.estimated[table].select(*key, size.alias(_SIZE))
+        return rows.join(said, on=key).join(large, on=key)
+
+
+def gaps(made: Run) -> Iterator[str]:
+    """What is missing of that which is asked about, in words."""
+    for number, step in enumerate(made.program[: len(made.guessed)], 1):
+        if isinstance(step, s.Compare):
+            yield from _of_few(made, number, step)
+            yield from _turned(made, number, step)
+        elif isinstance(step, s.Rank):
+            yield from _displaced(made, number, step)
+        else:
+            yield from _left_out(made, number, step)
+
+
+def _left_out(made: Run, number: int, step: s.StepOf) -> Iterator[str]:
+    """Too much of what a step measures reports nothing: by size for sums, else by number."""
+    limits = made.declaration.limits
+    if isinstance(step, s.Join):
+        yield from _unmatched(made, number, step)
+    if isinstance(step, s.Correlate | s.Regress):
+        yield from _scattered(made, number, step)
+    for function, columns in _measured(step):
+        rows = made.scope(number, columns)
+        if rows is None or rows.is_empty():
+            continue
+        if function in _SUMS and (share := _share(rows)) > limits.max_unreported:
+            yield f"step {number}: {share:.0%} of the size of what is summed up is not reported"
+        if (share := rows.filter(_SILENT).height / rows.height) > limits.max_missing:
+            yield f"step {number}: {share:.0%} of what is measured is not reported"
+
+
+def _unmatched(made: Run, number: int, step: s.Join) -> Iterator[str]:
+    """A join with a whole table that lacks much of what is to be joined to it."""
+    if s.step_number(step.other) is not None:
+        return
+    state = State(made.tables)
+    state.results = list(made.results[: number - 1])
+    keys = state.selected(step).select(list(step.on)).drop_nulls()
+    there = made.tables[step.other].select(list(step.on.values()))
+    lost = keys.join(there, left_on=list(step.on), right_on=list(step.on.values()), how="anti")
+    if lost.height > made.declaration.limits.max_missing * keys.height:
+        yield f"step {number}: {lost.height} of {keys.height} rows are not in {step.other}"
+
+
+def _measured(step: s.StepOf) -> Iterator[tuple[str, list[str]]]:
+    """The functions of a step, and the columns that each is made of."""
+    if isinstance(step, s.Statistic):
+        yield step.function, [step.column]
+    elif isinstance(step, s.Aggregate):
+        yield from ((function, [column]) for function, column in step.measures.values())
+    elif isinstance(step, s.Correlate | s.Regress):
+        yield "pairs", [step.x, step.y]
+    elif isinstance(step, s.Score):
+        yield "score", [criterion.column for criterion in step.criteria]
+    elif isinstance(step, s.PolicyCount) and step.terms:
+        yield "count", [step.column]
+
+
+def _scattered(made: Run, number: int, step: s.Correlate | s.Regress) -> Iterator[str]:
+    """A coefficient of few pairs, or of hardly different values."""
+    state = State(made.tables)
+    state.results = list(made.results[: number - 1])
+    pairs = state.selected(step).select(step.x, step.y).drop_nulls()
+    if pairs.height < LEAST_PAIRS:
+        yield f"step {number}: {pairs.height} pairs"
+    for column in (step.x, step.y):
+        if pairs[column].n_unique() < LEAST_VALUES:
+            yield f"step {number}: {pairs[column].n_unique()} different values of {column}"
+
+
+def _share(rows: pl.DataFrame) -> float:
+    """The share of the silent rows by size."""
+    whole, silent = float(rows[_SIZE].sum()), float(rows.filter(_SILENT)[_SIZE].sum())
+    return silent / whole if whole else 0.0
+
+
+def _of_few(made: Run, number: int, step: s.Compare) -> Iterator[str]:
+    """A share of a number of things that is itself small."""
+    whole = s.step_number(step.second)
+    counted = made.program[whole - 1] if whole else None
+    is_count = isinstance(counted, s.Statistic) and counted.function in _COUNTS
+    if step.result not in ("percent", "ratio") or not is_count or not whole:
+        return
+    if made.results[whole - 1] < LEAST_PAIRS:  # type: ignore[operator]
+        yield f"step {number}: a share of {made.results[whole - 1]}"
+
+
+def _turned(made: Run, number: int, step: s.Compare) -> Iterator[str]:
+    """A comparison of measured figures that estimates for the unreported would turn around, or a
+    growth that comes of who reports rather than of what is reported."""
+    steps = behind(made.program, number)
+    if any(isinstance(other, s.Aggregate | s.Correlate | s.Regress) for other in steps):
+        return
+    mine, other = (float(each[number - 1]) for each in (made.results, made.guessed))  # type: ignore[arg-type]
+    if step.result == "greater" and mine != other:
+        yield f"step {number}: what is not reported may turn the comparison around"
+    if step.result not in ("growth", "difference") or not _are_sums(made.program, step):
+        return
+    if abs(other - mine) > made.declaration.limits.max_unreported * max(abs(mine), abs(other)):
+        yield f"step {number}: {mine:.3g}, or about {other:.3g} if everything were reported"
+
+
+def _are_sums(program: s.Program, step: s.Compare) -> bool:
+    numbers = [s.step_number(operand) for operand in (step.first, step.second)]
+    pair = [program[number - 1] for number in numbers if number]
+    return len(pair) == 2 and all(
+        isinstance(other, s.Statistic) and other.function in _SUMS for other in pair
+    )
+
+
+def _displaced(made: Run, number: int, step: s.Rank) -> Iterator[str]:
+    """Ranked names whose figures are largely unreported, or would be among them if reported."""
+    mine, other = made.results[number - 1], made.guessed[number - 1]
+    if not isinstance(mine, pl.DataFrame) or not isinstance(other, pl.DataFrame):
+        return
+    ranked = set(mine[step.label].to_list())
+    names = ranked.union(other[step.label].to_list())
+    for at, earlier in enumerate(made.program[: number - 1], 1):
+        if isinstance(earlier, s.Aggregate) and earlier.by == (step.label,):
+            yield from _thin_groups(made, at, earlier, ranked, names)
+    conditions = (condition for _, condition in _conditions_before(made.program, number))
+    if any(condition.test == "known" for condition in conditions):
+        return
+    rows = made.scope(number, [step.column])
+    silent = set() if rows is None else set(rows.filter(_SILENT)[step.label].to_list())
+    for name in sorted(silent & names, key=str):
+        yield f"step {number}: {name} might be among the first, but reports nothing"
+
+
+def _thin_groups(
+    made: Run, number: int, step: s.Aggregate, ranked: set[str], names: set[str]
+) -> Iterator[str]:
+    """Ranked groups of few that report, and groups of which a large part does not."""
+    limits = made.declaration.limits
+    for function, columns in _measured(step):
+        rows = None if function in _COUNTS else made.scope(number, columns)
+        for group in [] if rows is None else rows.partition_by(step.by):
+            name, share = group[step.by[0]][0], _share(group)
+            if name in names and function in _SUMS and share > limits.max_unreported:
+                yield f"step {number}: {share:.0%} of {name} is not reported"
+            reporting = group.filter(~pl.col(_SILENT)).height
+            if name in ranked and reporting < min(limits.least_rows, LEAST_IN_GROUP):
+                yield f"step {number}: {name} is made of {reporting} values"
+
+
+def _conditions_before(program: s.Program, number: int) -> Iterator[tuple[str, s.Condition]]:
+    """The conditions of a step and of those whose rows it takes, with the source of each."""
+    at: int | None = number
+    while at is not None and 1 <= at <= len(program):
+        step = program[at - 1]
+        if isinstance(step, s.Compare):
+            return
+        yield from ((step.source, condition) for condition in step.where)
+        at = s.step_number(step.source)
