@@ -165,6 +165,9 @@ _MACROS = {
 }
 
 
+_DIGIT = "0"  # among a rule's needs: any digit
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """Words searched for around a value, in lower case."""
@@ -222,9 +225,9 @@ def own_rules(patterns: tuple[str, ...]) -> tuple[Rule, ...]:
 def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[Finding]:
     """Findings of all rules, overlapping and in no order. `lines` separates prose from code."""
     lowered = lower_in_place(folded)
-    has_digit = re.search(r"\d", lowered) is not None
+    present = _present(lowered)
     for rule in rules:
-        if rule.needs and not _wanted(rule.needs, lowered, has_digit):
+        if rule.needs and present.isdisjoint(rule.needs):
             continue
         for match in rule.pattern.finditer(folded):
             finding = _judge(rule, match, lowered)
@@ -236,8 +239,15 @@ def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[
                 yield finding
 
 
-def _wanted(needs: tuple[str, ...], lowered: str, has_digit: bool) -> bool:
-    return has_digit if needs == ("0",) else any(need in lowered for need in needs)
+@cache
+def _every_need() -> tuple[str, ...]:
+    return tuple(sorted({need for rule in load_rules() for need in rule.needs} - {_DIGIT}))
+
+
+def _present(lowered: str) -> set[str]:
+    """What rules need and the text has: searched for once, as many rules need the same."""
+    digit = {_DIGIT} if re.search(r"\d", lowered) else set()
+    return digit.union([need for need in _every_need() if need in lowered])
 
 
 def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
