@@ -23,6 +23,7 @@ from anonymization.text import identity_numbers
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import wording
 from anonymization.text.detect.prose import MachineLines
+from anonymization.text.detect.rule_contexts import Context, context_named
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
@@ -169,23 +170,6 @@ _DIGIT = "0"  # among a rule's needs: any digit
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
-    """Words searched for around a value, in lower case."""
-
-    words: tuple[str, ...]
-    before: int
-    after: int
-    of_value: bool
-
-    def holds(self, lowered: str, start: int, end: int) -> bool:
-        if self.of_value:
-            return lowered[start:end] in self.words
-        near = lowered[max(0, start - self.before) : start]
-        behind = lowered[end : end + self.after]
-        return any(word in near or word in behind for word in self.words)
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
     """One pattern; data/rules.toml explains the fields."""
 
@@ -298,21 +282,9 @@ def _rule(entry: Mapping[str, Any], contexts: Mapping[str, Any]) -> Rule:
         pattern=re.compile(pattern),
         needs=tuple(entry.get("needs", ())),
         check=entry.get("check", ""),
-        context=_context(contexts, entry.get("context")),
+        context=context_named(contexts, entry.get("context")),
         required=entry.get("required", False),
-        against=_context(contexts, entry.get("against")),
+        against=context_named(contexts, entry.get("against")),
         trim=tuple(contexts[entry["trim"]]["trim"]) if "trim" in entry else (),
         prose=entry.get("prose", False),
-    )
-
-
-def _context(contexts: Mapping[str, Any], name: str | None) -> Context | None:
-    if name is None:
-        return None
-    entry = contexts[name]
-    return Context(
-        words=tuple(entry["words"]),
-        before=entry.get("before", 0),
-        after=entry.get("after", 0),
-        of_value=entry.get("value", False),
     )
