@@ -3,13 +3,13 @@
     python -m benchmarks.restoring [--material DIR] [--sessions 1200]
 
 At the levels `strict`, which is the default, and `full`. Every file is masked by itself as
-`benchmint mask --scope file` does it, and restored with the key and its vault, as
-`benchmint restore` does it. The generated sessions are JSON lines of messages,
-tool calls and their output in five languages, with made-up people; their encodings (UTF-8 with and
-without a byte order mark, UTF-16, GB 18030, Latin-1, UTF-8 with stray bytes), line ends, escapes
-and broken lines vary. A file counts as restored only if all its bytes are equal. Refused files leave
-nothing to restore and are counted apart, by reason: twelve hundred are generated so that a thousand
-are admitted. `document.unknown_type` is a text whose encoding few foreign letters do not settle,
+`benchmint mask --scope file` does it, and restored with the key and its vault, as `benchmint
+restore` does it. The generated sessions are JSON lines of messages, tool calls and their output in
+five languages, with made-up people; their encodings (UTF-8 with and without a byte order mark,
+UTF-16, GB 18030, Latin-1, UTF-8 with stray bytes), line ends, escapes and broken lines vary. A file
+counts as restored only if all its bytes are equal. Refused files leave nothing to restore and are
+counted apart, by reason: twelve hundred are generated so that a thousand are admitted.
+`document.unknown_type` is a text whose encoding few foreign letters do not settle,
 `document.value_remains` one in which a name also stands in character references (`&#24352;`).
 """
 
