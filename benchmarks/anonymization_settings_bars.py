@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from benchmarks import anonymization_secrets as secrets
@@ -171,7 +172,7 @@ def _chinese(cases: list[Case]) -> Part:
     part = Part([case.text for case in cases])
     for kind in (*_CHECKSUMS, "NAME", "COMPANY", "ADDRESS", "PHONE"):
         wanted = "≥ .99" if kind in _CHECKSUMS else "≥ .85" if kind in ("NAME", "COMPANY") else ""
-        measure = _on(cases, lambda _: True, lambda c, s, kind=kind: whole(c, s, {kind}))
+        measure = _on(cases, lambda _: True, partial(whole, kinds={kind}))
         part.add(f"Chinese sentences: {kind}", READ, wanted, measure)
     clean = _on(cases, lambda case: not case.labels, lambda _, s: flagged(s))
     part.add("Chinese clean sentences flagged", READ, "≤ .02", clean)
