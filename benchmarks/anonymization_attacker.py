@@ -230,6 +230,17 @@ def _above(row: Mapping[str, Any]) -> bool:
     return bool(row["ci_low"] > row["chance"])
 
 
+NOTE = """At chance: the 95 % interval holds the chance level. Of so many attacks about one in forty
+is above it by luck. Those marked as above changed with the keys: under forty keys it was the row
+order of the source for the 302 companies, under 400 others the order by size for the small
+industries (z = 3.1). The latter, repeated with 4,000 further keys, found .0114 against .0115 by
+chance (z = -0.7); the former, with 400, .0033 against .0033.
+
+Until legal forms, spaces and capitals of names were dealt anew, names were not at chance: the most
+alike found 4.3 % of the companies of the annual table, with a chance of 0.9 %, and 22 % of the 302,
+with a chance of 10 %."""
+
+
 def _page(figures: Mapping[str, Mapping[str, Any]]) -> str:
     gates = [
         [name, *(f"{of[what]:,}" for what in ("rows", "companies", "industries")),
@@ -247,7 +258,7 @@ def _page(figures: Mapping[str, Mapping[str, Any]]) -> str:
     return (
         "## The gate on the published setting\n\n"
         f"{table(('table', 'rows', 'companies', 'industries', 'refused because of'), gates)}\n"
-        f"## Order, codes and names\n\n{table(head, rows)}"
+        f"## Order, codes and names\n\n{NOTE}\n\n{table(head, rows)}"
     )
 
 

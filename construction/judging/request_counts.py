@@ -23,6 +23,10 @@ class Opening:
         """Does one of the first `count` sentences need earlier messages?"""
         return self.first_leaning is not None and self.first_leaning < count
 
+    def begins_midway(self, count: int, *, dangling: bool) -> bool:
+        """Does it answer, lean within `count` sentences, or dangle where that counts?"""
+        return self.leans_within(count) or self.answers or (self.dangles and dangling)
+
 
 @dataclass(frozen=True, slots=True)
 class Demands:

@@ -1,11 +1,12 @@
 """Text in hexadecimal, in the escapes of programs and in single letters: read in its decoded form.
 
 `\\u5f20` is written by Java, JavaScript and their settings, `\\xe5` by Python and C for the bytes
-of UTF-8, `\\345` by git for names of files.
+of UTF-8, `\\345` by git for names of files, `&#26447;` by programs that write HTML elsewhere.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Callable, Iterator
 
@@ -24,6 +25,9 @@ _SPACED = re.compile(
     r"(?: {2,4}[A-Za-z](?: [A-Za-z]){1,30}){0,4}(?![\w'])"
 )
 _LETTER = re.compile(r"[A-Za-z](?: (?! ))?|  +")
+# A line with character references of HTML, outside of a page.
+_REFERENCE = re.compile(r"&#(?:x[0-9A-Fa-f]{1,6}|\d{1,7});")
+_REFERRING = re.compile(r"[^\n\"<>&]{0,400}&#(?:x[0-9A-Fa-f]{1,6}|\d{1,7});[^\n\"<>]{0,2000}")
 Decoded = list[tuple[str, int, int]]  # characters with their starts and ends in the text
 
 
@@ -35,9 +39,30 @@ def escape_edits(text: str, visit: Visit) -> list[Edit]:
     if "\\" in text:
         for word in _WORD.finditer(text):
             edits += _word_edits(word, visit)
+    if "&#" in text:
+        for line in _REFERRING.finditer(text):
+            edits += _reference_edits(line, visit)
     for match in _SPACED.finditer(text):
         edits += _spaced_edits(match, visit)
     return sorted(edits)
+
+
+def _reference_edits(line: re.Match[str], visit: Visit) -> list[Edit]:
+    decoded: Decoded = []
+    done, raw = 0, line.group()
+    for reference in _REFERENCE.finditer(raw):
+        decoded += [(raw[at], at, at + 1) for at in range(done, reference.start())]
+        plain = html.unescape(reference.group())
+        if len(plain) != 1:
+            return []
+        decoded.append((plain, *reference.span()))
+        done = reference.end()
+    decoded += [(raw[at], at, at + 1) for at in range(done, len(raw))]
+    return shifted(_carried(decoded, visit, _as_references), line.start())
+
+
+def _as_references(new: str) -> str:
+    return "".join(char if char.isascii() else f"&#{ord(char)};" for char in new)
 
 
 def _spaced_edits(match: re.Match[str], visit: Visit) -> list[Edit]:

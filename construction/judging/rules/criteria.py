@@ -16,6 +16,7 @@ from construction.judging.contracts import Case
 from construction.judging.edits import changed_inputs
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.lexicon import table
+from construction.judging.reference import whole_table
 from construction.judging.reference_profiles import profiles_of
 from construction.judging.reference_texts import references_of
 from construction.judging.removed_rows import removals_of
@@ -85,8 +86,10 @@ class Writer:
         for key, paths in self._by_kind([path for path in given if path not in known]):
             shown = self._list(paths[: self.config.max_files])
             is_long = key == "accuracy_files" and len(paths) > self.config.max_files
-            text = self._words["accuracy_many" if is_long else key]
-            yield text.format(files=shown, number=len(paths)), self._pointers(*paths)
+            known_whole = self._whole(paths) if key == "accuracy_kept" else ""
+            key = "accuracy_many" if is_long else "accuracy_kept_from" if known_whole else key
+            text = self._words[key].format(files=shown, number=len(paths), text=known_whole)
+            yield text, self._pointers(*paths)
         if urls := self.case.candidate.network.urls:
             shown = self._list(urls[: self.config.max_files])
             yield self._words["accuracy_urls"].format(urls=shown), tuple(urls)
@@ -113,6 +116,12 @@ class Writer:
             yield from (
                 (text, (path,)) for text in profiles_of(known[path], path, case.request, words)
             )
+
+    def _whole(self, paths: Sequence[str]) -> str:
+        """The table of a single file, if it is small and nothing of it goes."""
+        stays = not altered_inputs(self.case.request, paths)
+        known = self.case.inputs.get(paths[0]) if len(paths) == 1 and stays else None
+        return whole_table(known.tables) if known is not None else ""
 
     def _by_kind(self, paths: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
         """Files of which nothing is quoted, by what is held against them."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pytest
 
 from construction.judging.contracts import InputFile, InputTable
 from construction.judging.lexicon import table
 from construction.judging.reference import is_in_order, of_table
-from construction.judging.reference_profiles import profiles_of
 from construction.judging.reference_texts import (
     of_calendar,
     of_lines,
@@ -221,33 +218,6 @@ def test_lines_with_what_a_demand_seeks_are_quoted(demand: str, expected: str) -
     assert bool(lines) == bool(expected)
 
 
-def profile(*columns: str, rows: Sequence[tuple[str, ...]], said: str = "Report on it.") -> str:
-    sheet = InputTable(name="", columns=columns, rows=len(rows), cells=tuple(rows))
-    known = InputFile(words=9, key=1, tables=(sheet,))
-    return "".join(profiles_of(known, "inbox.json", said, WORDS))
-
-
-def test_a_short_table_is_quoted_by_what_its_entries_are_called_and_how_they_stand() -> None:
-    rows = [
-        (f"m{n}", f"Boat {n} is wet", "It is wet. " * 40, "['inbox']", "true", f"2031-05-0{n}")
-        for n in range(1, 4)
-    ]
-    text = profile("id", "subject", "body", "labels", "read", "date", rows=rows)
-    assert "3 entries of inbox.json" in text
-    assert "(id, subject, date) m1, Boat 1 is wet, 2031-05-01; m2" in text
-    bare = [(row[0], row[2], row[5]) for row in rows]
-    assert not profile("id", "body", "date", rows=bare)
-
-
-def test_a_long_table_is_described_by_its_columns() -> None:
-    rows = [
-        (str(n), "Lee" if n % 3 else "Tyne", str(50 + 7 * n % 40), f"note {n}") for n in range(60)
-    ]
-    text = profile("Rower ID", "Club", "Weight", "Note", rows=rows, said="Sum up the weight.")
-    assert "60 rows; Weight: 50 to 89, mean 69.17; Club: Lee 40, Tyne 20." in text
-    assert "Rower ID" not in text
-
-
 def test_values_of_a_column_are_counted_together() -> None:
     (line,) = quoted("Are there more rowers in Lee than in Ouse?")
     assert "The 30 rows of crew.csv by Club: Ouse 22, Lee 4, Tyne 3, Wear 1" in line
@@ -281,3 +251,8 @@ def test_a_criterion_says_which_rows_go_and_how_many_stay() -> None:
             ("crew.csv",),
         )
     ]
+
+
+def test_few_rows_of_a_value_are_named() -> None:
+    (line,) = quoted("How many rowers are in Lee?")
+    assert "have Lee as Club (Ada, Bo, Cleo, Dov)" in line

@@ -1,0 +1,103 @@
+"""What the level `strict` masks by its field, its position in a sentence, or its statement."""
+
+from __future__ import annotations
+
+import pytest
+
+from anonymization.levels import MaskingLevel, at_level
+from anonymization.text.contracts import DetectionConfig
+from anonymization.text.detect.engine import TextDetector
+
+_STRICT = at_level(DetectionConfig.for_tasks(), MaskingLevel.STRICT)
+
+
+@pytest.fixture(scope="module")
+def detector() -> TextDetector:
+    return TextDetector(_STRICT)
+
+
+def covered(detector: TextDetector, text: str, value: str) -> bool:
+    """Does a finding touch every letter and digit of the value?"""
+    (findings,) = detector.find([text])
+    start = text.index(value)
+    offsets = {o for f in findings for o in range(f.start, f.end)}
+    return all(start + n in offsets for n, char in enumerate(value) if char.isalnum())
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("Owner: Quiet Meadow", "Quiet Meadow"),
+        ("owner: pebble", "pebble"),
+        ("Salary: 51,300", "51,300"),
+        ("Diagnosis: winter vertigo", "winter vertigo"),
+        ("lat: 47.11202", "47.11202"),
+        ("[mail]\nhostname = teaspoon\n", "teaspoon"),
+        ("hosts:\n  - walrus-03\n  - lantern.reef.lan\n", "walrus-03"),
+        ("run --customer acornhill --dry", "acornhill"),
+        ("level=info user=daffodil action=open", "daffodil"),
+        ("CUSTOMERS = ['Golden Spoon Trading', 'Paper Lantern']", "Paper Lantern"),
+        ("| Contact | Fee |\n|---|---|\n| Stormy Lake | 3 |\n", "Stormy Lake"),
+        ("<owner>Ivory Bell</owner>", "Ivory Bell"),
+        ("病史: 偏头痛", "偏头痛"),
+        ("月給: 274,000", "274,000"),
+        ("Kunde: Abendrot", "Abendrot"),
+        ("Fournisseur : Belle Saison", "Belle Saison"),
+    ],
+)
+def test_a_field_decides(detector: TextDetector, text: str, value: str) -> None:
+    assert covered(detector, text, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("We spoke with Meadow and agreed on a price for the boat.", "Meadow"),
+        ("The order of Wooden Spoon Bakers is late because of snow.", "Wooden Spoon Bakers"),
+        ("As Baker pointed out, nothing is lost in the end.", "Baker"),
+        ("Call Dusty before noon", "Dusty"),
+        ("ssh -p 22 potter@walnut", "walnut"),
+        ("10:01 teapot: hello there\n10:02 kettle: what is new?\n", "kettle"),
+        ("See you then, it will be fun.\n\nKind regards,\nOlive\n", "Olive"),
+        ("小鹿さんに連絡してください", "小鹿"),
+        ("さざれ料理教室に申し込んだ", "さざれ"),
+        ("请转告晴天。", "晴天"),
+        ("项目代号“飞鱼”下周开始", "飞鱼"),
+        ("at 47.11202, -1.55013 by the pier", "47.11202"),
+        ("born on 4 March 1983 in a barn", "4 March 1983"),
+    ],
+)
+def test_a_position_decides(detector: TextDetector, text: str, value: str) -> None:
+    assert covered(detector, text, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("My aunt suffers from asthma and sleeps badly.", "asthma"),
+        ("Her wage of 2,140 euros came late.", "2,140 euros"),
+        ("他妈妈得了糖尿病。", "糖尿病"),
+        ("母は喘息で入院しました。", "喘息"),
+    ],
+)
+def test_a_statement_about_somebody(detector: TextDetector, text: str, value: str) -> None:
+    assert covered(detector, text, value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Asthma rates fell in all regions between 2015 and 2020.",
+        "Revenue of 2,140 euros was booked in May.",
+        "Open the Executive Summary and the Balance Sheet, then copy the Total row.",
+        "owner = get_owner(record)",
+        "customer_count: 4512",
+        "def f(owner: str, customer: Customer) -> None:",
+        "user=root host=localhost",
+        "请整理客户经理的联系方式并创建跟进事项。",
+        "営業部長に報告書を送ってください。",
+        '{"name": "Quarterly Report", "type": "table"}',
+    ],
+)
+def test_work_stays(detector: TextDetector, text: str) -> None:
+    assert detector.find([text]) == [[]]
