@@ -23,9 +23,10 @@ third sets, however, were at hand, and checks that rejected some of them at firs
 until none was. That none of them is rejected is therefore no blind figure. The good tasks of the
 first, the fourth and the fifth set are what the gates of that day let through; none is rejected.
 The bar is 60 of 60: the fifth set holds it. Gates that came after a set may reject good tasks of
-that set: of the third and fourth, five and four are now rejected as `answer.missing_data`, for
-groups of one or two companies, groups a fifth of whose size is not reported, and growth that comes
-of who reports in which year. Five of these nine had been doubted by the planters.
+that set: seven of the third, seven of the fourth and six of the fifth are now rejected, for groups
+of one or two companies, groups a fifth of whose size is not reported, growth that comes of who
+reports in which year, rankings that leave nobody out, and conditions that remove nothing. 16 of
+these 20 had been doubted by the planters.
 """
 
 from __future__ import annotations

@@ -185,7 +185,7 @@ def _scattered(made: Run, number: int, step: s.Correlate | s.Regress) -> Iterato
     """A coefficient of few pairs, or of hardly different values."""
     state = State(made.tables)
     state.results = list(made.results[: number - 1])
-    pairs = state.selected(step).select(step.x, step.y).drop_nulls()
+    pairs = state.selected(step).select(list(dict.fromkeys((step.x, step.y)))).drop_nulls()
     if pairs.height < LEAST_PAIRS:
         yield f"step {number}: {pairs.height} pairs"
     for column in (step.x, step.y):
