@@ -258,8 +258,8 @@ def find_eastern(text: str) -> Iterator[_Span]:
             if not _HALF_PLAIN.fullmatch(match.group()):
                 yield *match.span(), EntityType.UNEXPLAINED
     for match in _HOMES.finditer(text):
-        group = next((name for name in ("v", "v2") if match[name]), 0)
-        yield *match.span(group), EntityType.UNEXPLAINED
+        start, end = match.span(match.lastgroup or 0)
+        yield start, end, EntityType.UNEXPLAINED
     is_japanese = has_kana(text)
     for pattern, general in _japanese() if is_japanese else (*_chinese(), _japanese()[_HOUSES]):
         for match in pattern.finditer(text):
