@@ -2,15 +2,23 @@
 
 A person's name may change in a request, since it changes in the files as well. Numbers, formats,
 the names of columns and of files to be made, and texts that a result has to hold may not.
+
+The stage that masks measures, and the last one that judges private text decides: a request that is
+no task, or lacks an input, is rejected for that, however it was masked.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+
+import orjson
 
 from anonymization.text.contracts import PROVEN_BY_FORM, Edit, EntityType
+from data.atomic import write_bytes
+from data.canonical import canonical_json
 from data.contracts import Bound, Count, Gate, GateReason, Limit, StageConfig
 
 # Kinds that are numbers or codes of somebody: their digits are what masking is to change.
@@ -33,6 +41,7 @@ _QUOTED = re.compile(
     "|".join(f"{a}[^{b}\\n]{{1,120}}{b}" for a, b in ('""', "“”", "「」", "『』", "``"))
 )
 _DIGIT = re.compile(r"\d")
+_FILE = "instruction_changes.json"
 
 
 class InstructionReason(GateReason):
@@ -74,6 +83,17 @@ def measure(request: Sequence[MaskedWords], given: Collection[str] = ()) -> Inst
     return InstructionChange(*(sum(getattr(each, name) for each in changes) for name in names))
 
 
+def write_changes(out: Path, changes: Mapping[str, InstructionChange]) -> None:
+    """Write what masking changes in each instance: counts only."""
+    write_bytes(out / _FILE, canonical_json({key: asdict(row) for key, row in changes.items()}))
+
+
+def read_changes(folders: Iterable[Path]) -> dict[str, InstructionChange]:
+    """What masking changed, by the id of the instance, from the outputs of masking."""
+    rows = [orjson.loads((folder / _FILE).read_bytes()) for folder in folders]
+    return {key: InstructionChange(**row) for part in rows for key, row in part.items()}
+
+
 def _changes(masked: MaskedWords, given: Collection[str]) -> InstructionChange:
     text, edits, names = masked.text, masked.edits, masked.names
     kept = [span for span in names if _tail(text[slice(*span)]) not in given]
@@ -112,7 +132,7 @@ def _tail(path: str) -> str:
 
 GATE = Gate(
     name="instruction",
-    stage="masking",
+    stage="leak-check",
     section="masking.instruction",
     meaning="Did masking leave numbers, formats, columns, files to make and quoted texts alone?",
     config=InstructionConfig,

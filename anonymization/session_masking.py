@@ -17,8 +17,7 @@ from anonymization.documents.document import learn, mask_bytes, masked_path, pie
 from anonymization.documents.gate import GATE, measure
 from anonymization.documents.scopes import detector, languages_of
 from anonymization.documents.visitor import name_edits
-from anonymization.instruction_gate import GATE as INSTRUCTION
-from anonymization.instruction_gate import InstructionChange, MaskedWords
+from anonymization.instruction_gate import InstructionChange, MaskedWords, write_changes
 from anonymization.instruction_gate import measure as instruction_change
 from anonymization.language_gate import GATE as LANGUAGE
 from anonymization.language_gate import measure as language_use
@@ -46,7 +45,7 @@ from data.tables import write_rows
 
 # Gives the spans of file names in a text: (start, end) of each.
 FindFileNames = Callable[[str], Sequence[tuple[int, int]]]
-_COMPONENT = re.compile(r"[^/\\]+")
+_COMPONENT = re.compile(r"[^/\\@][^/\\]*")  # "@docs/plan.md" names the file docs/plan.md
 
 
 def masked_text(text: str, masker: Masker, find_names: FindFileNames) -> str:
@@ -135,6 +134,7 @@ class _Shard:
         self._verdicts: list[tuple[str, Verdict]] = []
         self._rows: list[LedgerRow] = []
         self._spans: list[Row] = []
+        self._changes: dict[str, InstructionChange] = {}
 
     def mask(self, session: Sequence[Survivor]) -> None:
         """Mask a session; everything is learned before anything is changed, so order is free."""
@@ -181,6 +181,7 @@ class _Shard:
             unit="instance",
         )
         write_survivors(self._out, self._kept)
+        write_changes(self._out, self._changes)
         write_rows(self._out / f"{MASKED_SPANS.name}.parquet", self._spans, MASKED_SPANS.schema)
 
     def _originals(self, session: Sequence[Survivor]) -> Path:
@@ -216,7 +217,6 @@ class _Shard:
         instance = survivor.instance
         verdicts = [
             GATE.judge(measure([file.report for file in used]), self._job.config.documents),
-            INSTRUCTION.judge(self._change(survivor, masker), self._job.config.instruction),
             LANGUAGE.judge(language_use(spoken, self._supported), self._job.config.language),
         ]
         decided = deciding(verdicts)
@@ -226,6 +226,7 @@ class _Shard:
         )
         if decided is not None:
             return
+        self._note_change(survivor, masker)
         masked = with_texts(instance, lambda text: masked_text(text, masker, self._job.find_names))
         fixtures = _distinct(file.fixture for file in used)
         self._kept.append(Survivor(masked, fixtures, self._out / FIXTURES))
@@ -236,12 +237,12 @@ class _Shard:
             for row in rows
         ]
 
-    def _change(self, survivor: Survivor, masker: Masker) -> InstructionChange:
-        """What masking changes in what people said."""
+    def _note_change(self, survivor: Survivor, masker: Masker) -> None:
+        """Measure what masking changes in what people said; a later stage judges it."""
         find, said = self._job.find_names, [turn.said for turn in survivor.instance.user_turns]
         request = [MaskedWords(text, text_edits(text, masker, find), find(text)) for text in said]
         given = {PurePath(fixture.path).name.casefold() for fixture in survivor.fixtures}
-        return instruction_change(request, given)
+        self._changes[survivor.instance.instance_id] = instruction_change(request, given)
 
 
 def _digests(session: Sequence[Survivor]) -> set[str]:

@@ -51,12 +51,14 @@ BENCHMARKS = (
     "anonymization_text",
     "anonymization_secrets",
     "anonymization_tables",
+    "anonymization_attacker",
     "anonymization_attacks",
     "restoring",
     "judging_replay",
 )
 APART = (
     "anonymization_large",
+    "anonymization_secrets_peer",
     "audit_page",
     "bars",
     "cluster_build",

@@ -15,12 +15,18 @@ Plants: somebody who had not read the gates planted 60 defects of ten kinds into
 tasks of the demo environment, with a programme that computed gold and milestones anew, so that no
 defect shows by an inconsistency. `benchmint lint PLANTED --run RUN --files FILES` ran once over
 each set before anything was changed for it: that run is the score. The second set has 60 new plants
-in 60 other good tasks, the third and the fourth 60 more each in tasks of other environments.
+in 60 other good tasks, the third, the fourth and the fifth 60 more each in tasks of other
+environments.
 Before each first run the gates were strengthened by plants of the author's own and by those that an
 earlier set had shown to be missed, without a look at the new set; the good tasks of the second and
 third sets, however, were at hand, and checks that rejected some of them at first were made milder
 until none was. That none of them is rejected is therefore no blind figure. The good tasks of the
-first and the fourth set are what the gates of that day let through; none is rejected.
+first, the fourth and the fifth set are what the gates of that day let through; none is rejected.
+The bar is 60 of 60: the fifth set holds it. Gates that came after a set may reject good tasks of
+that set: seven of the third, seven of the fourth and six of the fifth are now rejected, for groups
+of one or two companies, groups a fifth of whose size is not reported, growth that comes of who
+reports in which year, rankings that leave nobody out, and conditions that remove nothing. 16 of
+these 20 had been doubted by the planters.
 """
 
 from __future__ import annotations
@@ -39,7 +45,7 @@ LABELS = Path(__file__).with_name("labels")
 JUDGED = ("natural", "complete", "unambiguous", "answer_fits")
 GOOD = ("natural", "complete", "unambiguous")
 _BAR = 0.9
-_LATER_SETS = ("fourth", "third", "second")
+_LATER_SETS = ("fifth", "fourth", "third", "second")
 Row = Mapping[str, str]
 # The reason that each kind of defect is looked for as.
 REASONS = {

@@ -10,9 +10,7 @@ table in memory. It imports nothing but the perturbation, as a program would tha
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,9 @@ _MEASURES = tuple(f"m{i}" for i in range(6))
 
 def figures_of(read: bool) -> dict[str, Any]:
     """The figures of a new process; with `read`, it reads the table from a Parquet file."""
+    import subprocess  # here, because the new process does not need them
+    import tempfile
+
     command = [sys.executable, "-m", "benchmarks.anonymization_large"]
     with tempfile.TemporaryDirectory() as folder:
         if read:

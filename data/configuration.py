@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from data.canonical import canonical_json
 from data.contracts import StageConfig
 from data.errors import ConfigError
+from data.setting_errors import expected
 
 PREFIX = "BENCHMINT_"
 Section = TypeVar("Section", bound=StageConfig)
@@ -42,7 +43,7 @@ def _line(model: type[BaseModel], item: ErrorDetails) -> str:
     *section, key = item["loc"] or ("",)
     name = ".".join(map(str, item["loc"]))
     if item["type"] != "extra_forbidden":
-        return f"{name}: {item['msg']}"
+        return f"{name}: {expected(item)}"
     near = get_close_matches(str(key), _keys(model, section), n=1)
     return f"{name}: unknown key" + (f"; did you mean {near[0]}?" if near else "")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 from rich.console import Console
@@ -40,8 +40,10 @@ class RateColumn(ProgressColumn):
         return Text(rate(task.completed, task.elapsed or 0.0))
 
 
-def track(items: Iterable[T], title: str, total: int, *, quiet: bool = False) -> Iterator[T]:
-    """Yield `items` while a bar counts them; plain lines where there is no terminal."""
+def track(
+    items: Iterable[T], title: str, total: int, unit: str = "part", *, quiet: bool = False
+) -> Iterator[T]:
+    """Yield `items` while a bar counts them; plain lines, which name the unit, without terminal."""
     began = time.monotonic()
     _running.append(title)
     try:
@@ -50,7 +52,7 @@ def track(items: Iterable[T], title: str, total: int, *, quiet: bool = False) ->
         elif sys.stderr.isatty():
             yield from _bar(items, title, total)
         else:
-            yield from _lines(items, title, total, time.monotonic)
+            yield from _lines(items, title, total, unit)
     finally:
         _running.remove(title)
     seconds = time.monotonic() - began
@@ -99,7 +101,9 @@ def _bar(items: Iterable[T], title: str, total: int) -> Iterator[T]:
         yield from progress.track(items, total=total, description=title)
 
 
-def _lines(items: Iterable[T], title: str, total: int, now: Callable[[], float]) -> Iterator[T]:
+def _lines(items: Iterable[T], title: str, total: int, unit: str) -> Iterator[T]:
+    now = time.monotonic
+    units = unit if total == 1 else f"{unit}s"
     began = last_report = now()
     for done, item in enumerate(items, 1):
         yield item
@@ -107,8 +111,8 @@ def _lines(items: Iterable[T], title: str, total: int, now: Callable[[], float])
         if done < total and at - last_report >= _LINE_EVERY:
             last_report, remaining = at, (at - began) / done * (total - done)
             speed = rate(done, at - began)
-            _say(f"{title}: {done} of {total}, {speed}, about {duration(remaining)} left")
-    _say(f"{title}: {total} in {duration(now() - began)}")
+            _say(f"{title}: {done} of {total} {units}, {speed}, about {duration(remaining)} left")
+    _say(f"{title}: {total} {units} in {duration(now() - began)}")
 
 
 def _say(line: str) -> None:

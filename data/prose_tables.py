@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from data.contracts import Bound, Gate, Limit, Status
@@ -68,9 +68,14 @@ def limit_table(gates: Iterable[AnyGate]) -> str:
     return markdown_table(head, (row for gate in gates for row in _limit_rows(gate)))
 
 
-def reason_table(gates: Iterable[AnyGate]) -> str:
-    """Every reason that a gate gives."""
-    rows = [(f"`{reason}`", reason.meaning) for gate in gates for reason in gate.reasons]
+def meaning_table(kind: str, meanings: Mapping[str, str]) -> str:
+    """Names of a kind with their meanings."""
+    return markdown_table((kind, "meaning"), meanings.items())
+
+
+def reason_table(sentences: Mapping[str, str]) -> str:
+    """Every reason with its sentence."""
+    rows = [(f"`{reason}`", sentence) for reason, sentence in sentences.items()]
     return markdown_table(("reason", "meaning"), rows)
 
 

@@ -30,8 +30,10 @@ from data.canonical import canonical_json
 from data.contracts import gates_in
 from data.errors import BenchmintError
 from data.loopback import LOOPBACK, listen
-from flows.gates import GATE_ORDER
+from data.reasons import ReasonWords
+from flows.gates import GATE_ORDER, GATES
 from flows.http_server import Guard, serve_app
+from flows.turn_words import evidence
 
 _TOKEN_BYTES = 24
 _MAX_CONNECTIONS = 100
@@ -74,7 +76,8 @@ def _ledger(out: Path) -> page.Books:
 def _columns(out: Path, ledger: page.Books, *, leaves: bool) -> dict[str, Any]:
     config = _config(out, ledger.about["published"])
     gates = {gate.name: (gate, getattr(config, gate.name)) for gate in gates_in(SessionsConfig)}
-    return page.build_columns(ledger, gates, page.Shown(page.opaque_names(out) if leaves else None))
+    shown = page.Shown(page.opaque_names(out) if leaves else None)
+    return page.build_columns(ledger, gates, shown, ReasonWords.of(GATES))
 
 
 def _config(out: Path, published: str) -> SessionsConfig:
@@ -115,7 +118,7 @@ def serve_page(out: Path, port: int) -> None:
 
 def audit_app(audit: Audit, port: int) -> Guard:
     """The application, behind the checks of Host and Origin. Everything public is made once."""
-    private = PrivateHalf(audit.out, audit.items, audit.columns)
+    private = PrivateHalf(audit.out, audit.items, audit.columns, evidence)
     html = page.audit_page(audit.columns, served=True).encode()
     routes = [
         Route("/", _fixed(html, "text/html")),

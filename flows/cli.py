@@ -21,6 +21,8 @@ from flows.surroundings import require_surroundings
 _COMPLETION = ("--install-completion", "--show-completion")
 # Typer's switch from options that look for the shell in use to such as take its name.
 _SHELL_IS_NAMED = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"
+# Words that other programs take for commands.
+_AS_OPTIONS: dict[tuple[str, ...], list[str]] = {("help",): ["--help"], ("version",): ["--version"]}
 _INTERRUPTED = 128 + SIGINT
 
 app = typer.Typer(
@@ -65,6 +67,7 @@ def main() -> None:
     """Run a command; errors become one readable line on standard error."""
     _take_any_text()
     debug, arguments = _split(sys.argv[1:])
+    arguments = _AS_OPTIONS.get(tuple(arguments), arguments)
     try:
         require_surroundings()
     except InputError as error:

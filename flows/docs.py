@@ -14,15 +14,18 @@ from data.prose_tables import (
     between_markers,
     gate_table,
     limit_table,
+    meaning_table,
     ordered_gate_table,
     reason_table,
     stage_table,
 )
+from data.reasons import sentences
 from data.settings_page import Part, Reference, settings_page
 from flows import ROOT
 from flows.build_snapshot import PIPELINE
 from flows.gates import GATES, SESSION_GATES
 from flows.recipe import Settings
+from selection.evaluation.board import COLUMNS
 
 SETTINGS_PAGE = ROOT / "docs" / "configuration.md"
 COMMON_FILE = Path(__file__).with_name("common_settings.toml")
@@ -68,7 +71,11 @@ def tables() -> Mapping[Path, Mapping[str, str]]:
     return {
         ROOT / "README.md": {"gates": gate_table(GATES)},
         ROOT / "docs" / "sessions.md": {"session gates": ordered_gate_table(SESSION_GATES)},
-        ROOT / "docs" / "audit.md": {"limits": limit_table(GATES), "reasons": reason_table(GATES)},
+        ROOT / "docs" / "audit.md": {
+            "limits": limit_table(GATES),
+            "reasons": reason_table(sentences(GATES)),
+        },
+        ROOT / "docs" / "leaderboard.md": {"columns": meaning_table("column", COLUMNS)},
         ROOT / "docs" / "architecture.md": {"stages": stage_table(PIPELINE)},
     }
 

@@ -112,7 +112,11 @@ def _reasons(staging: Path, stages: Rows) -> Rows:
     order = {unit: n for n, unit in enumerate(dict.fromkeys(row["unit"] for row in stages))}
     shown = ("unit", "gate", "reason", "units", "entries")
     rows, counted = list[dict[str, Any]](), Counter[str]()
-    for row in sorted(rejection_counts(staging), key=lambda row: order[row["unit"]]):
+    ranked = sorted(
+        rejection_counts(staging),
+        key=lambda row: (order[row["unit"]], -row["units"], row["reason"]),
+    )
+    for row in ranked:
         counted[row["unit"]] += 1
         if counted[row["unit"]] <= _REASONS:
             rows.append({name: row[name] for name in shown})

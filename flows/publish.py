@@ -20,6 +20,7 @@ from construction.workflows.pool import worlds_of
 from data.builds import architecture, host_and_tools, lock_digest
 from data.contracts import Candidate
 from data.pool import fixture_files
+from data.reasons import ReasonWords
 from data.releases import with_changes
 from data.snapshot import layout, mark_latest, verify, write_snapshot
 from data.snapshot.config import DEMO_LICENCE, CardConfig
@@ -35,7 +36,7 @@ from data.stage_tables import StageRecords, read_records
 from data.stages import Folders, Results
 from data.staging import RunFacts, stage_run
 from flows import ROOT
-from flows.gates import GATE_ORDER
+from flows.gates import GATE_ORDER, GATES
 from flows.run import Run
 from flows.stages.analytics import (
     ANALYTICS,
@@ -184,7 +185,12 @@ def _lane_reports(results: Results) -> dict[str, Any]:
 
 def _ledger_tables(records: StageRecords) -> LedgerTables:
     return LedgerTables(
-        records.ledger, records.verdicts, records.lineage, records.tallies, GATE_ORDER
+        records.ledger,
+        records.verdicts,
+        records.lineage,
+        records.tallies,
+        GATE_ORDER,
+        ReasonWords.of(GATES),
     )
 
 

@@ -205,7 +205,7 @@ def _near_optimal(
     preferred: SolverName | None,
 ) -> NearOptimal:
     subsets = near_optimal(programme, chosen, key, preferred)
-    alternatives = list(track(subsets, "near-optimal subsets", NEAR_OPTIMAL))
+    alternatives = list(track(subsets, "near-optimal", NEAR_OPTIMAL, "subset"))
     if not alternatives:
         return NearOptimal(0, None, None, None)
     best = programme.objective(chosen)

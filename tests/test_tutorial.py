@@ -16,12 +16,48 @@ from tests.flows.command import environment
 
 PAGE = (REPO / "docs" / "tutorial.md").read_text("utf-8")
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SHOWN = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def expected_lines() -> list[re.Pattern[str]]:
+    """The lines that the page shows, each as a pattern: `…` is anything, blanks are any number.
+
+    Numbers are any numbers: what a lane lets through is the matter of its own tests.
+    """
+    lines = (line for block in _SHOWN.findall(PAGE) for line in block.splitlines())
+    return [
+        re.compile(r"^\s*" + r"\s+".join(map(_pattern, line.split())) + r"\s*$", re.MULTILINE)
+        for line in lines
+        if line.strip("… ")
+    ]
+
+
+def _pattern(word: str) -> str:
+    return ".*" if word == "…" else re.sub(r"\d[\d,]*", r"[\\d,]+", re.escape(word))
+
+
+def anchors(page: Path) -> set[str]:
+    """The addresses of the headings of a page."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^a-z0-9]+", "-", head.lower()).strip("-") for head in heads}
 
 
 def test_what_the_tutorial_names_is_there() -> None:
-    for target in re.findall(r"\]\(([^)#]+)", PAGE):
-        assert (REPO / "docs" / target).is_file(), target
+    for target, anchor in re.findall(r"\]\(([^)#]+)(?:#([^)]+))?\)", PAGE):
+        page = REPO / "docs" / target
+        assert page.is_file(), target
+        assert not anchor or anchor in anchors(page), (target, anchor)
     assert "tests/test_tutorial.py" in PAGE
+
+
+def test_every_page_links_only_to_words_that_the_glossary_has() -> None:
+    known = anchors(REPO / "docs" / "glossary.md")
+    pages = [*(REPO / "docs").glob("*.md"), REPO / "README.md"]
+    linked = [re.findall(r"glossary\.md#([\w-]+)", page.read_text("utf-8")) for page in pages]
+    used = {anchor for anchors_of in linked for anchor in anchors_of}
+    used |= set(re.findall(r"\]\(#([\w-]+)\)", (REPO / "docs/glossary.md").read_text("utf-8")))
+    assert used
+    assert used <= known
 
 
 @pytest.mark.slow(seconds=60)
@@ -44,6 +80,7 @@ def test_the_tutorial_ends_at_a_leaderboard(tmp_path: Path) -> None:
     assert (
         "30 tasks in release/snapshots/my-benchmark-2026.12.01 (written, verified)" in done.stdout
     )
+    assert [line for line in expected_lines() if not line.search(done.stdout)] == []
     board = pl.read_parquet(tmp_path / "leaderboard/leaderboard.parquet")
     rates = dict(board.select("configuration", "passed").iter_rows())
     assert rates["oracle"] == 1

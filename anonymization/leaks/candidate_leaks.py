@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from anonymization.instruction_gate import GATE as INSTRUCTION
+from anonymization.instruction_gate import InstructionChange, InstructionConfig
 from anonymization.leaks.contracts import Leak
 from anonymization.leaks.gate import GATE, measure
 from anonymization.leaks.leak_patterns import LeakPatterns
@@ -13,7 +16,7 @@ from anonymization.leaks.leak_targets import IDENTIFIER, TRIPWIRE, LeakTargets
 from anonymization.leaks.scan import scan_bytes, scan_release
 from anonymization.text.masking.known_search import FORMAL, NAMES
 from data.canonical import canonical_json
-from data.contracts import Candidate, Lane, StageKind
+from data.contracts import Candidate, Lane, LedgerRow, Outcome, StageKind, Verdict
 from data.errors import ReleaseError
 from data.ledger import deciding, gated_row
 from data.pool import write_pool
@@ -120,20 +123,40 @@ def _not_made_here(leaks: Iterable[Leak], targets: LeakTargets, uid: str) -> lis
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class MaskedRequests:
+    """What masking changed in the request of each instance, and how much of it it may change."""
+
+    changes: Mapping[str, InstructionChange]
+    config: InstructionConfig
+
+
 def write_leak_check(
-    candidates: Sequence[Candidate], files: Mapping[str, Path], targets: LeakTargets, out: Path
+    candidates: Sequence[Candidate],
+    files: Mapping[str, Path],
+    targets: LeakTargets,
+    masked: MaskedRequests,
+    out: Path,
 ) -> None:
-    """Drop the candidates that still hold a private value, their own or another session's.
+    """Drop the candidates whose request masking changed, or that still hold a private value, their
+    own or another session's.
 
     `files` maps the SHA-256 of an input file to its path.
     """
-    leaks = {task.task_id: leaks_of(task, files, targets) for task in candidates}
-    verdicts = [(name, GATE.judge(measure(seen), targets.config)) for name, seen in leaks.items()]
-    rows = [
-        gated_row(STAGE, "candidate", name, deciding([verdict]), {"found": places(leaks[name])})
-        for name, verdict in verdicts
-    ]
+    ids = [task.task_id for task in candidates]
+    verdicts: list[tuple[str, Verdict]] = []
+    rows: list[LedgerRow] = []
+    for task in candidates:
+        leaks, change = leaks_of(task, files, targets), masked.changes[task.provenance.item_id]
+        judged = (
+            INSTRUCTION.judge(change, masked.config),
+            GATE.judge(measure(leaks), targets.config),
+        )
+        verdicts += [(task.task_id, verdict) for verdict in judged]
+        evidence = {"found": places(leaks)}
+        rows.append(gated_row(STAGE, "candidate", task.task_id, deciding(judged), evidence))
     write_stage_tables(
-        out, StageKind.FILTER, list(leaks), rows, verdicts=verdicts, stage=STAGE, unit="candidate"
+        out, StageKind.FILTER, ids, rows, verdicts=verdicts, stage=STAGE, unit="candidate"
     )
-    write_pool(out, [task for task in candidates if not leaks[task.task_id]], {})
+    kept = {row.item_id for row in rows if row.outcome is Outcome.KEPT}
+    write_pool(out, [task for task in candidates if task.task_id in kept], {})

@@ -71,8 +71,10 @@ def blocks(
     state = start.copy()
     permute(state, _ROUNDS)
     state += start
-    high, low = state[0::2].astype(np.uint64), state[1::2]
-    return (high << np.uint64(32)) | low
+    words = state[0::2].astype(np.uint64)  # in place from here: several chunks are worked on
+    words <<= np.uint64(32)
+    words |= state[1::2]
+    return words
 
 
 def text_keys(stage: Words, texts: Texts) -> Words:
@@ -144,7 +146,8 @@ class Texts:
     def block(self, at: int, size: int) -> Words:
         """Bytes `at` to `at` + `size` of each text as words, zeros after its end."""
         offsets = np.arange(at, at + size)
-        index = np.minimum(self.starts[:, None] + offsets, len(self.buffer) - 1)
+        index = self.starts[:, None] + offsets
+        np.minimum(index, len(self.buffer) - 1, out=index)
         padded = np.where(offsets < self.lengths[:, None], self.buffer[index], np.uint8(0))
         return np.ascontiguousarray(padded).view("<u4").T.astype(np.uint32)
 
@@ -163,7 +166,7 @@ class RowNoise:
         period = None if self._period is None else self._period[rows]
         keys = text_keys(self._stage, Texts.of(self._entity[rows], period))
         made = [blocks(keys, counter) for counter in range(-(-self._slots // SLOTS))]
-        return np.concatenate(made)[: self._slots]
+        return (made[0] if len(made) == 1 else np.concatenate(made))[: self._slots]
 
 
 def chunks(height: int) -> list[slice]:

@@ -104,7 +104,7 @@ def _measured(
         jobs = [(s, frame, c, how.key, attacks, recipe.fidelity) for s, c in others.items()]
         workers = how.workers if frame.height >= _LARGE else 1
         done = map_shards(_try, jobs, workers)
-        tried += track(done, f"{name}: settings", len(jobs), quiet=how.quiet)
+        tried += track(done, name, len(jobs), "setting", quiet=how.quiet)
     return MeasuredTable(name, tuple(tried), tuple(codes))
 
 

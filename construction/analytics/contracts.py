@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -84,6 +84,9 @@ class Part(Contract):
     names: str | None = None
 
 
+LONGEST_PROGRAM = 20  # steps of a record; more are no task of a category
+
+
 class AnalyticTask(Contract):
     """A task with its programme and gold. Everything but question and guidelines is private."""
 
@@ -96,8 +99,8 @@ class AnalyticTask(Contract):
     language: Language
     question: str
     guidelines: str
-    program: tuple[TypedStep, ...]
-    parts: tuple[Part, ...]
+    program: Annotated[tuple[TypedStep, ...], Field(max_length=LONGEST_PROGRAM)]
+    parts: Annotated[tuple[Part, ...], Field(min_length=1)]
     answers: tuple[Answer, ...]
     milestones: tuple[Milestone, ...] = ()
     noise: tuple[str, ...] = ()  # kinds that change the answer if they are ignored

@@ -14,14 +14,13 @@ import polars as pl
 
 from construction.analytics.contracts import Language
 from construction.analytics.environment.asked_about import Fact, Metric
-from construction.analytics.environment.declaration import Declaration
+from construction.analytics.environment.declaration import RANK, Declaration
 from construction.analytics.templates import Template
 from data.errors import ConfigError
 from data.text.lexicon import load_table
 
 _SHARED = re.compile(r"\{w\.([a-z_]+)\}")
 QUANTILES = (0.7, 0.8, 0.9)
-RANK = "nth"  # the slot of ranks
 
 
 @lru_cache(maxsize=1)

@@ -6,16 +6,14 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from polars.exceptions import PolarsError
+
 from construction.analytics import steps as s
 from construction.analytics.ablation import needed_files, outcome, reduced, unneeded_steps
 from construction.analytics.agreement import first_disagreement
 from construction.analytics.answers import gold_answers, written_parts
 from construction.analytics.candidates import Bench, Draft, Judged
-from construction.analytics.contracts import (
-    STEPS_RANGE,
-    AnalyticsReason,
-    Language,
-)
+from construction.analytics.contracts import STEPS_RANGE, AnalyticsReason, Language
 from construction.analytics.drawing import words_table
 from construction.analytics.edges import knife_edges
 from construction.analytics.environment.declaration import Declaration, Limits, Noise
@@ -49,8 +47,12 @@ def executed(draft: Draft, bench: Bench) -> Judged:
         results = run(draft.program, bench.tables)
     except StepFailedError as error:
         return Judged(draft, AnalyticsReason.MISSING_DATA, str(error))
-    written = written_parts(draft.parts, results)
-    answers = gold_answers(bench.declaration, draft.parts, written)
+    try:
+        written = written_parts(draft.parts, results)
+        answers = gold_answers(bench.declaration, draft.parts, written)
+    except (PolarsError, ArithmeticError, ValueError, TypeError):
+        why = "an answer of another kind than the result of its step"
+        return Judged(draft, AnalyticsReason.INVALID, why)
     return Judged(draft, None, "", tuple(results), written, answers)
 
 
@@ -59,7 +61,11 @@ def faults(judged: Judged, bench: Bench) -> Iterator[tuple[AnalyticsReason, str]
     if judged.reason is not None:
         yield judged.reason, judged.detail
     for reason, gate in GATES if judged.reason is None else WORDS_ALONE:
-        detail = next(iter(gate(judged, bench)), None)
+        try:
+            detail = next(iter(gate(judged, bench)), None)
+        except (PolarsError, StepFailedError) as error:
+            # Columns of another type than their name says, such as a code made anew as a number.
+            reason, detail = AnalyticsReason.INVALID, type(error).__name__
         if detail is not None:
             yield reason, detail
 
@@ -101,7 +107,7 @@ def _columns_counted(step: s.StepOf, limits: Limits) -> Iterator[tuple[str, int]
     elif isinstance(step, s.Correlate | s.Regress):
         yield from ((column, LEAST_PAIRS) for column in (step.x, step.y))
     elif isinstance(step, s.Rank):
-        yield step.column, step.take * limits.least_choice
+        yield step.column, max(step.take * limits.least_choice, step.take + 1)
     elif isinstance(step, s.Score):
         yield from ((criterion.column, 1) for criterion in step.criteria)
     elif isinstance(step, s.Join):

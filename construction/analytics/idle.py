@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from construction.analytics import steps as s
 from construction.analytics.ablation import Parts, Tables, outcome
+from construction.analytics.origins import origin
 from construction.analytics.polars_state import Result, State
 
 _LIMITS = ("<", "<=", ">", ">=", "!=", "in")
@@ -22,7 +23,8 @@ def idle_conditions(
 
     Of those that demand one value only such as another condition implies: a year or a place says
     what is asked even where the answer would be the same without it. Names and verdicts may be the
-    same by chance: of such answers, limits count that let every row pass.
+    same by chance: of such answers, limits count that let every row pass. That a figure is known is
+    idle where it always is; that the rows asked about all have it is no fault of the question.
     """
     is_number = all(part.decimals is not None for part in parts)
     for number, step in enumerate(program, 1):
@@ -35,6 +37,8 @@ def idle_conditions(
             known = results[: number - 1]
             if condition.test == "=":
                 is_idle = any(_implies(o, condition, step, tables, known) for o in others)
+            elif condition.test == "known":
+                is_idle = _is_always_known(program, step, condition.column, tables)
             elif condition.test not in _LIMITS:
                 is_idle = False
             elif is_number:
@@ -44,6 +48,14 @@ def idle_conditions(
                 is_idle = _rows(step, tables, known) == _rows(looser, tables, known)
             if is_idle:
                 yield f"step {number}: {condition.column} {condition.test} changes nothing"
+
+
+def _is_always_known(program: s.Program, step: s.StepOf, column: str, tables: Tables) -> bool:
+    """Has the column of a table that is behind this one no missing cell at all?"""
+    behind = origin(program, step.source, column) if not isinstance(step, s.Compare) else None
+    if behind is None or behind[0] not in tables or behind[1] not in tables[behind[0]].columns:
+        return False
+    return tables[behind[0]][behind[1]].null_count() == 0
 
 
 def _rows(step: s.StepOf, tables: Tables, results: Sequence[Result]) -> int:

@@ -89,11 +89,7 @@ def leaves_of(program: s.Program, source: str, column: str) -> set[tuple[str, st
 
 def tables_behind(program: s.Program, number: int) -> set[str]:
     """The tables that step `number` and the steps before it that it uses read."""
-    if not 1 <= number <= len(program):
-        return set()
-    step = program[number - 1]
-    earlier = (other for other in s.reads_steps(step) if other < number)
-    return set(s.reads_tables(step)).union(*(tables_behind(program, other) for other in earlier))
+    return {name for step in behind(program, number) for name in s.reads_tables(step)}
 
 
 def behind(program: s.Program, number: int) -> s.Program:
@@ -113,11 +109,8 @@ def texts_behind(program: s.Program, operand: s.Operand) -> set[str]:
     number = s.step_number(operand)
     if number is None or not 1 <= number <= len(program):
         return set()
-    step = program[number - 1]
-    conditions = getattr(step, "where", ())
-    own = {c.value for c in conditions if isinstance(c.value, str)}
-    earlier = (f"${other}" for other in s.reads_steps(step) if other < number)
-    return own.union(*(texts_behind(program, other) for other in earlier))
+    conditions = [c for step in behind(program, number) for c in getattr(step, "where", ())]
+    return {c.value for c in conditions if isinstance(c.value, str)}
 
 
 def _used(step: s.StepOf) -> Iterator[str]:

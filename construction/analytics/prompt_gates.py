@@ -66,7 +66,7 @@ def numbers_in(text: str) -> set[float]:
 def _forms(answer: Answer) -> list[str]:
     """How the answer may be written; of a list, all its members together."""
     if answer.type == "list":
-        return ["\0".join(json.loads(answer.value))]
+        return ["\0".join(map(str, json.loads(answer.value)))]
     return [answer.value, *answer.aliases]
 
 

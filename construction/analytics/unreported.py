@@ -24,6 +24,7 @@ _COUNTS = ("count", "distinct")
 _LIMITS = ("<", "<=", ">", ">=")
 LEAST_PAIRS = 5  # behind a coefficient, and below a share of things
 LEAST_VALUES = 3  # different ones on each side of a coefficient
+LEAST_GROUPS = 2  # with anything to count, where a figure is of several
 LEAST_IN_GROUP = 3  # behind the figure of a ranked group
 _SILENT, _SIZE = "(silent)", "(size)"
 
@@ -112,6 +113,8 @@ def _left_out(made: Run, number: int, step: s.StepOf) -> Iterator[str]:
         yield from _unmatched(made, number, step)
     if isinstance(step, s.Correlate | s.Regress):
         yield from _scattered(made, number, step)
+    if isinstance(step, s.Statistic) and step.function not in _COUNTS:
+        yield from _of_one_group(made, number, step)
     for function, columns in _measured(step):
         rows = made.scope(number, columns)
         if rows is None or rows.is_empty():
@@ -135,6 +138,35 @@ def _unmatched(made: Run, number: int, step: s.Join) -> Iterator[str]:
         yield f"step {number}: {lost.height} of {keys.height} rows are not in {step.other}"
 
 
+def _of_one_group(made: Run, number: int, step: s.Statistic) -> Iterator[str]:
+    """A figure of a group of places or the like, of which only one has anything to count."""
+    joined = next(_joins_before(made.program, number), None)
+    if joined is None:
+        return
+    chosen = s.step_number(joined.other)
+    group = made.results[chosen - 1] if chosen else None
+    limits = (c for _, c in _conditions_before(made.program, number) if c.test in _LIMITS)
+    is_group = any(limit.column in joined.take for limit in limits) or (
+        isinstance(group, pl.DataFrame) and group.height > 1
+    )
+    state = State(made.tables)
+    state.results = list(made.results[: number - 1])
+    rows = state.selected(step).drop_nulls(step.column)
+    key = next(iter(joined.on))
+    if is_group and key in rows.columns and rows[key].n_unique() < LEAST_GROUPS:
+        yield f"step {number}: of a group of {key} only one has anything to count"
+
+
+def _joins_before(program: s.Program, number: int) -> Iterator[s.Join]:
+    """The joins that made the rows of a step, the last one first."""
+    at = s.step_number(getattr(program[number - 1], "source", ""))
+    while at is not None and 1 <= at <= len(program):
+        step = program[at - 1]
+        if isinstance(step, s.Join):
+            yield step
+        at = s.step_number(getattr(step, "source", ""))
+
+
 def _measured(step: s.StepOf) -> Iterator[tuple[str, list[str]]]:
     """The functions of a step, and the columns that each is made of."""
     if isinstance(step, s.Statistic):
@@ -153,7 +185,7 @@ def _scattered(made: Run, number: int, step: s.Correlate | s.Regress) -> Iterato
     """A coefficient of few pairs, or of hardly different values."""
     state = State(made.tables)
     state.results = list(made.results[: number - 1])
-    pairs = state.selected(step).select(step.x, step.y).drop_nulls()
+    pairs = state.selected(step).select(list(dict.fromkeys((step.x, step.y)))).drop_nulls()
     if pairs.height < LEAST_PAIRS:
         yield f"step {number}: {pairs.height} pairs"
     for column in (step.x, step.y):

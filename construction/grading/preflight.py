@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from math import fsum
 from pathlib import Path
@@ -60,10 +60,15 @@ def preflight_shard(job: PreflightJob, out: Path) -> None:
     database = None if folder is None else open_database(folder)
     has_analytic = any(candidate.lane is Lane.ANALYTICS for candidate in candidates)
     analytic = job.analytic() if has_analytic and job.analytic is not None else None
-    attacked = {
-        spec.task_id: _attacked(candidate, spec, job, _oracle(candidate, spec, database, analytic))
-        for candidate, spec in zip(candidates, specs, strict=True)
-    }
+    attacked: dict[str, Attacked] = {}
+    for at, (candidate, spec) in enumerate(zip(candidates, specs, strict=True)):
+        seen = _attacked(candidate, spec, job, _oracle(candidate, spec, database, analytic))
+        if seen.null > job.config.null_limit and _has_usable_rubric(candidate):
+            candidates[at] = candidate.model_copy(update={"rules": ()})
+            specs[at] = replace(spec, rules=())
+            seen = _attacked(candidates[at], specs[at], job, None)
+            seen = replace(seen, dropped_rules=len(candidate.rules))
+        attacked[spec.task_id] = seen
     probes = {spec.task_id: _audited(spec, attacked, job, database) for spec in specs}
     verdicts = [(name, GATE.judge(seen, job.config)) for name, seen in attacked.items()]
     write_preflight(candidates, verdicts, out)
@@ -141,6 +146,13 @@ def _attacked(
             is_computable=compute is not None,
             needs_model=candidate.rubric is not None and candidate.rubric.needs_model,
         )
+
+
+def _has_usable_rubric(candidate: Candidate) -> bool:
+    """May it do without hard rules that check nothing, because a rubric grades it?"""
+    rubric = candidate.rubric
+    is_graded = rubric is not None and bool(rubric.criteria) and not rubric.needs_model
+    return is_graded and bool(candidate.rules) and not candidate.answers and not candidate.checks
 
 
 def _audited(

@@ -69,7 +69,7 @@ class Boxes:
             futures = {pool.submit(faults_in_box, trial, self.box): trial for trial in trials}
             try:
                 done = as_completed(futures)
-                for future in track(done, STAGE, len(trials), quiet=self.quiet):
+                for future in track(done, STAGE, len(trials), "candidate", quiet=self.quiet):
                     report(futures[future], future.result())
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)

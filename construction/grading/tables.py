@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 _MOST_COLUMNS, _LONGEST_NAME, _MOST_TABLES = 60, 80, 20
-_KEPT_ROWS, _KEPT_COLUMNS = 200, 16  # of the cells of small tables
+_KEPT_ROWS, _KEPT_COLUMNS = 1000, 16  # of the cells of small tables
 _DEEPEST = 2  # levels of a structure below which lists of records are not looked for
 
 
@@ -20,7 +20,7 @@ class Table:
 
     `rows` counts those that hold anything; `blanks` the empty cells below each column, and
     `repeats` the rows that are the same as an earlier one. `cells` are those below the header, of
-    a table of at most 200 rows and 16 columns; long ones are cut.
+    a table of at most 1,000 rows and 16 columns; long ones are cut.
     """
 
     name: str

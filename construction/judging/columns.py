@@ -17,6 +17,13 @@ from construction.judging.lexicon import table
 from data.text.scripts import has_han
 
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?")
+_NO_FIGURES = re.compile(
+    r"(?i)phone|tel\b|mobile|\bid\b|_id\b|year|date|zip|code|电话|手机|编号|年"
+)
+_CALLED = re.compile(
+    r"\b(?:name|title|subject|product|item|customer|company)\b|名称|姓名|标题|主题"
+)
+_SHOWN, _MOST_NAMES = 60, 12  # characters of a cell; rows that are named one by one
 _MONEY = " $€£¥%"
 _CLAUSE = re.compile(r"[;:.。；：，](?=\s|[^\d\s]|$)|,(?=\s)")
 _REACH = 4  # words between a column and what is asked of it
@@ -51,7 +58,8 @@ def is_asked_of(key: str, *, wanted: str, column: str, sheet: InputTable) -> boo
     Of a column that is not named, being the only one of figures, anywhere in the request.
     """
     words = _plain(column.partition("(")[0])
-    pattern = re.compile(rf"{re.escape(words.removesuffix('s'))}s?")
+    spaced = re.sub(r"(?<=[a-z])(?=\d)", " ?", re.escape(words.removesuffix("s")))
+    pattern = re.compile(rf"{spaced}s?")
     clauses = [_plain(clause) for clause in _CLAUSE.split(wanted)]
     naming = [clause for clause in clauses if words and pattern.search(clause)]
     if not naming:
@@ -82,8 +90,11 @@ def is_measured(sheet: InputTable, number: int) -> bool:
     )
     are_years = bool(values) and all(_YEARS[0] <= value <= _YEARS[1] for value in values)
     is_whole = all(value == int(value) for value in values)
+    is_constant = len(values) > 1 and len(set(values)) == 1
     names = _parts_of_name(sheet.columns[number])
-    return not (is_count_up or (are_years and is_whole)) and _words_of("naming").isdisjoint(names)
+    return not (is_count_up or is_constant or (are_years and is_whole)) and _words_of(
+        "naming"
+    ).isdisjoint(names)
 
 
 def is_of_amounts(sheet: InputTable, number: int) -> bool:
@@ -111,3 +122,18 @@ def _words_of(key: str) -> frozenset[str]:
 def asks(key: str) -> re.Pattern[str]:
     """What asks for a sum, the ends and the like, in lower case."""
     return re.compile("|".join(table("grading")["reference"][key]))
+
+
+def is_of_figures(sheet: InputTable, number: int) -> bool:
+    """Does a column hold figures that can be compared, almost everywhere?"""
+    figures = numbers([row[number] for row in sheet.cells])
+    is_full = len(figures) >= max(2, 0.8 * sheet.rows)
+    return is_full and not _NO_FIGURES.search(sheet.columns[number])
+
+
+def names_of(sheet: InputTable, rows: Sequence[Sequence[str]]) -> str:
+    """What a few rows are called, in brackets: by the first column that says it, or the first."""
+    called = [number for number, name in enumerate(sheet.columns) if _CALLED.search(name.lower())]
+    number = called[0] if called else 0
+    shown = ", ".join(" ".join(row[number].split())[:_SHOWN] for row in rows)
+    return f" ({shown})" if 0 < len(rows) <= _MOST_NAMES else ""

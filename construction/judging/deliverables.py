@@ -60,7 +60,7 @@ _ZH = {
 _MADE_EN = re.compile(
     r"\b(?:make|create|build|write|draft|generate|produce|prepare|compile|put|design|compose"
     r"|develop|give|send|export|save|convert|turn|output|format|render|need|want|like|return"
-    r"|provide|summari[sz]e|deliver|publish|add|polish|split|divide)\b"
+    r"|provide|summari[sz]e|deliver|publish|add|polish|split|divide|plot|draw|visuali[sz]e)\b"
 )
 _MADE_ZH = re.compile(
     "做|写|生成|制作|导出|输出|整理|转|保存|汇总|画|绘|起草|拟|出|给我|准备|创建|设计|返回|提供|存|要|用"
@@ -98,6 +98,7 @@ _AS_RESULT = re.compile(
     r"|[成为]\s?(?:一[个份张])?\s?|(?:导出|输出|生成|新建|创建)\s?(?:一[个份张])?\s?)$"
 )
 _LOOK_BACK = 80  # characters
+_NAME = "§/§"  # stands for a file's name: no word, and the end of no sentence
 _MOST = 20  # names kept as hints
 
 
@@ -213,7 +214,11 @@ def _types_asked_for(
     for sentence in read(_without_names(request)):
         if sentence.ask is not Ask.DIRECTIVE:
             continue
-        for word, noun, count, is_result in _types_in(sentence.text.lower()):
+        types = list(_types_in(sentence.text.lower()))
+        documents = {word for word, *_ in types} & _NAMED_AS["document"]
+        for word, noun, count, is_result in types:
+            if word == "document" and documents:
+                continue  # "a Word report": its type is said
             if not _is_named(word, noun, names) and (is_result or word not in kinds_given):
                 kind = _stands_for(word, produced)
                 counts[kind] = max(counts[kind], count)
@@ -226,7 +231,7 @@ def _without_names(text: str) -> str:
     for span in find_file_spans(text):
         pieces.append(text[position : span.start])
         position = span.end
-    return "…".join([*pieces, text[position:]])
+    return _NAME.join([*pieces, text[position:]])
 
 
 def _types_in(sentence: str) -> Iterator[tuple[str, str, int, bool]]:

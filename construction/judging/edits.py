@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from construction.grading.file_types import extension_of
 from construction.judging.lexicon import LEAD_INS, VERBS
 from construction.judging.reading import Ask, read
-from construction.mentions.extensions import CODE_EXTENSIONS, tail
+from construction.mentions.extensions import tail
 from construction.mentions.negation import is_negated
 from data.text.lexicon import load_table
 from data.text.scripts import has_han
@@ -60,23 +60,6 @@ _CHANGED = re.compile(
     rf"(?:(?!{_STOP})[\w'.-]+ ){{0,4}}(?:{'|'.join(sorted(_OBJECTS, reverse=True))})s?\b)"
 )
 _SAVED = re.compile(r"\b(?:save|store|export|write|put|output|create|generate|make)\b")
-# The state of a working copy, which a task has only with its program code.
-_OF_CODE = re.compile(
-    r"(?i)\b(?:unstaged|staged|uncommitted|pending) (?:\w+ )?(?:code|changes?|files?|diffs?|work)\b"
-    r"|\bgit (?:diff|log|status|blame|stash|rebase|bisect)\b"
-    r"|\b(?:this|the|my|current|that|latest|last) "
-    r"(?:pr|pull request|branch|commit|diff|working tree)\b"
-    r"|\bpull request #?\d+|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
-    r"|未(?:暂存|提交)的(?:改动|代码)|当前分支|提交历史"
-)
-# A folder that is spoken of as the one that the agent is in.
-_HERE = re.compile(
-    r"(?i)\b(?:this|the current|the working|current|working) (?:directory|folder|repo|repository|"
-    r"codebase|workspace)\b|\b(?:the|our|my) (?:repo|repository|codebase|failing tests?)\b"
-    r"|\bthe build (?:fails?|breaks?|is)\b|\brun (?:the|all) (?:unit )?tests\b"
-    r"|\blist (?:all |the |my )*files\b|(?:当前|这个|本)(?:目录|文件夹|仓库)"
-)
-_CODE = CODE_EXTENSIONS | {"diff", "patch"}
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」")
 _REACH = 10  # words before a file
@@ -182,17 +165,11 @@ def missing_objects(request: str, given: Sequence[str]) -> tuple[str, ...]:
     if _BROUGHT.search(request.lower()):
         return ()
     phrases = [phrase for _, phrase in _moved_phrases(request)] + list(_changed_phrases(request))
-    missing = [
+    return tuple(
         phrase
         for phrase in dict.fromkeys(phrases)
         if not any(True for _ in files_in(phrase, given)) and not _described(phrase, given)
-    ]
-    demands = [item.text for item in read(request) if item.demands]
-    if not any(extension_of(path) in _CODE for path in given):
-        missing += [state.group() for text in demands for state in _OF_CODE.finditer(text)]
-    if not given:
-        missing += [here.group() for text in demands for here in _HERE.finditer(text)]
-    return tuple(dict.fromkeys(missing))
+    )
 
 
 def _moved_phrases(request: str) -> Iterator[tuple[str, str]]:

@@ -17,6 +17,7 @@ from construction.grading.file_look import RuleLimits, Seen
 from construction.grading.file_types import extension_of
 from construction.judging.contracts import Case, InputFile, InputTable
 from construction.judging.edits import files_in, stem_words
+from construction.mentions.extensions import tail
 from construction.mentions.resources import resources
 from data.contracts import Fixture
 from data.text.lexicon import load_table
@@ -44,6 +45,11 @@ _OWN_TEXT = re.compile(r"[\"“'‘「]\s*\w+(?:\s+\w+){2,}[^\"”'’」]*[\"�
 _SOURCED = re.compile(
     r"(?i)\b(?:from|in|of|based|using|according|file|this|attached|read|scan|extract|analy\w+)\b"
     r"|根据|从|读|附件|文件|这"
+)
+# "Convert the agenda from calendar": the calendar is what is read, whatever is called an agenda.
+_SOURCE = re.compile(
+    r"\b(?:convert|extract|take|get|read|collect|copy)\b[^.;,]{0,50}\bfrom (?:the |an? |my )?"
+    r"(calendar|e-?mail|inbox|pdf|image|picture|photo|csv)s?\b(?! file named)"
 )
 _MOST_TERMS = 400  # of one file
 _LIMITS = RuleLimits(total_seconds=3600, files=100_000)
@@ -158,9 +164,19 @@ def inputs_spoken_of(text: str, given: Sequence[str]) -> tuple[str, ...]:
         matched = {path for path in given if _is_spoken_of(path, words, stems)}
     if not matched:
         matched = {path for path in given if _is_of_kind(path, words)}
+    matched = set(sources_of(text, given)) or matched
     chosen = tuple(path for path in given if path in matched)
     needs_none = _OWN_TEXT.search(text) is not None and not _SOURCED.search(text)
     return chosen or (tuple(given) if len(given) == 1 and not needs_none else ())
+
+
+def sources_of(text: str, given: Sequence[str]) -> tuple[str, ...]:
+    """The input files of the kind from which a request has something taken, if it names no file."""
+    lowered = text.lower()
+    if any(tail(path.lower()) in lowered for path in given):
+        return ()
+    kinds = {match[1] for match in _SOURCE.finditer(lowered)}
+    return tuple(path for path in given if _is_of_kind(path, kinds))
 
 
 def _is_spoken_of(path: str, words: Collection[str], stems: tuple[str, ...]) -> bool:

@@ -57,6 +57,7 @@ CHATTER_STARTS = _starts("chatter_starts")
 CHATTER_ZH = re.compile("|".join(sorted(_ZH["chatter_phrases"], key=len, reverse=True)))
 ANNOUNCES = _starts("announce_starts")
 REPLIES = _starts("reply_starts")
+ANSWERS = _starts("answer_starts")
 CLOSES = _starts("closing_starts")
 
 # Demands

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from construction.judging.deliverables import ANSWER
 from construction.judging.reading import Ask, read
+from construction.mentions.extensions import tail
 from construction.mentions.resources import ResourceKind, resources
 from data.contracts import Deliverable
 from data.text.lexicon import alternatives
@@ -39,7 +40,8 @@ _DRAFT = re.compile(r"[^。；，]{0,4}(?:草稿|草案)")  # a part of the answ
 _FEW_DEMANDS = 3  # with more of them a message alone does not meet the request
 # What is to be done beside the mail, and not to be told in it alone.
 _WORK = re.compile(
-    r"\b(?:compare|analy[sz]e|review|investigate|assess|evaluate|diagnose|fix|audit|reconcile)\b"
+    r"\b(?:compare|analy[sz]e|(?<!the )(?<!a )review|investigate|assess|evaluate|diagnose|fix|audit"
+    r"|reconcile)\b"
     r"|分析|对比|核对|排查|评估|修复|审查"
 )
 _SENDS_IT = re.compile(
@@ -47,11 +49,26 @@ _SENDS_IT = re.compile(
 )
 
 
+_SEVERAL = 2  # demands
+_TELLS_TOO = re.compile(
+    r"\b(?:draft|write|report|summari[sz]e|list|tell|explain|recommend|propose|notices?|reply|replies)\b"
+    r"|起草|撰写|报告|总结|列出|说明|建议|通知|回复"
+)
 _SEPARATE = re.compile(
     r"\b(?:separate(?:ly)?|individual(?:ly)?|respectively|(?:to|for) (?:each|every))\b"
     r"|分别|各自|每(?:个|位|人|名|封)"
 )
-_SENT = re.compile(r"\bsend (?:out )?(?:an? )?(?:separate |individual )e-?mails? to\b")
+_SENT = re.compile(
+    r"\bsend (?:out )?(?:an? |the )?(?!(?:all|his|her|their|my|these|those)\b)[a-z-]+ e-?mails? to"
+    r"\b|\b(?:notify|inform|remind|invite|tell|update)\b[^.;?]{0,60}\b(?:by|via|through|with an?)"
+    r" e-?mail\b"
+)
+_CALENDAR = r"(?:[\w-]+(?:'s?|’s?)? ){0,3}calendars?\b(?!\.\w)"
+_ON_CALENDAR = re.compile(
+    r"\b(?:add|put|insert|enter|block|record|mark|schedule)\b[^.;?]{0,80}?\b(?:to|in|into|on|onto) "
+    rf"{_CALENDAR}|\b(?:delete|remove|cancel|reschedule|update|change)\b[^.;?]{{0,60}}?"
+    rf"\b(?:from|in|on) {_CALENDAR}"
+)
 _NAMES = re.compile(r"\b(?:to|for) ((?:[A-Z][a-z]+(?:, and |, | and )){1,9}[A-Z][a-z]+)\b")
 _COUNTED = re.compile(
     rf"\b(?:the|these|those|all|our|my) (?P<number>\d{{1,2}}|{alternatives(NUMBER_WORDS)}) [a-z]"
@@ -95,6 +112,24 @@ def with_messages(deliverables: Sequence[Deliverable], request: str) -> tuple[De
     return tuple(sorted((*rest, *messages), key=lambda item: item.file_type))
 
 
+def with_answer(
+    deliverables: Sequence[Deliverable], request: str, served: Sequence[str]
+) -> tuple[Deliverable, ...]:
+    """The deliverables, and an answer where files of services (`served`) would hold only a part.
+
+    What a request has drafted or reported beside a new to-do does not belong into its file.
+    """
+    names = {tail(path) for path in served}
+    is_part = bool(names) and all(names.issuperset(item.name_hints) for item in deliverables)
+    is_nameless = any(not item.name_hints for item in deliverables)
+    demands = sum(item.demands for item in read(request))
+    is_more = max(demands, len(_LISTED.findall(request))) >= _SEVERAL
+    tells_too = is_more or _TELLS_TOO.search(request.lower()) is not None
+    if not is_part or is_nameless or not tells_too:
+        return tuple(deliverables)
+    return (*deliverables, Deliverable(file_type="md", name_hints=(ANSWER,)))
+
+
 def _mails(sentence: str) -> int:
     """How many mails a sentence wants at least: one for each person if it says so, else one each
     time that it orders one."""
@@ -130,7 +165,8 @@ def _kinds(sentence: str, deliverables: Sequence[Deliverable]) -> Iterator[str]:
     is_sent = _made(sentence, ResourceKind.MAIL) or _SENT.search(lowered) is not None
     if not is_named and (is_sent or (is_drafted and names != [ANSWER])):
         yield "eml"
-    if _made(sentence, ResourceKind.CALENDAR) or _SCHEDULED.search(lowered):
+    on_calendar = _SCHEDULED.search(lowered) or _ON_CALENDAR.search(lowered)
+    if _made(sentence, ResourceKind.CALENDAR) or on_calendar:
         yield "ics"
 
 

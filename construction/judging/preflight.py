@@ -67,6 +67,7 @@ def measures(signals: Signals) -> dict[str, Scalar]:
         "opinions": demands.opinions,
         "met": demands.met,
         "has_past": has_past,
+        "answers": opening.answers or opening.first_leaning == 0,
         "opens_midway": opening.leans_within(_OPENING)
         or (has_past and opening.replies)
         or (opening.dangles and (has_past or not (at_hand or signals.has_background))),

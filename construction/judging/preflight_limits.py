@@ -67,6 +67,20 @@ def _none(key: str, sentence: str, reason: PreflightReason) -> Limit:
     )
 
 
+def _flag(key: str, sentence: str, reason: PreflightReason) -> Limit:
+    """The limit that `key` is false."""
+    return Limit(
+        f"no {key}",
+        Bound.MAX,
+        "true or false",
+        sentence,
+        reason,
+        lambda seen: seen[key],
+        at=False,
+        movable=False,
+    )
+
+
 _REASON, _MIN, _MAX = PreflightReason, Bound.MIN, Bound.MAX
 _NO_WORK = (
     Limit(
@@ -79,25 +93,9 @@ _NO_WORK = (
         at=1,
         movable=False,
     ),
-    Limit(
-        "no toy",
-        _MAX,
-        "true or false",
-        "The request is more than a trial whether anything works.",
-        _REASON.TOY,
-        lambda seen: seen["toy"],
-        at=False,
-        movable=False,
-    ),
-    Limit(
-        "no chat",
-        _MAX,
-        "true or false",
-        "The request asks for more than a view, or for what the assistant is.",
-        _REASON.CHAT,
-        lambda seen: seen["chat"],
-        at=False,
-        movable=False,
+    _flag("toy", "The request is more than a trial whether anything works.", _REASON.TOY),
+    _flag(
+        "chat", "The request asks for more than a view, or for what the assistant is.", _REASON.CHAT
     ),
     Limit(
         "max_harness_words",
@@ -214,6 +212,7 @@ _DEMANDS = (
         lambda seen: seen["words"],
         when=lambda seen: not seen["at_hand"],
     ),
+    _flag("answers", "It does not begin in the middle of a talk.", _REASON.LEANS_ON_CONTEXT),
     Limit(
         "a demand",
         _MIN,

@@ -18,7 +18,15 @@ from data.text.sentences import phrase_form, sentence_spans
 from data.text.wrapping import unwrapped
 
 _CODE = re.compile(r"```[^`]*```")
-_TICKET = re.compile(r"#\d{2,}")
+# Tickets and points of an earlier list: "#266", "address 19, 24 and 36", "improvement 2".
+_NUMBERED = re.compile(
+    r"#\d{2,}|(?i:(?:^|[,.;] |\b(?:let['’]?s|please|and|then|to) )(?:add?ress|do|fix|resolve|handle"
+    r"|tackle|improve(?: \w+,?)?|clean up|implement|skip|ignore|take) "
+    r"#?\d{1,3}(?:\s?[-–]\s?\d{1,3})?"
+    r"(?=\s*(?:,|;|$|\.(?!\d)|(?:and|for) \d)))"
+    r"|(?i:\b(?:improvements?|observations?|findings?|suggestions?|issues?) #?\d{1,3}\b"
+    r"(?!\s*[:.)\-–%]))"
+)
 _NAME_BEFORE = re.compile(rf"@?(?:[A-Z][\w-]{{0,30}}|[{HAN}]{{1,4}})\s?(?:,|，|--|—|-\s)")
 _SPEAKER = re.compile(rf"^[{HAN}]{{2,4}}[:：]")
 _LABEL_BEFORE = re.compile(
@@ -54,7 +62,8 @@ class Reading:
     that is at hand only if files are. `elsewhere`: at a workspace; `past_sessions`: at other
     sessions. `live`: needs a system or a moment; `live_unless_files`: unless input files stand for
     it.
-    `account`: talks of a customer's account. `reply`: begins as an answer.
+    `account`: talks of a customer's account. `reply`: begins as an answer, `answers`: as nothing
+    else could.
     `dangling`: holds a pronoun for something unsaid. `closes`: tells of the person's own next
     steps. `requires`: a requirement that is told. `to_agent`: calls the agent by that word;
     `to_other`: calls somebody else by name. `opinion`: asks for a view.
@@ -76,6 +85,7 @@ class Reading:
     live_unless_files: bool
     account: bool
     reply: bool
+    answers: bool
     dangling: bool
     closes: bool
     requires: bool
@@ -133,7 +143,7 @@ def _read_sentence(raw: str, start: int) -> Reading:
         chatter=chatter,
         idle=chatter and _says_idle(form) and _MARKUP.search(raw.strip()) is None,
         announces=has_any(form, lexicon.ANNOUNCES),
-        leans=has_any(form, lexicon.LEANS) or _TICKET.search(raw) is not None,
+        leans=has_any(form, lexicon.LEANS) or _NUMBERED.search(raw) is not None,
         leans_unless_files=has_any(form, lexicon.LEANS_UNLESS_FILES),
         points=has_any(form, lexicon.THINGS),
         elsewhere=has_any(form, lexicon.ELSEWHERE),
@@ -142,6 +152,7 @@ def _read_sentence(raw: str, start: int) -> Reading:
         live_unless_files=has_any(form, lexicon.LIVE_UNLESS_FILES),
         account=has_any(form, lexicon.ACCOUNT),
         reply=has_any(form, lexicon.REPLIES),
+        answers=has_any(form, lexicon.ANSWERS),
         dangling=has_any(form, lexicon.DANGLING),
         closes=has_any(form, lexicon.CLOSES),
         requires=has_any(form, lexicon.REQUIRES) and not has_any(form, lexicon.OF_ONESELF),

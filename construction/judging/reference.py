@@ -18,12 +18,15 @@ from construction.judging.columns import (
     is_asked_of,
     is_measured,
     is_of_amounts,
+    is_of_figures,
     named_columns,
+    names_of,
     numbers,
 )
 from construction.judging.contracts import InputTable
 from construction.judging.lexicon import table
 from construction.judging.reading import read
+from construction.judging.reference_pairs import of_pairs
 from data.text.scripts import has_han
 
 _MOST = 3  # of a kind, for each table
@@ -39,9 +42,6 @@ _FALLS = re.compile(
 )
 _RISES = re.compile(
     r"(?i)\basc|low(?:est)? (?:to|first)|small\w* (?:to|first)|oldest first|alphabet|升序|从[低小]"
-)
-_NO_FIGURES = re.compile(
-    r"(?i)phone|tel\b|mobile|\bid\b|_id\b|year|date|zip|code|电话|手机|编号|年"
 )
 _SHOWN, _TITLE = 60, 80  # characters of a cell
 _ACRONYM = re.compile(r"(?<![A-Za-z\d])[A-Z]{2,6}\d{0,3}(?![A-Za-z\d])")
@@ -63,6 +63,7 @@ def of_table(sheet: InputTable, path: str, request: str, words: Words) -> Iterat
         yield from named
     if not named:
         yield from _of_columns(sheet, path, request, words)
+    yield from of_pairs(sheet, path, request, words)
 
 
 def is_in_order(request: str, sheets: Sequence[InputTable]) -> bool:
@@ -104,23 +105,38 @@ def _of_named(sheet: InputTable, path: str, request: str, words: Words) -> Itera
     lines: list[str] = []
     known = word_form(" ".join((path, sheet.name, *sheet.columns)))
     for number, column in enumerate(sheet.columns):
-        counts = Counter(row[number] for row in sheet.cells)
+        counts, counted = Counter(row[number] for row in sheet.cells), list[str]()
         for value in _named_values(list(counts), request, known):
             if counts[value] <= _MOST:
                 rows = "; ".join(_row(row) for row in sheet.cells if row[number] == value)
                 lines.append(words["reference_rows"].format(file=path, name=value, rows=rows))
             elif len(counts) <= _FEW_VALUES and counts[value] < sheet.rows:
-                text = words["reference_count"]
-                size = {"number": counts[value], "rows": sheet.rows}
-                lines.append(text.format(file=path, value=value, column=column, **size))
+                counted.append(value)
+        shown = ", ".join(f"{value or '–'} {number}" for value, number in counts.most_common())
+        size = {"file": path, "rows": sheet.rows, "column": column}
+        if len(counted) > 1:
+            lines.append(words["reference_counts"].format(counts=shown, **size))
+        elif counted:
+            text, value = words["reference_count"], counted[0]
+            having = [row for row in sheet.cells if row[number] == value]
+            names = names_of(sheet, having) if number else ""
+            lines.append(text.format(value=value, number=counts[value], names=names, **size))
     yield from list(dict.fromkeys(lines or _of_acronyms(sheet, path, request, words)))[:_MOST]
+
+
+def whole_table(sheets: Sequence[InputTable]) -> str:
+    """A single small table as it is quoted whole; empty if it is long, or there are several."""
+    known = [sheet for sheet in sheets if sheet.cells]
+    text = "; ".join(map(_row, (known[0].columns, *known[0].cells))) if len(known) == 1 else ""
+    return text if len(text) <= _WHOLE_TABLE else ""
 
 
 def _of_acronyms(sheet: InputTable, path: str, request: str, words: Words) -> list[str]:
     """The few rows in which a title or a name holds an acronym of a brief request."""
     known = word_form(" ".join((path, sheet.name, *sheet.columns)))
     lines = []
-    for name in dict.fromkeys(_ACRONYM.findall(request) if len(request) <= _BRIEF else ()):
+    is_brief = len(request) <= (_BRIEF_ZH if has_han(request) else _BRIEF)
+    for name in dict.fromkeys(_ACRONYM.findall(request) if is_brief else ()):
         rows = [
             row
             for row in sheet.cells
@@ -173,7 +189,7 @@ def _of_columns(sheet: InputTable, path: str, request: str, words: Words) -> Ite
 
     Each is wanted in the sentences that name the column.
     """
-    numeric = [number for number in range(len(sheet.columns)) if _is_of_figures(sheet, number)]
+    numeric = [number for number in range(len(sheet.columns)) if is_of_figures(sheet, number)]
     is_plain = len(numeric) == 1 and len(sheet.columns) <= _NARROW
     is_short = len(request) <= _SHORT_REQUEST
     sentences = [item.text for item in read(request)]
@@ -183,12 +199,6 @@ def _of_columns(sheet: InputTable, path: str, request: str, words: Words) -> Ite
         if wanted:
             yield from _of_groups(sheet, number, path, wanted, words)
             yield from _of_column(sheet, number, path, wanted.lower(), words)
-
-
-def _is_of_figures(sheet: InputTable, number: int) -> bool:
-    figures = numbers([row[number] for row in sheet.cells])
-    is_full = len(figures) >= max(2, 0.8 * sheet.rows)
-    return is_full and not _NO_FIGURES.search(sheet.columns[number])
 
 
 def _of_groups(

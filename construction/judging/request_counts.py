@@ -10,16 +10,22 @@ class Opening:
     """How a request begins, after small talk.
 
     `first_leaning` is the position of the first sentence that needs earlier messages (None: there
-    is none); `replies` and `dangles` say what the first sentence does.
+    is none); `replies` and `dangles` say what the first sentence does, and `answers` that it can
+    only be an answer.
     """
 
     first_leaning: int | None = None
     replies: bool = False
     dangles: bool = False
+    answers: bool = False
 
     def leans_within(self, count: int) -> bool:
         """Does one of the first `count` sentences need earlier messages?"""
         return self.first_leaning is not None and self.first_leaning < count
+
+    def begins_midway(self, count: int, *, dangling: bool) -> bool:
+        """Does it answer, lean within `count` sentences, or dangle where that counts?"""
+        return self.leans_within(count) or self.answers or (self.dangles and dangling)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,3 +54,11 @@ def _texts_of_nothing(kind: FileType) -> tuple[str, ...]:
     files = (shell(extension), stub(extension), holding(extension, LOREM))
     limits = RuleLimits()
     return tuple(look(data, kind, limits).text for data in files if data is not None)
+
+
+def is_own(rule: Rule) -> bool:
+    """Does a rule follow from the request or the inputs, beyond what any file of the type has?"""
+    kind, _, rest = rule.rule_id.partition(".")
+    asked_length = kind == "length" and "." in rest
+    of_a_text = rest.startswith(("kept.", "carried.", "choice."))
+    return kind in ("columns", "sheets", "holds", "same") or of_a_text or asked_length

@@ -99,7 +99,7 @@ def counts(signals: Signals, config: ContainmentConfig) -> dict[str, Scalar]:
         "pointing": 0 if at_hand else wishes.pointing,
         "leaning": leaning,
         "more_mentions": signals.mentions - 1,
-        "opens_midway": opening.leans_within(_OPENING) or (opening.dangles and not at_hand),
+        "opens_midway": opening.begins_midway(_OPENING, dangling=not at_hand),
         "later": signals.later_parts,
         "reacting": signals.reacting,
         "unrelated": signals.unrelated,

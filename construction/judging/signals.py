@@ -1,7 +1,6 @@
 """What the sentences of a request say about it, measured once for every judgement.
 
-The preflight gate and the rules for self-containment ask different questions of the same signals;
-each has its own limits.
+The preflight gate and the rules for self-containment ask different things, with own limits.
 """
 
 from __future__ import annotations
@@ -133,17 +132,18 @@ def _grounded(case: Case) -> tuple[Reading, ...]:
     return tuple(replace(item, leans=item.leans or item.leans_unless_files) for item in sentences)
 
 
-def _no_work(case: Case, sentences: Sequence[Reading]) -> NoWork:
-    has_files = bool(case.candidate.fixtures)
-    return no_work(sentences, has_files=has_files, names_output=_names_output(case))
+def _no_work(case: Case, said: Sequence[Reading]) -> NoWork:
+    has_files, names_output = bool(case.candidate.fixtures), _names_output(case)
+    return no_work(said, has_files=has_files, names_output=names_output)
 
 
 def _opening(sentences: Sequence[Reading]) -> Opening:
     telling = [item for item in sentences if not item.chatter]
     if not telling:
         return Opening()
-    leaning = (position for position, item in enumerate(telling) if item.leans)
-    return Opening(next(leaning, None), telling[0].reply, telling[0].dangling)
+    first, leaning = telling[0], (at for at, item in enumerate(telling) if item.leans)
+    can_only_answer = sentences[0].answers or first.answers
+    return Opening(next(leaning, None), first.reply, first.dangling, can_only_answer)
 
 
 def _demands(

@@ -144,6 +144,7 @@ _AT_START = re.compile(
 )
 _ROOTED = re.compile(r"~[/\\]|(?<![A-Za-z])[A-Za-z]:[/\\]|(?<!:)//?(?=[A-Za-z0-9])|\\\\")
 _SEPARATOR = re.compile(r"[/\\]")
+_MASKED_FOLDER = re.compile(r"[\[<(][A-Z][A-Z_]{2,30}(?:[_ ]?\d{1,4})?[\])>](?=[/\\])")
 
 
 def token_start(text: str, floor: int, dot: int) -> int:
@@ -160,8 +161,11 @@ def token_start(text: str, floor: int, dot: int) -> int:
         elif char in _OPENERS:
             if not closers or closers.pop() != char:
                 break
-            # "report (1).docx": browsers number downloads after a space
-            if position > 2 and text[position - 2] == " " and text[position - 3].isalnum():
+            # "report (1).docx": browsers number downloads after a space; "take [REDACTED]/a.docx"
+            after_space = (
+                position > 2 and text[position - 2] == " " and text[position - 3].isalnum()
+            )
+            if after_space and not _MASKED_FOLDER.match(text, position - 1):
                 position -= 1
         elif char == ":":
             drive = position > 1 and text[position - 2].isalpha()

@@ -32,6 +32,8 @@ MAX_MENTIONS = 200  # per instance; a pasted listing of thousands declares no fu
 _SEPARATORS = re.compile(r"[/\\]+")
 _URL = re.compile(r"(?i)(?:https?|ftp|data):")
 _DRIVE = re.compile(r"[A-Za-z]:$")
+# `/work/boats/`, `~/boats/`: the slash at the end says what it is.
+_FOLDER_PATH = re.compile(r"(?:~|/[\w.+-]+)(?:/[\w.+-]+)+/|[A-Za-z]:\\(?:[\w.+-]+\\)+")
 _NO_NAMES = frozenset({"", ".", "~"})
 
 
@@ -91,7 +93,9 @@ def output_files(instance: TaskInstance, given: Collection[str] = ()) -> tuple[M
     made = [
         mention
         for mention in (*named.open, *silent)
-        if tail(mention.path) not in known and text_for(mention.path, given) is None
+        if tail(mention.path) not in known
+        and text_for(mention.path, given) is None
+        and not mention.path.endswith(("/", "\\"))  # an open folder is only where a result lies
     ]
     new = [mention for mention in named.outputs if tail(mention.path) not in known]
     return (*(new if new or made else named.outputs), *made)
@@ -139,7 +143,9 @@ def _named(turn: UserTurn, position: int) -> Iterator[tuple[Mention, Intent]]:
     intents = in_result_sections(turn.said, spans, [_intent(masked, span) for span in spans])
     for span, intent in zip(spans, with_result_folders(spans, intents), strict=True):
         if span.doubtful and intent not in (Intent.INPUT, Intent.OUTPUT):
-            continue
+            if intent is Intent.NONE or not _FOLDER_PATH.fullmatch(span.path):
+                continue
+            intent = Intent.EITHER  # a folder by its form: an input where there is such a one
         wide = turn.said[span.reach : span.end]
         path = span.path.removeprefix("@")
         yield Mention(path, position, span.start, span.end, wide), intent

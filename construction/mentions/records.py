@@ -2,7 +2,9 @@
 
 "Pull all orders of the last quarter" needs a shop, or a file with orders. The words are in
 `records.toml`. Counted is only an order to gather what exists and whose place is not named.
-"Follow the tender skill's workflow" needs the file of that skill.
+"Follow the tender skill's workflow" needs the file of that skill. Where a task has no file at all,
+the documents that it speaks of as being there count as well (`spoken_documents.toml`): "the highest
+score in the class excel file", "Bob's emails".
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from construction.mentions.negation import is_negated
+from construction.mentions.resources import ResourceKind, wants
 from construction.mentions.spans import find_file_spans
 from data.contracts import Fixture
 from data.text.lexicon import load_table
@@ -29,7 +32,9 @@ def missing_records(text: str, fixtures: Iterable[Fixture]) -> tuple[str, ...]:
     guides = () if any(_SKILL in fixture.path.casefold() for fixture in given) else _guides(text)
     if any(_holds_records(fixture) for fixture in given) or _is_pasted(text):
         return tuple(dict.fromkeys(guides))
-    return tuple(dict.fromkeys((*_gathered(text), *guides)))
+    is_elsewhere = "://" in text or wants(text, ResourceKind.WEB) or _BROUGHT.search(text.lower())
+    spoken = () if given or is_elsewhere else _documents(text)
+    return tuple(dict.fromkeys((*_gathered(text), *guides, *spoken)))
 
 
 def _guides(text: str) -> Iterator[str]:
@@ -62,6 +67,51 @@ def _gathered(text: str) -> Iterator[str]:
             yield match["said"]
 
 
+def _documents(text: str) -> Iterator[str]:
+    """Documents and kept figures of which the request speaks as of something that is there."""
+    if len(_NUMBER.findall(text)) >= _OWN_NUMBERS:
+        return
+    for number, (start, end) in enumerate(sentence_spans(text)):
+        if number == _MOST:
+            return
+        sentence = " ".join(text[start:end].lower().split())
+        if _IN_A_FILE.search(sentence):
+            continue  # its place is named, and is looked for as a file
+        for match in _SPOKEN.finditer(sentence):
+            if not is_negated(sentence, match.start()):
+                yield match.group().strip(" ,;:.")
+
+
+_DOCUMENTS = load_table(__package__, "spoken_documents.toml")
+_NUMBER = re.compile(r"\d[\d.,]*")
+_OWN_NUMBERS = 12  # so many figures of its own make a request its own table
+
+
+def _any(key: str) -> str:
+    return f"(?:{'|'.join(_DOCUMENTS[key])})"
+
+
+_BROUGHT = re.compile("|".join(_DOCUMENTS["brought"]))
+_ORDER = r"(?:^|[,;:.] |\b(?:and|then|to|please) )"
+# "score" in "score excel file": some word that says which one, and none of a new one.
+_WHICH = r"(?:(?!(?:an?|new|one|two|named|called|into|to|in|as|and)\b)[a-z0-9'’-]+ )"
+_IN_A_FILE = re.compile(
+    r"\b(?:from|of) [\w./-]{1,80}\.[a-z]{2,5}\b|\bin [\w.-]*/[\w./-]{1,80}\.[a-z]"
+)
+_KINDS, _KEPT, _READINGS = _any("kinds"), _any("kept"), _any("readings")
+_FROM = r"(?:from|based on|according to)"
+_SPOKEN = re.compile(
+    rf"\b(?:in|of|on|at|using|{_FROM}) (?:the |this |my |our )?{_WHICH}{{1,4}}?"
+    r"(?:excel|csv|pdf|spreadsheet|workbook)\b(?! named| called)"
+    rf"|\b{_FROM} (?:the |an? |my |our |{_WHICH}{{0,3}}){_KINDS}\b"
+    rf"|\b(?:based on|according to) {_WHICH}{{1,4}}?(?:and {_WHICH}{{1,3}}?)?{_KEPT}\b"
+    rf"|{_ORDER}{_any('orders')} (?!and\b)[\w'’]+|{_ORDER}read (?:the |all )?[a-z]+ {_KEPT}\b"
+    rf"|{_ORDER}{_READINGS} (?:if |the |all |this |my |our )*{_WHICH}{{0,4}}?{_KINDS}\b"
+    rf"|{_ORDER}{_READINGS} [a-z]+s?['’]s? "
+    r"|\b(?:synthesi[sz]e|pull|combine) (?:data|information) from\b"
+    rf"|\b{_any('extremes')} {_WHICH}{{0,3}}?{_any('figures')}\b"
+    rf"|{'|'.join(_DOCUMENTS['zh'])}"
+)
 _NO_RECORDS = tuple(_TABLE["no_records"])
 _GATHERED = re.compile(
     r"(?:^|[,;:] |\b(?:to|and|then|please|involves|(?:start|begin|starting) by) )"

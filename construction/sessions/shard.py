@@ -22,7 +22,7 @@ from construction.sessions.gates.fixture import FixtureObservation
 from construction.sessions.gates.restoration import RestoredSpan
 from construction.sessions.local_gates import LOCAL_GATES, LocalGatesConfig
 from construction.sessions.readers.registry import read_source
-from construction.sessions.readers.source import SourceFile
+from construction.sessions.readers.source import SourceFile, count_lines
 from construction.sessions.recovery.recover import recover
 from construction.sessions.scan import ScannedFile
 from construction.sessions.shard_tables import ShardTables
@@ -94,6 +94,7 @@ def _read_file(shard: _Shard, file: ScannedFile) -> None:
             failure = item
         else:
             tables.issue(item)
+    tables.lines(file.relative, count_lines(file.path))
     evidence: dict[str, Scalar] = {"path": file.relative}
     if failure is not None:
         evidence |= {"found": failure.actual, "expected": failure.expected}

@@ -22,7 +22,7 @@ from data.contracts import (
     Turn,
     Verdict,
 )
-from data.ledger import tally_outcomes
+from data.ledger import close, tally_outcomes
 from data.schemas import FIXTURES, RESTORATIONS, SESSIONS, TASK_INSTANCES, TURNS
 from data.stage_tables import write_missing
 from data.survivors import SURVIVORS, survivor_values
@@ -42,11 +42,12 @@ from data.tables import (
 _USER, _HUMAN = Role.USER, Origin.HUMAN  # an enum lookup costs more than the comparison
 
 Row = tuple[Any, ...]
+_LINE = "line"
 
 # Stage, kind of stage and unit, in the order in which the funnel lists them.
 _STAGES = (
     ("read", StageKind.DERIVE, "file"),
-    ("read", StageKind.DERIVE, "line"),
+    ("read", StageKind.FILTER, _LINE),
     ("recover", StageKind.DERIVE, "session"),
     ("recover", StageKind.DERIVE, "turn"),
     ("gates", StageKind.FILTER, "instance"),
@@ -61,6 +62,8 @@ class ShardTables:
         self._entered: dict[str, list[str]] = {unit: [] for _, _, unit in _STAGES}
         self._outcomes: dict[str, list[tuple[str, Outcome]]] = {unit: [] for _, _, unit in _STAGES}
         self._issues_at: Counter[str] = Counter()  # a line may hold several bad records
+        self._broken_lines: Counter[str] = Counter()  # by file
+        self._sound_lines = 0
         self._ledger: list[Row] = []
         self._missing: list[Row] = []
         self._lineage: list[Row] = []
@@ -86,8 +89,9 @@ class ShardTables:
         location = f"{issue.source_path}:{issue.line}"
         self._issues_at[location] += 1
         number = self._issues_at[location]
+        self._broken_lines[issue.source_path] += number == 1
         item_id = location if number == 1 else f"{location}/{number}"
-        self.enter("line", item_id)
+        self.enter(_LINE, item_id)
         evidence: dict[str, Scalar] = {
             "path": issue.source_path,
             "line": issue.line,
@@ -96,8 +100,19 @@ class ShardTables:
         }
         reason = issue.reason
         self.outcome(
-            LedgerRow("read", "line", item_id, Outcome.ERRORED, reason=reason, evidence=evidence)
+            LedgerRow("read", _LINE, item_id, Outcome.ERRORED, reason=reason, evidence=evidence)
         )
+
+    def lines(self, source_path: str, n: int) -> None:
+        """Record the lines of a file whose issues are recorded: one row for those that are kept."""
+        sound = max(n - self._broken_lines[source_path], 0)
+        if sound:
+            self._sound_lines += sound
+            evidence: dict[str, Scalar] = {"path": source_path}
+            row = LedgerRow(
+                "read", _LINE, f"({source_path})", Outcome.KEPT, evidence=evidence, n=sound
+            )
+            self._ledger.append(ledger_values(row))
 
     def session(
         self,
@@ -198,7 +213,11 @@ class ShardTables:
 
     def _tally(self, stage: str, kind: StageKind, unit: str) -> list[dict[str, Any]]:
         entered, outcomes = self._entered[unit], self._outcomes[unit]
-        return tally_records(tally_outcomes(stage, kind, unit, entered, outcomes))
+        tally = tally_outcomes(stage, kind, unit, entered, outcomes)
+        if unit == _LINE:
+            counts = {**tally.counts, Outcome.KEPT: self._sound_lines}
+            tally = close(stage, kind, unit, tally.n_in + self._sound_lines, counts)
+        return tally_records(tally)
 
 
 def _turn_values(

@@ -58,7 +58,7 @@ def write_mixture(
     """Collect each snapshot into the store, analyse the newest, and write tables and figures."""
     collected = [
         collect_file(path, recipe.source, date, recipe.collect)
-        for date, path in track(dated, "signals", len(dated), quiet=quiet)
+        for date, path in track(dated, "signals", len(dated), "day", quiet=quiet)
     ]
     for collection in collected:
         save_snapshot(snapshots, collection.snapshot, replace=True)

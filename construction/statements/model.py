@@ -147,7 +147,7 @@ def _plain(frame: pl.DataFrame, names: tuple[str, ...]) -> pl.DataFrame:
 
 MAX_BYTES = 8 << 30
 MAX_ROWS = 100_000_000
-_REBUILD = "Build the tables again."
+_REBUILD = "Another version made it: build the tables, or the release, again with this one."
 
 
 def write_statements(out: Path, statements: Statements) -> None:

@@ -21,6 +21,7 @@ from data.canonical import keyed_digest
 from data.contracts import Scalar
 from data.neutralise import one_line, public_text
 from data.randomness import release_key
+from data.reasons import ReasonWords
 
 # The codes of the statuses, in the order of `Status`.
 PASSED, FAILED, UNVERIFIED, NOT_MEASURED = range(4)
@@ -103,8 +104,10 @@ def item_ids(ledger: Books) -> tuple[str, ...]:
     return tuple(every.unique(maintain_order=True))
 
 
-def build_columns(ledger: Books, gates: Gates, shown: Shown) -> dict[str, Any]:
-    """The columns of a run, its gates as `books` order them; `gates` are those with a what-if."""
+def build_columns(
+    ledger: Books, gates: Gates, shown: Shown, reasons: ReasonWords
+) -> dict[str, Any]:
+    """The columns of a run, its gates as `ledger` orders them; `gates` are those with a what-if."""
     gone = ledger.rejections
     if shown.opaque is not None:
         gone = gone.with_columns(path=pl.lit(None, pl.String), line=pl.lit(None, pl.Int64))
@@ -136,8 +139,30 @@ def build_columns(ledger: Books, gates: Gates, shown: Shown) -> dict[str, Any]:
         "steps": steps,
         "rejections": _rejections(gone, words, ids, shown),
         "words": [_shown(word) for word in words.names],
+        **_in_words(ledger, words.names, reasons),
         "ids": [shown.name(item) for item in ids.names],
     }
+
+
+def _in_words(ledger: Books, names: Iterable[str], reasons: ReasonWords) -> dict[str, Any]:
+    """The sentences of reasons, and what stands around the number of a limit."""
+    sentences = {name: reasons.sentences[name] for name in names if name in reasons.sentences}
+    return {"sentences": sentences, "around": _around(ledger, reasons)}
+
+
+def _around(ledger: Books, reasons: ReasonWords) -> dict[str, tuple[str, str]]:
+    """What stands before and after a limit, by gate, reason and limit."""
+    seen = {
+        (gate, reason, limit)
+        for gate, judged in ledger.gates.items()
+        for reason, limit in zip(judged.reason, judged.limit, strict=True)
+    }
+    seen.update(ledger.rejections.select("gate", "reason", "limit").unique().iter_rows())
+    pairs = (
+        (f"{gate or ''} {reason or ''} {limit}", reasons.around(gate, reason, limit))
+        for gate, reason, limit in seen
+    )
+    return {name: around for name, around in sorted(pairs, key=str) if around is not None}
 
 
 def _packed(values: list[Any]) -> Column:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import orjson
 from data import hash_chain
 from data.canonical import canonical_json, digest
 from data.neutralise import storable, visible
-from data.staging.audit import evidence, missing_inputs
+from data.staging.audit import Rows, missing_inputs
 
 SIGNATURES = "sign-offs.log"
 _MAX_NAME, _MAX_NOTE = 100, 2000
@@ -29,10 +29,18 @@ class PrivateHalf:
     """Answers requests (JSON objects) about the run in `out` that the page shows.
 
     `items` are the ids as staging has them; `columns` show them without control characters.
+    `evidence` gives role, file, line and words of each turn of an item of `out`.
     """
 
-    def __init__(self, out: Path, items: Sequence[str], columns: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        out: Path,
+        items: Sequence[str],
+        columns: Mapping[str, Any],
+        evidence: Callable[[Path, str], Rows],
+    ) -> None:
         private = out / "private"
+        self._evidence = evidence
         self._out, self._items, self._about = out, items, columns["about"]
         self._content = digest(canonical_json(columns))
         self._looks, self._signatures = private / "access.log", private / SIGNATURES
@@ -47,7 +55,10 @@ class PrivateHalf:
             raise Refused(404, "No such item in this run.")
         item = self._items[position]
         hash_chain.record_access(self._looks, "audit page", item)
-        return {"missing": missing_inputs(self._out, item), "turns": evidence(self._out, item)}
+        return {
+            "missing": missing_inputs(self._out, item),
+            "turns": self._evidence(self._out, item),
+        }
 
     def sign(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Append a sign-off of exactly what the page shows: run, and digest of its columns."""

@@ -44,7 +44,7 @@ _REJECTIONS = f"""
     FROM rejections r
     LEFT JOIN ({_MADE}) c ON c.task = r.item_id AND unit = 'candidate'
     LEFT JOIN (SELECT stage, min(step) AS step FROM funnel GROUP BY stage) f ON f.stage = r.stage
-    ORDER BY f.step NULLS LAST, 2, 5, 6, 1, r.item_id, path, line, unit, 7, 8"""  # noqa: S608
+    ORDER BY gate IS NULL, f.step NULLS LAST, 2, 5, 6, 1, r.item_id, path, line, unit, 7, 8"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ COMPANIES, MEASURES = 170, 620
 _STAGE = "demo.analytics"
 _AMOUNTS = ("revenue", "operating_income", "net_income", "total_assets", "net_assets", "cash")
 _MARKS = ("-", "n/a", "")
+_WITHOUT_PROVINCE = 34  # one company in so many states no province
 
 
 class _Table:
@@ -140,7 +141,7 @@ def _accounts(
             code=f"V{10_000 + 37 * number}",
             name=f"{words['company_roots'][root]} {words['company_kinds'][kind]}",
             industry=industries[int(generator.integers(len(industries)))],
-            forms=[home, *words["region_forms"][home]],
+            forms=[home, *words["region_forms"][home]] if number % _WITHOUT_PROVINCE else [""],
             lag=int(generator.random() < 0.5),
         )
         revenue = float(np.exp(generator.normal(13.2, 1.1)))  # thousands
@@ -180,6 +181,7 @@ def _filings(
     renamed = (form != company.forms[0]) + (company.industry in sectors)
     truth["aliases"] += renamed * len(filings)
     truth["years"] += company.lag * len(filings)
+    truth["missing"] += (not form) * len(filings)
     truth["units"] += len(_AMOUNTS) * len(filings)
     return filings
 

@@ -106,6 +106,14 @@ class ReleasedTasks:
         return self.private / path
 
 
+def _no_release(path: Path, folder: Path, error: Exception) -> InputError:
+    """What is wrong with a folder that is no release: it may be the folder of the build."""
+    actual = "nothing" if isinstance(error, FileNotFoundError) else type(error).__name__
+    latest = folder / "snapshots" / "latest"
+    todo = f"Did you mean {latest}?" if latest.is_dir() else "Run `benchmint verify`."
+    return InputError(str(path), actual, "a release written by `benchmint build`", todo)
+
+
 def read_tasks(snapshot: Path) -> ReleasedTasks:
     """The tasks of a snapshot, both halves or the public one, with its errata applied.
 
@@ -130,8 +138,7 @@ def read_tasks(snapshot: Path) -> ReleasedTasks:
             raise ValueError(layout.MANIFEST)
         _, private_sums = _sums(private) if private.is_dir() else (b"", {})
     except (OSError, ValueError, KeyError, ValidationError) as error:
-        expected, todo = "a release written by `benchmint build`", "Run `benchmint verify`."
-        raise InputError(str(path), type(error).__name__, expected, todo) from error
+        raise _no_release(path, snapshot, error) from error
     name, everything = str(manifest["snapshot"]), {task.candidate.task_id: task for task in tasks}
     about = About(name, digest(content), frozenset(everything), claimed_signers(root))
     notice = read_notice(notice_path(root, name), about)

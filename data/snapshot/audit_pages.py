@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from data.contracts import Outcome
+from data.reasons import ReasonWords
 from data.snapshot.config import CardConfig
 from data.snapshot.ledger_tables import Frames
 from data.snapshot.manifest import Manifest
@@ -63,6 +64,7 @@ def write_pages(
     stages: Sequence[Mapping[str, Any]],
     gates: Sequence[str],
     opaque: Callable[[str], str],
+    words: ReasonWords,
 ) -> Iterator[tuple[str, str]]:
     """Yield (file name, HTML): a page per instance, then the index pages that list them."""
     known = _histories(frames, stages, gates, opaque)
@@ -72,7 +74,13 @@ def write_pages(
     for instance in shown:
         yield (
             f"{instance.opaque}.html",
-            page("instance.html.j2", asset("report.css"), instance=instance, manifest=manifest),
+            page(
+                "instance.html.j2",
+                asset("report.css"),
+                instance=instance,
+                manifest=manifest,
+                words=words,
+            ),
         )
     parts = [shown[at : at + PER_INDEX] for at in range(0, len(shown), PER_INDEX)] or [[]]
     for number, part in enumerate(parts, start=1):

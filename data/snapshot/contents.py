@@ -140,7 +140,12 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, root / name)
     pages = audit_pages.write_pages(
-        contents.frames, contents.manifest, contents.funnel, contents.gates, contents.ids
+        contents.frames,
+        contents.manifest,
+        contents.funnel,
+        contents.gates,
+        contents.ids,
+        contents.release.ledger_tables.words,
     )
     for name, html in pages:
         _write_text(root / layout.AUDIT / name, html)
@@ -209,6 +214,7 @@ def _write_audit(root: Path, contents: Contents) -> None:
         contents.statistics,
         report_page.rejection_rows(contents.frames.ledger, contents.ids),
         [release.pictures[name] for name in sorted(release.pictures)],
+        words=release.ledger_tables.words,
         has_privacy_page=audit_pages.has_tables(release.privacy_report),
     )
     _write_text(root / layout.REPORT, html)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from data.contracts import Candidate, LedgerRow, LineageRow, StageTally, Verdict
+from data.reasons import ReasonWords
 from data.snapshot.config import CardConfig
 
 
@@ -39,7 +40,8 @@ class LedgerTables:
     """The ledger, verdicts and lineage of a release.
 
     `tallies` are in pipeline order and `gates` in declared order (gates that are not listed
-    follow by name); no other order matters. `verdicts` pairs item ids with verdicts.
+    follow by name); no other order matters. `verdicts` pairs item ids with verdicts, and `words`
+    say what reasons and limits mean.
     """
 
     ledger: Sequence[LedgerRow]
@@ -47,6 +49,7 @@ class LedgerTables:
     lineage: Sequence[LineageRow]
     tallies: Sequence[StageTally]
     gates: Sequence[str] = ()
+    words: ReasonWords = field(default_factory=lambda: ReasonWords.of(()))
 
 
 @dataclass(frozen=True, slots=True)

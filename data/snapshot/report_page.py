@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from data.contracts import MISSING, Outcome
 from data.neutralise import public_text, script_json
+from data.reasons import ReasonWords
 from data.snapshot import funnel_picture
 from data.snapshot.card import STAMPS
 from data.snapshot.config import CardConfig
@@ -100,17 +101,17 @@ def report(
     rows: Mapping[str, Any],
     pictures: Sequence[Picture],
     *,
+    words: ReasonWords,
     has_privacy_page: bool,
 ) -> str:
     """The page. `rows` comes from `rejection_rows` and is embedded as JSON."""
     gates = [gate["gate"] for gate in summary["gates"]]
     steps = funnel_picture.steps(stages, summary["rejections"], gates)
     title = funnel_title(manifest, stages)
-    styles = dict.fromkeys(picture.style for picture in pictures)
     strata = _strata(summary["strata"])
     return page(
         "report.html.j2",
-        "".join([asset("report.css"), funnel_picture.STYLE, *styles]),
+        _style(pictures),
         asset("report.js"),
         card=card,
         manifest=manifest,
@@ -118,9 +119,9 @@ def report(
         funnel_wide=funnel_picture.draw(steps, funnel_picture.WIDE, title),
         funnel_narrow=funnel_picture.draw(steps, funnel_picture.NARROW, title),
         stages=stages,
-        reasons=_reasons(summary["rejections"], stages, gates),
+        reasons=_reasons(summary["rejections"], stages, gates, words),
         gates=[_gate(gate) for gate in summary["gates"]],
-        gate_names=gates,
+        gate_names=_failing(summary["overlaps"], gates),
         overlaps=list(zip(summary["overlaps"], _overlap_bars(summary["overlaps"]), strict=True)),
         strata=strata,
         empty_strata=_empty(strata),
@@ -129,8 +130,19 @@ def report(
         pictures=pictures,
         has_privacy_page=has_privacy_page,
         turned_away=turned_away(summary["rejections"]),
-        island=script_json(rows),
+        island=script_json({**rows, "sentences": _sentences(rows["words"], words)}),
     )
+
+
+def _failing(overlaps: Sequence[Mapping[str, Any]], gates: Sequence[str]) -> list[str]:
+    """The gates that an item failed, in their order: the columns of the overlaps."""
+    failed = {gate for row in overlaps for gate in row["gates"]}
+    return [gate for gate in gates if gate in failed]
+
+
+def _style(pictures: Sequence[Picture]) -> str:
+    styles = dict.fromkeys(picture.style for picture in pictures)
+    return "".join([asset("report.css"), funnel_picture.STYLE, *styles])
 
 
 def funnel_title(manifest: Manifest, stages: Sequence[Mapping[str, Any]]) -> str:
@@ -145,7 +157,7 @@ def rejection_rows(ledger: pl.DataFrame, opaque: Callable[[str], str]) -> dict[s
     """Rejected and errored units for the table: each text once, rows as indices into the texts.
 
     A row is [opaque id, stage, unit, outcome, gate, reason, missing, observed, limit, units]; the
-    units are a number. What is missing is described, never named.
+    units are a number. What is missing is described, never named. Rejections by gates come first.
     """
     words: dict[str, int] = {}
     columns = [
@@ -165,7 +177,14 @@ def rejection_rows(ledger: pl.DataFrame, opaque: Callable[[str], str]) -> dict[s
         ledger.filter(pl.col("outcome").is_in(_TURNED_AWAY)).with_columns(missing).select(columns)
     )
     rows = [[opaque(row[0]), *_coded(row[1:-1], words), row[-1]] for row in chosen.iter_rows()]
-    return {"words": list(words), "rows": sorted(rows)}
+    gate = columns.index("gate")
+    rows.sort(key=lambda row: (row[gate] == words.get(""), row))
+    return {"words": list(words), "rows": rows}
+
+
+def _sentences(shown: Iterable[str], words: ReasonWords) -> dict[str, str]:
+    """The sentences of the reasons among the words of the table."""
+    return {word: words.sentences[word] for word in shown if word in words.sentences}
 
 
 def _coded(values: Sequence[str | None], words: dict[str, int]) -> Iterator[int]:
@@ -175,20 +194,24 @@ def _coded(values: Sequence[str | None], words: dict[str, int]) -> Iterator[int]
 
 
 def _reasons(
-    rows: Sequence[Mapping[str, Any]], stages: Sequence[Mapping[str, Any]], gates: Sequence[str]
+    rows: Sequence[Mapping[str, Any]],
+    stages: Sequence[Mapping[str, Any]],
+    gates: Sequence[str],
+    words: ReasonWords,
 ) -> list[dict[str, Any]]:
-    """The table of reasons in pipeline order, the most frequent of a gate first."""
+    """The table of reasons: those of gates, then the others; each in pipeline order."""
     stage_at = {(stage["stage"], stage["unit"]): at for at, stage in enumerate(stages)}
     gate_at = {gate: at for at, gate in enumerate(gates)}
     ordered = sorted(
         rows,
         key=lambda row: (
+            row["gate"] is None,
             stage_at.get((row["stage"], row["unit"]), len(stage_at)),
             gate_at.get(row["gate"], -1),
             -row["n"],
         ),
     )
-    return [_reason(row) for row in ordered]
+    return [_reason(row, words) for row in ordered]
 
 
 def _strata(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -213,7 +236,7 @@ def _empty(strata: Sequence[dict[str, Any]]) -> list[tuple[tuple[str, str], list
     return list(grouped.items())
 
 
-def _reason(row: Mapping[str, Any]) -> dict[str, Any]:
+def _reason(row: Mapping[str, Any], words: ReasonWords) -> dict[str, Any]:
     """A line of the table of reasons, its observed values as one text."""
     seen = row["observed"]
     if seen["kind"] == "number":
@@ -222,7 +245,13 @@ def _reason(row: Mapping[str, Any]) -> dict[str, Any]:
     else:
         values = seen["values"]
         text = ", ".join(f"{item['value']} ({thousands(item['n'])})" for item in values)
-    return {**row, "observed_text": text, "limit_text": ", ".join(row["limits"])}
+    limits = (str(words.allowed(row["gate"], row["reason"], limit)) for limit in row["limits"])
+    return {
+        **row,
+        "observed_text": text,
+        "limit_text": ", ".join(limits),
+        "meaning": words.sentences.get(row["reason"] or "", ""),
+    }
 
 
 def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,11 +21,12 @@ from data.staging import open_read_only
 from data.staging.runs import NAMES_FILE
 
 Rows = list[dict[str, Any]]
+_MAX_CHARS = 20_000  # of one turn; a log line can be a whole document
 
 
 @dataclass(frozen=True, slots=True)
 class RejectionFilter:
-    """Which rejections to list; None means any. `item_id` may be a prefix."""
+    """Which rejections to list; None means any."""
 
     gate: str | None = None
     reason: str | None = None
@@ -33,8 +34,10 @@ class RejectionFilter:
 
 
 def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
-    """Entries of rejected and errored units with reason, observed and limit, in a stable order."""
-    return _query(
+    """Entries of rejected and errored units with reason, observed and limit: first those that a
+    gate rejected, in a stable order.
+    """
+    return query(
         staging,
         """SELECT stage, unit, item_id, n, outcome, gate, reason, observed, "limit", path, line,
                   evidence ->> '$.found' AS found,
@@ -42,23 +45,20 @@ def rejections(staging: Path, wanted: RejectionFilter) -> Rows:
            FROM rejections
            WHERE ($gate IS NULL OR gate = $gate)
              AND ($reason IS NULL OR reason = $reason)
-             AND ($item_id IS NULL OR ($item_id <> '' AND starts_with(item_id, $item_id)))
-           ORDER BY stage, gate, reason, item_id""",
+             AND ($item_id IS NULL OR item_id = $item_id)
+           ORDER BY gate IS NULL, stage, gate, reason, item_id""",
         {"gate": wanted.gate, "reason": wanted.reason, "item_id": wanted.item_id},
     )
 
 
 def rejection_counts(staging: Path) -> Rows:
-    """Units and entries of each reason, the most frequent first, with one example."""
-    return _query(
+    """Units and entries of each reason, in the order of stages, the most frequent first."""
+    return query(
         staging,
-        """SELECT unit, gate, reason, sum(n)::BIGINT AS units, sum(entries)::BIGINT AS entries,
-                  arg_max(observed, n) AS observed, arg_max("limit", n) AS "limit",
-                  min(example) AS example
-           FROM (SELECT unit, gate, reason, observed, "limit", sum(n) AS n,
-                        count(*) AS entries, min(item_id) AS example
-                 FROM rejections GROUP BY ALL)
-           GROUP BY unit, gate, reason ORDER BY units DESC, unit, gate, reason""",
+        """SELECT step, stage, gate, unit, reason, sum(n)::BIGINT AS units, count(*) AS entries
+           FROM rejections
+           LEFT JOIN (SELECT stage, min(step) AS step FROM funnel GROUP BY stage) USING (stage)
+           GROUP BY ALL ORDER BY step, units DESC, stage, gate, unit, reason""",
         {},
     )
 
@@ -66,24 +66,24 @@ def rejection_counts(staging: Path) -> Rows:
 def turned_away(staging: Path) -> TurnedAway:
     """How much the newest build rejected, errors included."""
     sql = "SELECT coalesce(sum(n), 0)::BIGINT AS units, count(*) AS entries FROM rejections"
-    return TurnedAway(**_query(staging, sql, {})[0])
+    return TurnedAway(**query(staging, sql, {})[0])
 
 
 def gates(staging: Path) -> list[str]:
     """The gates that measured or rejected something, by name."""
-    rows = _query(staging, "SELECT gate FROM verdicts UNION SELECT gate FROM rejections", {})
+    rows = query(staging, "SELECT gate FROM verdicts UNION SELECT gate FROM rejections", {})
     return sorted(row["gate"] for row in rows if row["gate"])
 
 
 def reasons(staging: Path) -> list[str]:
     """The reasons of rejected and errored units, by name."""
-    rows = _query(staging, "SELECT DISTINCT reason FROM rejections", {})
+    rows = query(staging, "SELECT DISTINCT reason FROM rejections", {})
     return sorted(row["reason"] for row in rows if row["reason"])
 
 
 def commonest_reasons(staging: Path, most: int) -> Rows:
     """The reasons for which most items were rejected, with their number, the commonest first."""
-    return _query(
+    return query(
         staging,
         """SELECT reason, sum(n) AS n FROM rejections WHERE reason IS NOT NULL
            GROUP BY reason ORDER BY n DESC, reason LIMIT $most""",
@@ -93,38 +93,42 @@ def commonest_reasons(staging: Path, most: int) -> Rows:
 
 def funnel(staging: Path) -> Rows:
     """The funnel of the newest build, one row per stage and unit."""
-    return _query(staging, "FROM funnel", {})
+    return query(staging, "FROM funnel", {})
 
 
-def verdicts(staging: Path, instance_id: str) -> Rows:
-    """Every gate's measurement of one instance, in declared order."""
-    return _query(
+def verdicts(staging: Path, wanted: RejectionFilter) -> Rows:
+    """The gates' measurements of one instance, in declared order."""
+    return query(
         staging,
         """SELECT gate, status, reason, observed_text AS observed, limit_text AS "limit",
                   measures, blocked_by
-           FROM verdicts WHERE item_id = $item_id ORDER BY rowid""",
-        {"item_id": instance_id},
+           FROM verdicts
+           WHERE item_id = $item_id AND ($gate IS NULL OR gate = $gate)
+             AND ($reason IS NULL OR reason = $reason)
+           ORDER BY rowid""",
+        {"item_id": wanted.item_id, "gate": wanted.gate, "reason": wanted.reason},
     )
 
 
 def story(staging: Path, instance_id: str) -> Rows:
     """The stages an instance went through, parents and children included."""
-    return _query(
+    return query(
         staging,
         """SELECT stage, parent_unit AS unit, parent AS item_id, why, 'parent' AS relation
            FROM lineage WHERE child = $item_id
            UNION ALL
            SELECT stage, child_unit, child, why, 'child' FROM lineage WHERE parent = $item_id
-           ORDER BY ALL""",
+           ORDER BY relation DESC, stage, unit,
+                    TRY_CAST(regexp_extract(item_id, '#(\\d+)$', 1) AS BIGINT), item_id""",
         {"item_id": instance_id},
     )
 
 
 def turn_lines(staging: Path, instance_id: str) -> Rows:
     """Pointers to the turns of an instance: file, line, role, length; never their text."""
-    return _query(
+    return query(
         staging,
-        """SELECT s.path, t.line, t.turn_index, t.role, t.origin, t.chars
+        """SELECT s.path, s.session_uid, t.line, t.turn_index, t.role, t.origin, t.chars
            FROM turns t JOIN sessions s USING (session_uid)
            WHERE t.instance_id = $item_id ORDER BY t.turn_index""",
         {"item_id": instance_id},
@@ -132,17 +136,14 @@ def turn_lines(staging: Path, instance_id: str) -> Rows:
 
 
 def about_instance(staging: Path, instance: str, wanted: RejectionFilter) -> dict[str, Rows]:
-    """All tables about one instance, by title. Raises InputError if there is no such instance."""
-    tables = {
-        "verdicts": verdicts(staging, instance),
-        "rejections": rejections(staging, replace(wanted, item_id=instance)),
+    """All tables about one instance, by title: of gate and reason what is `wanted`."""
+    mine = replace(wanted, item_id=instance)
+    return {
+        "verdicts": verdicts(staging, mine),
+        "rejections": rejections(staging, mine),
         "story": story(staging, instance),
         "turns": turn_lines(staging, instance),
     }
-    if not any(tables.values()):
-        todo = "List instances with `benchmint audit --gate G`."
-        raise InputError(instance, "no such instance", "an instance id", todo)
-    return tables
 
 
 def require_known(
@@ -158,7 +159,8 @@ def require_known(
     raise InputError(f"--{what}", actual, f"a {what} of this run", todo)
 
 
-def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
+def query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
+    """The rows of a query of the newest run. Raises InputError where there is no staging file."""
     if not staging.is_file():
         raise InputError(str(staging), "nothing", "a staging file", NOT_BUILT)
     try:
@@ -170,22 +172,6 @@ def _query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
         actual = f"a file that DuckDB cannot use ({type(error).__name__})"
         expected = "a staging file of this version"
         raise InputError(str(staging), actual, expected, "Run `benchmint build` again.") from error
-
-
-_MAX_CHARS = 20_000  # of one line; a log line can be a whole document
-
-
-def evidence(out: Path, instance_id: str) -> Rows:
-    """Role, file, line and raw text of each turn; control characters are shown by name."""
-    return [
-        {
-            "role": one_line(turn["role"] or ""),
-            "path": one_line(turn["path"]),
-            "line": turn["line"],
-            "text": turn["text"],
-        }
-        for turn in with_text(out, turn_lines(out / "staging.duckdb", instance_id))
-    ]
 
 
 def missing_inputs(out: Path, instance_id: str) -> Rows:
@@ -200,16 +186,16 @@ def missing_inputs(out: Path, instance_id: str) -> Rows:
     return [{name: one_line(text) for name, text in row.items()} for row in rows]
 
 
-def with_text(out: Path, turns: Rows) -> Rows:
+def with_records(out: Path, turns: Rows) -> Rows:
     """Turns with the raw line that each one's pointer leads to, control-safe and cut if long.
 
-    Where there is none, `text` says why: a later build read other sources, or the file is gone.
+    Where there is none, `record` says why: a later build read other sources, or the file is gone.
     """
-    sources = _sources(out)
-    return [turn | {"text": _text(sources.get(turn["path"]), turn)} for turn in turns]
+    sources = source_paths(out)
+    return [turn | {"record": _record(sources.get(turn["path"]), turn)} for turn in turns]
 
 
-def _sources(out: Path) -> Mapping[str, str]:
+def source_paths(out: Path) -> Mapping[str, str]:
     """Where the files of the newest build lie, by the path in the pointers."""
     try:  # with json: names that are not UTF-8 stand in it as lone surrogates
         sources: Mapping[str, str] = json.loads((out / "private" / "sources.json").read_bytes())
@@ -218,7 +204,7 @@ def _sources(out: Path) -> Mapping[str, str]:
     return sources
 
 
-def _text(source: str | None, turn: dict[str, Any]) -> str:
+def _record(source: str | None, turn: dict[str, Any]) -> str:
     if source is None:
         return "(the newest build did not read this file)"
     if not Path(source).is_file():
@@ -226,11 +212,12 @@ def _text(source: str | None, turn: dict[str, Any]) -> str:
     with Path(source).open("rb") as handle:
         for number, line in enumerate(handle, start=1):
             if number == turn["line"]:
-                return _cut(visible(line.decode("utf-8", "replace").strip()))
+                return cut_long(visible(line.decode("utf-8", "replace").strip()))
     return f"(one document, not lines: open {visible(source)})"
 
 
-def _cut(text: str) -> str:
+def cut_long(text: str) -> str:
+    """The beginning of a text that is too long to be looked at whole, and how much is missing."""
     if len(text) <= _MAX_CHARS:
         return text
     return f"{text[:_MAX_CHARS]} … ({len(text) - _MAX_CHARS} more characters)"

@@ -11,24 +11,25 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 import orjson
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data.contracts import TurnedAway
 from data.errors import InputError
 from data.neutralise import csv_cell, one_line
-from data.staging.audit import Rows, commonest_reasons, funnel, turned_away
+from data.staging.audit import commonest_reasons, funnel, turned_away
 from data.staging.sql import SqlResult
 
 _WIDE = 10_000
 _NARROW = 80  # columns of a terminal; below it, each field has a line of its own
+_GAP = 2  # columns between two of a table
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.IGNORECASE)
 _JSON_ESCAPED = re.compile(
     "[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
@@ -68,15 +69,41 @@ class Format(StrEnum):
     JSON = "json"
 
 
-def _console() -> Console:
+def output_console() -> Console:
+    """Standard output; where it is no terminal, a row is one line of any length."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = _WIDE  # piped: one line a row, nothing cut
     return console
 
 
-def _is_narrow(console: Console) -> bool:
-    return console.is_terminal and console.width < _NARROW
+def _is_narrow(console: Console, needed: int = 0) -> bool:
+    """Is the terminal too narrow for tables, or for one that needs so many columns?"""
+    return console.is_terminal and console.width < max(_NARROW, needed)
+
+
+def print_fitting(
+    console: Console,
+    head: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    numeric: Sequence[bool] | None = None,
+) -> None:
+    """Print a table; where the terminal is narrower, a line for each field, so that ids stay whole.
+
+    Columns that are `numeric` are aligned to the right.
+    """
+    names = [one_line(name) for name in head]
+    cells = [[_shown(value) for value in row] for row in rows]
+    widths = (max(map(cell_len, column)) for column in zip(names, *cells, strict=True))
+    if _is_narrow(console, sum(width + _GAP for width in widths)):
+        _print_stacked(console, head, rows)
+        return
+    table = Table(box=None)
+    for name, is_number in zip(names, numeric or [False] * len(names), strict=True):
+        table.add_column(Text(name), overflow="fold", justify="right" if is_number else "left")
+    for row in cells:
+        table.add_row(*map(Text, row))
+    console.print(table)
 
 
 def _print_stacked(console: Console, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -96,19 +123,8 @@ def print_result(result: SqlResult, format: Format) -> None:
 
 
 def _print_table(result: SqlResult) -> None:
-    console = _console()
-    if _is_narrow(console):
-        _print_stacked(console, [name for name, _ in result.columns], result.rows)
-        return
-    table = Table(box=None)
-    for name, kind in result.columns:
-        numeric = any(part in kind for part in _NUMERIC)
-        table.add_column(
-            Text(one_line(name)), overflow="fold", justify="right" if numeric else "left"
-        )
-    for row in result.rows:
-        table.add_row(*(Text(_shown(value)) for value in row))
-    console.print(table)
+    numeric = [any(part in kind for part in _NUMERIC) for _, kind in result.columns]
+    print_fitting(output_console(), [name for name, _ in result.columns], result.rows, numeric)
 
 
 def _print_csv(result: SqlResult) -> None:
@@ -154,68 +170,11 @@ def _distinct(names: Iterator[str]) -> Iterator[str]:
         yield name if seen[name] == 1 else f"{name}_{seen[name]}"
 
 
-_BRIEF = (
-    "unit",
-    "n",
-    "item_id",
-    "gate",
-    "reason",
-    "observed",
-    "limit",
-    "path",
-    "line",
-    "found",
-    "missing",
-)
-
-
-def print_rows(tables: Mapping[str, Rows], as_json: bool) -> None:
-    """Print each table that has rows."""
-    if as_json:
-        print(orjson.dumps(tables, option=orjson.OPT_INDENT_2).decode())
-        return
-    console = _console()
-    with console.capture() as printed:
-        _print_tables(tables, console)
-    print("\n".join(line.rstrip() for line in printed.get().splitlines()))
-
-
-def _print_tables(tables: Mapping[str, Rows], console: Console) -> None:
-    for title, rows in tables.items():
-        if not rows:
-            continue
-        wanted = _BRIEF if title == "rejections" else tuple(rows[0])
-        columns = [name for name in wanted if any(row[name] is not None for row in rows)]
-        console.print(Text(f"{title} ({_counted(title, rows)})", style="italic"), soft_wrap=True)
-        if _is_narrow(console):
-            _print_stacked(console, columns, [[row[name] for name in columns] for row in rows])
-            continue
-        table = Table(box=None)
-        for name in columns:
-            table.add_column(name, overflow="fold")
-        for row in rows:
-            table.add_row(*(_cell(row[name]) for name in columns))
-        console.print(table)
-    if not any(tables.values()):
-        console.print("Nothing was rejected.")
-
-
-def _counted(title: str, rows: Rows) -> str:
-    if title != "rejections":
-        return str(len(rows))
-    return str(TurnedAway(sum(row["n"] for row in rows), len(rows)))
-
-
-def _cell(value: object) -> Text:
-    """A cell without markup or control characters: names in it come from session logs."""
-    return Text("" if value is None else one_line(str(value)))
-
-
 def print_funnel(staging: Path) -> None:
     """Print the funnel of the newest build."""
-    columns = ("stage", "unit", "n_in", "passed", "rejected", "errored")
+    columns = ("stage", "unit", "n_in", "passed", "rejected", "errored", "not_chosen")
     rows = ([row[name] for name in columns] for row in funnel(staging))
-    print_table(("stage", "unit", "in", "passed", "rejected", "errored"), rows)
+    print_table(("stage", "unit", "in", "passed", "rejected", "errored", "not chosen"), rows)
     print_turned_away(staging)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
@@ -10,15 +11,23 @@ import typer
 
 from data import hash_chain
 from data.errors import InputError
+from data.neutralise import one_line
+from data.reasons import ReasonWords
 from data.staging import audit
-from data.staging.print import print_rows, print_turned_away
+from data.staging.find_items import find_item
+from data.staging.print import print_turned_away
+from data.staging.print_audit import (
+    print_item,
+    print_json,
+    print_reasons,
+    print_rejections,
+    print_tables,
+)
 from flows.commands.options import WORKSPACE, BuiltInto, Json
 from flows.gates import GATES
 
 _GATES = tuple(gate.name for gate in GATES)
-_MEANINGS = {str(reason): reason.meaning for gate in GATES for reason in gate.reasons}
-_REASONS = tuple(_MEANINGS)
-_MORE = "rejections for one reason: benchmint audit --reason R; all: benchmint audit --json"
+_WORDS = ReasonWords.of(GATES)
 
 
 def audit_command(
@@ -26,7 +35,10 @@ def audit_command(
         str | None, typer.Option(help=f"Only this gate, one of {', '.join(_GATES)}.")
     ] = None,
     reason: Annotated[str | None, typer.Option(help="Only this reason.")] = None,
-    instance: Annotated[str | None, typer.Option(help="Everything about one instance.")] = None,
+    instance: Annotated[
+        str | None,
+        typer.Option(help="Everything about one instance; the beginning of its id is enough."),
+    ] = None,
     private: Annotated[
         bool,
         typer.Option(
@@ -54,24 +66,54 @@ def audit_command(
     if private and instance is None:
         raise InputError("--private", "no --instance", "one instance", "Name it with --instance.")
     audit.require_known("gate", gate, audit.gates(staging), _GATES)
-    audit.require_known("reason", reason, audit.reasons(staging), _REASONS)
+    audit.require_known("reason", reason, audit.reasons(staging), tuple(_WORDS.sentences))
+    wanted = audit.RejectionFilter(gate, reason, instance)
     if instance is not None:
-        tables = audit.about_instance(staging, instance, audit.RejectionFilter(gate, reason))
-        if private:
-            hash_chain.record_access(out / "private" / "access.log", "audit --private", instance)
-            tables["missing inputs"] = audit.missing_inputs(out, instance)
-            tables["turns"] = audit.with_text(out, tables["turns"])
-        print_rows(tables, as_json)
+        _print_instance(out, wanted, private=private, as_json=as_json)
     elif gate is None and reason is None and not as_json:
-        print_rows({"rejections by reason": audit.rejection_counts(staging)}, as_json=False)
         print_turned_away(staging)
-        print(_MORE)
+        print_reasons(audit.rejection_counts(staging), _WORDS)
+        print(f"\nlist one reason: benchmint audit --reason R{_built_into(out)}")
     else:
-        rows = audit.rejections(staging, audit.RejectionFilter(gate, reason))
-        print_rows({"rejections": rows}, as_json)
-        if not as_json:
-            for shown in sorted({row["reason"] for row in rows} & _MEANINGS.keys()):
-                print(f"{shown}: {_MEANINGS[shown]}")
+        rows = audit.rejections(staging, wanted)
+        if as_json:
+            print_json({"rejections": rows})
+        else:
+            print_rejections(rows, _WORDS)
+
+
+def _print_instance(
+    out: Path, wanted: audit.RejectionFilter, *, private: bool, as_json: bool
+) -> None:
+    """Print all about the instance whose id is or begins as `wanted` says, or which do."""
+    staging, begin = out / "staging.duckdb", wanted.item_id or ""
+    match = find_item(staging, begin)
+    if match.item_id is None:
+        if as_json:
+            print_json({"begin so": match.others})
+        else:
+            print_tables({f"{len(match.others)} ids begin with {one_line(begin)}": match.others})
+        return
+    tables = audit.about_instance(staging, match.item_id, wanted)
+    if private:
+        from flows.turn_words import with_words  # loads the readers of logs
+
+        hash_chain.record_access(out / "private" / "access.log", "audit --private", match.item_id)
+        tables["missing inputs"] = audit.missing_inputs(out, match.item_id)
+        tables["turns"] = with_words(out, tables["turns"])
+    if as_json:
+        print_json(tables)
+        return
+    if match.item_id != begin:
+        print(f"1 instance begins so: {one_line(match.item_id)}")
+    print_item(tables, _WORDS)
+    if not tables["rejections"] and (wanted.gate or wanted.reason):
+        print(f"It was not rejected by {' for '.join(filter(None, (wanted.gate, wanted.reason)))}.")
+
+
+def _built_into(out: Path) -> str:
+    """The option that names the folder of the build, where it is not the default."""
+    return "" if out == WORKSPACE else f" --out {shlex.quote(str(out))}"
 
 
 def _audit_page(out: Path, export: Path | None, port: int | None) -> None:

@@ -207,7 +207,7 @@ def _why(planned: PlannedStage) -> str:
     from data.stage_plan import Would
 
     if planned.would is Would.FOLLOW:
-        return "an earlier stage has to run first"
+        return "follows an earlier stage"
     if planned.would is Would.REUSE:
         return "done already" if planned.outputs == 1 else f"{planned.outputs} shards done already"
     missing = f"{planned.outputs - planned.present} of {planned.outputs} shards, "

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from data.attempts import TABLES_FOLDER, infra_errors
-from data.errors import require_extra
+from data.errors import InputError, require_extra
 from flows.commands.options import Json, Processes
 
 if TYPE_CHECKING:
     from flows.evaluate.request import Request
 
 ATTEMPTS = Path("attempts")
+# Known before the runner is loaded, which takes seconds.
+MODEL_AGENTS = ("react", "harness")
+SCRIPTED_AGENTS = (
+    "oracle", "skill-85", "skill-70", "skill-55", "skill-40", "skill-25", "web-reader", "playback",
+    "null", "talk", "empty-calls", "wrong-period", "wrong-company", "unrounded", "missing-step",
+    "answers-first",
+)  # fmt: skip
 Snapshot = Annotated[Path, typer.Argument(help="The release: a folder with public/ and private/.")]
 
 
@@ -25,9 +33,8 @@ def evaluate_command(
     agent: Annotated[
         str,
         typer.Option(
-            help="react (a model with tools), harness (--harness), or without a model: oracle, "
-            "skill-85, skill-70, skill-55, skill-40, skill-25, web-reader, playback, null, talk, "
-            "empty-calls, wrong-period, wrong-company, unrounded, missing-step, answers-first."
+            help="react (a model with tools), harness (--harness), or without a model: "
+            f"{', '.join(SCRIPTED_AGENTS)}."
         ),
     ] = "react",
     model: Annotated[
@@ -97,16 +104,29 @@ def evaluate_command(
         bool, typer.Option("--dry-run", help="Say what would run; write nothing.")
     ] = False,
 ) -> None:
-    """Run what is not finished yet, each attempt in a box of its own, and grade if possible."""
+    """Run what is not finished yet, each attempt in a sandbox of its own, and grade if possible."""
+    values = {name: value for name, value in locals().items() if name != "dry_run"}
+    _check_agent(agent)
     require_extra("evaluate")
     from flows.evaluate.request import Request
 
-    values = {name: value for name, value in locals().items() if name in Request.__slots__}
     request = Request(**values | {"task": tuple(task or ())})
     if dry_run:
         _print_plan(request)
         return
     _run(request)
+
+
+def _check_agent(agent: str) -> None:
+    """Raise InputError for an agent that does not exist, with the name that may be meant."""
+    known = (*MODEL_AGENTS, *SCRIPTED_AGENTS)
+    if agent in known:
+        return
+    near = get_close_matches(agent, known, n=1)
+    guess = f"Did you mean {near[0]}? " if near else ""
+    raise InputError(
+        "--agent", f"no agent {agent}", "one of the agents", f"{guess}They are: {', '.join(known)}."
+    )
 
 
 def _print_plan(request: Request) -> None:

@@ -140,7 +140,7 @@ def _graded(folder: Path) -> dict[str, Any]:
     """The tables of attempts and scores below a folder. Raises InputError if there are none."""
     import polars as pl
 
-    from data.attempts_database import table_folders
+    from data.attempts_database import require_current, table_folders
 
     sources = table_folders(folder)
     if not sources:
@@ -148,15 +148,13 @@ def _graded(folder: Path) -> dict[str, Any]:
             str(folder), "no tables of graded attempts", "scores/attempts.parquet below it",
             "Run `benchmint evaluate`, or `benchmint grade`, first.",
         )  # fmt: skip
-    tables = {
+    require_current(sources)
+    return {
         name: pl.concat(
             [pl.read_parquet(source / f"{name}.parquet") for source in sources], how="diagonal"
         )
         for name in ("attempts", "scores", "score_parts")
     }
-    if "errata" not in tables["attempts"].columns:  # graded before there were any
-        tables["attempts"] = tables["attempts"].with_columns(errata=pl.lit(None, pl.String))
-    return tables
 
 
 def _facts(candidate: Any, questions: Mapping[str, Mapping[str, Any]]) -> Any:

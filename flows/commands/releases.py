@@ -90,6 +90,10 @@ def sign_command(
 def _check_exists(snapshot: Path) -> None:
     if not snapshot.exists():
         raise InputError(str(snapshot), "nothing", "a snapshot", "Check the path.")
+    latest = snapshot / "snapshots" / "latest"
+    if latest.is_dir() and not (snapshot / "public").exists():
+        actual, todo = "the folder of a build", f"Did you mean {latest}?"
+        raise InputError(str(snapshot), actual, "a snapshot", todo)
 
 
 def diff_command(

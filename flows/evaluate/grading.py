@@ -18,6 +18,7 @@ def grade_folder(snapshot: Path, logs: Path, out: Path, workers: int = 1) -> Gra
     require_outside(snapshot, out)
     release = read_tasks(snapshot)
     run = grade_attempts(release, logs, workers=workers)
-    write_tables(out, run.attempts, run.scores, release.notice_digest)
+    # First what reads the release, which may refuse: then no table has changed.
     write_retrieval_tables(out / "retrieval", release, run.attempts, run.scores)
+    write_tables(out, run.attempts, run.scores, release.notice_digest)
     return run

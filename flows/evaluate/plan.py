@@ -81,7 +81,7 @@ def chosen(plan: Plan) -> tuple[str, ...]:
     tasks = plan.task_ids or tuple(possible)
     unknown = [task_id for task_id in tasks if task_id not in possible]
     if unknown or not tasks:
-        problem = f"{unknown[0]} is not among them" if unknown else "none"
+        problem = f"no task {unknown[0]}" if unknown else "none"
         expected = f"tasks of {plan.release.snapshot} that {plan.agent} can run"
         todo = f"Choose other tasks, or an agent for all of them: {', '.join(WORKLESS)}, a model."
         raise InputError("evaluate", problem, expected, todo)

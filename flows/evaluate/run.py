@@ -95,8 +95,8 @@ def evaluate(plan: Plan) -> Ended:
 
     Raises OSError where this machine cannot go on, such as with a full disk; what was done is kept.
     """
+    wanted = wanted_attempts(plan)  # what is refused leaves no folder
     with alone(plan):
-        wanted = wanted_attempts(plan)
         budget_spent = False
         before = finished(plan.folder)
         for epoch in range(1, plan.epochs + 1):

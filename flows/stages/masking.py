@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from anonymization.instruction_gate import read_changes
 from anonymization.leaks.candidate_leaks import STAGE as LEAK_CHECK_STAGE
-from anonymization.leaks.candidate_leaks import write_leak_check
+from anonymization.leaks.candidate_leaks import MaskedRequests, write_leak_check
 from anonymization.leaks.leak_targets import LeakTargets, leak_targets, read_tripwires
 from anonymization.masking_recipe import for_source, with_approvals
 from anonymization.session_masking import STAGE as MASKING_STAGE
@@ -90,16 +91,18 @@ def _tripwires(work: Work) -> Observed:
 
 
 def _check_leaks(work: Work, out: Path) -> None:
-    targets = release_targets(work.run, work.folders(MASKING.name))
+    folders = work.folders(MASKING.name)
+    targets = release_targets(work.run, folders)
     fixtures = read_pool([work.folder("package")]).fixtures
-    write_leak_check(read_labelled(work.folder("labels")), fixtures, targets, out)
+    masked = MaskedRequests(read_changes(folders), work.run.recipe.masking.instruction)
+    write_leak_check(read_labelled(work.folder("labels")), fixtures, targets, masked, out)
 
 
 LEAK_CHECK = Stage(
     name=LEAK_CHECK_STAGE,
-    meaning="Does it still contain a private value, from its own or another session?",
+    meaning="Is its request as it was, and does it contain no private value of any session?",
     units=(Unit("candidate", FILTER),),
-    settings=("masking.leaks", "source.disclosure"),
+    settings=("masking.instruction", "masking.leaks", "source.disclosure"),
     reads=(MASKING.name, "package", "labels"),
     observe=_tripwires,
     compute=_check_leaks,

@@ -98,7 +98,7 @@ RECOVER = Stage(
     meaning="Which turns belong to one task, and does it pass the gates that need no network?",
     units=(
         Unit("file", DERIVE, "read"),
-        Unit("line", DERIVE, "read"),
+        Unit("line", FILTER, "read"),
         Unit("session", DERIVE),
         Unit("turn", DERIVE),
         Unit("instance", FILTER, "gates"),

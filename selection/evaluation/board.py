@@ -23,6 +23,24 @@ _FAMILIES = {"chatgpt": "gpt", "o": "gpt", "codestral": "mistral", "mixtral": "m
 INFRA = "infra_error"
 GROUPINGS = ("family", "role", "difficulty", "lane", "deliverable", "category", "region")
 
+# The columns of the table and what they mean; the page and the docs show both.
+COLUMNS = {
+    "configuration": "the agent with its model, tools and settings",
+    "tasks": "the tasks that it was run on",
+    "passed": "mean over tasks of the share of epochs that passed, in per cent",
+    "interval": "95 %: by cluster (task family) with Student's t where there are ten clusters or "
+    "more; else Wilson's for single epochs, Student's for several",
+    "ranks": "best and worst rank that the comparisons support",
+    "group": "tie group: a new one begins where a configuration is really worse than its best",
+    "overall": "mean score in per cent; a task that is not passed can have a part of the score",
+    "cost": "US dollars per attempt; empty where a price is not known",
+    "seconds": "mean duration of an attempt",
+    "infrastructure": "attempts that the infrastructure ended; they are not graded",
+    "unjudged": "attempts that would pass if their parts without a verdict were met",
+    "bounds": "the pass rate if all unjudged attempts fail, and if all pass; empty without any",
+    "judge": "who scored what only a judge can; marked where both are of one family of models",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class TaskFacts:

@@ -13,12 +13,9 @@ from data.atomic import write_bytes
 from data.neutralise import csv_cell, markdown, script_json, visible
 from data.snapshot.errata import Action, Notice, errata_lines
 from data.snapshot.pages import asset, page
-from selection.evaluation.board import Board, LeaderboardRow
+from selection.evaluation.board import COLUMNS, Board, LeaderboardRow
 
-_HEADS = (
-    "configuration", "tasks", "passed", "interval", "ranks", "group", "overall", "cost", "seconds",
-    "infrastructure", "unjudged", "bounds", "judge",
-)  # fmt: skip
+_HEADS = tuple(COLUMNS)
 _ALWAYS = 7  # columns that are shown even if they are empty
 _METHODS = {
     "wilson": "Wilson's",
@@ -145,7 +142,7 @@ def leaderboard_html(
         asset("leaderboard.js"),
         release=release,
         errata=[visible(line) for line in errata_lines(notice)],
-        heads=[_HEADS[at] for at in used],
+        columns=[(_HEADS[at], COLUMNS[_HEADS[at]]) for at in used],
         rows=[[row[at] for at in used] for row in cells],
         bars=[_bar(row) for row in board.rows],
         costs=_costs(board.rows),

@@ -34,12 +34,14 @@ def test_without_a_terminal_there_is_a_line_now_and_then(
     shown: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("data.progress.time.monotonic", Clock())
-    assert list(track(range(5), "mask", 5)) == [0, 1, 2, 3, 4]
+    assert list(track(range(5), "mask", 5, "file")) == [0, 1, 2, 3, 4]
     assert shown.getvalue().splitlines() == [
-        "mask: 2 of 5, 6.0/min, about 30 s left",
-        "mask: 4 of 5, 6.0/min, about 10 s left",
-        "mask: 5 in 60 s",
+        "mask: 2 of 5 files, 6.0/min, about 30 s left",
+        "mask: 4 of 5 files, 6.0/min, about 10 s left",
+        "mask: 5 files in 60 s",
     ]
+    assert list(track(range(1), "preflight", 1)) == [0]
+    assert shown.getvalue().splitlines()[-1] == "preflight: 1 part in 20 s"
 
 
 def test_a_terminal_sees_a_bar_with_rate_and_time(

@@ -14,6 +14,7 @@ from data.audit_page.private_half import PrivateHalf
 from data.staging import open_read_only
 from data.staging.audit import turned_away
 from flows.audit_server import load_columns
+from flows.turn_words import evidence
 from tests.demo import Demo
 from tests.flows.command import benchmint, inline, inline_build, sums
 
@@ -89,7 +90,7 @@ def test_one_count_of_rejections_stands_everywhere(demo: Demo, tmp_path: Path) -
         assert counted.replace(",", "\u202f") in page.read_text()
     about = orjson.loads((tmp_path / "rejections.json").read_bytes())["about"]
     assert (about["units"], about["entries"]) == (units, entries)
-    signing = PrivateHalf(tmp_path, (), load_columns(demo.out, leaves=False))
+    signing = PrivateHalf(tmp_path, (), load_columns(demo.out, leaves=False), evidence)
     (tmp_path / "private").mkdir()
     signing.sign({"name": "A. Auditor", "note": "Read."})
     (signed,) = signing.signed({})["signed"]

@@ -73,3 +73,17 @@ def test_a_group_alone_prints_its_help(
     printed = capsys.readouterr()
     assert (stopped.value.code, printed.err) == (2, "")
     assert printed.out.startswith(f"Usage: {' '.join(['benchmint', *arguments])} [OPTIONS] COMMAND")
+
+
+def test_help_and_version_are_taken_for_the_options(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def printed(word: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["benchmint", word])
+        with pytest.raises(SystemExit) as stopped:
+            cli.main()
+        assert not stopped.value.code
+        return capsys.readouterr().out
+
+    assert printed("help") == printed("--help")
+    assert printed("version") == printed("--version") == f"benchmint {version('benchmint')}\n"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
+import orjson
 import pytest
 
 from data.errors import ConfigError
-from flows.recipe import load_settings
+from data.setting_errors import FORMS
+from flows.recipe import Recipe, load_settings
 
 
 def written(folder: Path, text: str, encoding: str = "utf-8") -> Path:
@@ -24,8 +27,8 @@ def written(folder: Path, text: str, encoding: str = "utf-8") -> Path:
         ("[selection]\nmax_task = 3\n", "selection.max_task: unknown key; did you mean max_tasks?"),
         ("[selection]\nzzz = 3\n", "selection.zzz: unknown key$"),
         ("[selection.lane_shares.questions]\nlo = 0\n", "questions.lo: unknown key$"),
-        ("[sessions.length]\nmin_user_chars = -5\n", "min_user_chars: Input should be greater"),
-        ("[sessions.recovery]\nthreshold = nan\n", "threshold: Input should be a finite number"),
+        ("[sessions.length]\nmin_user_chars = -5\n", "min_user_chars: expected at least 0"),
+        ("[sessions.recovery]\nthreshold = nan\n", "threshold: expected a finite number"),
         (f"a = {'[' * 5000}{']' * 5000}\n", "is nested too deeply"),
         ("name 3\n", "is not TOML"),
     ],
@@ -46,3 +49,33 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.toml")
     with pytest.raises(ConfigError, match="is not a regular file"):
         load_settings(tmp_path / "pipe.toml", environment={})
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('name = "My Benchmark!"', "small letters, digits and hyphens, such as my-benchmark"),
+        ("name = 7", "a text, in quotes"),
+        ('release_date = "soon"', "a day, such as 2026-12-01"),
+        ('seed = "many"', "a whole number"),
+        ("seed = 1.5", "a whole number"),
+        ('version = "one"', "three numbers with dots, such as 1.0.0"),
+    ],
+)
+def test_a_wrong_value_is_explained_in_plain_words(line: str, words: str, tmp_path: Path) -> None:
+    path = written(tmp_path, f"[release]\n{line}\n")
+    with pytest.raises(ConfigError) as refused:
+        load_settings(path, {}, {})
+    key = line.partition(" ")[0]
+    assert str(refused.value) == f"{path}: release.{key}: expected {words}"
+
+
+def test_every_pattern_of_a_setting_is_said_in_words() -> None:
+    patterns = set(re.findall(r'"pattern":"((?:[^"\\]|\\.)*)"', schema_text()))
+    assert patterns
+    assert {orjson.loads(f'"{pattern}"') for pattern in patterns} <= FORMS.keys()
+
+
+def schema_text() -> str:
+    """The JSON schema of all settings."""
+    return orjson.dumps(Recipe.model_json_schema()).decode()

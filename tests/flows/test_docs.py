@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from construction.sessions.gates.length import LengthConfig, LengthReason
 from construction.sessions.gates.restoration import GATE as RESTORATION
 from data.prose_tables import gate_table, limit_table, reason_table
+from data.reasons import sentences, stage_sentences
 from flows.build_snapshot import PIPELINE
 from flows.docs import COMMON_FILE, configuration_page, page_with_tables, tables
 from flows.docs import SETTINGS_PAGE as PAGE
@@ -105,16 +106,15 @@ def test_a_row_of_each_table_says_what_the_record_says() -> None:
     row = f"{limit} | `sessions.length.min_user_chars` | `length.too_short` |"
     assert row in limit_table(GATES)
     meaning = LengthReason.TOO_SHORT.meaning
-    assert f"| `length.too_short` | {meaning} |" in reason_table(GATES)
+    assert f"| `length.too_short` | {meaning} |" in reason_table(sentences(GATES))
 
 
 def test_every_gate_limit_and_reason_has_a_row() -> None:
     heading = 2  # lines
     assert len(gate_table(GATES).splitlines()) == len(GATES) + heading
     assert len(limit_table(GATES).splitlines()) == sum(len(gate.limits) for gate in GATES) + heading
-    assert (
-        len(reason_table(GATES).splitlines()) == sum(len(gate.reasons) for gate in GATES) + heading
-    )
+    reasons = sum(len(gate.reasons) for gate in GATES) + len(stage_sentences())
+    assert len(reason_table(sentences(GATES)).splitlines()) == reasons + heading
 
 
 def test_a_limit_that_leaves_an_item_unverified_says_so() -> None:

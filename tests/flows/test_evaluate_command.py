@@ -11,6 +11,8 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 from construction.sandbox.box import bubblewrap
 from data.releases.tasks import read_tasks
 from data.snapshot import write_snapshot
+from flows.commands.evaluate import MODEL_AGENTS, SCRIPTED_AGENTS
+from flows.evaluate.plan import AGENTS
 from tests.data.snapshot.sample import release
 from tests.flows.command import inline
 
@@ -36,6 +38,12 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ((*NULL, "--name", "outputs"), "--name: found 'outputs'"),
         ((*NULL, "--epochs", "99999999999"), "less than or equal to 10000"),
         ((*NULL, "--at-once", "10000"), "less than or equal to 500"),
+        (
+            ("--agent", "oracel"),
+            "--agent: found no agent oracel; expected one of the agents. Did you "
+            "mean oracle? They are: react, harness, oracle,",
+        ),
+        ((*NULL, "--task", "nope"), "evaluate: found no task nope; expected tasks of"),
         ((*NULL, "--attempt-calls", "5"), "found a budget or prices"),
         ((*MODEL, "--attempt-tokens", "1" + "0" * 30), "less than or equal to"),
         ((*MODEL, "--run-cost", "1e999999"), "at most 1,000,000,000"),
@@ -53,6 +61,21 @@ def test_options_that_cannot_be_meant_are_refused(
     (line,) = done.stderr.splitlines()
     assert problem in line
     assert not out.exists()
+
+
+def test_the_agents_of_the_help_are_those_that_run() -> None:
+    assert {*MODEL_AGENTS, *SCRIPTED_AGENTS} == set(AGENTS)
+
+
+def test_the_folder_of_the_build_is_not_taken_for_a_snapshot(tmp_path: Path) -> None:
+    build = tmp_path / "release"
+    latest = write_snapshot(release(tmp_path), build / "snapshots").path
+    (build / "snapshots" / "latest").symlink_to(latest)
+    expected = f"Did you mean {build / 'snapshots' / 'latest'}?"
+    for command in (("evaluate", build, *NULL), ("leaderboard", build), ("verify", build)):
+        done = inline(*command)
+        assert done.returncode == 2
+        assert done.stderr.strip().endswith(expected), command
 
 
 @needs_box

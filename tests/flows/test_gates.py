@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from data.audit_page.reading import checks_of, contradictions, read_books
 from data.contracts import Bound, Gate, Limit, StageConfig
 from data.prose_tables import limit_table, ordered_gate_table, reason_table
+from data.reasons import sentences
 from flows.build_snapshot import PIPELINE
 from flows.gates import GATE_ORDER, GATES, SESSION_GATES, TABLE_GATES
 from flows.recipe import Recipe
@@ -87,7 +88,8 @@ def test_the_gates_of_the_sessions_lane_are_in_the_order_of_their_stages() -> No
 def test_every_limit_and_reason_of_a_gate_is_in_the_docs(gate: Gate[Any, Any]) -> None:
     assert all(limit.meaning in limit_table(GATES) for limit in gate.limits)
     assert all(
-        f"| `{reason}` | {reason.meaning} |" in reason_table(GATES) for reason in gate.reasons
+        f"| `{reason}` | {reason.meaning} |" in reason_table(sentences(GATES))
+        for reason in gate.reasons
     )
     assert gate not in SESSION_GATES or f"| {gate.name} |" in ordered_gate_table(SESSION_GATES)
 

@@ -11,6 +11,8 @@ import typer
 
 from data.errors import InputError
 from data.releases.tasks import read_tasks
+from data.schemas import Table
+from data.schemas_attempts import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
 from flows.commands.leaderboard import leaderboard_command, link_command, plan_command
 from tests.demo import Demo
 from tests.flows.command import invoked
@@ -51,16 +53,43 @@ def graded(demo: Demo, tmp_path: Path) -> Path:
     folder = tmp_path / "attempts"
     for name, of, rows in (("a", attempts, scores), ("b", other, scores.head(0))):
         (folder / name / "scores").mkdir(parents=True)
-        of.write_parquet(folder / name / "scores" / "attempts.parquet")
-        rows.write_parquet(folder / name / "scores" / "scores.parquet")
         parts = rows.select(
             "attempt_id",
             name=pl.lit("rubric.depth"),
             value=pl.col("overall"),
             detail=pl.lit("{}"),
         )
-        parts.write_parquet(folder / name / "scores" / "score_parts.parquet")
+        frames = (
+            (ATTEMPTS, of), (SCORES, rows), (SCORE_PARTS, parts), (TOOL_CALLS, pl.DataFrame()),
+        )  # fmt: skip
+        for table, frame in frames:
+            path = folder / name / "scores" / f"{table.name}.parquet"
+            complete(frame, table).write_parquet(path)
     return folder
+
+
+def complete(frame: pl.DataFrame, table: Table) -> pl.DataFrame:
+    """The rows with all columns of their table."""
+    lacking = {
+        column: pl.lit(None, dtype)
+        for column, dtype in table.schema.items()
+        if column not in frame.columns
+    }
+    return frame.with_columns(**lacking) if frame.columns else pl.DataFrame(schema=table.schema)
+
+
+@pytest.mark.parametrize("name", ["attempts", "scores", "tool_calls"])
+def test_attempts_that_an_older_version_graded_are_graded_again(
+    graded: Path, demo: Demo, name: str
+) -> None:
+    path = graded / "a" / "scores" / f"{name}.parquet"
+    frame = pl.read_parquet(path)
+    frame.drop(frame.columns[-1]).write_parquet(path)
+    expected = rf"{name}.parquet: found a table of an older version \(no column "
+    with pytest.raises(InputError, match=expected) as refused:
+        run("leaderboard", latest(demo), "--attempts", graded, "--out", graded / "board")
+    assert f"Run `benchmint grade {graded / 'a'} --snapshot SNAPSHOT`" in str(refused.value)
+    assert not (graded / "board").exists()
 
 
 def test_attempts_at_one_release_become_a_board(graded: Path, demo: Demo, tmp_path: Path) -> None:

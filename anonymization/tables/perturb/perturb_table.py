@@ -128,12 +128,14 @@ def _perturbed(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Perturbe
             _apply(state, step, names, position)
     restored = _restore(state)
     counts: dict[str, tuple[int, ...]] = {}
-    new = frame
     for name in state.value:
         counts[name] = _counted(state, name)
+    written: dict[str, pl.Series] = {}
     while state.value:
         name, value = state.value.popitem()
-        new = new.with_columns(state.columns[name].written(value))
+        written[name] = state.columns[name].written(value)
+    # Put together of columns: a query for it costs memory of its own.
+    new = pl.DataFrame([written.get(name, frame[name]) for name in frame.columns])
     new, emptied = _emptied(state, new)
     new, recomputed = derived.recompute(frame, new, config, key)
     numbers, zeros, unmoved = ({n: c[i] for n, c in counts.items()} for i in range(3))
@@ -175,6 +177,8 @@ def _emptied(state: _State, new: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, 
     """Cells of text in measures emptied, also in columns to which no step applied."""
     foreign = {n: c.text.foreign for n, c in state.columns.items() if c.text is not None}
     counts = {name: int(cells.sum()) for name, cells in foreign.items() if cells.any()}
+    if not counts:
+        return new, counts
     return new.with_columns(
         pl.when(~foreign[name]).then(pl.col(name)).alias(name) for name in counts
     ), counts

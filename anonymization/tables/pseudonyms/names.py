@@ -2,7 +2,7 @@
 
 No pseudonym equals another or is close to a real name of the input. Aliases of a company (other
 languages, short forms, acronyms, spellings) get aliases of its pseudonym. Legal form, case and
-spaces stay, so that naming variants stay variants.
+spaces are another company's, so that naming variants stay variants and tell nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from rapidfuzz import fuzz, process
 
+from anonymization.tables.pseudonyms.dress import dealt
 from anonymization.tables.pseudonyms.name_parts import (
     Anatomy,
     Language,
@@ -63,11 +64,13 @@ def rebuilt_names(companies: Sequence[Company], key: bytes) -> dict[tuple[str, s
         for company in companies
     }
     made = _assigned([companies[at] for at in order], cores, key)
-    new: dict[tuple[str, str], str] = {}
-    for (entity, name), anatomy in anatomies.items():
-        core = made[entity][anatomy.language, normal(anatomy.core)]
-        new[entity, name] = anatomy.before + _styled(core, anatomy) + anatomy.after
-    return new
+    dresses = dealt(anatomies, key)
+    return {
+        (entity, name): dresses[entity, name].around(
+            made[entity][anatomy.language, normal(anatomy.core)]
+        )
+        for (entity, name), anatomy in anatomies.items()
+    }
 
 
 def _assigned(
@@ -197,12 +200,3 @@ def _is_acronym(core: str) -> bool:
 def _acronym(stem: tuple[Word, ...], word: Word) -> str:
     parts = [part[Language.EN] for part in stem] + word[Language.EN].split()
     return "".join(part[0] for part in parts).upper()
-
-
-def _styled(core: str, anatomy: Anatomy) -> str:
-    """The core in the letter case of the original."""
-    if anatomy.language is not Language.EN:
-        return core
-    if anatomy.core.isupper():
-        return core.upper()
-    return core.lower() if anatomy.core.islower() else core

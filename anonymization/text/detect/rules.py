@@ -23,6 +23,7 @@ from anonymization.text import identity_numbers
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect import wording
 from anonymization.text.detect.prose import MachineLines
+from anonymization.text.detect.rule_contexts import Context, context_named
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
@@ -36,7 +37,6 @@ _DATED = re.compile(r"(?:19|20)\d{2}(?:[-. ]?\d{2}[-. ]?\d{2}|-(?:19|20)\d{2})(?
 _ACCOUNT_LENGTHS = {
     pair[:2]: int(pair[2:]) for pair in wording.words("words.toml", "account_lengths")
 }
-_MACHINES = frozenset({"git", "noreply", "no-reply", "donotreply", "mailer-daemon"})
 _MAESTRO = ("50", "56", "57", "58", "60", "61", "63", "64", "65", "66", "67", "68", "69")
 
 
@@ -105,8 +105,9 @@ def iban_form(value: str) -> bool:
 
 
 def own_mail(value: str) -> bool:
-    """An e-mail address that a person reads."""
-    return value.partition("@")[0].lower() not in _MACHINES
+    """An e-mail address that a person reads; `first_last@x.org` is only a form of one."""
+    name = value.partition("@")[0].lower()
+    return wording.NO_MAILBOX.fullmatch(name) is None
 
 
 def _digits(value: str) -> str:
@@ -157,21 +158,7 @@ _MACROS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """Words searched for around a value, in lower case."""
-
-    words: tuple[str, ...]
-    before: int
-    after: int
-    of_value: bool
-
-    def holds(self, lowered: str, start: int, end: int) -> bool:
-        if self.of_value:
-            return lowered[start:end] in self.words
-        near = lowered[max(0, start - self.before) : start]
-        behind = lowered[end : end + self.after]
-        return any(word in near or word in behind for word in self.words)
+_DIGIT = "0"  # among a rule's needs: any digit
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,9 +201,9 @@ def own_rules(patterns: tuple[str, ...]) -> tuple[Rule, ...]:
 def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[Finding]:
     """Findings of all rules, overlapping and in no order. `lines` separates prose from code."""
     lowered = lower_in_place(folded)
-    has_digit = re.search(r"\d", lowered) is not None
+    present = _present(lowered)
     for rule in rules:
-        if rule.needs and not _wanted(rule.needs, lowered, has_digit):
+        if rule.needs and present.isdisjoint(rule.needs):
             continue
         for match in rule.pattern.finditer(folded):
             finding = _judge(rule, match, lowered)
@@ -228,8 +215,15 @@ def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[
                 yield finding
 
 
-def _wanted(needs: tuple[str, ...], lowered: str, has_digit: bool) -> bool:
-    return has_digit if needs == ("0",) else any(need in lowered for need in needs)
+@cache
+def _every_need() -> tuple[str, ...]:
+    return tuple(sorted({need for rule in load_rules() for need in rule.needs} - {_DIGIT}))
+
+
+def _present(lowered: str) -> set[str]:
+    """What rules need and the text has: searched for once, as many rules need the same."""
+    digit = {_DIGIT} if re.search(r"\d", lowered) else set()
+    return digit.union([need for need in _every_need() if need in lowered])
 
 
 def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
@@ -280,21 +274,9 @@ def _rule(entry: Mapping[str, Any], contexts: Mapping[str, Any]) -> Rule:
         pattern=re.compile(pattern),
         needs=tuple(entry.get("needs", ())),
         check=entry.get("check", ""),
-        context=_context(contexts, entry.get("context")),
+        context=context_named(contexts, entry.get("context")),
         required=entry.get("required", False),
-        against=_context(contexts, entry.get("against")),
+        against=context_named(contexts, entry.get("against")),
         trim=tuple(contexts[entry["trim"]]["trim"]) if "trim" in entry else (),
         prose=entry.get("prose", False),
-    )
-
-
-def _context(contexts: Mapping[str, Any], name: str | None) -> Context | None:
-    if name is None:
-        return None
-    entry = contexts[name]
-    return Context(
-        words=tuple(entry["words"]),
-        before=entry.get("before", 0),
-        after=entry.get("after", 0),
-        of_value=entry.get("value", False),
     )

@@ -26,6 +26,8 @@ _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
 _CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
 ROUTE = "users"  # the words of a link that is a part of a path
 _SERVICES = words("words.toml", "services")
+_INFLECTED = re.compile(r"(?:e[dn]|ing|ly|[ai]ble|al|[ao]ry|ive|[ae]nt|ous|ful|less|y)$")
+_OF_LOGINS = re.compile(r"(?:user ?name|login(?: name| id)?|user id|handle|uid|usr)$")
 _NAMED_NICK = re.compile(r"昵称|网名|花名|微信名|ハンドル|ニックネーム")
 
 
@@ -48,13 +50,19 @@ def login(text: str, start: int, kind: EntityType, link: Link) -> int:
         return start
     is_signed = _SIGNS.search(value) is not None and not _is_phrase(plain, link)
     is_service = link.words in _SERVICES
-    # Without a dictionary no word is known: "line by line review, please" names no account.
-    ends_clause = bool(link.dictionary) and _CLAUSE_END.match(text, end) is not None
+    ends_clause = _CLAUSE_END.match(text, end) is not None
     can_be_word = link.is_strong or (not is_service and ends_clause)
+    if not link.dictionary:  # then no word is known: "the signal is held" names no account
+        can_be_word = _names_login(link) and not _INFLECTED.search(plain)
     can_be_word = can_be_word or (link.is_eastern and link.words.endswith(("名", "号")))
     is_unknown = can_be_word and len(plain) > 3 and not in_dictionary(plain, link.dictionary)
     is_small = plain.islower() or plain.isupper()
     return end if is_signed or (is_unknown and is_small) else start
+
+
+def _names_login(link: Link) -> bool:
+    """Do the words mean nothing but a login, and does a mark or a verb stand behind them?"""
+    return link.is_strong and _OF_LOGINS.search(link.words) is not None
 
 
 def _is_code_after(text: str, end: int, link: Link) -> bool:
@@ -66,6 +74,8 @@ def _is_phrase(plain: str, link: Link) -> bool:
     """Is it made of everyday words only, joined by hyphens or dots: `read-only`, `self.name`?"""
     if any(map(str.isdigit, plain)):
         return False
+    if not link.dictionary:
+        return not _names_login(link)
     return all(in_dictionary(part, link.dictionary) for part in _PARTS.findall(plain))
 
 

@@ -79,7 +79,7 @@ _BEFORE = re.compile(
 )
 _BEHIND = re.compile(
     r"(?: (?:type (?:1|2|i+)|typ (?:1|2)|stage \w{1,3}|disorder|disease|syndrome|surgery|treatment"
-    r"|L\d(?:/[LS]\d)?|\((?:left|right)\)|de type \d|tablets|patient)){1,2}|[一-四]级|[1-4]型"
+    r"|L\d(?:/[LS]\d)?|\((?:left|right)\)|de type \d|tablets|patient)){1,2}|[一二三四]级|[1-4]型"
     r"|[I-V]{1,3}期|[早中晚]期|[三二一四]级",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capital_places import is_plain_capital
 from anonymization.text.detect.explained_codes import is_known_lead
+from data.text.dates import MONTH_NAME
 from data.text.scripts import HAN, LETTERS
 
 _Span = tuple[int, int, EntityType]
@@ -25,12 +26,10 @@ _MARKED = re.compile(
 )
 _LATITUDE, _LONGITUDE = 90, 180
 _PLACES = 4
+# Months as German and French write them, where they differ from English ones.
 _MONTHS = (
-    "Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?"
-    "|Oct(?:ober)?"
-    "|Nov(?:ember)?|Dec(?:ember)?|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|janvier"
-    "|février|mars|avril|mai"
-    "|juin|juillet|août|septembre|octobre|novembre|décembre"
+    rf"{MONTH_NAME}|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|janvier|février|mars|avril"
+    "|mai|juin|juillet|août|septembre|octobre|novembre|décembre"
 )
 _YEAR = r"(?:19[2-9]\d|200\d)"
 _BIRTH = re.compile(

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.explained_codes import (
@@ -177,6 +178,10 @@ def _in_chain(
 ) -> Iterator[tuple[int, int]]:
     whole = chain.group()
     is_colour = chain.string[max(0, chain.start() - 1) : chain.start()] == "#"
+    if whole.isalpha() and not is_colour:
+        offset = chain.start()
+        yield from ((offset + start, offset + end) for start, end in _in_word(whole, dictionary))
+        return
     if is_plain(whole) or (is_colour and _COLOUR.fullmatch(whole)):
         return
     if is_code(whole):
@@ -190,6 +195,14 @@ def _in_chain(
                 yield start, start + len(word)
         elif len(word) <= 256 and not is_plain(word):
             yield from ((start + first, start + last) for first, last in _in_atom(word, dictionary))
+
+
+@lru_cache(maxsize=1 << 16)
+def _in_word(word: str, dictionary: frozenset[str]) -> tuple[tuple[int, int], ...]:
+    """What nothing explains in a word of letters: most of a text, and of few different ones."""
+    if len(word) > 256 or is_plain(word):
+        return ()
+    return tuple(_in_atom(word, dictionary))
 
 
 def _in_atom(word: str, dictionary: frozenset[str]) -> Iterator[tuple[int, int]]:

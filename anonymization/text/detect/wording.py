@@ -128,6 +128,14 @@ _NO_TITLED = re.compile(
     r"[的了是在和与各到了我你他她它们这那有个产品项部门销售客户技术财务人事区运营市场大副总]"
 )
 
+# What stands before the sign in the address of a machine, or in the form of an address.
+NO_MAILBOX = re.compile(
+    r"git|no-?reply|donotreply|mailer-daemon"
+    r"|(?:(?:your|the|my|student|employee|user|customer|client|member|first|last|full|family|given)"
+    r"[._-]?)?(?:name|firstname|lastname|username)(?:[._-](?:last|family|sur)_?name)?"
+    r"|(?:first|f|given)[._-](?:last|family)"
+)
+
 
 def honoured(value: str) -> bool:
     """Is it a name rather than a role: 早蕨, not 利用者 or 取引先?"""

@@ -23,6 +23,7 @@ from anonymization.text.secrets.evidence import (
     is_placeholder,
     is_random,
     is_scattered,
+    is_uuid,
     line_after,
     line_before,
     names_a_hash,
@@ -107,6 +108,8 @@ def _own_span(hit: re.Match[str]) -> tuple[int, int]:
 def _may_be_secret(run: str) -> bool:
     if run.isdigit():
         return len(run) >= _MIN_NUMBER
+    if is_uuid(run):  # hexadecimal groups of drawn digits need not look random
+        return True
     if len(run) < _MIN_CORE or run.startswith(_OPEN_IDS):
         return False
     if ("/" in run or "+" in run) and not _is_base64(run):

@@ -18,8 +18,15 @@ def _kind(kind: str) -> str:
     return kind
 
 
+# No line breaks or control characters, which a question would carry into terminals and prompts.
+PlainText = Annotated[
+    str,
+    Field(
+        min_length=1, max_length=4_000, pattern=r"^[^\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]+$"
+    ),
+]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
-Words = Mapping[Literal["en", "zh"], str]
+Words = Mapping[Literal["en", "zh"], PlainText]
 BothWords = Annotated[Words, Field(min_length=2)]  # in each language in which it is asked about
 
 

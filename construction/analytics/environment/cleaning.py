@@ -134,6 +134,7 @@ def _cleaned(
     if column.type == "year":
         return _years(table, column, rows, known, ignoring, noted)
     values = known.str.replace_all(",", "").cast(pl.Float64, strict=False)
+    values = values.set(~values.is_finite().fill_null(value=True), None)  # `nan` and `inf` are none
     factor = 1.0 if Noise.UNITS in ignoring else column.factor
     if column.factor != 1.0:
         noted.add(table.name, name, Noise.UNITS, len(values) - values.null_count())

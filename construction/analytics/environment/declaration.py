@@ -20,10 +20,13 @@ from construction.analytics.environment.asked_about import (
     Fact,
     Metric,
     Name,
+    PlainText,
     Slots,
 )
 from data.configuration import read_toml, validated
 from data.contracts import Count, Disclosure, Share, StageConfig
+
+RANK, LAST_RANK = "nth", 10  # the slot of ranks, and the last that has a word
 
 
 def _not_zero(factor: float) -> float:
@@ -171,7 +174,7 @@ class Limits(StageConfig):
     closed_book: Share = 0.1  # by which a guesser may beat chance
     widest_share: Share = 1.0  # of a whole that a threshold may let pass, or leave out
     least_choice: Annotated[int, Field(ge=1)] = 1  # rows per row that a ranking takes
-    tries: Annotated[int, Field(ge=1)] = 60  # per template and family
+    tries: Annotated[int, Field(ge=1, le=1_000)] = 60  # per template and family
 
 
 class Declaration(StageConfig):
@@ -183,7 +186,7 @@ class Declaration(StageConfig):
     files: Mapping[Name, File]
     tables: tuple[Table, ...]
     aliases: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)
-    names: Mapping[str, Mapping[str, tuple[str, str]]] = Field(default_factory=dict)  # en, zh
+    names: Mapping[str, Mapping[str, tuple[PlainText, PlainText]]] = Field(default_factory=dict)
     prominence: Mapping[str, str] = Field(default_factory=dict)  # kind of name: metric
     metrics: tuple[Metric, ...] = ()
     facts: tuple[Fact, ...] = ()
@@ -205,6 +208,8 @@ class Declaration(StageConfig):
                 if t.stands_for is not None and t.stands_for not in names
             ),
             *self._lost_columns(),
+            *self._odd_metrics(),
+            *self._odd_ranks(),
             *(
                 f"prominence of {kind}: no metric {metric}"
                 for kind, metric in self.prominence.items()
@@ -236,6 +241,24 @@ class Declaration(StageConfig):
                 yield f"{what}: no table {table}"
             elif table is not None and column not in columns[table]:
                 yield f"{what}: no column {column} in {table}"
+
+    def _odd_metrics(self) -> Iterator[str]:
+        """Metrics of one name, and those that are no numbers."""
+        names = [metric.name for metric in self.metrics]
+        yield from (
+            f"two metrics have the name {n}" for n in dict.fromkeys(names) if names.count(n) > 1
+        )
+        types = {(t.name, column.name): column.type for t in self.tables for column in t.columns}
+        for metric in self.metrics:
+            if (kind := types.get((metric.table, metric.column), "number")) != "number":
+                yield f"metric {metric.name}: {metric.column} is a {kind}, no number"
+
+    def _odd_ranks(self) -> Iterator[str]:
+        """Ranks that have no word."""
+        ranks = self.slots[RANK].values if RANK in self.slots else ()
+        for rank in ranks:
+            if rank not in range(1, LAST_RANK + 1):
+                yield f"slots {RANK}: found {rank}; expected ranks from 1 to {LAST_RANK}"
 
     def table(self, name: str) -> Table:
         return next(table for table in self.tables if table.name == name)

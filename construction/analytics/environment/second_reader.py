@@ -147,7 +147,8 @@ def _cell(declaration: Declaration, column: Column, ignoring: Collection[Noise])
         return f"TRY_CAST(substr({_name(column.lag) if lagged else known}, 1, 4) AS BIGINT)"
     if column.type == "number":
         factor = 1.0 if Noise.UNITS in ignoring else column.factor
-        value = f"TRY_CAST(replace({known}, ',', '') AS DOUBLE) * {factor!r}::DOUBLE"
+        number = f"TRY_CAST(replace({known}, ',', '') AS DOUBLE)"
+        value = f"CASE WHEN isfinite({number}) THEN {number} * {factor!r}::DOUBLE END"
         return f"coalesce({value}, 0)" if Noise.MISSING in ignoring else value
     if Noise.ALIASES in ignoring:
         return f"CASE WHEN {stripped} NOT IN ({marks}) THEN {raw} END"

@@ -10,21 +10,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from construction.grading.file_types import type_of
-from construction.judging.columns import named_columns
-from construction.judging.contracts import Case, InputFile, InputTable
+from construction.judging.contracts import Case
 from construction.judging.edits import changed_inputs
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.lexicon import table
+from construction.judging.reference import whole_table
+from construction.judging.reference_profiles import profiles_of
 from construction.judging.reference_texts import references_of
+from construction.judging.removed_rows import removals_of
 from construction.judging.request_bounds import changes, lengths
+from construction.judging.rule_task import is_own
 from construction.judging.rules.facts import FactKind, find_facts
 from construction.judging.rules.form import bounds_of, looks_of, purposes_of
 from construction.judging.rules.mails import is_mailbox, mails_of
-from construction.judging.rules.orders import parts_of
-from construction.judging.rules.scope import altered_inputs, files_meant, wants_all_rows
+from construction.judging.rules.orders import grouped, parts_of
+from construction.judging.rules.scope import (
+    altered_inputs,
+    files_meant,
+    leaves_out,
+    wants_all_rows,
+)
+from construction.judging.rules.tables import gaps_of, largest, repeats_of
 from construction.mentions.extensions import tail
 from data.contracts import Count, Deliverable, Rule, StageConfig
 from data.text.scripts import leading_language
@@ -48,7 +56,7 @@ class GradingConfig(StageConfig):
     `min_usable` demands, facts and rules of its own, a rubric needs a model.
     """
 
-    max_demands: Count = 12
+    max_demands: Count = 16
     max_bounds: Count = 2
     max_facts: Count = 8
     max_files: Count = 6
@@ -72,25 +80,16 @@ class Writer:
 
     def accuracy(self) -> Iterator[Text]:
         """What comes from the inputs, from URLs, and, without any, from the request."""
-        given = self._given()
-        references = self.references()
-        for text, path in references[: self.config.max_references]:
-            yield text, self._pointers(path)
-        quoted = {path for _, path in references[: self.config.max_references]}
-        edited = [path for path in given if path in self._edited]
-        rest = [path for path in given if path not in quoted and path not in edited]
-        seen = [path for path in rest if self._is_picture(path)]
-        for key, paths in (
-            ("accuracy_kept", edited),
-            ("accuracy_pictures", seen),
-            ("accuracy_files", [path for path in rest if path not in seen]),
-        ):
-            if paths and not self._is_moved:
-                pointers = tuple(pointer for path in paths for pointer in self._pointers(path))
-                shown = self._list(paths[: self.config.max_files])
-                is_long = key == "accuracy_files" and len(paths) > self.config.max_files
-                key = "accuracy_many" if is_long else key
-                yield self._words[key].format(files=shown, number=len(paths)), pointers
+        given, quoted = self._given(), list(self._quoted())
+        yield from ((text, self._pointers(*paths)) for text, paths in quoted)
+        known = {path for _, paths in quoted for path in paths} - self._edited
+        for key, paths in self._by_kind([path for path in given if path not in known]):
+            shown = self._list(paths[: self.config.max_files])
+            is_long = key == "accuracy_files" and len(paths) > self.config.max_files
+            known_whole = self._whole(paths) if key == "accuracy_kept" else ""
+            key = "accuracy_many" if is_long else "accuracy_kept_from" if known_whole else key
+            text = self._words[key].format(files=shown, number=len(paths), text=known_whole)
+            yield text, self._pointers(*paths)
         if urls := self.case.candidate.network.urls:
             shown = self._list(urls[: self.config.max_files])
             yield self._words["accuracy_urls"].format(urls=shown), tuple(urls)
@@ -99,11 +98,41 @@ class Writer:
         facts = self._facts()
         if facts:
             yield self._words["accuracy_facts"].format(facts=self._list(facts)), ()
-        elif not self._paths and not references:
+        elif not self._paths and not quoted:
             yield self._words["accuracy_plain"], ()
 
-    def references(self) -> list[tuple[str, str]]:
-        """What the inputs say of what is asked, each with its file and once.
+    def _quoted(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """What the inputs say, with their files: references, rows that go, and whole tables."""
+        case, words, given = self.case, self._words, self._given()
+        references = self.references()[: self.config.max_references]
+        yield from references
+        known = {path: case.inputs[path] for path in given if path in case.inputs}
+        edited = {path: known[path] for path in known if path in self._edited}
+        yield from removals_of(edited, case.request, words)
+        done = {path for _, paths in references for path in paths} | self._edited
+        done |= altered_inputs(case.request, given)
+        rest = [path for path in known if path not in done and not self._is_moved]
+        for path in rest[: self.config.max_files]:
+            yield from (
+                (text, (path,)) for text in profiles_of(known[path], path, case.request, words)
+            )
+
+    def _whole(self, paths: Sequence[str]) -> str:
+        """The table of a single file, if it is small and nothing of it goes."""
+        stays = not altered_inputs(self.case.request, paths)
+        known = self.case.inputs.get(paths[0]) if len(paths) == 1 and stays else None
+        return whole_table(known.tables) if known is not None else ""
+
+    def _by_kind(self, paths: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+        """Files of which nothing is quoted, by what is held against them."""
+        kept = [path for path in paths if path in self._edited]
+        seen = [path for path in paths if path not in kept and self._is_picture(path)]
+        rest = [path for path in paths if path not in kept and path not in seen]
+        kinds = (("accuracy_kept", kept), ("accuracy_pictures", seen), ("accuracy_files", rest))
+        yield from (kind for kind in kinds if kind[1] and not self._is_moved)
+
+    def references(self) -> list[tuple[str, tuple[str, ...]]]:
+        """What the inputs say of what is asked, each with its files and once.
 
         Nothing of an input that is to become something else: it speaks of the state before.
         """
@@ -117,30 +146,30 @@ class Writer:
     def relevance(self) -> Iterator[Text]:
         """All the demands, each pointing at the files that it speaks of, or at the only one."""
         given = self._given()
-        for group in _grouped(self.demands, self.config.max_demands):
+        for group in grouped(self.demands, self.config.max_demands):
             shown = "; ".join(f"“{self._clipped(demand)}”" for demand in group)
             named = inputs_spoken_of(" ".join(group), given)
-            pointers = tuple(pointer for path in named for pointer in self._pointers(path))
-            yield self._words["relevance"].format(demand=shown), pointers
+            yield self._words["relevance"].format(demand=shown), self._pointers(*named)
 
     def depth(self) -> Iterator[Text]:
         """Whether all of the material was used, and what is odd in it was dealt with."""
         words, given = self._words, self._given()
         known = {path: self.case.inputs[path] for path in given if path in self.case.inputs}
         counts_rows = _COUNTS.search(self._request) is not None
-        for path, gaps in _gaps(known, self.case.request):
+        for path, gaps in gaps_of(known, self.case.request):
             shown = self._list([f"{column} ({number})" for column, number in gaps.items()])
             yield words["depth_gaps"].format(file=path, gaps=shown), self._pointers(path)
-        for path, repeats in _repeats(known) if counts_rows else ():
+        for path, repeats in repeats_of(known) if counts_rows else ():
             yield words["depth_repeats"].format(file=path, number=repeats), self._pointers(path)
         meant = files_meant(self.case.request, given or self._paths)
         if len(meant) > 1:
-            pointers = tuple(pointer for path in meant for pointer in self._pointers(path))
+            pointers = self._pointers(*meant)
             shown = self._list(meant[: self.config.max_files])
             key = "depth_files" if len(meant) <= self.config.max_files else "depth_many"
             yield words[key].format(number=len(meant), files=shown), pointers
-        for path, sheet in list(_largest(known))[:1] if len(given) == 1 else ():
-            if is_mailbox(sheet) or wants_all_rows(self.case.request, sheet):
+        for path, sheet in list(largest(known))[:1] if len(given) == 1 else ():
+            is_whole = is_mailbox(sheet) and not leaves_out(self.case.request)
+            if is_whole or wants_all_rows(self.case.request, sheet):
                 yield words["depth_rows"].format(number=sheet.rows, file=path), self._pointers(path)
 
     def utility(self) -> Iterator[Text]:
@@ -168,10 +197,10 @@ class Writer:
         A demand is one or several, by its clauses; so is each fact of the inputs, each rule that
         was computed for this task, each of several mails, and a mailbox.
         """
-        own = [rule for rule in self.rules if _is_own(rule)]
+        own = [rule for rule in self.rules if is_own(rule)]
         given = self._given()
         known = {path: self.case.inputs[path] for path in given if path in self.case.inputs}
-        mails = len(mails_of(given)) + sum(is_mailbox(sheet) for _, sheet in _largest(known))
+        mails = len(mails_of(given)) + sum(is_mailbox(sheet) for _, sheet in largest(known))
         return sum(map(parts_of, self.demands)) + len(self.references()) + len(own) + mails
 
     def _is_rule(self, clause: str) -> bool:
@@ -250,14 +279,6 @@ class Writer:
         return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-def _is_own(rule: Rule) -> bool:
-    """Does a rule follow from the request or the inputs, beyond what any file of the type has?"""
-    kind, _, rest = rule.rule_id.partition(".")
-    asked_length = kind == "length" and "." in rest
-    of_a_text = rest.startswith(("kept.", "carried.", "choice."))
-    return kind in ("columns", "sheets", "holds", "same") or of_a_text or asked_length
-
-
 def _is_telling(kind: FactKind, text: str, value: str) -> bool:
     """Is it a fact that a result can get wrong? Acronyms and small counts are not."""
     if kind is FactKind.ENTITY:
@@ -266,34 +287,3 @@ def _is_telling(kind: FactKind, text: str, value: str) -> bool:
         whole = value.rstrip("%")
         return value != whole or "." in whole or len(whole) >= len(str(_LEAST_NUMBER))
     return True
-
-
-def _grouped(demands: Sequence[str], most: int) -> Iterator[Sequence[str]]:
-    """The demands in `most` groups of neighbours at most."""
-    count = min(len(demands), most)
-    edges = [round(number * len(demands) / count) for number in range(count + 1)]
-    yield from (demands[start:end] for start, end in pairwise(edges))
-
-
-def _largest(inputs: dict[str, InputFile]) -> Iterator[tuple[str, InputTable]]:
-    """The longest table of each file that has one."""
-    for path, known in inputs.items():
-        if known.tables:
-            yield path, max(known.tables, key=lambda sheet: sheet.rows * len(sheet.columns))
-
-
-def _gaps(inputs: dict[str, InputFile], request: str) -> Iterator[tuple[str, dict[str, int]]]:
-    """The empty cells of columns that the request names."""
-    for path, sheet in _largest(inputs):
-        named = {sheet.columns[number] for number in named_columns(sheet, request)}
-        few = {
-            column: number
-            for column, number in sheet.blanks.items()
-            if 2 * number < sheet.rows and column in named
-        }
-        if few:
-            yield path, few
-
-
-def _repeats(inputs: dict[str, InputFile]) -> Iterator[tuple[str, int]]:
-    yield from ((path, sheet.repeats) for path, sheet in _largest(inputs) if sheet.repeats)

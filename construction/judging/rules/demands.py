@@ -41,11 +41,19 @@ _INLINE = re.compile(
 # A stop in a quotation ends no sentence of the request; it is kept under another sign.
 _QUOTED = re.compile(r"\"[^\"\n]{1,300}\"|“[^”\n]{1,300}”|「[^」\n]{1,300}」")
 _SHORTENED = re.compile(
-    r"\b(?:[A-Za-z]\.){2,}(?=[ -]+[a-z])|\b(?:vs|approx|no|incl|etc)\.(?= [a-z\d])"
+    r"\b(?:[A-Za-z]\.){2,}(?=[ -]+(?!(?:The|This|That|These|It|I|We|You|Use|Please|Do|If|For|In"
+    r"|Then|Also|Each|All|Save|List|Write|Include|Give|Make|Keep|Add|Sort)\b)[A-Za-z\d])"
+    r"|\b(?:[Nn][or]|[Ff]ig|[Ss]ec|[Aa]rt|[Vv]ol|[Ee]q|[Cc]h|pp?)\.(?= ?\d)"
+    r"|\b(?:Inc|Ltd|Co|Corp|Dept|Jr|Sr|vs|approx|no|incl|etc|al|max|min)\.(?=,| (?:[a-z\d(]|vs\b))"
+    r"|\b(?:Dr|Mrs?|Ms|Prof|St|Mt)\.(?= [A-Z])"
 )
 _HIDDEN = str.maketrans(".!?。！？", "\ue000\ue001\ue002\ue003\ue004\ue005")
 _SEEN = {new: old for old, new in _HIDDEN.items()}
 _ABBREVIATED = re.compile(r"(?:\b[A-Za-z]\.){2,}\s*$")
+_ORDINAL = re.compile(
+    r"(?i)(?:first|second|third|fourth|fifth|sixth|seventh|last|finally)(?:ly)?, "
+    r"|第[一二三四五六七八九十]，"
+)
 _LIST = 3  # items in a line that make it a list
 _WIDE = 45  # columns; a text with such lines was wrapped
 _SAVING_WORDS = 8
@@ -73,12 +81,13 @@ def demands_of(case: Case) -> list[str]:
     for block in _blocks(case.request):
         demands += _of_block(block, named, has_inputs=bool(case.candidate.fixtures))
     plain = [" ".join(text.split()) for text in demands]
-    return list(dict.fromkeys(order for text in plain for order in _orders(text, named)))
+    orders = list(dict.fromkeys(order for text in plain for order in _orders(text, named)))
+    return [order for order in orders if not _is("reading", order)] or orders
 
 
 def _orders(demand: str, named: Sequence[str]) -> Iterator[str]:
     """The orders of a demand, without those that only say where to save, or lead over."""
-    orders = orders_of(demand)
+    orders = _with_reading(orders_of(demand))
     for order in orders:
         nameless = _PATH.sub("", order)
         for name in named:
@@ -90,9 +99,21 @@ def _orders(demand: str, named: Sequence[str]) -> Iterator[str]:
             yield order
 
 
+def _with_reading(orders: Sequence[str]) -> list[str]:
+    """The orders, of which one that only reads what is at hand is put before the next one."""
+    joined: list[str] = []
+    for order in orders:
+        if joined and _is("reading", joined[-1]):
+            joined[-1] += f"{'，' if has_han(order) else ', '}{order}"
+        else:
+            joined.append(order)
+    return joined
+
+
 def _of_block(block: _Block, named: Sequence[str], *, has_inputs: bool) -> Iterator[str]:
     is_background = _is("background", block.under)
-    sentences = [sentence for sentence in read(block.text) if not is_noise(sentence)]
+    readings = read(block.text)
+    sentences = [sentence for sentence in readings if not is_noise(sentence)]
     wanted = [
         sentence
         for sentence in sentences
@@ -105,14 +126,36 @@ def _of_block(block: _Block, named: Sequence[str], *, has_inputs: bool) -> Itera
         and not (is_background and sentence.ask is not Ask.DIRECTIVE)
         and not _is("of_people", sentence.text.replace("’", "'"))
     ]
+    texts = [_shown(text) for text in _whole(readings, wanted)]
     if not block.items:
-        yield from (_shown(sentence.text) for sentence in wanted)
+        yield from texts
         return
     last = sentences[-1].text if sentences else block.text
     leads = bool(wanted) and wanted[-1].text == last
-    is_asked = leads or _is("asking", last) or _is("asking", block.under)
-    yield from (_shown(sentence.text) for sentence in wanted if sentence.text != last)
+    is_head = bool(wanted) and _words(last) <= _HEAD_WORDS and not _is("telling", last)
+    is_asked = leads or is_head or _is("asking", last) or _is("asking", block.under)
+    yield from (text for text in texts if text != _shown(last))
     yield from _of_items(block.items, last, is_asked=is_asked, leads=leads)
+
+
+def _whole(sentences: Sequence[Reading], wanted: Sequence[Reading]) -> Iterator[str]:
+    """The wanted sentences with what follows them behind a semicolon.
+
+    Of "First, …; second, …" all are wanted where two are: they count up what is.
+    """
+    counted = [item for item in sentences if _ORDINAL.match(item.text)]
+    starts = {item.start for item in wanted}
+    if len(counted) > 1 and wanted:
+        starts |= {item.start for item in counted}
+    parts: list[str] = []
+    for item in sentences:
+        if item.start in starts or (parts and parts[-1].endswith((";", "；"))):
+            parts.append(item.text)
+        if parts and not item.text.endswith((";", "；")):
+            yield " ".join(parts)
+            parts = []
+    if parts:
+        yield " ".join(parts)
 
 
 def _of_items(items: Sequence[str], last: str, *, is_asked: bool, leads: bool) -> Iterator[str]:
@@ -160,6 +203,7 @@ def _is_demand(sentence: Reading, block: _Block, *, alone: bool, has_inputs: boo
     if has_inputs and orders_in_passing(sentence.text):
         return True
     added = block.part > 0 and alone and sentence.ask is Ask.NONE and sentence.words <= _ADDED_WORDS
+    added = added and "inputs/" not in sentence.text
     return added and not _is("telling", sentence.text) and not _INTRODUCES.search(sentence.text)
 
 

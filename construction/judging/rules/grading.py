@@ -15,7 +15,7 @@ from construction.judging.computed_rules import computed_rules
 from construction.judging.contracts import Case, Grading
 from construction.judging.deliverables import ANSWER
 from construction.judging.hard_rules import hard_rules
-from construction.judging.inputs import inputs_spoken_of
+from construction.judging.inputs import inputs_spoken_of, sources_of
 from construction.judging.lexicon import table
 from construction.judging.rules.criteria import GradingConfig, Writer
 from construction.judging.rules.demands import demands_of
@@ -45,6 +45,7 @@ _OF_USERS = re.compile(
     r"|\btool calls?\b|用户"
 )
 _USERS = 3  # mentions; a task speaks of the person as "I" or "we"
+_DEMANDED, _MOST_DEMANDS = "task_relevance", 4  # of which one other criterion is worth as much
 _WHOLE = 1024  # weights are multiples of 1/1024: binary fractions, so that any sum is exact
 
 
@@ -85,10 +86,11 @@ def _lacks_measure(writer: Writer) -> bool:
     words = {path: known.words for path, known in writer.case.inputs.items()}
     if not words:
         return False
-    quoted = {path for _, path in writer.references()}
+    quoted = {path for _, paths in writer.references() for path in paths}
     main = max(words, key=lambda path: words[path])
     spoken = inputs_spoken_of(writer.case.request, list(words))
     is_beside = bool(quoted) and main not in {*quoted, *spoken}
+    is_beside = is_beside and not sources_of(writer.case.request, list(words))
     is_larger = words[main] > _LARGER * sum(words[path] for path in quoted)
     is_figure = _FIGURE.search(writer.case.request) is not None and len(writer.demands) == 1
     only_answer = all(item.name_hints == (ANSWER,) for item in writer.deliverables)
@@ -147,9 +149,13 @@ def _shares(counts: dict[str, int]) -> dict[str, list[float]]:
     """The weights of the criteria; all sum to exactly 1.
 
     Each dimension shares its weight evenly; that of empty ones goes to the others in proportion.
+    Where the demands are many, no other criterion weighs more than a few of them.
     """
     filled = [name for name in DIMENSIONS if counts[name]]
-    weights = table("grading")["weights"]
+    weights = dict(table("grading")["weights"])
+    each = weights[_DEMANDED] / max(1, counts[_DEMANDED])
+    for name in filled:
+        weights[name] = min(weights[name], _MOST_DEMANDS * each * counts[name])
     whole = sum(weights[name] for name in filled)
     units = {name: round(weights[name] / whole * _WHOLE) for name in filled}
     units[filled[0]] += _WHOLE - sum(units.values())

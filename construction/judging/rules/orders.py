@@ -8,14 +8,16 @@ whole, and so is a clause of a word or two. What only leads over to a demand ("P
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import pairwise
 
 from construction.judging import lexicon
 from construction.judging.lexicon import table
 from data.text.scripts import count_han
 
 _WHOLE = re.compile(
-    r"\([^()]*\)|（[^（）]*）|\"[^\"]*\"|“[^”]*”|「[^」]*」|`[^`]*`|'[^']{2,60}'(?!\w)"
+    r"\([^()]*\)|（[^（）]*）|\"\"?[^\"]+\"\"?|“[^”]*”|「[^」]*」|`[^`]*`|'[^']{2,60}'(?!\w)"
 )
 _CUT_EN = re.compile(
     r"(?P<sign>[,;])?\s+(?:and\s+)?(?:(?:then|also|finally)\s+)?(?=(?P<verb>[a-z]+)\s+(?P<after>\S+))"
@@ -99,3 +101,10 @@ def _leading() -> re.Pattern[str]:
 
 def _words(text: str) -> int:
     return len(text.split()) + (count_han(text) + 1) // 3
+
+
+def grouped(demands: Sequence[str], most: int) -> Iterator[Sequence[str]]:
+    """The demands in `most` groups of neighbours at most."""
+    count = min(len(demands), most)
+    edges = [round(number * len(demands) / count) for number in range(count + 1)]
+    yield from (demands[start:end] for start, end in pairwise(edges))

@@ -15,6 +15,15 @@ from construction.judging.reading import read
 from construction.mentions.extensions import tail
 
 _SEVERAL = 2  # rows
+# What stands in brackets, and what others are to find out, orders nothing.
+_ASIDE = re.compile(
+    r"\([^()]*\)|（[^（）]*）|(?i:\b(?:what|how|which|whether|where) to (?:\w+ or )?\w+)"
+)
+# What the person may change afterwards is no order.
+_LATER = re.compile(
+    r"(?i)\b(?:be able to|so (?:that )?(?:i|we) can|(?:i|we) can(?: then)?) (?:\w+ ){0,2}?"
+    r"(?:change|adjust|edit|update|modify|replace)\b|(?:以便|好让)[^。；]{0,12}(?:修改|调整|更新)"
+)
 _SHORT = 2  # letters; a shorter name of a column is part of other words
 
 
@@ -46,6 +55,11 @@ def wants_all_rows(request: str, sheet: InputTable) -> bool:
     return bool(nouns) and re.search(every, lowered) is not None
 
 
+def leaves_out(request: str) -> bool:
+    """Does a request say that a part of the material is beside the point?"""
+    return _pattern("left_out").search(request.lower()) is not None
+
+
 def altered_inputs(request: str, given: Sequence[str]) -> frozenset[str]:
     """The `given` files of which something becomes something else, or goes.
 
@@ -56,7 +70,7 @@ def altered_inputs(request: str, given: Sequence[str]) -> frozenset[str]:
 
 def _altered(request: str, given: Sequence[str]) -> Iterator[Sequence[str]]:
     for sentence in read(request):
-        if alters(sentence.text):
+        if alters(_ASIDE.sub("", sentence.text)) and not _LATER.search(sentence.text):
             yield inputs_spoken_of(sentence.text, given) or given
 
 

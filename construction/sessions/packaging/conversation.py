@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from construction.grading.file_types import extension_of
 from construction.judging.contracts import Conversation
 from construction.judging.edits import missing_objects
+from construction.judging.working_copy import missing_from_copy
 from construction.mentions.bearings import unknown_asker, unknown_day
 from construction.mentions.extensions import tail
 from construction.mentions.records import missing_records
@@ -36,8 +37,8 @@ def conversation_of(
     has_event: bool,
 ) -> Conversation:
     """What is known of the conversation; `has_event`: a calendar event is to be delivered."""
-    released = {tail(fixture.path) for fixture in fixtures}
     given = [fixture.path for fixture in fixtures]
+    released = set(map(tail, given))
     read_first: set[str] = set()
     written: set[str] = set()
     for act in instance.acts:
@@ -61,10 +62,15 @@ def conversation_of(
         ),
         records_missing=missing_records(merged.text, fixtures),
         offline=_on_the_web(merged.text) if is_offline else (),
-        objects_missing=missing_objects(merged.text, given),
+        objects_missing=_objects(merged.text, given),
         day_unknown=unknown_day(merged.text, for_event=has_event),
         asker_unknown=unknown_asker(merged.text, given),
     )
+
+
+def _objects(text: str, given: Sequence[str]) -> tuple[str, ...]:
+    """What is to be changed, renamed or looked at, and is no input."""
+    return (*missing_objects(text, given), *missing_from_copy(text, given))
 
 
 def with_day(merged: Merged, turns: Sequence[UserTurn]) -> Merged:

@@ -13,6 +13,7 @@ from typing import Literal
 
 from construction.judging import preflight
 from construction.judging.contracts import Case, Conversation
+from construction.judging.counted_results import with_counts
 from construction.judging.deliverables import (
     ANSWER,
     expected_deliverables,
@@ -20,7 +21,8 @@ from construction.judging.deliverables import (
 )
 from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.hard_rules import hard_rules
-from construction.judging.messages import with_messages
+from construction.judging.inputs import inputs_spoken_of
+from construction.judging.messages import with_answer, with_messages
 from construction.judging.signals import measure
 from construction.mentions.named_files import output_files
 from construction.mentions.resources import ResourceKind, wants
@@ -69,10 +71,15 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Packaged:
-    """A candidate as a case for its judges, and how its request came about."""
+    """A candidate as a case for its judges, and how its request came about.
+
+    `judged` is the case without files that merely lie in the session's folder, where neither words
+    nor log speak of any: they are no material at hand.
+    """
 
     case: Case
     conversation: Conversation
+    judged: Case
 
     @property
     def candidate(self) -> Candidate:
@@ -95,11 +102,13 @@ def package(
     given = [fixture.path for fixture in fixtures]
     outputs = [mention.path for mention in output_files(instance, given)]
     changed = changed_inputs(merged.text, given, outputs)
-    changed += tuple(path for path in served_inputs(merged.text, given) if path not in changed)
+    served = [path for path in served_inputs(merged.text, given) if path not in changed]
+    changed += tuple(served)
     moved = moved_inputs(merged.text, given)
     named = [*outputs, *(path for path in changed if path not in moved)]
     deliverables = expected_deliverables(merged.text, named, instance.acts, given)
     deliverables = with_messages(with_moved(deliverables, moved), merged.text)
+    deliverables = with_answer(with_counts(deliverables, merged.text, given), merged.text, served)
     if identity.disclosure is Disclosure.PUBLIC:
         merged = with_day(merged, instance.user_turns)
     messages = as_thread(merged) if _is_only_answer(deliverables) else None
@@ -137,12 +146,26 @@ def package(
         is_offline=network != "check",
         has_event=any(item.file_type == "ics" for item in deliverables),
     )
-    return Packaged(case, conversation)
+    judged = case
+    if not instance.acts and _are_unspoken(request, fixtures, deliverables):
+        without = candidate.model_copy(update={"fixtures": ()})
+        judged = case.model_copy(update={"candidate": without})
+    return Packaged(case, conversation, judged)
 
 
 def _is_only_answer(deliverables: Sequence[Deliverable]) -> bool:
     """True if only a written answer is to be delivered."""
     return all(item.name_hints == (ANSWER,) for item in deliverables)
+
+
+def _are_unspoken(
+    request: str, fixtures: Sequence[Fixture], deliverables: Sequence[Deliverable]
+) -> bool:
+    """Do the files merely lie in the folder, and only an answer is asked for?"""
+    if any(fixture.role != "observed" for fixture in fixtures):
+        return False
+    spoken = inputs_spoken_of(request, [fixture.path for fixture in fixtures])
+    return not spoken and _is_only_answer(deliverables)
 
 
 def _policy(text: str, network: NetworkMode) -> NetworkPolicy:
@@ -254,7 +277,7 @@ def package_survivors(
             network=config.network.mode,
         )
         adapters = {preflight.GATE.name: partial(measure, conversation=packaged.conversation)}
-        _, verdicts = run_gates(PACKAGE_GATES, config, packaged.case, adapters)
+        _, verdicts = run_gates(PACKAGE_GATES, config, packaged.judged, adapters)
         decided = deciding(verdicts)
         pool.verdicts.extend((instance.instance_id, verdict) for verdict in verdicts)
         pool.rows.append(

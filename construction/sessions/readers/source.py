@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -85,6 +86,15 @@ def _lines(handle: BinaryIO) -> Iterator[bytes]:
         yield raw
         while len(raw) > LARGEST_LINE and not raw.endswith(b"\n"):
             raw = handle.readline(LARGEST_LINE + 1)
+
+
+def count_lines(path: Path) -> int:
+    """The lines of a file that can be read, the blank ones included."""
+    lines, last = 0, b""
+    with suppress(OSError), path.open("rb", _BUFFER) as handle:
+        while block := handle.read(_BUFFER):
+            lines, last = lines + block.count(b"\n"), block[-1:]
+    return lines + (last not in (b"", b"\n"))
 
 
 def _irregular_line(

@@ -13,6 +13,12 @@ const Detail = (() => {
     return known;
   };
 
+  // A limit with direction and unit: "at most 0 files".
+  const allowed = ({ around }, gate, reason, limit) => {
+    const words = around[`${gate || ""} ${reason || ""} ${limit}`];
+    return words ? `${words[0]} ${told(Number(limit))} ${words[1]}` : told(limit);
+  };
+
   const near = (step, row) => step.checks.flatMap((check) => {
     const value = cell(check.values, row);
     if (!breaks(check.bound, value, check.limit)) return [];
@@ -26,7 +32,7 @@ const Detail = (() => {
     const part = make("li", { className: status.replace(" ", "-") },
       make("strong", {}, step.name), ` ${status}`, reason ? ` · ${reason}` : "");
     const [seen, limit] = [cell(step.observed, row), cell(step.limit, row)];
-    if (seen !== null) part.append(make("span", { className: "soft" }, ` · observed ${told(seen)}, limit ${told(limit)}`));
+    if (seen !== null) part.append(make("span", { className: "soft" }, ` · measured ${told(seen)}, allowed: ${allowed(columns, step.name, reason, limit)}`));
     if (step.whatif && status === "failed") {
       for (const text of near(step, row)) part.append(make("p", { className: "near" }, text));
     }
@@ -40,9 +46,11 @@ const Detail = (() => {
   const show = (rows, known, i, evidence) => {
     const { columns } = rows, record = Rejections.record(rows, i), item = rows.id[i];
     const heading = make("h3", { id: "chosen", tabIndex: -1, className: "id" }, record.id);
-    const parts = [heading, facts([
+    const sentence = columns.sentences[record.reason];
+    const parts = [heading, ...(sentence ? [make("p", { className: "meaning" }, sentence)] : []), facts([
       ["Stage", record.stage], ["Unit", record.unit], ["Outcome", record.outcome], ["Gate", record.gate],
-      ["Reason", record.reason], ["Observed", record.observed], ["Limit", record.limit],
+      ["Reason", record.reason], ["Measured", record.observed],
+      ["Allowed", record.limit === null ? null : allowed(columns, record.gate, record.reason, record.limit)],
       ["Missing", record.missing],
       ["Units", record.n === 1 ? null : record.n],
       ["Source", record.path && (record.line ? `${record.path}:${record.line}` : record.path)],

@@ -8,9 +8,12 @@ const make = (tag, props = {}, ...children) => {
   node.append(...children);
   return node;
 };
+// A name that a narrow column breaks at its dots and underscores, and nowhere else.
+const breakable = (name) => name.split(/(?<=[._])/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
 const at = (id) => document.getElementById(id);
 const grouped = (x) => new Intl.NumberFormat("en", { maximumFractionDigits: 4 }).format(x).replaceAll(",", "\u202f");
-const told = (value) => (typeof value === "number" ? grouped(value) : value === null || value === undefined ? "–" : String(value));
+const TRUTHS = { true: "yes", false: "no", True: "yes", False: "no" };
+const told = (value) => TRUTHS[value] ?? (typeof value === "number" ? grouped(value) : value === null || value === undefined ? "–" : String(value));
 
 const VirtualList = (box, draw, choose) => {
   const MOST = 15e6; // pixels: browsers lose count beyond

@@ -39,15 +39,16 @@ const Page = (() => {
     };
   };
 
-  const reasons = (rows, words, apply) => Rejections.byReason(rows).map(({ reason, decided, units, entries }) => {
-    const choose = make("button", { type: "button", className: "link" }, words[reason] || "–");
+  const reasons = (rows, { words, sentences }, apply) => Rejections.byReason(rows).map(({ reason, decided, units, entries }) => {
+    const choose = make("button", { type: "button", className: "link" }, ...breakable(words[reason] || "–"));
     choose.addEventListener("click", () => {
       at("search").reset();
       at("by-reason").value = words[reason] ? String(reason) : "";
       apply();
       at("list").focus();
     });
-    return make("tr", {}, make("th", { scope: "row" }, choose), make("td", {}, words[decided]),
+    const sentence = sentences[words[reason]] || "";
+    return make("tr", {}, make("th", { scope: "row" }, choose, make("span", { className: "meaning" }, sentence)), make("td", {}, words[decided]),
       make("td", { className: "num" }, grouped(units)), make("td", { className: "num" }, grouped(entries)));
   });
 
@@ -83,7 +84,7 @@ const Page = (() => {
     columns.steps.forEach(({ name, kind }, place) => {
       if (kind === "gate" && place < 31) at("by-other").append(make("option", { value: String(place) }, name));
     });
-    at("reasons").replaceChildren(...reasons(rows, columns.words, () => setTimeout(apply)));
+    at("reasons").replaceChildren(...reasons(rows, columns, () => setTimeout(apply)));
     at("search").addEventListener("change", apply);
     at("q").addEventListener("input", later(apply, 80));
     at("search").addEventListener("submit", (event) => { event.preventDefault(); apply(); });

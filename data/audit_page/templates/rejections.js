@@ -90,18 +90,18 @@ const Rejections = (() => {
     `${grouped(units)} ${units === 1 ? "unit" : "units"} in ${grouped(entries)} ${entries === 1 ? "entry" : "entries"}`;
   const units = ({ columns }, found) => found.reduce((sum, i) => sum + cell(columns.rejections.n, i), 0);
 
-  // Units and entries by reason and gate (or stage), the most units first.
+  // Units and entries by reason and gate (or stage): those of gates first, then the most units.
   const byReason = (rows) => {
     const groups = new Map(), { words, rejections: table } = rows.columns;
     for (let i = 0; i < rows.n; i += 1) {
       const decided = rows.gate[i] && words[rows.gate[i]] ? rows.gate[i] : rows.stage[i];
       const key = `${rows.reason[i]} ${decided}`;
-      const group = groups.get(key) || { reason: rows.reason[i], decided, units: 0, entries: 0 };
+      const group = groups.get(key) || { reason: rows.reason[i], decided, isGate: decided === rows.gate[i], units: 0, entries: 0 };
       group.units += cell(table.n, i);
       group.entries += 1;
       groups.set(key, group);
     }
-    return [...groups.values()].sort((a, b) => b.units - a.units || b.entries - a.entries);
+    return [...groups.values()].sort((a, b) => b.isGate - a.isGate || b.units - a.units || b.entries - a.entries);
   };
 
   return { load, filter, record, counted, units, byReason };

@@ -2,7 +2,7 @@
 (() => {
   const NAMES = ["Id", "Stage", "Unit", "Outcome", "Gate", "Reason", "Missing", "Observed", "Limit", "Units"];
   const STAGE = 1, GATE = 4, REASON = 5, OBSERVED = 7, UNITS = 9, PAGE = 25;
-  const { words, rows } = JSON.parse(document.getElementById("data").textContent);
+  const { words, rows, sentences } = JSON.parse(document.getElementById("data").textContent);
   const at = (id) => document.getElementById(id);
   const cell = (row, i) => (i === 0 ? row[0] : i === UNITS ? String(row[i]) : words[row[i]]);
   const filters = { [GATE]: at("by-gate"), [REASON]: at("by-reason"), [STAGE]: at("by-stage") };
@@ -68,7 +68,8 @@
       });
       return line;
     }));
-    at("found").textContent = shown === rows ? all : `${counted(shown)}, of ${all}`;
+    const meaning = sentences[filters[REASON].value];
+    at("found").textContent = (shown === rows ? all : `${counted(shown)}, of ${all}`) + (meaning ? `. ${meaning}` : "");
     at("place").textContent = `Page ${shownNumber(page + 1)} of ${shownNumber(pages)}`;
     at("first").disabled = at("previous").disabled = page === 0;
     at("next").disabled = at("last").disabled = page === pages - 1;

@@ -8,16 +8,29 @@ from pathlib import Path
 
 import pytest
 
-from anonymization.leaks.candidate_leaks import guard_release, leaks_of
+from anonymization.instruction_gate import (
+    InstructionChange,
+    InstructionConfig,
+    read_changes,
+    write_changes,
+)
+from anonymization.leaks.candidate_leaks import (
+    MaskedRequests,
+    guard_release,
+    leaks_of,
+    write_leak_check,
+)
 from anonymization.leaks.contracts import LeakConfig
 from anonymization.leaks.gate import GATE, measure
 from anonymization.leaks.leak_targets import LeakTargets, read_tripwires
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.vault import Vault
 from data.canonical import digest
-from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
+from data.contracts import Candidate, Disclosure, Fixture, Lane, Outcome, Provenance
 from data.errors import InputError, ReleaseError
+from data.pool import read_pool
 from data.snapshot import write_snapshot
+from data.stage_tables import read_records
 from tests.data.snapshot.sample import release
 
 CONFIG = LeakConfig()
@@ -122,6 +135,29 @@ def test_a_short_plain_number_of_a_public_session_is_sought_there_alone(
     row = f"1931 {value} 16.2"
     assert bool(leaks_of(candidate(row, "two"), {}, sought)) == is_sought
     assert leaks_of(candidate(row, "one"), {}, sought)
+
+
+def test_what_masking_changed_decides_before_a_leak_and_both_are_kept(tmp_path: Path) -> None:
+    masked, out = tmp_path / "masking", tmp_path / "leak-check"
+    masked.mkdir()
+    changes = {"one_i1": InstructionChange(columns=1), "two_i1": InstructionChange()}
+    write_changes(masked, changes | {"bare_i1": InstructionChange(quotes=2)})
+    requests = MaskedRequests(read_changes([masked]), InstructionConfig(max_changed=1))
+    texts = {"one": "Sum it up.", "two": "Write to Anna Petrova.", "bare": "Ask Anna Petrova."}
+    tasks = [
+        candidate(text, session).model_copy(update={"task_id": session})
+        for session, text in texts.items()
+    ]
+    out.mkdir()
+    write_leak_check(tasks, {}, targets(), requests, out)
+    records = read_records([out])
+    assert {row.item_id: row.reason for row in records.ledger} == {
+        "one": None, "two": "leaks.private_value", "bare": "masking.instruction_changed",
+    }  # fmt: skip
+    of_bare = [verdict.reason for name, verdict in records.verdicts if name == "bare"]
+    assert of_bare == ["masking.instruction_changed", "leaks.private_value"]
+    assert [row.item_id for row in records.ledger if row.outcome is Outcome.KEPT] == ["one"]
+    assert [task.task_id for task in read_pool([out]).candidates] == ["one"]
 
 
 def test_files_are_searched_inside(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from construction.analytics.annotation import EXECUTOR, Consented, annotate, rea
 from construction.analytics.annotation_model import Subject
 from construction.analytics.milestones import program_of_steps
 from construction.analytics.output import candidate_of
+from construction.analytics.steps import Statistic
 from construction.judging.consensus import ConsensusConfig
 from construction.judging.contracts import Asker
 from tests.construction.analytics.test_make import minted
@@ -25,7 +26,8 @@ CONFIG = ConsensusConfig(annotators=(EXECUTOR, "model"), max_rounds=2)
 
 @lru_cache(maxsize=1)
 def subjects() -> tuple[Subject, ...]:
-    tasks = [task for task in minted().tasks if [p.part for p in task.parts] == ["value"]][:4]
+    answered = (task for task in minted().tasks if [p.part for p in task.parts] == ["value"])
+    tasks = [task for task in answered if isinstance(task.program[0], Statistic)][:4]
     candidates = [candidate_of(task, declaration(), (), str) for task in tasks]
     return tuple(Subject(task, declaration(), bench().tables) for task in candidates)
 

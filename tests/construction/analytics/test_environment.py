@@ -203,6 +203,12 @@ METRIC = {
         ({}, {}, {"quotas": {"risk_assessment": {"easy": -1}}}, r"risk_assessment\.easy"),
         ({}, {}, {"quotas": {"nope": {"easy": 1}}}, r"quotas\.nope"),
         ({}, {}, {"quotas": {"risk_assessment": {"nope": 1}}}, r"risk_assessment\.nope"),
+        ({}, {}, {"metrics": [METRIC, METRIC]}, "two metrics have the name sales"),
+        ({}, {}, {"metrics": [METRIC | {"column": "id"}]}, "metric sales: id is a text"),
+        ({}, {}, {"metrics": [METRIC | {"label": {"en": "", "zh": "x"}}]}, r"label\.en"),
+        ({}, {}, {"metrics": [METRIC | {"label": {"en": "a\x1b", "zh": "x"}}]}, r"label\.en"),
+        ({}, {}, {"slots": {"nth": {"values": [3, 99]}}}, "slots nth: found 99; expected ranks"),
+        ({}, {}, {"limits": {"tries": 10**9}}, r"limits\.tries"),
         ({}, {}, {"prominence": {"home": "nope"}}, "prominence of home: no metric nope"),
     ],
 )

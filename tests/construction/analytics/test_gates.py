@@ -125,7 +125,7 @@ def test_ranks_within_rounding_stand_on_a_knife_edge() -> None:
 
 
 def test_a_rank_behind_a_tie_is_no_single_place() -> None:
-    names = bench().tables["regions"]["region"].to_list()
+    names = ("Hollmoor", "Jarnfoss", "Pellan")  # where all companies report
     third = ({**RANK, "take": 3}, {**LOOKUP, "where": [{"column": "rank", "value": 3}]}, SUM)
     tied = {names[0]: 100.0, names[1]: 100.0, names[2]: 50.0}
     judged = judge(draft(*third), edged("gdp", tied))
@@ -133,6 +133,35 @@ def test_a_rank_behind_a_tie_is_no_single_place() -> None:
     assert "a tie before rank 3" in judged.detail
     apart = {**tied, names[1]: 80.0}
     assert judge(draft(*third), edged("gdp", apart)).reason is not AnalyticsReason.KNIFE_EDGE
+
+
+def test_a_ranking_that_leaves_nobody_out_chooses_nothing() -> None:
+    few = {
+        "op": "filter",
+        "source": "regions",
+        "where": [{"column": "gdp", "test": ">", "value": 5}],
+    }
+    third = (
+        few,
+        {**RANK, "source": "$1", "take": 3},
+        {**LOOKUP, "source": "$2", "where": [{"column": "rank", "value": 3}]},
+        {**SUM, "where": [YEAR, {"column": "region", "value": "$3"}]},
+    )
+    large = {"Hollmoor": 100.0, "Jarnfoss": 80.0, "Pellan": 50.0}
+    judged = judge(draft(*third), edged("gdp", large))
+    assert reason(judged) == "answer.missing_data: step 2: 3 values"
+    fourth = edged("gdp", large | {"Alvern": 20.0})
+    assert judge(draft(*third), fourth).reason is not AnalyticsReason.MISSING_DATA
+
+
+def test_that_a_figure_is_known_is_idle_where_it_always_is() -> None:
+    def with_known(column: str) -> Judged:
+        known = {"column": column, "test": "known"}
+        return judge(draft(RANK, LOOKUP, {**SUM, "where": [*SUM["where"], known]}), bench())
+
+    assert reason(with_known("company")) == "steps.unneeded: step 3: company known changes nothing"
+    # Five companies state no province: whoever asks cannot know whether the condition matters.
+    assert with_known("region").reason is not AnalyticsReason.UNNEEDED
 
 
 def test_thresholds_and_comparisons_stand_on_a_knife_edge() -> None:

@@ -67,3 +67,35 @@ def test_what_is_no_record_is_said() -> None:
     assert [str(reason) for reason, _ in judge_record(b"[]", "x", bench()).faults] == [
         "steps.invalid"
     ]
+
+
+STATISTIC = {"op": "statistic", "source": "accounts", "function": "sum", "column": "revenue"}
+ROWS = {"op": "filter", "source": "accounts"}
+MADE = {"op": "convert", "source": "accounts", "of": "revenue", "how": "over", "by": "cash"}
+
+
+@pytest.mark.parametrize(
+    ("program", "part"),
+    [
+        ([ROWS], {"kind": "list", "column": "nowhere"}),
+        ([ROWS], {"kind": "money", "decimals": 0}),
+        ([{**MADE, "column": "company_id"}, {**STATISTIC, "source": "$1"}], {"kind": "money"}),
+        ([{**MADE, "column": "fiscal_year"}, {**STATISTIC, "source": "$1"}], {"kind": "money"}),
+        ([STATISTIC] * 1000, {"kind": "money", "decimals": 0}),
+        ([STATISTIC, {**STATISTIC, "source": "$3"}], {"kind": "money", "decimals": 0}),
+    ],
+)
+def test_odd_programmes_are_rejected_and_stop_nothing(
+    program: list[dict[str, Any]], part: dict[str, Any]
+) -> None:
+    number = {"decimals": 0} if part["kind"] == "money" else {}
+    parts = [{"part": "value", "step": len(program), **number, **part}]
+    assert "steps.invalid" in verdict(
+        good("per_head_of_region") | {"program": program, "parts": parts}
+    )
+
+
+def test_lists_of_numbers_are_compared_with_the_prompt() -> None:
+    first = {"op": "rank", "source": "accounts", "column": "cash", "label": "revenue", "take": 3}
+    parts = [{"part": "value", "step": 1, "kind": "list", "column": "revenue"}]
+    assert verdict(good("per_head_of_region") | {"program": [first], "parts": parts})

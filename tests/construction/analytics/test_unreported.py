@@ -19,7 +19,7 @@ YEAR = {"column": "fiscal_year", "value": 2022}
 EARLIER = {"column": "fiscal_year", "value": 2021}
 
 
-def accounts(**changes: float | None) -> pl.DataFrame:
+def accounts(**changes: float | str | None) -> pl.DataFrame:
     """Six companies in two years, three in each of two regions; every figure is a tenth of revenue.
 
     `changes`: other cells, by company, year and column, such as `A_2022_cash`.
@@ -37,7 +37,7 @@ def accounts(**changes: float | None) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def faults_of(*steps: dict[str, Any], **changes: float | None) -> list[str]:
+def faults_of(*steps: dict[str, Any], **changes: float | str | None) -> list[str]:
     """What the gate says of a programme on such accounts."""
     tables = {**bench().tables, "accounts": accounts(**changes)}
     program = program_of(list(steps))
@@ -179,3 +179,24 @@ def test_a_join_must_find_most_rows_in_a_whole_table() -> None:
     }
     joined |= {"on": {"company_id": "company_id"}, "take": ["capital"]}
     assert faults_of(joined) == ["step 1: 6 of 6 rows are not in companies"]
+
+
+def test_a_figure_of_several_places_is_not_that_of_one() -> None:
+    places: dict[str, Any] = {
+        "op": "join",
+        "source": "accounts",
+        "other": "regions",
+        "where": [YEAR],
+    }
+    places |= {"on": {"region": "region"}, "take": ["population"]}
+    large = {"column": "population", "test": ">", "value": 1}
+    summed = statistic("cash", large, source="$1")
+    regions = bench().tables["regions"]["region"].to_list()
+    both = {f"{company}_2022_region": regions[at % 2] for at, company in enumerate(SIZES)}
+    alone = {f"{company}_2022_region": regions[0] for company in SIZES}
+    assert faults_of(places, summed, **both) == []
+    assert faults_of(places, summed, **alone) == [
+        "step 2: of a group of region only one has anything to count"
+    ]
+    # Without a limit that makes a group, the figure is of whatever is there.
+    assert faults_of(places, statistic("cash", source="$1"), **alone) == []

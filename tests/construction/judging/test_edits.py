@@ -85,8 +85,6 @@ def test_the_changed_file_is_delivered() -> None:
         ("Sort the names and save them in the excel file.", ["in/names.txt"], [], []),
         ("Edit the letter in the word document below.", [], [], []),
         ("Rename the column Age in boats.xlsx.", BOOKS, [], []),
-        ("Review the current unstaged code as a fix.", ["code-review.md"], [], ["unstaged code"]),
-        ("Review the unstaged changes.", ["changes.diff"], [], []),
         ("Change the word file name to plan.docx.", ["old.docx", "b.pdf"], ["old.docx"], []),
         ("Duplicate the excel file and name it b.xlsx.", ["a.xlsx", "b.pdf"], ["a.xlsx"], []),
         ("Move all pdf, word and image files into new/.", ["a.pdf", "b.docx", "c.png", "d.csv"],

@@ -7,7 +7,13 @@ import pytest
 from construction.judging.contracts import InputFile, InputTable
 from construction.judging.lexicon import table
 from construction.judging.reference import is_in_order, of_table
-from construction.judging.reference_texts import of_calendar, of_lines, of_text, references_of
+from construction.judging.reference_texts import (
+    of_calendar,
+    of_lines,
+    references_of,
+    whole_text,
+)
+from construction.judging.removed_rows import removals_of, removed_rows
 from tests.construction.judging.rules.cases import case
 
 WORDS = table("grading")["en"]
@@ -96,13 +102,16 @@ def test_only_what_is_asked_of_a_column_and_has_a_meaning(
 
 def test_sums_are_asked_for_in_chinese_too() -> None:
     sheet = InputTable(
-        name="", columns=("船名", "租金", "汇率"), rows=60, cells=(("苍鹭号", "90", "7.1"),) * 60
+        name="",
+        columns=("船名", "租金", "汇率"),
+        rows=60,
+        cells=(("苍鹭号", "90", "7.1"), ("白鹭号", "80", "7.2")) * 30,
     )
     assert "合计" not in "".join(
         of_table(sheet, "a.csv", "说明各船的租金情况，另外总共写两页。", WORDS)
     )
-    assert any("5400" in text for text in of_table(sheet, "a.csv", "算出租金合计。", WORDS))
-    assert not any("426" in text for text in of_table(sheet, "a.csv", "算出汇率合计。", WORDS))
+    assert any("5100" in text for text in of_table(sheet, "a.csv", "算出租金合计。", WORDS))
+    assert not any("429" in text for text in of_table(sheet, "a.csv", "算出汇率合计。", WORDS))
 
 
 def test_a_small_table_and_a_short_text_are_quoted_whole() -> None:
@@ -111,12 +120,9 @@ def test_a_small_table_and_a_short_text_are_quoted_whole() -> None:
     )
     assert "“Item, Cost; oar, 9; cox, 4”" in quoted("Sort it.", sheet)[0]
     mail = "mail mail a a lee@club.example lee@club.example Oars Oars They are wet."
-    assert list(of_text(mail, "mail/a.eml", WORDS)) == [
-        "What is taken from mail/a.eml agrees with what it holds: "
-        "“lee@club.example Oars They are wet.”"
-    ]
-    assert not list(of_text("boat boat", "boat.png", WORDS))
-    assert not list(of_text("wet oars " * 99, "oars.txt", WORDS))
+    assert whole_text(mail, "mail/a.eml") == "lee@club.example Oars They are wet."
+    assert not whole_text("boat boat", "boat.png")
+    assert not whole_text("wet oars " * 99, "oars.txt")
 
 
 def test_a_table_that_is_sorted_already() -> None:
@@ -175,9 +181,78 @@ def test_a_table_that_is_to_be_checked_is_no_measure() -> None:
     )
     known = {"costs.csv": InputFile(words=4, key=1, tables=(sheet,))}
 
-    def quoted_of(text: str) -> list[tuple[str, str]]:
+    def quoted_of(text: str) -> list[tuple[str, tuple[str, ...]]]:
         made = case(text, files=["costs.csv"]).model_copy(update={"inputs": known})
         return references_of(made, ["costs.csv"], [text], WORDS, few=6)
 
     assert quoted_of("List the costs of costs.csv.")
     assert not quoted_of("List all errors in costs.csv.")
+
+
+def test_several_short_texts_are_quoted_together() -> None:
+    paths = [f"mail/{name}.txt" for name in "abc"]
+    texts = {path: f"The oars of boat {path[5]} are wet." for path in paths}
+    made = case("List the boats.", files=paths).model_copy(update={"excerpts": texts})
+    ((text, files),) = references_of(made, paths, ["List the boats."], WORDS, few=6)
+    assert files == tuple(paths)
+    assert all(f"{path}: “{said}”" in text for path, said in texts.items())
+    assert len(references_of(made, paths[:2], ["List the boats."], WORDS, few=6)) == 2
+
+
+@pytest.mark.parametrize(
+    ("demand", "expected"),
+    [
+        ("Enter the date of the regatta", "on 4 May 2031"),
+        ("Make a contact card of the club", "lee@club.example"),
+        ("Say what the entry fee is", "$40"),
+        ("Praise the club", ""),
+    ],
+)
+def test_lines_with_what_a_demand_seeks_are_quoted(demand: str, expected: str) -> None:
+    text = (
+        "The club meets its friends and all of their families at the shed\non 4 May 2031.\n"
+        "Write to lee@club.example.\nTo enter costs $40 for a crew.\n"
+    ) + "The members met and talked of this and that. " * 40
+    lines = " ".join(of_lines(text, "letter.pdf", [demand], WORDS))
+    assert expected in lines
+    assert bool(lines) == bool(expected)
+
+
+def test_values_of_a_column_are_counted_together() -> None:
+    (line,) = quoted("Are there more rowers in Lee than in Ouse?")
+    assert "The 30 rows of crew.csv by Club: Ouse 22, Lee 4, Tyne 3, Wear 1" in line
+
+
+@pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("Delete the rower Gus", (6,)),
+        ("Remove the rowers of Tyne from the list", (4, 5, 6)),
+        ("Delete the first three rowers", (0, 1, 2)),
+        ("Delete the third row", (2,)),
+        ("Delete the last row", (29,)),
+        ("Delete all rowers except Gus", ()),
+        ("Delete the column Club of Gus", ()),
+        ("Add a row for Gus", ()),
+    ],
+)
+def test_the_rows_that_a_brief_request_wants_gone(
+    request_text: str, expected: tuple[int, ...]
+) -> None:
+    assert removed_rows(CREW, request_text) == expected
+
+
+def test_a_criterion_says_which_rows_go_and_how_many_stay() -> None:
+    edited = {"crew.csv": InputFile(words=9, key=1, tables=(CREW,))}
+    assert list(removals_of(edited, "Delete the rower Gus", WORDS)) == [
+        (
+            "Of crew.csv just these rows are gone: Gus, Tyne, 71, 44155500; "
+            "the other 29 are there.",
+            ("crew.csv",),
+        )
+    ]
+
+
+def test_few_rows_of_a_value_are_named() -> None:
+    (line,) = quoted("How many rowers are in Lee?")
+    assert "have Lee as Club (Ada, Bo, Cleo, Dov)" in line

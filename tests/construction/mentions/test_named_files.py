@@ -51,6 +51,8 @@ def test_names_without_an_extension_are_known_as_a_whole(name: str) -> None:
             ["q1.csv"],
         ),
         ("Create a chart from report (1).xlsx", ["report (1).xlsx"], []),
+        ("Please also take [REDACTED]/budget.xlsx in", ["[REDACTED]/budget.xlsx"], []),
+        ("Compare it with report [EMAIL].docx", ["report [EMAIL].docx"], []),
         ("Write a README.md for the project", [], ["README.md"]),
         ("I want a report.docx based on raw.csv", ["raw.csv"], ["report.docx"]),
         (

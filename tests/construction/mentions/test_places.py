@@ -18,7 +18,14 @@ from tests.construction.sessions.instances import said
             ["post.md"],
             [],
         ),
-        ("在 /w/results/ 下给我三个交付物。\n\n第一，post.md，约 800 词", [], ["post.md"], []),
+        (
+            "在 /w/results/ 下给我三个交付物。\n\n第一，post.md，约 800 词",
+            [],
+            ["post.md"],
+            ["/w/results/"],
+        ),
+        ("Under /w/sources/ there are four bids", [], [], ["/w/sources/"]),
+        ("Type yes/no/ and wait for /start", [], [], []),
         (
             "Save two files:\n- /w/results/a.csv with columns x,\n  y\n- /w/results/b.json of it",
             [],

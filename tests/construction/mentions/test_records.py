@@ -38,6 +38,17 @@ def fixture(path: str, size: int = 4000) -> Fixture:
         ("Follow the audit skill's workflow.", [fixture("skills/audit/SKILL.md")], 0),
         ("请完整遵循审计技能的工作流。", [fixture("rows.csv")], 1),
         ("Use the spreadsheet skill to sum the rows.", [fixture("rows.csv")], 0),
+        ("Find the lowest fee in the boat club excel file.", [], 2),
+        ("Find the lowest fee in the boat club excel file.", [fixture("fees.xlsx")], 0),
+        ("Scan the ferry notice and save it as a card.", [], ("scan the",)),
+        ("Read all emails of Ann and list them in posts.docx.", [], ("read all emails",)),
+        ("Collect Ann's letters.", [], ("collect ann's",)),
+        ("Write a plan based on the survey results.", [], ("based on the survey results",)),
+        ("查看所有会议纪要，列出行动项。", [], 1),
+        ("Write an excel file with three made-up boats.", [], 0),
+        ("Find the lowest fee in the table below: 3, 4, 9", [], 0),
+        ("Search the web for the highest ticket price.", [], 0),
+        ("Write to Ann that the average age of boats is nine.", [], 0),
     ],
 )
 def test_records_are_missing_where_no_input_can_hold_them(

@@ -20,7 +20,11 @@ from data.contracts import (
     Status,
     Verdict,
 )
+from data.reasons import ReasonWords
 from data.tables import VERDICTS as SCHEMA
+from flows.gates import GATES as REGISTERED
+
+WORDS = ReasonWords.of(REGISTERED)
 
 GATES = ("length", "fixture", "leaks")
 Row = dict[str, Any]
@@ -129,4 +133,4 @@ def ledger(verdicts: tuple[Row, ...] = VERDICTS, rejections: tuple[Row, ...] = R
 
 
 def columns(shown: Shown | None = None) -> dict[str, Any]:
-    return build_columns(ledger(), CHECKS, shown or Shown())
+    return build_columns(ledger(), CHECKS, shown or Shown(), WORDS)

@@ -18,7 +18,7 @@ from data.canonical import canonical_json
 from data.contracts import Scalar, Status, Verdict
 from data.tables import VERDICTS as SCHEMA
 from data.tables import verdict_record
-from tests.data.audit_page.ledger_rows import CHECKS, VERDICTS, columns, ledger, verdict
+from tests.data.audit_page.ledger_rows import CHECKS, VERDICTS, WORDS, columns, ledger, verdict
 
 
 def test_a_stage_stands_behind_the_last_gate_that_saw_its_items() -> None:
@@ -33,7 +33,7 @@ def test_a_stage_stands_behind_the_last_gate_that_saw_its_items() -> None:
 def test_gates_without_checks_and_gates_that_contradict_them_offer_no_what_if() -> None:
     # Kept with nine characters: the run's limit was another one than ten.
     strange = (*VERDICTS, verdict("g", "length", 9, failed=False))
-    steps = build_columns(ledger(strange), CHECKS, Shown())["steps"]
+    steps = build_columns(ledger(strange), CHECKS, Shown(), WORDS)["steps"]
     result = {step["name"]: (step["whatif"], step["contradictions"]) for step in steps}
     assert result == {
         "length": (False, 1),
@@ -45,7 +45,7 @@ def test_gates_without_checks_and_gates_that_contradict_them_offer_no_what_if() 
 
 def test_blocked_verdicts_contradict_nothing() -> None:
     blocked = VERDICTS[3] | {"item": "h", "status": Status.NOT_MEASURED, "observed": None}
-    step = build_columns(ledger((*VERDICTS, blocked)), CHECKS, Shown())["steps"][0]
+    step = build_columns(ledger((*VERDICTS, blocked)), CHECKS, Shown(), WORDS)["steps"][0]
     assert step["whatif"]
     assert cell(step["status"], -1) == 3
 
@@ -53,7 +53,7 @@ def test_blocked_verdicts_contradict_nothing() -> None:
 def test_what_other_lanes_judge_is_not_counted_among_the_items() -> None:
     table = VERDICTS[0] | {"item": "tables/x", "gate": "fidelity"}
     strange = VERDICTS[0] | {"gate": "renamed since"}
-    made = build_columns(ledger((*VERDICTS, table, strange)), CHECKS, Shown())
+    made = build_columns(ledger((*VERDICTS, table, strange)), CHECKS, Shown(), WORDS)
     assert [step["name"] for step in made["steps"]][-2:] == ["leaks", "renamed since"]
     assert (made["items"], "tables/x" in made["ids"]) == (6, False)
 
@@ -87,7 +87,7 @@ def test_json_holds_the_same() -> None:
 
 
 def test_a_run_without_rejections_makes_a_page() -> None:
-    empty = build_columns(ledger((), ()), CHECKS, Shown())
+    empty = build_columns(ledger((), ()), CHECKS, Shown(), WORDS)
     assert (empty["items"], empty["steps"]) == (0, [])
     assert "0 units in 0 entries rejected" in audit_page(empty, served=False)
     assert as_csv(empty).count("\n") == 1
@@ -125,3 +125,13 @@ def test_measures_that_are_no_object_are_refused(broken: str) -> None:
     frame = pl.DataFrame([row], schema=dict(SCHEMA)).rename({"item_id": "item"})
     with pytest.raises(ValueError, match=r"measures|JSON|expected|unexpected"):
         judged(frame)
+
+
+def test_reasons_and_limits_come_with_their_words() -> None:
+    made = columns()
+    assert made["sentences"] == {
+        "file.empty": "The file is empty.",
+        "instance.duplicate": "It is a copy of another instance.",
+    }
+    assert made["around"]["length  10"] == ("at least", "characters")
+    assert made["around"]["fixture fixture.bad 0"] == ("at most", "files")

@@ -30,12 +30,15 @@ from data.contracts import (
     StageTally,
     Verdict,
 )
+from data.reasons import ReasonWords
 from data.snapshot import Authorization, BuildFacts, LedgerTables, PrivacyStamp, Release
+from flows.gates import GATES as REGISTERED
 
 KEY = b"k" * 32
 RELEASED = date(2026, 7, 1)
 SNAPSHOT = "demo-2026.07.01"
 GATES = ("length", "fixture", "restoration", "network")
+WORDS = ReasonWords.of(REGISTERED)
 
 
 class Reason(StrEnum):
@@ -194,7 +197,7 @@ def ledger_tables(instances: int) -> LedgerTables:
         for number in kept
     ]
     judged = [(instance_id(n), verdict) for n in range(instances) for verdict in verdicts(n)]
-    return LedgerTables(ledger, judged, lineage, tallies(ledger), GATES)
+    return LedgerTables(ledger, judged, lineage, tallies(ledger), GATES, WORDS)
 
 
 def tallies(ledger: list[LedgerRow]) -> list[StageTally]:

@@ -133,7 +133,8 @@ def test_reasons_gates_overlaps_and_statistics_are_shown(pristine: Path) -> None
     html = (pristine / "public/audit/report.html").read_text()
     reasons = html[html.index('id="reasons"') : html.index('id="gates"')]
     gates = html[html.index('id="gates"') : html.index('id="overlaps"')]
-    assert reasons.index("file.not_json") < reasons.index("length.too_short")
+    assert reasons.index("length.too_short") < reasons.index("file.not_json")  # gates first
+    assert '<span class="meaning">The file is no JSON document.</span>' in reasons
     assert "0 to 2, median 1" in reasons
     assert "21 passed, 3 failed. Limit: 10." in gates
     assert "6 not measured (3 were rejected by fixture, 3 were rejected by length)" in gates
@@ -145,7 +146,11 @@ def test_reasons_gates_overlaps_and_statistics_are_shown(pristine: Path) -> None
 def test_an_instance_page_tells_gates_evidence_and_lineage(pristine: Path) -> None:
     page = (pristine / "private/audit" / f"{opaque(instance_id(0))}.html").read_text()
     assert instance_id(0) in page
-    assert "<strong>rejected</strong> by length: length.too_short, observed 0, limit 10" in page
+    assert (
+        "<strong>rejected</strong> by length: length.too_short. "
+        "A person typed too little to describe a task. Measured: 0. Allowed: at least 10 characters"
+        in page
+    )
     assert "line: 1; path: secret-folder/session.jsonl" in page
     assert "declared: 2; resolved: 1" in page  # what the fixture gate saw, though length decided
     assert "not measured: length had already decided" in page

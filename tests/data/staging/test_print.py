@@ -1,4 +1,4 @@
-"""Printing of query results: on wide terminals as tables, on narrow ones field by field."""
+"""Printing of query results: as tables where they fit the terminal, else field by field."""
 
 from __future__ import annotations
 
@@ -7,23 +7,31 @@ from typing import Any
 
 import pytest
 
-from data.staging.print import print_rows
+from data.staging.print_audit import print_tables
+
+_ID = "3badef06-ca9a-4121-8b0e-63175c751da3.5b5711_i1"
+
+
+def _shown(
+    rows: list[dict[str, Any]],
+    columns: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> list[str]:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    print_tables({"gates": rows})
+    return re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).strip().splitlines()
 
 
 def test_a_narrow_terminal_gets_a_line_for_each_field(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    rows: dict[str, list[dict[str, Any]]] = {
-        "gates": [{"gate": "length", "reason": None, "n": 3}, {"gate": "x", "reason": "y", "n": 1}]
-    }
-    shown = {}
-    for columns in ("60", "100"):
-        monkeypatch.setenv("COLUMNS", columns)
-        print_rows(rows, as_json=False)
-        text = capsys.readouterr().out
-        shown[columns] = re.sub(r"\x1b\[\d*m", "", text).strip().splitlines()
-    assert shown["60"][1:] == [
+    rows: list[dict[str, Any]] = [
+        {"gate": "length", "reason": None, "n": 3},
+        {"gate": "x", "reason": "y", "n": 1},
+    ]
+    assert _shown(rows, 60, monkeypatch, capsys)[1:] == [
         "gate    length",
         "n       3",
         "",
@@ -31,8 +39,20 @@ def test_a_narrow_terminal_gets_a_line_for_each_field(
         "reason  y",
         "n       1",
     ]
-    assert [line.split() for line in shown["100"][1:]] == [
+    assert [line.split() for line in _shown(rows, 100, monkeypatch, capsys)[1:]] == [
         ["gate", "reason", "n"],
         ["length", "3"],
         ["x", "y", "1"],
     ]
+
+
+def test_an_id_is_whole_on_a_terminal_of_any_width(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows: list[dict[str, Any]] = [
+        {"item_id": _ID, "path": "sessions/claude_code/desk-00000/" + _ID, "line": 2}
+    ]
+    for columns in (50, 80, 120, 200):
+        shown = _shown(rows, columns, monkeypatch, capsys)
+        assert any(line.split()[-1] == _ID or line.startswith(f" {_ID}") for line in shown), columns
+        assert (shown[1].split()[0] == "item_id") and ((len(shown) == 4) is (columns < 150))

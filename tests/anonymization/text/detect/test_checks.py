@@ -92,6 +92,9 @@ def test_a_number_of_two_digits_alone_is_no_card() -> None:
         (own_mail, "ada@acme.com", True),
         (own_mail, "No-Reply@acme.com", False),
         (own_mail, "git@acme.com", False),
+        (own_mail, "first.last@acme.com", False),
+        (own_mail, "student_name@acme.com", False),
+        (own_mail, "firstly.lasting@acme.com", True),
     ],
 )  # fmt: skip
 def test_what_passes(check: Callable[[str], bool], value: str, passes: bool) -> None:

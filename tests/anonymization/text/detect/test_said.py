@@ -59,6 +59,8 @@ def test_without_a_dictionary_a_bare_word_is_no_account() -> None:
 
     assert named("In the line by line review, name each file.") == set()
     assert named("Her login is osvaldt.") == {"osvaldt"}
+    assert named("Above three the signal is SELL; no Slack credentials are configured.") == set()
+    assert named("Use the sender's account as header, since access is read-only.") == set()
 
 
 def test_numbers_of_one_list_have_one_kind() -> None:

@@ -177,6 +177,7 @@ def test_bare_tokens_in_prose_are_found_unless_called_a_hash() -> None:
     "text",
     [
         "Please use {5eb4223e-5008-46e5-be67-c7b8f2732305} when you log in tomorrow.",
+        "Please use {73744831-1823-4339-1271-85856236edcd} when you log in tomorrow.",
         "hey, {d2LkV78zLx!t} is what I set up last week",
         "the pair svc:{d2LkV78zLx!t} works for me",
         "他昨天让我用{k9Qw-3_xZ7-pT2_mB4-yR8}，现在还能用",

@@ -14,7 +14,6 @@ def test_the_items_of_a_list_are_demands_and_its_heading_is_none() -> None:
         "2. Standard captions, two lines\n   at most\n3. If nobody speaks, leave it empty"
     )
     assert demands_of(case(text, files=["talk.mp4"])) == [
-        "Please open the recording: inputs/talk.mp4",
         "Only the first 3 minutes",
         "Standard captions, two lines at most",
         "If nobody speaks, leave it empty",
@@ -96,7 +95,7 @@ def test_a_text_without_any_demand_has_none() -> None:
     [
         (
             "scan the poster, write the prices in prices.xlsx, and email it to Ann",
-            ["scan the poster", "write the prices in prices.xlsx", "email it to Ann"],
+            ["scan the poster, write the prices in prices.xlsx", "email it to Ann"],
         ),
         (
             "Where a price is missing, please write none and add a note.",
@@ -161,3 +160,52 @@ def test_what_people_tell_of_themselves_is_no_demand(telling: str) -> None:
     assert demands_of(case(text)) == ["Please list the crews of the boats in notes.md."]
     wish = "I want to sort the boats by age, and I've a list that needs totals."
     assert demands_of(case(wish)) == [wish]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Can you write up the leak in leak.md? Three parts:\n1. A log of the valves\n"
+            "2. What broke, step by step",
+            [
+                "Can you write up the leak in leak.md?",
+                "A log of the valves",
+                "What broke, step by step",
+            ],
+        ),
+        (
+            "I want a few views of each bill. First, its lines. Second, the tax on them.",
+            ["I want a few views of each bill.", "First, its lines.", "Second, the tax on them."],
+        ),
+        (
+            "For each mill cover the price of a ream; the days to the shop; and the carrier.",
+            None,
+        ),
+        ("Identify at least five mills and their prices.", None),
+        ("Could you do a full check of the ledger?", None),
+        ("Save:\n- `a.json`: the mills, each with a price\n- `b.json`: those left out", []),
+    ],
+)
+def test_demands_that_no_verb_of_the_lists_opens(text: str, expected: list[str] | None) -> None:
+    items = ["`a.json`: the mills, each with a price", "`b.json`: those left out"]
+    assert demands_of(case(text)) == ([text] if expected is None else expected or items)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "List the mills of the U.S. Treasury by year.",
+        "Compare the mill of Art. 5 with that of Art. 7.",
+        "Write to Mill Inc. and to Dr. Ames of Pulp Co., both in Ghent.",
+        'Add the note ""read it and write back"" to the list.',
+    ],
+)
+def test_no_demand_is_cut_at_an_abbreviation_or_in_a_quotation(text: str) -> None:
+    assert demands_of(case(text)) == [text]
+
+
+def test_reading_what_is_at_hand_is_no_demand_beside_others() -> None:
+    text = "Please help me:\n1. Read all notes\n2. List the open points by person"
+    assert demands_of(case(text)) == ["List the open points by person"]
+    assert demands_of(case("Read all notes.")) == ["Read all notes."]

@@ -7,6 +7,7 @@ import pytest
 from construction.judging.contracts import InputFile, InputTable
 from construction.judging.rules.criteria import GradingConfig
 from construction.judging.rules.grading import grade
+from construction.judging.rules.scope import altered_inputs
 from tests.construction.judging.rules.cases import case
 
 CONFIG = GradingConfig()
@@ -101,3 +102,15 @@ def test_means_and_metadata_are_no_demands() -> None:
     texts = [item.text for item in grade(case(request), CONFIG).rubric.criteria]
     assert any("List the prints" in text for text in texts)
     assert not any(word in text for text in texts for word in ("skill", "Offline", "Collection"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The charts must show the prices (correct axes and labels).",
+        "I want to be able to change the prices later and have the sheet recalculate.",
+        "List the prices so that the clerk knows what to remove.",
+    ],
+)
+def test_what_is_said_beside_or_of_later_alters_nothing(text: str) -> None:
+    assert not altered_inputs(text, ["prices.csv"])

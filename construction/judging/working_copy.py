@@ -1,0 +1,91 @@
+"""What only the person's own working copy or screen holds: code, its state, a pasted picture.
+
+A recorded session was typed beside a repository. Where none of its code is among the inputs, a
+request to change the program cannot be met, whatever documents lie there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from construction.grading.file_types import extension_of
+from construction.judging.edits import files_in
+from construction.judging.reading import read
+from construction.mentions.extensions import CODE_EXTENSIONS
+from construction.mentions.spans import find_file_spans
+
+# The state of a working copy, which a task has only with its program code.
+_OF_CODE = re.compile(
+    r"(?i)\b(?:unstaged|staged|uncommitted|pending) (?:\w+ )?(?:code|changes?|files?|diffs?|work)\b"
+    r"|\bgit (?:diff|log|status|blame|stash|rebase|bisect)\b"
+    r"|\b(?:this|the|my|current|that|latest|last) "
+    r"(?:pr|pull request|branch|commit|diff|working tree)\b"
+    r"|\b(?:resolve|fix)(?: \w+)? (?:merge )?conflicts\b"
+    r"|\bpull request #?\d+|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
+    r"|未(?:暂存|提交)的(?:改动|代码)|当前分支|提交历史"
+)
+# A folder that is spoken of as the one that the agent is in.
+_HERE = re.compile(
+    r"(?i)\b(?:this|the current|the working|current|working) (?:directory|folder|repo|repository|"
+    r"codebase|workspace)\b|\b(?:the|our|my) (?:repo|repository|codebase|failing tests?)\b"
+    r"|\bthe build (?:fails?|breaks?|is)\b|\brun (?:the|all) (?:unit )?tests\b"
+    r"|\blist (?:all |the |my )*files\b|(?:当前|这个|本)(?:目录|文件夹|仓库)"
+)
+# Parts of a program as its authors speak of them: a flag, a name in camel case, a key, a provider.
+_PART = re.compile(
+    r"(?<![\w/.-])--[a-z][a-z0-9]+(?:-[a-z0-9]+)*"
+    r"|(?<![\w/.#@])(?!(?:mac|i|e)[A-Z])[a-z]{2,20}(?:[A-Z][a-z]+){1,5}\b|\bmerge conflicts?\b"
+    r"|合并冲突|\bhot ?keys?\b"
+    r"|\b(?:the|this|that|our) (?:[a-z-]+ )?(?i:tui|cli|codebase|source code"
+    r"|unit tests?|test suite|error handling|function|method|struct|endpoint|refactoring)\b"
+    r"|\b(?i:in) the (?:[A-Z]\w+ ){1,3}(?:provider|module|package|handler|component|parser)\b"
+)
+_NEW_PROGRAM = re.compile(
+    r"(?i)\b(?:write|create|build|make|develop|implement|need|want)\b[^.\n]{0,40}?\b(?:script|program"
+    r"|function|class|app|application|library|tool|website|page|package|module|game|plugin)\b"
+    r"|(?:写|编写|实现|开发|创建)[^。\n]{0,12}(?:脚本|程序|函数|类|应用|工具|网页|页面|库|插件)"
+)
+# What a terminal shows in place of something that was pasted into it.
+_PASTED = re.compile(
+    r"\[(?P<kind>Image|Screenshot|Pasted (?:text|image)|Attachment|图片|截图|附件)"
+    r"(?: ?#\d+[^\]\n]{0,40}|: [^\]\n]{0,200})?\]"
+)
+_PICTURES = frozenset(("png", "jpg", "jpeg", "gif", "webp", "bmp", "tiff", "svg", "pdf"))
+_CODE = CODE_EXTENSIONS | {"diff", "patch"}
+_BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
+_MOST = 20_000  # characters that are read
+
+
+def missing_from_copy(request: str, given: Sequence[str]) -> tuple[str, ...]:
+    """What a request works on as it says it, that no file of the `given` paths can hold."""
+    text = request[:_MOST]
+    missing = [*_not_pasted(text, given)]
+    if not _BROUGHT.search(text.lower()):
+        missing += _states(text, given)
+    if not any(extension_of(path) in _CODE for path in given) and not _is_of_files(text, given):
+        missing += [part.group() for part in _PART.finditer(text)]
+    return tuple(dict.fromkeys(missing))
+
+
+def _states(text: str, given: Sequence[str]) -> Iterator[str]:
+    demands = [item.text for item in read(text) if item.demands]
+    if not any(extension_of(path) in _CODE for path in given):
+        yield from (state.group() for said in demands for state in _OF_CODE.finditer(said))
+    if not given:
+        yield from (here.group() for said in demands for here in _HERE.finditer(said))
+
+
+def _not_pasted(text: str, given: Sequence[str]) -> Iterator[str]:
+    has_picture = any(extension_of(path) in _PICTURES for path in given)
+    for pasted in _PASTED.finditer(text):
+        if not has_picture or pasted["kind"] in ("Pasted text", "Attachment", "附件"):
+            yield pasted.group()
+
+
+def _is_of_files(text: str, given: Sequence[str]) -> bool:
+    """Does it name a file of any kind, bring its code along, or ask for a program of its own?"""
+    named = (text[span.start : span.end] for span in find_file_spans(text))
+    if "```" in text or _NEW_PROGRAM.search(text) or any(map(extension_of, named)):
+        return True
+    return any(True for _ in files_in(text.lower(), given))

@@ -1,0 +1,106 @@
+"""What each reason says in a sentence, and in which unit a gate's values and limits are.
+
+The reasons of gates have their sentences in the code of the gate; those of readers, filters and
+selections stand in `reasons.toml`. Commands, pages and docs all take them from here.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from data.contracts import Bound, Gate, Limit
+
+_TABLE = Path(__file__).with_name("reasons.toml")
+_BOUNDS = {Bound.MIN: "at least", Bound.MAX: "at most"}
+_TRUTHS = {"true": "yes", "false": "no"}
+
+
+@cache
+def stage_sentences() -> Mapping[str, str]:
+    """A sentence for each reason that is not a gate's, in the order of the table."""
+    table = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    sentences: dict[str, str] = {}
+    for name, entry in table.items():
+        if isinstance(entry, str):
+            sentences[name] = entry
+        else:
+            sentences |= {f"{name}.{key}": text for key, text in entry.items()}
+    return MappingProxyType(sentences)
+
+
+def sentences(gates: Iterable[Gate[Any, Any]]) -> Mapping[str, str]:
+    """A sentence for every reason: those of `gates`, then the others."""
+    own = {str(reason): reason.meaning for gate in gates for reason in gate.reasons}
+    return MappingProxyType({**own, **stage_sentences()})
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonWords:
+    """The words of a set of gates: sentences of reasons, and limits as a person reads them."""
+
+    gates: Mapping[str, Gate[Any, Any]]
+    sentences: Mapping[str, str]
+
+    @classmethod
+    def of(cls, gates: Sequence[Gate[Any, Any]]) -> ReasonWords:
+        """The words of all reasons, and of the limits of `gates`."""
+        return cls({gate.name: gate for gate in gates}, sentences(gates))
+
+    def questions(self) -> Mapping[str, str]:
+        """What each gate asks."""
+        return {name: gate.meaning for name, gate in self.gates.items()}
+
+    def allowed(self, gate: str | None, reason: str | None, limit: object) -> object:
+        """A limit with direction and unit: `at most 0 files`. Texts stay as they are.
+
+        `reason` None is a verdict that passed: it shows the headline of the gate, else the last
+        limit. Where limits of a reason differ in unit, the number alone is shown.
+        """
+        around = self.around(gate, reason, limit)
+        return value_text(limit) if around is None else f"{around[0]} {limit} {around[1]}"
+
+    def around(self, gate: str | None, reason: str | None, limit: object) -> tuple[str, str] | None:
+        """What stands before and after the number of a limit: `at most`, `files`.
+
+        None for a limit that is no number.
+        """
+        number = _number(limit)
+        if number is None:
+            return None
+        limits = self._limits(gate, reason)
+        kinds = {(item.bound, item.unit) for item in limits}
+        if len(kinds) > 1:  # of a reason with limits in several units, the one with this value
+            config = self.gates[gate or ""].config()
+            same = (item for item in limits if item.allowed(config) == number)
+            kinds = {(item.bound, item.unit) for item in same}
+        if len(kinds) != 1:
+            return None
+        ((bound, unit),) = kinds
+        return _BOUNDS[bound], unit.removeprefix("share ")
+
+    def _limits(self, name: str | None, reason: str | None) -> list[Limit]:
+        gate = self.gates.get(name or "")
+        if gate is None:
+            return []
+        if reason is None:
+            headline = [limit for limit in gate.limits if limit.name == gate.headline]
+            return headline or list(gate.limits[-1:])
+        return [limit for limit in gate.limits if limit.reason in (reason, None)]
+
+
+def value_text(value: object) -> object:
+    """A recorded value as a person reads it: truth values as yes and no."""
+    return _TRUTHS.get(value.lower(), value) if isinstance(value, str) else value
+
+
+def _number(limit: object) -> float | None:
+    try:
+        return float(str(limit))
+    except ValueError:
+        return None

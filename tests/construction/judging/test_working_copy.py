@@ -1,0 +1,54 @@
+"""What only the person's own working copy or screen holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.judging.reading import read
+from construction.judging.working_copy import missing_from_copy
+
+NOTES = ("docs/HARBOUR.md", "README.md")
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "missing"),
+    [
+        ("Review the current unstaged code as a fix.", ["code-review.md"], ["unstaged code"]),
+        ("Review the unstaged changes.", ["changes.diff"], []),
+        ("Allow `--quiet` and `--all` together.", NOTES, ["--quiet", "--all"]),
+        ("Allow `--quiet` and `--all` together.", ["src/main.rs"], []),
+        ("What is the tideOffset flag in here for?", NOTES, ["tideOffset"]),
+        ("Use the iPhone and macOS prices.", NOTES, []),
+        ("In the Mooring List provider, look at the new path first.", NOTES,
+         ["In the Mooring List provider"]),
+        ("I have got a merge conflict here, explain it.", NOTES, ["merge conflict"]),
+        ("Write a function berthLength that sums the boats.", NOTES, []),
+        ("Rename tideOffset in harbour.md.", NOTES, []),
+        ("In the menu [Image #1] the label is cut.", NOTES, ["[Image #1]"]),
+        ("In the menu [Image #1] the label is cut.", ["menu.png"], []),
+        ("Summarise [Pasted text #2 +14 lines].", ["menu.png"], ["[Pasted text #2 +14 lines]"]),
+        ("解决合并冲突。", NOTES, ["合并冲突"]),
+        ("Sum the fees per boat in the excel file.", ["fees.xlsx"], []),
+    ],
+)  # fmt: skip
+def test_what_no_document_can_hold(text: str, given: list[str], missing: list[str]) -> None:
+    assert list(missing_from_copy(text, given)) == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "answers", "leans"),
+    [
+        ("No, take the longer name.", True, False),
+        ("No more than 300 words about the harbour, please.", False, False),
+        ("hmm how do I undo that?", True, False),
+        ("不对，按年份排。", True, False),
+        ("Address 19, 24 and 36.", False, True),
+        ("Improve tests, 51-54, 57", False, True),
+        ("Take 5 rows, 3 columns and sort them.", False, False),
+        ("Apply suggestion 2 of the review.", False, True),
+        ("Finding 1: the mast is loose. Write it up.", False, False),
+    ],
+)
+def test_what_can_only_follow_an_earlier_talk(text: str, answers: bool, leans: bool) -> None:
+    first = read(text)[0]
+    assert (first.answers, first.leans) == (answers, leans)

@@ -1,0 +1,89 @@
+"""`benchmint audit`: reasons in words, gates first, ids by their beginning, turns as said."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from flows.commands.audit import audit_command
+from flows.gates import GATES
+from tests.demo import Demo
+from tests.flows.command import inline
+
+
+@pytest.fixture(scope="module")
+def rejected(demo: Demo) -> str:
+    """An instance that the length gate rejected."""
+    listed = inline("audit", "--out", demo.out, "--gate", "length", "--json").stdout
+    return str(orjson.loads(listed)["rejections"][0]["item_id"])
+
+
+def test_gates_stand_first_in_their_order_with_question_and_sentence(demo: Demo) -> None:
+    shown = inline("audit", "--out", demo.out).stdout
+    headings = [line.partition(":")[0] for line in shown.splitlines() if line[:1].isalpha()][1:-1]
+    gates = [name for name in headings if not name.startswith("stage ")]
+    assert headings[: len(gates)] == gates
+    order = [gate.name for gate in GATES]
+    assert gates == sorted(gates, key=order.index)
+    assert "length: Did a person type enough to describe a task?" in shown
+    assert "A later filing gives the same value again, which is normal." in shown
+    assert shown.endswith(f"list one reason: benchmint audit --reason R --out {demo.out}\n")
+
+
+def test_the_json_list_has_gates_first(demo: Demo) -> None:
+    rows = orjson.loads(inline("audit", "--out", demo.out, "--json").stdout)["rejections"]
+    gates = [row["gate"] is not None for row in rows]
+    assert gates == sorted(gates, reverse=True)
+    assert True in gates and False in gates
+
+
+def test_the_beginning_of_an_id_gives_the_full_answer(demo: Demo, rejected: str) -> None:
+    session = rejected.rpartition("_i")[0]
+    whole = inline("audit", "--out", demo.out, "--instance", rejected).stdout
+    assert whole.startswith("rejected in length: A person typed too little to describe a task. Mea")
+    assert "at least 10 characters" in whole
+    for begin in (rejected[:-1], session):
+        heading, _, rest = inline("audit", "--out", demo.out, "--instance", begin).stdout.partition(
+            "\n"
+        )
+        assert heading == f"1 instance begins so: {rejected}"
+        assert rest == whole
+
+
+def test_several_that_begin_so_are_listed(demo: Demo) -> None:
+    listed = orjson.loads(inline("audit", "--out", demo.out, "--json").stdout)["rejections"]
+    digits = {row["item_id"][0] for row in listed if row["unit"] == "instance"}
+    begin = next(
+        digit for digit in sorted(digits)
+        if sum(row["item_id"][0] == digit for row in listed if row["unit"] == "instance") > 1
+    )  # fmt: skip
+    shown = inline("audit", "--out", demo.out, "--instance", begin).stdout
+    assert f"ids begin with {begin}" in shown.splitlines()[0]
+    assert "verdicts" not in shown
+
+
+def test_gate_and_instance_combine(demo: Demo, rejected: str) -> None:
+    options = ("audit", "--out", demo.out, "--instance", rejected)
+    tables = orjson.loads(inline(*options, "--gate", "fixture", "--json").stdout)
+    assert [row["gate"] for row in tables["verdicts"]] == ["fixture"]
+    assert tables["rejections"] == []
+    assert inline(*options, "--gate", "fixture").stdout.endswith(
+        "It was not rejected by fixture.\n"
+    )
+    assert "It was not rejected" not in inline(*options, "--gate", "length").stdout
+
+
+def test_private_turns_are_what_was_said_and_the_record_is_in_json(
+    demo: Demo, rejected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    audit_command(instance=rejected, private=True, as_json=True, out=demo.out)
+    turns = orjson.loads(capsys.readouterr().out)["turns"]
+    assert turns
+    for turn in turns:
+        assert turn["text"] != turn["record"]
+        assert not turn["text"].startswith("{")
+        assert turn["record"].startswith(("{", "(one document, not lines"))
+    audit_command(instance=rejected, private=True, out=demo.out)
+    shown = capsys.readouterr().out
+    assert f"turn {turns[0]['turn_index']}, user, {turns[0]['path']}" in shown
+    assert f"\n  {turns[0]['text'].splitlines()[0][:40]}" in shown
