@@ -41,7 +41,7 @@ _TITLES = frozenset(
 )
 # Small words that begin a sentence: what follows stands inside it.
 _FIRST = words("words.toml", "function_words") | _BEFORE
-# A capitalised one of these before the name belongs to no title: `Call Rusty`, not `Customer Value`.
+# A capitalised one of these before a name is part of no title: `Call Rusty`, not `Customer Value`.
 _ADDRESSING = _BEFORE - words("capitals.toml", "plain")
 # A title: two such words in it name somebody, one need not.
 _TITLED = re.compile(
