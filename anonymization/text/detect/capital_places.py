@@ -42,7 +42,7 @@ _TITLES = frozenset(
 # Small words that begin a sentence: what follows stands inside it.
 _FIRST = words("words.toml", "function_words") | _BEFORE
 # A capitalised one of these before a name is part of no title: `Call Rusty`, not `Customer Value`.
-_ADDRESSING = _BEFORE - words("capitals.toml", "plain")
+_ADDRESSING = _BEFORE - words("capitals.toml", "roles")
 # A title: two such words in it name somebody, one need not.
 _TITLED = re.compile(
     r"(?i)(?:title|subject|betreff|objet|caption|subtitle|heading|topic): [^\n]{2,200}\Z"
