@@ -41,6 +41,8 @@ _TITLES = frozenset(
 )
 # Small words that begin a sentence: what follows stands inside it.
 _FIRST = words("words.toml", "function_words") | _BEFORE
+# A capitalised one of these before a name is part of no title: `Call Rusty`, not `Customer Value`.
+_ADDRESSING = _BEFORE - words("capitals.toml", "roles")
 # A title: two such words in it name somebody, one need not.
 _TITLED = re.compile(
     r"(?i)(?:title|subject|betreff|objet|caption|subtitle|heading|topic): [^\n]{2,200}\Z"
@@ -83,7 +85,7 @@ def _in_line(line: str, small: frozenset[str], is_prose: bool) -> Iterator[tuple
             continue
         before = _SMALL_BEFORE.search(line, 0, run.start())
         lead = line[run.start() : span[0]].split()
-        is_led = bool(lead) and lead[-1].lower() in _BEFORE
+        is_led = bool(lead) and lead[-1].lower() in _ADDRESSING
         if is_prose or is_led or (before and before["word"] in _BEFORE):
             yield from [span] if _is_somebody(line, span, run.start(), small) else []
 
@@ -119,7 +121,7 @@ def _is_somebody(line: str, span: tuple[int, int], start: int, small: frozenset[
     before = _SMALL_BEFORE.search(line, 0, start)
     word = before["word"].lower() if before else ""
     lead = line[start : span[0]].split()
-    if lead and lead[-1].lower() in _BEFORE:  # `Call Rusty`
+    if lead and lead[-1].lower() in _ADDRESSING:  # `Call Rusty`
         return True
     is_inside = before is not None and (
         before["word"][0].islower() or "," in before.group() or word in _FIRST

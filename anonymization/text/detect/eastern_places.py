@@ -31,6 +31,14 @@ _HALF_WIDTH = re.compile(rf"[{_HALF}][{_HALF}()（）･. ]{{1,40}}[{_HALF}]")
 _HALF_PLAIN = re.compile(
     "[ｦ-ﾟ]*(?:ﾃﾞｰﾀ|ﾌｧｲﾙ|ｺｰﾄﾞ|ﾃｽﾄ|ｴﾗｰ|ﾒｰﾙ|ﾕｰｻﾞｰ?|ｼｽﾃﾑ|ｻｰﾊﾞｰ?|ﾘｽﾄ|ﾒｯｾｰｼﾞ|ﾃｰﾌﾞﾙ|ｶﾅ|ﾌﾘｶﾞﾅ|ﾍﾟｰｼﾞ|ｻﾝﾌﾟﾙ|ﾌｫﾙﾀﾞ)[ｦ-ﾟ]*"
 )
+# Houses with their number, an intercom, a lane behind a verb of living, and a doorman by his name.
+_HOMES = re.compile(
+    r"(?:メゾン|コーポ|ハイツ|グラン|レジデンス|エステート|シャトー|ヴィラ|ハイム)"
+    rf"[{HAN_KANA}]{{1,8}}[ 　]?\d{{0,4}}|\d{{3,5}}呼"
+    rf"|(?:搬到|搬去|住在?|家住|位于|送到|寄到)(?P<v>[{HAN}]{{1,3}}[里苑巷弄坊邸湾居轩阁府])"
+    rf"|老(?P<v2>[{HAN}])(?<![师板家人婆公百大二三四是旧化年外实龄了鼠虎鹰乡友爸妈弟哥姐爷奶道套手少的早远])"
+    rf"(?=[^{HAN}]|[说收在的已要去来把给帮]|\Z)"
+)
 _QUOTED_CODE = re.compile(
     rf"(?:(?:项目|計画|プロジェクト|コードネーム|代号|代號|暗号名|仮称|行动"
     rf"|行動)[为は是叫:]?[ ]?[\"“「『'《]"
@@ -249,6 +257,9 @@ def find_eastern(text: str) -> Iterator[_Span]:
         for match in _HALF_WIDTH.finditer(text):
             if not _HALF_PLAIN.fullmatch(match.group()):
                 yield *match.span(), EntityType.UNEXPLAINED
+    for match in _HOMES.finditer(text):
+        start, end = match.span(match.lastgroup or 0)
+        yield start, end, EntityType.UNEXPLAINED
     is_japanese = has_kana(text)
     for pattern, general in _japanese() if is_japanese else (*_chinese(), _japanese()[_HOUSES]):
         for match in pattern.finditer(text):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType
+from anonymization.text.detect.capital_places import is_plain_capital
 from anonymization.text.detect.explained_codes import is_known_lead
 from data.text.dates import MONTH_NAME
 from data.text.scripts import HAN, LETTERS
@@ -60,13 +61,30 @@ _CODE = re.compile(
     r"(?<![\w/.-])(?:\d{2,4}[-/][A-Z]{1,3}[-/]\d{1,5}|[A-Z]{1,4}[-/]\d{2,5}[-/][A-Z0-9]{1,4}"
     r"|[A-Z]{2,3}[/]\d{3,6})(?![\w/-])"
 )
+_STARTING = re.compile(
+    r"(?<![\w./:-])(?=[\dA-Z-]{6,20}(?![\w/-]))(?:\d{1,4}[A-Z]{1,4}\d{1,6}-\d{2,8}"
+    r"|\d{4,8}-[A-Z]{1,2})(?!\w)"
+)
+_BORN = re.compile(
+    rf"(?i:\b(?:born|dob|d\.o\.b\.|geboren|geb\.|née?)(?: on| am| le|:)? )"
+    rf"(?P<v>\d{{1,2}}(?:st|nd|rd|th|\.)? (?i:{_MONTHS})\.? (?:\d{{4}}|\d{{2}})"
+    rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}})(?!\w)"
+)
+_LANE = re.compile(
+    r"\b(?:on|in|at|off|near|down|up) (?P<v>(?!the |a |main |high |our |his |her |my |this |that "
+    r"|same )"
+    r"[a-z]{3,16} (?:street|road|lane|avenue|close|crescent|terrace|mews))\b"
+)
+_CODENAME = re.compile(
+    r"\b(?:project|operation|codename|code name) (?P<v>[a-z]{4,16})"
+    r"(?= (?:is|was|has|will|slips?|starts?|started|ends?|goes|moves|stays|launch(?:es)?)\b)"
+)
+_JOINED = re.compile(r"(?<![\w.@/-])[a-z]{4,16}[013-9]\d?[a-z]{4,16}(?![\w@(/-]|\.\w)")
 _SHORT = re.compile(rf"(?<![{LETTERS}0-9])(?P<lead>[A-Z]{{1,4}})")
 
 
 def find_codes(text: str) -> Iterator[_Span]:
     """The spans of such numbers and codes, in no order."""
-    if not any(map(str.isdigit, text)) and "." not in text:
-        return
     for match in _POSITION.finditer(text):
         if _is_position(match["a"], match["b"]):
             yield *match.span("a"), EntityType.UNEXPLAINED
@@ -76,9 +94,15 @@ def find_codes(text: str) -> Iterator[_Span]:
             yield *match.span(), EntityType.UNEXPLAINED
     for match in _BIRTH.finditer(text):
         yield *match.span(), EntityType.DATE
-    for match in _PARCEL.finditer(text):
-        yield *match.span("v"), EntityType.UNEXPLAINED
-    for pattern in (_VIN, _PLATE, _CODE):
+    for match in _BORN.finditer(text):
+        yield *match.span("v"), EntityType.DATE
+    for pattern in (_PARCEL, _LANE):
+        for match in pattern.finditer(text):
+            yield *match.span("v"), EntityType.UNEXPLAINED
+    for match in _CODENAME.finditer(text):
+        if not is_plain_capital(match["v"]):
+            yield *match.span("v"), EntityType.UNEXPLAINED
+    for pattern in (_VIN, _PLATE, _CODE, _STARTING, _JOINED):
         for match in pattern.finditer(text):
             lead = _SHORT.match(match.group())
             if lead is None or not is_known_lead(lead["lead"]):

@@ -27,6 +27,8 @@ _ACCOUNTS = re.compile(
     rf"(?<![\w./@:-])(?P<user>{_WORD})@(?P<host>[A-Za-z][\w-]{{1,40}})(?=[\s:'\"`;,)]|\Z)(?!\.\w)"
     rf"(?!:\d+\.\d)"
     rf"|(?i:(?:for|invalid|unknown|by|as|su) user)[ =](?P<login>{_WORD})(?![\w@.(])"
+    rf"|(?i:file|smb|nfs|ssh|sftp|afp|rdp|vnc|redis|amqp|ldap)://(?P<netloc>[a-z][\w-]{{2,40}})"
+    rf"(?=[/:])"
     rf"|Accepted \w{{2,20}} for (?P<accepted>{_WORD}) from|(?i:^|\n)(?:\[sudo\] password for"
     rf"|su:? ?-?) (?P<su>{_WORD})(?=:|\n)"
     rf"|(?i:received: |^received:\s|\n\s*)(?:from|by) (?P<relay>{_WORD})(?= \(|;| with| by)"
@@ -35,11 +37,12 @@ _ACCOUNTS = re.compile(
     rf"|(?m:^)(?:\d{{1,3}}\.){{3}}\d{{1,3}}[ \t]+(?P<known>[a-z][\w.-]{{2,60}})(?=[ \t]*(?:\n|#|\Z"
     rf"|[a-z]))"
     rf"|(?m:^)[\w.*-]+:(?:\d{{2,5}}|\*):[\w*-]+:(?P<pgpass>{_WORD}):(?P<pw>\S{{4,80}})$"
-    rf"|(?:ssh|mosh|ping|telnet|rsh|sftp|nslookup|traceroute)(?: -\w(?: \d+)?)* "
+    rf"|(?<![\w-])(?:ssh|mosh|ping|telnet|rsh|sftp|nslookup|traceroute)(?: -\w(?: \d+)?)* "
     rf"(?P<target>[a-z][\w-]{{2,40}})(?=\s|\Z)"
-    rf"|(?:mysql|psql|mongo|redis-cli|mysqldump|pg_dump|sqlcmd)\b[^\n|;]{{0,120}}? (?:-h"
+    rf"|(?<![\w-])(?:mysql|psql|mongo|redis-cli|mysqldump|pg_dump|sqlcmd)\b[^\n|;]{{0,120}}? (?:-h"
     rf"|--host[= ]) ?(?P<dbhost>[a-z][\w-]{{2,40}})(?=\s|\Z)"
-    rf"|(?:mysql|psql|mongo|mysqldump|pg_dump|sqlcmd|curl|smbclient|svn)\b[^\n|;]{{0,120}}? (?:-u"
+    rf"|(?<![\w-])(?:mysql|psql|mongo|mysqldump|pg_dump|sqlcmd|curl|smbclient"
+    rf"|svn)\b[^\n|;]{{0,120}}? (?:-u"
     rf"|-U|--user[= ]) ?(?P<dbuser>{_WORD})(?=[\s:]|\Z)"
 )
 _NAMED = re.compile(
@@ -102,7 +105,8 @@ def _speakers(text: str) -> Iterator[_Span]:
         for group in ("nick", "name", "east")
         if match[group]
     ]
-    if len(messages) < _FEWEST_MESSAGES:
+    is_tabbed = any(text[span[1] : span[1] + 1] == "\t" for span, _ in messages)
+    if len(messages) < _FEWEST_MESSAGES and not is_tabbed:
         return
     for span, name in messages:
         if name.lower() in _NOBODY or _LEVELS.search(name) or is_program_word(name):

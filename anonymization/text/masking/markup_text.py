@@ -10,6 +10,7 @@ import re
 
 from anonymization.text.contracts import Edit
 from anonymization.text.detect.said import is_label_of_value
+from anonymization.text.detect.strict_fields import field_of
 from anonymization.text.masking.pieces import MAX_DEPTH, Visit, carried, shifted
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.masking.structured_text import json_edits, looks_like_json
@@ -120,7 +121,7 @@ def _attributes(text: str, start: int, visit: Visit) -> list[Edit]:
         value = _Run()
         value.add(match[group], 0, len(match[group]))
         label = match[1].removeprefix("data-")
-        label = label if is_label_of_value(label) else ""
+        label = label if is_label_of_value(label) or field_of(label) else ""
         if name in ("value", "content") and field:
             label = field
         edits += shifted(value.edits(visit, label), start + match.start(group))

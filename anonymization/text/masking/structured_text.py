@@ -35,6 +35,9 @@ _STRING = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"', re.DOTALL)
 _COLON = re.compile(r"\s*:")
 _SCALAR = re.compile(r"true|false|null|-?\d[\d.eE+-]*")
 _STRUCTURE = re.compile(r"[\s\ufeff\[\]{}:,]*")
+# Degrees: two side by side, or one under a key that says so.
+_DEGREES = re.compile(r"-?\d{1,3}\.\d{4,9}(?:\s*,\s*-?\d{1,3}\.\d{4,9})?(?![\w.])")
+_DECIMAL = re.compile(r"[1-9]?\d{1,2}\.\d+")
 _LONG_NUMBER = re.compile(r"(?<![\w.+-])\d{7,19}(?![\w.])")
 _SHORTEST_NUMBER = 7
 _SHORT = 64  # characters up to which a value is looked at together with its key
@@ -183,7 +186,11 @@ def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Ed
                 (edit for edit in number_edits if stays_number(edit, bool(label))),
                 start + match.start(),
             )
-    return edits
+    for match in _DEGREES.finditer(gap) if "." in gap else ():
+        degrees = visit.look(labelled("" if "," in match.group() else label, match.group()))
+        kept = [edit for edit in degrees if _DECIMAL.fullmatch(edit.new)]
+        edits += shifted(kept, start + match.start())
+    return sorted(edits)
 
 
 SHORTEST_CARD = 15  # digits; shorter numbers pass a card's check by chance too often

@@ -18,6 +18,7 @@ _HEX_LETTERS = "abcdef"
 _HIRAGANA = "あいうえおかきくけこさしすせそたちつてとなにのはまみむもやゆよらりるれろ"
 _KATAKANA = "アイウエオカキクケコサシスセソタチツテトナニノハマミムモヤユヨラリルレロ"
 _HALF_KATAKANA = "ｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛ"
+_DECIMAL = re.compile(r"\d{2,}\.\d+")
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F:.-]{8,}")
 
 
@@ -45,6 +46,8 @@ def same_shape(value: str, rng: Generator) -> str:
 
     Hexadecimal values stay hexadecimal.
     """
+    if _DECIMAL.fullmatch(value):  # a number stays one
+        return pick(rng, _DIGITS[1:]) + "".join(_like(char, rng, _LOWER) for char in value[1:])
     letters = _HEX_LETTERS if _HEX.fullmatch(value) else _LOWER
     return "".join(_like(char, rng, letters) for char in value)
 
