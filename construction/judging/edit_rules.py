@@ -26,7 +26,6 @@ _APPENDS = re.compile(
     r"(?i)\b(?:append|add|insert|paste|attach)\b(?:[^.;]|\.(?=\w)){1,80}?"
     r"\b(?:to|into|in|at the end of|after|below)\b|追加|附加到"
 )
-_IN_PART = re.compile(r"(?i)\b(?:make|leave|set|reset)\b")
 _FEW = 4  # terms; fewer may all be written otherwise
 
 
@@ -67,21 +66,6 @@ def of_appends(task: Task) -> Iterator[Rule]:
         min=round(_CARRIED * len(terms)),
         names_of_files=[tail(path)],
     )
-
-
-def of_clearings(task: Task) -> Iterator[Rule]:
-    """No row is left in a workbook of one sheet that is cleared, and the sheet stays."""
-    is_partial = _IN_PART.search(task.request) is not None or changes(task.request, "columns")
-    for path in task.edited if changes(task.request, "clears") and not is_partial else ():
-        known, kind = task.inputs.get(path), type_of(path)
-        if known is None or kind is None or kind.name != "xlsx" or len(known.tables) != 1:
-            continue
-        name, sheet = tail(path), known.tables[0].name
-        where = {"names_of_files": [name]}
-        text = f"{name} has no rows below a header."
-        yield rule(f"length.cleared.{name}", kind.extensions, text, unit="rows", max=0, **where)
-        text = f"{name} still has the sheet {sheet}."
-        yield rule(f"sheets.kept.{name}", kind.extensions, text, names=[sheet], **where)
 
 
 def _of_changed_table(request: str, known: InputFile, kind: FileType, name: str) -> Iterator[Rule]:

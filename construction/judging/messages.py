@@ -70,7 +70,7 @@ _SEPARATE = re.compile(
 _SENT = re.compile(
     r"\bsend (?:out )?(?:an? |the )?(?!(?:all|his|her|their|my|these|those)\b)[a-z-]+ e-?mails? to"
     r"\b|\b(?:notify|inform|remind|invite|tell|update)\b[^.;?]{0,60}\b(?:by|via|through|with an?)"
-    r" e-?mail\b"
+    r" e-?mail\b|\bsend (?:him|her|them) an? e-?mail\b"
     r"|(?:^|\b(?:and|then|please) )e-?mail (?:all|each|every(?:one|body)?|both|him|her|them)\b"
 )
 _CALENDAR = r"(?:[\w-]+(?:'s?|’s?)? ){0,3}calendars?\b(?!\.\w)"
@@ -88,6 +88,7 @@ _MOST_PEOPLE = 20
 _INVITES = re.compile(r"(?i)\b(?:calendar )?(?:invites?|invitations?)\b|邀请")
 _FILE_EACH = re.compile(
     r"(?i)\bfiles? (?:for|of|to) (?:each|every)\b|\bseparate (?:calendar |event )*files?\b"
+    r"|\bevents? for each (?:of (?:them|us)|person|member|student|participant|attendee|employee)\b"
 )
 _SENDS_ONE = re.compile(
     r"\b(?:send|write|draft|compose) (?:(?:an?|one|another) )?(?:separate )?e-?mails?\b"
