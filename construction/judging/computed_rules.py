@@ -14,7 +14,7 @@ from construction.grading.file_types import TYPES, FileType, extension_of
 from construction.judging.choice_rules import of_choices
 from construction.judging.contracts import Case, InputFile
 from construction.judging.deliverables import ANSWER
-from construction.judging.edit_rules import of_conversions, of_edits
+from construction.judging.edit_rules import of_appends, of_conversions, of_edits
 from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.inputs import named_inputs, terms_of
 from construction.judging.lexicon import table
@@ -60,6 +60,7 @@ def computed_rules(case: Case, deliverables: Sequence[Deliverable]) -> tuple[Rul
         *_of_names(task),
         *of_choices(task),
         *of_edits(task),
+        *of_appends(task),
         *of_conversions(task),
         *_of_types(task, paths),
     ]

@@ -22,6 +22,10 @@ _KEPT_WITHOUT_COLUMNS = 0.1  # where columns go
 _ALL_BUT = frozenset(("only", "but", "except", "apart", "other"))
 _RUN = re.compile(rf"\b(?:first|last|top|bottom)\s(\d+|{alternatives(NUMBER_WORDS)})\b")
 _CARRIED = 0.4  # of the words of an input that is converted: programs cut words where lines end
+_APPENDS = re.compile(
+    r"(?i)\b(?:append|add|insert|paste|attach)\b(?:[^.;]|\.(?=\w)){1,80}?"
+    r"\b(?:to|into|in|at the end of|after|below)\b|追加|附加到"
+)
 _FEW = 4  # terms; fewer may all be written otherwise
 
 
@@ -42,6 +46,26 @@ def of_edits(task: Task) -> Iterator[Rule]:
             )
         if known.tables and kind.name in WITH_TABLES:
             yield from _of_changed_table(task.request.lower(), known, kind, name)
+
+
+def of_appends(task: Task) -> Iterator[Rule]:
+    """The words of the other input of which a request speaks, where they are added to one."""
+    others = [path for path in task.given if path not in task.edited and path in task.inputs]
+    if len(task.edited) != 1 or len(others) != 1 or not _APPENDS.search(task.request):
+        return
+    path, known, kind = task.edited[0], task.inputs[others[0]], type_of(task.edited[0])
+    there = frozenset(task.inputs[path].terms) if path in task.inputs else frozenset[str]()
+    terms = [term for term in known.terms if term.isalpha() and term not in there][:TERMS]
+    if kind is None or len(terms) < _FEW or changes(task.request, "part"):
+        return
+    yield rule(
+        f"mentions.carried.{tail(path)}",
+        kind.extensions,
+        f"{tail(path)} says what {tail(others[0])} says, too.",
+        terms=terms,
+        min=round(_CARRIED * len(terms)),
+        names_of_files=[tail(path)],
+    )
 
 
 def _of_changed_table(request: str, known: InputFile, kind: FileType, name: str) -> Iterator[Rule]:

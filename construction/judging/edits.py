@@ -62,6 +62,8 @@ _CHANGED = re.compile(
 _SAVED = re.compile(r"\b(?:save|store|export|write|put|output|create|generate|make)\b")
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」")
+_ADDING = frozenset(("append", "add", "insert", "paste", "copy"))
+_ONTO = re.compile(r"[\s\"'`]*(?:file |document )?(?:to|into|at the end of|after|below)\b")
 _REACH = 10  # words before a file
 _REACH_ZH = 12  # characters
 _FEW = 3  # words between a verb and its object
@@ -87,7 +89,7 @@ def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -
             before = text[:at]
             is_object = not outputs or _takes_file(before, verb)
             is_read = _is_picked_for_text(text, before, verb) or _is_of_another_verb(before)
-            if is_read or _MADE_AS.search(before):
+            if is_read or _MADE_AS.search(before) or _is_added(text, path, verb):
                 continue
             if extension_of(path) not in made and is_object and _is_changed(before, verb):
                 edited.setdefault(path)
@@ -98,6 +100,13 @@ def _is_picked_for_text(text: str, before: str, verb: str) -> bool:
     """Is something of the file to be said in a new text: "highlight its risks in a summary"?"""
     is_new = _NEW_TEXT.search(text) is not None
     return is_new and (verb in _PICKING or _NEW_TEXT.match(before) is not None)
+
+
+def _is_added(text: str, path: str, verb: str) -> bool:
+    """Is what a file holds to be added to another, so that it stays itself as it is?"""
+    name = tail(path).lower()
+    at = text.find(name) if verb in _ADDING else -1
+    return at >= 0 and _ONTO.match(text, at + len(name)) is not None
 
 
 def _is_of_another_verb(before: str) -> bool:

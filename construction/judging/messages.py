@@ -23,9 +23,18 @@ _SENT_OR_READ = re.compile(
 )
 _BEFORE_NOUN = re.compile(
     r"\b(?:the|an?|this|that|these|his|her|my|our|your|their|each|every|all|first|last|latest|names?|phones?"
-    r"|address(?:es)?|titles?|numbers?|of|from)(?: and)?,? $"
+    r"|address(?:es)?|titles?|numbers?|of|from|most|more|many|much|few(?:er|est)?)(?: and)?,? $"
 )
 
+# "The rower who sends an email": it is said of somebody, and not ordered.
+_REPORTED = re.compile(
+    r"\b(?:who|whom|whose|which|how (?:many|often))\b"
+    r"(?: (?!(?:and|then|to|please)\b)[\w'’-]+){0,3} $"
+)
+_EVENT = re.compile(
+    r"\b(?:schedule|create|add|set up|make|book) (?:an? |the )?(?:[\w-]+ ){0,2}events?"
+    r"(?= (?:on|at|for|in|from|with|named|called|titled|about)\b|[.,;]|$)"
+)
 _SCHEDULED = re.compile(
     r"\b(?:schedule|arrange|set up) (?:an? |the )?(?:[\w-]+ ){0,3}"
     r"(?:meetings?|sessions?|sections?|appointments?|interviews?)\b|安排[^。；，]{0,10}会议"
@@ -61,7 +70,8 @@ _SEPARATE = re.compile(
 _SENT = re.compile(
     r"\bsend (?:out )?(?:an? |the )?(?!(?:all|his|her|their|my|these|those)\b)[a-z-]+ e-?mails? to"
     r"\b|\b(?:notify|inform|remind|invite|tell|update)\b[^.;?]{0,60}\b(?:by|via|through|with an?)"
-    r" e-?mail\b"
+    r" e-?mail\b|\bsend (?:him|her|them) an? e-?mail\b"
+    r"|(?:^|\b(?:and|then|please) )e-?mail (?:all|each|every(?:one|body)?|both|him|her|them)\b"
 )
 _CALENDAR = r"(?:[\w-]+(?:'s?|’s?)? ){0,3}calendars?\b(?!\.\w)"
 _ON_CALENDAR = re.compile(
@@ -78,6 +88,7 @@ _MOST_PEOPLE = 20
 _INVITES = re.compile(r"(?i)\b(?:calendar )?(?:invites?|invitations?)\b|邀请")
 _FILE_EACH = re.compile(
     r"(?i)\bfiles? (?:for|of|to) (?:each|every)\b|\bseparate (?:calendar |event )*files?\b"
+    r"|\bevents? for each (?:of (?:them|us)|person|member|student|participant|attendee|employee)\b"
 )
 _SENDS_ONE = re.compile(
     r"\b(?:send|write|draft|compose) (?:(?:an?|one|another) )?(?:separate )?e-?mails?\b"
@@ -95,6 +106,9 @@ def with_messages(deliverables: Sequence[Deliverable], request: str) -> tuple[De
     known = {item.file_type for item in deliverables}
     sentences = [item.text for item in read(request) if item.ask is not Ask.QUESTION]
     kinds = {kind for text in sentences for kind in _kinds(text, deliverables)}
+    has_mail = "eml" in kinds | known
+    if has_mail and any(_EVENT.search(text.lower()) for text in sentences):
+        kinds.add("ics")
     least = max((_mails(text) for text in sentences), default=1)
     events = max((_events(text) for text in sentences), default=1)
     counts = {"eml": least, "ics": events}
@@ -160,14 +174,19 @@ def _kinds(sentence: str, deliverables: Sequence[Deliverable]) -> Iterator[str]:
     """The types of the messages and events that a sentence wants made."""
     lowered = sentence.lower()
     names = [name for item in deliverables for name in item.name_hints]
-    is_drafted = _DRAFTED.search(lowered) is not None
+    is_drafted = _orders(_DRAFTED, lowered)
     is_named = is_drafted and any(name in sentence for name in names)
-    is_sent = _made(sentence, ResourceKind.MAIL) or _SENT.search(lowered) is not None
+    is_sent = _made(sentence, ResourceKind.MAIL) or _orders(_SENT, lowered)
     if not is_named and (is_sent or (is_drafted and names != [ANSWER])):
         yield "eml"
     on_calendar = _SCHEDULED.search(lowered) or _ON_CALENDAR.search(lowered)
     if _made(sentence, ResourceKind.CALENDAR) or on_calendar:
         yield "ics"
+
+
+def _orders(pattern: re.Pattern[str], text: str) -> bool:
+    """Does the pattern match where something is ordered, not said of somebody?"""
+    return any(not _REPORTED.search(text, 0, at.start()) for at in pattern.finditer(text))
 
 
 def _made(sentence: str, wish: ResourceKind) -> bool:
@@ -182,6 +201,8 @@ def _made(sentence: str, wish: ResourceKind) -> bool:
         is_noun = "email" in resource.name[:9] and _BEFORE_NOUN.search(text, 0, start)
         end = start if is_noun or wish is ResourceKind.CALENDAR else start + len(resource.name)
         verbs = list(_SENT_OR_READ.finditer(text, 0, end))
-        if verbs and (verbs[-1].lastgroup or "").startswith("made"):
+        if not verbs or any(_REPORTED.search(text, 0, at) for at in (start, verbs[-1].start())):
+            continue
+        if (verbs[-1].lastgroup or "").startswith("made"):
             return True
     return False

@@ -10,8 +10,13 @@ from construction.judging.reading import read
 _EACH_FOLDER = re.compile(
     r"\b(?:in|into|to|under|inside) (?:each|every|their|his or her|the respective)\b[^.;]{0,40}"
     r"\b(?:folder|director)|\ba (?:separate )?(?:folder|directory) (?:each )?for [a-z]+ and\b"
-    r"|\b(?:folders?|director(?:y|ies)) each\b"
+    r"|\b(?:folders?|director(?:y|ies)) (?:(?:of|for) )?(?:each|every)\b"
     r"|每(?:个|位|名)[^。；]{0,12}(?:文件夹|目录)|各自的(?:文件夹|目录)"
+)
+_MAIL_EACH = re.compile(
+    r"\b(?:send|e-?mail|mail|notify|write to) each\b"
+    r"|\b(?:send|write|draft) (?:out )?e-?mails (?:named |called )?[\w-]+\.eml\b"
+    r"|\beml\b['\"`]?,? (?:to|for) (?:each|every)\b|\b(?:separate|individual|own) [\w-]+\.eml\b"
 )
 _ANY_RESULTS = frozenset(("output", "outputs", "result", "results", "out", "tmp", "workspace", ""))
 _FILE_IN = re.compile(
@@ -60,7 +65,7 @@ def folders_with(base: str, named: Sequence[str]) -> set[str]:
 
 
 def is_repeated(request: str, name: str) -> bool:
-    """Is a file of this name to lie in a folder of each person or thing, and so several times?"""
-    return any(
-        name in item.text and _EACH_FOLDER.search(item.text.lower()) for item in read(request)
-    )
+    """Is a file of this name to lie in a folder of each person or thing, or to go out to each?"""
+    patterns = (_EACH_FOLDER, _MAIL_EACH) if name.endswith(".eml") else (_EACH_FOLDER,)
+    texts = [item.text for item in read(request) if name in item.text]
+    return any(pattern.search(text.lower()) for text in texts for pattern in patterns)

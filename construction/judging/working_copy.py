@@ -13,6 +13,7 @@ from construction.grading.file_types import extension_of
 from construction.judging.edits import files_in
 from construction.judging.reading import read
 from construction.mentions.extensions import CODE_EXTENSIONS
+from construction.mentions.name_bounds import SHELL_PROMPT
 from construction.mentions.spans import find_file_spans
 
 # The state of a working copy, which a task has only with its program code.
@@ -41,6 +42,21 @@ _PART = re.compile(
     r"|unit tests?|test suite|error handling|function|method|struct|endpoint|refactoring)\b"
     r"|\b(?i:in) the (?:[A-Z]\w+ ){1,3}(?:provider|module|package|handler|component|parser)\b"
 )
+_PROGRAM = r"(?:sub-?command|command|parser|compiler|linter|renderer|plug-?in|formatter|daemon)"
+_WHICH = r"(?:the|this|that|our|my) (?:[a-z-]+ ){0,2}?"
+# "This command crashes", "make the parser faster": the program is to be changed.
+_CHANGED_PART = re.compile(
+    rf"(?i)\b(?:fix|change|make|let|refactor|extend|rework|debug|patch|teach|improve)\b"
+    rf"[^.;\n]{{0,40}}?\b{_WHICH}{_PROGRAM}\b(?! lines?\b)"
+    rf"|\b{_WHICH}(?:{_PROGRAM}|flag)(?: for [\w-]+(?: [\w-]+)?)? (?:should|must|crashes|drops"
+    r"|fails|ignores|hangs|breaks|panics|doesn['’]?t|does not|is (?:broken|slow))\b"
+)
+_REPAIRS = re.compile(r"(?i)\b(?:fix|debug|patch|solve|resolve|handle|improve)\b|修复|解决")
+_PHOTO = re.compile(
+    r"(?i)\b(?:in|on|from|at|describe|transcribe|does|read|see) (?:the|this|that|my|the attached) "
+    r"(?:photo|photograph|picture|screenshot)s?\b(?! (?:folder|files?|album|book|frame|editor))"
+)
+_MAY_SHOW = frozenset(("docx", "pptx", "html", "zip", "mp4", "mov", "xlsx", "eml"))
 _NEW_PROGRAM = re.compile(
     r"(?i)\b(?:write|create|build|make|develop|implement|need|want)\b[^.\n]{0,40}?\b(?:script|program"
     r"|function|class|app|application|library|tool|website|page|package|module|game|plugin)\b"
@@ -60,12 +76,32 @@ _MOST = 20_000  # characters that are read
 def missing_from_copy(request: str, given: Sequence[str]) -> tuple[str, ...]:
     """What a request works on as it says it, that no file of the `given` paths can hold."""
     text = request[:_MOST]
-    missing = [*_not_pasted(text, given)]
+    missing = [*_not_pasted(text, given), *_pictures(text, given)]
+    if not any(extension_of(path) in _CODE for path in given):
+        missing += _programs(text)
     if not _BROUGHT.search(text.lower()):
         missing += _states(text, given)
     if not any(extension_of(path) in _CODE for path in given) and not _is_of_files(text, given):
         missing += [part.group() for part in _PART.finditer(text)]
     return tuple(dict.fromkeys(missing))
+
+
+def _pictures(text: str, given: Sequence[str]) -> Iterator[str]:
+    """Pictures of which it speaks as of ones at hand, where no input can show or describe them."""
+    shows = any(extension_of(path) in _PICTURES | _MAY_SHOW for path in given)
+    is_described = any(re.search(r"(?i)ocr|transcri|caption|text|识别", path) for path in given)
+    if not (shows or is_described or "://" in text):
+        yield from (photo.group() for photo in _PHOTO.finditer(text))
+
+
+def _programs(text: str) -> Iterator[str]:
+    """The program that is to be changed, by its name as a part or by its output in a terminal."""
+    named = [text[span.start : span.end] for span in find_file_spans(text)]
+    if "```" in text or _NEW_PROGRAM.search(text) or any(map(extension_of, named)):
+        return
+    yield from (part.group() for part in _CHANGED_PART.finditer(text))
+    if SHELL_PROMPT.search(text) and _REPAIRS.search(text):
+        yield "the source code"
 
 
 def _states(text: str, given: Sequence[str]) -> Iterator[str]:

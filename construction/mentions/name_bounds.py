@@ -16,7 +16,7 @@ from data.text.scripts import has_han, is_han
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
 _MACHINE_LINE = re.compile(
     r"[ \t]*(?:at (?:[\w$.<>\[\] ]{1,200}\(|\S{1,255}:\d)|File \"|"
-    r"[$➜#%] {1,3}\S|[\w.-]{1,60}@[\w.-]+[:~ ].{0,80}[$#] |"
+    r"[$➜#%] {1,3}\S|[\w.-]{1,60}@[\w.-]+[:~ ].{0,80}[$#] |PS [A-Za-z]:\\[^>\n]{0,120}>|"
     r"(?:diff --git|index [0-9a-f]{7}|@@ |\+\+\+ |--- [ab]/)|"
     r"[\w.]{1,80}(?:Error|Exception|Warning)\b[:(]|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d)"
 )
@@ -24,10 +24,10 @@ _MACHINE_WORD = re.compile(
     r"\b(?:ENOENT|PASSED|FAILED)\b|:\d+:\d+\b|\bexit status \d|\bread the full transcript at\b"
 )
 # A shell's prompt with the folder in it; a line with a sign of state in such a text is output.
-_PROMPT = re.compile(
+SHELL_PROMPT = re.compile(
     r"(?m)^[ \t]*(?:\[\d{1,2}/\d{1,2}/\d{2,4} [^\]\n]{1,120}\] "
     r"|[\w.-]{1,60}@[\w.-]+[:~ ].{0,80}[$#%] "
-    r"|[$➜%] {1,3}\S|~/\S{0,80} [$%❯] )"
+    r"|[$➜%] {1,3}\S|~/\S{0,80} [$%❯] |PS [A-Za-z]:\\[^>\n]{0,120}>)"
 )
 _STATE = re.compile(r"[ \t]*[✅❌⚠ℹ📊✔✖✗✓⏭♻✨👀🔍🚀]")
 _DIFF = re.compile(r"(?m)diff --git a/|^--- a/.*\n\+\+\+ b/")
@@ -68,7 +68,7 @@ def pasted(text: str) -> Iterator[tuple[int, int]]:
     A paragraph counts if more than a third of its lines are such lines, and so does a diff. A
     fenced block that lists only paths is left out: some people name their files that way.
     """
-    start, is_session = 0, _PROMPT.search(text) is not None
+    start, is_session = 0, SHELL_PROMPT.search(text) is not None
     for end in [*(match.end() for match in _PARAGRAPH.finditer(text)), len(text)]:
         yield from _machine_lines(text, start, end, is_session=is_session)
         start = end
@@ -115,7 +115,9 @@ def _machine_lines(
 
 
 def _is_machine_line(line: str, *, is_session: bool) -> bool:
-    if _MACHINE_LINE.match(line) or (is_session and (_PROMPT.match(line) or _STATE.match(line))):
+    if _MACHINE_LINE.match(line) or (
+        is_session and (SHELL_PROMPT.match(line) or _STATE.match(line))
+    ):
         return True
     return len(line) < _LONGEST_LINE and _MACHINE_WORD.search(line) is not None
 

@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from construction.grading.file_types import TYPES
+from construction.grading.file_types import TYPES, type_of
 from construction.judging.computed_rules import computed_rules
 from construction.judging.contracts import Case, Grading
 from construction.judging.deliverables import ANSWER
 from construction.judging.hard_rules import hard_rules
 from construction.judging.inputs import inputs_spoken_of, sources_of
 from construction.judging.lexicon import table
+from construction.judging.reference import is_in_order
 from construction.judging.rules.criteria import GradingConfig, Writer
 from construction.judging.rules.demands import demands_of
 from construction.judging.rules.labels import spaced
@@ -78,7 +79,19 @@ def _needs_model(writer: Writer, *, is_quoted: bool) -> bool:
     is_long = is_quoted and len(writer.demands[0]) > _LONG
     is_role = is_role_prompt(writer.case.request)
     is_short = writer.usable() < writer.config.min_usable
-    return is_long or is_role or is_short or _lacks_measure(writer)
+    return is_long or is_role or is_short or _lacks_measure(writer) or _is_in_state(writer)
+
+
+def _is_in_state(writer: Writer) -> bool:
+    """Is all that is wanted an order of rows in which an input is already, so that a copy is it?"""
+    case, kinds = writer.case, {item.file_type for item in writer.deliverables}
+    if len(writer.demands) > 1 or len(kinds) > 1:
+        return False
+    return any(
+        is_in_order(case.request, known.tables)
+        for path, known in case.inputs.items()
+        if (kind := type_of(path)) is not None and kind.name in kinds
+    )
 
 
 def _lacks_measure(writer: Writer) -> bool:

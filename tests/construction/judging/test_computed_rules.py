@@ -12,6 +12,8 @@ from construction.judging.computed_rules import computed_rules
 from construction.judging.contracts import Case
 from construction.judging.hard_rules import hard_rules
 from construction.judging.inputs import with_inputs
+from construction.judging.rules.criteria import GradingConfig
+from construction.judging.rules.grading import grade
 from data.contracts import Rule
 from tests.construction.judging.rules.cases import case
 
@@ -243,3 +245,21 @@ def test_words_that_any_stub_has_are_no_words_of_the_task(tmp_path: Path) -> Non
     assert "mentions.eml" in failures(tmp_path, rules, lou_dot_eml=stub)
     reply = "To: lou@b.example\nSubject: Tasks\n\nTwo tasks, the shed and the pier.\n"
     assert failures(tmp_path, rules, lou_dot_eml=reply) == set()
+
+
+def test_a_text_that_is_added_to_another_is_carried_over(tmp_path: Path) -> None:
+    text = "Append the rows of extra.csv to scores.csv"
+    extra = "Note\nharbour\nlantern\nmooring\nrudder\ncompass\n"
+    _, rules = graded(tmp_path, text, extra=extra, scores=SCORES)
+    done = SCORES + "".join(f"{word},1,2\n" for word in extra.split()[1:])
+    assert failures(tmp_path, rules, scores_dot_csv=done) == set()
+    other = SCORES + "Zed,1,2\n"
+    assert failures(tmp_path, rules, scores_dot_csv=other) == {"mentions.carried.scores.csv"}
+
+
+@pytest.mark.parametrize(("text", "is_met"), [("Midterm 1", False), ("Name", True)])
+def test_a_table_that_is_in_the_wanted_order_leaves_nothing_to_grade(
+    text: str, is_met: bool, tmp_path: Path
+) -> None:
+    item, _ = graded(tmp_path, f"sort scores.csv by {text} in ascending order", scores=SCORES)
+    assert grade(item, GradingConfig(min_usable=0)).rubric.needs_model == is_met
