@@ -241,8 +241,8 @@ class Declaration(StageConfig):
             if file.disclosure is Disclosure.ANONYMIZED:
                 base = f"{base.rpartition('.')[0] or name}.csv"
             for released in [f"{key}.txt" for key in file.texts] or [base]:
-                place = (file.domain, f"documents/{released}" if file.texts else released)
-                if (other := seen.setdefault(place, name)) != name:
+                domain_and_name = (file.domain, f"documents/{released}" if file.texts else released)
+                if (other := seen.setdefault(domain_and_name, name)) != name:
                     yield f"files {other} and {name}: both are {released} of {file.domain}"
 
     def _lost_columns(self) -> Iterator[str]:
