@@ -32,11 +32,14 @@ def test_a_repeated_piece(piece: str) -> None:
 
 
 def test_values_over_two_blocks_do_not_read_them_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    read = []
+    read: list[int] = []
     whole = Origins._origins_of
-    monkeypatch.setattr(
-        Origins, "_origins_of", lambda self, block: read.append(block) or whole(self, block)
-    )
+
+    def counted(origins: Origins, block: int) -> list[int]:
+        read.append(block)
+        return whole(origins, block)
+
+    monkeypatch.setattr(Origins, "_origins_of", counted)
     origins = Origins("张" * 2_000)
     for offset in range(0, 3_000, 3):
         assert origins.at(offset) == offset // 3
