@@ -33,7 +33,7 @@ def expected_lines() -> list[re.Pattern[str]]:
 
 
 def _pattern(word: str) -> str:
-    return ".*" if word == "…" else re.sub(r"\d[\d,]*", r"[\\d,]+", re.escape(word))
+    return ".*" if word == "…" else re.sub(r"\d[\d,]*", r"[\\d,]+(?:–\\d+)?", re.escape(word))
 
 
 def anchors(page: Path) -> set[str]:
