@@ -21,6 +21,7 @@ from construction.judging.deliverables import (
 )
 from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.hard_rules import hard_rules
+from construction.judging.held_results import without_held
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.messages import with_answer, with_messages
 from construction.judging.signals import measure
@@ -108,6 +109,7 @@ def package(
     named = [*outputs, *(path for path in changed if path not in moved)]
     deliverables = expected_deliverables(merged.text, named, instance.acts, given)
     deliverables = with_messages(with_moved(deliverables, moved), merged.text)
+    deliverables = without_held(deliverables, merged.text, given)
     deliverables = with_answer(with_counts(deliverables, merged.text, given), merged.text, served)
     if identity.disclosure is Disclosure.PUBLIC:
         merged = with_day(merged, instance.user_turns)
