@@ -14,6 +14,7 @@ from construction.judging.reading import Ask, read
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
 from data.contracts import Deliverable
+from data.text.scripts import is_han
 
 _RESULT, _OTHER = "§r§", "§o§"  # stand for the names of results and of other files
 _MAIL, _PICTURE, _EVENT, _DOCUMENT = "mail", "picture", "event", "document"
@@ -25,8 +26,8 @@ _THING_OF = {
 }
 _NOUNS = {
     _MAIL: r"\b(?:e-?mails?|mails?|messages?|cover notes?)\b|邮件",
-    _PICTURE: r"\b(?:charts?|graphs?|plots?|diagrams?|posters?|infographics?)\b|图表|[柱折饼][状线]?图"
-    r"|柱状图|折线图|海报|信息图",
+    _PICTURE: r"\b(?:charts?|graphs?|plots?|diagrams?|posters?|infographics?)\b"
+    r"|图表|柱状图|折线图|饼图|[张和与及、]图|海报|信息图",
     _EVENT: r"\b(?:events?|meetings?|sessions?|appointments?|interviews?|invit(?:e|ation)s?)\b"
     r"|会议|日程|活动|面试",
     _DOCUMENT: r"\b(?:reports?|memos?|proposals?|letters?|minutes|summar(?:y|ies)|releases?)\b"
@@ -50,7 +51,8 @@ _OWN_TYPE = {
     _DOCUMENT: re.compile(r"\bmarkdown\b"),
 }
 _BESIDE = re.compile(
-    r"\b(?:also|too|as well|additionally|in addition|besides|plus|separately)\b|另外|此外|还要|同时|再"
+    r"\b(?:also|too|as well|additionally|in addition|besides|plus|separately)\b"
+    r"|另外|此外|还要|同时|再"
 )
 _SENDS = re.compile(
     r"(?:^|[,.;:] |\b(?:and|then|please|also|finally) )(?:send|e-?mail|mail|forward|notify|inform"
@@ -58,8 +60,9 @@ _SENDS = re.compile(
 )
 _INTO = r"(?:in|into|to|as|under)(?: an? | the | one | single | file | called | named )*"
 _ALL = (
-    r"(?:everything|all of (?:it|this|that|them)|it all|all (?:this|that|results|parts)|the whole(?: thing)?"
-    r"|(?:all )?(?:two|three|both)(?: of them| parts| things)?|the (?:full )?results?)"
+    r"(?:everything|all of (?:it|this|that|them)|it all|all (?:this|that|results|parts)"
+    r"|the whole(?: thing)?|(?:all )?(?:two|three|both)(?: of them| parts| things)?"
+    r"|the (?:full )?results?)"
 )
 _ALL_INTO = re.compile(
     rf"\b{_ALL}\b[^.;§]{{0,40}}\b{_INTO}[^.;§]{{0,12}}{_RESULT}"
@@ -87,7 +90,7 @@ _IN_NAME = (
 def without_held(
     deliverables: Sequence[Deliverable], request: str, given: Sequence[str]
 ) -> tuple[Deliverable, ...]:
-    """The deliverables, less those without a name that are a part of a file which the request names.
+    """The deliverables, less those without a name that are a part of a file that is named.
 
     `given` are the input files: an input that is only changed takes up nothing unless it is said.
     """
@@ -112,10 +115,18 @@ def _marked(request: str, names: set[str]) -> str:
     """The request with a sign for each name of a result or of another file."""
     pieces, position = [], 0
     for span in find_file_spans(request):
-        is_result = tail(request[span.start : span.end]) in names
-        pieces += [request[position : span.start], _RESULT if is_result else _OTHER]
+        said = request[span.start : span.end]
+        name = next((name for name in names if _ends_with_name(said, name)), "")
+        before = said[: len(said) - len(name)] + _RESULT if name else _OTHER
+        pieces += [request[position : span.start], before]
         position = span.end
     return "".join([*pieces, request[position:]])
+
+
+def _ends_with_name(said: str, name: str) -> bool:
+    """Is it the name, after a folder or after Chinese words written without a space?"""
+    before = said.removesuffix(name)
+    return before != said and (not before or before[-1] in "/\\" or is_han(before[-1]))
 
 
 def _is_held(
