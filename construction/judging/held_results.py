@@ -71,7 +71,7 @@ _ALL_INTO = re.compile(
     rf"(?:写|放|存|整理|汇总|输出)[^。；§]{{0,8}}{_RESULT}"
 )
 _PART = (
-    r"\b(?:in|into|as|to|on|under|at|below|above|after)\b[^.;§]{0,30}"
+    r"[^.;§]{0,40}\b(?:in|into|as|to|on|under|at|below|above|after)\b[^.;§]{0,20}"
     r"\b(?:section|chapter|page|sheet|tab|slide|appendix|the (?:very )?(?:end|bottom|top)"
     r"|same (?:file|document|workbook|deck|report))\b"
     r"|[^。；，]{0,10}(?:一节|章节|部分|末尾|最后|工作表|同一[个份]?(?:文件|文档|表格))"
