@@ -93,5 +93,6 @@ def test_letters_of_a_word_are_no_letter() -> None:
 def test_what_a_chinese_verb_orders_after_a_file_is_no_change_of_it() -> None:
     read_only = "看 boats.csv 里的意见，按次数给问题排序，存成 ranks.md。"
     assert results(read_only) == [("md", 1)]
-    changed = "把 boats.csv 排序，并把说明写入 ranks.md。"
-    assert results(changed) == [("csv", 1), ("md", 1)]
+    for name in ("boats.csv", "`boats.csv`", "「data/boats.csv」"):
+        changed = f"把{name}排序，并把说明写入 ranks.md。"
+        assert results(changed) == [("csv", 1), ("md", 1)]
