@@ -89,7 +89,8 @@ def write_released(snapshot: Path, task_id: str, packet: Path) -> None:
         shutil.copytree(public / "inputs", packet / "inputs", dirs_exist_ok=True)
     private = snapshot / "private" / task_id
     rubric = json.loads((private / "rubric.json").read_text(encoding="utf-8"))["rubric"]
-    rules = json.loads((private / "rules.json").read_text(encoding="utf-8"))["rules"]
+    ruled = private / "rules.json"  # absent where no check could tell good work from none
+    rules = json.loads(ruled.read_text(encoding="utf-8"))["rules"] if ruled.is_file() else []
     lines = ["# What a grader goes by (an agent does not see it)", "", "## Rubric", ""]
     lines += [
         f"- {row['weight']:.2f}, {row['dimension']}: {row['text']}" for row in rubric["criteria"]

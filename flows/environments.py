@@ -29,10 +29,10 @@ from anonymization.tables.settings import TablesRecipe
 from construction.analytics.candidates import Bench
 from construction.analytics.environment.cleaning import Inventory, clean_tables
 from construction.analytics.environment.declaration import IGNORABLE, Declaration
-from construction.analytics.environment.reading import read_file, read_files
+from construction.analytics.environment.reading import content, read_file, read_files
 from construction.analytics.environment.variants import raw_declaration
 from construction.analytics.execute_duckdb import Engine
-from data.canonical import file_digest
+from data.canonical import digest, file_digest
 from data.configuration import validated
 from data.contracts import Disclosure
 from data.errors import ConfigError, InputError
@@ -77,6 +77,7 @@ def open_environment(declaration: Declaration, root: Path, key: bytes, seed: int
     recipe = tables_recipe(declaration)
     if recipe is None:
         return Environment(declaration, root, original)
+    _refuse_originals(declaration, root)
     with TemporaryDirectory() as folder:
         given, out = Path(folder) / "given", Path(folder) / "out"
         given.mkdir()
@@ -101,6 +102,22 @@ def open_environment(declaration: Declaration, root: Path, key: bytes, seed: int
                 {*original_identifiers_of(out), *_identifiers(declaration, original, recipe)}
             ),
         )
+
+
+def _refuse_originals(declaration: Declaration, root: Path) -> None:
+    """Raises InputError for a public file that is the original of an anonymized one."""
+    originals: dict[str, str] = {}
+    public: list[str] = []
+    for name, file in sorted(declaration.files.items()):
+        paths = sorted(file.texts.values()) or [file.path]
+        if file.disclosure is Disclosure.ANONYMIZED:
+            originals |= {digest(content(root, path)): name for path in paths}
+        else:
+            public += paths
+    for path in public:
+        if original := originals.get(digest(content(root, path))):
+            actual = f"the original of {original}, which is to be anonymized"
+            raise InputError(path, actual, "a file that may leave as it is", "Take it out.")
 
 
 def reopened(declaration: Declaration, root: Path, raw: Path) -> Environment:

@@ -58,7 +58,8 @@ def _size(table: Table, rows: pl.DataFrame, sizes: Sequence[str]) -> pl.Series:
     if entity and len(entity) < len(table.key):
         typical = rows.with_columns(first.alias("(size)"))
         first = first.fill_null(typical.select(pl.col("(size)").median().over(entity)).to_series())
-    return first.fill_null(first.median())
+    median = first.median()
+    return first if median is None else first.fill_null(median)
 
 
 def _usual(column: pl.Series, size: pl.Series) -> float:

@@ -12,13 +12,13 @@ import polars as pl
 from construction.analytics import steps as s
 from construction.analytics.agreement import first_disagreement
 from construction.analytics.answers import guideline_faults, written_parts
-from construction.analytics.contracts import Part
+from construction.analytics.contracts import AnalyticTask, Part
 from construction.analytics.environment.declaration import read_declaration
 from construction.analytics.environment.variants import read_clean
 from construction.analytics.execute_duckdb import Engine, SqlFailedError
 from construction.analytics.execute_polars import run
 from construction.analytics.milestones import milestones_of
-from construction.analytics.output import prompt_of, read_gold
+from construction.analytics.output import TASKS, prompt_of, public_line, read_gold
 from construction.analytics.polars_state import StepFailedError
 from construction.analytics.released import (
     ReleasedEnvironment,
@@ -27,6 +27,7 @@ from construction.analytics.released import (
     read_released,
 )
 from data.contracts import Answer, Milestone
+from data.errors import InputError
 from data.releases.tasks import ReleasedTasks
 from data.tables import write_frame
 
@@ -55,13 +56,30 @@ def lint_release(public: Path, private: Path) -> tuple[int, Faults]:
     `public` holds `environment/cleaned/tables`, `private` the gold and the declaration.
     """
     tasks = read_gold(private)
+    unlisted = _unlisted(public / TASKS, tasks)
     declaration = read_declaration(private / "declaration.toml")
     tables = read_clean(declaration, public / "environment/cleaned")
     with TemporaryDirectory() as folder:
         engine = _engine(tables, Path(folder))
         faults = [(task.task_id, f) for task in tasks for f in _faults(task, tables, engine)]
     empty = [(task.task_id, "no question") for task in tasks if not prompt_of(task).strip()]
-    return len(tasks), faults + empty
+    return len(tasks), faults + empty + unlisted
+
+
+def _unlisted(path: Path, tasks: Sequence[AnalyticTask]) -> Faults:
+    """Where the public list and the gold differ, as those of two runs do. Raises InputError."""
+    if not path.is_file():
+        expected = "the public list beside the gold"
+        raise InputError(str(path), "no such file", expected, "Run `benchmint analytics` again.")
+    listed = path.read_bytes().splitlines()
+    known = {public_line(task): task.task_id for task in tasks}
+    faults = [
+        (name, "the public list shows it otherwise or not")
+        for line, name in known.items()
+        if line not in listed
+    ]
+    foreign = sum(line not in known for line in listed)
+    return [*faults, *([(path.name, f"{foreign} lines are of no gold")] if foreign else [])]
 
 
 def lint_snapshot(release: ReleasedTasks) -> tuple[int, Faults]:

@@ -34,11 +34,13 @@ _PUBLIC = ("task_id", "category", "difficulty", "difficulty_rule", "language")
 
 def write_tasks(out: Path, tasks: Sequence[AnalyticTask]) -> None:
     """The public list: what an agent is told, and nothing of how it is solved."""
-    lines = []
-    for task in tasks:
-        shown = {name: getattr(task, name) for name in _PUBLIC}
-        lines.append(canonical_json(shown | {"prompt": prompt_of(task)}) + b"\n")
-    write_bytes(out / TASKS, b"".join(lines))
+    write_bytes(out / TASKS, b"".join(public_line(task) + b"\n" for task in tasks))
+
+
+def public_line(task: AnalyticTask) -> bytes:
+    """The line of a task in the public list."""
+    shown = {name: getattr(task, name) for name in _PUBLIC}
+    return canonical_json(shown | {"prompt": prompt_of(task)})
 
 
 def write_gold(out: Path, tasks: Sequence[AnalyticTask]) -> None:

@@ -25,6 +25,8 @@ LARGEST_BYTES = 64 * 1024**2
 
 class RecordFault(StrEnum):
     NO_FIELD = "record.no_field"
+    FIELD_TYPE = "record.field_type"
+    TOO_DEEP = "record.too_deep"
     REPEATED_ID = "record.repeated_id"
     EMPTY_ANSWER = "answer.empty"
     ANSWER_TYPE = "answer.type"
@@ -45,6 +47,14 @@ class Finding:
 
 
 _FIELDS = ("id", "question", "guidelines", "answer", "steps", "milestone")
+_TYPES: Mapping[str, tuple[type, str]] = {
+    "question": (str, "text"),
+    "guidelines": (str, "text"),
+    "steps": (list, "list"),
+    "milestone": (Mapping, "object"),
+}
+_DEEPEST = 32  # lists and objects in each other; checks walk them by recursion
+_BOM = b"\xef\xbb\xbf"
 _YES_NO_ASKED = re.compile(
     r"\byes\b[\"'” ]*(?:/|or|,)[\"'“ ]*\bno\b|\btrue or false\b"
     r"|是[”\"'」]?\s*(?:或|/|、)\s*[“\"'「]?(?:否|不是)",
@@ -59,7 +69,7 @@ _NUMBER_ASKED = re.compile(
 _LIST_ASKED = re.compile(r"\b(?:list|array)\b|列表|数组", re.I)
 _OBJECT_ASKED = re.compile(r"\bJSON object\b|\bkeys?:|JSON对象|键为", re.I)
 _DECIMALS = re.compile(
-    r"(?P<n>\d+|one|two|three|four|一|两|二|三|四)\s*(?:decimal|digits? after|位小数)"
+    r"(?P<n>\d{1,3}|one|two|three|four|一|两|二|三|四)\s*(?:decimal|digits? after|位小数)"
     r"|(?P<none>\binteger\b|without decimals|no decimals|whole number|取整|整数)",
     re.I,
 )
@@ -90,20 +100,28 @@ def read_records(path: Path) -> list[Any]:
     if path.stat().st_size > LARGEST_BYTES:
         expected = f"at most {LARGEST_BYTES:,} bytes"
         raise InputError(path.name, "a larger file", expected, "Split it.")
-    raw = path.read_bytes()
+    raw = path.read_bytes().removeprefix(_BOM)
+    if not raw.strip():
+        raise InputError(path.name, "an empty file", "records", "Name another.")
     try:
         loaded = orjson.loads(raw)
         return loaded if isinstance(loaded, list) else [loaded]
-    except orjson.JSONDecodeError:
-        pass
+    except orjson.JSONDecodeError as error:
+        if raw.lstrip().startswith(b"["):
+            raise _no_json(path, error, error.lineno) from None
     records = []
     for number, line in enumerate(raw.splitlines(), 1):
         try:
             records += [orjson.loads(line)] if line.strip() else []
-        except orjson.JSONDecodeError:
-            expected = "a JSON array, or one record per line"
-            raise InputError(path.name, "no JSON", expected, "Correct it.", number) from None
+        except orjson.JSONDecodeError as error:
+            raise _no_json(path, error, number) from None
     return records
+
+
+def _no_json(path: Path, error: orjson.JSONDecodeError, line: int) -> InputError:
+    actual = f"no JSON at character {error.colno}"
+    expected = "a JSON array, or one record per line (NaN is no JSON)"
+    return InputError(path.name, actual, expected, "Correct it.", line)
 
 
 def lint_records(records: list[Any]) -> list[Finding]:
@@ -117,9 +135,25 @@ def lint_records(records: list[Any]) -> list[Finding]:
         if name in seen:
             findings.append(Finding(name, RecordFault.REPEATED_ID, "an id of an earlier record"))
         seen.add(name)
+        if _is_deep(record):
+            detail = f"more than {_DEEPEST} lists and objects in each other"
+            findings.append(Finding(name, RecordFault.TOO_DEEP, detail))
+            continue
         for check in _CHECKS:
             findings += [Finding(name, fault, detail) for fault, detail in check(record)]
     return findings
+
+
+def _is_deep(record: Mapping[str, Any]) -> bool:
+    level: list[Any] = [record]
+    for _ in range(_DEEPEST):
+        held = (item for item in level if isinstance(item, list | Mapping))
+        level = [
+            inner
+            for item in held
+            for inner in (item.values() if isinstance(item, Mapping) else item)
+        ]
+    return bool(level)
 
 
 Faults = Iterator[tuple[RecordFault, str]]
@@ -129,6 +163,8 @@ def _fields(record: Mapping[str, Any]) -> Faults:
     for name in _FIELDS:
         if name not in record:
             yield RecordFault.NO_FIELD, name
+        elif name in _TYPES and not isinstance(record[name], _TYPES[name][0]):
+            yield RecordFault.FIELD_TYPE, f"{name} is no {_TYPES[name][1]}"
 
 
 def _guidelines(record: Mapping[str, Any]) -> str:

@@ -57,10 +57,10 @@ def analytics_command(
     began = time.perf_counter()
     if declaration is not None:
         require_apart([files or declaration.parent], out)
-    declaration = declaration or write_demo(out / "demo", seed)
-    root = files or declaration.parent
     recipe = load_section(AnalyticsRecipe, "analytics", config)
-    with building(out):
+    with building(out):  # the demo too: a run at work may be reading it
+        declaration = declaration or write_demo(out / "demo", seed)
+        root = files or declaration.parent
         secret = release_key(key or private_dir(out / "private") / "release.key")
         more = Given(templates, proposals, recipe)
         minted, environment = _mint(declaration, root, secret, more, seed, out)
@@ -98,8 +98,7 @@ def _mint(
     environment = open_environment(declared, root, secret, seed)
     with bench_of(environment) as bench:
         minted = mint(bench, read_templates(more.templates), seed, proposed, more.recipe)
-        _write(out, environment, minted, bench.tables, secret)
-    write_bytes(out / "private" / "analytics" / "declaration.toml", declaration.read_bytes())
+        _write(out, environment, minted, bench.tables, secret, declaration)
     return minted, environment
 
 
@@ -109,15 +108,20 @@ def _write(
     minted: Minted,
     tables: Mapping[str, Any],
     secret: bytes,
+    declaration: Path,
 ) -> None:
-    """Both halves, each whole or not at all; the public one stays private if it is refused."""
+    """Both halves, each whole or not at all; the public one stays private if it is refused.
+
+    The old gold goes first: a kill leaves no gold of one run beside the files of another.
+    """
     from construction.analytics.environment.variants import write_variants
     from construction.analytics.output import candidate_of, fixtures_of, write_gold, write_tasks
     from data.pool import write_pool
     from data.stage_tables import write_records
 
     declared = environment.declaration
-    for old in (out / "public", out / "private" / REFUSED):
+    private = private_dir(out / "private") / "analytics"
+    for old in (private, out / "public", out / "private" / REFUSED):
         shutil.rmtree(old, ignore_errors=True)
     public = private_dir(out / "private") / REFUSED if environment.refused else out / "public"
     with replacing_dir(public) as part:
@@ -132,13 +136,12 @@ def _write(
     candidates = [candidate_of(task, declared, fixtures, candidate_id) for task in minted.tasks]
     home = Path("..", REFUSED) if environment.refused else Path("../../public")
     inputs = {fixture.sha256: home / ENVIRONMENT / "raw" / fixture.path for fixture in fixtures}
-    private = private_dir(out / "private") / "analytics"
-    shutil.rmtree(private, ignore_errors=True)
     with replacing_dir(private) as part:
         write_gold(part, minted.tasks)
         write_pool(part, candidates, inputs)
         write_records(part, minted.records(candidate_id))
         _write_reports(part, environment, minted, secret)
+        write_bytes(part / "declaration.toml", declaration.read_bytes())
 
 
 def _write_reports(part: Path, environment: Environment, minted: Minted, secret: bytes) -> None:
@@ -174,8 +177,8 @@ def _print(minted: Minted, environment: Environment, out: Path, seconds: float) 
     print(
         f"{report['tasks']} tasks of {report['candidates']} candidates in {out} ({seconds:.0f} s)"
     )
-    for stratum, made in report["made"].items():
-        wanted = report["asked_for"].get(stratum)
+    for stratum in sorted({*report["made"], *report["asked_for"]}):
+        made, wanted = report["made"].get(stratum, 0), report["asked_for"].get(stratum)
         print(f"  {stratum}: {made}" + ("" if wanted is None else f" of {wanted}"))
     reasons: dict[str, int] = {}
     for counts in report["reasons"].values():
@@ -243,10 +246,16 @@ def _lint_foreign(path: Path) -> tuple[int, list[str]]:
     from construction.analytics.record_lint import lint_records, read_records
 
     records = read_records(path)
+    if not records:
+        raise _empty(path)
     findings = lint_records(records)
     return len(records), [
         one_line(f"{item.record}: {item.fault}: {item.detail}") for item in findings
     ]
+
+
+def _empty(path: Path) -> InputError:
+    return InputError(path.name, "no record", "at least one record", "Name another.")
 
 
 def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, list[tuple[str, str]]]:
@@ -258,6 +267,8 @@ def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, list[tuple[s
     declaration = read_declaration(run / "private" / "analytics" / "declaration.toml")
     with bench_of(reopened(declaration, files, public_half(run) / ENVIRONMENT / "raw")) as bench:
         verdicts = judge_records(path, bench)
+    if not verdicts:
+        raise _empty(path)
     faults = [(v.record, f"{why}: {detail}") for v in verdicts for why, detail in v.faults]
     return len(verdicts), faults
 

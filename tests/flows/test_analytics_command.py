@@ -90,6 +90,41 @@ def test_lint_runs_every_gold_anew_and_names_a_wrong_one(out: Path, tmp_path: Pa
     assert "the gold is not what the steps give" in result
 
 
+def test_lint_names_gold_beside_another_public_list(out: Path) -> None:
+    public = out / "public/tasks.jsonl"
+    kept = public.read_bytes()
+    public.write_bytes(b"".join(kept.splitlines(keepends=True)[1:]) + b"{}\n")
+    try:
+        result = run_command("lint", str(out), code=1)
+        public.unlink()
+        missing = inline("lint", out)
+    finally:
+        public.write_bytes(kept)
+    assert "the public list shows it otherwise or not" in result
+    assert "tasks.jsonl: 1 lines are of no gold" in result
+    assert missing.returncode == 2
+    assert "found no such file; expected the public list beside the gold" in missing.stderr
+
+
+def test_a_set_without_records_is_no_good_set(out: Path, tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    path.write_text("[]")
+    assert "found no record" in inline("lint", path).stderr
+    path.write_text("\n")
+    assert "found no record" in inline("lint", path, "--run", out).stderr
+
+
+def test_the_original_of_an_anonymized_file_does_not_leave(out: Path, tmp_path: Path) -> None:
+    text = (out / "demo/environment.toml").read_text()
+    again = 'path = "enterprise/annual_accounts.csv"'
+    wrong = tmp_path / "environment.toml"
+    wrong.write_text(text.replace('path = "other/weather.csv"', again))
+    result = inline("analytics", wrong, "--files", out / "demo", "--out", tmp_path / "out")
+    assert result.returncode == 2
+    assert "annual_accounts.csv: found the original of accounts" in result.stderr
+    assert not (tmp_path / "out/public").exists()
+
+
 def test_lint_reads_foreign_records(tmp_path: Path) -> None:
     path = tmp_path / "records.json"
     path.write_text(json.dumps([{"id": "x", "question": "?", "guidelines": "", "answer": ""}]))

@@ -51,6 +51,7 @@ _ARTICLES = frozenset({"the", "a", "an", "this", "each", "any", "no", "its", "so
 _AFTER = re.compile(r"(?P<own>['’]s )?,? ?(?P<word>[a-z]+)?")
 _FEWEST_SMALL, _SHARE = 3, 0.35  # words in small letters of a line of prose
 _MOST_WORDS = 5
+_LOOK_BACK = 80  # characters in which the word before a run stands
 
 
 def find_capitals(text: str, lines: MachineLines) -> Iterator[tuple[int, int, EntityType]]:
@@ -83,7 +84,7 @@ def _in_line(line: str, small: frozenset[str], is_prose: bool) -> Iterator[tuple
         span = _own_words(line, run.start(), run.end())
         if span is None:
             continue
-        before = _SMALL_BEFORE.search(line, 0, run.start())
+        before = _SMALL_BEFORE.search(line, max(0, run.start() - _LOOK_BACK), run.start())
         lead = line[run.start() : span[0]].split()
         is_led = bool(lead) and lead[-1].lower() in _ADDRESSING
         if is_prose or is_led or (before and before["word"] in _BEFORE):

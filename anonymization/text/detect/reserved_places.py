@@ -23,7 +23,8 @@ _SECRET = EntityType.SECRET
 _SHORTEST = 4  # letters of a name that no list holds
 _GIVEN = words("names.toml", "given")
 _NO_LOGINS = words("words.toml", "no_handles") | words("words.toml", "login_words")
-_LATIN = rf"[{CAPITALS}](?:{LETTER}|['-](?={LETTER})|(?<={LETTER})\.)*\.?"
+# No word is longer: without a limit, a run of capitals would be read again from each of them.
+_LATIN = rf"[{CAPITALS}](?:{LETTER}|['-](?={LETTER})|(?<={LETTER})\.){{0,40}}\.?"
 _LOWER = r"(?:van|von|de|da|del|der|den|di|le|la|el|al|bin|ibn|y|dos|du|zu|ter|ten)"
 _FULL = rf"{_LATIN}(?: (?:{_LOWER} ){{0,2}}{_LATIN}){{1,3}}"
 _EAST = rf"[{HAN_KANA}]{{2,6}}(?:[ 　・][{HAN_KANA}]{{1,6}})?"

@@ -31,7 +31,7 @@ _ACCOUNTS = re.compile(
     rf"(?=[/:])"
     rf"|Accepted \w{{2,20}} for (?P<accepted>{_WORD}) from|(?i:^|\n)(?:\[sudo\] password for"
     rf"|su:? ?-?) (?P<su>{_WORD})(?=:|\n)"
-    rf"|(?i:received: |^received:\s|\n\s*)(?:from|by) (?P<relay>{_WORD})(?= \(|;| with| by)"
+    rf"|(?i:received: |^received:\s|\n[^\S\n]*)(?:from|by) (?P<relay>{_WORD})(?= \(|;| with| by)"
     rf"|(?m:^)(?P<zone>[a-z][a-z0-9-]{{2,40}})[ \t]+(?:\d+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|MX|TXT"
     rf"|SRV|PTR)\b"
     rf"|(?m:^)(?:\d{{1,3}}\.){{3}}\d{{1,3}}[ \t]+(?P<known>[a-z][\w.-]{{2,60}})(?=[ \t]*(?:\n|#|\Z"

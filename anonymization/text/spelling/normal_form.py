@@ -24,6 +24,7 @@ _LOWER = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ", b"abcdefghijklmnopqrstuv
 _DROPPED = _ASCII_SEPARATORS.encode()
 _ODD = re.compile(f"[^\x00-\x7f{UNIFIED_HAN}]+")
 _BLOCK = 512  # characters
+_KEPT = 8  # blocks that are kept: one value may begin in one and end in another
 
 
 def is_invisible(char: str) -> bool:
@@ -79,14 +80,16 @@ class Origins:
         for start in range(0, len(text), _BLOCK):
             size = len(skeleton(text[start : start + _BLOCK]))
             self._starts.append(self._starts[-1] + size)
-        self._block, self._origins = -1, [0]
+        self._blocks: dict[int, list[int]] = {}
 
     def at(self, offset: int) -> int:
         """The offset in the text of the character from which the skeleton's byte at `offset` is."""
         block = bisect_right(self._starts, offset) - 1
-        if block != self._block:
-            self._block, self._origins = block, self._origins_of(block)
-        return self._origins[offset - self._starts[block]]
+        if block not in self._blocks:
+            if len(self._blocks) == _KEPT:
+                del self._blocks[next(iter(self._blocks))]
+            self._blocks[block] = self._origins_of(block)
+        return self._blocks[block][offset - self._starts[block]]
 
     def _origins_of(self, block: int) -> list[int]:
         start = block * _BLOCK

@@ -19,6 +19,7 @@ from data.errors import InputError
 
 Frames = Mapping[str, pl.DataFrame]
 _BLANKS = " \t\r\n\u00a0\u3000"
+_GROUPED = r"^[^,]*$|^[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?$"
 _CELLS = ("(cells)", "(value)")
 
 
@@ -133,13 +134,25 @@ def _cleaned(
         return _named(declaration, table, column, cells, known, ignoring, noted)
     if column.type == "year":
         return _years(table, column, rows, known, ignoring, noted)
-    values = known.str.replace_all(",", "").cast(pl.Float64, strict=False)
-    values = values.set(~values.is_finite().fill_null(value=True), None)  # `nan` and `inf` are none
+    values = _numbers(table, column, known)
+    noted.add(table.name, name, Noise.MISSING, values.null_count() - int(marked.sum()))
     factor = 1.0 if Noise.UNITS in ignoring else column.factor
     if column.factor != 1.0:
         noted.add(table.name, name, Noise.UNITS, len(values) - values.null_count())
     values = values * factor
     return (values.fill_null(0.0) if Noise.MISSING in ignoring else values).alias(name)
+
+
+def _numbers(table: Table, column: Column, known: pl.Series) -> pl.Series:
+    """Numbers with or without groups of thousands. Raises InputError at any other comma."""
+    values = known.str.replace_all(",", "").cast(pl.Float64, strict=False)
+    values = values.set(~values.is_finite().fill_null(value=True), None)  # `nan` and `inf` are none
+    grouped = known.str.contains(_GROUPED).fill_null(value=True) | values.is_null()
+    if not grouped.all():
+        actual = f"a comma that groups no thousands in the column {column.source}"
+        todo = "Write decimals with a point."
+        raise InputError(table.file, actual, "numbers such as 1,234.5", todo)
+    return values
 
 
 def _named(

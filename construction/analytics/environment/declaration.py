@@ -6,6 +6,7 @@ they carry. All three variants, the inventory of noise and the questions follow 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -60,6 +61,7 @@ class Noise(StrEnum):
     IRRELEVANT = "irrelevant"
 
 
+_DOCUMENT = re.compile(r"[\w-]{1,80}")  # an id that names a file
 IGNORABLE = (
     Noise.MISSING,
     Noise.UNITS,
@@ -101,6 +103,8 @@ class File(StageConfig):
     def _whole(self) -> Self:
         if self.disclosure is not Disclosure.ANONYMIZED and (self.keep or self.least or self.cut):
             raise ValueError("keep, least and cut are for anonymized files")
+        if odd := next((key for key in self.texts if not _DOCUMENT.fullmatch(key)), None):
+            raise ValueError(f"texts: {odd[:60]!r}: expected letters, digits, _ and -")
         if self.data_from <= self.header:
             raise ValueError(f"data_from: expected a line after the header ({self.header})")
         return self
@@ -222,11 +226,24 @@ class Declaration(StageConfig):
                 if c.aliases and c.aliases not in self.aliases
             ),
         ]
+        problems += self._clashing_files()
         if len(names) != len(self.tables):
             problems.append("two tables have one name")
         if problems:
             raise ValueError("; ".join(problems))
         return self
+
+    def _clashing_files(self) -> Iterator[str]:
+        """Files that would have one path in the raw variant, which keeps domain and name."""
+        seen: dict[tuple[str, str], str] = {}
+        for name, file in self.files.items():
+            base = file.path.rpartition("/")[2].removesuffix(".gz")
+            if file.disclosure is Disclosure.ANONYMIZED:
+                base = f"{base.rpartition('.')[0] or name}.csv"
+            for released in [f"{key}.txt" for key in file.texts] or [base]:
+                domain_and_name = (file.domain, f"documents/{released}" if file.texts else released)
+                if (other := seen.setdefault(domain_and_name, name)) != name:
+                    yield f"files {other} and {name}: both are {released} of {file.domain}"
 
     def _lost_columns(self) -> Iterator[str]:
         """What asks for a table or a column that is not declared."""

@@ -25,7 +25,10 @@ def content(root: Path, relative: str) -> bytes:
         todo = "Correct the declaration."
         raise InputError(relative[:60], "no name of a file", "a file of the environment", todo)
     path = root / relative
-    inside = path.resolve().is_relative_to(root.resolve())
+    try:
+        inside = path.resolve().is_relative_to(root.resolve())
+    except (OSError, RuntimeError):  # a link to itself
+        inside = False
     if not inside or not path.is_file():
         actual = "no such file" if inside else "a path out of the folder"
         raise InputError(relative, actual, "a file of the environment", "Correct the declaration.")
@@ -79,8 +82,10 @@ def _read(root: Path, file: File) -> pl.DataFrame:
         if len(row) != width:
             actual, expected = f"{len(row)} cells", f"{width}, as in the header"
             raise InputError(file.path, actual, expected, "Correct the line.", number)
-    cells = zip(*rows[file.data_from :], strict=True) if len(rows) > file.data_from else ()
-    columns = list(cells) or [()] * width
+    if len(rows) <= file.data_from:
+        expected = f"data from line {file.data_from + 1}"
+        raise InputError(file.path, f"{len(rows)} lines", expected, "Export it again.")
+    columns = zip(*rows[file.data_from :], strict=True)
     unique = _unique(file, names)
     return pl.DataFrame(
         [

@@ -169,6 +169,7 @@ GZIP = gzip.compress(b"".join(b"%d,%d\n" % (n, n * n) for n in range(500)), mtim
     [
         ("firms.csv", b"a,b\n" + b"x" * 200_000 + b",1\n", "field larger than field limit"),
         ("firms.csv", b"a,a,a.1\n1,2,3\n", "columns of one name"),
+        ("firms.csv", b"a,b\n", "1 lines; expected data from line 2"),
         ("firms.parquet", b"PAR1 and no more", "ComputeError"),
         ("firms.csv.gz", GZIP[:20] + b"\xff" * 20 + GZIP[40:], "error"),
     ],
@@ -182,6 +183,10 @@ def test_files_that_are_damaged_are_named(
         read_file(tmp_path, file)
 
 
+TWO_OF_ONE_NAME = {
+    name: {"path": f"{folder}firms.csv", "domain": "enterprise"}
+    for name, folder in (("firms", ""), ("other", "b/"))
+}
 METRIC = {
     "name": "sales", "table": "firms", "column": "sales", "kind": "money",
     "label": {"en": "sales", "zh": "销售"},
@@ -192,6 +197,8 @@ METRIC = {
     ("file", "table", "more", "problem"),
     [
         ({"header": 3, "data_from": 2}, {}, {}, "data_from: expected a line after the header"),
+        ({"texts": {"../../out": "a.txt"}}, {}, {}, "texts: '../../out': expected letters"),
+        ({}, {}, {"files": TWO_OF_ONE_NAME}, "files firms and other: both are firms.csv"),
         ({}, {"key": ["id", "nope"]}, {}, "key: no column nope"),
         ({}, {"stands_for": "firms"}, {}, "found the table itself"),
         ({}, {"value_factor": 0.0}, {}, "found 0, which leaves nothing"),
@@ -235,3 +242,32 @@ def test_rows_to_drop_by_a_column_that_is_not_there_are_named(tmp_path: Path) ->
     declared = Declaration.model_validate(wrong)
     with pytest.raises(InputError, match="found no column nope"):
         clean_tables(declared, read_files(tmp_path, declared))
+
+
+@pytest.mark.parametrize("cell", ["1,5", "12,34", "1,2345", "1.234,5", ",5"])
+def test_a_comma_that_groups_no_thousands_is_refused(cell: str) -> None:
+    declared = Declaration.model_validate(SMALL)
+    files = {"firms": small_rows(cell)}
+    with pytest.raises(InputError, match="a comma that groups no thousands in the column sales"):
+        clean_tables(declared, files)
+
+
+def test_cells_that_are_no_number_are_counted_as_missing() -> None:
+    inventory = Inventory()
+    declared = Declaration.model_validate(SMALL)
+    made = clean_tables(declared, {"firms": small_rows("many")}, (), inventory)
+    assert made["firms"]["sales"].to_list() == [None]
+    assert inventory.counts["firms", "sales", Noise.MISSING] == 1
+    made = clean_tables(declared, {"firms": small_rows("-1,234,567.5")})
+    assert made["firms"]["sales"].to_list() == pytest.approx([-1234.5675])
+
+
+def small_rows(cell: str) -> pl.DataFrame:
+    row = {"id": "1", "home": "x", "start": "2020", "end": "2020", "filed": "1", "sales": cell}
+    return pl.DataFrame([row])
+
+
+def test_a_link_to_itself_is_named(tmp_path: Path) -> None:
+    (tmp_path / "firms.csv").symlink_to("firms.csv")
+    with pytest.raises(InputError, match="found a path out of the folder"):
+        read_file(tmp_path, Declaration.model_validate(SMALL).files["firms"])

@@ -101,6 +101,9 @@ CASES: list[tuple[dict[str, Any], set[str]]] = [
         {"answer.in_prompt"},
     ),
     ({"id": "r9", "question": "What?", "guidelines": "", "answer": "x"}, {"record.no_field"}),
+    (other(question=5, milestone=[1]), {"record.field_type"}),
+    (other(steps="x", milestone={}), {"record.field_type"}),
+    (other(guidelines="A number with " + "9" * 5000 + " decimals."), set()),
 ]
 
 
@@ -127,4 +130,24 @@ def test_files_are_arrays_or_lines(tmp_path: Path) -> None:
     assert len(read_records(path)) == 2
     path.write_text('{"id": 1}\nno\n')
     with pytest.raises(InputError, match=r"records.json:2: found no JSON"):
+        read_records(path)
+
+
+@pytest.mark.parametrize("field", ["answer", "milestone"])
+def test_records_that_are_nested_deep_are_named(tmp_path: Path, field: str) -> None:
+    path = tmp_path / "records.json"
+    deep = '{"a":' * 1000 + "1" + "}" * 1000
+    path.write_text(f'[{{"id": "x", "{field}": {deep}}}]')
+    assert [str(item.fault) for item in lint_records(read_records(path))] == ["record.too_deep"]
+
+
+def test_a_wrong_line_of_an_array_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    path.write_bytes(b'\xef\xbb\xbf[\n {"id": 1},\n {"id": NaN}\n]')
+    with pytest.raises(InputError, match=r"records.json:3: found no JSON at character \d+"):
+        read_records(path)
+    path.write_bytes(b'\xef\xbb\xbf[\n {"id": 1}]')
+    assert len(read_records(path)) == 1
+    path.write_bytes(b" \n")
+    with pytest.raises(InputError, match="found an empty file"):
         read_records(path)
