@@ -38,7 +38,8 @@ _EN = {
     "ipynb": r"jupyter notebooks?|ipython notebooks?",
     "svg": r"svgs?(?: (?:file|image))?s?",
     "png": r"pngs?(?: (?:file|image))?s?",
-    "document": r"reports?|memos?|proposals?|briefing documents?|white ?papers?|letters?|minutes"
+    "document": r"reports?|memos?|proposals?|briefing documents?|white ?papers?|minutes"
+    r"|(?<!first )(?<!capital )(?<!case )(?<!block )letters?"
     r"|implementation plans?|press releases?|executive summar(?:y|ies)",
     "picture": r"(?:(?:bar|line|pie) )?charts?|posters?|infographics?|(?<=to )images?",
 }

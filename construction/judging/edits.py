@@ -62,6 +62,7 @@ _CHANGED = re.compile(
 _SAVED = re.compile(r"\b(?:save|store|export|write|put|output|create|generate|make)\b")
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」")
+_TAKEN_ZH = re.compile(r"[把将对给]\s?[“「《\"'`]?(?:[^\s，。；]{1,200}/)?$")
 _ADDING = frozenset(("append", "add", "insert", "paste", "copy"))
 _ONTO = re.compile(r"[\s\"'`]*(?:file |document )?(?:to|into|at the end of|after|below)\b")
 _REACH = 10  # words before a file
@@ -127,7 +128,9 @@ def alters(text: str) -> bool:
 
 
 def _takes_file(before: str, verb: str) -> bool:
-    """Is the file the object of the verb, with few words between?"""
+    """Is the file the object of the verb, few words after it, or before it in Chinese?"""
+    if verb not in before:
+        return _TAKEN_ZH.search(before) is not None
     words = before[before.rfind(verb) + len(verb) :].split()
     return len(words) <= _FEW and _PLACES.isdisjoint(words)
 

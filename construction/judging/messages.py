@@ -91,7 +91,8 @@ _FILE_EACH = re.compile(
     r"|\bevents? for each (?:of (?:them|us)|person|member|student|participant|attendee|employee)\b"
 )
 _SENDS_ONE = re.compile(
-    r"\b(?:send|write|draft|compose) (?:(?:an?|one|another) )?(?:separate )?e-?mails?\b"
+    r"\b(?:send|write|draft|compose) (?:(?:an?|one|another) )?(?:(?:separate|individual) )?"
+    r"e-?mails?\b"
     r"|\be-?mail (?=the |each |every |all )|(?<= and )an? e-?mail (?=to )|发一?封?邮件"
 )
 

@@ -15,7 +15,6 @@ _EACH_FOLDER = re.compile(
 )
 _MAIL_EACH = re.compile(
     r"\b(?:send|e-?mail|mail|notify|write to) each\b"
-    r"|\b(?:send|write|draft) (?:out )?e-?mails (?:named |called )?[\w-]+\.eml\b"
     r"|\beml\b['\"`]?,? (?:to|for) (?:each|every)\b|\b(?:separate|individual|own) [\w-]+\.eml\b"
 )
 _ANY_RESULTS = frozenset(("output", "outputs", "result", "results", "out", "tmp", "workspace", ""))

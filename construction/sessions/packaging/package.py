@@ -21,6 +21,7 @@ from construction.judging.deliverables import (
 )
 from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.hard_rules import hard_rules
+from construction.judging.held_results import without_held
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.messages import with_answer, with_messages
 from construction.judging.signals import measure
@@ -103,12 +104,12 @@ def package(
     outputs = [mention.path for mention in output_files(instance, given)]
     changed = changed_inputs(merged.text, given, outputs)
     served = [path for path in served_inputs(merged.text, given) if path not in changed]
-    changed += tuple(served)
     moved = moved_inputs(merged.text, given)
-    named = [*outputs, *(path for path in changed if path not in moved)]
+    named = [*outputs, *(path for path in (*changed, *served) if path not in moved)]
     deliverables = expected_deliverables(merged.text, named, instance.acts, given)
     deliverables = with_messages(with_moved(deliverables, moved), merged.text)
-    deliverables = with_answer(with_counts(deliverables, merged.text, given), merged.text, served)
+    deliverables = without_held(with_counts(deliverables, merged.text, given), merged.text, given)
+    deliverables = with_answer(deliverables, merged.text, served)
     if identity.disclosure is Disclosure.PUBLIC:
         merged = with_day(merged, instance.user_turns)
     messages = as_thread(merged) if _is_only_answer(deliverables) else None
