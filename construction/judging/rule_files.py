@@ -30,8 +30,9 @@ def load_rules(task: Path) -> tuple[Rule, ...]:
                 str(task), f"no {_FILE}", "a task with hard rules", "This task has none to check."
             ) from None
         raise InputError(
-            str(path), error.strerror or "an error", "a task's rules.json", "Check the path."
-        ) from None
+            str(path), "nothing" if isinstance(error, FileNotFoundError) else str(error.strerror),
+            "a task's rules.json", "Name the task's folder: SNAPSHOT/private/TASK-ID.",
+        ) from None  # fmt: skip
     except (orjson.JSONDecodeError, KeyError) as error:
         actual = f"no rules ({type(error).__name__})"
         raise InputError(str(path), actual, "a list of rules", "Use the released file.") from None

@@ -39,6 +39,7 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 _PREDICATE = "urn:benchmint:release:1"
 LARGEST = 1024 * 1024  # bytes of a key, an attestation or a notice
 _NEW_KEY = "Make one: ssh-keygen -t ed25519 -f FILE"
+_PUBLIC_KEY = "Give the .pub file of the signer; the publisher of the release has it."
 _READABLE = 0o644
 
 
@@ -65,7 +66,8 @@ def read_private_key(path: Path, passphrase: Callable[[], str]) -> Ed25519Privat
 
     Raises InputError for anything but an Ed25519 key, and for a wrong passphrase.
     """
-    content, expected = _content(path), "an Ed25519 private key in OpenSSH's format"
+    content = _content(path, _NEW_KEY)
+    expected = "an Ed25519 private key in OpenSSH's format"
     key: object
     try:
         key = load_ssh_private_key(content, None)
@@ -90,7 +92,7 @@ def _decrypted(path: Path, content: bytes, passphrase: str) -> object:
 def read_public_keys(path: Path) -> list[Ed25519PublicKey]:
     """The keys of an OpenSSH public key file, one a line. InputError names a line that is none."""
     keys: list[Ed25519PublicKey] = []
-    for number, line in enumerate(_content(path).splitlines(), start=1):
+    for number, line in enumerate(_content(path, _PUBLIC_KEY).splitlines(), start=1):
         if not line.strip() or line.startswith(b"#"):
             continue
         try:
@@ -107,7 +109,7 @@ def read_public_keys(path: Path) -> list[Ed25519PublicKey]:
 
 def _not_public(path: Path, actual: str, number: int) -> InputError:
     expected = "an Ed25519 public key in OpenSSH's format (`ssh-ed25519 …`)"
-    return InputError(str(path), actual, expected, "Give the .pub file of the signer.", number)
+    return InputError(str(path), actual, expected, _PUBLIC_KEY, number)
 
 
 def sign(snapshot: Path, key: Ed25519PrivateKey, report: VerifyReport) -> str:
@@ -272,13 +274,16 @@ def envelope_of(content: bytes) -> Envelope:
     return envelope
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path, todo: str) -> bytes:
+    """A key file; `todo` is what to do without one."""
     try:
         if path.stat().st_size > LARGEST or not path.is_file():
-            raise InputError(str(path), "no small file", "a key", _NEW_KEY)
+            raise InputError(str(path), "no small file", "a key", todo)
         return path.read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(str(path), "nothing", "a key", todo) from error
     except OSError as error:
-        raise InputError(str(path), type(error).__name__, "a key", _NEW_KEY) from error
+        raise InputError(str(path), type(error).__name__, "a key", todo) from error
 
 
 def _bad(state: str, check: Check, problem: str) -> SignatureReport:

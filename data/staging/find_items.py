@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from data.errors import InputError
 from data.staging.audit import Rows, query
@@ -14,10 +15,17 @@ _INSTANCE = "instance"
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What an id stands for: one item, or several that begin so (`item_id` None)."""
+    """What an id stands for: one item, or several that begin so (`item_id` None).
+
+    Of one item `unit` says what it is, and `outcome`, `stage` and `reason` what became of it last.
+    """
 
     item_id: str | None
     others: Rows
+    unit: str = ""
+    outcome: str = ""
+    stage: str = ""
+    reason: str | None = None
 
 
 def find_item(staging: Path, begin: str) -> Match:
@@ -29,16 +37,20 @@ def find_item(staging: Path, begin: str) -> Match:
     rows = _beginning(staging, begin)
     exact = [row for row in rows if row["item_id"] == begin and row["unit"] != "session"]
     if exact:
-        return Match(begin, [])
+        return _match(exact[-1])
     instances = [row for row in rows if row["unit"] == _INSTANCE]
     if len(instances) == 1:
-        return Match(instances[0]["item_id"], [])
+        return _match(instances[0])
     if len({row["item_id"] for row in rows}) == 1:
-        return Match(rows[0]["item_id"], [])
+        return _match(rows[-1])
     if not rows:
         todo = "List instances with `benchmint audit --gate G`."
         raise InputError(begin, "no such instance", "an instance id, or how one begins", todo)
     return Match(None, instances or rows)
+
+
+def _match(row: dict[str, Any]) -> Match:
+    return Match(row["item_id"], [], row["unit"], row["outcome"], row["stage"], row["reason"])
 
 
 def _beginning(staging: Path, begin: str) -> Rows:
@@ -46,8 +58,9 @@ def _beginning(staging: Path, begin: str) -> Rows:
     return query(
         staging,
         """SELECT unit, item_id, arg_max(outcome, step) AS outcome, arg_max(gate, step) AS gate,
-                  arg_max(reason, step) AS reason
-           FROM (SELECT unit, item_id, outcome, gate, reason, rowid AS step FROM ledger
+                  arg_max(stage, step) AS stage,
+                  arg_max({reason: reason}, step).reason AS reason
+           FROM (SELECT unit, item_id, outcome, gate, stage, reason, rowid AS step FROM ledger
                  WHERE $begin <> '' AND starts_with(item_id, $begin))
            GROUP BY unit, item_id ORDER BY unit = 'session' DESC, unit, item_id LIMIT $most""",
         {"begin": begin, "most": _MOST},

@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from data.errors import InputError
@@ -70,16 +70,23 @@ class Format(StrEnum):
 
 
 def output_console() -> Console:
-    """Standard output; where it is no terminal, a row is one line of any length."""
+    """Standard output; where it is no terminal, a row is one line of any length.
+
+    Who sets COLUMNS has said how wide a line may be, also for a pipe.
+    """
     console = Console(highlight=False)
-    if not console.is_terminal:
+    if not _has_width(console):
         console.width = _WIDE  # piped: one line a row, nothing cut
     return console
 
 
+def _has_width(console: Console) -> bool:
+    return console.is_terminal or os.environ.get("COLUMNS", "").isdigit()
+
+
 def _is_narrow(console: Console, needed: int = 0) -> bool:
-    """Is the terminal too narrow for tables, or for one that needs so many columns?"""
-    return console.is_terminal and console.width < max(_NARROW, needed)
+    """Is the output too narrow for tables, or for one that needs so many columns?"""
+    return _has_width(console) and console.width < max(_NARROW, needed)
 
 
 def print_fitting(
@@ -199,7 +206,22 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     if _is_narrow(console):
         _print_stacked(console, head, rows)
         return
-    table = Table(*head, box=None)
-    for row in rows:
-        table.add_row(*(one_line(str(value)) for value in row))
+    cells = [[one_line(str(value)) for value in row] for row in rows]
+    width = _table_width(head, cells)
+    if _has_width(console) and width > console.width:
+        head = [name.replace(" ", "\n") for name in head]
+        width = _table_width(head, cells)
+    console.width = max(console.width, width)
+    table = Table(*(Column(name, no_wrap=True) for name in head), box=None)
+    for row in cells:
+        table.add_row(*row)
     console.print(table)
+
+
+def _table_width(head: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
+    """The columns of a table whose lines are whole; a head may have several."""
+    lines = [name.split("\n") for name in head]
+    widths = (
+        max(map(cell_len, [*names, *(row[at] for row in cells)])) for at, names in enumerate(lines)
+    )
+    return sum(width + _GAP for width in widths)

@@ -14,6 +14,7 @@ from data.contracts import TurnedAway
 from data.neutralise import one_line
 from data.reasons import ReasonWords, value_text
 from data.staging.audit import Rows
+from data.staging.find_items import Match
 from data.staging.print import output_console, print_fitting
 
 _REJECTIONS = (
@@ -29,6 +30,7 @@ _REJECTIONS = (
     "found",
     "missing",
 )
+_OUTCOMES = {"chosen": "chosen for the release", "not_chosen": "kept, not chosen"}
 _NOTHING = (None, 0, False, "")
 _LEAST_WIDTH, _MOST_WIDTH = 40, 100  # columns of running text
 
@@ -91,7 +93,7 @@ def print_item(tables: Mapping[str, Rows], words: ReasonWords) -> None:
         for row in readable(tables["verdicts"], words)
     ]
     shown["rejections"] = readable(tables["rejections"], words)
-    turns = shown.pop("turns")
+    turns = _numbered(shown.pop("turns"))
     if turns:  # they have a table of their own
         shown["story"] = [row for row in tables["story"] if row["unit"] != "turn"]
     is_private = bool(turns) and "text" in turns[0]
@@ -102,6 +104,13 @@ def print_item(tables: Mapping[str, Rows], words: ReasonWords) -> None:
     explained = {row["reason"] for row in tables["rejections"]}
     others = [row for row in tables["verdicts"] if row["reason"] not in explained]
     print_sentences(others + whys, words)
+
+
+def print_last_outcome(item: Match, words: ReasonWords) -> None:
+    """Print what became of an item that nothing rejected."""
+    outcome = _OUTCOMES.get(item.outcome, one_line(item.outcome))
+    sentence = words.sentences.get(item.reason or "", "")
+    _print_wrapped(f"{outcome} (stage {one_line(item.stage)}){sentence and f': {sentence}'}", "")
 
 
 def _why(row: Mapping[str, Any], words: ReasonWords) -> str:
@@ -119,14 +128,26 @@ def _measures(text: str | None) -> str | None:
     return ", ".join(shown) or None
 
 
+def _numbered(turns: Rows) -> Rows:
+    """Turns with `turn`, the number of a person's message in the task from 1, as gates name it."""
+    number, numbered = 0, []
+    for row in turns:
+        is_person = row["role"] == "user" and row["origin"] == "human"
+        number += is_person
+        numbered.append({"turn": number if is_person else None} | row)
+    return numbered
+
+
 def _located(turns: Rows) -> Rows:
-    return [{name: row[name] for name in row if name != "session_uid"} for row in turns]
+    hidden = ("session_uid", "turn_index")
+    return [{name: row[name] for name in row if name not in hidden} for row in turns]
 
 
 def _print_texts(turns: Rows) -> None:
     for row in turns:
         line = f":{row['line']}" if row["line"] else ""
-        print(f"\nturn {row['turn_index']}, {row['role']}, {one_line(row['path'])}{line}")
+        who = row["role"] if row["turn"] is None else f"turn {row['turn']}, {row['role']}"
+        print(f"\n{who}, {one_line(row['path'])}{line}")
         for paragraph in row["text"].splitlines():
             _print_wrapped(paragraph, "  ")
     print()

@@ -19,6 +19,7 @@ from data.staging.print import print_turned_away
 from data.staging.print_audit import (
     print_item,
     print_json,
+    print_last_outcome,
     print_reasons,
     print_rejections,
     print_tables,
@@ -105,7 +106,9 @@ def _print_instance(
         print_json(tables)
         return
     if match.item_id != begin:
-        print(f"1 instance begins so: {one_line(match.item_id)}")
+        print(f"1 {one_line(match.unit)} begins so: {one_line(match.item_id)}")
+    if not tables["rejections"] and not (wanted.gate or wanted.reason):
+        print_last_outcome(match, _WORDS)
     print_item(tables, _WORDS)
     if not tables["rejections"] and (wanted.gate or wanted.reason):
         print(f"It was not rejected by {' for '.join(filter(None, (wanted.gate, wanted.reason)))}.")

@@ -26,10 +26,10 @@ GROUPINGS = ("family", "role", "difficulty", "lane", "deliverable", "category", 
 # The columns of the table and what they mean; the page and the docs show both.
 COLUMNS = {
     "configuration": "the agent with its model, tools and settings",
-    "tasks": "the tasks that it was run on",
+    "tasks": "the tasks on which it has a result, without those that only a judge could decide",
     "passed": "mean over tasks of the share of epochs that passed, in per cent",
-    "interval": "95 %: by cluster (task family) with Student's t where there are ten clusters or "
-    "more; else Wilson's for single epochs, Student's for several",
+    "interval": "95 %: from ten clusters (task families) on Student's t over clusters, or Wilson's "
+    "with a cluster as one task if all results are alike; else Wilson's, or Student's for epochs",
     "ranks": "best and worst rank that the comparisons support",
     "group": "tie group: a new one begins where a configuration is really worse than its best",
     "overall": "mean score in per cent; a task that is not passed can have a part of the score",
@@ -246,14 +246,14 @@ def model_family(name: str) -> str:
 def pass_rate(passes: Floats, labels: Sequence[str]) -> Estimate:
     """By cluster where there are enough; else Wilson's interval, or Student's with epochs.
 
-    Where all tasks have the same result no error can be estimated: Wilson's interval then takes
-    each cluster for one task.
+    Without any spread no error can be estimated: Wilson's then takes each cluster for one task.
     """
     clusters = len(set(labels))
     if FEWEST_CLUSTERS <= clusters < len(labels):
         if np.ptp(passes):
             return clustered(passes, labels)
-        return replace(wilson(round(clusters * float(passes[0])), clusters), n=len(passes))
+        alike = wilson(round(clusters * float(passes[0])), clusters)
+        return replace(alike, n=len(passes), method="clustered wilson")
     if bool(np.isin(passes, (0.0, 1.0)).all()):
         return wilson(int(passes.sum()), len(passes))
     return clustered(passes, list(range(len(passes))))

@@ -19,6 +19,8 @@ _HEADS = tuple(COLUMNS)
 _ALWAYS = 7  # columns that are shown even if they are empty
 _METHODS = {
     "wilson": "Wilson's",
+    "clustered wilson": "Wilson's with each cluster counted as one task, where all tasks have the "
+    "same result",
     "t": "Student's t over tasks",
     "clustered t": "Student's t over clusters of tasks",
 }

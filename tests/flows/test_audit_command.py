@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import orjson
 import pytest
 
@@ -50,6 +52,33 @@ def test_the_beginning_of_an_id_gives_the_full_answer(demo: Demo, rejected: str)
         assert rest == whole
 
 
+def test_a_candidate_is_called_so_with_what_became_of_it(demo: Demo) -> None:
+    out = ("--out", demo.out)
+    sql = "SELECT outcome, min(item_id) AS id FROM ledger WHERE stage = 'select' GROUP BY outcome"
+    rows = orjson.loads(inline("sql", *out, "--format", "json", sql).stdout)
+    words = {"chosen": "chosen for the release", "not_chosen": "kept, not chosen"}
+    assert {row["outcome"] for row in rows} == words.keys()
+    for row in rows:
+        shown = inline("audit", *out, "--instance", row["id"][:-1]).stdout.splitlines()
+        assert shown[0] == f"1 candidate begins so: {row['id']}"
+        assert shown[1].startswith(f"{words[row['outcome']]} (stage select)")
+
+
+def test_turns_are_numbered_as_missing_inputs_name_them(demo: Demo) -> None:
+    out = ("--out", demo.out)
+    listed = orjson.loads(inline("audit", *out, "--reason", "fixture.unresolved", "--json").stdout)
+    for row in listed["rejections"]:
+        shown = inline("audit", *out, "--instance", row["item_id"], "--private").stdout
+        number = row["missing"].rpartition(" ")[2]
+        (name,) = {
+            item["name"] for item in orjson.loads(
+                inline("audit", *out, "--instance", row["item_id"], "--private", "--json").stdout
+            )["missing inputs"]
+        }  # fmt: skip
+        said = shown.partition(f"\nturn {number}, user, ")[2].partition("\nassistant, ")[0]
+        assert Path(name).name in said
+
+
 def test_several_that_begin_so_are_listed(demo: Demo) -> None:
     listed = orjson.loads(inline("audit", "--out", demo.out, "--json").stdout)["rejections"]
     digits = {row["item_id"][0] for row in listed if row["unit"] == "instance"}
@@ -85,5 +114,5 @@ def test_private_turns_are_what_was_said_and_the_record_is_in_json(
         assert turn["record"].startswith(("{", "(one document, not lines"))
     audit_command(instance=rejected, private=True, out=demo.out)
     shown = capsys.readouterr().out
-    assert f"turn {turns[0]['turn_index']}, user, {turns[0]['path']}" in shown
+    assert f"\nturn 1, user, {turns[0]['path']}" in shown
     assert f"\n  {turns[0]['text'].splitlines()[0][:40]}" in shown

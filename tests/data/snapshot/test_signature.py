@@ -260,8 +260,10 @@ def test_keys_of_another_kind_and_missing_files_are_named(tmp_path: Path) -> Non
         read_private_key(tmp_path / "key", str)
     with pytest.raises(InputError, match=r"pub:1: .* expected an Ed25519 public key"):
         read_public_keys(tmp_path / "pub")
-    with pytest.raises(InputError, match="FileNotFoundError"):
+    with pytest.raises(InputError, match=r"found nothing; .* the publisher of the release has it"):
         read_public_keys(tmp_path / "none")
+    with pytest.raises(InputError, match=r"found nothing; .* ssh-keygen"):
+        read_private_key(tmp_path / "none", str)
 
 
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from data.staging.print import print_table
 from data.staging.print_audit import print_tables
 
 _ID = "3badef06-ca9a-4121-8b0e-63175c751da3.5b5711_i1"
@@ -56,3 +57,31 @@ def test_an_id_is_whole_on_a_terminal_of_any_width(
         shown = _shown(rows, columns, monkeypatch, capsys)
         assert any(line.split()[-1] == _ID or line.startswith(f" {_ID}") for line in shown), columns
         assert (shown[1].split()[0] == "item_id") and ((len(shown) == 4) is (columns < 150))
+
+
+def test_a_pipe_is_as_wide_as_columns_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    for columns, is_table in (("", True), ("200", True), ("80", False)):
+        monkeypatch.setenv("COLUMNS", columns)
+        print_tables({"gates": [{"item_id": _ID, "path": "sessions/" + _ID}]})
+        lines = capsys.readouterr().out.splitlines()
+        assert (lines[1].split() == ["item_id", "path"]) is is_table
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_table_of_stages_keeps_names_whole_at_80_columns(
+    is_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    if is_terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("COLUMNS", "80")
+    head = ("stage", "unit", "in", "passed", "rejected", "errored", "not chosen")
+    print_table(head, [("sandbox_preflight", "environment_file", *"1" * 5)])
+    lines = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).splitlines()
+    assert lines[-1].split() == ["sandbox_preflight", "environment_file", *"1" * 5]
+    assert max(map(len, lines)) <= (80 if is_terminal else 100)
+    assert ("not chosen" in lines[0]) is not is_terminal

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from data.errors import InputError
-from selection.evaluation.board import Board, TaskFacts, board
+from selection.evaluation.board import Board, TaskFacts, board, pass_rate
+from selection.evaluation.intervals import wilson
 from selection.evaluation.leaderboard_page import markdown_table, percent, write_board
 from selection.evaluation.planning import pilot_scores, plan, variances
 
@@ -59,6 +60,14 @@ def test_rows_are_ranked_as_far_as_the_data_go(made: Board) -> None:
     assert strong.cost == pytest.approx(0.01)
     assert strong.method == "clustered t" and strong.error is not None
     assert strong.low is not None and strong.passed is not None and strong.low < strong.passed
+
+
+def test_results_that_are_all_alike_count_each_cluster_as_one_task() -> None:
+    labels = [f"family {at % 10}" for at in range(29)]
+    none = pass_rate(np.zeros(29), labels)
+    assert (none.n, none.clusters, none.method) == (29, 10, "clustered wilson")
+    assert (none.low, none.high) == (wilson(0, 10).low, wilson(0, 10).high)
+    assert pass_rate(np.zeros(29), labels[:9] * 4).method == "wilson"
 
 
 def test_infrastructure_and_unjudged_are_counted_and_left_out() -> None:
