@@ -214,6 +214,7 @@ def _write_audit(root: Path, contents: Contents) -> None:
         contents.statistics,
         report_page.rejection_rows(contents.frames.ledger, contents.ids),
         [release.pictures[name] for name in sorted(release.pictures)],
+        stamp=card.stamp(release),
         words=release.ledger_tables.words,
         has_privacy_page=audit_pages.has_tables(release.privacy_report),
     )
@@ -232,6 +233,7 @@ def _croissant(contents: Contents, task_list: bytes) -> bytes:
         task_list,
         digest(task_list),
         contents.statistics,
+        card.stamp(contents.release),
         contents.release.tables,
     )
     missing = croissant.problems(document)

@@ -12,7 +12,6 @@ from data.contracts import MISSING, Outcome
 from data.neutralise import public_text, script_json
 from data.reasons import ReasonWords
 from data.snapshot import funnel_picture
-from data.snapshot.card import STAMPS
 from data.snapshot.config import CardConfig
 from data.snapshot.ledger_tables import turned_away
 from data.snapshot.manifest import Manifest
@@ -101,6 +100,7 @@ def report(
     rows: Mapping[str, Any],
     pictures: Sequence[Picture],
     *,
+    stamp: str,
     words: ReasonWords,
     has_privacy_page: bool,
 ) -> str:
@@ -115,7 +115,7 @@ def report(
         asset("report.js"),
         card=card,
         manifest=manifest,
-        stamp=STAMPS[manifest.privacy],
+        stamp=stamp,
         funnel_wide=funnel_picture.draw(steps, funnel_picture.WIDE, title),
         funnel_narrow=funnel_picture.draw(steps, funnel_picture.NARROW, title),
         stages=stages,
