@@ -10,7 +10,8 @@ from construction.signals.gap import Action, CoverageGap
 from construction.signals.weights import Mixture, MixtureChange
 
 _WIDTH = 760
-_BAR_AT, _BAR = 262, 250  # where bars start, and the length of the longest
+# Where bars start, and the length of the longest: both shares behind it end before the notes.
+_BAR_AT, _BAR = 262, 226
 _NOTE_AT = 650  # where the notes start
 _LONGEST = 38  # characters of a label
 _ROW, _HEAD = 24, 46
