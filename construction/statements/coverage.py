@@ -38,7 +38,6 @@ def coverage(
     frame: pl.DataFrame,
     tried: Sequence[LedgerRow],
     in_questions: Sequence[str],
-    *,
     has_edinet: bool,
 ) -> list[dict[str, Any]]:
     """A row per category and region.
@@ -51,9 +50,7 @@ def coverage(
     """
     drawn, kept = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
     refused: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
-    ids = [row.item_id for row in tried]
-    known = frame.filter(pl.col("point_id").is_in(ids)).select("point_id", "category", "is_us")
-    cells = {point: (category, is_us) for point, category, is_us in known.iter_rows()}
+    cells = _categories(frame, [row.item_id for row in tried])
     for row in tried:
         drawn[cells[row.item_id]] += 1
         if row.outcome is not Outcome.KEPT:
@@ -76,6 +73,12 @@ def coverage(
         )
     scarce = _scarce(rows, _FILLED_BESIDE_EDINET if has_edinet else _FILLED_BY)
     return [row | {"filled_by": scarce.get(row["category"])} for row in rows]
+
+
+def _categories(frame: pl.DataFrame, points: Sequence[str]) -> dict[str, tuple[str, bool]]:
+    """Category of each point, and whether its company is one of the US."""
+    known = frame.filter(pl.col("point_id").is_in(points)).select("point_id", "category", "is_us")
+    return {point: (category, is_us) for point, category, is_us in known.iter_rows()}
 
 
 def _scarce(rows: Sequence[Mapping[str, Any]], filled_by: Mapping[str, str]) -> dict[str, str]:

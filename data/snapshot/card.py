@@ -66,6 +66,7 @@ def readme(
     release: Release,
     manifest: Manifest,
     funnel: Sequence[Mapping[str, Any]],
+    undecided: Mapping[str, Sequence[str]],
     turned_away: TurnedAway,
     statistics: Mapping[str, Any],
 ) -> str:
@@ -77,6 +78,7 @@ def readme(
         manifest=manifest,
         stamp=stamp(release),
         funnel=funnel,
+        undecided=undecided,
         turned_away=turned_away,
         statistics=statistics,
         canary=_sentence(manifest),
