@@ -291,6 +291,6 @@ def test_a_browser_draws_the_table_under_the_policy(tmp_path: Path) -> None:
     manifest = orjson.loads((ref.path / "public/manifest.json").read_bytes())
     assert manifest["canary"] in done.stdout
     assert "8 units in 8 entries" in done.stdout
-    reason = '<td data-label="Reason" class="">fixture.unresolved_declared</td>'
+    reason = '<td data-label="Reason" class="">fixture.<wbr>unresolved_<wbr>declared</td>'
     assert done.stdout.count(reason) == 3
     assert "CONSOLE" not in done.stderr  # no violation of the policy, no error
