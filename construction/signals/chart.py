@@ -10,7 +10,8 @@ from construction.signals.gap import Action, CoverageGap
 from construction.signals.weights import Mixture, MixtureChange
 
 _WIDTH = 760
-_BAR_AT, _BAR = 262, 250  # where bars start, and the length of the longest
+# Where bars start, and the length of the longest: both shares behind it end before the notes.
+_BAR_AT, _BAR = 290, 198
 _NOTE_AT = 650  # where the notes start
 _LONGEST = 38  # characters of a label
 _ROW, _HEAD = 24, 46
@@ -79,7 +80,10 @@ def gap_panel(gap: CoverageGap, names: Mapping[str, str]) -> Panel:
         )
         for row in gap.rows
     )
-    return Panel(f"Wanted (bar) and held (mark) by task family, {gap.tasks} tasks", rows)
+    return Panel(
+        f"Wanted (bar) and held by the pool (mark), by task family; {gap.tasks} tasks in the pool",
+        rows,
+    )
 
 
 def draw(panels: Sequence[Panel], title: str, *, standalone: bool = False) -> str:

@@ -18,6 +18,12 @@ _FILLED_BY = {
     "segments_geography": "few filings of 2010 tag segments on the face of their statements; SEC's "
     "Financial Statement and Notes data sets (2010q2_notes.zip and later) have them for most "
     "companies, and so have the plain data sets of recent quarters (2024q4.zip)",
+    "guidance": "SEC's data sets hold no forecasts; the summaries of earnings releases "
+    "(決算短信) in XBRL do, which Japan's exchange publishes through TDnet",
+    "operational_kpis": "SEC's data sets hold few of them; EDINET's summaries have them",
+}
+# The same where EDINET was read already.
+_FILLED_BESIDE_EDINET = _FILLED_BY | {
     "guidance": "neither SEC's data sets nor EDINET hold forecasts; the summaries of earnings "
     "releases (決算短信) in XBRL do, which Japan's exchange publishes through TDnet",
     "operational_kpis": "EDINET has them in its summary, which counts only where its filing or a "
@@ -32,19 +38,19 @@ def coverage(
     frame: pl.DataFrame,
     tried: Sequence[LedgerRow],
     in_questions: Sequence[str],
+    has_edinet: bool,
 ) -> list[dict[str, Any]]:
     """A row per category and region.
 
     `fill` as in `FilterReport`; `frame` holds category and is_us of all askable points; `tried` are
     the drawn points with their outcome, replacements included; `in_questions` are the points
     of the questions. `why_not` counts what the filters and the questions stage rejected alike.
-    `filled_by` is the public file that would fill a scarce category; null for others.
+    `filled_by` is the public file that would fill a scarce category; null for others. `has_edinet`:
+    EDINET was read, so that it is no advice to read it.
     """
     drawn, kept = Counter[tuple[str, bool]](), Counter[tuple[str, bool]]()
     refused: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
-    ids = [row.item_id for row in tried]
-    known = frame.filter(pl.col("point_id").is_in(ids)).select("point_id", "category", "is_us")
-    cells = {point: (category, is_us) for point, category, is_us in known.iter_rows()}
+    cells = _categories(frame, [row.item_id for row in tried])
     for row in tried:
         drawn[cells[row.item_id]] += 1
         if row.outcome is not Outcome.KEPT:
@@ -65,17 +71,23 @@ def coverage(
                 "why_not": _commonest(reasons, each["available"]),
             }
         )
-    scarce = _scarce(rows)
+    scarce = _scarce(rows, _FILLED_BESIDE_EDINET if has_edinet else _FILLED_BY)
     return [row | {"filled_by": scarce.get(row["category"])} for row in rows]
 
 
-def _scarce(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _categories(frame: pl.DataFrame, points: Sequence[str]) -> dict[str, tuple[str, bool]]:
+    """Category of each point, and whether its company is one of the US."""
+    known = frame.filter(pl.col("point_id").is_in(points)).select("point_id", "category", "is_us")
+    return {point: (category, is_us) for point, category, is_us in known.iter_rows()}
+
+
+def _scarce(rows: Sequence[Mapping[str, Any]], filled_by: Mapping[str, str]) -> dict[str, str]:
     """The categories with less than `LEAST` of the questions, and what would fill them."""
     total = sum(row["asked"] for row in rows)
     questions: Counter[str] = Counter()
     for row in rows:
         questions[row["category"]] += row["asked"]
-    return {name: text for name, text in _FILLED_BY.items() if questions[name] < LEAST * total}
+    return {name: text for name, text in filled_by.items() if questions[name] < LEAST * total}
 
 
 def _commonest(reasons: Counter[str], available: int) -> str | None:

@@ -21,7 +21,11 @@ Limits = Mapping[tuple[int, int], float]
 
 @dataclass(frozen=True, slots=True)
 class StepCount:
-    """One step: items that reach it, fail it, or were never measured by it."""
+    """One step: items that reach it, fail it, or were never measured by it.
+
+    What it never saw and lets through is no business of it, such as the tasks of another lane.
+    A stage records only what it turns away, so that only that is known to reach it.
+    """
 
     reached: int
     failed: int
@@ -49,14 +53,14 @@ class Funnel:
 def recompute(columns: Mapping[str, Any], limits: Limits) -> Funnel:
     """The funnel of all items under `limits`; those not named stay as recorded."""
     steps = columns["steps"]
-    states = _states(columns, limits)
+    states, seen = _states(columns, limits), [set(step["rows"]) for step in steps]
     reached, failed, unmeasured = ([0] * len(steps) for _ in range(3))
     outcomes = []
     for item in range(columns["items"]):
         outcome = KEPT
         for step_number in range(len(steps)):
             state = states[step_number][item]
-            reached[step_number] += 1
+            reached[step_number] += item in seen[step_number] or state != PASSES
             if state == FAILS:
                 failed[step_number] += 1
                 outcome = 2 * step_number

@@ -85,6 +85,11 @@ class Contents:
         return ledger_tables.ledger_summary(self.frames, self.gates)
 
     @cached_property
+    def undecided(self) -> dict[str, list[str]]:
+        words = self.release.ledger_tables.words
+        return ledger_tables.undecided(self.ledger["gates"], words)
+
+    @cached_property
     def public_tasks(self) -> list[Candidate]:
         """The candidates as the public half shows them, by task id."""
         return [tasks.candidate_of(row) for row in self.rows]
@@ -113,6 +118,7 @@ def write_public(root: Path, contents: Contents) -> bytes:
             release,
             manifest,
             contents.funnel,
+            contents.undecided,
             ledger_tables.turned_away(contents.ledger["rejections"]),
             contents.statistics,
         ),
@@ -189,7 +195,9 @@ def _write_tables(root: Path, release: Release) -> None:
 def _write_audit(root: Path, contents: Contents) -> None:
     release, manifest = contents.release, contents.manifest
     title = report_page.funnel_title(manifest, contents.funnel)
-    steps = funnel_picture.steps(contents.funnel, contents.ledger["rejections"], contents.gates)
+    steps = funnel_picture.steps(
+        contents.funnel, contents.ledger["rejections"], contents.gates, contents.undecided
+    )
     comment = f"<!-- {layout.canary_sentence(manifest.snapshot, manifest.canary)} -->\n"
     picture = funnel_picture.draw(steps, funnel_picture.WIDE, title, standalone=True)
     _write_text(root / layout.AUDIT / "funnel.svg", f"{comment}{picture}\n")
@@ -214,6 +222,7 @@ def _write_audit(root: Path, contents: Contents) -> None:
         contents.statistics,
         report_page.rejection_rows(contents.frames.ledger, contents.ids),
         [release.pictures[name] for name in sorted(release.pictures)],
+        stamp=card.stamp(release),
         words=release.ledger_tables.words,
         has_privacy_page=audit_pages.has_tables(release.privacy_report),
     )
@@ -232,6 +241,7 @@ def _croissant(contents: Contents, task_list: bytes) -> bytes:
         task_list,
         digest(task_list),
         contents.statistics,
+        card.stamp(contents.release),
         contents.release.tables,
     )
     missing = croissant.problems(document)

@@ -12,7 +12,6 @@ from typing import Any
 
 from data.canonical import file_digest
 from data.snapshot import layout
-from data.snapshot.card import STAMPS
 from data.snapshot.config import CardConfig
 from data.snapshot.croissant_records import TASKS_FILE, record_sets, table_file
 from data.snapshot.manifest import Manifest, tried_in_sandbox
@@ -75,11 +74,13 @@ def metadata(
     task_list: bytes,
     sha256: str,
     statistics: Mapping[str, Any],
+    stamp: str,
     tables: Mapping[str, ReleasedTable] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """The JSON-LD document for `tasks.jsonl`, given by content and digest, and for the tables.
 
-    `statistics` are those of the released tasks (`data.snapshot.statistics`).
+    `statistics` are those of the released tasks (`data.snapshot.statistics`);
+    `stamp` says what the privacy of the release means (`data.snapshot.card`).
     """
     sentence = layout.canary_sentence(manifest.snapshot, manifest.canary)
     return {
@@ -99,7 +100,7 @@ def metadata(
             *(_table(name, table) for name, table in sorted(tables.items())),
         ],
         "recordSet": record_sets(tables),
-        **_responsible_use(card, manifest, statistics),
+        **_responsible_use(card, manifest, statistics, stamp),
     }
 
 
@@ -117,7 +118,7 @@ def _task_list(content: bytes, sha256: str) -> dict[str, Any]:
 
 
 def _responsible_use(
-    card: CardConfig, manifest: Manifest, statistics: Mapping[str, Any]
+    card: CardConfig, manifest: Manifest, statistics: Mapping[str, Any], stamp: str
 ) -> dict[str, str]:
     """The RAI properties of Croissant 1.0, from what the manifest and the statistics say."""
     source, tasks = manifest.authorization, statistics["tasks"]
@@ -132,7 +133,7 @@ def _responsible_use(
         "rai:dataPreprocessingProtocol": "Candidates pass gates with declared limits; "
         "audit/ledger.json counts what each of them rejected, by reason.",
         "rai:dataAnnotationProtocol": f"Labelled by {_counts(statistics['judges'])}.",
-        "rai:personalSensitiveInformation": STAMPS[manifest.privacy],
+        "rai:personalSensitiveInformation": stamp,
         "rai:dataLimitations": f"{tasks} tasks.{tried} They cover what the source holds, and "
         "stand for no other work.",
         "rai:dataBiases": f"Tasks by {shares}. Sources, gates and selection decide these shares.",

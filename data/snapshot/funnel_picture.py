@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -43,7 +43,10 @@ STYLE = """
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One narrowing: `losses` are (reason or outcome, n), largest first; `made`: children."""
+    """One narrowing: `losses` are (reason or outcome, n), largest first; `made`: children.
+
+    `undecided`: what passed without a verdict, such as `146 unverified by sandbox`.
+    """
 
     name: str
     unit: str
@@ -51,6 +54,7 @@ class Step:
     n_out: int
     losses: tuple[tuple[str, int], ...]
     made: tuple[tuple[str, int], ...] = ()
+    undecided: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +72,22 @@ NARROW = Shape(width=350, axis=52, half=50, labels_at=114)
 
 
 def steps(
-    stages: Sequence[Mapping[str, Any]], rejections: Sequence[Mapping[str, Any]], gates: list[str]
+    stages: Sequence[Mapping[str, Any]],
+    rejections: Sequence[Mapping[str, Any]],
+    gates: list[str],
+    undecided: Mapping[str, Sequence[str]],
 ) -> list[Step]:
     """Stages as narrowing steps; a stage with several gates becomes a step per gate.
 
-    Stages without input are left out.
+    Stages without input are left out. `undecided` as in `data.snapshot.ledger_tables`, by stage.
     """
     steps_drawn: list[Step] = []
     for stage in filter(lambda stage: stage["n_in"], stages):
         mine = [row for row in rejections if _belongs(row, stage)]
         by_gate = [gate for gate in gates if any(row["gate"] == gate for row in mine)]
-        steps_drawn += _gate_steps(stage, mine, by_gate) if by_gate else [_step(stage, mine)]
+        passed = tuple(undecided.get(stage["stage"], ()))
+        whole = replace(_step(stage, mine), undecided=passed)
+        steps_drawn += _gate_steps(stage, mine, by_gate) if by_gate else [whole]
     return steps_drawn
 
 
@@ -178,13 +187,16 @@ def _narrowing(step: Step, shape: Shape, y: int, top: int, *, odd: bool) -> str:
 def _labels(step: Step, shape: Shape, y: int) -> str:
     """The labels beside the funnel: the step, its losses by reason, and what it made."""
     lost = step.n_in - step.n_out
-    head = f"{step.name} −{thousands(lost)}" if lost else f"{step.name}: all pass"
+    passing = "none rejected" if step.undecided else "all pass"
+    head = f"{step.name} −{thousands(lost)}" if lost else f"{step.name}: {passing}"
     lines = [(head, "big" if lost else "soft")]
     more = len(step.losses) - _SHOWN_LOSSES
     lines += [(f"{thousands(n)} {name}", "lost") for name, n in step.losses[:_SHOWN_LOSSES]]
     if more > 0:
         rest = sum(n for _, n in step.losses[_SHOWN_LOSSES - 1 :])
         lines[-1] = (f"{thousands(rest)} for {more + 1} more reasons", "lost")
+    if step.undecided and not lost:
+        lines.append((", ".join(step.undecided), "soft"))
     if step.made:
         made = ", ".join(f"{thousands(n)} {plural(unit, n)}" for unit, n in step.made)
         lines.append((f"→ {made}", "soft"))

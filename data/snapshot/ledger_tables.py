@@ -26,6 +26,7 @@ from data.contracts import (
     Verdict,
 )
 from data.neutralise import public_text, storable
+from data.reasons import ReasonWords
 from data.snapshot import layout
 from data.snapshot.release import LedgerTables
 from data.snapshot.statistics import bins, label_of, summary
@@ -174,6 +175,22 @@ def rejections(ledger: pl.DataFrame) -> Rows:
         | {"observed": values_summary(group["observed"]), "limits": _distinct(group["limit"])}
         for group in groups.iter_rows(named=True)
     ]
+
+
+def undecided(gates: Iterable[Mapping[str, Any]], words: ReasonWords) -> dict[str, list[str]]:
+    """By stage, what its gates let through without a verdict: `146 unverified by sandbox`.
+
+    What an earlier gate rejected is not counted: it was not let through.
+    """
+    notes: dict[str, list[str]] = {}
+    for row in gates:
+        gate = words.gates.get(row["gate"])
+        waiting = sum(n for by, n in row["blocked_by"].items() if by not in words.gates)
+        counts = {"unverified": row["statuses"]["unverified"], "not measured": waiting}
+        if gate is not None:
+            texts = [f"{n} {status} by {gate.name}" for status, n in counts.items() if n]
+            notes.setdefault(gate.stage, []).extend(texts)
+    return {stage: texts for stage, texts in notes.items() if texts}
 
 
 def turned_away(rejections: Iterable[Mapping[str, Any]]) -> TurnedAway:

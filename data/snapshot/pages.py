@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from data.contracts import TurnedAway
 from data.neutralise import markdown, one_line
 
+_BREAKS = re.compile(r"(?<=[._])(?=[^\W\d])")  # not inside numbers
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -27,6 +29,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {"md": markdown, "line": one_line, "n": thousands, "units": plural}
+    environment.filters["name_parts"] = name_parts
     return environment
 
 
@@ -39,6 +42,11 @@ def thousands(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return "" if value is None else str(value)
+
+
+def name_parts(name: str) -> list[str]:
+    """A name in parts, between which a narrow column may break: behind dots and underscores."""
+    return _BREAKS.split(name)
 
 
 def plural(unit: str, n: int) -> str:

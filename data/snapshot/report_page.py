@@ -12,9 +12,8 @@ from data.contracts import MISSING, Outcome
 from data.neutralise import public_text, script_json
 from data.reasons import ReasonWords
 from data.snapshot import funnel_picture
-from data.snapshot.card import STAMPS
 from data.snapshot.config import CardConfig
-from data.snapshot.ledger_tables import turned_away
+from data.snapshot.ledger_tables import turned_away, undecided
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import amount, asset, page, thousands
 from data.snapshot.release import Picture
@@ -101,13 +100,12 @@ def report(
     rows: Mapping[str, Any],
     pictures: Sequence[Picture],
     *,
+    stamp: str,
     words: ReasonWords,
     has_privacy_page: bool,
 ) -> str:
     """The page. `rows` comes from `rejection_rows` and is embedded as JSON."""
     gates = [gate["gate"] for gate in summary["gates"]]
-    steps = funnel_picture.steps(stages, summary["rejections"], gates)
-    title = funnel_title(manifest, stages)
     strata = _strata(summary["strata"])
     return page(
         "report.html.j2",
@@ -115,9 +113,8 @@ def report(
         asset("report.js"),
         card=card,
         manifest=manifest,
-        stamp=STAMPS[manifest.privacy],
-        funnel_wide=funnel_picture.draw(steps, funnel_picture.WIDE, title),
-        funnel_narrow=funnel_picture.draw(steps, funnel_picture.NARROW, title),
+        stamp=stamp,
+        **_funnel(manifest, stages, summary, words),
         stages=stages,
         reasons=_reasons(summary["rejections"], stages, gates, words),
         gates=[_gate(gate) for gate in summary["gates"]],
@@ -180,6 +177,24 @@ def rejection_rows(ledger: pl.DataFrame, opaque: Callable[[str], str]) -> dict[s
     gate = columns.index("gate")
     rows.sort(key=lambda row: (row[gate] == words.get(""), row))
     return {"words": list(words), "rows": rows}
+
+
+def _funnel(
+    manifest: Manifest,
+    stages: Sequence[Mapping[str, Any]],
+    summary: Mapping[str, Sequence[Mapping[str, Any]]],
+    words: ReasonWords,
+) -> dict[str, Any]:
+    """The funnel for wide and narrow pages, and what its stages passed without a verdict."""
+    passed = undecided(summary["gates"], words)
+    gates = [gate["gate"] for gate in summary["gates"]]
+    steps = funnel_picture.steps(stages, summary["rejections"], gates, passed)
+    title = funnel_title(manifest, stages)
+    return {
+        "funnel_wide": funnel_picture.draw(steps, funnel_picture.WIDE, title),
+        "funnel_narrow": funnel_picture.draw(steps, funnel_picture.NARROW, title),
+        "undecided": passed,
+    }
 
 
 def _sentences(shown: Iterable[str], words: ReasonWords) -> dict[str, str]:

@@ -94,7 +94,13 @@ def _ask(work: Work, out: Path) -> None:
     own = {
         "not_asked": answered.reasons,
         "levels": level_counts(answered.questions, recipe.wording),
-        "coverage": coverage(known["filters"]["fill"], frame, answered.ledger, in_questions),
+        "coverage": coverage(
+            known["filters"]["fill"],
+            frame,
+            answered.ledger,
+            in_questions,
+            has_edinet=recipe.edinet.source in statements.companies["source"],
+        ),
     }
     write_bytes(out / REPORT, pretty_json(known | drawing.report(answered.rejected) | own))
 

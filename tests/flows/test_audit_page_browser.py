@@ -117,6 +117,11 @@ def test_by_keyboard_on_a_phone_and_for_a_screen_reader(
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.select_option("#by-reason", label="length.too_short")
     page.select_option("#order", "near")
+    assert page.inner_text("#chosen") == page.inner_text("#row-0 .id")
+    page.fill("#q", "no such id")
+    page.wait_for_selector("#detail >> text=No rejection fits")
+    page.fill("#q", "")
+    page.wait_for_selector("#chosen")
     page.focus("#list")
     page.keyboard.press("Enter")
     page.wait_for_function("document.activeElement.id === 'chosen'")

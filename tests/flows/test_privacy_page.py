@@ -12,7 +12,9 @@ import polars as pl
 import pytest
 
 from data.atomic import private_dir
-from data.snapshot import verify, write_snapshot
+from data.snapshot import CardConfig, verify, write_snapshot
+from data.snapshot.audit_pages import privacy_page
+from data.snapshot.manifest import Manifest
 from data.stage_tables import read_records
 from tests.data.snapshot.sample import release
 from tests.flows.command import key_file
@@ -113,6 +115,21 @@ def test_headers_are_no_markup(public: Path) -> None:
     for name in ("attacks", "frontier"):
         picture = (public / "audit" / f"privacy-companies_x-{name}.svg").read_text()
         assert Tags(picture).tags <= {"svg", "style", "text", "rect", "path", "circle"}
+
+
+@pytest.mark.parametrize(
+    ("beyond", "assessable", "said"),
+    [(3, 42, "7.1 % (3 of 42) of the pairs"), (0, 0, "none of the pairs")],
+)
+def test_the_gate_of_fidelity_prints_its_share_and_the_counts_behind_it(
+    public: Path, anonymized: TablesLane, beyond: int, assessable: int, said: str
+) -> None:
+    manifest = Manifest.model_validate_json((public / "manifest.json").read_bytes())
+    (table,) = anonymized.report["tables"].values()
+    fidelity = table["fidelity"] | {"beyond": beyond, "assessable": assessable}
+    tables = {"companies_x": {**table, "fidelity": fidelity}}
+    report = {"tables": {**anonymized.report, "tables": tables}}
+    assert said in privacy_page(CardConfig(), manifest, report, {})
 
 
 def test_the_report_leads_to_the_page(public: Path) -> None:

@@ -20,6 +20,18 @@ _FOCUSABLE = "a[href], button, input, select, summary, [tabindex='0']"
 _CUT = """[...document.querySelectorAll("input[type=number]")]
   .filter(node => node.scrollWidth > node.clientWidth).map(node => node.value)"""
 
+# Words of charts that leave their picture, run into the next words, or are too small to read.
+_SPOILT = """[...document.querySelectorAll("figure svg")].filter(svg => svg.checkVisibility())
+  .flatMap(svg => {
+    const edge = svg.getBoundingClientRect();
+    const texts = [...svg.querySelectorAll("text")].filter(node => node.textContent.length > 3);
+    const boxes = texts.map(node => [node.textContent, node.getBoundingClientRect()]);
+    return boxes.filter(([, box], at) => box.left < edge.left - 1 || box.right > edge.right + 1
+      || box.height < 10 || boxes.slice(at + 1).some(([, other]) =>
+        Math.abs(other.top - box.top) < 4 && other.left < box.right && box.left < other.right))
+      .map(([words]) => words);
+  })"""
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -57,6 +69,17 @@ def test_a_page_fits_and_everyone_can_use_it(
         assert (width, page.evaluate(_CUT)) == (width, [])
         assert (width, violations(page)) == (width, [])
     assert trouble == []
+
+
+@pytest.mark.parametrize("name", ["report", "privacy"])
+def test_the_words_of_charts_stand_apart_and_are_large_enough_to_read(
+    browser: Any, pages: dict[str, Path], name: str
+) -> None:
+    page, _ = watched(browser)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(pages[name].as_uri())
+        assert (width, page.evaluate(_SPOILT)) == (width, [])
 
 
 def test_the_keyboard_follows_the_page(browser: Any, pages: dict[str, Path]) -> None:

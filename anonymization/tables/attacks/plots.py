@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 WIDTH = 760
-_LABEL, _BAR = 350, 310  # where bars start, and how wide a rate of 1 is
+_LABEL, _BAR = 410, 262  # where bars start, and how wide a rate of 1 is
 _ROW, _HEAD = 24, 46
 _PLOT, _SIDE, _GAP = 270, 54, 90  # side of a scatter plot, margin left of it, space between two
 _TICKS = 4

@@ -66,5 +66,7 @@ const Detail = (() => {
     at("detail").replaceChildren(...parts);
   };
 
-  return { places, show };
+  const clear = () => at("detail").replaceChildren(make("p", { className: "soft" }, "No rejection fits these filters."));
+
+  return { places, show, clear };
 })();

@@ -78,10 +78,11 @@ const Knobs = (() => {
     const lines = model.columns.steps.map(({ name, kind }, place) => {
       const { reached, failed, unmeasured } = now.steps[place], was = then.steps[place];
       const bar = make("span", { className: "bar", ariaHidden: "true" }, make("span"));
-      bar.firstChild.style.width = `${model.n ? (100 * (reached - failed - unmeasured)) / model.n : 0}%`;
-      return make("tr", {}, make("th", { scope: "row" }, name, kind === "stage" ? make("span", { className: "soft" }, " (stage)") : "", bar),
-        ...[[reached, was.reached], [failed, was.failed], [unmeasured, was.unmeasured]]
-          .map(([n, before]) => make("td", { className: "num" }, grouped(n) + shift(n, before))));
+      bar.firstChild.style.width = `${reached ? (100 * (reached - failed - unmeasured)) / reached : 0}%`;
+      const stage = kind === "stage"; // it records only what it turned away
+      return make("tr", {}, make("th", { scope: "row" }, name, stage ? make("span", { className: "soft" }, " (stage)") : bar),
+        ...[[stage ? null : reached, was.reached], [failed, was.failed], [unmeasured, was.unmeasured]]
+          .map(([n, before]) => make("td", { className: "num" }, n === null ? "–" : grouped(n) + shift(n, before))));
     });
     at("steps").replaceChildren(...lines);
     const [verb, whose] = now.open === 1 ? ["was", "its"] : ["were", "their"];

@@ -79,7 +79,12 @@ const VirtualList = (box, draw, choose) => {
   box.addEventListener("scroll", soon, { passive: true });
   addEventListener("resize", soon);
   return {
-    show: (found) => { rows = found; active = 0; box.scrollTop = 0; paint(); return shown(); },
+    show: (found) => {
+      rows = found; active = 0; box.scrollTop = 0;
+      paint();
+      choose(rows.length ? rows[0] : null, false);
+      return shown();
+    },
     focus: () => box.focus(),
   };
 };

@@ -58,7 +58,8 @@ const Page = (() => {
     const then = WhatIf.count(model);
     let now = then, found = [];
     const list = VirtualList(at("list"), line(rows, columns), (i, enter) => {
-      Detail.show(rows, known, i, served ? Served.evidence : null);
+      if (i === null) Detail.clear();
+      else Detail.show(rows, known, i, served ? Served.evidence : null);
       if (enter) at("chosen").focus();
     });
     const apply = () => {

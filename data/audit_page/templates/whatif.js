@@ -42,7 +42,8 @@ const WhatIf = (() => {
       }
     }
     const states = steps.map((_, place) => decided.map((at) => (place < at ? PASSES : UNKNOWN)));
-    const model = { columns, n, decided, states, limits: steps.map(() => new Map()) };
+    const seen = steps.map(({ rows }) => { const own = new Uint8Array(n); for (const item of rows) own[item] = 1; return own; });
+    const model = { columns, n, decided, states, seen, limits: steps.map(() => new Map()) };
     steps.forEach((_, place) => restate(model, place));
     return model;
   };
@@ -64,7 +65,7 @@ const WhatIf = (() => {
       let place = 0;
       for (; place < steps.length; place += 1) {
         const state = model.states[place][item];
-        steps[place].reached += 1;
+        if (model.seen[place][item] || state !== PASSES) steps[place].reached += 1;
         if (state === FAILS) { steps[place].failed += 1; outcomes[item] = 2 * place; break; }
         if (state === UNKNOWN) { steps[place].unmeasured += 1; outcomes[item] = 2 * place + 1; open += 1; break; }
       }

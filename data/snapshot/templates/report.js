@@ -61,7 +61,8 @@
     body.replaceChildren(...shown.slice(page * PAGE, (page + 1) * PAGE).map((row) => {
       const line = make("tr");
       NAMES.forEach((name, i) => {
-        const box = make("td", cell(row, i) || "–");
+        const box = make("td");
+        (cell(row, i) || "–").split(/(?<=[._])(?=\p{L})/u).forEach((part, at) => box.append(...(at ? [make("wbr"), part] : [part])));
         box.dataset.label = name;
         box.className = i === 0 ? "id" : cell(row, i) ? "" : "none";
         line.append(box);

@@ -52,7 +52,7 @@ def test_a_family_that_vanished_stays_without_a_bar() -> None:
 def test_bars_are_to_scale() -> None:
     svg = ElementTree.fromstring(draw([mixture_panel(MIXTURE, {})], "Mixture"))
     widths = [float(node.get("width", "")) for node in svg.iter(f"{SVG}rect")]
-    assert widths == [250.0, 107.1]  # 250 · 0.3 / 0.7
+    assert widths == [198.0, 84.9]  # 198 · 0.3 / 0.7
 
 
 def test_the_gap_marks_what_the_pool_holds() -> None:

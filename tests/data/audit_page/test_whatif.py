@@ -40,7 +40,7 @@ def test_without_other_limits_it_is_the_recorded_funnel() -> None:
         "length", "fixture", "distinct", "leaks",
     ]  # fmt: skip
     assert now.steps == (
-        StepCount(6, 2, 0), StepCount(4, 2, 0), StepCount(2, 1, 0), StepCount(1, 0, 0),
+        StepCount(6, 2, 0), StepCount(4, 2, 0), StepCount(1, 1, 0), StepCount(1, 0, 0),
     )  # fmt: skip
     assert now.outcomes == (KEPT, 0, 0, 2, 2, 4)
 
@@ -49,6 +49,13 @@ def test_what_was_never_measured_is_not_called_kept() -> None:
     eased = recompute(columns(), {(0, 0): 8})
     assert eased.outcomes == (KEPT, 5, 2, 2, 2, 4)  # b: nobody knows whether it is a copy
     assert (eased.kept, eased.unmeasured) == (1, 1)
+
+
+def test_a_gate_is_reached_only_by_what_it_saw() -> None:
+    other = verdict("question", "fixture", 0, failed=False)
+    now = recompute(build_columns(ledger((*VERDICTS, other)), CHECKS, Shown(), WORDS), {})
+    assert [step.reached for step in now.steps] == [6, 5, 1, 1]
+    assert now.kept == 2
 
 
 def test_what_got_past_a_gate_that_could_not_measure_it_is_kept() -> None:

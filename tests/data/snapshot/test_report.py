@@ -18,13 +18,17 @@ import orjson
 import pytest
 
 from data.contracts import MISSING, MISSING_NAMES, LedgerRow, Outcome
+from data.reasons import ReasonWords
 from data.snapshot import Release, verify, write_snapshot
 from data.snapshot.audit_pages import PER_INDEX, index_name
 from data.snapshot.funnel_picture import NARROW, WIDE, Step, draw, steps
+from data.snapshot.ledger_tables import undecided
+from flows.gates import GATES
 from tests.data.snapshot.sample import instance_id, opaque, release, tallies
 
 EVIL = '</script><img src=x onerror="alert(1)">\u202e=cmd()'
 MANY = 40
+LENGTH = next(gate for gate in GATES if gate.name == "length")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -191,7 +195,7 @@ def test_the_funnel_narrows_gate_by_gate() -> None:
         base | {"outcome": "rejected", "gate": "fixture", "reason": "fixture.a", "n": 10},
         base | {"outcome": "rejected", "gate": "fixture", "reason": "fixture.b", "n": 20},
     ]
-    actual = steps([stage], rejections, ["length", "fixture", "network"])
+    actual = steps([stage], rejections, ["length", "fixture", "network"], {})
     assert [(step.name, step.n_in, step.n_out) for step in actual] == [
         ("gates", 100, 98),
         ("gates: length", 98, 90),
@@ -202,7 +206,28 @@ def test_the_funnel_narrows_gate_by_gate() -> None:
 
 def test_stages_that_saw_nothing_are_left_out_of_the_picture() -> None:
     stage: dict[str, Any] = {"stage": "read", "unit": "line", "n_in": 0, "outcomes": {}, "made": {}}
-    assert steps([stage], [], []) == []
+    assert steps([stage], [], [], {}) == []
+
+
+@pytest.mark.parametrize(
+    ("statuses", "blocked_by", "said"),
+    [
+        ({"unverified": 3}, {}, "3 unverified by length"),
+        ({"unverified": 0}, {"benchmint pilot": 3}, "3 not measured by length"),
+    ],
+)
+def test_what_passes_without_a_verdict_is_not_said_to_pass(
+    statuses: dict[str, int], blocked_by: dict[str, int], said: str
+) -> None:
+    stage = {"stage": LENGTH.stage, "unit": "instance", "n_in": 3, "outcomes": {"kept": 3}}
+    gate = {"gate": LENGTH.name, "statuses": statuses, "blocked_by": blocked_by}
+    passed = undecided([gate], ReasonWords.of([LENGTH]))
+    svg = draw(steps([stage | {"made": {}}], [], [LENGTH.name], passed), WIDE, "Funnel")
+    assert f"{LENGTH.stage}: none rejected" in svg
+    assert said in svg
+    assert "all pass" not in svg
+    rejected = {**gate, "statuses": {"unverified": 0}, "blocked_by": {LENGTH.name: 3}}
+    assert undecided([rejected], ReasonWords.of([LENGTH])) == {}
 
 
 def test_the_picture_is_well_formed_svg_for_any_counts() -> None:
@@ -266,6 +291,6 @@ def test_a_browser_draws_the_table_under_the_policy(tmp_path: Path) -> None:
     manifest = orjson.loads((ref.path / "public/manifest.json").read_bytes())
     assert manifest["canary"] in done.stdout
     assert "8 units in 8 entries" in done.stdout
-    reason = '<td data-label="Reason" class="">fixture.unresolved_declared</td>'
+    reason = '<td data-label="Reason" class="">fixture.<wbr>unresolved_<wbr>declared</td>'
     assert done.stdout.count(reason) == 3
     assert "CONSOLE" not in done.stderr  # no violation of the policy, no error

@@ -18,7 +18,7 @@ from data.contracts import Candidate, Provenance
 from data.errors import ReleaseError
 from data.neutralise import visible
 from data.snapshot import CardConfig, PrivacyStamp, layout, write_snapshot
-from data.snapshot.card import size_category
+from data.snapshot.card import size_category, stamp
 from data.snapshot.config import DEMO_LICENCE
 from data.snapshot.croissant import problems
 from data.snapshot.manifest import Grading
@@ -106,11 +106,25 @@ def test_the_card_has_the_datasheet_funnel_and_stamp(pristine: Path) -> None:
 
 
 def test_a_masked_release_says_so_everywhere(tmp_path: Path) -> None:
-    given_release = replace(release(tmp_path), privacy=PrivacyStamp.MASKED)
+    given_release = replace(
+        release(tmp_path), privacy=PrivacyStamp.MASKED, privacy_report={"masking": {}}
+    )
     public = write_snapshot(given_release, tmp_path / "out").path / "public"
     assert orjson.loads((public / "manifest.json").read_bytes())["privacy"] == "masked"
     assert "> **privacy: masked.** Private text was masked" in (public / "README.md").read_text()
     assert "privacy: masked" in (public / "audit/report.html").read_text()
+    for name in ("README.md", "audit/report.html", "croissant.json"):
+        text = (public / name).read_text()
+        assert "masked before packaging" in text
+        assert "private tables" not in text
+        assert "were not changed" not in text
+
+
+def test_private_tables_are_named_where_a_masked_release_has_some(tmp_path: Path) -> None:
+    given = replace(release(tmp_path), privacy=PrivacyStamp.MASKED)
+    assert "private tables" not in stamp(given)
+    tables: dict[str, Any] = {"tables": {"companies": {}}}
+    assert "private tables were anonymized" in stamp(replace(given, privacy_report=tables))
 
 
 @pytest.mark.parametrize("policy", ["keep", "reject"])
