@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from data.releases.tasks import read_tasks
+from data.staging import open_read_only
 from tests.conftest import REPO
 from tests.demo import Demo
 from tests.flows.command import inline
@@ -19,15 +20,21 @@ def quoted() -> str:
 
 def test_the_sample_task_is_released_with_the_gold_that_is_named(demo: Demo) -> None:
     release = read_tasks(demo.out / "snapshots" / "latest")
-    (task_id,) = (name for name in release.tasks if f"`{name}`" in README)
-    assert " ".join(release.tasks[task_id].instruction.split()).startswith(quoted())
+    instructions = {
+        name: " ".join(task.instruction.split()) for name, task in release.tasks.items()
+    }
+    (task_id,) = (name for name, text in instructions.items() if text.startswith(quoted()))
     for answer in release.grading(task_id)["answers"]:
         assert f" {answer['value']} " in README
 
 
 def test_the_sample_rejection_is_in_the_audit(demo: Demo) -> None:
-    (sample,) = re.findall(r"^ instance .+$", README, re.MULTILINE)
-    shown = inline("audit", "--gate", "fixture", "--out", demo.out)
-    fields = {field.strip() for field in sample.split("  ") if field.strip()}
-    entries = re.split(r"^ *unit", shown.stdout, flags=re.MULTILINE)  # stacked, or rows of a table
-    assert any(all(field in entry for field in fields) for entry in entries)
+    (sample,) = re.findall(r"^(rejected in fixture: .+?)^```$", README, re.MULTILINE | re.DOTALL)
+    with open_read_only(demo.out / "staging.duckdb") as staging:
+        rows = staging.sql(
+            "SELECT item_id FROM newest.rejections WHERE gate = 'fixture'"
+        ).fetchall()
+    shown = (inline("audit", "--instance", item, "--out", demo.out).stdout for (item,) in rows)
+    parts = [" ".join(part.split()) for part in sample.split("…")]
+    texts = (" ".join(text.split()) for text in shown)
+    assert any(all(part in text for part in parts) for text in texts)
