@@ -70,7 +70,7 @@ def test_the_tutorial_ends_at_a_leaderboard(tmp_path: Path) -> None:
     done = subprocess.run(
         ["sh", "-c", commands],
         cwd=tmp_path,
-        env=environment(),
+        env=environment() | {"COLUMNS": "200"},  # as wide as the page shows its tables
         capture_output=True,
         text=True,
         timeout=500,

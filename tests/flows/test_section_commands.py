@@ -117,7 +117,7 @@ def test_a_wrong_file_is_refused_in_one_line(tmp_path: Path, text: str, said: st
 
 def test_an_undeclared_perturbation_is_refused_in_one_line(firms: Path, tmp_path: Path) -> None:
     path = config(tmp_path, "[tables.tables.firms]\nentity = 'code'\n")
-    with pytest.raises(BenchmintError, match="Field required") as refused:
+    with pytest.raises(BenchmintError, match="is missing") as refused:
         run("perturb", firms, "--config", path, "--out", tmp_path / "out")
     assert "\n" not in str(refused.value) and "pydantic" not in str(refused.value)
     assert not (tmp_path / "out").exists()

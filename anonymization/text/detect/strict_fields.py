@@ -107,6 +107,8 @@ def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> b
 def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) -> bool:
     if small in _NO_LOGINS or small in SERVICE_LOGINS or small.replace("_", " ") in _all_labels():
         return False
+    if field_of(plain) is Field.CODED:
+        return False  # a label in a row of labels
     parts = small.split()
     if _QUANTITY.match(plain) or all(map(is_program_word, parts)):
         return False
