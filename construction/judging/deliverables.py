@@ -261,9 +261,10 @@ def _number(word: str) -> int:
 _FALLBACK = {"document": "md", "picture": "png"}
 
 
+PICTURES = frozenset({"png", "jpg", "svg", "gif", "webp"})
 _NAMED_AS = {
     "document": frozenset({"docx", "pdf", "md", "txt", "html", "pptx"}),
-    "picture": frozenset({"png", "jpg", "svg", "gif", "webp"}),
+    "picture": PICTURES,
 }
 
 

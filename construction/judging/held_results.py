@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from construction.judging.deliverables import ANSWER
+from construction.judging.deliverables import ANSWER, PICTURES
 from construction.judging.reading import Ask, read
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
@@ -22,7 +22,7 @@ _THING_OF = {
     "eml": _MAIL,
     "ics": _EVENT,
     "md": _DOCUMENT,
-    **dict.fromkeys(("png", "jpg", "svg", "gif", "webp"), _PICTURE),
+    **dict.fromkeys(PICTURES, _PICTURE),
 }
 _NOUNS = {
     _MAIL: r"\b(?:e-?mails?|mails?|messages?|cover notes?)\b|邮件",

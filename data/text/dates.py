@@ -32,6 +32,11 @@ MONTH_ABBREVIATIONS = (*(name[:3] for name in MONTHS if len(name) > 3), "Sept")
 # Names before abbreviations. "may" and "march" are verbs too: a pattern has to ask for a figure
 # beside them.
 MONTH_NAME = f"(?:{'|'.join((*MONTHS, *sorted(MONTH_ABBREVIATIONS, reverse=True)))})"
+# Months as German and French write them, where they differ from English ones.
+OTHER_MONTH_NAME = (
+    "(?:Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|janvier|février|mars|avril|mai|juin"
+    "|juillet|août|septembre|octobre|novembre|décembre)"
+)
 _MONTH_NUMBERS = {name[:3].lower(): number for number, name in enumerate(MONTHS, start=1)}
 
 _NAME = rf"(?P<name>{MONTH_NAME})\b\.?"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from anonymization.text.contracts import EntityType
-from data.text.lexicon import load_table
+from anonymization.text.detect.wording import listed
 from data.text.scripts import HAN, HAN_KANA, has_kana
 from data.text.trie import trie_pattern
 
@@ -51,18 +51,13 @@ _QUOTED_CODE = re.compile(
 )
 
 
-@cache
-def _listed(language: str, key: str) -> frozenset[str]:
-    return frozenset(load_table(__package__, "data", _TABLE)[language][key].split("|"))
-
-
 def _any(language: str, key: str) -> str:
-    return trie_pattern(sorted(_listed(language, key)))
+    return trie_pattern(sorted(listed(_TABLE, language, key)))
 
 
 @cache
 def _japanese() -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
-    roles = _listed("japanese", "roles")
+    roles = listed(_TABLE, "japanese", "roles")
     address = rf"(?P<v>{_NAME})[ 　]?(?=(?:{_any('japanese', 'address')})(?![{HAN}]))"
     rank = (
         rf"(?P<v>(?<![{HAN}])[{HAN}]{{1,3}}|(?<![{_KATAKANA}])[{_KATAKANA}]{{2,6}})(?="
@@ -78,14 +73,14 @@ def _japanese() -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
     return (
         (re.compile(address), roles),
         (re.compile(rank), roles),
-        (re.compile(house), _listed("japanese", "general") | roles),
-        (re.compile(project), _listed("japanese", "plain_projects")),
+        (re.compile(house), listed(_TABLE, "japanese", "general") | roles),
+        (re.compile(project), listed(_TABLE, "japanese", "plain_projects")),
     )
 
 
 @cache
 def _chinese() -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
-    roles = _listed("chinese", "roles")
+    roles = listed(_TABLE, "chinese", "roles")
     start = rf"(?:(?<![{HAN}])|(?<=[和与跟给请找由是让对向、及]))"
     title = (
         rf"{start}(?P<v>[{HAN}]{{1,3}}?)(?={_any('chinese', 'titles')}(?![{HAN}]?[部室区会司务]))"
@@ -103,7 +98,7 @@ def _chinese() -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
         (re.compile(title), roles),
         (re.compile(says), roles | _SUBJECTS),
         (re.compile(mention), roles | _SUBJECTS),
-        (re.compile(house), _listed("chinese", "plain")),
+        (re.compile(house), listed(_TABLE, "chinese", "plain")),
     )
 
 

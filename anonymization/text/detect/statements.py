@@ -8,11 +8,11 @@ name that was found, or a word such as `she`, 我, さん). Words are in `data/s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from anonymization.text.contracts import EntityType, Finding
-from data.text.lexicon import load_table
+from anonymization.text.detect.wording import listed
 from data.text.scripts import LETTERS
 from data.text.trie import trie_pattern
 
@@ -38,35 +38,30 @@ _NEAR = 48  # characters between a word of pay and the amount
 
 
 @cache
-def _listed(group: str, key: str) -> tuple[str, ...]:
-    return tuple(load_table(__package__, "data", _TABLE)[group][key].split("|"))
-
-
-@cache
 def _patterns() -> dict[str, re.Pattern[str]]:
     latin = rf"(?<![{LETTERS}])(?:{{}})(?![{LETTERS}])"
-    conditions = [c for key in ("latin", "german", "french") for c in _listed("health", key)]
+    conditions = [c for key in ("latin", "german", "french") for c in listed(_TABLE, "health", key)]
 
-    def of(words: Sequence[str]) -> re.Pattern[str]:
+    def of(words: Iterable[str]) -> re.Pattern[str]:
         return re.compile(latin.format(trie_pattern(sorted(words))), re.IGNORECASE)
 
-    def within(words: Sequence[str]) -> re.Pattern[str]:
+    def within(words: Iterable[str]) -> re.Pattern[str]:
         return re.compile(trie_pattern(sorted(words)))
 
     return {
         "condition": of(conditions),
-        "condition_cjk": within(_listed("health", "cjk")),
-        "verb": of(_listed("health", "verbs")),
-        "person": of(_listed("health", "persons")),
-        "person_cjk": within(_listed("health", "cjk_persons")),
-        "pay": of(_listed("pay", "words")),
-        "earner": of(_listed("pay", "persons")),
-        "earner_cjk": within(_listed("pay", "cjk_persons")),
-        "ill": of(_listed("health", "strong")),
-        "ill_cjk": within(_listed("health", "cjk_strong")),
-        "owned": of(_listed("pay", "strong")),
-        "owned_cjk": within(_listed("pay", "strong_cjk")),
-        "pay_cjk": within(_listed("pay", "cjk")),
+        "condition_cjk": within(listed(_TABLE, "health", "cjk")),
+        "verb": of(listed(_TABLE, "health", "verbs")),
+        "person": of(listed(_TABLE, "health", "persons")),
+        "person_cjk": within(listed(_TABLE, "health", "cjk_persons")),
+        "pay": of(listed(_TABLE, "pay", "words")),
+        "earner": of(listed(_TABLE, "pay", "persons")),
+        "earner_cjk": within(listed(_TABLE, "pay", "cjk_persons")),
+        "ill": of(listed(_TABLE, "health", "strong")),
+        "ill_cjk": within(listed(_TABLE, "health", "cjk_strong")),
+        "owned": of(listed(_TABLE, "pay", "strong")),
+        "owned_cjk": within(listed(_TABLE, "pay", "strong_cjk")),
+        "pay_cjk": within(listed(_TABLE, "pay", "cjk")),
     }
 
 

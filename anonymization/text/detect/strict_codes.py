@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capital_places import is_plain_capital
 from anonymization.text.detect.explained_codes import is_known_lead
-from data.text.dates import MONTH_NAME
+from data.text.dates import MONTH_NAME, OTHER_MONTH_NAME
 from data.text.scripts import HAN, LETTERS
 
 _Span = tuple[int, int, EntityType]
@@ -26,11 +26,7 @@ _MARKED = re.compile(
 )
 _LATITUDE, _LONGITUDE = 90, 180
 _PLACES = 4
-# Months as German and French write them, where they differ from English ones.
-_MONTHS = (
-    rf"{MONTH_NAME}|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember|janvier|février|mars|avril"
-    "|mai|juin|juillet|août|septembre|octobre|novembre|décembre"
-)
+_MONTHS = f"{MONTH_NAME}|{OTHER_MONTH_NAME}"
 _YEAR = r"(?:19[2-9]\d|200\d)"
 _BIRTH = re.compile(
     rf"(?<![\d./-])(?:0?[1-9]|[12]\d|3[01])([-/. ])(?:0?[1-9]|1[0-2])\1{_YEAR}(?![\d/-]|\.\d)"

@@ -16,8 +16,7 @@ from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capital_places import is_plain_capital
 from anonymization.text.detect.declared import normalised
 from anonymization.text.detect.explained_words import is_known, is_program_word
-from anonymization.text.detect.wording import SERVICE_LOGINS, words
-from data.text.lexicon import load_table
+from anonymization.text.detect.wording import SERVICE_LOGINS, listed, words
 from data.text.scripts import HAN_KANA, LETTER, has_han
 
 NAME = "field"
@@ -44,13 +43,8 @@ class Field(StrEnum):
 
 
 @cache
-def _listed(group: str, key: str) -> frozenset[str]:
-    return frozenset(filter(None, load_table(__package__, "data", _TABLE)[group][key].split("|")))
-
-
-@cache
 def _latin(field: Field) -> frozenset[str]:
-    return _listed(field, "latin") | _listed(field, "latin_more")
+    return listed(_TABLE, field, "latin") | listed(_TABLE, field, "latin_more")
 
 
 @lru_cache(8192)
@@ -61,13 +55,13 @@ def field_of(label: str) -> Field | None:
         return None
     if not plain.isascii():
         for field in Field:
-            if plain.endswith(tuple(_listed(field, "cjk"))):
+            if plain.endswith(tuple(listed(_TABLE, field, "cjk"))):
                 return field
     for field in Field:
         if plain in _latin(field):
             return field
     parts = plain.split()
-    units, things = _listed("units", "latin"), _listed("things", "latin")
+    units, things = listed(_TABLE, "units", "latin"), listed(_TABLE, "things", "latin")
     while len(parts) > 1 and parts[-1] in units and " ".join(parts[-2:]) not in _codes():
         parts.pop()
     if any(part in things for part in parts):

@@ -21,6 +21,13 @@ def words(table: str, key: str) -> frozenset[str]:
 
 
 @cache
+def listed(table: str, group: str, key: str) -> frozenset[str]:
+    """A list of a group of a table, separated by `|`."""
+    entries = load_table(__package__, "data", table)[group][key].split("|")
+    return frozenset(filter(None, entries))
+
+
+@cache
 def characters(table: str, key: str) -> frozenset[str]:
     """A list of single characters."""
     return frozenset(_text(table, key))
