@@ -67,23 +67,41 @@ _PASTED = re.compile(
     r"\[(?P<kind>Image|Screenshot|Pasted (?:text|image)|Attachment|图片|截图|附件)"
     r"(?: ?#\d+[^\]\n]{0,40}|: [^\]\n]{0,200})?\]"
 )
+# A command of the person's own, whose text the agent's program holds: "/release-notes 12".
+_COMMAND = re.compile(r"\s*(/[a-z][\w:-]{2,40}(?: [^\n/]{1,80})?)[ \t]*(?:\n|$)(?s:.{0,200})\Z")
 _PICTURES = frozenset(("png", "jpg", "jpeg", "gif", "webp", "bmp", "tiff", "svg", "pdf"))
 _CODE = CODE_EXTENSIONS | {"diff", "patch"}
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
 _MOST = 20_000  # characters that are read
 
 
-def missing_from_copy(request: str, given: Sequence[str]) -> tuple[str, ...]:
-    """What a request works on as it says it, that no file of the `given` paths can hold."""
+def missing_from_copy(
+    request: str, given: Sequence[str], *, over_code: bool = False
+) -> tuple[str, ...]:
+    """What a request works on as it says it, that no file of the `given` paths can hold.
+
+    `over_code`: the agent worked on program code in the session, so that a request which neither
+    names a file at hand nor wants a new program is about that code.
+    """
     text = request[:_MOST]
-    missing = [*_not_pasted(text, given), *_pictures(text, given)]
-    if not any(extension_of(path) in _CODE for path in given):
+    missing = [*_commands(text), *_not_pasted(text, given), *_pictures(text, given)]
+    has_code = any(extension_of(path) in _CODE for path in given)
+    is_free = "```" in text or _NEW_PROGRAM.search(text) or any(files_in(text.lower(), given))
+    if over_code and not has_code and not is_free:
+        missing.append("the source code")
+    if not has_code:
         missing += _programs(text)
     if not _BROUGHT.search(text.lower()):
         missing += _states(text, given)
-    if not any(extension_of(path) in _CODE for path in given) and not _is_of_files(text, given):
+    if not has_code and not _is_of_files(text, given):
         missing += [part.group() for part in _PART.finditer(text)]
     return tuple(dict.fromkeys(missing))
+
+
+def _commands(text: str) -> Iterator[str]:
+    """The command that is all of the request; what it orders is in a file of the working copy."""
+    if (command := _COMMAND.match(text)) is not None:
+        yield command[1].strip()
 
 
 def _pictures(text: str, given: Sequence[str]) -> Iterator[str]:

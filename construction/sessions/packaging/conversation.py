@@ -62,15 +62,13 @@ def conversation_of(
         ),
         records_missing=missing_records(merged.text, fixtures),
         offline=_on_the_web(merged.text) if is_offline else (),
-        objects_missing=_objects(merged.text, given),
+        objects_missing=(
+            *missing_objects(merged.text, given),
+            *missing_from_copy(merged.text, given, over_code=instance.over_code),
+        ),
         day_unknown=unknown_day(merged.text, for_event=has_event),
         asker_unknown=unknown_asker(merged.text, given),
     )
-
-
-def _objects(text: str, given: Sequence[str]) -> tuple[str, ...]:
-    """What is to be changed, renamed or looked at, and is no input."""
-    return (*missing_objects(text, given), *missing_from_copy(text, given))
 
 
 def with_day(merged: Merged, turns: Sequence[UserTurn]) -> Merged:

@@ -43,10 +43,27 @@ NOTES = ("docs/HARBOUR.md", "README.md")
         ("Describe the photo in two sentences.", ["boat_ocr.txt"], []),
         ("Write a note on how to take a photo of a boat.", NOTES, []),
         ("Sum the fees per boat in the excel file.", ["fees.xlsx"], []),
+        ("/tide-review 111", NOTES, ["/tide-review 111"]),
+        ("/harbour/fees.xlsx", NOTES, []),
     ],
 )  # fmt: skip
 def test_what_no_document_can_hold(text: str, given: list[str], missing: list[str]) -> None:
     assert list(missing_from_copy(text, given)) == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "missing"),
+    [
+        ("OK, now the fees should come first.", NOTES, ["the source code"]),
+        ("OK, now the fees should come first.", ["src/fees.go"], []),
+        ("Shorten HARBOUR.md by half.", NOTES, []),
+        ("Write a script that sums the fees.", NOTES, []),
+    ],
+)
+def test_a_request_among_others_on_a_program(
+    text: str, given: list[str], missing: list[str]
+) -> None:
+    assert list(missing_from_copy(text, given, over_code=True)) == missing
 
 
 @pytest.mark.parametrize(
