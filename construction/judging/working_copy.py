@@ -16,6 +16,7 @@ from construction.mentions.extensions import CODE_EXTENSIONS
 from construction.mentions.name_bounds import SHELL_PROMPT
 from construction.mentions.spans import find_file_spans
 
+_PULL = r"(?<![a-z])(?:(?:pull|merge) request|(?-i:PR|MR)) ?[#!]?\d+"
 # The state of a working copy, which a task has only with its program code.
 _OF_CODE = re.compile(
     r"(?i)\b(?:unstaged|staged|uncommitted|pending) (?:\w+ )?(?:code|changes?|files?|diffs?|work)\b"
@@ -23,9 +24,10 @@ _OF_CODE = re.compile(
     r"|\b(?:this|the|my|current|that|latest|last) "
     r"(?:pr|pull request|branch|commit|diff|working tree)\b"
     r"|\b(?:resolve|fix)(?: \w+)? (?:merge )?conflicts\b"
-    r"|\bpull request #?\d+|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
+    rf"|{_PULL}|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
     r"|未(?:暂存|提交)的(?:改动|代码)|当前分支|提交历史"
 )
+_PULLED = re.compile(rf"(?i){_PULL}")
 # A folder that is spoken of as the one that the agent is in.
 _HERE = re.compile(
     r"(?i)\b(?:this|the current|the working|current|working) (?:directory|folder|repo|repository|"
@@ -127,6 +129,7 @@ def _states(text: str, given: Sequence[str]) -> Iterator[str]:
     if not any(extension_of(path) in _CODE for path in given):
         yield from (state.group() for said in demands for state in _OF_CODE.finditer(said))
     if not given:
+        yield from (request.group() for request in _PULLED.finditer(text))
         yield from (here.group() for said in demands for here in _HERE.finditer(said))
 
 

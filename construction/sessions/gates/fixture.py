@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from construction.mentions.extensions import CODE_EXTENSIONS, MEDIA_TYPES, extension
+from construction.mentions.extensions import CODE_EXTENSIONS, MEDIA_TYPES, extension, tail
 from construction.mentions.missing_paths import BY_AGENT, missing_path
 from data.contracts import (
     Bound,
@@ -185,7 +185,8 @@ def _missing_code(mentions: Sequence[ResolvedMention]) -> tuple[str, ...]:
     code = [m for m in mentions if extension(m.name) in CODE_EXTENSIONS]
     if any(mention.files for mention in code):
         return ()
-    return tuple(mention.name for mention in code if mention.role == "observed")
+    names = {tail(mention.name): mention.name for mention in code if mention.role == "observed"}
+    return tuple(names.values())
 
 
 def counts(observation: FixtureObservation) -> dict[str, Scalar]:
