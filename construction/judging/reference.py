@@ -43,7 +43,7 @@ _FALLS = re.compile(
 _RISES = re.compile(
     r"(?i)\basc|low(?:est)? (?:to|first)|small\w* (?:to|first)|oldest first|alphabet|升序|从[低小]"
 )
-_SHOWN, _TITLE = 60, 80  # characters of a cell
+_SHOWN, _TITLE = 60, 80  # characters of a cell; longer ones are known by their first 80
 _ACRONYM = re.compile(r"(?<![A-Za-z\d])[A-Z]{2,6}\d{0,3}(?![A-Za-z\d])")
 _FEW_VALUES = 12  # distinct ones in a column of kinds
 
@@ -140,7 +140,7 @@ def _of_acronyms(sheet: InputTable, path: str, request: str, words: Words) -> li
         rows = [
             row
             for row in sheet.cells
-            if any(len(cell) <= _TITLE and word_form(name) in word_form(cell) for cell in row)
+            if any(len(cell) < _TITLE and word_form(name) in word_form(cell) for cell in row)
         ]
         if 0 < len(rows) <= _MOST and len(rows) < sheet.rows and word_form(name) not in known:
             shown = "; ".join(map(_row, rows))

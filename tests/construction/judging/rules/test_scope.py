@@ -114,3 +114,10 @@ def test_means_and_metadata_are_no_demands() -> None:
 )
 def test_what_is_said_beside_or_of_later_alters_nothing(text: str) -> None:
     assert not altered_inputs(text, ["prices.csv"])
+
+
+def test_files_of_which_a_single_demand_does_not_speak_merely_lie_there() -> None:
+    crew, log = InputFile(words=9, key=1, tables=(CREW,)), InputFile(words=900, key=2)
+    made = case("Write all names of the crew file in docx.", files=("crew.csv", "log.txt"))
+    known = made.model_copy(update={"inputs": {"crew.csv": crew, "log.txt": log}})
+    assert not grade(known, CONFIG).rubric.needs_model
