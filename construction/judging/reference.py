@@ -137,15 +137,22 @@ def _of_acronyms(sheet: InputTable, path: str, request: str, words: Words) -> li
     lines = []
     is_brief = len(request) <= (_BRIEF_ZH if has_han(request) else _BRIEF)
     for name in dict.fromkeys(_ACRONYM.findall(request) if is_brief else ()):
-        rows = [
-            row
-            for row in sheet.cells
-            if any(len(cell) < _TITLE and word_form(name) in word_form(cell) for cell in row)
-        ]
+        by_title = _holding(sheet, name, _TITLE - 1)
+        rows = by_title if 0 < len(by_title) <= _MOST else _holding(sheet, name, _TITLE)
         if 0 < len(rows) <= _MOST and len(rows) < sheet.rows and word_form(name) not in known:
             shown = "; ".join(map(_row, rows))
             lines.append(words["reference_rows"].format(file=path, name=name, rows=shown))
     return lines
+
+
+def _holding(sheet: InputTable, name: str, most: int) -> list[tuple[str, ...]]:
+    """The rows in which a cell of at most so many characters holds a name."""
+    wanted = word_form(name)
+    return [
+        row
+        for row in sheet.cells
+        if any(len(cell) <= most and wanted in word_form(cell) for cell in row)
+    ]
 
 
 def _named_values(values: Sequence[str], request: str, known: str) -> list[str]:
