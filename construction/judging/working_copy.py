@@ -127,7 +127,8 @@ def missing_from_copy(
         missing.append(_SOURCE)
     if not has_code:
         missing += _programs(text)
-        missing += () if is_free else (part.group() for part in _WHOLE.finditer(text))
+        whole = () if is_free else (*_WHOLE.finditer(text), *_PULLED.finditer(text))
+        missing += [part.group() for part in whole]
     if not _BROUGHT.search(text.lower()):
         missing += _states(text, given)
     has_tables = any(extension_of(path) in _TABLES for path in given)
@@ -168,7 +169,6 @@ def _states(text: str, given: Sequence[str]) -> Iterator[str]:
     if not any(extension_of(path) in _CODE for path in given):
         yield from (state.group() for said in demands for state in _OF_CODE.finditer(said))
     if not given:
-        yield from (request.group() for request in _PULLED.finditer(text))
         yield from (here.group() for said in demands for here in _HERE.finditer(said))
 
 

@@ -22,6 +22,10 @@ from data.text.scripts import leading_language
 
 _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
 _DIALLED = re.compile(r"\b(?:nc|ncat|telnet|ssh) (?:[\w-]+@)?(?:[\w-]+\.){1,5}[a-z]{2,8}\b")
+_TOOLS = re.compile(
+    r"(?:/mnt/(?:[^/]+/)?|.{0,200}/\.[\w-]+/(?:[^/]+/)?)skills/"
+    r"|.{0,300}/(?:site-packages|node_modules)/"
+)
 _LEAST_STATE = 20  # bytes of JSON; fewer hold no record
 _TODAY = {"zh": "今天是 {day}。"}
 _TODAY_ELSE = "Today is {day}."
@@ -44,7 +48,7 @@ def conversation_of(
     for act in instance.acts:
         if act.kind == "wrote":
             written.add(tail(act.path))
-        elif act.kind == "read" and tail(act.path) not in written:
+        elif act.kind == "read" and tail(act.path) not in written and not _is_tool(act.path):
             read_first.add(tail(act.path))
     return Conversation(
         people=len(merged.people),
@@ -69,6 +73,11 @@ def conversation_of(
         day_unknown=unknown_day(merged.text, for_event=has_event),
         asker_unknown=unknown_asker(merged.text, given),
     )
+
+
+def _is_tool(path: str) -> bool:
+    """Does a file lie in the agent's own folder of skills, or in an installed package?"""
+    return _TOOLS.match(path) is not None
 
 
 def with_day(merged: Merged, turns: Sequence[UserTurn]) -> Merged:
