@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -123,6 +124,19 @@ def test_the_original_of_an_anonymized_file_does_not_leave(out: Path, tmp_path: 
     assert result.returncode == 2
     assert "annual_accounts.csv: found the original of accounts" in result.stderr
     assert not (tmp_path / "out/public").exists()
+
+
+def test_an_original_in_another_dress_does_not_leave(out: Path, tmp_path: Path) -> None:
+    """Rows in another order, with other delimiters, line ends and encoding are the same rows."""
+    files = tmp_path / "demo"
+    shutil.copytree(out / "demo", files)
+    header, *rows = (files / "enterprise/annual_accounts.csv").read_text().splitlines()
+    lines = [line.replace(",", ";") for line in (header, *reversed(rows))]
+    (files / "other/weather.csv").write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8")
+    declared = files / "environment.toml"
+    result = inline("analytics", declared, "--files", files, "--out", tmp_path / "out")
+    assert result.returncode == 2
+    assert "weather.csv: found the original of accounts" in result.stderr
 
 
 def test_lint_reads_foreign_records(tmp_path: Path) -> None:
