@@ -211,8 +211,8 @@ def _above(row: Mapping[str, Any]) -> bool:
 
 
 NOTE = """Spread: the variance of the hits per key over that of independent targets; above 1 it
-divides hits and targets before the test. p: the probability of as many hits by chance; corrected: for all
-attacks of this page. At chance: the corrected probability is at least .05.
+divides hits and targets before the test. p: the probability of as many hits by chance; corrected:
+for all attacks of this page. At chance: the corrected probability is at least .05.
 
 On an earlier version of this page two attacks by order were above chance at 95 %, which was not
 corrected for the number of attacks: `by industry, then code` on the annual table (11 hits under

@@ -52,8 +52,8 @@ def is_table(path: Path) -> bool:
 def read_table(path: Path) -> pl.DataFrame:
     """A CSV (UTF-8, optionally gzipped) with every cell as text, or a Parquet file.
 
-    Categories of a Parquet file are read as text. Empty CSV cells are null. Errors: `InputError` for other files, for what does not parse, and
-    for rows with more or fewer cells than columns.
+    Empty CSV cells are null; categories of a Parquet file become text. Errors: `InputError` for
+    other files, for what does not parse, and for rows with more or fewer cells than columns.
     """
     name = path.name.lower()
     if not path.is_file() or not is_table(path):
