@@ -217,12 +217,32 @@ for all attacks of this page. At chance: the corrected probability is at least .
 On an earlier version of this page two attacks by order were above chance at 95 %, which was not
 corrected for the number of attacks: `by industry, then code` on the annual table (11 hits under
 five keys, 5 expected) and `by size` on the small industries (462 hits under 400 keys, 400
-expected). They are repeated here, with many more keys. A released table is sorted by pseudonym,
-then by its other released cells: its order is computed from the cells that it has anyway.
+expected). They are repeated here, with many more keys, and are gone: {again}. A released table is
+sorted by pseudonym, then by its other released cells: its order is computed from the cells that it
+has anyway, so it cannot tell more than they do.
 
 Until legal forms, spaces and capitals of names were dealt anew, names were not at chance: the most
 alike found 4.3 % of the companies of the annual table, with a chance of 0.9 %, and 22 % of the 302,
 with a chance of 10 %."""
+
+
+_AGAIN = (
+    ("annual table", "row order by industry, then code"),
+    ("their small industries", "row order by size"),
+)
+
+
+def _again(figures: Mapping[str, Mapping[str, Any]]) -> str:
+    """What became of the attacks that were once above chance."""
+    parts = []
+    for name, attack in _AGAIN:
+        for each in figures[name]["attacks"]:
+            row = each["pooled"]
+            if (row["name"], row["scope"]) == (attack, "all codes"):
+                expected = row["n"] * row["chance"]
+                hits = f"{row['hits']:,.0f} hits of {row['n']:,}, {expected:,.0f} expected"
+                parts.append(f"{hits}, p = {each['p']:.2f}")
+    return "; ".join(parts)
 
 
 def _page(figures: Mapping[str, Mapping[str, Any]]) -> str:
@@ -243,7 +263,7 @@ def _page(figures: Mapping[str, Mapping[str, Any]]) -> str:
         f"## Order, codes and names: {above} of {len(every)} attacks above chance\n\n"
         f"The least likely result by chance: {smallest['pooled']['name']}, {least[0]}, "
         f"p = {smallest['p']:.4f}, corrected {smallest['corrected']:.2f}.\n\n"
-        f"{NOTE}\n\n{table((*head, 'p', 'corrected', ''), rows)}"
+        f"{NOTE.format(again=_again(figures))}\n\n{table((*head, 'p', 'corrected', ''), rows)}"
     )
 
 
