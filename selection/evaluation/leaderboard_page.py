@@ -14,6 +14,7 @@ from data.neutralise import csv_cell, markdown, script_json, visible
 from data.snapshot.errata import Action, Notice, errata_lines
 from data.snapshot.pages import asset, page
 from selection.evaluation.board import COLUMNS, Board, LeaderboardRow
+from selection.evaluation.comparisons import Difference
 
 _HEADS = tuple(COLUMNS)
 _ALWAYS = 7  # columns that are shown even if they are empty
@@ -156,13 +157,21 @@ def leaderboard_html(
         names=[visible(row.configuration) for row in board.rows],
         methods=sorted({_METHODS.get(row.method, row.method) for row in board.rows}),
         clusters=board.clusters,
-        pairs=len(board.differences),
-        separated=sum(pair.is_real for pair in board.differences),
+        **_compared(board.differences),
         is_judged=any(row.judge for row in board.rows),
         data=script_json(
             {"sorting": [[row[at] for at in used] for row in sorting], **_compact(attempts)}
         ),
     )
+
+
+def _compared(differences: Sequence[Difference]) -> dict[str, int]:
+    """How many pairs there are, are told apart, and were compared without regard to clusters."""
+    return {
+        "pairs": len(differences),
+        "separated": sum(pair.is_real for pair in differences),
+        "singly": sum(pair.is_of_few_clusters for pair in differences),
+    }
 
 
 def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
