@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from construction.grading.hard_rules import RuleResult, check
 from data.contracts import Rule
 from data.errors import InputError
+from data.figures import amount
 from data.neutralise import one_line
-from data.snapshot.pages import amount
 
 _RULES = TypeAdapter(tuple[Rule, ...])
 _FILE = "rules.json"

@@ -13,7 +13,7 @@ from construction.judging.review import ENCODINGS, Topic, items_to_decide, read_
 from data import hash_chain
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.errors import InputError
-from data.snapshot.pages import amount
+from data.figures import amount
 from flows.commands.options import WORKSPACE, BuiltInto
 
 FOLDER = "review"

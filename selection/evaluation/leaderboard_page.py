@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from data.atomic import write_bytes
+from data.figures import number, percent, percent_range
 from data.neutralise import csv_cell, markdown, script_json, visible
 from data.snapshot.errata import Action, Notice, errata_lines
 from data.snapshot.pages import asset, page
@@ -90,15 +91,14 @@ def markdown_table(board: Board, notice: Notice | None = None) -> str:
 
 
 def _shown(row: LeaderboardRow) -> tuple[str, ...]:
-    interval = "" if row.low is None else f"{percent(row.low)} to {percent(row.high)}"
     ranks = "" if row.ranks is None else _range(row.ranks)
     group = "" if row.tie_group is None else str(row.tie_group)
     cost = "" if row.cost is None else f"{row.cost:.4f}"
     seconds = "" if row.seconds is None else f"{row.seconds:.1f}"
-    overall = "" if row.overall is None else f"{100 * row.overall:.1f}"
     return (
-        row.configuration, str(row.tasks), percent(row.passed), interval, ranks, group, overall,
-        cost, seconds, str(row.n_infra), str(row.n_unjudged), _bounds(row), _judge(row),
+        row.configuration, number(row.tasks), percent(row.passed), percent_range(row.low, row.high),
+        ranks, group, percent(row.overall), cost, seconds, number(row.n_infra),
+        number(row.n_unjudged), _bounds(row), _judge(row),
     )  # fmt: skip
 
 
@@ -106,7 +106,7 @@ def _bounds(row: LeaderboardRow) -> str:
     """The pass rate if all unjudged attempts fail and if all pass; empty where there are none."""
     if not row.n_unjudged:
         return ""
-    return f"{percent(row.passed_at_least)} to {percent(row.passed_at_most)}"
+    return percent_range(row.passed_at_least, row.passed_at_most)
 
 
 def _judge(row: LeaderboardRow) -> str:
@@ -117,11 +117,6 @@ def _judge(row: LeaderboardRow) -> str:
 
 def _range(ranks: tuple[int, int]) -> str:
     return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
-
-
-def percent(share: float | None) -> str:
-    """A share in per cent with one decimal; empty where there is none."""
-    return "" if share is None else f"{100 * share:.1f}"
 
 
 def leaderboard_html(
@@ -237,7 +232,7 @@ def _costs(rows: Sequence[LeaderboardRow]) -> dict[str, Any]:
                 "x": across(cost),
                 "y": up(passed),
                 "name": visible(row.configuration),
-                "text": f"{cost:.4f} US dollars, {percent(passed)} %",
+                "text": f"{cost:.4f} US dollars, {percent(passed)}",
             }
             for number, row, cost, passed in known
         ],
@@ -265,7 +260,7 @@ def _cell(cell: Mapping[str, Any] | None) -> dict[str, Any]:
         return {"shade": -1, "text": "", "tasks": 0}
     return {
         "shade": round(10 * cell["passed"]),
-        "text": percent(cell["passed"]),
+        "text": percent(cell["passed"]).removesuffix(" %"),
         "tasks": cell["tasks"],
     }
 
