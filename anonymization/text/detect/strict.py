@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.capital_places import find_capitals
+from anonymization.text.detect.chosen_words import find_chosen
 from anonymization.text.detect.eastern_places import find_eastern
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.statements import find_statements
@@ -29,7 +30,7 @@ _Span = tuple[int, int, EntityType]
 def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str]) -> list[Finding]:
     """All findings: `settled` (sorted, without overlap) and more beside them."""
     fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
-    places = [*find_eastern(text), *find_capitals(text, MachineLines(text))]
+    places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
     for spans in (fields, [*find_positions(text)], [*find_codes(text)], places):
         settled = sorted([*settled, *_beside(text, settled, spans)])
     settled = sorted([*settled, *find_unexplained(text, settled, dictionary)])
