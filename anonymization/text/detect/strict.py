@@ -17,6 +17,7 @@ from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.statements import find_statements
 from anonymization.text.detect.strict_codes import find_codes
 from anonymization.text.detect.strict_fields import find_field_rows, find_fields
+from anonymization.text.detect.strict_numbers import find_numbers
 from anonymization.text.detect.strict_positions import find_positions
 from anonymization.text.detect.unexplained import find_unexplained
 from anonymization.text.detect.wording import words
@@ -31,7 +32,7 @@ def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str
     """All findings: `settled` (sorted, without overlap) and more beside them."""
     fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
     places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
-    for spans in (fields, [*find_positions(text)], [*find_codes(text)], places):
+    for spans in (fields, [*find_positions(text)], [*find_codes(text), *find_numbers(text)], places):
         settled = sorted([*settled, *_beside(text, settled, spans)])
     settled = sorted([*settled, *find_unexplained(text, settled, dictionary)])
     return sorted([*settled, *_beside(text, settled, find_statements(text, settled))])
