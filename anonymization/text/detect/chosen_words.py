@@ -18,7 +18,7 @@ from data.text.scripts import HAN, KANA, has_kana
 
 _TABLE = "chosen.toml"
 _Span = tuple[int, int, EntityType]
-_OTHERS = frozenset({"positioned", "given", "chinese", "japanese"})
+_OTHERS = frozenset({"positioned", "given", "houses", "chinese", "japanese"})
 _BEFORE, _BEHIND = 160, 80  # characters in which a head explains a word
 _LETTERS = re.compile(r"[a-z]{2,}")
 _ARTICLE = re.compile(r"(?:\b(?:[Aa]n?|[Ee]very|[Ee]ach|per|of)|\d) $")
@@ -89,6 +89,12 @@ def find_chosen(text: str) -> Iterator[_Span]:
         for match in pattern.finditer(text):
             if match["v"].lower() not in _SMALL and not _is_season(match):
                 yield *match.span("v"), EntityType.UNEXPLAINED
+    for match in _houses().finditer(text):
+        parts = _LETTERS.findall(match["v"])[:-1]
+        if not any(part in _SMALL or part in _group("houses", "general") for part in parts):
+            yield *match.span("v"), EntityType.UNEXPLAINED
+    for match in _STREET.finditer(text):
+        yield *match.span(), EntityType.ADDRESS
     if text.isascii():
         return
     for language in ("japanese",) if has_kana(text) else ("chinese",):
@@ -104,6 +110,27 @@ _SEASONS = frozenset("dawn autumn summer winter spring april june may day holida
 def _is_season(match: re.Match[str]) -> bool:
     lead = match.group()[: match.start("v") - match.start()].strip().lower()
     return lead in ("by", "for", "from", "with") and match["v"].lower() in _SEASONS
+
+
+# A house number and a street in small letters or in capitals.
+_STREET = re.compile(
+    r"(?<![\w.,/-])(?:(?i:number|no\.?) )?\d{1,4}[a-d]?,? (?:(?:the )?[a-z]{3,14} ){1,2}(?:street|road|lane"
+    r"|avenue|close|crescent|terrace|mews|row|cottages|gardens|villas)"
+    r"(?![\w-])|(?<![\w.,/-])\d{1,4} (?:[A-Z]{3,14} ){1,2}(?:STREET|ROAD|LANE|AVENUE|CLOSE|TERRACE|ROW"
+    r"|WAY|COURT|GARDENS|GROVE|DRIVE|PLACE|HILL|MEWS|COTTAGES)(?![\w-])"
+)
+
+
+@cache
+def _houses() -> re.Pattern[str]:
+    """Names of firms and houses in small letters, where no article makes them a common noun."""
+    ends = "|".join(sorted(_group("houses")))
+    return re.compile(
+        r"(?:(?:\b(?:with|at|from|to|for|by|of|and|between|via|called|contact|ring|call|ask|behind|near"
+        r"|opposite|outside|is|was|client|customer|tenant|firm|shop) |[:;,=>(\"'|\t] {0,2})|^)"
+        rf"(?P<v>[a-z]{{3,12}}(?: and| &)?(?: [a-z]{{3,12}})? (?:{ends}))(?![\w-])",
+        re.MULTILINE,
+    )
 
 
 @cache
