@@ -78,7 +78,7 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
     if data.startswith(GZIP):
         return rewrite_gzip(visitor, data, name)
     if data.startswith(NUMPY):
-        return admit_array(data)
+        return admit_array(visitor, data)
     if data.startswith(_COLUMNS):
         from anonymization.documents.columns import rewrite_columns  # slow to import
 
