@@ -1,6 +1,7 @@
 """Attributes of office XML, elements that hold a person or a company, and names referred to.
 
-Defined names, bookmarks and tables are renamed together with what refers to them: references still hold.
+Defined names, bookmarks and tables are renamed together with what refers to them: references still
+hold.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ _NOT_ALLOWED = re.compile(r"\W+")
 def read_identifiers(
     roots: Iterable[Element], visitor: Visitor
 ) -> dict[str, tuple[str, EntityType]]:
-    """New names of defined names, bookmarks and tables that hold private values, by their old names.
+    """New names of defined names, bookmarks and tables with private values, by their old names.
 
     Names that begin with an underscore are the program's own.
     """

@@ -19,7 +19,7 @@ from anonymization.documents.labels import show_caption
 from anonymization.documents.visitor import Visitor, name_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.wording import private_site
-from anonymization.text.encodings import encoding_of
+from anonymization.text.encodings import encoding_of, is_likely
 from anonymization.text.masking.pieces import Piece, labelled
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.restore import decoded, encoded
@@ -170,15 +170,25 @@ def _form(part: Message) -> str:
 
 
 def _charset(part: Message, raw: bytes) -> str:
+    """The declared encoding where the letters do not belie it, else the recognised one.
+
+    Raises Refused if the two differ and neither is sure.
+    """
     declared = part.get_content_charset() or ""
+    recognised = encoding_of(raw)
     try:
-        raw.decode(declared)
+        text = raw.decode(declared)
     except (LookupError, UnicodeDecodeError):
-        recognised = encoding_of(raw)
         if recognised is None:
-            raise Refused(Refusal.UNKNOWN_TYPE) from None
+            raise Refused(Refusal.ENCODING_UNSURE) from None
         return recognised
-    return declared
+    if recognised == "utf-8" and not raw.isascii():
+        return recognised
+    if recognised and raw.decode(recognised) == text:
+        return declared
+    if declared.startswith(("utf-", "iso-2022", "hz")) or is_likely(raw, declared):
+        return declared
+    raise Refused(Refusal.ENCODING_UNSURE)
 
 
 def _put(part: Message, content: bytes, encoding: str) -> None:

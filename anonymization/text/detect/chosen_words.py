@@ -104,7 +104,9 @@ def find_chosen(text: str) -> Iterator[_Span]:
                 yield *match.span(), EntityType.UNEXPLAINED
 
 
-_SEASONS = frozenset("dawn autumn summer winter spring april june may day holiday".split())
+_SEASONS = frozenset(
+    ["dawn", "autumn", "summer", "winter", "spring", "april", "june", "may", "day", "holiday"]
+)
 
 
 def _is_season(match: re.Match[str]) -> bool:
@@ -114,10 +116,10 @@ def _is_season(match: re.Match[str]) -> bool:
 
 # A house number and a street in small letters or in capitals.
 _STREET = re.compile(
-    r"(?<![\w.,/-])(?:(?i:number|no\.?) )?\d{1,4}[a-d]?,? (?:(?:the )?[a-z]{3,14} ){1,2}(?:street|road|lane"
-    r"|avenue|close|crescent|terrace|mews|row|cottages|gardens|villas)"
-    r"(?![\w-])|(?<![\w.,/-])\d{1,4} (?:[A-Z]{3,14} ){1,2}(?:STREET|ROAD|LANE|AVENUE|CLOSE|TERRACE|ROW"
-    r"|WAY|COURT|GARDENS|GROVE|DRIVE|PLACE|HILL|MEWS|COTTAGES)(?![\w-])"
+    r"(?<![\w.,/-])(?:(?i:number|no\.?) )?\d{1,4}[a-d]?,? (?:(?:the )?[a-z]{3,14} ){1,2}"
+    r"(?:street|road|lane|avenue|close|crescent|terrace|mews|row|cottages|gardens|villas)"
+    r"(?![\w-])|(?<![\w.,/-])\d{1,4} (?:[A-Z]{3,14} ){1,2}(?:STREET|ROAD|LANE|AVENUE|CLOSE|TERRACE"
+    r"|ROW|WAY|COURT|GARDENS|GROVE|DRIVE|PLACE|HILL|MEWS|COTTAGES)(?![\w-])"
 )
 
 
@@ -135,7 +137,7 @@ def _houses() -> re.Pattern[str]:
 
 @cache
 def _eastern(language: str) -> re.Pattern[str]:
-    """Chosen words; Japanese ones, and those of one character, where no letter makes them longer."""
+    """Chosen words; Japanese ones, and those of one character, where nothing makes them longer."""
     listed = sorted(_group(language), key=lambda word: (-len(word), word))
     if language == "chinese":
         return re.compile("|".join(listed))

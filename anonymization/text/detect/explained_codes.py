@@ -46,16 +46,16 @@ def _is_range(first: str, mark: str, second: str) -> bool:
     `10-25`, `2019/20` and `120/80` are; `70-4412`, `2204-17` and `417/2019` are not.
     """
     low, high = int(first), int(second)
-    if max(len(first), len(second)) <= 2:  # noqa: PLR2004
+    if max(len(first), len(second)) <= 2:
         return True
     if _YEAR.fullmatch(first):
-        is_month = len(second) <= 2 and low > 0  # noqa: PLR2004
+        is_month = len(second) <= 2 and low > 0
         return is_month or (_YEAR.fullmatch(second) is not None)
     if _YEAR.fullmatch(second):
         return high > 0 and low <= _MONTHS
     if second.startswith("0") or (len(first), len(second)) == (3, 4):
         return False
-    return low < high and len(second) - len(first) <= 1 if mark == "-" else len(first) < 4  # noqa: PLR2004
+    return low < high and len(second) - len(first) <= 1 if mark == "-" else len(first) < 4
 
 
 _YEAR = re.compile(r"(?:19|20)\d\d")

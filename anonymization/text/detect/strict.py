@@ -32,7 +32,12 @@ def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str
     """All findings: `settled` (sorted, without overlap) and more beside them."""
     fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
     places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
-    for spans in (fields, [*find_positions(text)], [*find_codes(text), *find_numbers(text)], places):
+    for spans in (
+        fields,
+        [*find_positions(text)],
+        [*find_codes(text), *find_numbers(text)],
+        places,
+    ):
         settled = sorted([*settled, *_beside(text, settled, spans)])
     settled = sorted([*settled, *find_unexplained(text, settled, dictionary)])
     return sorted([*settled, *_beside(text, settled, find_statements(text, settled))])

@@ -29,7 +29,10 @@ _SMALL = words("words.toml", "function_words")
 _CODE = re.compile(r"[(){}\[\];=<>$%\\^*]|::|->|\w\.\w+\(|^[@&!/.~]|https?:|^\W+$")
 _FEWEST_DIGITS = 3  # of a number of somebody
 _QUANTITY = re.compile(r"[\d.,%$€£¥]+(?:\W|$)(?! ?[A-Z])")
-_MOST_NAME, _JOINING = 4, frozenset({"and", "of"})  # words of a name in small letters, in its middle
+_MOST_NAME, _JOINING = (
+    4,
+    frozenset({"and", "of"}),
+)  # words of a name in small letters, in its middle
 _LONGEST_HAN = 5  # characters of a name of somebody
 _LETTERS = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
 

@@ -220,9 +220,7 @@ def _in_atom(word: str, dictionary: frozenset[str]) -> Iterator[tuple[int, int]]
             continue
         for part in _PART.finditer(word, *piece.span()):
             listed = part.group()
-            if not listed[0].isdigit() and (
-                not is_known(listed, dictionary) or is_chosen(listed)
-            ):
+            if not listed[0].isdigit() and (not is_known(listed, dictionary) or is_chosen(listed)):
                 yield part.span()
 
 
