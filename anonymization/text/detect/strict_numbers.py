@@ -23,8 +23,10 @@ _OPENING = re.compile(
     r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?|[A-Z]?\d{3,5}[A-Z#*](?!\w)|[A-Z]\d{4}(?!\w))(?![\w%.:/-])"
 )
 _EASTERN_OPENING = re.compile(
-    r"(?:门禁|门锁|大门|保险柜|开门|钥匙盒|密码|口令|车库|暗証番号|暗証|解錠|金庫|玄関|キーボックス|オートロック|鍵|パス)"
-    r"(?:密码|码|番号|の番号|コード|の暗証番号)?(?:改|改成|改为|还|就|现在|也)?(?:是|为|成|：|:|は|が|=| )? ?"
+    r"(?:门禁|门锁|大门|保险柜|开门|钥匙盒|密码|口令|车库"
+    r"|暗証番号|暗証|解錠|金庫|玄関|キーボックス|オートロック|鍵|パス)"
+    r"(?:密码|码|番号|の番号|コード|の暗証番号)?(?:改|改成|改为|还|就|现在|也)?"
+    r"(?:是|为|成|：|:|は|が|=| )? ?"
     r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?)(?![\d年月日円元.%时点時])"
 )
 # Whose record, bed or sample a short code denotes.
@@ -46,7 +48,8 @@ _LED_BY_DIGITS = re.compile(
     r"|\d{3,6}-\d{2,6}-[A-Z]{1,4}|\d{4,8}[-/]?[A-Z]{1,2}|[A-Z]{1,3}-\d{3,6}-[A-Z]{1,3})(?![\w/.-])"
 )
 _UNITS = re.compile(r"\d+(?:K|M|B|G|T|W|V|A|H|S|E|P|F|C|X|D|L|KB|MB|GB|TB|KW|MW|HZ|AM|PM|AD|BC|CE"
-                    r"|MM|CM|KM|KG|ML|CR|YR|PX|PT|DPI|RPM|FPS|K?BPS|Q[1-4]|H[12]|D\d)\d{0,2}")  # fmt: skip
+                    r"|MM|CM|KM|KG|ML|CR|YR|PX|PT|DPI|RPM|FPS|K?BPS|Q[1-4]|H[12]|D\d)"
+                    r"\d{0,2}")  # fmt: skip
 _FORMULA_LIKE = re.compile(r"\d(?:E\d{1,3}|D\d?|P\d?|F\d?|Q\d?)|\d{1,2}[A-Z]\d{1,2}")
 # A line that is about births: every date in it.
 _BIRTHS = re.compile(
