@@ -28,7 +28,7 @@ from data.shard_store import ShardStore
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 _LOOPBACK = "127.0.0.1"
-_WORKER_SECONDS = 60  # for the first worker of a cluster to be there
+_WORKER_SECONDS = 60  # a cluster without a worker is waited for so long
 _LOST_WORKERS = 3  # so often a shard is begun again whose worker ended
 
 
@@ -159,9 +159,21 @@ def _on_dask(
         futures = client.map(work, jobs, pure=False)
         try:
             for future in futures:
-                yield future.result()
+                yield _from_dask(client, future)
         except distributed.KilledWorker:
             raise _workers_lost() from None
+
+
+def _from_dask(client: Any, future: Any) -> Any:
+    """The result. Raises WorkersLost when the cluster has no worker that could compute it."""
+    while True:
+        try:
+            return future.result(timeout=_WORKER_SECONDS)
+        except TimeoutError:
+            if future.done():  # the work itself ran out of some time
+                raise
+            if not client.scheduler_info(n_workers=-1)["workers"]:
+                raise _no_worker_left() from None
 
 
 def _dask_client(distributed: Any, address: Any) -> Any:
@@ -202,6 +214,13 @@ def _workers_lost() -> WorkersLost:
     )
 
 
+def _no_worker_left() -> WorkersLost:
+    return WorkersLost(
+        "the cluster has no worker left; expected at least one. Finished shards are kept: start "
+        "workers and build again."
+    )
+
+
 def _on_ray(
     work: Callable[[Job], Result], jobs: Sequence[Job], workers: int, cluster: str | None
 ) -> Iterator[Result]:
@@ -230,8 +249,14 @@ def _on_ray(
 
 
 def _from_ray(ray: Any, reference: Any) -> Any:
-    """The result, or the original error: Ray wraps it in its own class, with the traceback."""
+    """The result, or the original error: Ray wraps it in its own class, with the traceback.
+
+    Raises WorkersLost when the cluster has no worker that could compute it.
+    """
     try:
+        while not ray.wait([reference], timeout=_WORKER_SECONDS)[0]:
+            if not ray.cluster_resources().get("CPU"):
+                raise _no_worker_left()
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:
         raise error.cause from None

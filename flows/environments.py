@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -32,13 +34,17 @@ from construction.analytics.environment.declaration import IGNORABLE, Declaratio
 from construction.analytics.environment.reading import content, read_file, read_files
 from construction.analytics.environment.variants import raw_declaration
 from construction.analytics.execute_duckdb import Engine
-from data.canonical import digest, file_digest
+from data.canonical import file_digest
 from data.configuration import validated
 from data.contracts import Disclosure
 from data.errors import ConfigError, InputError
 from data.tables import write_frame
 
+_Row = tuple[str, ...]
+
 _PERIOD = 4  # characters
+_DELIMITER = re.compile(r"[,;\t|]")
+_NO_VALUE = re.compile(r"^[\s\"]+|(?:\.0+)?[\s\"]+$|\.0+$")
 
 
 @dataclass(frozen=True)
@@ -105,19 +111,40 @@ def open_environment(declaration: Declaration, root: Path, key: bytes, seed: int
 
 
 def _refuse_originals(declaration: Declaration, root: Path) -> None:
-    """Raises InputError for a public file that is the original of an anonymized one."""
-    originals: dict[str, str] = {}
-    public: list[str] = []
+    """Raises InputError for a public file that holds most rows of an anonymized one.
+
+    Rows are compared as sets of cells, so another order, delimiter, encoding or line end is no
+    way out.
+    """
+    originals: dict[str, set[_Row]] = {}
+    public: dict[str, set[_Row]] = {}
     for name, file in sorted(declaration.files.items()):
-        paths = sorted(file.texts.values()) or [file.path]
-        if file.disclosure is Disclosure.ANONYMIZED:
-            originals |= {digest(content(root, path)): name for path in paths}
-        else:
-            public += paths
-    for path in public:
-        if original := originals.get(digest(content(root, path))):
-            actual = f"the original of {original}, which is to be anonymized"
-            raise InputError(path, actual, "a file that may leave as it is", "Take it out.")
+        for path in sorted(file.texts.values()) or [file.path]:
+            if file.disclosure is Disclosure.ANONYMIZED:
+                originals.setdefault(name, set()).update(_rows(root, path))
+            else:
+                public[path] = _rows(root, path)
+    for path, rows in public.items():
+        for name, original in originals.items():
+            if len(original & rows) > len(original) / 2:
+                actual = f"the original of {name}, which is to be anonymized"
+                raise InputError(path, actual, "a file that may leave as it is", "Take it out.")
+
+
+def _rows(root: Path, path: str) -> set[_Row]:
+    """The rows of a file of any kind: sorted cells, numbers without `.0` at their end."""
+    raw = content(root, path)
+    if path.endswith(".parquet"):
+        frame = pl.read_parquet(BytesIO(raw)).cast(pl.String)
+        lines = [[cell or "" for cell in row] for row in frame.iter_rows()]
+    else:
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = raw.decode("cp932", errors="replace")
+        lines = [_DELIMITER.split(line) for line in text.splitlines()]
+    rows = (tuple(sorted(_NO_VALUE.sub("", cell) for cell in line)) for line in lines)
+    return {row for row in rows if any(row)}
 
 
 def reopened(declaration: Declaration, root: Path, raw: Path) -> Environment:

@@ -43,7 +43,15 @@ def judge_records(path: Path, bench: Bench) -> list[RecordVerdict]:
     if path.stat().st_size > LARGEST_BYTES:
         raise InputError(path.name, "a larger file", f"{LARGEST_BYTES:,} bytes", "Split it.")
     lines = [line for line in path.read_bytes().splitlines() if line.strip()]
-    return [judge_record(line, f"line {number}", bench) for number, line in enumerate(lines, 1)]
+    verdicts, seen = list[RecordVerdict](), set[str]()
+    for number, line in enumerate(lines, 1):
+        verdict = judge_record(line, f"line {number}", bench)
+        if verdict.record in seen:
+            again = (AnalyticsReason.INVALID, "an id of an earlier record")
+            verdict = RecordVerdict(verdict.record, (again, *verdict.faults))
+        seen.add(verdict.record)
+        verdicts.append(verdict)
+    return verdicts
 
 
 def judge_record(line: bytes, name: str, bench: Bench) -> RecordVerdict:

@@ -112,36 +112,35 @@ def _write(
 ) -> None:
     """Both halves, each whole or not at all; the public one stays private if it is refused.
 
-    The old gold goes first: a kill leaves no gold of one run beside the files of another.
+    Those of an earlier run go when the new ones are complete, all before the first of the new ones
+    comes: a kill leaves no gold of one run beside the files of another.
     """
     from construction.analytics.environment.variants import write_variants
     from construction.analytics.output import candidate_of, fixtures_of, write_gold, write_tasks
     from data.pool import write_pool
     from data.stage_tables import write_records
 
-    declared = environment.declaration
-    private = private_dir(out / "private") / "analytics"
-    for old in (private, out / "public", out / "private" / REFUSED):
-        shutil.rmtree(old, ignore_errors=True)
-    public = private_dir(out / "private") / REFUSED if environment.refused else out / "public"
-    with replacing_dir(public) as part:
-        write_tasks(part, minted.tasks)
-        folder = part / ENVIRONMENT
-        write_variants(declared, environment.root, environment.replaced, tables, folder)
-    fixtures = fixtures_of(public / ENVIRONMENT / "raw", declared.name)
-
     def candidate_id(item: str) -> str:
         return f"a-{keyed_digest(secret, item)[:16]}"
 
-    candidates = [candidate_of(task, declared, fixtures, candidate_id) for task in minted.tasks]
+    declared = environment.declaration
+    private = private_dir(out / "private") / "analytics"
+    public = private_dir(out / "private") / REFUSED if environment.refused else out / "public"
     home = Path("..", REFUSED) if environment.refused else Path("../../public")
-    inputs = {fixture.sha256: home / ENVIRONMENT / "raw" / fixture.path for fixture in fixtures}
-    with replacing_dir(private) as part:
+    with replacing_dir(public) as shown, replacing_dir(private) as part:
+        write_tasks(shown, minted.tasks)
+        folder = shown / ENVIRONMENT
+        write_variants(declared, environment.root, environment.replaced, tables, folder)
+        fixtures = fixtures_of(folder / "raw", declared.name)
+        inputs = {fixture.sha256: home / ENVIRONMENT / "raw" / fixture.path for fixture in fixtures}
+        candidates = [candidate_of(t, declared, fixtures, candidate_id) for t in minted.tasks]
         write_gold(part, minted.tasks)
         write_pool(part, candidates, inputs)
         write_records(part, minted.records(candidate_id))
         _write_reports(part, environment, minted, secret)
         write_bytes(part / "declaration.toml", declaration.read_bytes())
+        for old in (private, out / "public", out / "private" / REFUSED):
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def _write_reports(part: Path, environment: Environment, minted: Minted, secret: bytes) -> None:

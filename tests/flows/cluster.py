@@ -107,18 +107,13 @@ def ray_cluster(folder: Path, hide: Sequence[Path], more: Mapping[str, str]) -> 
         stack.callback(shutil.rmtree, sessions, ignore_errors=True)
         stack.enter_context(_started(folder / "head", ["ray", "start", *head, *node], (), secret))
         _wait_for(address)
-        machines = tuple(
-            stack.enter_context(
-                _started(
-                    folder / name,
-                    ["ray", "start", "--address", address, "--num-cpus", "1", *node],
-                    hide,
-                    {**more, **secret},
-                )
-            )
-            for name in ("first", "second")
-        )
-        yield Cluster("ray", address, machines, secret)
+        machines = []
+        join = ["ray", "start", "--address", address, "--num-cpus", "1", *node]
+        for name in ("first", "second"):
+            started = _started(folder / name, join, hide, {**more, **secret})
+            machines.append(stack.enter_context(started))
+            _wait_for_ray(machines[-1])  # two that join at once may take one socket for both
+        yield Cluster("ray", address, tuple(machines), secret)
 
 
 @contextmanager
@@ -147,6 +142,16 @@ def _free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port: int = free.getsockname()[1]
     return port
+
+
+def _wait_for_ray(machine: Machine) -> None:
+    """Until the node has joined its head."""
+    log = machine.folder / "log"
+    until = time.monotonic() + _PATIENCE
+    while b"Ray runtime started" not in log.read_bytes():
+        if time.monotonic() > until or machine.process.poll() is not None:
+            pytest.fail(f"the node did not join: {log.read_text(errors='replace')[-2000:]}")
+        time.sleep(0.1)
 
 
 def _wait_for(address: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -123,6 +125,45 @@ def test_the_original_of_an_anonymized_file_does_not_leave(out: Path, tmp_path: 
     assert result.returncode == 2
     assert "annual_accounts.csv: found the original of accounts" in result.stderr
     assert not (tmp_path / "out/public").exists()
+
+
+def test_an_original_in_another_dress_does_not_leave(out: Path, tmp_path: Path) -> None:
+    """Rows in another order, with other delimiters, line ends and encoding are the same rows."""
+    files = tmp_path / "demo"
+    shutil.copytree(out / "demo", files)
+    header, *rows = (files / "enterprise/annual_accounts.csv").read_text().splitlines()
+    lines = [line.replace(",", ";") for line in (header, *reversed(rows))]
+    (files / "other/weather.csv").write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8")
+    declared = files / "environment.toml"
+    result = inline("analytics", declared, "--files", files, "--out", tmp_path / "out")
+    assert result.returncode == 2
+    assert "weather.csv: found the original of accounts" in result.stderr
+
+
+def test_a_second_run_that_breaks_off_leaves_the_first_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    run_command("analytics", "--out", str(out))
+    halves = (out / "public", out / "private/analytics")
+    before = [digests(half) for half in halves]
+
+    def broken(*_: object) -> None:
+        raise OSError(errno.EIO, "input/output error")
+
+    monkeypatch.setattr("construction.analytics.output.write_gold", broken)
+    result = inline("analytics", "--out", out)
+    assert result.returncode != 0
+    assert [digests(half) for half in halves] == before
+
+
+def test_a_gold_that_stands_twice_is_a_fault(out: Path, tmp_path: Path) -> None:
+    line = (out / "private/analytics/gold.jsonl").read_bytes().splitlines(keepends=True)[0]
+    path = tmp_path / "records.jsonl"
+    path.write_bytes(line * 2)
+    result = inline("lint", path, "--run", out)
+    assert "an id of an earlier record" in result.stdout
+    assert "2 tasks: 1 faults" in result.stdout
 
 
 def test_lint_reads_foreign_records(tmp_path: Path) -> None:

@@ -123,6 +123,15 @@ def test_a_machine_that_is_lost_in_mid_stage_loses_nothing(setting: Setting, sta
     assert setting.stored() == []
 
 
+def test_a_build_ends_when_all_machines_are_lost(setting: Setting) -> None:
+    build = killed_while_computing(setting, "recover")
+    for machine in setting.cluster.machines:
+        machine.kill()
+    assert build.wait() == 2, setting.log
+    assert "the cluster has no worker left" in setting.log
+    assert not (setting.out / "snapshots" / "latest").exists()
+
+
 def test_a_build_that_is_killed_goes_on_with_what_was_stored(setting: Setting) -> None:
     build = setting.build()
     while not any("/done/masking/" in name for name in setting.stored()):
