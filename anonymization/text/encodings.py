@@ -55,6 +55,7 @@ _LETTERS: tuple[tuple[str, frozenset[str], str, float], ...] = (
 )
 _FAMILIES = {"gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs", "shift_jis": "cp932",
              "euc_kr": "euc_kr", "cp949": "euc_kr"}  # fmt: skip
+_ZEROS = 20  # bytes per zero byte, at most, in UTF-16
 _FEWEST, _MARGIN = 4, 1.6  # letters that decide, and how much better one must be than the next
 _FEW_KANA, _SMALL = 0.1, 0.7
 _OF_KANA = re.compile(f"[{KANA}]")
@@ -94,6 +95,8 @@ def is_likely(data: bytes, declared: str) -> bool:
     Then no other encoding fits its letters, and letters of Western Europe have no signs among them.
     """
     codec = codecs.lookup(declared).name
+    if codec == "ascii":
+        return False
     scores = {letters[0]: _score(data, *letters) for letters in _LETTERS}
     family = _FAMILIES.get(codec, codec)
     if any(score for name, score in scores.items() if name != family):
@@ -106,8 +109,10 @@ def is_likely(data: bytes, declared: str) -> bool:
 
 def _is_wide(head: bytes) -> bool:
     """Do zeros stand at every second byte, as in UTF-16 without a byte order mark?"""
-    halves = head[0::2].count(0), head[1::2].count(0)
-    return max(halves) > 0.1 * len(head) / 2 and min(halves) <= 0.02 * len(head) / 2
+    at_even, at_odd = head[0::2].count(0), head[1::2].count(0)
+    few, many = sorted((at_even, at_odd))
+    is_text = _CONTROL.search(head.replace(b"\0", b"")) is None
+    return is_text and many >= _FEWEST and _ZEROS * many > len(head) and _FEWEST * few < many
 
 
 def writable(text: str, encoding: str) -> str:
