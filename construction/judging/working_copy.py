@@ -19,13 +19,32 @@ from construction.mentions.spans import find_file_spans
 _PULL = r"(?<![a-z])(?:(?:pull|merge) request|(?-i:PR|MR)) ?[#!]?\d+"
 # The state of a working copy, which a task has only with its program code.
 _OF_CODE = re.compile(
-    r"(?i)\b(?:unstaged|staged|uncommitted|pending) (?:\w+ )?(?:code|changes?|files?|diffs?|work)\b"
+    r"(?i)\b(?:unstaged|uncommitted) (?:\w+ )?(?:code|changes?|files?|diffs?|work)\b"
+    r"|\b(?:staged|pending) (?:\w+ )?(?:code|diffs?)\b|\bstaged (?:changes?|files?)\b"
     r"|\bgit (?:diff|log|status|blame|stash|rebase|bisect)\b"
     r"|\b(?:this|the|my|current|that|latest|last) "
-    r"(?:pr|pull request|branch|commit|diff|working tree)\b"
-    r"|\b(?:resolve|fix)(?: \w+)? (?:merge )?conflicts\b"
+    r"(?:pr|pull request|commit|diff|working tree)\b(?! (?:process|template|policy|guidelines?)\b)"
+    r"|\b(?:resolve|fix)(?: \w+)? merge conflicts\b"
     rf"|{_PULL}|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
     r"|未(?:暂存|提交)的(?:改动|代码)|当前分支|提交历史"
+)
+# Words that are also of shops, meetings and offices: of code only in a text that speaks of code.
+_OF_CODE_OR_OFFICE = re.compile(
+    r"(?i)\b(?:this|the|my|current|that|latest|last) branch\b"
+    r"|\bpending (?:\w+ )?(?:changes?|work)\b"
+    r"|\b(?:resolve|fix)(?: \w+)? conflicts\b"
+)
+# A text that speaks of code: its words, its notation, what goes wrong with it.
+_OF_PROGRAMMING = re.compile(
+    r"(?i)\b(?:(?:source|the|this|our) code|codebase|bugs?|git|commits?|commit(?:ted|ting)|rebase"
+    r"|compil\w+|refactor\w*|api|cli|repo(?:sitory)?|pull request|null|exceptions?|stack ?trace"
+    r"|unit tests?|merge conflicts?|subcommand|environment variable|env var\w*"
+    r"|endpoint (?:\w+ )?returns?)\b|`\w|\b[a-z]+_[a-z]\w*|(?<![\w-])--[a-z]|\w\(\)"
+    r"|代码|接口|函数|编译|仓库|命令行|子命令|字段|分支"
+)
+# Who explains git to others needs no working copy.
+_TEACHES = re.compile(
+    r"(?i)\b(?:differ|differs|tutorial|cheat ?sheet|beginners?|newcomers?|guide to|how to use)\b"
 )
 _PULLED = re.compile(rf"(?i){_PULL}")
 # A folder that is spoken of as the one that the agent is in.
@@ -38,9 +57,14 @@ _HERE = re.compile(
 # Parts of a program as its authors speak of them: a flag, a name in camel case, a key, a provider.
 _PART = re.compile(
     r"(?<![\w/.-])--[a-z][a-z0-9]+(?:-[a-z0-9]+)*"
-    r"|(?<![\w/.#@])(?!(?:mac|i|e)[A-Z])[a-z]{2,20}(?:[A-Z][a-z]+){1,5}\b"
-    r"|\b(?:the|this|that|our) (?:[a-z-]+ )?(?i:function|method|struct|endpoint)\b"
-    r"|\b(?i:in) the (?:[A-Z]\w+ ){1,3}(?:provider|module|package|handler|component|parser)\b"
+    r"|(?<![\w/.#@])(?!(?:mac|mc|de|di|la|le|du|van|von|i|e)[A-Z])[a-z]{2,20}(?:[A-Z][a-z]+){1,5}\b"
+    r"|\b(?:the|this|that|our) (?:[a-z-]+ )?(?i:struct)\b"
+    r"|\b(?i:in) the (?:[A-Z]\w+ ){1,3}(?:provider|handler|parser)\b"
+)
+# Parts of programs, and of studies and courses.
+_PART_OR_NOT = re.compile(
+    r"\b(?:the|this|that|our) (?:[a-z-]+ )?(?i:function|method|endpoint)\b"
+    r"|\b(?i:in) the (?:[A-Z]\w+ ){1,3}(?:module|package|component)\b"
 )
 # The program as a whole, which a file that is to be made beside it does not replace.
 _WHOLE = re.compile(
@@ -53,10 +77,13 @@ _FIELD = re.compile(
     r"(?i)\b(?:rename|remove|drop|deprecate|introduce|add) (?:[\w-]+ ){0,3}?"
     r"(?:field|flag|option|parameter|argument|subcommand|endpoint|struct"
     r"|env(?:ironment)? variable)s?\b"
-    r"|(?:重命名|新增|增加|添加|删除|去掉|删掉)[^。；\n]{0,12}(?:字段|参数|命令行选项|子命令|接口|方法)"
+    r"|(?:重命名|新增|增加|添加|删除|去掉|删掉)[^，。；\n]{0,12}(?:字段|参数|命令行选项|子命令|接口|方法)"
 )
 _TABLES = frozenset(("csv", "tsv", "xlsx", "xls", "json", "jsonl", "sqlite", "db", "parquet"))
-_PROGRAM = r"(?:sub-?command|command|parser|compiler|linter|renderer|plug-?in|formatter|daemon)"
+_PROGRAM = (
+    r"(?:sub-?command|(?<!chain of )command"
+    r"|parser|compiler|linter|renderer|plug-?in|formatter|daemon)"
+)
 _WHICH = r"(?:the|this|that|our|my) (?:[a-z-]+ ){0,2}?"
 # "This command crashes", "make the parser faster": the program is to be changed.
 _CHANGED_PART = re.compile(
@@ -75,20 +102,22 @@ _REPAIRS = re.compile(
 _SOURCE = "the source code"
 _PICTURE = r"(?:photo|photograph|picture|screenshot|snapshot|scan|image)s?"
 _PHOTO = re.compile(
-    r"(?i)\b(?:in|on|from|at|of|with|to|using|see|describe|transcribe|does|read|what) "
+    r"(?i)\b(?!(?:on|of|to) our image\b)"
+    r"(?:in|on|from|at|of|with|to|using|see|describe|transcribe|does|read|what) "
     r"(?:the|this|that|these|my|our|the attached) "
-    r"(?:(?!big|docker|container|base|disk|brand)[a-z]+ )?"
+    r"(?:(?!big|docker|container|base|disk|brand|overall|whole|full|complete|entire|general|larger"
+    r"|wider|broader|clear|financial|public)[a-z]+ )?"
     rf"{_PICTURE}\b(?! (?:folder|files?|album|book|frame|editor|below|above|generator|format))"
     rf"|\b(?:here(?:['’]s| is| are)|this is|attached (?:is|are)|i(?:['’]ve| have)? "
     rf"(?:attached|took|uploaded|sent)) (?:an?|the|my|some|two|three) (?:[a-z]+ )?{_PICTURE}\b"
     rf"|\b(?:the|an?|my) attached (?:[a-z]+ )?{_PICTURE}\b"
     rf"|\bfrom (?:an?|the) {_PICTURE} of (?:the|my|our)\b"
     r"|这(?:是|张|幅|些)[^，。；\n]{0,10}(?:照片|图片|截图|扫描件)"
-    r"|(?:照片|图片|截图|扫描件)(?:[里内]|中(?!心)|上(?!传))"
+    r"|(?:照片|图片|截图|扫描件)(?:[里内](?!要|应|必须|需)|中(?!心|要|应|必须|需)|上(?!传|要|应|必须|需))"
     r"|(?:识别|看看?|读取?|描述|翻译|提取)(?:一下)?(?:这张|这个|附件|上面)?的?"
     r"[^，。；\n生配插]{0,4}(?:照片|图片|截图)"
     r"|\b(?:auf|in|aus|von) (?:dem|diesem|den|diesen|meinem) (?:[a-zäöüß]+ )?"
-    r"(?:foto|bild|screenshot)s?\b"
+    r"(?:foto|bild|screenshot)s?\b(?! eine[rs]\b)"
     r"|\b(?:das|dieses|beigefügte[ns]?|angehängte[ns]?) (?:[a-zäöüß]+ )?(?:foto|screenshot)\b"
 )
 _MAY_SHOW = frozenset(("docx", "pptx", "html", "xlsx", "eml"))  # where the request speaks of them
@@ -104,7 +133,9 @@ _PASTED = re.compile(
     r"(?: ?#\d+[^\]\n]{0,40}|: [^\]\n]{0,200})?\]"
 )
 # A command of the person's own, whose text the agent's program holds: "/release-notes 12".
-_COMMAND = re.compile(r"\s*(/[a-z][\w:-]{2,40}(?: [^\n/]{1,80})?)[ \t]*(?:\n|$)(?s:.{0,200})\Z")
+_COMMAND = re.compile(
+    r"\s*(/[a-z][\w:-]{2,40}(?: [^\n/\s]{1,40}){0,3})[ \t]*(?:\n|$)(?s:(.{0,200}))\Z"
+)
 _PICTURES = frozenset(("png", "jpg", "jpeg", "gif", "webp", "bmp", "tiff", "svg", "pdf"))
 _CODE = CODE_EXTENSIONS | {"diff", "patch"}
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
@@ -130,18 +161,23 @@ def missing_from_copy(
         whole = () if is_free else (*_WHOLE.finditer(text), *_PULLED.finditer(text))
         missing += [part.group() for part in whole]
     if not _BROUGHT.search(text.lower()):
-        missing += _states(text, given)
+        missing += _states(text, given, over_code=over_code)
     has_tables = any(extension_of(path) in _TABLES for path in given)
+    speaks_of_code = over_code or _OF_PROGRAMMING.search(text) is not None
+    is_free = is_free or not speaks_of_code
     if not (has_code or has_tables or is_free or _BROUGHT.search(text.lower())):
         missing += [part.group() for part in _FIELD.finditer(text)]
     if not has_code and not _is_of_files(text, given):
         missing += [part.group() for part in _PART.finditer(text)]
+        ordinary = _PART_OR_NOT.finditer(text) if speaks_of_code else ()
+        missing += [part.group() for part in ordinary]
     return tuple(dict.fromkeys(missing))
 
 
 def _commands(text: str) -> Iterator[str]:
     """The command that is all of the request; what it orders is in a file of the working copy."""
-    if (command := _COMMAND.match(text)) is not None:
+    command = _COMMAND.match(text)
+    if command is not None and not any(item.demands for item in read(command[2])):
         yield command[1].strip()
 
 
@@ -164,10 +200,21 @@ def _programs(text: str) -> Iterator[str]:
         yield _SOURCE
 
 
-def _states(text: str, given: Sequence[str]) -> Iterator[str]:
+def _states(text: str, given: Sequence[str], *, over_code: bool) -> Iterator[str]:
     demands = [item.text for item in read(text) if item.demands]
     if not any(extension_of(path) in _CODE for path in given):
-        yield from (state.group() for said in demands for state in _OF_CODE.finditer(said))
+        patterns = [_OF_CODE]
+        if over_code or _OF_PROGRAMMING.search(text):
+            patterns.append(_OF_CODE_OR_OFFICE)
+        states = [
+            (said, state.group())
+            for said in demands
+            for pattern in patterns
+            for state in pattern.finditer(said)
+        ]
+        for said, state in states:
+            if not (state.lower().startswith("git ") and _TEACHES.search(said)):
+                yield state
     if not given:
         yield from (here.group() for said in demands for here in _HERE.finditer(said))
 

@@ -85,6 +85,50 @@ def test_a_request_among_others_on_a_program(
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "/summarize the decisions of the harbour in five bullets",
+        "/model large\nSummarise README.md in five bullets.",
+        "How much did this branch sell in May?",
+        "What was the primary endpoint of the trial, and was it met?",
+        "Explain the method used and its limits.",
+        "List what we teach in the Boat Safety module.",
+        "Make our chain of command clearer in the handbook text.",
+        "Give me a summary of the overall picture of our fees.",
+        "What is the effect on our image?",
+        "Add a field trip to the schedule.",
+        "Remove the weak argument from the essay and keep the other two.",
+        "Add two options for the mooring to the minutes.",
+        "Resolve conflicts between the two drafts.",
+        "What are the pending changes to our leave rules?",
+        "Ask whether deLuca and vonNeumann agree.",
+        "Explain to beginners how git log and git diff differ.",
+        "删除第三个方法，保留前两个。",
+        "增加一节，介绍教学方法。",
+        "写一份培训材料，说明如何拍好照片，照片里要有光线。",
+        "Schreibe, was auf dem Foto eines Ausweises zu sehen sein muss.",
+        "Füge dem Protokoll ein Feld für die Unterschrift hinzu.",
+    ],
+)
+def test_words_that_programs_share_with_offices(text: str) -> None:
+    assert missing_from_copy(text, NOTES) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Resolve conflicts and commit the code.",
+        "Compare my branch with the codebase.",
+        "Why does the berth endpoint return 500? Look at our API.",
+        "Add two options to the CLI for the moorings.",
+        "/model large\n\nthanks",
+    ],
+)
+def test_such_words_in_a_text_that_speaks_of_code(text: str) -> None:
+    assert missing_from_copy(text, NOTES)
+
+
+@pytest.mark.parametrize(
     ("text", "answers", "leans"),
     [
         ("No, take the longer name.", True, False),
