@@ -6,6 +6,7 @@ not (law 5).
 
 from __future__ import annotations
 
+import re
 from types import MappingProxyType
 
 
@@ -13,6 +14,10 @@ def _words(listed: str) -> list[str]:
     return listed.split()
 
 
+_TOOLS = re.compile(
+    r"(?:/mnt/(?:[^/]+/)?|.{0,200}/\.[\w-]+/(?:[^/]+/)?)skills/"
+    r"|.{0,300}/(?:site-packages|node_modules)/"
+)
 OCTETS = "application/octet-stream"
 _OOXML = "application/vnd.openxmlformats-officedocument."
 _ODF = "application/vnd.oasis.opendocument."
@@ -237,6 +242,11 @@ def media_type(name: str) -> str:
 def path_parts(path: str) -> list[str]:
     """The components of a path, case-folded, whichever slash divides them."""
     return path.casefold().replace("\\", "/").split("/")
+
+
+def is_tool(path: str) -> bool:
+    """Does a file lie in the agent's own folder of skills, or in an installed package?"""
+    return _TOOLS.match(path) is not None
 
 
 def tail(path: str) -> str:

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from construction.mentions.extensions import CODE_EXTENSIONS, MEDIA_TYPES, extension, tail
+from construction.mentions.extensions import CODE_EXTENSIONS, MEDIA_TYPES, extension, is_tool, tail
 from construction.mentions.missing_paths import BY_AGENT, missing_path
 from data.contracts import (
     Bound,
@@ -185,8 +185,8 @@ def _missing_code(mentions: Sequence[ResolvedMention]) -> tuple[str, ...]:
     code = [m for m in mentions if extension(m.name) in CODE_EXTENSIONS]
     if any(mention.files for mention in code):
         return ()
-    names = {tail(mention.name): mention.name for mention in code if mention.role == "observed"}
-    return tuple(names.values())
+    read = (m.name for m in code if m.role == "observed" and not is_tool(m.name))
+    return tuple({tail(name): name for name in read}.values())
 
 
 def counts(observation: FixtureObservation) -> dict[str, Scalar]:

@@ -12,7 +12,7 @@ from construction.judging.contracts import Conversation
 from construction.judging.edits import missing_objects
 from construction.judging.working_copy import missing_from_copy
 from construction.mentions.bearings import unknown_asker, unknown_day
-from construction.mentions.extensions import tail
+from construction.mentions.extensions import is_tool, tail
 from construction.mentions.records import missing_records
 from construction.mentions.resources import ResourceKind, missing_systems, resources
 from construction.mentions.services import missing_services
@@ -22,10 +22,6 @@ from data.text.scripts import leading_language
 
 _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
 _DIALLED = re.compile(r"\b(?:nc|ncat|telnet|ssh) (?:[\w-]+@)?(?:[\w-]+\.){1,5}[a-z]{2,8}\b")
-_TOOLS = re.compile(
-    r"(?:/mnt/(?:[^/]+/)?|.{0,200}/\.[\w-]+/(?:[^/]+/)?)skills/"
-    r"|.{0,300}/(?:site-packages|node_modules)/"
-)
 _LEAST_STATE = 20  # bytes of JSON; fewer hold no record
 _TODAY = {"zh": "今天是 {day}。"}
 _TODAY_ELSE = "Today is {day}."
@@ -75,14 +71,9 @@ def _read_before_written(acts: Sequence[AgentAct]) -> set[str]:
     for act in acts:
         if act.kind == "wrote":
             written.add(tail(act.path))
-        elif act.kind == "read" and tail(act.path) not in written and not _is_tool(act.path):
+        elif act.kind == "read" and tail(act.path) not in written and not is_tool(act.path):
             read.add(tail(act.path))
     return read
-
-
-def _is_tool(path: str) -> bool:
-    """Does a file lie in the agent's own folder of skills, or in an installed package?"""
-    return _TOOLS.match(path) is not None
 
 
 def with_day(merged: Merged, turns: Sequence[UserTurn]) -> Merged:

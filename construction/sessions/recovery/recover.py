@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from construction.mentions.extensions import CODE_EXTENSIONS, extension
+from construction.mentions.extensions import CODE_EXTENSIONS, extension, is_tool
 from construction.mentions.urls import find_urls
 from construction.sessions.prompts.redactions import holds_mark
 from construction.sessions.recovery.exchanges import Exchange, LeftOutReason, read_exchanges
@@ -130,7 +130,8 @@ def _is_over_code(acts: Iterable[AgentAct]) -> bool:
             written.add(act.path)
         elif act.kind == READ and act.path not in written:
             read.add(act.path)
-    return sum(extension(path) in CODE_EXTENSIONS for path in read) >= _CODE_FILES
+    code = (path for path in read if extension(path) in CODE_EXTENSIONS and not is_tool(path))
+    return sum(1 for _ in code) >= _CODE_FILES
 
 
 def _last_reply(exchanges: Sequence[Exchange]) -> str:

@@ -19,6 +19,7 @@ from tests.construction.judging.rules.cases import case
          ["todo/items.json"], []),
         ("Read the notes and create a to-do for Ada.", ["notes.md"], [], ["create a to-do"]),
         ("Create a ticket.", ["tickets/a.eml"], [], ["create a ticket"]),
+        ("Create a ticket template for the helpdesk.", ["notes.md"], [], []),
         ("Create a to-do list for the trip.", [], [], []),
         ("Add a to-do for Ada to plan.xlsx.", ["plan.xlsx"], [], []),
         ("Fix the broken tide job.", ["tide.py"], [], []),

@@ -133,6 +133,7 @@ def test_any_command_gives_paths_that_stand_in_it(command: str) -> None:
         ([call("Edit", path=f"src/{name}.go") for name in "abc"], True),
         ([call("Read", path=f"src/{name}.go") for name in "ab"], False),
         ([call("Read", path=f"{name}.md") for name in "abc"], False),
+        ([call("Read", path=f"/home/ann/.agent/skills/tide/{n}.py") for n in "abc"], False),
         ([call(tool, path=f"{n}.py") for n in "abc" for tool in ("Write", "Edit")], False),
     ],
 )
