@@ -117,6 +117,7 @@ _SHORT = re.compile(r"(?i)(?:w|b|n|h|c)/(?:o|c|a)?")  # with, without, because, 
 _APART = re.compile(r"(?:[\s`\"'“‘「《:：(（])$")
 _HAN_FOLDER = re.compile(r"[ `\"'」》”]{0,2}(?:目录|文件夹)")
 _HAN_INSIDE = re.compile(r"[ `\"'」》”]{0,2}(?:里|下|中|内)")
+_FOLDER_WORDS = ("folder", "directory", "文件夹", "目录")  # of a text that can name one so
 # A folder without a slash: "the folder named boats", "the `boats` directory".
 _NAMED_FOLDER = re.compile(
     r"(?i)\b(?:sub)?(?:folder|directory) (?:named|called|titled) [\"'`“]?"
@@ -136,7 +137,9 @@ def find_file_spans(text: str) -> tuple[FileSpan, ...]:
     if "/" in text or "\\" in text:
         spans += islice(_paths(text, urls, spans), MAX_SPANS)
     spans += islice(_whole_names(text, spans), MAX_SPANS)
-    spans += islice(_named_folders(text, spans), MAX_SPANS)
+    lowered = text.lower()
+    if any(word in lowered for word in _FOLDER_WORDS):
+        spans += islice(_named_folders(text, spans), MAX_SPANS)
     if not spans:
         return ()
     pasted_zones = Zones(pasted(text))
