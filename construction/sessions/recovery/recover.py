@@ -97,7 +97,7 @@ def _instances(
 ) -> tuple[TaskInstance, ...]:
     redacted = [any(_is_redacted(exchange) for exchange in group.exchanges) for group in groups]
     urls = session_urls(session) if any(redacted) else ()
-    over_code = _is_over_code(act for group in groups for ex in group.exchanges for act in ex.acts)
+    over_code = _is_over_code(act for group in groups for act in _acts(group))
     return tuple(
         TaskInstance(
             instance_id=f"{session.uid}_i{number}",
@@ -108,14 +108,14 @@ def _instances(
             started_by=group.reason,
             user_turns=tuple(_user_turn(exchange.turn) for exchange in group.exchanges),
             turn_indices=tuple(sorted(_indices(group))),
-            acts=tuple(act for exchange in group.exchanges for act in exchange.acts),
+            acts=tuple(_acts(group)),
             session_urls=urls if is_redacted else (),
             reply=_last_reply(group.exchanges),
             asked_back=group.asks_back,
             cwd=session.cwd,
             fingerprint=_fingerprint(group.exchanges),
             said_before=tuple(said[max(0, group.start - _SAID_BEFORE) : group.start]),
-            over_code=over_code,
+            over_code=over_code and any(map(_touches_code, _acts(group))),
         )
         for number, (group, is_redacted) in enumerate(zip(groups, redacted, strict=True), start=1)
     )
@@ -130,8 +130,20 @@ def _is_over_code(acts: Iterable[AgentAct]) -> bool:
             written.add(act.path)
         elif act.kind == READ and act.path not in written:
             read.add(act.path)
-    code = (path for path in read if extension(path) in CODE_EXTENSIONS and not is_tool(path))
-    return sum(1 for _ in code) >= _CODE_FILES
+    return sum(map(_is_code, read)) >= _CODE_FILES
+
+
+def _touches_code(act: AgentAct) -> bool:
+    """A session may turn from a program to something else, which needs none of the program."""
+    return act.kind in (READ, WROTE) and _is_code(act.path)
+
+
+def _is_code(path: str) -> bool:
+    return extension(path) in CODE_EXTENSIONS and not is_tool(path)
+
+
+def _acts(group: _Group) -> Iterator[AgentAct]:
+    return (act for exchange in group.exchanges for act in exchange.acts)
 
 
 def _last_reply(exchanges: Sequence[Exchange]) -> str:

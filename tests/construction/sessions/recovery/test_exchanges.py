@@ -137,10 +137,11 @@ def test_any_command_gives_paths_that_stand_in_it(command: str) -> None:
         ([call(tool, path=f"{n}.py") for n in "abc" for tool in ("Write", "Edit")], False),
     ],
 )
-def test_a_session_over_code_marks_all_its_instances(
+def test_a_session_over_code_marks_its_instances_that_touch_code(
     tools: list[ToolCall], is_over_code: bool
 ) -> None:
     talk = Talk().user("Explain how the tides are computed.").agent("Done.", *tools)
-    talk.user("New task: put the fees first.").agent("Done.")
+    talk.user("New task: put the fees first.").agent("Done.", *tools[:1])
+    talk.user("New task: write a haiku on ferries.").agent("Done.")
     instances = recover(talk.session(), RecoveryConfig()).instances
-    assert [instance.over_code for instance in instances] == [is_over_code] * 2
+    assert [instance.over_code for instance in instances] == [is_over_code, is_over_code, False]
