@@ -203,7 +203,7 @@ class TaskInstance:
     # The person's messages before this instance in the same session, newest last, at most three:
     # a request that depends on them is not self-sufficient.
     said_before: tuple[str, ...] = ()
-    # Whether the agent worked on program code in the session, in this instance or another.
+    # Whether the session is over program code and the agent touched code in this instance too.
     over_code: bool = False
 
 
