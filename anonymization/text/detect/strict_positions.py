@@ -74,9 +74,7 @@ _CLOSING = re.compile(
     r"(?:[ \t>]*\r?\n)?"
     r"(?P<v>[^\n]{2,60})(?:\r?\n(?P<next>[^\n]{2,60}))?"
 )
-_LAST = re.compile(
-    r"[.!?…]\s*\n\s*(?:[-–—~]{1,3} ?)?(?P<v>[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){0,2})\s*\Z"
-)
+_LAST = re.compile(r"\s*(?:[-–—~]{1,3} ?)?(?P<v>[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){0,2})")
 _TOKENS = re.compile(
     r"(?m)(?:^[^\s/=:,()<>{}|]{6,40}[ \t]*\r?\n){2,}^[^\s/=:,()<>{}|]{6,40}[ \t]*$"
 )
@@ -127,9 +125,17 @@ def _senders(text: str) -> Iterator[_Span]:
                 and not all(map(is_plain_capital, value.split()))
             ):
                 yield *match.span(group), EntityType.UNEXPLAINED
-    last = _LAST.search(text)
+    last = _last_line(text)
     if last and text.count("\n") > 1 and not all(map(is_plain_capital, last["v"].split())):
         yield *last.span("v"), EntityType.UNEXPLAINED
+
+
+def _last_line(text: str) -> re.Match[str] | None:
+    """The last line, if it can be a signature below a sentence."""
+    end = len(text.rstrip())
+    start = text.rfind("\n", 0, end) + 1
+    is_below = text[:start].rstrip().endswith((".", "!", "?", "…"))
+    return _LAST.fullmatch(text, start, end) if is_below else None
 
 
 def _passwords(text: str) -> Iterator[_Span]:
