@@ -124,6 +124,9 @@ def find_unexplained(
         ]
     plain = _ESCAPED.sub("  ", text)
     for chain in _CHAIN.finditer(plain):
+        word = chain.group()
+        if word.isalpha() and not _in_word(word, dictionary):
+            continue  # most of a text, for which the steps below only cost time
         spans += (
             (start, end, EntityType.UNEXPLAINED)
             for start, end in _in_chain(chain, label, dictionary)
