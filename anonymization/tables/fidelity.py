@@ -7,7 +7,9 @@ equivalence limit on effect sizes instead.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -94,6 +96,28 @@ _FIELDS = (
     *(f"drift_{name}" for name in _MOMENTS),
     *(f"drift_q{round(q * 100):02d}" for q in QUANTILES),
 )
+
+
+_COUNTED = ("column", "group", "n", "rows", "assessable")
+_SHARES, _PERCENTS = 3, 2  # decimals of what is published about moments, and about quantiles
+
+
+def publishable(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of `Fidelity.cells` without what would give original values away.
+
+    Whoever has the released values computes the original quantiles and mean from their drifts, and
+    so every original value of a group of up to six. Such groups are only counted, as are all that
+    are too small to be assessed; of the others drifts are rounded, so that the sum of what is not
+    published cannot be subtracted.
+    """
+    if not row["assessable"]:
+        return {name: row[name] if name in _COUNTED else None for name in row}
+    decimals = {name: _PERCENTS for name in row if name.startswith("drift_q")}
+    decimals |= dict.fromkeys((*map("drift_{}".format, _MOMENTS), "wasserstein"), _SHARES)
+    return {
+        name: round(value, decimals[name]) if name in decimals and value is not None else value
+        for name, value in row.items()
+    }
 
 
 def _distance(xs: Floats, ys: Floats) -> float:
