@@ -98,6 +98,7 @@ _FIELDS = (
 )
 
 
+_LEAST_PUBLISHED = 30  # values, also where `min_rows` lets smaller groups be assessed
 _COUNTED = ("column", "group", "n", "rows", "assessable")
 _SHARES, _PERCENTS = 3, 2  # decimals of what is published about moments, and about quantiles
 
@@ -106,11 +107,11 @@ def publishable(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of `Fidelity.cells` without what would give original values away.
 
     Whoever has the released values computes the original quantiles and mean from their drifts, and
-    so every original value of a group of up to six. Such groups are only counted, as are all that
-    are too small to be assessed; of the others drifts are rounded, so that the sum of what is not
+    so every original value of a group of up to six. Groups of fewer than thirty values are only
+    counted, as are all that are not assessed; of the others drifts are rounded, so that the sum of what is not
     published cannot be subtracted.
     """
-    if not row["assessable"]:
+    if row["n"] < _LEAST_PUBLISHED or not row["assessable"]:
         return {name: row[name] if name in _COUNTED else None for name in row}
     decimals = {name: _PERCENTS for name in row if name.startswith("drift_q")}
     decimals |= dict.fromkeys((*map("drift_{}".format, _MOMENTS), "wasserstein"), _SHARES)
