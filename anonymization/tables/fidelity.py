@@ -108,8 +108,8 @@ def publishable(row: Mapping[str, Any]) -> dict[str, Any]:
 
     Whoever has the released values computes the original quantiles and mean from their drifts, and
     so every original value of a group of up to six. Groups of fewer than thirty values are only
-    counted, as are all that are not assessed; of the others drifts are rounded, so that the sum of what is not
-    published cannot be subtracted.
+    counted, as are all that are not assessed. Of the others drifts are rounded, so that what is not
+    published does not follow from the whole less the rest.
     """
     if row["n"] < _LEAST_PUBLISHED or not row["assessable"]:
         return {name: row[name] if name in _COUNTED else None for name in row}
