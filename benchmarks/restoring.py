@@ -9,7 +9,7 @@ five languages, with made-up people; their encodings (UTF-8 with and without a b
 UTF-16, GB 18030, Latin-1, UTF-8 with stray bytes), line ends, escapes and broken lines vary. A file
 counts as restored only if all its bytes are equal. Refused files leave nothing to restore and are
 counted apart, by reason: fourteen hundred are generated so that a thousand are admitted.
-`document.encoding_unsure` is a text in a legacy encoding whose few foreign letters do not settle it.
+`document.encoding_unsure` is a text whose few foreign letters do not settle its encoding.
 """
 
 from __future__ import annotations
