@@ -107,7 +107,7 @@ def publishable(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of `Fidelity.cells` without what would give original values away.
 
     Whoever has the released values computes the original quantiles and mean from their drifts, and
-    so every original value of a group of up to six. Groups of fewer than thirty values are only
+    so every original value of a group of two to five. Groups of fewer than thirty values are only
     counted, as are all that are not assessed. Of the others drifts are rounded, so that what is not
     published does not follow from the whole less the rest.
     """
