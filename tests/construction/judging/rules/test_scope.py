@@ -156,3 +156,17 @@ def test_a_text_that_the_request_brings_along_is_a_measure() -> None:
         first = rubric.criteria[0].text
         assert ("what the text in the request says" in first) == is_brought
         assert rubric.needs_model != is_brought
+
+
+@pytest.mark.parametrize("text", ["Which news are about the tides?", "哪些新闻和潮汐有关？"])
+def test_entries_that_are_quoted_one_by_one_are_a_measure(text: str) -> None:
+    told = "The council met for hours, and nobody could say in the end what it had decided. " * 2
+    cells = tuple((f"n{i}", f"Headline {i} of the day", told, f"2031-03-0{i}") for i in range(1, 7))
+    news = InputTable(name="", columns=("id", "title", "text", "date"), rows=6, cells=cells)
+    held = InputFile(words=200, key=1, tables=(news,))
+    made = case(text, files=("news.json",)).model_copy(update={"inputs": {"news.json": held}})
+    rubric = grade(made, CONFIG).rubric
+    assert "Headline 6" in rubric.criteria[0].text
+    assert not rubric.needs_model
+    bare = case(text, files=("news.json",))
+    assert grade(bare, CONFIG).rubric.needs_model
