@@ -160,8 +160,8 @@ def test_a_text_that_the_request_brings_along_is_a_measure() -> None:
 
 @pytest.mark.parametrize("text", ["Which news are about the tides?", "哪些新闻和潮汐有关？"])
 def test_entries_that_are_quoted_one_by_one_are_a_measure(text: str) -> None:
-    told = "The council met for hours, and nobody could say in the end what it had decided. " * 2
-    cells = tuple((f"n{i}", f"Headline {i} of the day", told, f"2031-03-0{i}") for i in range(1, 7))
+    body = "The council met for hours, and nobody could say in the end what it had decided. " * 2
+    cells = tuple((f"n{i}", f"Headline {i} of the day", body, f"2031-03-0{i}") for i in range(1, 7))
     news = InputTable(name="", columns=("id", "title", "text", "date"), rows=6, cells=cells)
     held = InputFile(words=200, key=1, tables=(news,))
     made = case(text, files=("news.json",)).model_copy(update={"inputs": {"news.json": held}})
