@@ -1,6 +1,7 @@
 """Attributes of office XML, elements that hold a person or a company, and names referred to.
 
-Defined names and bookmarks are renamed together with what refers to them: references still hold.
+Defined names, bookmarks and tables are renamed together with what refers to them: references still
+hold.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ _PROSE_OF = frozenset(
     {("docPr", "name"), ("cNvPr", "name"), ("tableColumn", "name"), ("section", "name"),
      ("custShow", "name"), ("property", "name"), ("cacheField", "name"), ("dataField", "name"),
      ("alias", "val"), ("tag", "val"), ("docVar", "val"), ("sheetName", "val"), ("s", "v"),
-     ("listItem", "value"), ("cSld", "name")}
+     ("listItem", "value"), ("cSld", "name"), ("docVar", "name"), ("connectString", "val"),
+     ("query", "val")}
 )  # fmt: skip
 # Values that programs write as several words: fonts, shape styles, number formats, point paths.
 _WRITTEN = frozenset(
@@ -83,10 +85,24 @@ def mask_attributes(visitor: Visitor, part: str, element: Element) -> None:
         if of == "Relationship" and not (external and str(key) == "Target"):
             continue
         name = str(key).rpartition("}")[2]
-        edits = _edits(visitor, (part, of, name), str(value), external and name == "Target")
+        if _is_chosen_name(element, of, name):
+            edits = list(visitor.look(Piece(str(value).translate(_AS_SPACES))))
+        else:
+            edits = _edits(visitor, (part, of, name), str(value), external and name == "Target")
         if edits:
             visitor.record(f"{part}@{name}", edits)
             element.set(str(key), applied(str(value), edits)[0])
+
+
+def _is_chosen_name(element: Element, of: str, name: str) -> bool:
+    """Is it the name of a style that somebody made, or of the code of a sheet?"""
+    if name == "codeName":
+        return True
+    if (of, name) == ("cellStyle", "name"):
+        return element.get("builtinId") is None
+    parent = element.getparent()
+    is_style = (of, name) == ("name", "val") and parent is not None and local(parent) == "style"
+    return is_style and any(str(key).endswith("customStyle") for key in parent.attrib)
 
 
 def _edits(
@@ -99,12 +115,14 @@ def _edits(
     too_short = len(value) < _SHORTEST and value.isascii()
     if too_short or not any(map(str.isalnum, value)):
         return []
+    if name == "formatCode":
+        return literal_edits(visitor, value)
     if name == "instr":
         proven = plain_edits(value, visitor.visit(), accepts=FindingFilter.PROVEN)
         return joined(literal_edits(visitor, value), proven)
     formal = name == "typeface" or _FORMAL_PART.search(part) is not None
     if (of, name) == ("cSld", "name") and formal:
-        return visitor.word(value, FindingFilter.PROVEN)
+        return visitor.word(value, FindingFilter.WHOLE)
     if not external and not _is_prose(of, name, value, formal):
         return visitor.word(value, FindingFilter.PROVEN if formal else FindingFilter.WHOLE)
     if _DEFAULT_NAME.fullmatch(value) is not None:
@@ -122,7 +140,7 @@ def _is_prose(of: str, name: str, value: str, formal: bool) -> bool:
 Named = Mapping[str, tuple[str, EntityType]]
 
 IDENTIFIER = "identifier"
-_NAMED_ELEMENTS = frozenset({"definedName", "bookmarkStart"})
+_NAMED_ELEMENTS = frozenset({"definedName", "bookmarkStart", "table"})
 _AS_SPACES = {ord("_"): " ", ord("."): " "}
 _NOT_ALLOWED = re.compile(r"\W+")
 
@@ -130,7 +148,7 @@ _NOT_ALLOWED = re.compile(r"\W+")
 def read_identifiers(
     roots: Iterable[Element], visitor: Visitor
 ) -> dict[str, tuple[str, EntityType]]:
-    """New names of defined names and bookmarks that hold private values, by their old names.
+    """New names of defined names, bookmarks and tables with private values, by their old names.
 
     Names that begin with an underscore are the program's own.
     """
@@ -153,9 +171,8 @@ def read_identifiers(
 def _names(root: Element) -> Iterable[str]:
     for element in root.iter("*"):
         if local(element) in _NAMED_ELEMENTS:
-            name = next((str(v) for k, v in element.attrib.items() if k.endswith("name")), "")
-            if name and not name.startswith("_"):
-                yield name
+            named = (str(v) for k, v in element.attrib.items() if k.lower().endswith("name"))
+            yield from (name for name in named if name and not name.startswith("_"))
 
 
 def identifier_edits(text: str, renamed: Named) -> list[Edit]:

@@ -29,7 +29,7 @@ from anonymization.documents.ooxml import is_office, read_package, rewrite_archi
 from anonymization.documents.pictures import admit_picture
 from anonymization.documents.visitor import Visitor
 from anonymization.text.contracts import Edit, EntityType
-from anonymization.text.encodings import encoding_of, writable
+from anonymization.text.encodings import encoding_of, is_unsure, writable
 from anonymization.text.masking.pieces import Collector, FindingFilter, Look, Piece
 from anonymization.text.restore import decoded, encoded
 from data.child import confine, read_frame, write_frame
@@ -78,7 +78,7 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
     if data.startswith(GZIP):
         return rewrite_gzip(visitor, data, name)
     if data.startswith(NUMPY):
-        return admit_array(data)
+        return admit_array(visitor, data)
     if data.startswith(_COLUMNS):
         from anonymization.documents.columns import rewrite_columns  # slow to import
 
@@ -88,7 +88,10 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
     if ending in _MAIL or name.endswith("message/rfc822"):
         return rewrite_mail(visitor, data)
     encoding = encoding_of(data)
-    if encoding is None or ending in _RICH or data.startswith(b"{\\rtf"):
+    is_rich = ending in _RICH or data.startswith(b"{\\rtf")
+    if encoding is None and not is_rich and is_unsure(data):
+        raise Refused(Refusal.ENCODING_UNSURE)
+    if encoding is None or is_rich:
         raise Refused(Refusal.UNKNOWN_TYPE)
     masked = visitor.text("", decoded(data, encoding), name)
     return encoded(writable(masked, encoding), encoding)

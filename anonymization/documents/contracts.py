@@ -17,6 +17,10 @@ class Refusal(GateReason):
     """Why a document is not released; renaming one is a breaking change."""
 
     UNKNOWN_TYPE = "document.unknown_type", "The type of a file is not known."
+    ENCODING_UNSURE = (
+        "document.encoding_unsure",
+        "A text fits no encoding or several, so that no name in it can be read with certainty.",
+    )
     BROKEN = "document.broken", "A file cannot be read."
     ENCRYPTED = "document.encrypted", "A file is encrypted."
     TOO_LARGE = "document.too_large", "A file has too many bytes, pages or parts."

@@ -22,6 +22,7 @@ from anonymization.documents.spreadsheet import number_edits, whole_number
 from anonymization.documents.visitor import Visitor, refuse_names
 from anonymization.text.encodings import encoding_of, writable
 from anonymization.text.masking.forms import is_readable
+from anonymization.text.masking.pieces import Piece
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.restore import decoded, encoded
 
@@ -163,8 +164,11 @@ def rewrite_gzip(visitor: Visitor, data: bytes, name: str) -> bytes:
     return gzip.compress(visitor.inner("content", content, inner), mtime=0)
 
 
-def admit_array(data: bytes) -> bytes:
-    """The unchanged array, if it holds numbers or times. Raises Refused for texts and objects."""
+def admit_array(visitor: Visitor, data: bytes) -> bytes:
+    """The unchanged array, if it holds numbers or times, and its fields have no private names.
+
+    Raises Refused for texts and objects, and for such names.
+    """
     try:
         wide = data[6] >= 2
         size = int.from_bytes(data[8 : 12 if wide else 10], "little")
@@ -175,7 +179,16 @@ def admit_array(data: bytes) -> bytes:
         raise Refused(Refusal.BROKEN) from None
     if not is_numeric:
         raise Refused(Refusal.UNKNOWN_TYPE)
+    for name in re.findall(r"[^\W\d_]{2,}(?:[ _][^\W\d_]+)*", _field_names(header["descr"])):
+        refuse_names(visitor.look(Piece(name.replace("_", " "))))
     return data
+
+
+def _field_names(kind: Any) -> str:
+    """The names of a record's fields, one per line; none of a plain number."""
+    if isinstance(kind, str):
+        return ""
+    return "\n".join(f"{field[0]}\n{_field_names(field[1])}" for field in kind)
 
 
 def _is_numeric(kind: Any) -> bool:

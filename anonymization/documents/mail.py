@@ -19,7 +19,7 @@ from anonymization.documents.labels import show_caption
 from anonymization.documents.visitor import Visitor, name_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.wording import private_site
-from anonymization.text.encodings import encoding_of
+from anonymization.text.encodings import encoding_of, is_likely
 from anonymization.text.masking.pieces import Piece, labelled
 from anonymization.text.masking.plain import plain_edits
 from anonymization.text.restore import decoded, encoded
@@ -34,6 +34,10 @@ _DATES = frozenset({"date", "resent-date", "delivery-date"})
 _HOST = re.compile(r"\b(?:from|by|helo=?) ?([A-Za-z0-9][\w-]{0,62}(?:[.-][\w-]{1,62}){1,8})")
 _MARKS = re.compile(r"[:;,<>\"()]")
 _NAMES = (("content-type", "name"), ("content-disposition", "filename"))
+_FORMAL_PARAMETERS = frozenset(
+    {"charset", "name", "filename", "format", "delsp", "type", "method", "report-type", "protocol",
+     "micalg", "size", "start"}
+)  # fmt: skip
 _FORMS = {"text/html": "x.html", "text/csv": "x.csv", "text/plain": "x.txt"}
 _MAX_PARTS = 1_000
 
@@ -65,6 +69,8 @@ def _mask_headers(visitor: Visitor, where: str, part: Message) -> None:
         part[name] = value if name.lower() in _FORMAL else _header(visitor, where, name, str(value))
     for header, parameter in _NAMES:
         _mask_name(visitor, where, part, header, parameter)
+    for header in ("content-type", "content-disposition"):
+        _mask_parameters(visitor, where, part, header)
 
 
 def _header(visitor: Visitor, where: str, name: str, raw: str) -> str:
@@ -120,6 +126,21 @@ def _mask_name(visitor: Visitor, where: str, part: Message, header: str, paramet
         part.set_param(parameter, parameter_value, header=header)  # type: ignore[arg-type]
 
 
+def _mask_parameters(visitor: Visitor, where: str, part: Message, header: str) -> None:
+    """Mask parameters that a program or a person made up; a boundary is a name of its own."""
+    for parameter, value in (part.get_params(header=header) or [])[1:]:
+        if parameter.lower() in _FORMAL_PARAMETERS or not isinstance(value, str):
+            continue
+        is_boundary = parameter.lower() == "boundary"
+        edits = name_edits(value, visitor.look) if is_boundary else visitor.look(Piece(value))
+        if not edits:
+            continue
+        masked = visitor.masked(f"{where} {parameter}", value, edits)
+        if is_boundary:
+            masked = f"=_{where.replace(' ', '_')}"
+        part.set_param(parameter, masked, header=header)
+
+
 def _mask_body(visitor: Visitor, where: str, part: Message) -> None:
     raw = part.get_payload(decode=True)
     if not isinstance(raw, bytes) or not raw:
@@ -149,15 +170,25 @@ def _form(part: Message) -> str:
 
 
 def _charset(part: Message, raw: bytes) -> str:
+    """The declared encoding where the letters do not belie it, else the recognised one.
+
+    Raises Refused if the two differ and neither is sure.
+    """
     declared = part.get_content_charset() or ""
+    recognised = encoding_of(raw)
     try:
-        raw.decode(declared)
+        text = raw.decode(declared)
     except (LookupError, UnicodeDecodeError):
-        recognised = encoding_of(raw)
         if recognised is None:
-            raise Refused(Refusal.UNKNOWN_TYPE) from None
+            raise Refused(Refusal.ENCODING_UNSURE) from None
         return recognised
-    return declared
+    if recognised == "utf-8" and not raw.isascii():
+        return recognised
+    if recognised and raw.decode(recognised) == text:
+        return declared
+    if declared.startswith(("utf-", "iso-2022", "hz")) or is_likely(raw, declared):
+        return declared
+    raise Refused(Refusal.ENCODING_UNSURE)
 
 
 def _put(part: Message, content: bytes, encoding: str) -> None:

@@ -1,16 +1,16 @@
 """In which encoding a text file is written: one that returns the same bytes, or none.
 
 Text that is read in a wrong encoding is masked blindly, for no name in it is a name. So what is not
-UTF-8 has to be recognised by its letters (charset-normalizer); what is not recognised is no text.
+UTF-8 has to be recognised by its letters: exactly one encoding must yield letters that are common
+in its language. What no encoding or several explain is read in none of them, and refused.
 """
 
 from __future__ import annotations
 
+import codecs
 import re
 
-from charset_normalizer import from_bytes
-
-from data.text.scripts import count_han
+from data.text.scripts import KANA
 
 _BOMS = ((b"\xff\xfe\x00\x00", "utf-32-le"), (b"\x00\x00\xfe\xff", "utf-32-be"),
          (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))  # fmt: skip
@@ -18,15 +18,59 @@ _STRAY = 0.01  # share of bytes that are not UTF-8, up to which a text still cou
 _FOREIGN = re.compile(rb"[\x80-\xff]+")
 # A character that was cut leaves one run of such bytes, a line in another encoding several.
 _FOREIGN_LINE = re.compile("[\udc80-\udcff][^\n\udc80-\udcff]+[\udc80-\udcff]")
-_HANJA = 0.1  # share of what is not ASCII
+_INSIDE = re.compile("[\udc80-\udcff][A-Za-z]")  # no character that was cut: a letter follows
 _KANA, _KANA_SHARE = (b"\x81", b"\x82", b"\x83", b"\x84"), 0.3
-# In which letters take two bytes, or in which no letter is a Latin one.
-_WIDE = ["gb18030", "big5hkscs", "cp932", "euc_jp", "euc_kr", "cp1251", "koi8_r"]
 _UNICODE = ("utf-", "gb18030")
+# The most common characters of each language, in prose, forms and tables.
+_SIMPLIFIED = (
+    "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里"
+    "用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心本前开但因只从想"
+    "日月号名姓电话址司公区市省县路街村镇门岁男女性别部位职务员工师生长手机联系客户备注类型金额元万千百十"
+    "二三四五六七八九零期时间间数量单价合计总编码证件报表项目内容说明状态订货款付收支票房租住院病医药学校班级"
+    "王李张刘陈杨黄赵周吴徐孙朱马胡郭林何高罗郑梁谢宋唐许邓韩冯曹彭曾萧田董袁潘蒋蔡余杜叶程魏苏吕丁任沈"
+    "北京上海广州深圳南东西江苏浙安信息技术管理服务有限业务系统请问已经未完成新加入"
+)
+_TRADITIONAL = (
+    "的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著下自之年過發後作裡"
+    "用道行所然家種事成方多經麼去法學如都同現當沒動面起看定天分還進好小部其些主樣理心本前開但因只從想"
+    "日月號名姓電話址司公區市省縣路街村鎮門歲男女性別部位職務員工師生長手機聯絡客戶備註類型金額元萬千百十"
+    "二三四五六七八九零期時間數量單價合計總編碼證件報表項目內容說明狀態訂貨款付收支票房租住院病醫藥學校班級"
+    "王李張劉陳楊黃趙周吳徐孫朱馬胡郭林何高羅鄭梁謝宋唐許鄧韓馮曹彭曾蕭田董袁潘蔣蔡余杜葉程魏蘇呂丁任沈"
+    "臺北義信段樓請業先把再寄"
+)
+_JAPANESE = (
+    "日本年月人名氏住所電話番号会社様当部課長係者田山川中大小上下一二三四五六七八九十百千万円時分東京都道府県市区町村"
+    "郵便銀行支店口座社員顧客契約書連絡担先生学校病院花子太郎佐藤鈴木高橋伊渡辺村林加吉井清斎松"
+)
+_KOREAN = "이다는을의가에고하지로기니한은를서도라사자해인시어나요일리그수정있보대여주전김박최민성영"
+_CYRILLIC = "оеаинтсрвлкмдпу"
+_LETTERS: tuple[tuple[str, frozenset[str], str, float], ...] = (
+    ("gb18030", frozenset(_SIMPLIFIED), "", 0.3),
+    ("big5hkscs", frozenset(_TRADITIONAL), "", 0.3),
+    ("cp932", frozenset(_JAPANESE), "ぁ-ゖァ-ヺ", 0.45),
+    ("euc_jp", frozenset(_JAPANESE), "ぁ-ゖァ-ヺ", 0.45),
+    ("euc_kr", frozenset(_KOREAN), "", 0.3),
+    ("cp1251", frozenset(_CYRILLIC), "", 0.7),
+    ("koi8_r", frozenset(_CYRILLIC), "", 0.7),
+)
+_FAMILIES = {"gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs", "shift_jis": "cp932",
+             "euc_kr": "euc_kr", "cp949": "euc_kr"}  # fmt: skip
+_ZEROS = 20  # bytes per zero byte, at most, in UTF-16
+_FEWEST, _MARGIN = 4, 1.6  # letters that decide, and how much better one must be than the next
+_FEW_KANA, _SMALL = 0.1, 0.7
+_OF_KANA = re.compile(f"[{KANA}]")
+# Signs that stand among letters in Western texts; others there are letters of another encoding.
+_SIGN = re.compile(
+    r"(?<=[^\W\d_])[¡¢£¤¥¦¨ª¬¯±²³´µ¶¸¹º¼½¾¿†‡ˆ‰‹›](?=[^\W\d_])"
+    r"|[\x80-\x9f]|£[^\W\d_]{2}|[^\W\d_]{3}[³¹¿]"
+)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+# Han in seven bits: ISO-2022 (JP, KR, CN) and HZ.
+_SEVEN_BITS = re.compile(rb"\x1b\$[()]?[@-DG]|~\{[!-~]{2,400}~\}")
 
 
 def encoding_of(data: bytes) -> str | None:
-    """The encoding that returns the same bytes; None if the data is not text."""
+    """The encoding that returns the same bytes; None if the data is not text, or none is sure."""
     for bom, codec in _BOMS:
         if data.startswith(bom):
             return codec if _returns(data, codec) else None
@@ -36,7 +80,39 @@ def encoding_of(data: bytes) -> str | None:
         data.decode("utf-8")
     except UnicodeDecodeError:
         return _legacy(data)
-    return "utf-8"
+    return None if _SEVEN_BITS.search(data) else "utf-8"
+
+
+def is_unsure(data: bytes) -> bool:
+    """Is data for which no encoding is sure a text all the same, rather than binary?"""
+    head = data[:4096]
+    return _CONTROL.search(head) is None or _is_wide(head)
+
+
+def is_likely(data: bytes, declared: str) -> bool:
+    """Can data be in the declared encoding, though its letters alone would not prove it?
+
+    Then no other encoding fits its letters, and letters of Western Europe have no signs among them.
+    """
+    codec = codecs.lookup(declared).name
+    if codec == "ascii":
+        return False
+    scores = {letters[0]: _score(data, *letters) for letters in _LETTERS}
+    family = _FAMILIES.get(codec, codec)
+    if any(score for name, score in scores.items() if name != family):
+        return False
+    if family in scores:
+        return _returns(data, codec)
+    is_west = codec.startswith(("iso8859", "cp125", "latin", "mac"))
+    return not is_west or _western(data) is not None
+
+
+def _is_wide(head: bytes) -> bool:
+    """Do zeros stand at every second byte, as in UTF-16 without a byte order mark?"""
+    at_even, at_odd = head[0::2].count(0), head[1::2].count(0)
+    few, many = sorted((at_even, at_odd))
+    is_text = _CONTROL.search(head.replace(b"\0", b"")) is None
+    return is_text and many >= _FEWEST and _ZEROS * many > len(head) and _FEWEST * few < many
 
 
 def writable(text: str, encoding: str) -> str:
@@ -51,29 +127,55 @@ def _legacy(data: bytes) -> str | None:
     stray = sum("\udc80" <= char <= "\udcff" for char in text)
     wide_chars = sum(char > "\x7f" for char in text) - stray
     if stray <= max(_STRAY * len(data), wide_chars):
-        return None if _FOREIGN_LINE.search(text) else "utf-8"
-    if _is_western(data):
-        return "latin-1"
-    best = from_bytes(data, cp_isolation=_WIDE).best()
-    if best and best.encoding == "euc_kr" and _mixes(data.decode("euc_kr", "replace")):
-        return "gb18030" if _returns(data, "gb18030") else None
-    return best.encoding if best and _returns(data, best.encoding) else None
+        if _FOREIGN_LINE.search(text):
+            return None
+        if _INSIDE.search(text) is None:
+            return "utf-8"
+    return _western(data) or _by_letters(data)
 
 
-def _mixes(korean: str) -> bool:
-    """Are there more Chinese characters than in Korean? Then a short Chinese text was misread."""
-    return count_han(korean) > _HANJA * sum(not char.isascii() for char in korean)
+def _by_letters(data: bytes) -> str | None:
+    """The one encoding whose language has such letters; None if none or several have."""
+    scores = sorted(((_score(data, *letters), letters[0]) for letters in _LETTERS), reverse=True)
+    (best, codec), (second, _) = scores[:2]
+    return codec if best > 0 and best >= _MARGIN * second and _returns(data, codec) else None
 
 
-def _is_western(data: bytes) -> bool:
-    """Do most foreign letters stand alone among ASCII ones, as accents and umlauts do?
+def _score(data: bytes, codec: str, common: frozenset[str], phonetic: str, fewest: float) -> float:
+    """How far above its limit the share of common letters is; 0 below it."""
+    try:
+        text = data.decode(codec)
+    except UnicodeDecodeError:
+        return 0
+    foreign = [char.lower() for char in text if char > "\x7f" and char.isalpha()]
+    sounds = re.compile(f"[{phonetic}]") if phonetic else None
+    hits = sum(char in common or bool(sounds and sounds.match(char)) for char in foreign)
+    kana = sum(bool(_OF_KANA.match(char)) for char in foreign)
+    if _CYRILLIC[0] in common and sum(map(_is_small, text)) < _SMALL * len(foreign):
+        return 0  # a wrong encoding mixes small letters and capitals
+    if hits < _FEWEST or hits < fewest * len(foreign) or (not phonetic and kana > _FEW_KANA * hits):
+        return 0
+    return hits / len(foreign) / fewest
+
+
+def _is_small(char: str) -> bool:
+    return char > "\x7f" and char.islower()
+
+
+def _western(data: bytes) -> str | None:
+    """Latin-1 or Windows-1252, if foreign letters stand among ASCII ones as accents do.
 
     So do kana of Shift JIS, but behind bytes that are hardly a letter in Western Europe.
     """
     runs = _FOREIGN.findall(data)
     alone = [run for run in runs if len(run) == 1]
     kana = sum(run in _KANA for run in alone)
-    return 2 * len(alone) >= sum(map(len, runs)) and kana <= _KANA_SHARE * len(alone)
+    if 2 * len(alone) < sum(map(len, runs)) or kana > _KANA_SHARE * len(alone):
+        return None
+    for codec in ("latin-1", "cp1252"):
+        if _returns(data, codec) and _SIGN.search(data.decode(codec)) is None:
+            return codec
+    return None
 
 
 def _returns(data: bytes, codec: str) -> bool:

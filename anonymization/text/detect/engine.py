@@ -9,6 +9,7 @@ from anonymization.text.contracts import DetectionConfig, EntityType, Finding
 from anonymization.text.detect import chinese, english, japanese
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.capitals import with_capitals
+from anonymization.text.detect.composed import composed
 from anonymization.text.detect.declared import find_declared
 from anonymization.text.detect.declared_rows import find_rows
 from anonymization.text.detect.file_names import with_spaced_file_names
@@ -60,9 +61,10 @@ class TextDetector:
 
     def find(self, texts: Sequence[str]) -> list[list[Finding]]:
         """Per text its findings, sorted, without overlap; offsets in code points."""
+        read = [composed(text) for text in texts]
         known: dict[str, tuple[Finding, ...]] = {}
         fresh: list[str] = []
-        for text in dict.fromkeys(texts):
+        for text in dict.fromkeys(part.text for part in read):
             findings = self._texts.get(text)
             if findings is None:
                 fresh.append(text)
@@ -71,7 +73,7 @@ class TextDetector:
         known.update(zip(fresh, self._analyse(fresh), strict=True))
         for text in fresh:
             self._texts.put(text, known[text])
-        return [list(known[text]) for text in texts]
+        return [[part.original(finding) for finding in known[part.text]] for part in read]
 
     def _analyse(self, texts: Sequence[str]) -> list[tuple[Finding, ...]]:
         folded = [with_capitals(fold_characters(text), self.dictionary) for text in texts]

@@ -36,8 +36,35 @@ _LONGEST = 256  # characters; what is longer is packed data, which is opened els
 _RUNS, _LENGTH, _DIGITS = 4, 8, 4  # runs of letters and digits, and size, of an opaque code
 
 
+_TWO = re.compile(r"(\d{1,4})([-/])(\d{1,4})")
+_MONTHS = 12
+
+
+def _is_range(first: str, mark: str, second: str) -> bool:
+    """Are two numbers a range, a fraction, a score, a month or a season, and no number of a record?
+
+    `10-25`, `2019/20` and `120/80` are; `70-4412`, `2204-17` and `417/2019` are not.
+    """
+    low, high = int(first), int(second)
+    if max(len(first), len(second)) <= 2:
+        return True
+    if _YEAR.fullmatch(first):
+        is_month = len(second) <= 2 and low > 0
+        return is_month or (_YEAR.fullmatch(second) is not None)
+    if _YEAR.fullmatch(second):
+        return high > 0 and low <= _MONTHS
+    if second.startswith("0") or (len(first), len(second)) == (3, 4):
+        return False
+    return low < high and len(second) - len(first) <= 1 if mark == "-" else len(first) < 4
+
+
+_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
 def is_plain(chain: str) -> bool:
     """Is it a quantity, a date, a time, a version, a range or a time stamp?"""
+    if two := _TWO.fullmatch(chain):
+        return _is_range(*two.groups())
     return _PLAIN.fullmatch(chain) is not None or _QUARTER.fullmatch(chain) is not None
 
 

@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.capital_places import find_capitals
+from anonymization.text.detect.chosen_words import find_chosen
 from anonymization.text.detect.eastern_places import find_eastern
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.statements import find_statements
 from anonymization.text.detect.strict_codes import find_codes
 from anonymization.text.detect.strict_fields import find_field_rows, find_fields
+from anonymization.text.detect.strict_numbers import find_numbers
 from anonymization.text.detect.strict_positions import find_positions
 from anonymization.text.detect.unexplained import find_unexplained
 from anonymization.text.detect.wording import words
@@ -29,8 +31,13 @@ _Span = tuple[int, int, EntityType]
 def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str]) -> list[Finding]:
     """All findings: `settled` (sorted, without overlap) and more beside them."""
     fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
-    places = [*find_eastern(text), *find_capitals(text, MachineLines(text))]
-    for spans in (fields, [*find_positions(text)], [*find_codes(text)], places):
+    places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
+    for spans in (
+        fields,
+        [*find_positions(text)],
+        [*find_codes(text), *find_numbers(text)],
+        places,
+    ):
         settled = sorted([*settled, *_beside(text, settled, spans)])
     settled = sorted([*settled, *find_unexplained(text, settled, dictionary)])
     return sorted([*settled, *_beside(text, settled, find_statements(text, settled))])

@@ -29,6 +29,10 @@ _SMALL = words("words.toml", "function_words")
 _CODE = re.compile(r"[(){}\[\];=<>$%\\^*]|::|->|\w\.\w+\(|^[@&!/.~]|https?:|^\W+$")
 _FEWEST_DIGITS = 3  # of a number of somebody
 _QUANTITY = re.compile(r"[\d.,%$€£¥]+(?:\W|$)(?! ?[A-Z])")
+_MOST_NAME, _JOINING = (
+    4,
+    frozenset({"and", "of"}),
+)  # words of a name in small letters, in its middle
 _LONGEST_HAN = 5  # characters of a name of somebody
 _LETTERS = re.compile(rf"(?:{LETTER}|[{HAN_KANA}])")
 
@@ -110,7 +114,8 @@ def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) ->
         return _is_name(plain, parts)
     if "name" in label.split() or "names" in label.split():
         return not plain.isascii() or all(w[0].isupper() or w in _SMALL for w in plain.split())
-    is_sentence = len(parts) > 1 and plain.islower() and plain.isascii()
+    is_long = len(parts) > _MOST_NAME or any(p in _SMALL and p not in _JOINING for p in parts)
+    is_sentence = len(parts) > 1 and plain.islower() and plain.isascii() and is_long
     return not is_sentence or not all(is_known(part, dictionary) for part in parts)
 
 

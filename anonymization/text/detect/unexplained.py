@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.chosen_words import is_chosen, is_meant
 from anonymization.text.detect.explained_codes import (
     is_amount,
     is_code,
@@ -130,10 +131,14 @@ def find_unexplained(
     taken = 0
     beside: list[Finding] = []
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
-        if start >= taken and free.at(start, end):
+        if start >= taken and free.at(start, end) and not _is_thing(text, start, end):
             beside.append(Finding(start, end, kind, NAME, _SCORE))
             taken = end
     return _joined(text, beside)
+
+
+def _is_thing(text: str, start: int, end: int) -> bool:
+    return is_chosen(text[start:end]) and is_meant(text, start, end)
 
 
 def beside_codes(text: str, settled: Iterable[Finding]) -> list[Finding]:
@@ -207,14 +212,15 @@ def _in_word(word: str, dictionary: frozenset[str]) -> tuple[tuple[int, int], ..
 
 def _in_atom(word: str, dictionary: frozenset[str]) -> Iterator[tuple[int, int]]:
     """The parts of an identifier that nothing explains."""
-    if is_known(word, dictionary):  # PostgreSQL
+    if is_known(word, dictionary) and not is_chosen(word):  # PostgreSQL
         return
     for piece in _PIECE.finditer(word):
         if is_opaque(piece.group()):
             yield piece.span()
             continue
         for part in _PART.finditer(word, *piece.span()):
-            if not part.group()[0].isdigit() and not is_known(part.group(), dictionary):
+            listed = part.group()
+            if not listed[0].isdigit() and (not is_known(listed, dictionary) or is_chosen(listed)):
                 yield part.span()
 
 
