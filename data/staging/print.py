@@ -182,11 +182,13 @@ def _distinct(names: Iterator[str]) -> Iterator[str]:
 def print_funnel(staging: Path, words: ReasonWords) -> None:
     """Print the funnel of the newest build, and what its gates let through without a verdict."""
     columns = ("stage", "unit", "n_in", "passed", "rejected", "errored", "not_chosen")
-    rows = ([number(row[name]) for name in columns] for row in funnel(staging))
+    stages = funnel(staging)
+    rows = ([number(row[name]) for name in columns] for row in stages)
     print_table(("stage", "unit", "in", "passed", "rejected", "errored", "not chosen"), rows)
     undecided = words.undecided(gate_counts(staging))
-    for stage, notes in undecided.items():
-        print(f"passed {one_line(stage)} without a verdict: {', '.join(notes)}")
+    for stage in dict.fromkeys(row["stage"] for row in stages):
+        if notes := undecided.get(stage):
+            print(f"passed {one_line(stage)} without a verdict: {', '.join(notes)}")
     print_turned_away(staging)
 
 
