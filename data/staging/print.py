@@ -26,7 +26,7 @@ from data.errors import InputError
 from data.figures import number
 from data.neutralise import csv_cell, one_line
 from data.reasons import ReasonWords
-from data.staging.audit import commonest_reasons, funnel, gate_counts, turned_away
+from data.staging.audit import commonest_reasons, funnel, turned_away, undecided_lines
 from data.staging.sql import SqlResult
 
 _WIDE = 10_000
@@ -182,13 +182,10 @@ def _distinct(names: Iterator[str]) -> Iterator[str]:
 def print_funnel(staging: Path, words: ReasonWords) -> None:
     """Print the funnel of the newest build, and what its gates let through without a verdict."""
     columns = ("stage", "unit", "n_in", "passed", "rejected", "errored", "not_chosen")
-    stages = funnel(staging)
-    rows = ([number(row[name]) for name in columns] for row in stages)
+    rows = ([number(row[name]) for name in columns] for row in funnel(staging))
     print_table(("stage", "unit", "in", "passed", "rejected", "errored", "not chosen"), rows)
-    undecided = words.undecided(gate_counts(staging))
-    for stage in dict.fromkeys(row["stage"] for row in stages):
-        if notes := undecided.get(stage):
-            print(f"passed {one_line(stage)} without a verdict: {', '.join(notes)}")
+    for line in undecided_lines(staging, words):
+        print(line)
     print_turned_away(staging)
 
 
