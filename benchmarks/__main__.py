@@ -50,6 +50,7 @@ BENCHMARKS = (
     "anonymization_settings",
     "anonymization_text",
     "anonymization_secrets",
+    "anonymization_secrets_negatives",
     "anonymization_tables",
     "anonymization_attacker",
     "anonymization_attacks",

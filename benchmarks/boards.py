@@ -3,7 +3,8 @@
 Eight agents on the same tasks, two of them equal, one ten points behind another; tasks
 independent (200), or in 40 clusters of 5 that share half of their difficulty. Per board: do the
 95 % intervals hold the truth, are the equal agents separated, is the gap found? Beside it the
-usual practice: ranks by bare means.
+usual practice: ranks by bare means. Then small boards of two equal agents, as releases have them:
+how often does each test at 5 % separate them?
 
     python -m benchmarks.boards      writes benchmarks/results/boards.md and .json
 """
@@ -19,7 +20,7 @@ from scipy import stats
 
 from benchmarks.report import table, write_result
 from selection.evaluation.comparisons import compare
-from selection.evaluation.intervals import Floats, clustered, wilson
+from selection.evaluation.intervals import Floats, clustered, usable, wilson
 
 BOARDS = 2_000
 TASKS, CLUSTERS = 200, 40
@@ -27,6 +28,7 @@ ABILITIES = (0.75, 0.70, 0.65, 0.60, 0.60, 0.50, 0.45, 0.40)  # 3 and 4 are equa
 EQUAL, APART = (3, 4), (3, 5)
 SHARED = 0.5  # of the variance of a task's difficulty, within its cluster
 SPREAD = 1.0  # standard deviation of difficulty, in probits
+SMALL = ((9, 1, 0.0), (30, 10, 0.0), (60, 12, 0.0), (60, 12, 1.0), (60, 6, 1.0))
 
 
 def simulate(boards: int, clusters: int, seed: int) -> dict[str, Any]:
@@ -65,6 +67,35 @@ def _board(draw: np.random.Generator, clusters: int) -> Floats:
     threshold = stats.norm.ppf(ABILITIES) * np.sqrt(1 + SPREAD**2)
     noise = draw.normal(size=(len(ABILITIES), TASKS))
     return np.asarray(threshold[:, None] - difficulty + noise > 0, dtype=np.float64)
+
+
+def small_boards(boards: int, seed: int) -> list[dict[str, Any]]:
+    """False separations of two equal agents on few tasks, by the exact test and by Student's.
+
+    Of `tasks` in `clusters`; `own`: standard deviation, in probits, of what an agent is better at
+    in one cluster than in another.
+    """
+    draw = np.random.default_rng(seed)
+    rows = []
+    for tasks, clusters, own in SMALL:
+        labels = np.repeat(np.arange(clusters), tasks // clusters)
+        rejected = {"exact": 0, "Student": 0, "McNemar": 0}
+        for _ in range(boards):
+            hard = draw.normal(size=tasks)
+            skill = own * draw.normal(size=(2, clusters))[:, labels]
+            passed = (1 + skill - hard + draw.normal(size=(2, tasks)) > 0).astype(np.float64)
+            (pair,) = compare({"a": passed[0], "b": passed[1]}, labels.tolist())
+            student = clustered(passed[0] - passed[1], usable(labels.tolist()))
+            reach = stats.t.ppf(0.975, student.clusters - 1) * float(student.error or 0)
+            only = int((passed[0] > passed[1]).sum()), int((passed[0] < passed[1]).sum())
+            rejected["exact"] += pair.is_real
+            rejected["Student"] += abs(float(student.mean or 0)) > reach
+            rejected["McNemar"] += bool(sum(only)) and (
+                stats.binomtest(only[0], sum(only)).pvalue < 0.05
+            )
+        shares = {name: round(n / boards, 4) for name, n in rejected.items()}
+        rows.append({"tasks": tasks, "clusters": clusters, "own": own} | shares)
+    return rows
 
 
 def _figures(
@@ -108,7 +139,13 @@ def main() -> None:
     figures = list(simulated["independent"])
     rows = [[n, *(f"{own[n]:.4f}" for own in simulated.values())] for n in figures]
     text = ["## Simulated boards\n", table(["figure", "200 independent", "40 clusters of 5"], rows)]
-    content: dict[str, Any] = {"boards": BOARDS, "simulated": simulated}
+    small = small_boards(BOARDS, 20_261_126)
+    heads = ("tasks", "clusters", "agents differ by cluster", "exact", "Student", "McNemar")
+    text += [
+        "\n## Small boards: equal agents separated\n",
+        table(heads, [[str(value) for value in row.values()] for row in small]),
+    ]
+    content: dict[str, Any] = {"boards": BOARDS, "simulated": simulated, "small": small}
     content["seconds"] = round(time.perf_counter() - started, 1)
     print("\n".join(text))
     write_result("boards", str(__doc__), "\n".join(text), content)

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from data.contracts import Bound, Gate, Limit
+from data.figures import number
 
 _TABLE = Path(__file__).with_name("reasons.toml")
 _BOUNDS = {Bound.MIN: "at least", Bound.MAX: "at most"}
@@ -63,26 +64,53 @@ class ReasonWords:
         limit. Where limits of a reason differ in unit, the number alone is shown.
         """
         around = self.around(gate, reason, limit)
-        return value_text(limit) if around is None else f"{around[0]} {limit} {around[1]}"
+        text = self.measured(gate, limit)
+        return text if around is None else f"{around[0]} {text} {around[1]}"
+
+    def measured(self, gate: str | None, value: object) -> object:
+        """What a gate recorded, as a person reads it: yes and no, and numbers as figures.
+
+        What stands in the ledger without a gate stays as it is: 2024 may be a year.
+        """
+        if gate is None or value is None:
+            return value
+        truth = _TRUTHS.get(value.lower()) if isinstance(value, str) else None
+        return truth or number(value)
 
     def around(self, gate: str | None, reason: str | None, limit: object) -> tuple[str, str] | None:
         """What stands before and after the number of a limit: `at most`, `files`.
 
         None for a limit that is no number.
         """
-        number = _number(limit)
-        if number is None:
+        value = _number(limit)
+        if value is None:
             return None
         limits = self._limits(gate, reason)
         kinds = {(item.bound, item.unit) for item in limits}
         if len(kinds) > 1:  # of a reason with limits in several units, the one with this value
             config = self.gates[gate or ""].config()
-            same = (item for item in limits if item.allowed(config) == number)
+            same = (item for item in limits if item.allowed(config) == value)
             kinds = {(item.bound, item.unit) for item in same}
         if len(kinds) != 1:
             return None
         ((bound, unit),) = kinds
         return _BOUNDS[bound], unit.removeprefix("share ")
+
+    def undecided(self, gates: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+        """By stage, what its gates let through without a verdict: `146 unverified by sandbox`.
+
+        `gates` have how many items are of each status, and how many each other gate, or a command
+        to run, keeps from being measured. What an earlier gate rejected was not let through.
+        """
+        notes: dict[str, list[str]] = {}
+        for row in gates:
+            gate = self.gates.get(row["gate"])
+            waiting = sum(n for by, n in row["blocked_by"].items() if by not in self.gates)
+            counts = {"unverified": row["statuses"]["unverified"], "not measured": waiting}
+            if gate is not None:
+                texts = [f"{n:,} {status} by {gate.name}" for status, n in counts.items() if n]
+                notes.setdefault(gate.stage, []).extend(texts)
+        return {stage: texts for stage, texts in notes.items() if texts}
 
     def _limits(self, name: str | None, reason: str | None) -> list[Limit]:
         gate = self.gates.get(name or "")
@@ -92,11 +120,6 @@ class ReasonWords:
             headline = [limit for limit in gate.limits if limit.name == gate.headline]
             return headline or list(gate.limits[-1:])
         return [limit for limit in gate.limits if limit.reason in (reason, None)]
-
-
-def value_text(value: object) -> object:
-    """A recorded value as a person reads it: truth values as yes and no."""
-    return _TRUTHS.get(value.lower(), value) if isinstance(value, str) else value
 
 
 def _number(limit: object) -> float | None:

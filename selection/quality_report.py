@@ -11,6 +11,7 @@ import numpy as np
 
 from data.atomic import write_bytes
 from data.canonical import pretty_json
+from data.figures import percent
 from selection.plots import Chart, Shape, draw
 from selection.quality import Quality
 
@@ -106,7 +107,7 @@ def _summary(quality: Quality) -> list[str]:
         share = (
             ""
             if near.worst_objective is None
-            else (f", at {near.worst_objective:.1%} of the objective or better")
+            else (f", at {percent(near.worst_objective)} of the objective or better")
         )
         others = f"{near.subsets} found{share}; tau {near.tau_low:.3f} to {near.tau_high:.3f}"
     return [
@@ -185,9 +186,14 @@ def _frontier(quality: Quality) -> list[str]:
     if not quality.frontier:
         return []
     rows = [
-        (f"{p.max_changed:.0%}", str(p.changed), f"{p.tau:.3f}", f"{100 * (p.mean_error or 0):.2f}")
+        (
+            percent(p.max_changed, 0),
+            str(p.changed),
+            f"{p.tau:.3f}",
+            f"{100 * (p.mean_error or 0):.2f}",
+        )
         if p.tau is not None
-        else (f"{p.max_changed:.0%}", "impossible", "", "")
+        else (percent(p.max_changed, 0), "impossible", "", "")
         for p in quality.frontier
     ]
     head = ("may change", "changed", "tau", "error of the mean, points")

@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from data.errors import InputError
+from data.figures import percent
 
 Floats = NDArray[np.float64]
 COLUMNS = ("item", "family", "model", "score")
@@ -238,7 +239,7 @@ def _missing(matrix: ScoreMatrix) -> list[Finding]:
     findings = []
     if gaps.any():
         share = float(gaps.mean())
-        detail = f"{int(gaps.sum())} of {gaps.size} cells missing ({share:.1%})"
+        detail = f"{int(gaps.sum())} of {gaps.size} cells missing ({percent(share)})"
         findings.append(
             Finding(Level.WARNING, FindingCode.MISSING_CELLS, "matrix", int(gaps.sum()), detail)
         )

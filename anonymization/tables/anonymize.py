@@ -8,10 +8,11 @@ from typing import Any
 
 import polars as pl
 
+from anonymization.tables.config import TableConfig
 from anonymization.tables.consistency import align, native_noise
 from anonymization.tables.derived import find_undeclared
 from anonymization.tables.fidelity import Fidelity, assess
-from anonymization.tables.perturb.perturb_table import perturb_table
+from anonymization.tables.perturb.perturb_table import Perturbed, perturb_table
 from anonymization.tables.pseudonyms.mapping import Pseudonyms, make_pseudonyms, pseudonymize
 from anonymization.tables.settings import TablesConfig
 from data.errors import InputError
@@ -44,7 +45,7 @@ def anonymize_tables(
     report: dict[str, Any] = {"code_clashes": pseudonyms.clashes, "tables": {}, "aggregates": {}}
     moved: dict[str, pl.DataFrame] = {}
     for name, (frame, own) in pairs.items():
-        perturbed = perturb_table(frame, own, key)
+        perturbed = _perturbed(name, frame, own, key)
         moved[name] = perturbed.frame
         named = pseudonymize(perturbed.frame, own, pseudonyms)
         frames[name] = named.frame
@@ -66,6 +67,15 @@ def anonymize_tables(
         frames[name] = aligned
         report["aggregates"][name] = [asdict(figure) for figure in figures]
     return AnonymizedTables(frames, report, fidelity, pseudonyms)
+
+
+def _perturbed(name: str, frame: pl.DataFrame, config: TableConfig, key: bytes) -> Perturbed:
+    """`perturb_table`; errors name the table beside its column."""
+    try:
+        return perturb_table(frame, config, key)
+    except InputError as error:
+        source = f"{name}, column {error.path}" if error.path in frame.columns else name
+        raise InputError(source, error.actual, error.expected, error.todo) from None
 
 
 def _fidelity_report(fidelity: Fidelity) -> dict[str, Any]:

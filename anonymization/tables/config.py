@@ -56,6 +56,9 @@ class Scope(StrEnum):
     ENTITY = "entity"
 
 
+_MOST_NOISE = 10  # beyond it values are off by more than numbers have digits
+
+
 class Step(StageConfig):
     """One perturbation of a column; several are applied one after the other.
 
@@ -86,6 +89,8 @@ class Step(StageConfig):
             raise ValueError(f"{self.method}: the strength is at least {least}")
         if self.method in (PerturbMethod.RANK_SWAP, PerturbMethod.RESCALE) and self.strength > 1:
             raise ValueError(f"{self.method}: the strength is a share, at most 1")
+        if self.method is PerturbMethod.LOG_NOISE and self.strength > _MOST_NOISE:
+            raise ValueError(f"{self.method}: the strength is at most {_MOST_NOISE}")
         return self
 
 
@@ -98,15 +103,20 @@ class DerivedKind(StrEnum):
     GROWTH = "growth"
 
 
+_MOST_SCALE = 1e9
+
+
 class Formula(StageConfig):
     """How a derived column follows from measures, times `scale` (100 for per cent)."""
 
     kind: DerivedKind
     of: Annotated[tuple[Name, ...], Field(min_length=1, max_length=50)]
-    scale: float = 1.0
+    scale: Annotated[float, Field(ge=-_MOST_SCALE, le=_MOST_SCALE)] = 1.0
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
+        if abs(self.scale) < 1 / _MOST_SCALE:
+            raise ValueError(f"scale: {self.scale:g} would make the column zero")
         expected = {DerivedKind.RATIO: 2, DerivedKind.DIFFERENCE: 2, DerivedKind.GROWTH: 1}
         if len(self.of) != expected.get(self.kind, len(self.of)):
             raise ValueError(f"a {self.kind} is of {expected[self.kind]} columns")

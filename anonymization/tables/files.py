@@ -1,6 +1,7 @@
 """Table files: which exist, which are declared, and their rows in a fixed order.
 
-CSV is read as text, so that number formats stay; Parquet with its types.
+CSV is read as text, so that number formats stay; Parquet with its types, except that text behind a
+dictionary becomes plain text: the dictionary can list values that no row has.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from enum import StrEnum
 from pathlib import Path
 
 import polars as pl
+import polars.selectors as cs
 from polars.exceptions import PolarsError
 
 from data.atomic import replacing
@@ -24,6 +26,7 @@ from data.errors import ConfigError, InputError
 from data.stage_tables import write_stage_tables
 
 LARGEST_BYTES = 4 * 1024**3
+_DICTIONARIES = (pl.Categorical, pl.Enum)
 _CSV, _ZIPPED, _PARQUET = ".csv", ".csv.gz", ".parquet"
 
 
@@ -49,15 +52,15 @@ def is_table(path: Path) -> bool:
 def read_table(path: Path) -> pl.DataFrame:
     """A CSV (UTF-8, optionally gzipped) with every cell as text, or a Parquet file.
 
-    Empty CSV cells are null. Errors: `InputError` for other files, for what does not parse, and
-    for rows with more or fewer cells than columns.
+    Empty CSV cells are null; categories of a Parquet file become text. Errors: `InputError` for
+    other files, for what does not parse, and for rows with more or fewer cells than columns.
     """
     name = path.name.lower()
     if not path.is_file() or not is_table(path):
         raise InputError(path.name, "no table", "a .csv, .csv.gz or .parquet file", "Check it.")
     try:
         if name.endswith(_PARQUET):
-            return pl.read_parquet(path)
+            return pl.read_parquet(path).cast({cs.by_dtype(*_DICTIONARIES): pl.String})
         return _read_csv(path)
     except (PolarsError, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
         problem, todo = type(error).__name__, "Export it again as UTF-8."

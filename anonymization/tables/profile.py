@@ -21,6 +21,7 @@ from anonymization.tables.config import (
 )
 from anonymization.tables.derived import find_undeclared
 from anonymization.tables.pseudonyms.name_parts import lexicon
+from data.figures import percent
 
 _SAMPLE = 5_000
 _PERIOD_NAME = re.compile(r"(?i)year|period|date|quarter|month|年|期|日")
@@ -178,18 +179,18 @@ def _judged(name: str, shape: _Shape) -> tuple[ColumnRole, IdentifierKind | None
         if shape.length > _LONG_TEXT:
             return ColumnRole.FREE_TEXT, None, f"{shape.length:.0f} characters on average"
         if not _GROUP_NAME.search(name):
-            why = f"named like a name, or {shape.names:.0%} with a legal form, {varied}"
+            why = f"named like a name, or {percent(shape.names, 0)} with a legal form, {varied}"
             return ColumnRole.IDENTIFIER, IdentifierKind.NAME, why
     if _UNIT_NAME.search(name) and shape.distinct <= 50:
         return ColumnRole.UNIT, None, varied
     if _PERIOD_NAME.search(name) and shape.years > _MOSTLY:
         return ColumnRole.QUASI_IDENTIFIER, None, "a period"
     if shape.numbers > _MOSTLY:
-        return ColumnRole.MEASURE, None, f"{shape.numbers:.0%} numbers, {varied}"
+        return ColumnRole.MEASURE, None, f"{percent(shape.numbers, 0)} numbers, {varied}"
     if shape.length > _LONG_TEXT:
         return ColumnRole.FREE_TEXT, None, f"{shape.length:.0f} characters on average"
     if shape.numbers > _SOME_NUMBERS:
-        why = f"only {shape.numbers:.0%} numbers; cells of text will be released empty"
+        why = f"only {percent(shape.numbers, 0)} numbers; cells of text will be released empty"
         return ColumnRole.MEASURE, None, why
     return ColumnRole.QUASI_IDENTIFIER, None, varied
 
@@ -230,7 +231,7 @@ def _with_constant_codes(
             text = frame[name].drop_nulls().cast(pl.String)
             is_code = int(text.str.contains(_CODE).sum()) > _MOSTLY * len(text)
             kind = IdentifierKind.CODE if is_code else IdentifierKind.NAME
-            why = f"one value per company in {single:.0%} of {values.height} companies"
+            why = f"one value per company in {percent(single, 0)} of {values.height} companies"
             revised[name] = Proposal(name, ColumnRole.IDENTIFIER, kind, None, why)
     return revised
 
@@ -261,7 +262,9 @@ def _derived(
         name, formula = suspect.column, suspect.formula
         if name in bases:
             continue  # other columns are already derived from it
-        why = f"{formula.kind} of {', '.join(formula.of)} in {suspect.share:.0%} of the cells"
+        why = (
+            f"{formula.kind} of {', '.join(formula.of)} in {percent(suspect.share, 0)} of the cells"
+        )
         if formula.kind is DerivedKind.SUM:
             sums.append(SumRelation(total=name, parts=formula.of))
             revised[name] = Proposal(name, ColumnRole.MEASURE, None, None, why)

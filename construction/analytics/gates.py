@@ -30,6 +30,7 @@ from construction.analytics.prompt_gates import (
     unsaid_words,
 )
 from construction.analytics.unreported import LEAST_PAIRS, Run, gaps
+from data.figures import percent
 
 ALL_OR_NOTHING = {"percent": (0.0, 100.0), "ratio": (0.0, 1.0)}
 
@@ -92,7 +93,7 @@ def _missing_data(judged: Judged, bench: Bench) -> Iterator[str]:
             if known < least:
                 yield f"step {number}: {known} values"
             if rows.height and 1 - known / rows.height > limits.max_missing:
-                yield f"step {number}: {1 - known / rows.height:.0%} of {column} is missing"
+                yield f"step {number}: {percent(1 - known / rows.height, 0)} of {column} is missing"
     made = Run(draft.program, judged.results, bench.tables, bench.estimated, bench.declaration)
     yield from gaps(made)
 
@@ -144,7 +145,7 @@ def _hardly_divided(judged: Judged, widest: float) -> Iterator[str]:
         if len(measured) != 2 or len(set(measured)) != 1 or not isinstance(share, int | float):
             continue
         if not 1 - widest <= share / 100 <= widest:
-            yield f"step {number}: {share:.1f}% of the whole"
+            yield f"step {number}: {share:.1f} % of the whole"
 
 
 def _single_source(judged: Judged, bench: Bench) -> Iterator[str]:

@@ -18,6 +18,7 @@ from construction.analytics.estimates import Tables, sizes_of
 from construction.analytics.execute_polars import run
 from construction.analytics.origins import behind, leaves_of
 from construction.analytics.polars_state import Result, State, StepFailedError
+from data.figures import percent
 
 _SUMS = ("sum", "mean")  # what large things decide
 _COUNTS = ("count", "distinct")
@@ -120,9 +121,10 @@ def _left_out(made: Run, number: int, step: s.StepOf) -> Iterator[str]:
         if rows is None or rows.is_empty():
             continue
         if function in _SUMS and (share := _share(rows)) > limits.max_unreported:
-            yield f"step {number}: {share:.0%} of the size of what is summed up is not reported"
+            missing = f"{percent(share, 0)} of the size of what is summed up"
+            yield f"step {number}: {missing} is not reported"
         if (share := rows.filter(_SILENT).height / rows.height) > limits.max_missing:
-            yield f"step {number}: {share:.0%} of what is measured is not reported"
+            yield f"step {number}: {percent(share, 0)} of what is measured is not reported"
 
 
 def _unmatched(made: Run, number: int, step: s.Join) -> Iterator[str]:
@@ -262,7 +264,7 @@ def _thin_groups(
         for group in [] if rows is None else rows.partition_by(step.by):
             name, share = group[step.by[0]][0], _share(group)
             if name in names and function in _SUMS and share > limits.max_unreported:
-                yield f"step {number}: {share:.0%} of {name} is not reported"
+                yield f"step {number}: {percent(share, 0)} of {name} is not reported"
             reporting = group.filter(~pl.col(_SILENT)).height
             if name in ranked and reporting < min(limits.least_rows, LEAST_IN_GROUP):
                 yield f"step {number}: {name} is made of {reporting} values"

@@ -22,6 +22,7 @@ from construction.grading.spec import TaskSpec, spec_of
 from data.attempts import AttemptRecord, attempt_file, outputs_folder, read_attempts
 from data.contracts.attempt import Attempt, AttemptStatus, Score
 from data.errors import InputError
+from data.figures import percent
 from data.neutralise import one_line
 from data.releases.tasks import ReleasedTasks
 from data.sharding import map_shards
@@ -132,7 +133,7 @@ def print_summaries(rows: Iterable[Summary]) -> None:
     heads = ("attempts", "infra", "passed", "failed", "undecided", "overall", "of")
     table = Table(Column("configuration", min_width=widest), *heads, box=None)
     for row in rows:
-        overall = "" if row.overall is None else f"{row.overall:.3f}"
+        overall = percent(row.overall)
         counts = (row.n, row.n_infra, row.n_passed, row.n_failed, row.n_undecided)
         table.add_row(row.configuration, *map(str, counts), overall, str(row.n_overall))
     Console(highlight=False, markup=False, soft_wrap=True).print(table)

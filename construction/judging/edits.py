@@ -89,7 +89,9 @@ def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -
         for at, path in files_in(text, given):
             before = text[:at]
             is_object = not outputs or _takes_file(before, verb)
-            is_read = _is_picked_for_text(text, before, verb) or _is_of_another_verb(before)
+            has_column = _NEW_COLUMN.search(text, at) is not None  # "show it in a.xlsx in a …"
+            is_read = _is_of_another_verb(before) and not has_column
+            is_read |= _is_picked_for_text(text, before, verb)
             if is_read or _MADE_AS.search(before) or _is_added(text, path, verb):
                 continue
             if extension_of(path) not in made and is_object and _is_changed(before, verb):

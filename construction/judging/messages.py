@@ -19,7 +19,7 @@ _SENT_OR_READ = re.compile(
     r"|issue|register|share|move|reschedule|export)"
     r"|(?P<read>find|check|look|list|count|read|extract|summari[sz]e|search|compare|review|analy[sz]e"
     r"|get|convert|identify|open|see|view|show|based|according|from))\b"
-    r"|(?P<made_zh>发|写|起草|添加|加到|创建|新建|安排|写入|放进|生成|预约|把)|(?P<read_zh>查|看|读|找|根据|从)"
+    r"|(?P<made_zh>发|写|起草|添加|加到|创建|新建|建(?=一?个)|预约|安排|写入|放进|生成|把)|(?P<read_zh>查|看|读|找|根据|从)"
 )
 _BEFORE_NOUN = re.compile(
     r"\b(?:the|an?|this|that|these|his|her|my|our|your|their|each|every|all|first|last|latest|names?|phones?"

@@ -13,10 +13,10 @@ from construction.judging.reading import Reading, read
 from construction.judging.rules.sentences import missing_files, sought_nowhere
 from construction.judging.signals import Signals
 from construction.mentions.extensions import extension
-from construction.mentions.missing_paths import missing_path
+from construction.mentions.missing_paths import BY_AGENT, missing_path
 from data.contracts import MissingInput, MissingKind, named_in_turn
 
-_REQUEST, _BY_AGENT = "named in the request", "read by the agent"
+_REQUEST = "named in the request"
 _MOST_CHARS = 200  # of a sentence that names something
 _SYSTEMS = (MissingKind.ACCOUNT, MissingKind.SYSTEM)
 _CONTEXT = (MissingKind.CONVERSATION,)
@@ -36,7 +36,7 @@ def missing_in_preflight(signals: Signals, reason: str) -> tuple[MissingInput, .
     """What a request lacks that the preflight gate rejects for this reason."""
     conversation = signals.conversation
     if reason == PreflightReason.MISSING_INPUTS:
-        return tuple(missing_path(name, _BY_AGENT) for name in conversation.files_missing)
+        return tuple(missing_path(name, BY_AGENT) for name in conversation.files_missing)
     if reason == PreflightReason.NEEDS_NETWORK:
         return _named(MissingKind.WEB, conversation.offline)
     if reason == PreflightReason.MISSING_RECORDS:

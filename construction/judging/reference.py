@@ -43,7 +43,7 @@ _FALLS = re.compile(
 _RISES = re.compile(
     r"(?i)\basc|low(?:est)? (?:to|first)|small\w* (?:to|first)|oldest first|alphabet|升序|从[低小]"
 )
-_SHOWN, _TITLE = 60, 80  # characters of a cell
+_SHOWN, _TITLE = 60, 80  # characters of a cell; longer ones are known by their first 80
 _ACRONYM = re.compile(r"(?<![A-Za-z\d])[A-Z]{2,6}\d{0,3}(?![A-Za-z\d])")
 _FEW_VALUES = 12  # distinct ones in a column of kinds
 
@@ -137,15 +137,22 @@ def _of_acronyms(sheet: InputTable, path: str, request: str, words: Words) -> li
     lines = []
     is_brief = len(request) <= (_BRIEF_ZH if has_han(request) else _BRIEF)
     for name in dict.fromkeys(_ACRONYM.findall(request) if is_brief else ()):
-        rows = [
-            row
-            for row in sheet.cells
-            if any(len(cell) <= _TITLE and word_form(name) in word_form(cell) for cell in row)
-        ]
+        by_title = _holding(sheet, name, _TITLE - 1)
+        rows = by_title if 0 < len(by_title) <= _MOST else _holding(sheet, name, _TITLE)
         if 0 < len(rows) <= _MOST and len(rows) < sheet.rows and word_form(name) not in known:
             shown = "; ".join(map(_row, rows))
             lines.append(words["reference_rows"].format(file=path, name=name, rows=shown))
     return lines
+
+
+def _holding(sheet: InputTable, name: str, most: int) -> list[tuple[str, ...]]:
+    """The rows in which a cell of at most so many characters holds a name."""
+    wanted = word_form(name)
+    return [
+        row
+        for row in sheet.cells
+        if any(len(cell) <= most and wanted in word_form(cell) for cell in row)
+    ]
 
 
 def _named_values(values: Sequence[str], request: str, known: str) -> list[str]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+from construction.judging.reading import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,16 @@ class Demands:
     met: int
 
 
+# A line that ends in a colon, and below it what it announces.
+_ANNOUNCED = re.compile(r"[:：][ \t]*\n\s*(\S[\s\S]*)")
+
+
+def words_brought(request: str) -> int:
+    """The words of the text that a request brings along below a colon."""
+    announced = _ANNOUNCED.search(request)
+    return sum(item.words for item in read(announced[1])) if announced is not None else 0
+
+
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """All that is asked of anybody, however it is worded, and what prevents it.
@@ -52,7 +65,8 @@ class Wishes:
     material. `leaning`, `assuming` and `dangling` need earlier talk: by saying so, by assuming
     context, or by a pronoun; each wish counts for the first of them. `insiders`: one asks what
     "we" should do. `vague` leaves open what is wanted, `unjudged` asks for a feeling or a view.
-    `words_beside` counts the words of the sentences that want nothing.
+    `words_beside` counts the words of the sentences that want nothing, and `brought` those below
+    the line that announces a text ("The rules below:").
     """
 
     count: int
@@ -67,3 +81,4 @@ class Wishes:
     vague: int
     unjudged: int
     words_beside: int
+    brought: int = 0

@@ -29,8 +29,8 @@ from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json
 from data.contracts import Candidate, Label
 from data.errors import InputError
+from data.figures import amount
 from data.neutralise import storable
-from data.snapshot.pages import amount
 
 ITEMS, DECISIONS = "items.jsonl", "decisions.log"
 ENCODINGS = ("utf-8", "utf-16", "gb18030", "cp1252")  # of a sheet that comes back as CSV

@@ -25,8 +25,8 @@ from pydantic import ValidationError
 from construction.judging.review import OPTIONS, Decision, ReviewItem, Topic
 from construction.judging.review_table import SheetCell, SheetLimits, Table, read_table
 from data.errors import InputError
+from data.figures import amount
 from data.neutralise import visible
-from data.snapshot.pages import amount
 
 COLUMNS = (
     "item", "topic", "text", "answers", "options", "decision", "reviewer", "note", "date",

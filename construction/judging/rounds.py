@@ -33,7 +33,7 @@ from construction.judging.review import ReviewItem, Topic, disputes
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
 from data.errors import InputError
-from data.snapshot.pages import amount
+from data.figures import amount
 
 ROUNDS = "rounds.jsonl"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 
 import orjson
@@ -10,12 +11,36 @@ from pydantic import TypeAdapter, ValidationError
 from construction.grading.hard_rules import RuleResult, check
 from data.contracts import Rule
 from data.errors import InputError
+from data.figures import amount
 from data.neutralise import one_line
-from data.snapshot.pages import amount
+from data.snapshot import layout
 
 _RULES = TypeAdapter(tuple[Rule, ...])
 _FILE = "rules.json"
 _EVERY_TASK = "provenance.json"  # stands in each task's folder of a private half
+
+
+def task_folder(task: str, snapshot: Path) -> Path:
+    """The files of a task by their path, or by its id, or the beginning of it, in a release.
+
+    Raises InputError for an id that the release does not have; it names the nearest one.
+    """
+    path = Path(task)
+    if path.exists() or len(path.parts) != 1:
+        return path
+    private = snapshot / layout.PRIVATE
+    if not private.is_dir():
+        actual = "no such file" if (snapshot / layout.PUBLIC).is_dir() else "no release there"
+        expected = "a task's folder, or its id in a release with private/"
+        raise InputError(f"{task} in {snapshot}", actual, expected, "Name it with --snapshot.")
+    ids = sorted(file.parent.name for file in private.glob(f"*/{_EVERY_TASK}"))
+    chosen = [task] if task in ids else [name for name in ids if name.startswith(task)]
+    if len(chosen) == 1:
+        return private / chosen[0]
+    near = get_close_matches(task, ids, n=1, cutoff=0.5)
+    actual = f"{amount(len(chosen), 'task')} that begin so" if chosen else "no such task"
+    todo = f"Did you mean {(chosen or near)[0]}?" if chosen or near else f"List them: ls {private}"
+    raise InputError(f"{task} in {snapshot}", actual, f"one of its {len(ids)} tasks", todo)
 
 
 def load_rules(task: Path) -> tuple[Rule, ...]:
@@ -31,7 +56,7 @@ def load_rules(task: Path) -> tuple[Rule, ...]:
             ) from None
         raise InputError(
             str(path), "nothing" if isinstance(error, FileNotFoundError) else str(error.strerror),
-            "a task's rules.json", "Name the task's folder: SNAPSHOT/private/TASK-ID.",
+            "a task's rules.json", "Name the task's folder SNAPSHOT/private/TASK-ID, or its id.",
         ) from None  # fmt: skip
     except (orjson.JSONDecodeError, KeyError) as error:
         actual = f"no rules ({type(error).__name__})"

@@ -38,6 +38,7 @@ class ContainmentConfig(StageConfig):
     min_specific_words: Count = 25
     untold_words: Count = 10  # with fewer words beside the demands, "should we" asks insiders
     pasted_words: Count = 60  # words beside the demands from which material counts as given
+    brought_words: Count = 20  # the same of a text that the request announces
     asked_back_factor: Share = 0.5  # times every limit, if the agent asked back
 
 
@@ -76,7 +77,9 @@ def counts(signals: Signals, config: ContainmentConfig) -> dict[str, Scalar]:
     """
     opening, wishes = signals.opening, signals.wishes
     has_files = signals.has_files
-    at_hand = has_files or signals.has_code or wishes.words_beside >= config.pasted_words
+    is_brought = wishes.brought >= config.brought_words
+    is_brought |= wishes.words_beside >= config.pasted_words
+    at_hand = has_files or signals.has_code or is_brought
     leaning = wishes.leaning
     if not has_files:
         is_short = wishes.words_beside <= config.untold_words

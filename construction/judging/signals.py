@@ -19,7 +19,7 @@ from construction.judging.reading import (
     orders_in_passing,
     read,
 )
-from construction.judging.request_counts import Demands, Opening, Wishes
+from construction.judging.request_counts import Demands, Opening, Wishes, words_brought
 from construction.judging.rules.sentences import (
     addresses_somebody,
     begins_another,
@@ -229,7 +229,6 @@ def _names_output(case: Case) -> bool:
 def _wishes(case: Case, sentences: Sequence[Reading], wanted: Sequence[Form]) -> Wishes:
     has_files = bool(case.candidate.fixtures)
     leaning = [_leans(form, has_files) for form in wanted]
-    words = sum(item.words for item in sentences)
     return Wishes(
         count=len(wanted) or int(_names_output(case) and not is_exchange(case)),
         orders=sum(_orders(form) for form in wanted),
@@ -242,7 +241,8 @@ def _wishes(case: Case, sentences: Sequence[Reading], wanted: Sequence[Form]) ->
         insiders=_count(wanted, "insiders") > 0,
         vague=_count(wanted, "vague"),
         unjudged=_count(wanted, "unjudged"),
-        words_beside=words - sum(item.words for item, _ in wanted),
+        words_beside=sum(item.words for item in sentences) - sum(item.words for item, _ in wanted),
+        brought=words_brought(case.request),
     )
 
 

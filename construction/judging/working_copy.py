@@ -16,6 +16,7 @@ from construction.mentions.extensions import CODE_EXTENSIONS
 from construction.mentions.name_bounds import SHELL_PROMPT
 from construction.mentions.spans import find_file_spans
 
+_PULL = r"(?<![a-z])(?:(?:pull|merge) request|(?-i:PR|MR)) ?[#!]?\d+"
 # The state of a working copy, which a task has only with its program code.
 _OF_CODE = re.compile(
     r"(?i)\b(?:unstaged|staged|uncommitted|pending) (?:\w+ )?(?:code|changes?|files?|diffs?|work)\b"
@@ -23,9 +24,10 @@ _OF_CODE = re.compile(
     r"|\b(?:this|the|my|current|that|latest|last) "
     r"(?:pr|pull request|branch|commit|diff|working tree)\b"
     r"|\b(?:resolve|fix)(?: \w+)? (?:merge )?conflicts\b"
-    r"|\bpull request #?\d+|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
+    rf"|{_PULL}|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
     r"|未(?:暂存|提交)的(?:改动|代码)|当前分支|提交历史"
 )
+_PULLED = re.compile(rf"(?i){_PULL}")
 # A folder that is spoken of as the one that the agent is in.
 _HERE = re.compile(
     r"(?i)\b(?:this|the current|the working|current|working) (?:directory|folder|repo|repository|"
@@ -36,12 +38,24 @@ _HERE = re.compile(
 # Parts of a program as its authors speak of them: a flag, a name in camel case, a key, a provider.
 _PART = re.compile(
     r"(?<![\w/.-])--[a-z][a-z0-9]+(?:-[a-z0-9]+)*"
-    r"|(?<![\w/.#@])(?!(?:mac|i|e)[A-Z])[a-z]{2,20}(?:[A-Z][a-z]+){1,5}\b|\bmerge conflicts?\b"
-    r"|合并冲突|\bhot ?keys?\b"
-    r"|\b(?:the|this|that|our) (?:[a-z-]+ )?(?i:tui|cli|codebase|source code"
-    r"|unit tests?|test suite|error handling|function|method|struct|endpoint|refactoring)\b"
+    r"|(?<![\w/.#@])(?!(?:mac|i|e)[A-Z])[a-z]{2,20}(?:[A-Z][a-z]+){1,5}\b"
+    r"|\b(?:the|this|that|our) (?:[a-z-]+ )?(?i:function|method|struct|endpoint)\b"
     r"|\b(?i:in) the (?:[A-Z]\w+ ){1,3}(?:provider|module|package|handler|component|parser)\b"
 )
+# The program as a whole, which a file that is to be made beside it does not replace.
+_WHOLE = re.compile(
+    r"\bmerge conflicts?\b|合并冲突|\bhot ?keys?\b"
+    r"|\b(?:the|this|that|our) (?:[a-z-]+ )?(?i:tui|cli|codebase|source code"
+    r"|unit tests?|test suite|error handling|refactoring)\b"
+)
+# A part of what programs write and read; over a table it is a column of that table.
+_FIELD = re.compile(
+    r"(?i)\b(?:rename|remove|drop|deprecate|introduce|add) (?:[\w-]+ ){0,3}?"
+    r"(?:field|flag|option|parameter|argument|subcommand|endpoint|struct"
+    r"|env(?:ironment)? variable)s?\b"
+    r"|(?:重命名|新增|增加|添加|删除|去掉|删掉)[^。；\n]{0,12}(?:字段|参数|命令行选项|子命令|接口|方法)"
+)
+_TABLES = frozenset(("csv", "tsv", "xlsx", "xls", "json", "jsonl", "sqlite", "db", "parquet"))
 _PROGRAM = r"(?:sub-?command|command|parser|compiler|linter|renderer|plug-?in|formatter|daemon)"
 _WHICH = r"(?:the|this|that|our|my) (?:[a-z-]+ ){0,2}?"
 # "This command crashes", "make the parser faster": the program is to be changed.
@@ -51,12 +65,34 @@ _CHANGED_PART = re.compile(
     rf"|\b{_WHICH}(?:{_PROGRAM}|flag)(?: for [\w-]+(?: [\w-]+)?)? (?:should|must|crashes|drops"
     r"|fails|ignores|hangs|breaks|panics|doesn['’]?t|does not|is (?:broken|slow))\b"
 )
-_REPAIRS = re.compile(r"(?i)\b(?:fix|debug|patch|solve|resolve|handle|improve)\b|修复|解决")
-_PHOTO = re.compile(
-    r"(?i)\b(?:in|on|from|at|describe|transcribe|does|read|see) (?:the|this|that|my|the attached) "
-    r"(?:photo|photograph|picture|screenshot)s?\b(?! (?:folder|files?|album|book|frame|editor))"
+# What a person says under pasted output who wants the program to be another.
+_REPAIRS = re.compile(
+    r"(?i)\b(?:fix|debug|patch|solve|resolve|handle|improve|implement|refactor|investigate)\b"
+    r"|\b(?:should|shouldn['’]t|must|let['’]s|instead|why(?:['’]d| did| does| is)|change|rename"
+    r"|no longer|make (?:it|this|that|the)|get rid of|add|remove|drop|hide|show|print|confusing)\b"
+    r"|修复|解决|应该|改成|不应|去掉|加上|为什么"
 )
-_MAY_SHOW = frozenset(("docx", "pptx", "html", "zip", "mp4", "mov", "xlsx", "eml"))
+_SOURCE = "the source code"
+_PICTURE = r"(?:photo|photograph|picture|screenshot|snapshot|scan|image)s?"
+_PHOTO = re.compile(
+    r"(?i)\b(?:in|on|from|at|of|with|to|using|see|describe|transcribe|does|read|what) "
+    r"(?:the|this|that|these|my|our|the attached) "
+    r"(?:(?!big|docker|container|base|disk|brand)[a-z]+ )?"
+    rf"{_PICTURE}\b(?! (?:folder|files?|album|book|frame|editor|below|above|generator|format))"
+    rf"|\b(?:here(?:['’]s| is| are)|this is|attached (?:is|are)|i(?:['’]ve| have)? "
+    rf"(?:attached|took|uploaded|sent)) (?:an?|the|my|some|two|three) (?:[a-z]+ )?{_PICTURE}\b"
+    rf"|\b(?:the|an?|my) attached (?:[a-z]+ )?{_PICTURE}\b"
+    rf"|\bfrom (?:an?|the) {_PICTURE} of (?:the|my|our)\b"
+    r"|这(?:是|张|幅|些)[^，。；\n]{0,10}(?:照片|图片|截图|扫描件)"
+    r"|(?:照片|图片|截图|扫描件)(?:[里内]|中(?!心)|上(?!传))"
+    r"|(?:识别|看看?|读取?|描述|翻译|提取)(?:一下)?(?:这张|这个|附件|上面)?的?"
+    r"[^，。；\n生配插]{0,4}(?:照片|图片|截图)"
+    r"|\b(?:auf|in|aus|von) (?:dem|diesem|den|diesen|meinem) (?:[a-zäöüß]+ )?"
+    r"(?:foto|bild|screenshot)s?\b"
+    r"|\b(?:das|dieses|beigefügte[ns]?|angehängte[ns]?) (?:[a-zäöüß]+ )?(?:foto|screenshot)\b"
+)
+_MAY_SHOW = frozenset(("docx", "pptx", "html", "xlsx", "eml"))  # where the request speaks of them
+_FILMS = frozenset(("zip", "mp4", "mov"))
 _NEW_PROGRAM = re.compile(
     r"(?i)\b(?:write|create|build|make|develop|implement|need|want)\b[^.\n]{0,40}?\b(?:script|program"
     r"|function|class|app|application|library|tool|website|page|package|module|game|plugin)\b"
@@ -67,28 +103,52 @@ _PASTED = re.compile(
     r"\[(?P<kind>Image|Screenshot|Pasted (?:text|image)|Attachment|图片|截图|附件)"
     r"(?: ?#\d+[^\]\n]{0,40}|: [^\]\n]{0,200})?\]"
 )
+# A command of the person's own, whose text the agent's program holds: "/release-notes 12".
+_COMMAND = re.compile(r"\s*(/[a-z][\w:-]{2,40}(?: [^\n/]{1,80})?)[ \t]*(?:\n|$)(?s:.{0,200})\Z")
 _PICTURES = frozenset(("png", "jpg", "jpeg", "gif", "webp", "bmp", "tiff", "svg", "pdf"))
 _CODE = CODE_EXTENSIONS | {"diff", "patch"}
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
 _MOST = 20_000  # characters that are read
 
 
-def missing_from_copy(request: str, given: Sequence[str]) -> tuple[str, ...]:
-    """What a request works on as it says it, that no file of the `given` paths can hold."""
+def missing_from_copy(
+    request: str, given: Sequence[str], *, over_code: bool = False
+) -> tuple[str, ...]:
+    """What a request works on as it says it, that no file of the `given` paths can hold.
+
+    `over_code`: the agent worked on program code in the session, so that a request which neither
+    names a file at hand nor wants a new program is about that code.
+    """
     text = request[:_MOST]
-    missing = [*_not_pasted(text, given), *_pictures(text, given)]
-    if not any(extension_of(path) in _CODE for path in given):
+    missing = [*_commands(text), *_not_pasted(text, given), *_pictures(text, given)]
+    has_code = any(extension_of(path) in _CODE for path in given)
+    is_free = "```" in text or _NEW_PROGRAM.search(text) or any(files_in(text.lower(), given))
+    if over_code and not has_code and not is_free:
+        missing.append(_SOURCE)
+    if not has_code:
         missing += _programs(text)
+        whole = () if is_free else (*_WHOLE.finditer(text), *_PULLED.finditer(text))
+        missing += [part.group() for part in whole]
     if not _BROUGHT.search(text.lower()):
         missing += _states(text, given)
-    if not any(extension_of(path) in _CODE for path in given) and not _is_of_files(text, given):
+    has_tables = any(extension_of(path) in _TABLES for path in given)
+    if not (has_code or has_tables or is_free or _BROUGHT.search(text.lower())):
+        missing += [part.group() for part in _FIELD.finditer(text)]
+    if not has_code and not _is_of_files(text, given):
         missing += [part.group() for part in _PART.finditer(text)]
     return tuple(dict.fromkeys(missing))
 
 
+def _commands(text: str) -> Iterator[str]:
+    """The command that is all of the request; what it orders is in a file of the working copy."""
+    if (command := _COMMAND.match(text)) is not None:
+        yield command[1].strip()
+
+
 def _pictures(text: str, given: Sequence[str]) -> Iterator[str]:
     """Pictures of which it speaks as of ones at hand, where no input can show or describe them."""
-    shows = any(extension_of(path) in _PICTURES | _MAY_SHOW for path in given)
+    spoken = [path for _, path in files_in(text.lower(), given) if extension_of(path) in _MAY_SHOW]
+    shows = bool(spoken) or any(extension_of(path) in _PICTURES | _FILMS for path in given)
     is_described = any(re.search(r"(?i)ocr|transcri|caption|text|识别", path) for path in given)
     if not (shows or is_described or "://" in text):
         yield from (photo.group() for photo in _PHOTO.finditer(text))
@@ -101,7 +161,7 @@ def _programs(text: str) -> Iterator[str]:
         return
     yield from (part.group() for part in _CHANGED_PART.finditer(text))
     if SHELL_PROMPT.search(text) and _REPAIRS.search(text):
-        yield "the source code"
+        yield _SOURCE
 
 
 def _states(text: str, given: Sequence[str]) -> Iterator[str]:

@@ -7,6 +7,8 @@ import re
 from construction.mentions.extensions import BARE_NAMES, extension
 from data.contracts import MissingInput, MissingKind
 
+BY_AGENT = "read by the agent"
+
 
 def missing_path(path: str, source: str) -> MissingInput:
     """A path whose last part has no dot names a folder, unless such files are known."""

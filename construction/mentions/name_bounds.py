@@ -14,21 +14,32 @@ from collections.abc import Iterable, Iterator
 from data.text.scripts import has_han, is_han
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.M)
+# What a shell writes before a command: a date, user and host, a folder, a branch, a sign.
+_PROMPT = (
+    r"(?:\([\w./-]{1,40}\) |[╰└][─━-]{1,3} ?)?(?:"
+    r"\[\d{1,2}/\d{1,2}/\d{2,4} [^\]\n]{1,120}\] |[╭┌][─━]"
+    r"|[\w.-]{1,60}@[\w.-]+[:~ ] ?[\w.~/+-]{0,80}(?: \([^)\n]{1,60}\))? ?[$#%](?: (?!\d)|$)"
+    r"|[\w.-]{1,60}@[\w.-]+ (?:MINGW|MSYS|UCRT|CLANG)\w* "  # Git Bash
+    r"|[$➜%❯] {1,3}\S|[❯➜][ \t]*$"
+    r"|(?:[\w.~/+-]{1,80} )?git:\([^)\n]{1,80}\)"  # oh-my-zsh
+    r"|\S{1,80} on (?:[\uE000-\uF8FF🌱] ?\S| ?\S{1,80} via [^\x00-\x7F])"  # starship
+    r"|[\uE000-\uF8FF]|[~/][\w./~+-]{0,80} .{0,80}❯"  # powerlevel10k
+    r"|[~/][\w./~+-]{0,80}(?: \([\w./-]{1,60}\)| [a-z][\w./-]{0,60}[*!?+]{1,3})? ?[$❯➜λ](?: |$)"
+    r"|~/\S{0,80} % "
+    r"|[\w.-]{1,60}:[\w.~/-]{1,80} [\w.-]{1,40}\$ "  # bash of macOS
+    r"|(?:ba|z|k)?sh-\d[\d.]{0,5}[$#%] |(?:PS )?[A-Za-z]:\\(?:[^>\n]{0,120}[^>\s])?>(?: ?[\w.]|$))"
+)
 _MACHINE_LINE = re.compile(
     r"[ \t]*(?:at (?:[\w$.<>\[\] ]{1,200}\(|\S{1,255}:\d)|File \"|"
-    r"[$➜#%] {1,3}\S|[\w.-]{1,60}@[\w.-]+[:~ ].{0,80}[$#] |PS [A-Za-z]:\\[^>\n]{0,120}>|"
+    rf"{_PROMPT}|[$➜#%] {{1,3}}\S|"
     r"(?:diff --git|index [0-9a-f]{7}|@@ |\+\+\+ |--- [ab]/)|"
     r"[\w.]{1,80}(?:Error|Exception|Warning)\b[:(]|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d)"
 )
 _MACHINE_WORD = re.compile(
     r"\b(?:ENOENT|PASSED|FAILED)\b|:\d+:\d+\b|\bexit status \d|\bread the full transcript at\b"
 )
-# A shell's prompt with the folder in it; a line with a sign of state in such a text is output.
-SHELL_PROMPT = re.compile(
-    r"(?m)^[ \t]*(?:\[\d{1,2}/\d{1,2}/\d{2,4} [^\]\n]{1,120}\] "
-    r"|[\w.-]{1,60}@[\w.-]+[:~ ].{0,80}[$#%] "
-    r"|[$➜%] {1,3}\S|~/\S{0,80} [$%❯] |PS [A-Za-z]:\\[^>\n]{0,120}>)"
-)
+# A shell's prompt; a line with a sign of state in a text with one is output.
+SHELL_PROMPT = re.compile(rf"(?m)^[ \t]*{_PROMPT}")
 _STATE = re.compile(r"[ \t]*[✅❌⚠ℹ📊✔✖✗✓⏭♻✨👀🔍🚀]")
 _DIFF = re.compile(r"(?m)diff --git a/|^--- a/.*\n\+\+\+ b/")
 _DIFF_LINE = re.compile(
@@ -141,7 +152,7 @@ _POLITE = re.compile(r"(?:请你?|帮我|帮忙|麻烦)$")
 _AT_START = re.compile(
     r"(?:先|再|然后|接着)?(?:和(?!约)|与|跟(?![进踪])|及(?!格)|或者?|把|将(?!来)|从(?!业)|用(?![户量途电水工友])|给|在(?![职线途库建])|"
     r"对(?![账照比象接公标外内应])|看(?!板)|读(?![书者])|写(?!作)|做|改(?!革)|按(?![揭钮])|见(?![面习证])|是|为|叫|我的|分析|汇总|总结|"
-    r"整理|合并|修改|更新|"
+    r"整理|合并|修改|更新|清空|清除|删除|删掉|"
     r"编辑|检查|审核|校对|翻译|处理|统计|润色|完善)(?:一下|下|了)?"
 )
 _ROOTED = re.compile(r"~[/\\]|(?<![A-Za-z])[A-Za-z]:[/\\]|(?<!:)//?(?=[A-Za-z0-9])|\\\\")

@@ -111,8 +111,10 @@ def _in_sentence(sentence: str) -> Iterator[Resource]:
 
 def _is_used(sentence: str, at: int, name: str) -> bool:
     """Does a verb before the system say that something is done there?"""
-    if has_han(name):
-        return _VERB_ZH.search(sentence, max(0, at - _REACH_ZH), at) is not None
+    if has_han(sentence):
+        is_there = _INSIDE_ZH.match(sentence, at + len(name)) is not None
+        if is_there or _VERB_ZH.search(sentence, max(0, at - _REACH_ZH), at) is not None:
+            return True
     before = sentence[max(0, at - _REACH) : at]
     return bool(_VERB.search(before)) and not _NONE.search(before) and not _ABOUT.search(before)
 
@@ -137,7 +139,8 @@ def _any(phrases: Collection[str], *, plural: bool = False) -> str:
     longest = sorted(phrases, key=lambda phrase: (-len(phrase), phrase))
     latin = [re.escape(phrase) for phrase in longest if not has_han(phrase)]
     han = [re.escape(phrase) for phrase in longest if has_han(phrase)]
-    words = rf"(?<![\w-])(?:{'|'.join(latin)}){'s?' if plural else ''}(?![\w-])" if latin else ""
+    words = rf"(?<![a-z0-9_-])(?:{'|'.join(latin)}){'s?' if plural else ''}(?![a-z0-9_-])"
+    words = words if latin else ""
     return "|".join(filter(None, (words, *han)))
 
 
@@ -153,6 +156,7 @@ _FILES = {name: tuple(stems) for name, stems in _TABLE["systems"].items()} | {
 _SYSTEM = re.compile(_any(_FILES, plural=True))
 _VERB = re.compile(_any((*_TABLE["verbs"]["links"], *_inflected(_TABLE["verbs"]["en"]))))
 _VERB_ZH = re.compile("|".join(_TABLE["verbs"]["zh"]))
+_INSIDE_ZH = re.compile(r" ?(?:[里内]|中(?!心)|上(?![线市]))")
 _NONE = re.compile(_any(_TABLE["none"]["en"]))
 _ABOUT = re.compile(r"\b(?:for|about|like|than|versus|vs)(?: (?:the|our|my|an?|your))? $")
 _LIVE = re.compile(_any((*_TABLE["live"]["en"], *_TABLE["live"]["zh"]), plural=True))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from construction.sessions.wrappers.blocks import calls_own_command
 from data.canonical import canonical_json, keyed_digest
 from data.contracts import (
     Fixture,
@@ -139,8 +140,9 @@ class ShardTables:
         self.enter("session", session.uid)
         reason = None
         if not instances:
-            is_sub_agent = session.parent_session_id is not None
-            reason = "session.sub_agent" if is_sub_agent else "session.no_task"
+            is_command = any(calls_own_command(turn.text) for turn in session.turns)
+            reason = "session.command_only" if is_command else "session.no_task"
+            reason = reason if session.parent_session_id is None else "session.sub_agent"
         outcome = Outcome.CONSUMED if instances else Outcome.REJECTED
         evidence: dict[str, Scalar] = {"path": session.source_path}
         self.outcome(

@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from construction.signals.gap import Action, CoverageGap
 from construction.signals.weights import Mixture, MixtureChange
+from data.figures import percent
 
 _WIDTH = 760
 # Where bars start, and the length of the longest: both shares behind it end before the notes.
@@ -113,11 +114,11 @@ def _bar(row: ChartRow, y: int, top: float) -> str:
         f'<rect class="weight" x="{_BAR_AT}" y="{y + 3}" '
         f'width="{row.weight * scale:.1f}" height="14" rx="2"/>',
     ]
-    end, figure = row.weight, f"{100 * row.weight:.1f} %"
+    end, figure = row.weight, percent(row.weight)
     if row.share is not None:
         at = _BAR_AT + row.share * scale
         parts.append(f'<path class="held" d="M{at:.1f} {y}V{y + 20}"/>')
-        end, figure = max(end, row.share), f"{figure}, held {100 * row.share:.1f} %"
+        end, figure = max(end, row.share), f"{figure}, held {percent(row.share)}"
     parts.append(_text(_BAR_AT + end * scale + 6, y + 15, figure, "soft"))
     parts.append(_text(_NOTE_AT, y + 15, row.note, "more" if row.marked else "soft"))
     return "".join(parts)

@@ -27,6 +27,7 @@ from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import SignalSnapshot
 from data.errors import InputError
+from data.figures import percent
 from data.progress import track
 from data.schemas import PATTERNS, SIGNAL_PATTERNS, SIGNALS, WEIGHTS
 from data.snapshot.release import Picture
@@ -151,16 +152,18 @@ def print_mixture(report: Mapping[str, Any]) -> None:
     table = Table(*columns, title=title, box=None)
     for family, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0])):
         moved = [f"{points.get(family, 0.0):+.1f} points"] if change else []
-        table.add_row(Text(family), f"{weight:.1%}", *moved)
+        table.add_row(Text(family), percent(weight), *moved)
     console = Console(highlight=False)
     console.print(table)
     sure = report["sure_families"]
     console.print(
         f"{sure['signals']} of {report['signals']} signals have a sure main family "
-        f"({sure['mass_share']:.1%} of the mass); the others are shared between families"
+        f"({percent(sure['mass_share'])} of the mass); the others are shared between families"
     )
     share, meta = report["uncategorized_share"], report["meta_share"]
-    console.print(f"uncategorized {share:.1%}, agents working on themselves {meta:.1%} of the mass")
+    console.print(
+        f"uncategorized {percent(share)}, agents working on themselves {percent(meta)} of the mass"
+    )
     seeds, wanted = report["seeds"], sum(seed["ideas"] for seed in report["seeds"])
     console.print(f"{len(seeds)} seed ideas, to become {wanted} tasks")
 

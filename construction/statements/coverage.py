@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from data.contracts import LedgerRow, Outcome
+from data.figures import percent
 
 NO_SOURCE = "no_filed_value"  # the sources hold nothing of this category for this region
 HEADINGS = ("category", "region", "available", "askable", "drawn", "asked", "commonest reason not")
@@ -108,7 +109,7 @@ def coverage_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
         yield "  ".join(padded).rstrip()
     for category, source in filling(rows).items():
-        yield f"{category}, less than {LEAST:.0%} of the questions: {source}"
+        yield f"{category}, less than {percent(LEAST, 0)} of the questions: {source}"
 
 
 def filling(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:

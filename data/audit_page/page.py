@@ -19,7 +19,7 @@ from data.audit_page.columns import FIELDS, WORDS
 from data.canonical import pretty_json
 from data.contracts import TurnedAway
 from data.neutralise import csv_cell, script_json
-from data.snapshot.pages import block_source, thousands
+from data.snapshot.pages import block_source
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _SCRIPTS = ("whatif", "rejections", "list", "detail", "knobs", "served", "main")
@@ -38,7 +38,7 @@ def audit_page(columns: Mapping[str, Any], *, served: bool) -> str:
     )
     return environment.get_template("page.html.j2").render(
         about=columns["about"],
-        turned_away=thousands(TurnedAway(columns["about"]["units"], columns["about"]["entries"])),
+        turned_away=str(TurnedAway(columns["about"]["units"], columns["about"]["entries"])),
         served=served,
         policy=_policy(served=served),
         style=_asset("page.css"),

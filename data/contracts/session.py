@@ -203,6 +203,8 @@ class TaskInstance:
     # The person's messages before this instance in the same session, newest last, at most three:
     # a request that depends on them is not self-sufficient.
     said_before: tuple[str, ...] = ()
+    # Whether the agent worked on program code in the session, in this instance or another.
+    over_code: bool = False
 
 
 def dump_instance(instance: TaskInstance) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from data.canonical import file_digest
+from data.figures import percent
 from data.releases.facts import REPORT, ReleaseFacts, facts_of_release, facts_of_snapshot
 from data.snapshot import layout
 from data.snapshot.release import Release
@@ -201,7 +202,7 @@ def _lines(changes: Diff) -> Iterator[str]:
     yield (
         f"Since {changes.old}: {len(changes.added)} tasks added, {len(changes.removed)} removed, "
         f"{len(changes.changed)} changed; {before} tasks before, {after} now. "
-        f"{100 * changes.churn.new:.1f} % of this release is new."
+        f"{percent(changes.churn.new)} of this release is new."
     )
     if changes.changed:
         fields = ", ".join(f"{name} in {n}" for name, n in changes.fields.items())

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from data.figures import amount, percent
 from data.releases import Diff, Kind, Plan, ReleaseInfo, State
 from data.releases.diff import Changed, value
-from data.snapshot.pages import amount
 
 _NAMED = 50  # ids named of a kind; --json names all
 _WIDE = 10_000
@@ -22,8 +22,8 @@ def diff_lines(changes: Diff) -> Iterator[str]:
     yield f"{changes.old} → {changes.new}: {before} → {after} tasks"
     churn = changes.churn
     yield (
-        f"churn: {churn.new:.1%} of the new release is new, {churn.gone:.1%} of the old is gone, "
-        f"turnover {churn.turnover:.1%}"
+        f"churn: {percent(churn.new)} of the new release is new, {percent(churn.gone)} of the old "
+        f"is gone, turnover {percent(churn.turnover)}"
     )
     yield from _ids("added", changes.added)
     yield from _ids("removed", changes.removed)

@@ -28,6 +28,7 @@ from data.snapshot import (
     tasks,
 )
 from data.snapshot.manifest import Manifest
+from data.snapshot.rejection_table import rejection_rows
 from data.snapshot.release import Release
 from data.snapshot.statistics import statistics
 from data.tables import write_frame
@@ -87,7 +88,7 @@ class Contents:
     @cached_property
     def undecided(self) -> dict[str, list[str]]:
         words = self.release.ledger_tables.words
-        return ledger_tables.undecided(self.ledger["gates"], words)
+        return words.undecided(self.ledger["gates"])
 
     @cached_property
     def public_tasks(self) -> list[Candidate]:
@@ -192,6 +193,25 @@ def _write_tables(root: Path, release: Release) -> None:
         shutil.copyfile(table.path, target)
 
 
+def _report(contents: Contents) -> str:
+    """`audit/report.html`."""
+    release, frames = contents.release, contents.frames
+    words = release.ledger_tables.words
+    return report_page.report(
+        release.card,
+        contents.manifest,
+        contents.funnel,
+        contents.ledger,
+        contents.statistics,
+        rejection_rows(frames.ledger, contents.ids, words),
+        [release.pictures[name] for name in sorted(release.pictures)],
+        stamp=card.stamp(release),
+        words=words,
+        limits=ledger_tables.limits_shown(frames.verdicts),
+        has_privacy_page=audit_pages.has_tables(release.privacy_report),
+    )
+
+
 def _write_audit(root: Path, contents: Contents) -> None:
     release, manifest = contents.release, contents.manifest
     title = report_page.funnel_title(manifest, contents.funnel)
@@ -214,19 +234,7 @@ def _write_audit(root: Path, contents: Contents) -> None:
         if document is not None:
             content = storable_tree(dict(document)) | {"canary": manifest.canary}
             _write(root / name, pretty_json(content))
-    html = report_page.report(
-        release.card,
-        manifest,
-        contents.funnel,
-        contents.ledger,
-        contents.statistics,
-        report_page.rejection_rows(contents.frames.ledger, contents.ids),
-        [release.pictures[name] for name in sorted(release.pictures)],
-        stamp=card.stamp(release),
-        words=release.ledger_tables.words,
-        has_privacy_page=audit_pages.has_tables(release.privacy_report),
-    )
-    _write_text(root / layout.REPORT, html)
+    _write_text(root / layout.REPORT, _report(contents))
     if release.privacy_report is not None and audit_pages.has_tables(release.privacy_report):
         privacy_html = audit_pages.privacy_page(
             release.card, manifest, release.privacy_report, release.pictures

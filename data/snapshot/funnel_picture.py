@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from data.figures import number, plural
 from data.neutralise import one_line
-from data.snapshot.pages import plural, thousands
 
 _PASSED = ("kept", "consumed", "chosen")
 _STEP = 64  # height of a narrowing step
@@ -106,7 +106,7 @@ def draw(steps: Sequence[Step], shape: Shape, title: str, *, standalone: bool = 
         y += _STEP
     last = steps[-1] if steps else None
     if last is not None:
-        closing = f"{thousands(last.n_out)} {plural(last.unit, last.n_out)} left"
+        closing = f"{number(last.n_out)} {plural(last.unit, last.n_out)} left"
         parts.append(_text(shape.axis - shape.half, y + 22, closing, "big"))
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="funnel" role="img" '
@@ -166,7 +166,7 @@ def _run(steps: Sequence[Step], start: int) -> list[Step]:
 
 
 def _band(step: Step, shape: Shape, y: int) -> str:
-    label = f"{thousands(step.n_in)} {plural(step.unit, step.n_in)}"
+    label = f"{number(step.n_in)} {plural(step.unit, step.n_in)}"
     return _text(shape.axis - shape.half, y + 30, label, "big")
 
 
@@ -180,7 +180,7 @@ def _narrowing(step: Step, shape: Shape, y: int, top: int, *, odd: bool) -> str:
         f'<path class="flow{" odd" if odd else ""}" '
         f'd="M{a:.1f} {y}H{b:.1f}L{c:.1f} {bottom}H{d:.1f}Z"/>'
     )
-    inside = _text(shape.axis, y + 35, thousands(step.n_out), "on", "middle")
+    inside = _text(shape.axis, y + 35, number(step.n_out), "on", "middle")
     return flow + (inside if narrow > _INSIDE else "") + _labels(step, shape, y)
 
 
@@ -188,17 +188,17 @@ def _labels(step: Step, shape: Shape, y: int) -> str:
     """The labels beside the funnel: the step, its losses by reason, and what it made."""
     lost = step.n_in - step.n_out
     passing = "none rejected" if step.undecided else "all pass"
-    head = f"{step.name} −{thousands(lost)}" if lost else f"{step.name}: {passing}"
+    head = f"{step.name} −{number(lost)}" if lost else f"{step.name}: {passing}"
     lines = [(head, "big" if lost else "soft")]
     more = len(step.losses) - _SHOWN_LOSSES
-    lines += [(f"{thousands(n)} {name}", "lost") for name, n in step.losses[:_SHOWN_LOSSES]]
+    lines += [(f"{number(n)} {name}", "lost") for name, n in step.losses[:_SHOWN_LOSSES]]
     if more > 0:
         rest = sum(n for _, n in step.losses[_SHOWN_LOSSES - 1 :])
-        lines[-1] = (f"{thousands(rest)} for {more + 1} more reasons", "lost")
+        lines[-1] = (f"{number(rest)} for {more + 1} more reasons", "lost")
     if step.undecided and not lost:
         lines.append((", ".join(step.undecided), "soft"))
     if step.made:
-        made = ", ".join(f"{thousands(n)} {plural(unit, n)}" for unit, n in step.made)
+        made = ", ".join(f"{number(n)} {plural(unit, n)}" for unit, n in step.made)
         lines.append((f"→ {made}", "soft"))
     return "".join(
         _text(shape.labels_at, y + 14 + _LINE * index, text, kind)

@@ -26,7 +26,6 @@ from data.contracts import (
     Verdict,
 )
 from data.neutralise import public_text, storable
-from data.reasons import ReasonWords
 from data.snapshot import layout
 from data.snapshot.release import LedgerTables
 from data.snapshot.statistics import bins, label_of, summary
@@ -177,20 +176,14 @@ def rejections(ledger: pl.DataFrame) -> Rows:
     ]
 
 
-def undecided(gates: Iterable[Mapping[str, Any]], words: ReasonWords) -> dict[str, list[str]]:
-    """By stage, what its gates let through without a verdict: `146 unverified by sandbox`.
-
-    What an earlier gate rejected is not counted: it was not let through.
-    """
-    notes: dict[str, list[str]] = {}
-    for row in gates:
-        gate = words.gates.get(row["gate"])
-        waiting = sum(n for by, n in row["blocked_by"].items() if by not in words.gates)
-        counts = {"unverified": row["statuses"]["unverified"], "not measured": waiting}
-        if gate is not None:
-            texts = [f"{n} {status} by {gate.name}" for status, n in counts.items() if n]
-            notes.setdefault(gate.stage, []).extend(texts)
-    return {stage: texts for stage, texts in notes.items() if texts}
+def limits_shown(verdicts: pl.DataFrame) -> dict[str, list[tuple[str | None, str]]]:
+    """Gate -> reasons and limits of its verdicts; those that passed, without a reason, first."""
+    columns = ("gate", "reason", "limit_text")
+    pairs = verdicts.drop_nulls("limit_text").select(columns).unique().rows()
+    shown: dict[str, list[tuple[str | None, str]]] = {}
+    for gate, reason, limit in sorted(pairs, key=lambda row: tuple(value or "" for value in row)):
+        shown.setdefault(gate, []).append((reason, str(public_text(limit))))
+    return shown
 
 
 def turned_away(rejections: Iterable[Mapping[str, Any]]) -> TurnedAway:

@@ -11,7 +11,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from data.contracts import TurnedAway
+from data.figures import number, percent, plural
 from data.neutralise import markdown, one_line
 
 _BREAKS = re.compile(r"(?<=[._])(?=[^\W\d])")  # not inside numbers
@@ -28,35 +28,18 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"md": markdown, "line": one_line, "n": thousands, "units": plural}
-    environment.filters["name_parts"] = name_parts
+    environment.filters |= {"md": markdown, "line": one_line, "n": number, "units": plural}
+    environment.filters |= {"percent": _share, "name_parts": name_parts}
     return environment
 
 
-def thousands(value: object) -> str:
-    """Integers and counts with thin-space groups (12 345), floats with four digits, else text."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}".replace(",", "\u202f")
-    if isinstance(value, TurnedAway):
-        return str(value).replace(",", "\u202f")
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return "" if value is None else str(value)
+def _share(share: float | None) -> str:
+    return percent(share) or "–"
 
 
 def name_parts(name: str) -> list[str]:
     """A name in parts, between which a narrow column may break: behind dots and underscores."""
     return _BREAKS.split(name)
-
-
-def plural(unit: str, n: int) -> str:
-    """The name of a unit for `n` of them."""
-    return unit if n == 1 or unit.endswith("s") else f"{unit}s"
-
-
-def amount(n: int, unit: str) -> str:
-    """A number with its unit: `1 file`, `2 files`."""
-    return f"{n} {plural(unit, n)}"
 
 
 def render(template: str, **values: Any) -> str:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-
-from data.contracts import MISSING, Outcome
-from data.neutralise import public_text, script_json
+from data.figures import amount, number
+from data.neutralise import script_json
 from data.reasons import ReasonWords
 from data.snapshot import funnel_picture
 from data.snapshot.config import CardConfig
-from data.snapshot.ledger_tables import turned_away, undecided
+from data.snapshot.ledger_tables import turned_away
 from data.snapshot.manifest import Manifest
-from data.snapshot.pages import amount, asset, page, thousands
+from data.snapshot.pages import asset, page
 from data.snapshot.release import Picture
 
+Limits = Sequence[tuple[str | None, str]]  # reasons and the limits shown with them
 _FULL = 100.0  # width of the longest bar, in units of its view box
 _STATUSES = ("passed", "failed", "unverified")
-_TURNED_AWAY = (str(Outcome.REJECTED), str(Outcome.ERRORED))
 # Charts of the released tasks: title, key of `statistics`, column counted.
 _COUNTS = (
     ("Input types, by task", "input_types", "tasks"),
@@ -66,7 +64,7 @@ def bars(rows: Sequence[Mapping[str, Any]], label: str = "value", n: str = "n") 
     """One plain bar per row, scaled to the largest."""
     top = max((row[n] for row in rows), default=0)
     return [
-        Bar(str(row[label]), thousands(row[n]), (Segment("plain", 0.0, _scaled(row[n], top)),))
+        Bar(str(row[label]), number(row[n]), (Segment("plain", 0.0, _scaled(row[n], top)),))
         for row in rows
     ]
 
@@ -84,7 +82,7 @@ def _stack(row: Mapping[str, Any], kinds: Sequence[str], label: str, top: int) -
         if row[kind]:
             segments.append(Segment(kind, _scaled(done, top), _scaled(row[kind], top)))
         done += row[kind]
-    return Bar(str(row[label]), thousands(done), tuple(segments))
+    return Bar(str(row[label]), number(done), tuple(segments))
 
 
 def _scaled(n: int, top: int) -> float:
@@ -102,9 +100,10 @@ def report(
     *,
     stamp: str,
     words: ReasonWords,
+    limits: Mapping[str, Limits],
     has_privacy_page: bool,
 ) -> str:
-    """The page. `rows` comes from `rejection_rows` and is embedded as JSON."""
+    """The page. `rows` comes from `rejection_table` and is embedded as JSON; `limits`: by gate."""
     gates = [gate["gate"] for gate in summary["gates"]]
     strata = _strata(summary["strata"])
     return page(
@@ -117,7 +116,7 @@ def report(
         **_funnel(manifest, stages, summary, words),
         stages=stages,
         reasons=_reasons(summary["rejections"], stages, gates, words),
-        gates=[_gate(gate) for gate in summary["gates"]],
+        gates=[_gate(gate, limits.get(gate["gate"], ()), words) for gate in summary["gates"]],
         gate_names=_failing(summary["overlaps"], gates),
         overlaps=list(zip(summary["overlaps"], _overlap_bars(summary["overlaps"]), strict=True)),
         strata=strata,
@@ -150,35 +149,6 @@ def funnel_title(manifest: Manifest, stages: Sequence[Mapping[str, Any]]) -> str
     return f"Funnel of {manifest.snapshot}. {inflows}; {manifest.counts.tasks} tasks released."
 
 
-def rejection_rows(ledger: pl.DataFrame, opaque: Callable[[str], str]) -> dict[str, Any]:
-    """Rejected and errored units for the table: each text once, rows as indices into the texts.
-
-    A row is [opaque id, stage, unit, outcome, gate, reason, missing, observed, limit, units]; the
-    units are a number. What is missing is described, never named. Rejections by gates come first.
-    """
-    words: dict[str, int] = {}
-    columns = [
-        "item_id",
-        "stage",
-        "unit",
-        "outcome",
-        "gate",
-        "reason",
-        "missing",
-        "observed",
-        "limit",
-        "n",
-    ]
-    missing = pl.col("evidence").str.json_path_match(f"$.{MISSING}").alias("missing")
-    chosen = (
-        ledger.filter(pl.col("outcome").is_in(_TURNED_AWAY)).with_columns(missing).select(columns)
-    )
-    rows = [[opaque(row[0]), *_coded(row[1:-1], words), row[-1]] for row in chosen.iter_rows()]
-    gate = columns.index("gate")
-    rows.sort(key=lambda row: (row[gate] == words.get(""), row))
-    return {"words": list(words), "rows": rows}
-
-
 def _funnel(
     manifest: Manifest,
     stages: Sequence[Mapping[str, Any]],
@@ -186,7 +156,7 @@ def _funnel(
     words: ReasonWords,
 ) -> dict[str, Any]:
     """The funnel for wide and narrow pages, and what its stages passed without a verdict."""
-    passed = undecided(summary["gates"], words)
+    passed = words.undecided(summary["gates"])
     gates = [gate["gate"] for gate in summary["gates"]]
     steps = funnel_picture.steps(stages, summary["rejections"], gates, passed)
     title = funnel_title(manifest, stages)
@@ -200,12 +170,6 @@ def _funnel(
 def _sentences(shown: Iterable[str], words: ReasonWords) -> dict[str, str]:
     """The sentences of the reasons among the words of the table."""
     return {word: words.sentences[word] for word in shown if word in words.sentences}
-
-
-def _coded(values: Sequence[str | None], words: dict[str, int]) -> Iterator[int]:
-    *names, observed, limit = values
-    for value in (*names, public_text(observed), public_text(limit)):
-        yield words.setdefault(value or "", len(words))
 
 
 def _reasons(
@@ -255,11 +219,11 @@ def _reason(row: Mapping[str, Any], words: ReasonWords) -> dict[str, Any]:
     """A line of the table of reasons, its observed values as one text."""
     seen = row["observed"]
     if seen["kind"] == "number":
-        low, high = thousands(seen["min"]), thousands(seen["max"])
-        text = low if low == high else f"{low} to {high}, median {thousands(seen['median'])}"
+        low, high = number(seen["min"]), number(seen["max"])
+        text = low if low == high else f"{low} to {high}, median {number(seen['median'])}"
     else:
         values = seen["values"]
-        text = ", ".join(f"{item['value']} ({thousands(item['n'])})" for item in values)
+        text = ", ".join(f"{item['value']} ({number(item['n'])})" for item in values)
     limits = (str(words.allowed(row["gate"], row["reason"], limit)) for limit in row["limits"])
     return {
         **row,
@@ -269,12 +233,13 @@ def _reason(row: Mapping[str, Any], words: ReasonWords) -> dict[str, Any]:
     }
 
 
-def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
+def _gate(gate: Mapping[str, Any], limits: Limits, words: ReasonWords) -> dict[str, Any]:
+    texts = (str(words.allowed(gate["gate"], reason, limit)) for reason, limit in limits)
     return {
         "gate": gate["gate"],
         "statuses": gate["statuses"],
         "unmeasured": [_unmeasured(by, n) for by, n in gate["blocked_by"].items()],
-        "limit_text": ", ".join(gate["limits"]),
+        "limit_text": "; ".join(dict.fromkeys(texts)),
         "total": stacks([{"label": gate["gate"]} | gate["statuses"]], _STATUSES, "label")[0],
         "histogram": stacks(gate["histogram"], _STATUSES, "label"),
     }
@@ -283,8 +248,8 @@ def _gate(gate: Mapping[str, Any]) -> dict[str, Any]:
 def _unmeasured(blocked_by: str, n: int) -> str:
     """Why so many items were not measured: a gate had rejected them, or a command has to run."""
     if blocked_by.startswith("benchmint "):
-        return f"{thousands(n)} wait for {blocked_by}"
-    return f"{thousands(n)} were rejected by {blocked_by}"
+        return f"{number(n)} wait for {blocked_by}"
+    return f"{number(n)} were rejected by {blocked_by}"
 
 
 def _overlap_bars(overlaps: Sequence[Mapping[str, Any]]) -> list[Any]:

@@ -6,6 +6,7 @@ Also the lines that an instance's pointers lead to: private, for someone who may
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -94,6 +95,26 @@ def commonest_reasons(staging: Path, most: int) -> Rows:
 def funnel(staging: Path) -> Rows:
     """The funnel of the newest build, one row per stage and unit."""
     return query(staging, "FROM funnel", {})
+
+
+def gate_counts(staging: Path) -> Rows:
+    """Per gate of the newest build, as `ReasonWords.undecided` takes it: items by status, and how
+    many each other gate, or a command to run, kept from being measured.
+    """
+    gates: dict[str, dict[str, Any]] = {}
+    counted = query(
+        staging,
+        "SELECT gate, status, blocked_by, count(*) AS n FROM verdicts GROUP BY ALL ORDER BY ALL",
+        {},
+    )
+    for row in counted:
+        gate = gates.setdefault(
+            row["gate"], {"gate": row["gate"], "statuses": Counter(), "blocked_by": Counter()}
+        )
+        gate["statuses"][row["status"]] += row["n"]
+        if row["blocked_by"] is not None:
+            gate["blocked_by"][row["blocked_by"]] += row["n"]
+    return list(gates.values())
 
 
 def verdicts(staging: Path, wanted: RejectionFilter) -> Rows:

@@ -23,8 +23,10 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from data.errors import InputError
+from data.figures import number
 from data.neutralise import csv_cell, one_line
-from data.staging.audit import commonest_reasons, funnel, turned_away
+from data.reasons import ReasonWords
+from data.staging.audit import commonest_reasons, funnel, gate_counts, turned_away
 from data.staging.sql import SqlResult
 
 _WIDE = 10_000
@@ -177,11 +179,14 @@ def _distinct(names: Iterator[str]) -> Iterator[str]:
         yield name if seen[name] == 1 else f"{name}_{seen[name]}"
 
 
-def print_funnel(staging: Path) -> None:
-    """Print the funnel of the newest build."""
+def print_funnel(staging: Path, words: ReasonWords) -> None:
+    """Print the funnel of the newest build, and what its gates let through without a verdict."""
     columns = ("stage", "unit", "n_in", "passed", "rejected", "errored", "not_chosen")
-    rows = ([row[name] for name in columns] for row in funnel(staging))
+    rows = ([number(row[name]) for name in columns] for row in funnel(staging))
     print_table(("stage", "unit", "in", "passed", "rejected", "errored", "not chosen"), rows)
+    undecided = words.undecided(gate_counts(staging))
+    for stage, notes in undecided.items():
+        print(f"passed {one_line(stage)} without a verdict: {', '.join(notes)}")
     print_turned_away(staging)
 
 
@@ -190,14 +195,14 @@ def print_turned_away(staging: Path) -> None:
     print(f"rejected or errored: {turned_away(staging)}")
 
 
-def print_no_release(staging: Path) -> None:
+def print_no_release(staging: Path, words: ReasonWords) -> None:
     """Print why a build released nothing: the funnel, three reasons, and how to look further."""
-    print_funnel(staging)
+    print_funnel(staging, words)
     print("\nno task passed every gate; the commonest reasons:")
     out = shlex.quote(str(staging.parent))
     for row in commonest_reasons(staging, 3):
         reason = one_line(str(row["reason"]))
-        print(f"{row['n']:>6}  {reason}  benchmint audit --reason {reason} --out {out}")
+        print(f"{row['n']:>6,}  {reason}  benchmint audit --reason {reason} --out {out}")
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from data.contracts import TurnedAway
 from data.neutralise import one_line
-from data.reasons import ReasonWords, value_text
+from data.reasons import ReasonWords
 from data.staging.audit import Rows
 from data.staging.find_items import Match
 from data.staging.print import output_console, print_fitting
@@ -76,7 +76,7 @@ def readable(rows: Rows, words: ReasonWords) -> Rows:
     return [
         row
         | {
-            "observed": value_text(row["observed"]),
+            "observed": words.measured(row["gate"], row["observed"]),
             "limit": words.allowed(row["gate"], row["reason"], row["limit"]),
         }
         for row in rows

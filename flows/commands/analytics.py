@@ -16,6 +16,7 @@ from construction.analytics.config import AnalyticsRecipe
 from data.atomic import PRIVATE_FILE, private_dir, replacing_dir, write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
 from data.errors import InputError
+from data.figures import percent
 from data.neutralise import one_line
 from flows.commands.options import Config, Key, WriteTo
 from flows.commands.workflows import foreign_lines, has_foreign_tasks
@@ -188,7 +189,8 @@ def _print(minted: Minted, environment: Environment, out: Path, seconds: float) 
     for kind, share in report["noise_quota"].items():
         name = "noise" if kind == ANY else f"noise of the kind {kind}"
         reached, wanted = share["reached"], share["wanted"]
-        print(f"{name} changes the answer of {reached:.0%} (at least {wanted:.0%} wanted)")
+        least = percent(wanted, 0)
+        print(f"{name} changes the answer of {percent(reached, 0)} (at least {least} wanted)")
     unread = [name for name, f in environment.declaration.files.items() if f.terms == "unread"]
     if unread:
         print(f"terms unread, do not publish: {', '.join(unread)}")

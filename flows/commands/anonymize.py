@@ -18,9 +18,9 @@ from anonymization.text.contracts import Mode
 from data import hash_chain
 from data.atomic import private_dir
 from data.errors import InputError
+from data.figures import amount
 from data.neutralise import one_line
 from data.randomness import release_key
-from data.snapshot.pages import amount
 from flows.commands.options import Approvals, Json, Key, Masking, Processes
 
 

@@ -150,12 +150,14 @@ def _build_and_report(settings: Settings, started: float) -> None:
     from data.errors import NothingReleasedError
     from data.logs import tell_stages
     from data.progress import console
+    from data.reasons import ReasonWords
     from data.staging.print import print_no_release
     from flows import environment
 
     environment.apply()  # before Prefect is imported, which takes seconds
     from flows.build_lock import taking_turns
     from flows.build_snapshot import build_snapshot
+    from flows.gates import GATES
 
     loud = not settings.runtime.quiet
     if loud:
@@ -165,7 +167,7 @@ def _build_and_report(settings: Settings, started: float) -> None:
         try:
             built = build_snapshot(settings.recipe, settings.runtime)
         except NothingReleasedError as nothing:
-            print_no_release(nothing.staging)
+            print_no_release(nothing.staging, ReasonWords.of(GATES))
             raise typer.Exit(1) from nothing
     if loud:
         print_built(built)
@@ -176,9 +178,11 @@ def _build_and_report(settings: Settings, started: float) -> None:
 
 def print_built(built: Built) -> None:
     """Print the funnel of a build, and what it released."""
+    from data.reasons import ReasonWords
     from data.staging.print import print_funnel
+    from flows.gates import GATES
 
-    print_funnel(built.staging)
+    print_funnel(built.staging, ReasonWords.of(GATES))
     state = "written" if built.snapshot.written else "unchanged"
     print(f"\n{built.tasks} tasks in {built.snapshot.path} ({state}, verified)")
     print(f"digest {built.snapshot.digest}")

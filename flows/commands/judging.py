@@ -13,7 +13,7 @@ from construction.judging.review import ENCODINGS, Topic, items_to_decide, read_
 from data import hash_chain
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.errors import InputError
-from data.snapshot.pages import amount
+from data.figures import amount
 from flows.commands.options import WORKSPACE, BuiltInto
 
 FOLDER = "review"
@@ -21,15 +21,19 @@ FOLDER = "review"
 
 def rules_check_command(
     task: Annotated[
-        Path, typer.Argument(help="A task's folder in the private half, or its rules.json.")
+        str,
+        typer.Argument(help="The id of a task, its folder in a private half, or its rules.json."),
     ],
     outputs: Annotated[Path, typer.Argument(help="The folder that an agent filled.")],
+    snapshot: Annotated[Path, typer.Option(help="The release that an id is looked up in.")] = (
+        WORKSPACE / "snapshots" / "latest"
+    ),
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Print one line per rule; exit 1 if any fails."""
-    from construction.judging.rule_files import check_outputs, result_line
+    from construction.judging.rule_files import check_outputs, result_line, task_folder
 
-    results = check_outputs(task, outputs)
+    results = check_outputs(task_folder(task, snapshot), outputs)
     print(orjson.dumps(results).decode() if json else "\n".join(map(result_line, results)))
     raise typer.Exit(0 if all(result.passed for result in results) else 1)
 

@@ -100,7 +100,7 @@ def _write_measures(
         "process": process_table(tables["attempts"], tables["scores"]),
         "cells": cells_table(tables["attempts"], tables["score_parts"], facts),
         "tasks": task_table(tables["scores"], facts),
-        "pairs": pairs_table(tables["scores"], made.differences),
+        "pairs": pairs_table(made.differences),
         "reliability": reliability_table(tables["scores"]),
     }
     if retrieval := _retrieval_frames(attempts, tables["attempts"]["release_digest"][0]):

@@ -74,10 +74,12 @@ def _build(config: Path | None, overrides: dict[str, Any]) -> None:
 
 def _print(built: Built, seconds: float) -> None:
     """The funnel, what no scenario serves, the families, and where the release is."""
+    from data.reasons import ReasonWords
     from data.staging.print import print_funnel
+    from flows.gates import GATES
     from flows.stages.workflows import released_lines
 
-    print_funnel(built.staging)
+    print_funnel(built.staging, ReasonWords.of(GATES))
     print("\n".join(released_lines(built.snapshot.path)))
     print(f"{built.tasks} tasks in {built.snapshot.path} (verified, {seconds:.0f} s)")
     print(f"digest {built.snapshot.digest}")

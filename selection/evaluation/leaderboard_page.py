@@ -10,10 +10,12 @@ from typing import Any
 import polars as pl
 
 from data.atomic import write_bytes
+from data.figures import number, percent, percent_range
 from data.neutralise import csv_cell, markdown, script_json, visible
 from data.snapshot.errata import Action, Notice, errata_lines
 from data.snapshot.pages import asset, page
 from selection.evaluation.board import COLUMNS, Board, LeaderboardRow
+from selection.evaluation.comparisons import Difference
 
 _HEADS = tuple(COLUMNS)
 _ALWAYS = 7  # columns that are shown even if they are empty
@@ -89,15 +91,14 @@ def markdown_table(board: Board, notice: Notice | None = None) -> str:
 
 
 def _shown(row: LeaderboardRow) -> tuple[str, ...]:
-    interval = "" if row.low is None else f"{percent(row.low)} to {percent(row.high)}"
     ranks = "" if row.ranks is None else _range(row.ranks)
     group = "" if row.tie_group is None else str(row.tie_group)
     cost = "" if row.cost is None else f"{row.cost:.4f}"
     seconds = "" if row.seconds is None else f"{row.seconds:.1f}"
-    overall = "" if row.overall is None else f"{100 * row.overall:.1f}"
     return (
-        row.configuration, str(row.tasks), percent(row.passed), interval, ranks, group, overall,
-        cost, seconds, str(row.n_infra), str(row.n_unjudged), _bounds(row), _judge(row),
+        row.configuration, number(row.tasks), percent(row.passed), percent_range(row.low, row.high),
+        ranks, group, percent(row.overall), cost, seconds, number(row.n_infra),
+        number(row.n_unjudged), _bounds(row), _judge(row),
     )  # fmt: skip
 
 
@@ -105,7 +106,7 @@ def _bounds(row: LeaderboardRow) -> str:
     """The pass rate if all unjudged attempts fail and if all pass; empty where there are none."""
     if not row.n_unjudged:
         return ""
-    return f"{percent(row.passed_at_least)} to {percent(row.passed_at_most)}"
+    return percent_range(row.passed_at_least, row.passed_at_most)
 
 
 def _judge(row: LeaderboardRow) -> str:
@@ -116,11 +117,6 @@ def _judge(row: LeaderboardRow) -> str:
 
 def _range(ranks: tuple[int, int]) -> str:
     return str(ranks[0]) if ranks[0] == ranks[1] else f"{ranks[0]}–{ranks[1]}"
-
-
-def percent(share: float | None) -> str:
-    """A share in per cent with one decimal; empty where there is none."""
-    return "" if share is None else f"{100 * share:.1f}"
 
 
 def leaderboard_html(
@@ -156,13 +152,21 @@ def leaderboard_html(
         names=[visible(row.configuration) for row in board.rows],
         methods=sorted({_METHODS.get(row.method, row.method) for row in board.rows}),
         clusters=board.clusters,
-        pairs=len(board.differences),
-        separated=sum(pair.is_real for pair in board.differences),
+        **_compared(board.differences),
         is_judged=any(row.judge for row in board.rows),
         data=script_json(
             {"sorting": [[row[at] for at in used] for row in sorting], **_compact(attempts)}
         ),
     )
+
+
+def _compared(differences: Sequence[Difference]) -> dict[str, int]:
+    """How many pairs there are, are told apart, and were compared without regard to clusters."""
+    return {
+        "pairs": len(differences),
+        "separated": sum(pair.is_real for pair in differences),
+        "singly": sum(pair.is_of_few_clusters for pair in differences),
+    }
 
 
 def _compact(attempts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -228,7 +232,7 @@ def _costs(rows: Sequence[LeaderboardRow]) -> dict[str, Any]:
                 "x": across(cost),
                 "y": up(passed),
                 "name": visible(row.configuration),
-                "text": f"{cost:.4f} US dollars, {percent(passed)} %",
+                "text": f"{cost:.4f} US dollars, {percent(passed)}",
             }
             for number, row, cost, passed in known
         ],
@@ -256,7 +260,7 @@ def _cell(cell: Mapping[str, Any] | None) -> dict[str, Any]:
         return {"shade": -1, "text": "", "tasks": 0}
     return {
         "shade": round(10 * cell["passed"]),
-        "text": percent(cell["passed"]),
+        "text": percent(cell["passed"]).removesuffix(" %"),
         "tasks": cell["tasks"],
     }
 

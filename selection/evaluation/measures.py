@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from selection.evaluation.board import INFRA, TaskFacts
-from selection.evaluation.comparisons import Difference, mcnemar
+from selection.evaluation.comparisons import Difference
 from selection.evaluation.intervals import (
     Estimate,
     clustered,
@@ -23,9 +23,9 @@ from selection.evaluation.intervals import (
 
 _RUBRIC = "rubric."
 _PAIRS = {
-    "first": pl.String, "second": pl.String, "tasks": pl.Int64, "difference": pl.Float64,
-    "low": pl.Float64, "high": pl.Float64, "p": pl.Float64, "p_holm": pl.Float64,
-    "separated": pl.Boolean, "mcnemar": pl.Float64,
+    "first": pl.String, "second": pl.String, "tasks": pl.Int64, "units": pl.Int64,
+    "difference": pl.Float64, "low": pl.Float64, "high": pl.Float64, "p": pl.Float64,
+    "p_holm": pl.Float64, "separated": pl.Boolean,
 }  # fmt: skip
 _RELIABILITY = {
     "configuration": pl.String, "k": pl.Int64, "tasks": pl.Int64, "power": pl.Float64,
@@ -128,39 +128,23 @@ def task_table(scores: pl.DataFrame, tasks: Sequence[TaskFacts]) -> pl.DataFrame
     )
 
 
-def pairs_table(scores: pl.DataFrame, differences: Sequence[Difference]) -> pl.DataFrame:
+def pairs_table(differences: Sequence[Difference]) -> pl.DataFrame:
     """A row per pair of configurations: first minus second on the tasks of both.
 
-    `low` to `high` is null where all tasks differ by the same; `p` is of the test of the board,
-    `p_holm` corrected over all pairs, `separated` what follows; `mcnemar` is McNemar's exact p,
-    null where a task has several epochs.
+    `units` are the clusters whose signs the test changes, or the tasks where clusters are too few;
+    `low` to `high` is null where all tasks differ by the same; `p_holm` is `p` corrected over all
+    pairs, `separated` what follows.
     """
-    counted = scores.drop_nulls("passed").group_by("configuration", "task_id").agg(
-        epochs=pl.len(), passed=pl.col("passed").first()
-    )  # fmt: skip
-    passes: dict[str, dict[str, tuple[int, bool]]] = {}
-    for name, task, epochs, passed in counted.iter_rows():
-        passes.setdefault(name, {})[task] = (epochs, passed)
     return pl.DataFrame(
         [
             {"first": d.first, "second": d.second, "tasks": d.estimate.n,
-             "difference": d.estimate.mean, "low": _with_spread(d.estimate).low,
-             "high": _with_spread(d.estimate).high, "p": d.p,
-             "p_holm": d.p_corrected, "separated": d.is_real,
-             "mcnemar": _mcnemar(passes.get(d.first, {}), passes.get(d.second, {}))}
+             "units": d.estimate.clusters, "difference": d.estimate.mean,
+             "low": _with_spread(d.estimate).low, "high": _with_spread(d.estimate).high,
+             "p": d.p, "p_holm": d.p_corrected, "separated": d.is_real}
             for d in differences
         ],
         schema=_PAIRS,
     )  # fmt: skip
-
-
-def _mcnemar(
-    first: Mapping[str, tuple[int, bool]], second: Mapping[str, tuple[int, bool]]
-) -> float | None:
-    both = [(first[task], second[task]) for task in sorted(first.keys() & second.keys())]
-    if not both or any(epochs > 1 for pair in both for epochs, _ in pair):
-        return None
-    return mcnemar([a for (_, a), _ in both], [b for _, (_, b) in both])
 
 
 def reliability_table(scores: pl.DataFrame) -> pl.DataFrame:

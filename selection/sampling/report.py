@@ -16,6 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from data.contracts import LedgerRow, Outcome, StageKind, StageTally
+from data.figures import percent
 from data.ledger import close
 from selection.sampling.config import SEPARATOR, Damping, Floats, Ints, SamplingConfig
 from selection.sampling.frame import Frame, build_frame, stage_probabilities
@@ -119,7 +120,7 @@ def markdown(report: DampingReport) -> str:
         "|---|---|---|---|",
     ]
     lines += [
-        f"| {row['damping']} | {row['breakdown']:.1%} | {row['fall_points']:.1f} "
+        f"| {row['damping']} | {percent(row['breakdown'])} | {row['fall_points']:.1f} "
         f"| {row['effective_series']:,.0f} |"
         for row in report.shares.iter_rows(named=True)
     ]
@@ -130,7 +131,7 @@ def markdown(report: DampingReport) -> str:
         "|---|" + "---|" * (wide.width - 1),
     ]
     lines += [
-        f"| {damping} | " + " | ".join(f"{share:.1%}" for share in shares) + " |"
+        f"| {damping} | " + " | ".join(map(percent, shares)) + " |"
         for damping, *shares in wide.iter_rows()
     ]
     return "\n".join(lines) + "\n"

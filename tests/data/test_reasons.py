@@ -79,7 +79,7 @@ def test_a_limit_is_read_with_direction_and_unit(
 
 def test_of_a_reason_with_limits_in_several_units_the_one_with_this_value_is_meant() -> None:
     assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "200000000") == (
-        "at most 200000000 bytes"
+        "at most 200,000,000 bytes"
     )
     assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "0") == "at most 0 files"
     assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "7") == "7"  # another setting

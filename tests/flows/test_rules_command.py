@@ -56,6 +56,32 @@ def test_a_released_folder_and_its_file_are_taken(task: Path, outputs: Path) -> 
         assert "pass  count.txt" in result.stdout.splitlines()
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant", "said"),
+    [
+        ("q-revenue-01", "q-revenue-01", None),
+        ("q-rev", "q-revenue-01", None),
+        ("q-", None, "found 2 tasks that begin so; expected one of its 2 tasks. Did you mean q-"),
+        ("q-revenues-01", None, "found no such task; expected one of its 2 tasks. Did you mean q-"),
+        ("zzz", None, "found no such task; expected one of its 2 tasks. List them: ls "),
+    ],
+)
+def test_a_task_is_named_by_its_id_or_the_beginning_of_it(
+    typed: str, meant: str | None, said: str | None, outputs: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out/private").mkdir(parents=True)
+    put(candidate(1, Store(tmp_path / "store")), tmp_path / "out/private/q-margin-02")
+    rules = hard_rules([Deliverable(file_type="txt")], "")
+    made = candidate(2, Store(tmp_path / "store2")).model_copy(update={"rules": rules})
+    put(made, tmp_path / "out/private/q-revenue-01")
+    result = run(typed, outputs, "--snapshot", tmp_path / "out")
+    if meant is None:
+        assert isinstance(result.exception, InputError)
+        assert said is not None and said in str(result.exception)
+    else:
+        assert "FAIL  count.txt" in result.stdout
+
+
 def test_what_fails_is_told_with_its_reason(task: Path, outputs: Path) -> None:
     result = run(task, outputs, "--json")
     assert result.exit_code == 1

@@ -265,7 +265,7 @@ def test_a_board_is_read_and_its_agents_are_compared(
     attempts, scores = tables(1)
     made = board(attempts, scores, TASKS)
     write_board(made, "demo", tmp_path, [])
-    write_frame(pairs_table(scores, made.differences), tmp_path / "pairs")
+    write_frame(pairs_table(made.differences), tmp_path / "pairs")
     write_frame(task_table(scores, TASKS), tmp_path / "tasks")
     monkeypatch.setenv("BENCHMINT_LEADERBOARD", os.fspath(tmp_path))
     outputs, defined = importlib.import_module("notebooks.leaderboard_reading").app.run()

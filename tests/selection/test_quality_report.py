@@ -44,8 +44,8 @@ less for other models.
 - Mean: 1.23 points off on average, 0.45 calibrated by the ridge (each pilot from others).
 - Gaps whose order is kept with 95 % probability: more than 20 points.
 - Discrimination (standard deviation over the pilots): 0.200 on average, 0.100 in the pool.
-- Near-optimal subsets (a tenth of the items withheld in turn): 3 found, at 95.0% of the objective \
-or better; tau 0.250 to 0.750.
+- Near-optimal subsets (a tenth of the items withheld in turn): 3 found, at 95.0 % of the \
+objective or better; tau 0.250 to 0.750.
 
 ![x.svg](x.svg)
 
@@ -84,8 +84,8 @@ FRONTIER = """
 
 | may change | changed | tau | error of the mean, points |
 |---|---|---|---|
-| 0% | impossible |  |  |
-| 50% | 1 | 0.500 | 2.50 |
+| 0 % | impossible |  |  |
+| 50 % | 1 | 0.500 | 2.50 |
 
 """
 

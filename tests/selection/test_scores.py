@@ -185,7 +185,7 @@ def test_an_item_is_empty_only_without_any_score() -> None:
             FindingCode.MISSING_CELLS,
             "matrix",
             3,
-            "3 of 8 cells missing (37.5%)",
+            "3 of 8 cells missing (37.5 %)",
         ),
         Finding(
             Level.WARNING,

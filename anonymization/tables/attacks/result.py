@@ -84,8 +84,8 @@ def result(
     )
 
 
-def interval(hits: float, n: int) -> tuple[float, float]:
-    """Clopper-Pearson limits of a rate; fractional hits are interpolated."""
+def interval(hits: float, n: float) -> tuple[float, float]:
+    """Clopper-Pearson limits of a rate; fractional figures are interpolated."""
     tail = (1 - _LEVEL) / 2
     low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
     high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0

@@ -121,11 +121,21 @@ def moved(step: Step, value: Floats, cells: Cells, words: NDArray[np.uint64]) ->
 
 def least_digits(value: Floats, grid: Floats, kept: int, uniform: Floats) -> Floats:
     """Keep the `kept` leading digits, and draw those down to the last reported digit anew."""
-    unit = np.where(grid > 0, grid, 1.0)
+    unit = np.where(grid > 0, grid, _finest(value))
     reported = np.rint(np.abs(value) / unit)
     tail = _POWERS[np.maximum(_digits(reported) - kept, 0)]
     head = np.floor(reported / tail) * tail
     return np.asarray((head + np.floor(uniform * tail)) * unit)
+
+
+_REPORTED = 15  # digits taken of a float that has more than anyone reports
+_LEAST_EXPONENT = -290
+
+
+def _finest(value: Floats) -> Floats:
+    """The unit of the fifteenth digit of each value."""
+    size = np.maximum(np.abs(value), 10.0**_LEAST_EXPONENT)
+    return np.asarray(10.0 ** (np.floor(np.log10(size)) - (_REPORTED - 1)))
 
 
 def _digits(whole: Floats) -> Ints:

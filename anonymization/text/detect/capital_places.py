@@ -88,7 +88,7 @@ def _in_line(line: str, small: frozenset[str], is_prose: bool) -> Iterator[tuple
         lead = line[run.start() : span[0]].split()
         is_led = bool(lead) and lead[-1].lower() in _ADDRESSING
         if is_prose or is_led or (before and before["word"] in _BEFORE):
-            yield from [span] if _is_somebody(line, span, run.start(), small) else []
+            yield from [span] if _is_somebody(line, span, run.start(), before, small) else []
 
 
 def _own_words(line: str, start: int, end: int) -> tuple[int, int] | None:
@@ -117,9 +117,14 @@ def is_plain_capital(word: str) -> bool:
     )
 
 
-def _is_somebody(line: str, span: tuple[int, int], start: int, small: frozenset[str]) -> bool:
+def _is_somebody(
+    line: str,
+    span: tuple[int, int],
+    start: int,
+    before: re.Match[str] | None,
+    small: frozenset[str],
+) -> bool:
     value = line[slice(*span)]
-    before = _SMALL_BEFORE.search(line, 0, start)
     word = before["word"].lower() if before else ""
     lead = line[start : span[0]].split()
     if lead and lead[-1].lower() in _ADDRESSING:  # `Call Rusty`

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from presidio_analyzer.nlp_engine import NlpEngineProvider, SpacyNlpEngine
 from spacy.language import Language
 from spacy.lookups import Lookups
+from spacy.pipeline import EntityRecognizer
 from spacy.tokens import Doc
 
 from anonymization.text.contracts import EntityType, Finding
@@ -125,11 +126,33 @@ def find_names(units: Sequence[str], model: str, batch: int) -> list[list[Findin
     if not units:
         return []
     listed, doing = dictionary(model), doing_words(model)
-    docs = load(model).pipe(units, batch_size=batch)
+    docs = with_entities(units, load(model), batch)
     return [
         [name for name in _findings(words, doc) if not _everyday(words, name, listed, doing)]
         for words, doc in zip(units, docs, strict=True)
     ]
+
+
+def with_entities(units: Sequence[str], nlp: Language, batch: int) -> Iterator[Doc]:
+    """The units as documents with their entities: those of `nlp.pipe`, for less.
+
+    spaCy's loop over the words runs without the interpreter's lock and takes it for each check of a
+    word, which costs as much as the model. The same steps taken from Python keep it throughout.
+    """
+    reader = nlp.get_pipe("ner") if nlp.pipe_names == ["ner"] else None
+    if not isinstance(reader, EntityRecognizer) or reader.cfg["beam_width"] != 1:
+        yield from nlp.pipe(units, batch_size=batch)
+        return
+    for start in range(0, len(units), batch):
+        docs = [nlp.make_doc(words) for words in units[start : start + batch]]
+        states = reader.moves.init_batch(docs)
+        unfinished = [state for state in states if not state.is_final()]
+        if unfinished:  # the model cannot read documents without words
+            scorer = reader.model.predict(docs)
+            while unfinished:
+                unfinished = reader.transition_states(unfinished, scorer.predict(unfinished))
+        reader.set_annotations(docs, states)
+        yield from docs
 
 
 def _everyday(text: str, finding: Finding, listed: frozenset[str], doing: frozenset[str]) -> bool:

@@ -8,6 +8,7 @@ name that was found, or a word such as `she`, 我, さん). Words are in `data/s
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
@@ -34,6 +35,7 @@ _REMARK = re.compile(
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _PERSONAL = frozenset({EntityType.PERSON, EntityType.ACCOUNT})
+_LINE = re.compile(r"[^\n]+")
 _NEAR = 48  # characters between a word of pay and the amount
 
 
@@ -78,6 +80,7 @@ _BEHIND = re.compile(
     r"|[I-V]{1,3}期|[早中晚]期|[三二一四]级",
     re.IGNORECASE,
 )
+_LOOK_BACK = 64  # characters in which the words before a condition stand
 _TAKEN = re.compile(
     r" ([a-z]{4,20}(?:ine|ol|il|am|ide|cin|xin|pam|tin|mab|one|ate|ium|zole|pril))\b"
 )
@@ -93,48 +96,43 @@ def find_statements(text: str, settled: Sequence[Finding]) -> list[tuple[int, in
     if not has_latin and not has_cjk:
         return []
     spans: list[tuple[int, int]] = []
-    for sentence in _SENTENCE.finditer(text):
-        if _is_about_somebody(sentence, settled, "person") or _says(sentence, "ill"):
-            spans += _conditions(text, sentence.span())
-        if _is_about_somebody(sentence, settled, "earner") or _says(sentence, "owned"):
-            spans += _amounts(text, sentence.span())
+    starts = [finding.start for finding in settled]
+    for line in _LINE.finditer(text):
+        within = settled[bisect_left(starts, line.start()) : bisect_left(starts, line.end())]
+        for what, who, said, spans_in in _SUBJECTS:
+            if not _any(what, text, line.span()):
+                continue
+            is_about_somebody = _is_about_somebody(line, within, who)
+            for sentence in _SENTENCE.finditer(text, *line.span()):
+                if is_about_somebody or _any((said, f"{said}_cjk"), text, sentence.span()):
+                    spans += spans_in(text, sentence.span())
     return [(start, end, EntityType.UNEXPLAINED) for start, end in spans]
 
 
-def _says(sentence: re.Match[str], what: str) -> bool:
-    """Do its words say without a person that somebody is ill, or owns something?"""
-    return any(
-        _patterns()[name].search(sentence.string, *sentence.span())
-        for name in (what, f"{what}_cjk")
-    )
+def _any(names: Iterable[str], text: str, span: tuple[int, int]) -> bool:
+    return any(_patterns()[name].search(text, *span) for name in names)
 
 
-def _is_about_somebody(sentence: re.Match[str], settled: Sequence[Finding], who: str) -> bool:
-    """Is there a person in the paragraph?"""
-    start = sentence.string.rfind("\n", 0, sentence.start()) + 1
-    end = sentence.string.find("\n", sentence.end())
-    end = end if end >= 0 else len(sentence.string)
-    if who == "person" and _REMARK.match(sentence.string):
+def _is_about_somebody(line: re.Match[str], within: Sequence[Finding], who: str) -> bool:
+    """Is there a person in the line, or among the findings in it?"""
+    if who == "person" and _REMARK.match(line.string):
         return True
-    for name in (who, f"{who}_cjk"):
-        if _patterns()[name].search(sentence.string, start, end):
-            return True
-    return any(
-        start <= f.start < end
-        and (f.type in _PERSONAL or (f.type is EntityType.UNEXPLAINED and _is_name(sentence, f)))
-        for f in settled
+    return _any((who, f"{who}_cjk"), line.string, line.span()) or any(
+        finding.type in _PERSONAL
+        or (finding.type is EntityType.UNEXPLAINED and _is_name(line, finding))
+        for finding in within
     )
 
 
-def _is_name(sentence: re.Match[str], finding: Finding) -> bool:
-    value = sentence.string[finding.start : finding.end]
+def _is_name(line: re.Match[str], finding: Finding) -> bool:
+    value = line.string[finding.start : finding.end]
     return value[:1].isupper() and value[1:].replace(" ", "").islower()
 
 
 def _conditions(text: str, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
     of = _patterns()
     for match in of["condition"].finditer(text, *span):
-        before = _BEFORE.search(text, span[0], match.start())
+        before = _BEFORE.search(text, max(span[0], match.start() - _LOOK_BACK), match.start())
         behind = _BEHIND.match(text, match.end(), span[1])
         yield before.start() if before else match.start(), behind.end() if behind else match.end()
     for verb in of["verb"].finditer(text, *span):
@@ -147,16 +145,28 @@ def _conditions(text: str, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
 
 def _amounts(text: str, span: tuple[int, int]) -> Iterator[tuple[int, int]]:
     of = _patterns()
-    payments = [*of["pay"].finditer(text, *span), *of["pay_cjk"].finditer(text, *span)]
+    payments = [
+        payment.span() for name in ("pay", "pay_cjk") for payment in of[name].finditer(text, *span)
+    ]
     if not payments:
         return
+    starts, ends = sorted(start for start, _ in payments), sorted(end for _, end in payments)
     for amount in _AMOUNT.finditer(text, *span):
         if _YEAR.fullmatch(amount.group()):
             continue
-        if any(_beside(payment, amount) for payment in payments):
-            yield amount.span()
+        start, end = amount.span()
+        if _has_within(ends, start - _NEAR, start) or _has_within(starts, end, end + _NEAR):
+            yield start, end
 
 
-def _beside(payment: re.Match[str], amount: re.Match[str]) -> bool:
-    gap = max(amount.start() - payment.end(), payment.start() - amount.end())
-    return 0 <= gap <= _NEAR
+def _has_within(offsets: Sequence[int], first: int, last: int) -> bool:
+    """Is one of the sorted offsets from `first` to `last`?"""
+    index = bisect_left(offsets, first)
+    return index < len(offsets) and offsets[index] <= last
+
+
+# What lines are searched for, who has to be in them, and what says it without anybody in them.
+_SUBJECTS = (
+    (("condition", "verb", "condition_cjk"), "person", "ill", _conditions),
+    (("pay", "pay_cjk"), "earner", "owned", _amounts),
+)

@@ -21,8 +21,8 @@ from construction.judging.reference_profiles import profiles_of
 from construction.judging.reference_texts import references_of
 from construction.judging.removed_rows import removals_of
 from construction.judging.request_bounds import changes, lengths
+from construction.judging.request_counts import words_brought
 from construction.judging.rule_task import is_own
-from construction.judging.rules.facts import FactKind, find_facts
 from construction.judging.rules.form import bounds_of, looks_of, purposes_of
 from construction.judging.rules.mails import is_mailbox, mails_of
 from construction.judging.rules.orders import grouped, parts_of
@@ -32,15 +32,15 @@ from construction.judging.rules.scope import (
     leaves_out,
     wants_all_rows,
 )
+from construction.judging.rules.stated import stated
 from construction.judging.rules.tables import gaps_of, largest, repeats_of
 from construction.mentions.extensions import tail
 from data.contracts import Count, Deliverable, Rule, StageConfig
 from data.text.scripts import leading_language
 
 _JOIN = {"en": ", ", "zh": "、"}
-_ACRONYM = re.compile(r"[A-Z]{2,5}s?")
-_LEAST_NUMBER = 1000  # smaller ones count things ("three sections"): their demand quotes them
 _READ = frozenset({"md", "txt", "docx", "pdf", "html", "eml", "pptx"})  # by people, as prose
+_BROUGHT = 40  # words of a text in the request from which it is material
 _FEW = 2  # demands whose answer needs no order
 _COUNTS = re.compile(
     r"\b(?:totals?|sum|average|mean|count|how many|how much|(?:all|each|every) (?:\w+ )?rows?)\b"
@@ -80,6 +80,10 @@ class Writer:
 
     def accuracy(self) -> Iterator[Text]:
         """What comes from the inputs, from URLs, and, without any, from the request."""
+        if self._cleared:
+            for path in self._cleared:
+                yield self._words["accuracy_cleared"].format(file=path), self._pointers(path)
+            return
         given, quoted = self._given(), list(self._quoted())
         yield from ((text, self._pointers(*paths)) for text, paths in quoted)
         known = {path for _, paths in quoted for path in paths} - self._edited
@@ -95,11 +99,12 @@ class Writer:
             yield self._words["accuracy_urls"].format(urls=shown), tuple(urls)
         if given or self._is_moved:
             return
-        facts = self._facts()
+        facts = stated(self.demands)[: self.config.max_facts]
         if facts:
             yield self._words["accuracy_facts"].format(facts=self._list(facts)), ()
         elif not self._paths and not quoted:
-            yield self._words["accuracy_plain"], ()
+            key = "accuracy_brought" if self._is_brought else "accuracy_plain"
+            yield self._words[key], ()
 
     def _quoted(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """What the inputs say, with their files: references, rows that go, and whole tables."""
@@ -153,6 +158,8 @@ class Writer:
 
     def depth(self) -> Iterator[Text]:
         """Whether all of the material was used, and what is odd in it was dealt with."""
+        if self._cleared:
+            return
         words, given = self._words, self._given()
         known = {path: self.case.inputs[path] for path in given if path in self.case.inputs}
         counts_rows = _COUNTS.search(self._request) is not None
@@ -195,31 +202,20 @@ class Writer:
         """How many criteria and rules hold an answer against the request or the inputs.
 
         A demand is one or several, by its clauses; so is each fact of the inputs, each rule that
-        was computed for this task, each of several mails, and a mailbox.
+        was computed for this task, each of several mails, a mailbox, and a text that it brings.
         """
         own = [rule for rule in self.rules if is_own(rule)]
         given = self._given()
         known = {path: self.case.inputs[path] for path in given if path in self.case.inputs}
         mails = len(mails_of(given)) + sum(is_mailbox(sheet) for _, sheet in largest(known))
-        return sum(map(parts_of, self.demands)) + len(self.references()) + len(own) + mails
+        own_parts = sum(map(parts_of, self.demands)) + len(own) + int(self._is_brought)
+        own_parts += len(self._cleared)
+        return own_parts + len(self.references()) + mails
 
     def _is_rule(self, clause: str) -> bool:
         """Does a hard rule check the length that a clause states?"""
         checked = {rule.rule_id.rpartition(".")[2] for rule in self.rules if rule.kind == "length"}
         return any(length.unit in checked for length in lengths(clause))
-
-    def _facts(self) -> list[str]:
-        """Dates, figures and names in the demands, as they are written there."""
-        kinds = (FactKind.DATE, FactKind.NUMBER, FactKind.ENTITY)
-        terms = table("grading")["terms"]
-        none = frozenset([*terms["common"], *terms["answers"], *terms["no_facts"]])
-        matched = [
-            fact
-            for fact in find_facts("\n".join(self.demands))
-            if fact.kind in kinds and not none.issuperset(fact.text.lower().split())
-        ]
-        shown = [fact.text for fact in matched if _is_telling(fact.kind, fact.text, fact.value)]
-        return shown[: self.config.max_facts]
 
     @property
     def _edited(self) -> frozenset[str]:
@@ -241,6 +237,16 @@ class Writer:
     def _given(self) -> tuple[str, ...]:
         """The input files that the request speaks of, or the only one."""
         return inputs_spoken_of(self.case.request, self._paths)
+
+    @property
+    def _cleared(self) -> list[str]:
+        """The inputs of which nothing is to be left but the file."""
+        return sorted(self._edited) if changes(self.case.request, "clears") else []
+
+    @property
+    def _is_brought(self) -> bool:
+        """Is the material a text below a line of the request that announces it?"""
+        return not self._paths and words_brought(self.case.request) >= _BROUGHT
 
     @property
     def _paths(self) -> list[str]:
@@ -277,13 +283,3 @@ class Writer:
     def _clipped(self, text: str) -> str:
         most = self.config.max_chars
         return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
-
-
-def _is_telling(kind: FactKind, text: str, value: str) -> bool:
-    """Is it a fact that a result can get wrong? Acronyms and small counts are not."""
-    if kind is FactKind.ENTITY:
-        return _ACRONYM.fullmatch(text) is None
-    if kind is FactKind.NUMBER:
-        whole = value.rstrip("%")
-        return value != whole or "." in whole or len(whole) >= len(str(_LEAST_NUMBER))
-    return True

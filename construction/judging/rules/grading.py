@@ -102,7 +102,9 @@ def _lacks_measure(writer: Writer) -> bool:
     quoted = {path for _, paths in writer.references() for path in paths}
     main = max(words, key=lambda path: words[path])
     spoken = inputs_spoken_of(writer.case.request, list(words))
-    is_beside = bool(quoted) and main not in {*quoted, *spoken}
+    # Where all of a request speaks of what is quoted, the other files merely lie there.
+    is_whole = len(writer.demands) == 1 and quoted == set(spoken)
+    is_beside = bool(quoted) and main not in {*quoted, *spoken} and not is_whole
     is_beside = is_beside and not sources_of(writer.case.request, list(words))
     is_larger = words[main] > _LARGER * sum(words[path] for path in quoted)
     is_figure = _FIGURE.search(writer.case.request) is not None and len(writer.demands) == 1

@@ -11,7 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from construction.mentions.missing_paths import missing_path
+from construction.mentions.extensions import CODE_EXTENSIONS, MEDIA_TYPES, extension, tail
+from construction.mentions.missing_paths import BY_AGENT, missing_path
 from data.contracts import (
     Bound,
     Count,
@@ -24,9 +25,15 @@ from data.contracts import (
     named_in_turn,
 )
 
+_SOME_FILES = 3  # of code: with fewer, an agent may have looked at a tool of its own
+
 
 class FixtureReason(GateReason):
     UNRESOLVED = "fixture.unresolved", "A declared file cannot be found."
+    NO_CODE = (
+        "fixture.no_code",
+        "The program code that the agent worked on is not among the files.",
+    )
     NOT_FETCHED = (
         "fixture.not_fetched",
         "A declared file is only a pointer to content (Git LFS, git-annex).",
@@ -110,7 +117,9 @@ class FixtureObservation:
     """Counts are of declared mentions; a folder is one. `total_bytes` is of the declared files.
 
     `refused` mentions exist but must not be released. `reason` is that of the first mention that
-    is missing or refused.
+    is missing or refused. Where the agent worked on code and none is at hand, that is the reason
+    if only folders are missing by name, or else no code, picture or attachment is: in a talk about
+    a program, folders and data are mostly of its output.
     """
 
     instance_id: str
@@ -123,11 +132,18 @@ class FixtureObservation:
 
     @property
     def missing(self) -> tuple[MissingInput, ...]:
-        """The declared files and folders that are not at hand, or must not be released."""
-        return tuple(
-            missing_path(mention.name, named_in_turn(mention.turn))
-            for mention in self.mentions
-            if mention.role == "declared" and mention.problem is not None
+        """The declared files and folders that are not at hand, or must not be released.
+
+        Missing code comes first where it is the reason.
+        """
+        code = _missing_code(self.mentions) if self.reason is FixtureReason.NO_CODE else ()
+        return (
+            *(missing_path(name, BY_AGENT) for name in code),
+            *(
+                missing_path(mention.name, named_in_turn(mention.turn))
+                for mention in self.mentions
+                if mention.role == "declared" and mention.problem is not None
+            ),
         )
 
 
@@ -135,15 +151,42 @@ def measure(instance_id: str, mentions: Sequence[ResolvedMention]) -> FixtureObs
     """Count what was declared and what of it is at hand."""
     declared = [mention for mention in mentions if mention.role == "declared"]
     problems = [mention.problem for mention in declared if mention.problem is not None]
+    reason = problems[0] if problems else None
+    if problems and set(problems) == {FixtureReason.UNRESOLVED}:
+        missing = [m.name for m in declared if m.problem is not None]
+        reason = FixtureReason.NO_CODE if _is_about_code(missing, mentions) else reason
     return FixtureObservation(
         instance_id=instance_id,
         declared=len(declared),
         resolved=len(declared) - len(problems),
         refused=sum(problem is not FixtureReason.UNRESOLVED for problem in problems),
         total_bytes=sum(file.bytes for mention in declared for file in mention.files),
-        reason=problems[0] if problems else None,
+        reason=reason,
         mentions=tuple(mentions),
     )
+
+
+def _is_about_code(missing: Sequence[str], mentions: Sequence[ResolvedMention]) -> bool:
+    """Is the code that is not at hand more of an obstacle than what is missing by name?"""
+    code = _missing_code(mentions)
+    only_folders = all(name and not extension(name) for name in missing)
+    at_least = 1 if only_folders else _SOME_FILES
+    return len(code) >= at_least and not any(map(_is_needed, missing))
+
+
+def _is_needed(name: str) -> bool:
+    """Is it code, a picture or an attachment without a name?"""
+    kind = MEDIA_TYPES.get(extension(name), "")
+    return not name or extension(name) in CODE_EXTENSIONS or kind.startswith("image/")
+
+
+def _missing_code(mentions: Sequence[ResolvedMention]) -> tuple[str, ...]:
+    """The code files that the agent read and that are not at hand, if no code file is."""
+    code = [m for m in mentions if extension(m.name) in CODE_EXTENSIONS]
+    if any(mention.files for mention in code):
+        return ()
+    names = {tail(mention.name): mention.name for mention in code if mention.role == "observed"}
+    return tuple(names.values())
 
 
 def counts(observation: FixtureObservation) -> dict[str, Scalar]:

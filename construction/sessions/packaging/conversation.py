@@ -22,6 +22,10 @@ from data.text.scripts import leading_language
 
 _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
 _DIALLED = re.compile(r"\b(?:nc|ncat|telnet|ssh) (?:[\w-]+@)?(?:[\w-]+\.){1,5}[a-z]{2,8}\b")
+_TOOLS = re.compile(
+    r"(?:/mnt/(?:[^/]+/)?|.{0,200}/\.[\w-]+/(?:[^/]+/)?)skills/"
+    r"|.{0,300}/(?:site-packages|node_modules)/"
+)
 _LEAST_STATE = 20  # bytes of JSON; fewer hold no record
 _TODAY = {"zh": "今天是 {day}。"}
 _TODAY_ELSE = "Today is {day}."
@@ -44,7 +48,7 @@ def conversation_of(
     for act in instance.acts:
         if act.kind == "wrote":
             written.add(tail(act.path))
-        elif act.kind == "read" and tail(act.path) not in written:
+        elif act.kind == "read" and tail(act.path) not in written and not _is_tool(act.path):
             read_first.add(tail(act.path))
     return Conversation(
         people=len(merged.people),
@@ -62,15 +66,18 @@ def conversation_of(
         ),
         records_missing=missing_records(merged.text, fixtures),
         offline=_on_the_web(merged.text) if is_offline else (),
-        objects_missing=_objects(merged.text, given),
+        objects_missing=(
+            *missing_objects(merged.text, given),
+            *missing_from_copy(merged.text, given, over_code=instance.over_code),
+        ),
         day_unknown=unknown_day(merged.text, for_event=has_event),
         asker_unknown=unknown_asker(merged.text, given),
     )
 
 
-def _objects(text: str, given: Sequence[str]) -> tuple[str, ...]:
-    """What is to be changed, renamed or looked at, and is no input."""
-    return (*missing_objects(text, given), *missing_from_copy(text, given))
+def _is_tool(path: str) -> bool:
+    """Does a file lie in the agent's own folder of skills, or in an installed package?"""
+    return _TOOLS.match(path) is not None
 
 
 def with_day(merged: Merged, turns: Sequence[UserTurn]) -> Merged:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any
 
 from construction.sessions.recovery.lexicon import RESET_COMMANDS
 from construction.sessions.recovery.shell import READ, WROTE, shell_acts
-from data.contracts import AgentAct, Origin, Role, Session, Turn
+from data.contracts import AgentAct, Origin, Role, Session, ToolCall, Turn
 
 # Tool names, lower case and without separators.
 _READERS = frozenset({
@@ -30,6 +31,11 @@ _RUNNERS = frozenset({
     "terminal", "runshellcommand", "runterminalcmd", "runinterminal", "shellcommand",
     "containerexec", "execbash",
 })  # fmt: skip
+# What changes a file that is there already, and so counts on its content.
+_EDITORS = frozenset({
+    "edit", "editfile", "multiedit", "notebookedit", "strreplace", "strreplaceeditor",
+    "strreplacebasededittool", "insert", "replace", "fileedit", "editnotebook", "searchreplace",
+})  # fmt: skip
 _KINDS = (
     dict.fromkeys(_READERS, READ) | dict.fromkeys(_WRITERS, WROTE) | dict.fromkeys(_RUNNERS, "run")
 )
@@ -40,9 +46,11 @@ _PATH_KEYS = (
 )  # fmt: skip
 _COMMAND_KEYS = ("command", "cmd", "script", "input")
 _PATCH_MARK = "*** Begin Patch"
-_PATCH_FILE = re.compile(
-    r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.{1,1000})$", re.M
-)
+_PATCH_FILE = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,1000})$", re.M)
+# The answer of an edit, from which some exports leave out the path among the arguments.
+_EDITED = re.compile(r"\s*The file (\S.{0,999}?) has been updated\b")
+_SCRIPTED = re.compile(r'\bexec_command\(\{\s*"?cmd"?:\s*"((?:[^"\\\n]|\\.)*)("?)')
+_SCRIPT_CHARS = 20_000
 _MAX_PATH = 1000
 _LONGEST_NAME = 200  # of a tool
 
@@ -51,29 +59,36 @@ def acts_of(turn: Turn) -> Iterator[AgentAct]:
     """The file acts of one turn, in order; a call that failed or names no file yields none."""
     for call in turn.tool_calls:
         known = not call.is_error and len(call.name) <= _LONGEST_NAME
-        kind = _kind(call.name) if known else None
+        kind, is_edit = _kind(call.name) if known else (None, False)
         if kind is not None:
-            for act, path in _file_acts(kind, call.arguments):
+            for act, path in _file_acts(kind, call, is_edit=is_edit):
                 yield AgentAct(act, path, turn.index)
 
 
 @lru_cache(maxsize=256)
-def _kind(tool: str) -> str | None:
-    return _KINDS.get(tool.rsplit("__", 1)[-1].translate(_DROPPED).lower())
+def _kind(tool: str) -> tuple[str | None, bool]:
+    """What a tool does with files, and whether it changes one that is there."""
+    name = tool.rsplit("__", 1)[-1].translate(_DROPPED).lower()
+    return _KINDS.get(name), name in _EDITORS
 
 
-def _file_acts(kind: str, arguments: dict[str, Any]) -> Iterable[tuple[str, str]]:
+def _file_acts(kind: str, call: ToolCall, *, is_edit: bool) -> Iterable[tuple[str, str]]:
+    arguments = call.arguments
     if kind == "run":
         command = _command(arguments)
-        if _PATCH_MARK in command:
-            return [(WROTE, path) for path in _patched(command)]
-        return shell_acts(command)
+        command = _scripted(command or call.result or "") or command
+        return _patched(command) if _PATCH_MARK in command else shell_acts(command)
     if kind == WROTE and arguments.get("command") == "view":
         kind = READ
     paths = _paths(arguments)
     if not paths and kind == WROTE:
         patch = arguments.get("input") or arguments.get("patch")
-        paths = _patched(patch) if isinstance(patch, str) else []
+        if isinstance(patch, str) and (patched := _patched(patch)):
+            return patched
+        answer = _EDITED.match(call.result or "") if is_edit else None
+        paths = [answer[1]] if answer else []
+    if is_edit and kind == WROTE and arguments.get("command") != "create":
+        return [(act, path) for path in paths for act in (READ, WROTE)]
     return [(kind, path) for path in paths]
 
 
@@ -87,9 +102,13 @@ def _paths(arguments: dict[str, Any]) -> list[str]:
     return []
 
 
-def _patched(patch: str) -> list[str]:
-    """The files named in a patch in apply_patch notation."""
-    return [path.strip() for path in _PATCH_FILE.findall(patch)]
+def _patched(patch: str) -> list[tuple[str, str]]:
+    """The acts on files in a patch in apply_patch notation; what it changes was there before."""
+    return [
+        (act, path.strip())
+        for head, path in _PATCH_FILE.findall(patch)
+        for act in ((READ, WROTE) if head == "Update File" else (WROTE,))
+    ]
 
 
 def _command(arguments: dict[str, Any]) -> str:
@@ -103,6 +122,23 @@ def _command(arguments: dict[str, Any]) -> str:
             shells = len(words) > 2 and words[1] in ("-c", "-lc", "-ic")
             return " ".join(words[2:] if shells else words)
     return ""
+
+
+def _scripted(script: str) -> str:
+    """The commands in a script that calls tools, in which Codex runs them: one per line."""
+    if "exec_command(" not in script[:_SCRIPT_CHARS]:
+        return ""
+    quoted = _SCRIPTED.findall(script[:_SCRIPT_CHARS])
+    return "\n".join(_unquoted(text, is_whole=bool(end)) for text, end in quoted)
+
+
+def _unquoted(text: str, *, is_whole: bool) -> str:
+    """The text of a literal; of one that the export cut short all but the last word."""
+    try:
+        unquoted = str(json.loads(f'"{text}"'))
+    except ValueError:
+        return ""
+    return unquoted if is_whole else unquoted.rpartition(" ")[0]
 
 
 _RESET_NOTICE = re.compile(r"(?<![\w/.-])/(?:new|reset|clear)(?![\w/-]|\.\w)")

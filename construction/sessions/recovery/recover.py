@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from construction.mentions.extensions import CODE_EXTENSIONS, extension
 from construction.mentions.urls import find_urls
 from construction.sessions.prompts.redactions import holds_mark
 from construction.sessions.recovery.exchanges import Exchange, LeftOutReason, read_exchanges
 from construction.sessions.recovery.features import RecoveryConfig, asks_back, closes
 from construction.sessions.recovery.segment import decide
-from data.contracts import CutReason, Scalar, Session, TaskInstance, Turn, UserTurn
+from construction.sessions.recovery.shell import READ, WROTE
+from data.contracts import AgentAct, CutReason, Scalar, Session, TaskInstance, Turn, UserTurn
 
 _SAID_BEFORE = 3  # turns
+_CODE_FILES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ def _instances(
 ) -> tuple[TaskInstance, ...]:
     redacted = [any(_is_redacted(exchange) for exchange in group.exchanges) for group in groups]
     urls = session_urls(session) if any(redacted) else ()
+    over_code = _is_over_code(act for group in groups for ex in group.exchanges for act in ex.acts)
     return tuple(
         TaskInstance(
             instance_id=f"{session.uid}_i{number}",
@@ -111,9 +115,22 @@ def _instances(
             cwd=session.cwd,
             fingerprint=_fingerprint(group.exchanges),
             said_before=tuple(said[max(0, group.start - _SAID_BEFORE) : group.start]),
+            over_code=over_code,
         )
         for number, (group, is_redacted) in enumerate(zip(groups, redacted, strict=True), start=1)
     )
+
+
+def _is_over_code(acts: Iterable[AgentAct]) -> bool:
+    """Did the agent read several code files that it had not written? A tool of its own is fewer."""
+    written: set[str] = set()
+    read: set[str] = set()
+    for act in acts:
+        if act.kind == WROTE:
+            written.add(act.path)
+        elif act.kind == READ and act.path not in written:
+            read.add(act.path)
+    return sum(extension(path) in CODE_EXTENSIONS for path in read) >= _CODE_FILES
 
 
 def _last_reply(exchanges: Sequence[Exchange]) -> str:

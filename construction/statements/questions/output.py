@@ -30,6 +30,7 @@ from data.contracts import (
     Provenance,
     Scalar,
 )
+from data.figures import percent
 from data.pool import POOL_FILE
 from data.randomness import keyed_order
 from data.schemas_statements import ANSWERS, QUESTIONS
@@ -237,13 +238,14 @@ def report_lines(report: Mapping[str, Any], out: Path, stamp: str) -> Iterator[s
         yield f"  {n} × {reason}"
     yield _leveled(report["levels"])
     yield _wording(report["phrasing"])
-    yield f"computed or auto-generated points left out: {share:.1%} (the seed: {seed:.0%})"
+    omitted = f"{percent(share)} (the seed: {percent(seed, 0)})"
+    yield f"computed or auto-generated points left out: {omitted}"
     yield from coverage_lines(report["coverage"])
 
 
 def _leveled(levels: Mapping[str, Any]) -> str:
     shares = levels["shares"]
-    wanted = f"asked for: medium {shares['medium']:.0%}, hard {shares['hard']:.0%}"
+    wanted = f"asked for: medium {percent(shares['medium'], 0)}, hard {percent(shares['hard'], 0)}"
     return f"by level {_counts(levels['questions'])} ({wanted}); means {_counts(levels['means'])}"
 
 

@@ -11,7 +11,8 @@ const make = (tag, props = {}, ...children) => {
 // A name that a narrow column breaks at its dots and underscores, and nowhere else.
 const breakable = (name) => name.split(/(?<=[._])/).flatMap((part, i) => (i ? [make("wbr"), part] : [part]));
 const at = (id) => document.getElementById(id);
-const grouped = (x) => new Intl.NumberFormat("en", { maximumFractionDigits: 4 }).format(x).replaceAll(",", "\u202f");
+// As data/figures.py writes numbers.
+const grouped = (x) => new Intl.NumberFormat("en", Number.isInteger(x) || Math.abs(x) >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 }).format(x);
 const TRUTHS = { true: "yes", false: "no", True: "yes", False: "no" };
 const told = (value) => TRUTHS[value] ?? (typeof value === "number" ? grouped(value) : value === null || value === undefined ? "–" : String(value));
 

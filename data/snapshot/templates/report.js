@@ -1,12 +1,18 @@
 "use strict";
 (() => {
-  const NAMES = ["Id", "Stage", "Unit", "Outcome", "Gate", "Reason", "Missing", "Observed", "Limit", "Units"];
-  const STAGE = 1, GATE = 4, REASON = 5, OBSERVED = 7, UNITS = 9, PAGE = 25;
+  const NAMES = ["Id", "Stage", "Unit", "Outcome", "Gate", "Reason", "Missing", "Measured", "Allowed", "Units"];
+  const STAGE = 1, GATE = 4, REASON = 5, MEASURED = 7, UNITS = 9, PAGE = 25;
   const { words, rows, sentences } = JSON.parse(document.getElementById("data").textContent);
   const at = (id) => document.getElementById(id);
   const cell = (row, i) => (i === 0 ? row[0] : i === UNITS ? String(row[i]) : words[row[i]]);
   const filters = { [GATE]: at("by-gate"), [REASON]: at("by-reason"), [STAGE]: at("by-stage") };
-  const shownNumber = (n) => new Intl.NumberFormat("en").format(n).replaceAll(",", "\u202f");
+  // As data/figures.py writes numbers.
+  const shownNumber = (x) => new Intl.NumberFormat("en", Number.isInteger(x) || Math.abs(x) >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 }).format(x);
+  const isMeasure = (row, i) => i === UNITS || (i === MEASURED && words[row[GATE]] !== "");
+  const text = (row, i) => {
+    const value = cell(row, i);
+    return isMeasure(row, i) && value !== "" && Number.isFinite(Number(value)) ? shownNumber(Number(value)) : value;
+  };
   const collator = new Intl.Collator("en", { numeric: true });
   const counted = (some) => {
     const units = some.reduce((sum, row) => sum + row[UNITS], 0);
@@ -32,7 +38,7 @@
 
   const compare = (a, b, column) => {
     const [x, y] = [cell(a, column), cell(b, column)];
-    if (column < OBSERVED) return collator.compare(x, y);
+    if (column < MEASURED) return collator.compare(x, y);
     const [p, q] = [x === "" ? NaN : Number(x), y === "" ? NaN : Number(y)];
     if (Number.isNaN(p) || Number.isNaN(q)) return Number.isNaN(p) - Number.isNaN(q) || collator.compare(x, y);
     return p - q;
@@ -62,7 +68,7 @@
       const line = make("tr");
       NAMES.forEach((name, i) => {
         const box = make("td");
-        (cell(row, i) || "–").split(/(?<=[._])(?=\p{L})/u).forEach((part, at) => box.append(...(at ? [make("wbr"), part] : [part])));
+        (text(row, i) || "–").split(/(?<=[._])(?=\p{L})/u).forEach((part, at) => box.append(...(at ? [make("wbr"), part] : [part])));
         box.dataset.label = name;
         box.className = i === 0 ? "id" : cell(row, i) ? "" : "none";
         line.append(box);

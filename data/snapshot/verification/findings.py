@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from data.figures import amount
 from data.neutralise import one_line
-from data.snapshot.pages import amount
 
 _LONGEST_PROBLEM = 400
 

@@ -78,25 +78,25 @@ def test_a_sum_may_lack_little_of_its_size_whatever_the_number() -> None:
     assert faults_of(statistic("cash")) == []
     # A tenth of the size, a sixth of the number; then 40 % of the size, the same number.
     assert faults_of(statistic("cash"), D_2022_cash=None) == []
-    assert "40% of the size" in faults_of(statistic("cash"), A_2022_cash=None)[0]
+    assert "40 % of the size" in faults_of(statistic("cash"), A_2022_cash=None)[0]
     # Of a median each decides as much as the others.
     assert faults_of(statistic("cash", function="median"), A_2022_cash=None) == []
     three = {f"{company}_2022_cash": None for company in "DEF"}
-    assert "50% of what is measured" in faults_of(statistic("cash", function="median"), **three)[0]
+    assert "50 % of what is measured" in faults_of(statistic("cash", function="median"), **three)[0]
 
 
 def test_a_condition_does_not_hide_what_it_drops() -> None:
     known = {"column": "cash", "test": "known"}
-    assert "40% of the size" in faults_of(statistic("cash", known), A_2022_cash=None)[0]
+    assert "40 % of the size" in faults_of(statistic("cash", known), A_2022_cash=None)[0]
     above = {"column": "cash", "test": ">", "value": 5}
-    assert "40% of the size" in faults_of(statistic("revenue", above), A_2022_cash=None)[0]
+    assert "40 % of the size" in faults_of(statistic("revenue", above), A_2022_cash=None)[0]
     margin = {"op": "convert", "source": "accounts", "column": "margin", "where": [YEAR]}
     margin |= {"of": "operating_income", "how": "percent_of", "by": "revenue"}
     limit = {"column": "margin", "test": ">", "value": 5}
     counted = statistic("margin", limit, function="count", source="$1")
     lost = {f"{company}_2022_operating_income": None for company in "DEF"}
     assert faults_of(margin, counted) == []
-    assert "50% of what is measured" in faults_of(margin, counted, **lost)[-1]
+    assert "50 % of what is measured" in faults_of(margin, counted, **lost)[-1]
 
 
 def test_a_growth_must_not_come_of_who_reports() -> None:
@@ -135,7 +135,7 @@ def test_ranked_groups_report_most_of_their_size_and_have_three_values() -> None
     assert faults_of(total, first) == []
     faults = faults_of(total, first, C_2022_cash=None)
     assert faults == [
-        "step 1: 26% of R is not reported",
+        "step 1: 26 % of R is not reported",
         "step 1: R is made of 2 values",
     ]
 

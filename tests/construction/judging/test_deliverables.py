@@ -121,6 +121,7 @@ def test_a_file_for_each_persons_folder_is_several_files() -> None:
         ("Find the free hours in the calendar and list them.", ["md"]),
         ("Create calendar events for each rower.", ["ics"]),
         ("Schedule the regatta with Ann on calendar.", ["ics"]),
+        ("帮我建一个日历事件，周一八点，和Ann划船。", ["ics"]),
         ("Email the table to Ann.", ["eml"]),
         ("Pair the rowers and email those rowers.", ["eml"]),
         ("Read the email to Ann and list the prices.", ["md"]),

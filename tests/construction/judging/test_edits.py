@@ -27,6 +27,7 @@ BOOKS = ("in/club_fees.xlsx", "in/boats.xlsx")
         ("Do not change or sort boats.xlsx; count its rows.", []),
         ("How many rows are in boats.xlsx?", []),
         ("Delete the last row in boats.xlsx and save it as a new file.", []),
+        ("The fees rise by 5%, show this in the fees excel file with a new column.", [0]),
         ("Update the workbook.", []),
         ("Swap the two lowest items in the fees excel file", [0]),
         ("Format the answer as a workbook.", []),

@@ -39,6 +39,16 @@ def judged(item: Case) -> Containment:
         ("Say hello in French", ()),
         ("the boat with the most seats, swap it with the last boat", ("boats.xlsx",)),
         (PASTED, ()),
+        (
+            "Cut the rules below to three lines:\n\nBerths one to nine are for small boats. "
+            "Nobody may stay there for two weeks. Dogs are kept on a lead.",
+            (),
+        ),
+        (
+            "把下面的规定压缩成三条：\n\n一到九号泊位供六米以下的小船使用。任何船只停靠都不得超过"
+            "两周。码头上的狗要拴绳。离开泊位时要带走所有缆绳和护舷。",
+            (),
+        ),
         ("帮我写一封请假邮件，三天，理由是搬家", ()),
         ("用Python写一个读取CSV并计算每列平均值的脚本", ()),
         ("把这段话翻成法语：我们明天上午九点在会议室见。", ()),

@@ -43,10 +43,45 @@ NOTES = ("docs/HARBOUR.md", "README.md")
         ("Describe the photo in two sentences.", ["boat_ocr.txt"], []),
         ("Write a note on how to take a photo of a boat.", NOTES, []),
         ("Sum the fees per boat in the excel file.", ["fees.xlsx"], []),
+        ("/tide-review 111", NOTES, ["/tide-review 111"]),
+        ("Here is a photo of the menu. Which dish is cheapest?", ["fees.xlsx"],
+         ["Here is a photo"]),
+        ("Which dishes on the menu photo have no nuts?", NOTES, ["on the menu photo"]),
+        ("Translate the menu in the attached image.", NOTES, ["in the attached image"]),
+        ("From the picture of the bill, list all prices.", NOTES, ["From the picture"]),
+        ("这是菜单的照片，哪道菜最便宜？", NOTES, ["这是菜单的照片"]),
+        ("菜单图片里有哪些素菜？", NOTES, ["图片里"]),
+        ("菜单图片里有哪些素菜？", ["menu.png"], []),
+        ("Auf dem Foto der Karte: was ist am billigsten?", NOTES, ["Auf dem Foto"]),
+        ("Create a picture of a boat and add it to the report.", NOTES, []),
+        ("Look at the bigger picture of our sales.", ["sales.xlsx"], []),
+        ("给报告配一张图片。", NOTES, []),
+        ("The fees of the tide CLI should be written to fees.json.", NOTES, ["the tide CLI"]),
+        ("Rename the field start_time to started_at everywhere.", NOTES, ["Rename the field"]),
+        ("Rename the field start_time to started_at.", ["fees.csv"], []),
+        ("➜  tide git:(dev) ✗ tide list\nGull 120\n\nThe header should be bold.", NOTES,
+         ["the source code"]),
+        ("ann@mole tide % tide list\nGull 120\n\nSummarise it in a table.", NOTES, []),
+        ("/harbour/fees.xlsx", NOTES, []),
     ],
 )  # fmt: skip
 def test_what_no_document_can_hold(text: str, given: list[str], missing: list[str]) -> None:
     assert list(missing_from_copy(text, given)) == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "missing"),
+    [
+        ("OK, now the fees should come first.", NOTES, ["the source code"]),
+        ("OK, now the fees should come first.", ["src/fees.go"], []),
+        ("Shorten HARBOUR.md by half.", NOTES, []),
+        ("Write a script that sums the fees.", NOTES, []),
+    ],
+)
+def test_a_request_among_others_on_a_program(
+    text: str, given: list[str], missing: list[str]
+) -> None:
+    assert list(missing_from_copy(text, given, over_code=True)) == missing
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_the_change_is_printed_with_families_that_vanished(
     print_mixture(figures | {"change": {"before": "2026-02-01", "families": rows}})
     lines = capsys.readouterr().out.splitlines()
     assert any("since 2026-02-01" in line for line in lines)
-    assert any(line.split() == ["gone", "0.0%", "-10.0", "points"] for line in lines)
+    assert any(line.split() == ["gone", "0.0", "%", "-10.0", "points"] for line in lines)
 
 
 def test_evidence_travels_with_each_share(report: SnapshotReport) -> None:

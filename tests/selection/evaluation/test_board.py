@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 from data.errors import InputError
+from data.figures import percent_range
 from selection.evaluation.board import Board, TaskFacts, board, pass_rate
 from selection.evaluation.intervals import wilson
-from selection.evaluation.leaderboard_page import markdown_table, percent, write_board
+from selection.evaluation.leaderboard_page import markdown_table, write_board
 from selection.evaluation.planning import pilot_scores, plan, variances
 
 HOSTILE = "<script>alert(1)</script>|=cmd()"
@@ -111,7 +112,7 @@ def test_no_agent_gains_by_being_unjudged(share: float, how: str) -> None:
     assert (after.n_unjudged, before.n_unjudged) == (failed.sum(), 0)
     assert before.passed is not None and after.passed_at_most is not None
     assert after.passed_at_most == pytest.approx(before.passed + int(failed.sum()) / 100)
-    bounds = f"{percent(before.passed)} to {percent(after.passed_at_most)}"
+    bounds = percent_range(before.passed, after.passed_at_most)
     assert bounds in markdown_table(gamed)
     assert sum(row["n"] for row in gamed.failures) < sum(row["n"] for row in honest.failures)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,9 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from selection.evaluation.comparisons import (
+    changed_signs,
     compare,
     holm,
-    mcnemar,
     rank_ranges,
     tie_groups,
     two_proportions,
@@ -19,11 +21,65 @@ from selection.evaluation.comparisons import (
 from selection.evaluation.raters import agreement, cohens_kappa
 
 
-def test_a_pair_is_tested_task_by_task() -> None:
+def test_of_many_normal_differences_the_exact_test_says_what_students_does() -> None:
     draw = np.random.default_rng(4)
-    first, second = draw.normal(size=(2, 40))
-    (pair,) = compare({"a": first, "b": second}, list(range(40)))
-    assert pair.p == pytest.approx(stats.ttest_rel(first, second).pvalue)
+    first, second = draw.normal(size=(2, 200))
+    (pair,) = compare({"a": first, "b": second}, list(range(200)))
+    student = stats.ttest_rel(first, second)
+    assert pair.p == pytest.approx(student.pvalue, abs=0.005)
+    low, high = student.confidence_interval()
+    assert (pair.estimate.low, pair.estimate.high) == pytest.approx((low, high), abs=0.02)
+
+
+def test_nine_questions_of_one_family_do_not_tell_nine_right_from_five() -> None:
+    scores = {"oracle": np.ones(9), "skill-55": np.repeat([1.0, 0.0], [5, 4])}
+    (pair,) = compare(scores, ["questions"] * 9)
+    assert pair.p == 0.125  # Student's t says 0.035
+    assert not pair.is_real
+    assert pair.is_of_few_clusters
+    assert (pair.estimate.low, pair.estimate.high) == (0.0, 1.0)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60))
+def test_of_single_tasks_that_pass_or_fail_the_test_is_mcnemars(
+    results: list[tuple[bool, bool]],
+) -> None:
+    first, second = np.array(results, dtype=np.float64).T
+    (pair,) = compare({"a": first, "b": second}, list(range(len(results))))
+    differing = int((first != second).sum())
+    only_first = int((first > second).sum())
+    exact = stats.binomtest(only_first, differing).pvalue if differing else 1.0
+    assert pair.p == pytest.approx(exact)
+
+
+@given(st.lists(st.integers(-12, 12), min_size=1, max_size=9), st.sampled_from([1, 3, 7, 10]))
+def test_signs_change_in_all_ways(sums: list[int], epochs: int) -> None:
+    totals = [abs(np.dot(signs, sums)) for signs in product((1, -1), repeat=len(sums))]
+    exact = np.mean(np.array(totals) >= abs(sum(sums)))
+    assert changed_signs(np.array(sums) / epochs) == pytest.approx(exact)
+
+
+@given(st.lists(st.integers(-1, 1), min_size=1, max_size=12))
+def test_the_interval_holds_no_difference_where_the_test_rejects_it(signs: list[int]) -> None:
+    values = np.array(signs, dtype=np.float64)
+    (pair,) = compare({"a": values, "b": np.zeros(len(values))}, list(range(len(values))))
+    low, high = pair.estimate.low, pair.estimate.high
+    assert pair.p is not None
+    if low is None or high is None:
+        assert len(values) < 6
+        assert pair.p > 0.05
+    else:
+        assert (low <= 0 <= high) == (pair.p > 0.05)
+
+
+def test_tasks_of_a_cluster_change_their_signs_together() -> None:
+    ahead = {"a": np.ones(30), "b": np.zeros(30)}
+    (clustered,) = compare(ahead, [n // 3 for n in range(30)])
+    assert (clustered.p, clustered.estimate.clusters) == (2 * 0.5**10, 10)
+    assert not clustered.is_of_few_clusters
+    (singly,) = compare(ahead, [n // 4 for n in range(30)])
+    assert (singly.p, singly.estimate.clusters) == (2 * 0.5**30, 30)
+    assert singly.is_of_few_clusters
 
 
 def test_tasks_that_one_agent_lacks_are_left_out() -> None:
@@ -67,12 +123,6 @@ def test_ranks_are_ranges_and_ties_are_groups() -> None:
         "best": (1, 1), "good": (2, 3), "equal": (2, 3), "last": (4, 4),
     }  # fmt: skip
     assert tie_groups(means, pairs) == {"best": 1, "good": 2, "equal": 2, "last": 3}
-
-
-def test_mcnemar_is_the_sign_test_of_the_disagreements() -> None:
-    first, second = [True] * 8 + [False] * 2, [True] * 3 + [False] * 7
-    assert mcnemar(first, second) == pytest.approx(stats.binomtest(5, 5).pvalue)
-    assert mcnemar([True], [True]) == 1.0
 
 
 def test_the_published_z_of_fin_retrieval() -> None:

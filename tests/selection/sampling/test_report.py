@@ -56,7 +56,7 @@ def test_in_a_frame_each_cell_keeps_its_probability() -> None:
 def test_markdown_shows_every_damping() -> None:
     page = markdown(compare_dampings(NAMES))
     assert page.startswith("8 of 10 series are breakdowns.")
-    assert "| sqrt | 66.7% | 13.3 | 8 |" in page
+    assert "| sqrt | 66.7 % | 13.3 | 8 |" in page
     assert all(f"| {damping} |" in page for damping in Damping)
     assert "\n| damping | depth 1 | depth 2 |\n|---|---|---|\n" in page
 

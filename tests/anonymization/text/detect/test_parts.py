@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from spacy.tokens import Span
 
-from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.contracts import DetectionConfig, EntityType, Finding
 from anonymization.text.detect import english
 from anonymization.text.detect.address import find_addresses
 from anonymization.text.detect.engine import Memo
@@ -176,3 +177,24 @@ def test_trimming(entity: str, expected: str) -> None:
     span = english._trim(entity, 0, len(entity))
     assert span is not None
     assert entity[slice(*span)] == expected
+
+
+def test_entities_are_those_of_the_pipe_of_spacy() -> None:
+    model = DetectionConfig().english_model
+    units = [
+        "Please ask Maria Lindqvist of Aster Freight about the pier in Bergen.",
+        "The court in Graz heard Mr Pelz on 3 May, and Ms Okafor for the Republic of Austria. " * 6,
+        "",
+        " ",
+        "nobody",
+        "Ines, Tomas and Brightwater Ltd signed; Lukas Brandt did not.",
+    ]
+    own = [
+        list(map(_entity, doc.ents)) for doc in english.with_entities(units, english.load(model), 4)
+    ]
+    assert own == [list(map(_entity, doc.ents)) for doc in english.load(model).pipe(units)]
+    assert sum(map(len, own)) > len(units)
+
+
+def _entity(span: Span) -> tuple[int, int, str]:
+    return span.start_char, span.end_char, span.label_

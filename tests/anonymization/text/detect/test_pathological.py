@@ -7,11 +7,28 @@ import pytest
 from anonymization.text.detect.capital_places import find_capitals
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.reserved_places import find_reserved
+from anonymization.text.detect.statements import find_statements
 from anonymization.text.detect.strict_positions import find_positions
 from anonymization.text.detect.unexplained import find_unexplained
 from anonymization.text.spelling.normal_form import Origins
 
 _KNOWN = frozenset({"small", "word"})
+_SPOKEN = ("she has asthma and 4000 pay ", "they met Amber Reed and ")
+
+
+@pytest.mark.parametrize("piece", _SPOKEN)
+def test_a_long_line_of_prose(piece: str) -> None:
+    def seconds(size: int) -> float:
+        text, spent = piece * (size // len(piece)), []
+        for _ in range(3):
+            begin = time.process_time()
+            find_statements(text, [])
+            list(find_capitals(text, MachineLines(text)))
+            spent.append(time.process_time() - begin)
+        return min(spent)
+
+    seconds(1_000)  # the patterns are made at first use
+    assert seconds(80_000) / seconds(10_000) < 20  # linear 8, quadratic 64
 
 
 @pytest.mark.parametrize("piece", ["QUJD", "aB", "Co. ", "&a=", "[a](", "a:b:c:", "\n", "ACGT"])

@@ -8,6 +8,7 @@ from construction.judging.contracts import InputFile, InputTable
 from construction.judging.rules.criteria import GradingConfig
 from construction.judging.rules.grading import grade
 from construction.judging.rules.scope import altered_inputs
+from data.contracts import Deliverable
 from tests.construction.judging.rules.cases import case
 
 CONFIG = GradingConfig()
@@ -114,3 +115,44 @@ def test_means_and_metadata_are_no_demands() -> None:
 )
 def test_what_is_said_beside_or_of_later_alters_nothing(text: str) -> None:
     assert not altered_inputs(text, ["prices.csv"])
+
+
+def test_files_of_which_a_single_demand_does_not_speak_merely_lie_there() -> None:
+    crew, log = InputFile(words=9, key=1, tables=(CREW,)), InputFile(words=900, key=2)
+    made = case("Write all names of the crew file in docx.", files=("crew.csv", "log.txt"))
+    known = made.model_copy(update={"inputs": {"crew.csv": crew, "log.txt": log}})
+    assert not grade(known, CONFIG).rubric.needs_model
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Clear everything in crew.csv.",
+        "Remove all data from the file crew.csv.",
+        "Empty the sheet of crew.csv.",
+        "清空crew.csv里的所有内容。",
+    ],
+)
+def test_of_a_file_that_is_emptied_nothing_is_left(text: str) -> None:
+    held = InputFile(words=30, key=1, terms=("ada", "lee"), tables=(CREW,))
+    made = case(text, files=("crew.csv",)).model_copy(update={"inputs": {"crew.csv": held}})
+    named = made.candidate.model_copy(
+        update={"deliverables": (Deliverable(file_type="csv", name_hints=("crew.csv",)),)}
+    )
+    rubric = grade(made.model_copy(update={"candidate": named}), CONFIG).rubric
+    assert not rubric.needs_model
+    first, second = (item.text for item in rubric.criteria)
+    assert "holds anything any more" in first or "均已清空" in first
+    assert "crew.csv" in second
+
+
+def test_a_text_that_the_request_brings_along_is_a_measure() -> None:
+    rules = "Berths one to nine are for small boats. Nobody may stay there for two weeks. " * 4
+    for text, is_brought in (
+        (f"Cut the rules below to three lines as short.md:\n\n{rules}", True),
+        ("Cut the rules of a harbour to three lines as short.md.", False),
+    ):
+        rubric = grade(case(text), CONFIG).rubric
+        first = rubric.criteria[0].text
+        assert ("what the text in the request says" in first) == is_brought
+        assert rubric.needs_model != is_brought

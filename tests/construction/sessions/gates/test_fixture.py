@@ -90,3 +90,39 @@ def test_what_is_missing_or_refused_is_named_and_described() -> None:
         ("a file, named in turn 2", names[3]),
     ]
     assert not any(name in repr(verdict) for name in names)
+
+
+@pytest.mark.parametrize(
+    ("missing", "code", "reason"),
+    [
+        (("~/harbour",), ("main.go",), FixtureReason.NO_CODE),
+        (("~/harbour",), (), FixtureReason.UNRESOLVED),
+        (("out/tides.json",), ("a.go", "b.go", "c.go"), FixtureReason.NO_CODE),
+        (("berths.csv",), ("skills/read_table.py",), FixtureReason.UNRESOLVED),
+        (("~/harbour", "tide.go"), ("a.go", "b.go", "c.go"), FixtureReason.UNRESOLVED),
+        (("screen.png",), ("a.go", "b.go", "c.go"), FixtureReason.UNRESOLVED),
+        (("",), ("a.go", "b.go", "c.go"), FixtureReason.UNRESOLVED),
+    ],
+)
+def test_missing_code_is_the_reason_before_what_its_talk_names(
+    missing: tuple[str, ...], code: tuple[str, ...], reason: FixtureReason
+) -> None:
+    lack = FixtureReason.UNRESOLVED
+    named = [ResolvedMention("declared", 0, Strategy.NONE, lack, name=name) for name in missing]
+    read = [ResolvedMention("observed", -1, Strategy.NONE, lack, name=name) for name in code]
+    observation = measure("s_i1", [*named, *read])
+    assert observation.reason is reason
+    first = (code if reason is FixtureReason.NO_CODE else missing)[0]
+    assert observation.missing[0].name == first
+    assert len(observation.missing) == len(missing) + len(code) * (reason is FixtureReason.NO_CODE)
+
+
+def test_code_at_hand_is_not_missing() -> None:
+    lack = FixtureReason.UNRESOLVED
+    file = FoundFile(None, "", "main.go", 7)
+    observation = measure("s_i1", [
+        ResolvedMention("declared", 0, Strategy.NONE, lack, name="~/harbour"),
+        ResolvedMention("observed", -1, Strategy.NONE, lack, name="tide.go"),
+        ResolvedMention("observed", -1, Strategy.ROOT, None, (file,), name="main.go"),
+    ])  # fmt: skip
+    assert observation.reason is lack

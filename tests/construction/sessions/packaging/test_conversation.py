@@ -9,7 +9,7 @@ import pytest
 from construction.judging.preflight import GATE, PreflightConfig
 from construction.judging.signals import measure
 from construction.sessions.packaging.package import Identity, Packaged, package
-from data.contracts import Disclosure, Fixture, TaskInstance
+from data.contracts import AgentAct, Disclosure, Fixture, TaskInstance
 from tests.construction.sessions.instances import said
 
 NOON = 1930564800.0  # 2031-03-06 UTC
@@ -61,3 +61,24 @@ def test_a_host_that_is_to_be_dialled_needs_the_web() -> None:
         said(text), [], Identity("t", "s", Disclosure.PUBLIC), network="offline"
     ).conversation
     assert seen.offline == ("nc tides.harbour.example",)
+
+
+@pytest.mark.parametrize(
+    ("path", "is_missing"),
+    [
+        ("/mnt/skills/tables/fill.py", False),
+        ("~/.harbour/skills/fees/sum.py", False),
+        ("/w/pkg/skills/agents.py", True),
+        ("fees/sum.py", True),
+    ],
+)
+def test_the_agents_own_tools_are_no_inputs(path: str, is_missing: bool) -> None:
+    typed = replace(said("Sum the fees in fees.csv."), acts=(AgentAct("read", path, 1),))
+    missing = packaged(typed, "fees.csv", Disclosure.PUBLIC).conversation.files_missing
+    assert bool(missing) == is_missing
+
+
+def test_a_session_over_code_that_is_not_there_lacks_it() -> None:
+    typed = replace(said("Now put the fees first."), over_code=True)
+    seen = packaged(typed, "docs/notes.md", Disclosure.PUBLIC).conversation
+    assert seen.objects_missing == ("the source code",)

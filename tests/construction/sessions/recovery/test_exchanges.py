@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from construction.sessions.recovery import RecoveryConfig, recover
 from construction.sessions.recovery.exchanges import acts_of
 from construction.sessions.recovery.shell import shell_acts
 from data.contracts import Origin, Role, ToolCall, Turn
-from tests.construction.sessions.recovery.talk import call
+from tests.construction.sessions.recovery.talk import Talk, call
 
 
 def acts(*calls: ToolCall) -> list[tuple[str, str]]:
@@ -21,6 +24,10 @@ def acts(*calls: ToolCall) -> list[tuple[str, str]]:
 PATCH = (
     "*** Begin Patch\n*** Update File: src/a b.py\n@@\n-x\n+y\n*** Add File: new.md\n*** End Patch"
 )
+SCRIPT = (
+    'const r = await tools.exec_command({cmd:"cat a.md; rg \\"x\\" src/b.go", "workdir":"/w"});'
+)
+PATCHED = [("read", "src/a b.py"), ("wrote", "src/a b.py"), ("wrote", "new.md")]
 
 
 @pytest.mark.parametrize(
@@ -30,8 +37,14 @@ PATCH = (
         (call("read", path="C:\\w\\a.csv"), [("read", "C:\\w\\a.csv")]),
         (call("read_many_files", paths=["a.md", "b.md"]), [("read", "a.md"), ("read", "b.md")]),
         (call("Write", file_path="/w/o.md", content="path.txt"), [("wrote", "/w/o.md")]),
-        (call("MultiEdit", file_path="/w/o.md", edits=[]), [("wrote", "/w/o.md")]),
-        (call("NotebookEdit", notebook_path="/w/n.ipynb"), [("wrote", "/w/n.ipynb")]),
+        (
+            call("MultiEdit", file_path="/w/o.md", edits=[]),
+            [("read", "/w/o.md"), ("wrote", "/w/o.md")],
+        ),
+        (
+            call("NotebookEdit", notebook_path="/w/n.ipynb"),
+            [("read", "/w/n.ipynb"), ("wrote", "/w/n.ipynb")],
+        ),
         (call("mcp__files__write_file", path="o.md"), [("wrote", "o.md")]),
         (
             call("str_replace_based_edit_tool", command="view", path="a.md"),
@@ -41,16 +54,31 @@ PATCH = (
             call("str_replace_based_edit_tool", command="create", path="a.md"),
             [("wrote", "a.md")],
         ),
-        (call("apply_patch", input=PATCH), [("wrote", "src/a b.py"), ("wrote", "new.md")]),
-        (
-            call("shell", command=["apply_patch", PATCH]),
-            [("wrote", "src/a b.py"), ("wrote", "new.md")],
-        ),
+        (call("apply_patch", input=PATCH), PATCHED),
+        (call("shell", command=["apply_patch", PATCH]), PATCHED),
         (call("shell", command=["bash", "-lc", "cat a.md"]), [("read", "a.md")]),
         (call("exec_command", cmd="python run.py"), [("ran", "run.py")]),
+        (call("exec", input=SCRIPT), [("read", "a.md"), ("read", "src/b.go")]),
+        (
+            replace(call("exec"), result=SCRIPT),
+            [("read", "a.md"), ("read", "src/b.go")],
+        ),
+        (
+            call("exec", input='exec_command({cmd:"cat a.md b.m'),
+            [("read", "a.md")],
+        ),
+        (call("exec", input='exec_command({cmd:"\\q cat a.md"})'), []),
         (call("web_search", query="a.csv"), []),
         (call("read", path=17), []),
-        (call("edit", command=["view"], path="a.md"), [("wrote", "a.md")]),
+        (
+            call("edit", command=["view"], path="a.md"),
+            [("read", "a.md"), ("wrote", "a.md")],
+        ),
+        (
+            replace(call("Edit", content="x"), result="The file /w/a.go has been updated."),
+            [("read", "/w/a.go"), ("wrote", "/w/a.go")],
+        ),
+        (replace(call("Write", content="x"), result="The file /w/a.go has been updated."), []),
         (call("bash"), []),
         (call("Read", file_path="gone.csv", is_error=True), []),
         (call("Read", file_path="x" * 1001), []),
@@ -96,3 +124,22 @@ def test_any_command_gives_paths_that_stand_in_it(command: str) -> None:
     for kind, path in shell_acts(command):
         assert kind in ("read", "wrote", "ran")
         assert path.replace(" ", "") in command.replace("\\ ", "").replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("tools", "is_over_code"),
+    [
+        ([call("Read", path=f"src/{name}.go") for name in "abc"], True),
+        ([call("Edit", path=f"src/{name}.go") for name in "abc"], True),
+        ([call("Read", path=f"src/{name}.go") for name in "ab"], False),
+        ([call("Read", path=f"{name}.md") for name in "abc"], False),
+        ([call(tool, path=f"{n}.py") for n in "abc" for tool in ("Write", "Edit")], False),
+    ],
+)
+def test_a_session_over_code_marks_all_its_instances(
+    tools: list[ToolCall], is_over_code: bool
+) -> None:
+    talk = Talk().user("Explain how the tides are computed.").agent("Done.", *tools)
+    talk.user("New task: put the fees first.").agent("Done.")
+    instances = recover(talk.session(), RecoveryConfig()).instances
+    assert [instance.over_code for instance in instances] == [is_over_code] * 2

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from construction.sessions.wrappers.blocks import calls_own_command
 from construction.sessions.wrappers.unwrap import unwrap
 from data.contracts import Origin
 
@@ -206,3 +207,15 @@ def test_time_of_a_head(text: str, moment: datetime | None) -> None:
     assert unwrap(text).at == (moment.timestamp() if moment else None)
     assert unwrap(text).said == "x"
     assert unwrap(text, dated=False).at is None
+
+
+@pytest.mark.parametrize(
+    ("name", "is_own"),
+    [("/berth-review", True), ("harbour:fees", True), ("/exit", False), ("/model", False)],
+)
+def test_commands_of_the_persons_own_are_told_from_those_of_the_program(
+    name: str, is_own: bool
+) -> None:
+    text = f"<command-message>x</command-message>\n<command-name>{name}</command-name>"
+    assert calls_own_command(text) == is_own
+    assert not calls_own_command(f"Run {name} for me.")

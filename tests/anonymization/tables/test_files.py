@@ -1,0 +1,40 @@
+"""Reading table files: which types their columns have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from anonymization.tables.files import find_tables
+from anonymization.tables.release_tables import (
+    RELEASED,
+    Anonymizing,
+    released_file,
+    write_anonymized,
+)
+from anonymization.tables.settings import FrontierConfig, TablesRecipe
+from tests.anonymization.tables.build import KEY, company_config, company_table
+
+COMPANIES = [f"C{number:04d}" for number in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("codes", "industries"),
+    [
+        (pl.Categorical(), pl.Categorical()),
+        (pl.Enum([*COMPANIES, "C9999"]), pl.Enum(["food", "steel", "no row is of this industry"])),
+    ],
+)
+def test_categories_leave_as_text_without_those_that_no_row_has(
+    tmp_path: Path, codes: pl.DataType, industries: pl.DataType
+) -> None:
+    frame = company_table().cast({"id": codes, "industry": industries})
+    frame.write_parquet(tmp_path / "firms.parquet")
+    recipe = TablesRecipe(tables={"firms": company_config()}, frontier=FrontierConfig(strengths={}))
+    files = find_tables([tmp_path / "firms.parquet"], recipe.tables)
+    mapping = write_anonymized(files, Anonymizing(recipe, KEY, 0), tmp_path)
+    released = pl.read_parquet(tmp_path / RELEASED / released_file("firms"))
+    assert released.select("id", "industry").dtypes == [pl.String, pl.String]
+    assert list(dict.fromkeys(released["id"])) == sorted(mapping.codes["id"].values())
