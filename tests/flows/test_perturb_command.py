@@ -182,7 +182,10 @@ def test_text_in_a_measure_is_released_empty(tmp_path: Path) -> None:
         (b"code,industry,revenue,costs\nS1,a,5,6\nS2,a,7\n", r"line 3: found 3 cells"),
         (b"code,industry,revenue,costs\nS1,a,5,6\nS2,a,7,8,9\n", r"found ComputeError"),
         (b"code,industry,revenue,costs\n", r"found no row"),
-        (b"code,industry,revenue,costs\nS1,a,x,6\nS2,a,y,8\n", r"firms, column revenue: found 2 cells of text"),
+        (
+            b"code,industry,revenue,costs\nS1,a,x,6\nS2,a,y,8\n",
+            r"firms, column revenue: found 2 cells of text",
+        ),
     ],
 )
 def test_a_table_that_is_none_is_refused(rows: bytes, said: str, tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ _OPENING = re.compile(
     r"(?: code| pin| key| number)?|key safe|keysafe|lockbox|combination|code for the [a-z]{3,12}"
     r"|code (?:of|to) the [a-z]{3,12}|code|codewort|türcode|zahlencode|digicode|code d'entrée)"
     r"(?:(?: [a-z]{2,10}){0,6}? (?:is|was|now|are|changed to)|(?: [a-z]{2,10}){0,5}?:|,)?[ :=]{1,3}"
-    r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?|[A-Z]?\d{3,5}[A-Z#*](?!\w)|[A-Z]\d{4}(?!\w)|(?-i:\d{1,3}[A-Z]\d{1,3})(?!\w))(?![\w%.:/-])"
+    r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?|[A-Z]?\d{3,5}[A-Z#*](?!\w)|[A-Z]\d{4}(?!\w)"
+    r"|(?-i:\d{1,3}[A-Z]\d{1,3})(?!\w))(?![\w%.:/-])"
 )
 _EASTERN_OPENING = re.compile(
     r"(?:门禁|门锁|大门|保险柜|开门|钥匙盒|密码|口令|车库"
