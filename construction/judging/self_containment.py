@@ -77,9 +77,7 @@ def counts(signals: Signals, config: ContainmentConfig) -> dict[str, Scalar]:
     """
     opening, wishes = signals.opening, signals.wishes
     has_files = signals.has_files
-    is_brought = wishes.brought >= config.brought_words
-    is_brought |= wishes.words_beside >= config.pasted_words
-    at_hand = has_files or signals.has_code or is_brought
+    at_hand = _is_at_hand(signals, config)
     leaning = wishes.leaning
     if not has_files:
         is_short = wishes.words_beside <= config.untold_words
@@ -111,6 +109,14 @@ def counts(signals: Signals, config: ContainmentConfig) -> dict[str, Scalar]:
         "at_hand": at_hand,
         "ease": config.asked_back_factor if signals.asked_back else 1.0,
     }
+
+
+def _is_at_hand(signals: Signals, config: ContainmentConfig) -> bool:
+    """Does the request bring files, code or much text beside the wishes?"""
+    wishes = signals.wishes
+    is_pasted = wishes.words_beside >= config.pasted_words
+    is_brought = wishes.brought >= config.brought_words
+    return signals.has_files or signals.has_code or is_brought or is_pasted
 
 
 NAME = "self_containment"

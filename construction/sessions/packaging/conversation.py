@@ -17,7 +17,7 @@ from construction.mentions.records import missing_records
 from construction.mentions.resources import ResourceKind, missing_systems, resources
 from construction.mentions.services import missing_services
 from construction.sessions.prompts.prompt import Merged
-from data.contracts import Fixture, TaskInstance, UserTurn
+from data.contracts import AgentAct, Fixture, TaskInstance, UserTurn
 from data.text.scripts import leading_language
 
 _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
@@ -42,14 +42,7 @@ def conversation_of(
 ) -> Conversation:
     """What is known of the conversation; `has_event`: a calendar event is to be delivered."""
     given = [fixture.path for fixture in fixtures]
-    released = set(map(tail, given))
-    read_first: set[str] = set()
-    written: set[str] = set()
-    for act in instance.acts:
-        if act.kind == "wrote":
-            written.add(tail(act.path))
-        elif act.kind == "read" and tail(act.path) not in written and not _is_tool(act.path):
-            read_first.add(tail(act.path))
+    read_first = _read_before_written(instance.acts)
     return Conversation(
         people=len(merged.people),
         in_channel=any(_CHANNEL.match(turn.text) for turn in instance.user_turns),
@@ -57,7 +50,7 @@ def conversation_of(
         said_before=instance.said_before,
         said=tuple(turn.said for turn in instance.user_turns),
         files_read=len(read_first),
-        files_missing=tuple(sorted(read_first - released)),
+        files_missing=tuple(sorted(read_first - set(map(tail, given)))),
         systems_missing=(
             *missing_systems(
                 merged.text, [fixture.path for fixture in fixtures if not _is_empty(fixture)]
@@ -73,6 +66,18 @@ def conversation_of(
         day_unknown=unknown_day(merged.text, for_event=has_event),
         asker_unknown=unknown_asker(merged.text, given),
     )
+
+
+def _read_before_written(acts: Sequence[AgentAct]) -> set[str]:
+    """The names of files that the agent read and had not written before."""
+    read: set[str] = set()
+    written: set[str] = set()
+    for act in acts:
+        if act.kind == "wrote":
+            written.add(tail(act.path))
+        elif act.kind == "read" and tail(act.path) not in written and not _is_tool(act.path):
+            read.add(tail(act.path))
+    return read
 
 
 def _is_tool(path: str) -> bool:
