@@ -61,10 +61,10 @@ def _positions() -> tuple[re.Pattern[str], ...]:
     name = rf"(?P<v>(?i:{'|'.join(listed)}))"
     ends = (
         r"(?=[ \t]*(?:[,.;:!?)\n]|\Z)| (?:and|or|who|has|had|will|would|was|is|said|says|can|cannot"
-        r"|does|did|about|before|after|first|again|tomorrow|today|yet|because|if)\b)"
+        r"|does|did|about|before|after|first|again|tomorrow|today|yet|because|if|from|at|on|as)\b)"
     )
     lead = (
-        r"(?i:ask|asked|asking|called|ring|rang|phone|phoned|tell|told|met|thank|thanks|paged|ping"
+        r"(?i:ask|asked|asking|call|called|ring|rang|phone|phoned|tell|told|met|thank|thanks|paged|ping"
         r"|pinged|email|emailed|texted|reminded|hi|hello|dear|named|nicknamed|for|with|by|via|from"
         r"|i am|i'm|i’m|this is|that's|signed|contact|colleague|friend|neighbour|neighbor|brother"
         r"|sister|daughter|son|wife|husband|cousin|boss|nurse|pupil|certain)"
@@ -72,6 +72,12 @@ def _positions() -> tuple[re.Pattern[str], ...]:
     return (
         re.compile(rf"(?<![\w-]){lead} {name}{ends}"),
         re.compile(rf"(?<![\w-]){lead} {name}(?=['’]s\b)"),
+        re.compile(rf"(?<![\w-]){lead} (?:(?:{'|'.join(listed)}),? )and {name}{ends}"),
+        re.compile(
+            rf"(?<![\w-])(?i:give|gave|send|sent|lend|lent|owes?|owed|showed|teach|paid)"
+            rf" {name}"
+            r"(?= (?:the|an?|his|her|my|our|their|some|back|\d))"
+        ),
         re.compile(
             rf"(?:(?<=[.!?:,;] )|(?m:^)){name} (?=(?:said|says|told|tells|asked|asks|wrote|writes"
             r"|thinks|thought|phoned|rang|replied|promised|resigned|cannot come|can't come)\b)"

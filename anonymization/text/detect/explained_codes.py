@@ -72,6 +72,8 @@ def is_code(chain: str) -> bool:
     """Is it as a whole a number of somebody or something: `C-000981`, a UUID, `name#1234`?"""
     if len(chain) > _LONGEST or not chain.isascii():
         return False
+    if _TWO.fullmatch(chain):
+        return not is_plain(chain)
     if any(form.fullmatch(chain) for form in (_UUID, _TAGGED, _SEGMENTS, _WORDED, _MACHINE)):
         return True
     if not _CODE.fullmatch(chain) or _CELLS.fullmatch(chain):

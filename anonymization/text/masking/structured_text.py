@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.declared import can_be_declared
 from anonymization.text.detect.said import is_label_of_value
-from anonymization.text.detect.strict_fields import field_of
+from anonymization.text.detect.strict_fields import Field, field_of
 from anonymization.text.detect.wording import SERVICE_LOGINS, words
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
@@ -39,6 +39,7 @@ _STRUCTURE = re.compile(r"[\s\ufeff\[\]{}:,]*")
 _DEGREES = re.compile(r"-?\d{1,3}\.\d{4,9}(?:\s*,\s*-?\d{1,3}\.\d{4,9})?(?![\w.])")
 _DECIMAL = re.compile(r"[1-9]?\d{1,2}\.\d+")
 _LONG_NUMBER = re.compile(r"(?<![\w.+-])\d{7,19}(?![\w.])")
+_SHORT_NUMBER = re.compile(r"(?<![\w.+-])\d{3,6}(?![\w.])")
 _SHORTEST_NUMBER = 7
 _SHORT = 64  # characters up to which a value is looked at together with its key
 # Keys that say what their value is; `name` alone also names tools and files.
@@ -175,10 +176,16 @@ def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Ed
     gap = text[start:end]
     if _STRUCTURE.fullmatch(_SCALAR.sub("", gap)) is None:
         return shifted(plain_edits(gap, visit), start)
-    if len(gap) < _SHORTEST_NUMBER:
+    is_coded = bool(key) and field_of(key) is Field.CODED
+    if len(gap) < _SHORTEST_NUMBER and not is_coded:
         return []
     label = key if _is_telling(key) else ""
     edits: list[Edit] = []
+    for match in _SHORT_NUMBER.finditer(gap) if is_coded else ():
+        coded = visit.look(labelled(label, match.group()))
+        edits += shifted(
+            (edit for edit in coded if stays_number(edit, True)), start + match.start()
+        )
     for match in _LONG_NUMBER.finditer(gap):
         if label or len(match.group()) >= SHORTEST_CARD:
             number_edits = visit.look(labelled(label, match.group()))
