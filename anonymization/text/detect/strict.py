@@ -28,8 +28,13 @@ _SMALL = words("words.toml", "function_words")
 _Span = tuple[int, int, EntityType]
 
 
-def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str]) -> list[Finding]:
-    """All findings: `settled` (sorted, without overlap) and more beside them."""
+def find_strict(
+    text: str, settled: Sequence[Finding], dictionary: frozenset[str], usual: frozenset[str]
+) -> list[Finding]:
+    """All findings: `settled` (sorted, without overlap) and more beside them.
+
+    `usual` are the words of the dictionary that are no rare ones.
+    """
     fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
     places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
     for spans in (
@@ -39,7 +44,7 @@ def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str
         places,
     ):
         settled = sorted([*settled, *_beside(text, settled, spans)])
-    settled = sorted([*settled, *find_unexplained(text, settled, dictionary)])
+    settled = sorted([*settled, *find_unexplained(text, settled, usual)])
     return sorted([*settled, *_beside(text, settled, find_statements(text, settled))])
 
 
