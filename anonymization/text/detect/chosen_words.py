@@ -20,6 +20,7 @@ _TABLE = "chosen.toml"
 _Span = tuple[int, int, EntityType]
 _OTHERS = frozenset({"positioned", "given", "houses", "chinese", "japanese"})
 _BEFORE, _BEHIND = 160, 80  # characters in which a head explains a word
+_INITIALISM = 4  # letters
 _LETTERS = re.compile(r"[a-z]{2,}")
 _ARTICLE = re.compile(r"(?:\b(?:[Aa]n?|[Ee]very|[Ee]ach|per|of)|\d) $")
 _SMALL = words("words.toml", "function_words")
@@ -41,8 +42,11 @@ def _chosen() -> dict[str, frozenset[str]]:
 
 
 def is_chosen(word: str) -> bool:
-    """Is it a word that people choose as a name, and seldom mean as such at work?"""
-    return word.lower() in _chosen()
+    """Is it a word that people choose as a name, and seldom mean as such at work?
+
+    In capitals a short one is rather an initialism.
+    """
+    return word.lower() in _chosen() and not (word.isupper() and len(word) <= _INITIALISM)
 
 
 def is_meant(text: str, start: int, end: int) -> bool:
@@ -83,7 +87,7 @@ def _positions() -> tuple[re.Pattern[str], ...]:
             r"|thinks|thought|phoned|rang|replied|promised|resigned|cannot come|can't come)\b)"
         ),
         re.compile(
-            r"\b(?i:mr|mrs|ms|miss|mx|dr|prof|herr|frau|mme|aunt|auntie|uncle|grandpa|grandma"
+            r"\b(?i:mr|mrs|dr|prof|herr|frau|mme|aunt|auntie|uncle|grandpa|grandma"
             r"|granny|grandad|granddad|nanny|matron|old (?:mr|mrs))\.? (?P<v>[a-z][a-z'’-]{2,20})\b"
         ),
     )

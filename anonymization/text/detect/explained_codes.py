@@ -36,7 +36,10 @@ _LONGEST = 256  # characters; what is longer is packed data, which is opened els
 _RUNS, _LENGTH, _DIGITS = 4, 8, 4  # runs of letters and digits, and size, of an opaque code
 
 
-_TWO = re.compile(r"(\d{1,4})([-/])(\d{1,4})")
+# A booking or a voucher: letters and digits in turn, two digits at least; and what is chemistry.
+_REFERENCE = re.compile(r"(?=(?:[^\d]*\d){2})(?=.*\d[A-Z]{1,4}\d|.*[A-Z]\d+[A-Z])[A-Z0-9]{6,10}")
+_FORMULA = re.compile(r"(?:[HCNOSPFKI]\d{0,2})+")
+_TWO = re.compile(r"(\d{1,6})([-/])(\d{1,6})")
 _MONTHS = 12
 
 
@@ -75,6 +78,8 @@ def is_code(chain: str) -> bool:
     if _TWO.fullmatch(chain):
         return not is_plain(chain)
     if any(form.fullmatch(chain) for form in (_UUID, _TAGGED, _SEGMENTS, _WORDED, _MACHINE)):
+        return True
+    if _REFERENCE.fullmatch(chain) and not _FORMULA.fullmatch(chain):
         return True
     if not _CODE.fullmatch(chain) or _CELLS.fullmatch(chain):
         return False

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.capital_places import find_capitals
 from anonymization.text.detect.chosen_words import find_chosen
+from anonymization.text.detect.eastern_names import find_eastern_names
 from anonymization.text.detect.eastern_places import find_eastern
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.statements import find_statements
@@ -37,6 +38,7 @@ def find_strict(
     """
     fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
     places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
+    places += find_eastern_names(text)
     for spans in (
         fields,
         [*find_positions(text)],
