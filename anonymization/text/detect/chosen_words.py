@@ -103,6 +103,8 @@ def find_chosen(text: str) -> Iterator[_Span]:
         parts = _LETTERS.findall(match["v"])[:-1]
         if not any(part in _SMALL or part in _group("houses", "general") for part in parts):
             yield *match.span("v"), EntityType.UNEXPLAINED
+    for match in _lived().finditer(text):
+        yield *match.span("v"), EntityType.ADDRESS
     for match in _STREET.finditer(text):
         yield *match.span(), EntityType.ADDRESS
     if text.isascii():
@@ -142,6 +144,17 @@ def _houses() -> re.Pattern[str]:
         r"|opposite|outside|is|was|client|customer|tenant|firm|shop) |[:;,=>(\"'|\t] {0,2})|^)"
         rf"(?P<v>[a-z]{{3,12}}(?: and| &)?(?: [a-z]{{3,12}})? (?:{ends}))(?![\w-])",
         re.MULTILINE,
+    )
+
+
+@cache
+def _lived() -> re.Pattern[str]:
+    """A house with its article, behind a verb of living."""
+    ends = "|".join(sorted(_group("houses") | _group("places")))
+    return re.compile(
+        r"(?i:\b(?:lives?|lived|living|stays?|stayed|staying|moved|moving|resides?|based|renting"
+        r"|rents|home is|house is|meet|met|pick (?:me|him|her|us|them) up|delivered?|parcel|come)) "
+        rf"(?:at|in|to|into|by|from) (?P<v>(?:the )?(?:[A-Za-z]{{3,12}} ){{1,2}}(?:{ends}))(?![\w-])"
     )
 
 

@@ -14,8 +14,8 @@ from data.text.scripts import HAN, HAN_KANA, KANA, has_han
 
 _Span = tuple[int, int, EntityType]
 _TALK = re.compile(
-    rf"(?m)^[ \t　]{{0,4}}(?:\d{{1,5}}[→\t] ?)?(?P<v>[{HAN_KANA}A-Za-z\d][{HAN_KANA}\w.・-]{{0,13}})[：:]"
-    r"(?=[ 　]?\S)"
+    rf"(?m)^[ \t　]{{0,4}}(?:\d{{1,5}}[→\t] ?)?"
+    rf"(?P<v>[{HAN_KANA}A-Za-z\d][{HAN_KANA}\w.・-]{{0,13}})[：:](?=[ 　]?\S)"
 )
 _FEWEST_LINES = 4
 _PLAN = re.compile(
@@ -36,11 +36,11 @@ _TROUPE = re.compile(
     rf"(?<![{HAN_KANA}])(?P<v>[{HAN_KANA}]{{2,5}})(?=座(?![{HAN_KANA}]))"
     rf"|(?:劇団|楽団|合唱団|同好会|少年団|クラブ|チーム|サークル)[「『/ 　・](?P<v2>[{HAN_KANA}]{{2,10}})"
 )
-_NOT_TROUPE = frozenset(
-    "星 講 口 銀 即 当 王 土下 満 上 下 便 台 正 歌舞伎 獅子 天秤 牡羊 牡牛 双子 蟹 乙女 蠍 射手 山羊 水瓶 魚 オリオン 預金口 普通口".split()
-)
+_NOT_TROUPE = listed("eastern.toml", "beside", "no_troupes")
 _SIGNED = re.compile(
-    rf"(?:女将|若女将|店主|支配人|店長|園長|院長|塾長|校長|施設長|住職|館長|組合長|会長|幹事|担任|責任者|杜氏|座長|師範|家元|老板娘|掌柜)"
+    rf"(?:女将|若女将|店主|支配人|店長|園長|院長|塾長|校長"
+    rf"|施設長|住職|館長|組合長|会長|幹事|担任|責任者|杜氏|座長|師範|家元"
+    rf"|老板娘|掌柜)"
     rf"[ 　](?P<v>[{HAN_KANA}]{{1,6}}(?:[ 　][{HAN_KANA}]{{1,4}})?)(?=[ 　]*(?:\n|\Z|。|（|\())"
 )
 # Children and friends: kana before a form of address, also behind Han characters.
@@ -49,10 +49,7 @@ _CALLED = re.compile(
     rf"[ぁ-ゖー]{{2,4}})(?=ちゃん|くん)"
 )
 _INITIALS = re.compile(r"(?<![A-Za-z.\d])(?P<v>[A-Z]\.[A-Z]\.)(?![A-Za-z\d])")
-_NOT_INITIALS = frozenset(
-    "U.S. U.K. E.U. U.N. D.C. L.A. N.Y. P.S. P.O. S.A. B.V. N.V. A.I. B.C. A.D. T.V. G.I. V.P. Q.A. I.D. O.K. A.M. P.M."
-    " I.E. E.G. N.B. Q.E. E.A. P.C. M.D. B.A. M.A. J.D. A.C. D.J. R.N. Q.C. K.C. H.Q. P.R. H.R. I.T. C.V. N.A.".split()
-)
+_NOT_INITIALS = listed("eastern.toml", "beside", "no_initials")
 
 
 def find_eastern_names(text: str) -> Iterator[_Span]:

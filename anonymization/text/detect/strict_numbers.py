@@ -30,6 +30,10 @@ _EASTERN_OPENING = re.compile(
     r"(?:是|为|成|：|:|は|が|=| )? ?"
     r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?)(?![\d年月日円元.%时点時])"
 )
+_COMBINATION = re.compile(
+    r"(?i)\b(?:safe|combination|padlock|locker|strongbox|vault)\b[^.]{0,80}?[ :]"
+    r"(?P<v>\d{1,2}-\d{1,2}-\d{1,2})(?![\d-])"
+)
 # Whose record, bed or sample a short code denotes.
 _OF_PERSON = re.compile(
     r"(?i)(?<![a-z])(?:donor|patient|subject|participant|pupil|student|resident|tenant|client"
@@ -65,7 +69,7 @@ _DAY = re.compile(
 
 def find_numbers(text: str) -> Iterator[_Span]:
     """The spans of such numbers and codes, in no order."""
-    for pattern in (_OPENING, _EASTERN_OPENING):
+    for pattern in (_OPENING, _EASTERN_OPENING, _COMBINATION):
         for match in pattern.finditer(text):
             yield *match.span("v"), EntityType.SECRET
     for pattern in (_OF_PERSON, _PATH):

@@ -81,21 +81,47 @@ def json_edits(text: str, visit: Visit) -> list[Edit]:
     ascii_only = text.isascii()
     edits: list[Edit] = []
     key, named, done = "", "", 0
+    above: list[str] = []  # the keys of the objects that are open
     for match in _STRING.finditer(text):
         edits += _between(text, done, match.start(), key, visit)
+        _follow(above, text[done : match.start()], key)
         done = match.end()
         is_key = _COLON.match(text, done) is not None
         if key.lower() in _NAMING:
             named = match[1]
         elif not is_key and key.lower() in _VALUES and is_label_of_value(named):
             key = named
-        literal = _Literal(match[1], "" if is_key else key, is_key, ascii_only)
+        whose = _whose(above, text, match) if is_key else ""
+        literal = _Literal(match[1], whose if is_key else key, is_key and not whose, ascii_only)
         if not is_key and key.lower() in _SPEAKERS and _SAYS.match(text, done):
             _show_speaker(match[1], visit.look)
         edits += shifted(_literal_edits(literal, visit), match.start(1))
         is_more = not is_key and _MORE.match(text, done) is not None
         key = match[1] if is_key else key if is_more else ""
     return edits + _between(text, done, len(text), key, visit)
+
+
+_DEEPEST = 64  # open objects that are followed
+_GROUPED = re.compile(r"(?=.*[-_ .@A-Z\W])[^{}\[\]]{3,64}")
+_OPENED = re.compile(r"\s*:\s*[{\[]")
+
+
+def _follow(above: list[str], gap: str, key: str) -> None:
+    """Keep the keys of open objects: `gap` is what stands between two strings."""
+    for char in gap:
+        if char in "{[" and len(above) < _DEEPEST:
+            above.append(key if char == "{" else "")
+            key = ""
+        elif char in "}]" and above:
+            above.pop()
+
+
+def _whose(above: list[str], text: str, match: re.Match[str]) -> str:
+    """The key of several people or firms if this key is one of them: `{"tenants": {"a-b": {`."""
+    label = above[-1] if above else ""
+    is_group = label.endswith("s") and Field.NAMED in (field_of(label), field_of(label[:-1]))
+    is_name = is_group and _GROUPED.fullmatch(match[1]) and _OPENED.match(text, match.end())
+    return label[:-1] if is_name else ""
 
 
 _MORE = re.compile(r'\s*,\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*[,\]]')  # the next value of a list
