@@ -153,8 +153,9 @@ def _lived() -> re.Pattern[str]:
     ends = "|".join(sorted(_group("houses") | _group("places")))
     return re.compile(
         r"(?i:\b(?:lives?|lived|living|stays?|stayed|staying|moved|moving|resides?|based|renting"
-        r"|rents|home is|house is|meet|met|pick (?:me|him|her|us|them) up|delivered?|parcel|come)) "
-        rf"(?:at|in|to|into|by|from) (?P<v>(?:the )?(?:[A-Za-z]{{3,12}} ){{1,2}}(?:{ends}))(?![\w-])"
+        r"|rents|home is|house is|pick (?:me|him|her|us|them) up|delivered?|parcel|come)) "
+        r"(?:at|in|to|into|by|from) "
+        rf"(?P<v>(?:the )?(?:[A-Za-z]{{3,12}} ){{1,2}}(?:{ends}))(?![\w-])"
     )
 
 

@@ -26,15 +26,18 @@ _CASE = re.compile(
     rf"(?:案件|案名|PJ|プロジェクト|コードネーム|現場|项目|專案|專項)[-・_:：「『](?P<v>[{HAN_KANA}]{{2,10}})"
 )
 _BUILDING = re.compile(
-    rf"(?P<v>[{HAN}]{{2,10}}?)(?=(?:创意园|产业园|科技园|工业园|软件园|大厦|大楼|广场|公馆|府邸|华庭|花苑|名苑|雅苑)"
+    rf"(?P<v>[{HAN}]{{2,10}}?)(?=(?:创意园|产业园|科技园|工业园|软件园|大厦|大楼|广场"
+    rf"|公馆|府邸|华庭|花苑|名苑|雅苑)"
     rf"(?:[A-Z\d一二三四五六七八九十]{{0,4}}(?:座|栋|幢|号|楼|期)|[^{HAN}]|\Z))"
     rf"|(?P<v2>[{HAN}]{{2,10}})(?=[A-Z]座(?![{HAN}]))"
     rf"|(?P<v3>[{HAN}]{{2,4}}(?:里|坊|苑|居|阁|邸))(?=\d{{1,3}}(?:号|栋|幢|单元))"
 )
 _PLACED = re.compile(r"地点|地址|位于|送到|寄到|搬到|在|到|住")
 _TROUPE = re.compile(
-    rf"(?<![{HAN_KANA}])(?P<v>[{HAN_KANA}]{{2,5}})(?=座(?![{HAN_KANA}]))"
-    rf"|(?:劇団|楽団|合唱団|同好会|少年団|クラブ|チーム|サークル)[「『/ 　・](?P<v2>[{HAN_KANA}]{{2,10}})"
+    rf"(?P<v>(?<![{HAN}])[{HAN}]{{2,4}}|(?<![ァ-ヺー])[ァ-ヺー]{{2,6}})"
+    rf"(?=座(?:[はがをにのとでも]|[^{HAN_KANA}]|\Z))"
+    rf"|(?:劇団|楽団|合唱団|同好会|少年団|クラブ|チーム|サークル)"
+    rf"[「『/ 　・](?P<v2>[{HAN_KANA}]{{2,10}})"
 )
 _NOT_TROUPE = listed("eastern.toml", "beside", "no_troupes")
 _SIGNED = re.compile(
@@ -76,7 +79,7 @@ def find_eastern_names(text: str) -> Iterator[_Span]:
         if match.end(group) - start > 1 and text[start : match.end(group)] not in plain:
             yield start, match.end(group), EntityType.ADDRESS
     for match in _TROUPE.finditer(text):
-        if match[str(match.lastgroup)] not in _NOT_TROUPE:
+        if not match[str(match.lastgroup)].endswith(tuple(_NOT_TROUPE)):
             yield *match.span(str(match.lastgroup)), EntityType.UNEXPLAINED
 
 
