@@ -41,11 +41,17 @@ _TROUPE = re.compile(
 )
 _NOT_TROUPE = listed("eastern.toml", "beside", "no_troupes")
 _SIGNED = re.compile(
-    rf"(?:女将|若女将|店主|支配人|店長|園長|院長|塾長|校長"
+    rf"(?:担当|作成|作成者|記入者|承認|文責|受付|起票|検印|女将|若女将|店主|支配人|店長|園長|院長|塾長|校長"
     rf"|施設長|住職|館長|組合長|会長|幹事|担任|責任者|杜氏|座長|師範|家元"
     rf"|老板娘|掌柜)"
     rf"[ 　](?P<v>[{HAN_KANA}]{{1,6}}(?:[ 　][{HAN_KANA}]{{1,4}})?)(?=[ 　]*(?:\n|\Z|。|（|\())"
 )
+# Who speaks in an exported chat: its head, and lines with a time and tabs.
+_CHAT = re.compile(
+    r"(?m)^\[LINE\] (?P<v>[^\n]{1,20}?)との(?:トーク|グループ)"
+    r"|^\d{1,2}:\d{2}\t(?P<v2>[^\t\n]{1,16})(?=\t)"
+)
+_SELF = frozenset({"私", "自分", "我", "本人"})
 # Children and friends: kana before a form of address, also behind Han characters.
 _CALLED = re.compile(
     rf"(?<=[{HAN}、。「『（(はがとのもや\s])(?P<v>(?!たく|みな|みんな|おと|おか|おに|おね|おば|おじ|あか|どな|ひと)"
@@ -70,6 +76,9 @@ def find_eastern_names(text: str) -> Iterator[_Span]:
     for pattern in (_CASE, _SIGNED, _CALLED):
         for match in pattern.finditer(text):
             yield *match.span("v"), EntityType.UNEXPLAINED
+    for match in _CHAT.finditer(text):
+        if match[str(match.lastgroup)] not in _SELF:
+            yield *match.span(str(match.lastgroup)), EntityType.PERSON
     plain = listed("eastern.toml", "chinese", "plain")
     for match in _BUILDING.finditer(text):
         group = str(match.lastgroup)

@@ -62,7 +62,10 @@ _MACHINE = re.compile(
     rf"(?<![\w/.-])(?:(?!(?:multi|single|non|cross|anti|per|in|on|to|all)-)[a-z]{{3,16}}-{_KINDS}\d{{0,2}}"
     rf"|{_KINDS}-(?!(?:based|friendly|ready|side|only|like|style|like|specific)\b)[a-z]{{3,16}}\d{{0,2}})"
     r"(?![\w-]|\.\w)"
+    r"|(?:(?<=\bon )|(?<=\bfrom )|(?<=\bat ))[A-Z]{3,12}-\d{2,3}(?![\w-])"
 )
+# A passphrase of words with a sign between them.
+_SIGNED = re.compile(r"(?<=[\"'])[a-z]{4,16}[!$^*~#][a-z]{4,16}(?=[\"'])")
 _INITIALS = re.compile(r"(?<![A-Za-z.])(?:[A-Z]\.){3,4}(?![A-Za-z])")
 _NOT_INITIALS = frozenset({"U.S.A.", "U.S.S.R.", "Y.M.C.A."})
 _CODE = re.compile(
@@ -111,8 +114,11 @@ def find_codes(text: str) -> Iterator[_Span]:
     for match in _CODENAME.finditer(text):
         if not is_plain_capital(match["v"]):
             yield *match.span("v"), EntityType.UNEXPLAINED
-    for pattern in (_MIXED, _MACHINE):
+    for pattern in (_MIXED, _MACHINE, _SIGNED):
         for match in pattern.finditer(text):
+            lead = _SHORT.match(match.group())
+            if lead and is_known_lead(lead["lead"]):
+                continue
             yield *match.span(), EntityType.UNEXPLAINED
     for pattern in (_VIN, _PLATE, _CODE, _STARTING, _JOINED):
         for match in pattern.finditer(text):

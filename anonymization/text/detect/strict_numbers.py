@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.explained_codes import is_known_lead
+from data.text.scripts import HAN
 
 _Span = tuple[int, int, EntityType]
 # What opens something: the word, at most a few small words, and the digits.
@@ -20,7 +21,7 @@ _OPENING = re.compile(
     r"(?: code| pin| key| number)?|key safe|keysafe|lockbox|combination|code for the [a-z]{3,12}"
     r"|code (?:of|to) the [a-z]{3,12}|code|codewort|türcode|zahlencode|digicode|code d'entrée)"
     r"(?:(?: [a-z]{2,10}){0,6}? (?:is|was|now|are|changed to)|(?: [a-z]{2,10}){0,5}?:|,)?[ :=]{1,3}"
-    r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?|[A-Z]?\d{3,5}[A-Z#*](?!\w)|[A-Z]\d{4}(?!\w)"
+    r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?|[A-Z]?\d{2,5}[A-Z#*](?!\w)|[A-Z]\d{4}(?!\w)"
     r"|(?-i:\d{1,3}[A-Z]\d{1,3})(?!\w))(?![\w%.:/-])"
 )
 _EASTERN_OPENING = re.compile(
@@ -33,6 +34,12 @@ _EASTERN_OPENING = re.compile(
 _COMBINATION = re.compile(
     r"(?i)\b(?:safe|combination|padlock|locker|strongbox|vault)\b[^.]{0,80}?[ :]"
     r"(?P<v>\d{1,2}-\d{1,2}-\d{1,2})(?![\d-])"
+)
+# In Chinese: what ends in the word for code; building, unit and room; a machine by its office.
+_EASTERN_CODE = re.compile(
+    r"(?:密码锁|临时|验证|开锁|取件|登录|动态|门锁|锁)码[：: 是为]{1,2}(?P<v>\d{4,8})(?!\d)"
+    r"|(?<![\w-])(?P<room>\d{1,2}-\d{1,2}-\d{3,4})(?![\w-])"
+    rf"|(?P<machine>[{HAN}]{{2,4}}-\d{{2,3}})(?=登录|登陆|连接|打印|离线|开机)"
 )
 # Whose record, bed or sample a short code denotes.
 _OF_PERSON = re.compile(
@@ -72,6 +79,8 @@ def find_numbers(text: str) -> Iterator[_Span]:
     for pattern in (_OPENING, _EASTERN_OPENING, _COMBINATION):
         for match in pattern.finditer(text):
             yield *match.span("v"), EntityType.SECRET
+    for match in _EASTERN_CODE.finditer(text):
+        yield *match.span(str(match.lastgroup)), EntityType.UNEXPLAINED
     for pattern in (_OF_PERSON, _PATH):
         for match in pattern.finditer(text):
             yield *match.span("v"), EntityType.UNEXPLAINED
