@@ -52,6 +52,9 @@ _CHAT = re.compile(
     r"|^\d{1,2}:\d{2}\t(?P<v2>[^\t\n]{1,16})(?=\t)"
 )
 _SELF = frozenset({"私", "自分", "我", "本人"})
+_NUMBERED = re.compile(
+    rf"(?:番号|記号|编号|號|号)(?:は|：|:|是|为| )?(?P<v>[{HAN_KANA}]{{1,2}}-\d{{2,6}})(?![\w-])"
+)
 # Children and friends: kana before a form of address, also behind Han characters.
 _CALLED = re.compile(
     rf"(?<=[{HAN}、。「『（(はがとのもや\s])(?P<v>(?!たく|みな|みんな|おと|おか|おに|おね|おば|おじ|あか|どな|ひと)"
@@ -73,7 +76,7 @@ def find_eastern_names(text: str) -> Iterator[_Span]:
     for match in _PLAN.finditer(text):
         if not any(match["v"].endswith(word) for word in general):
             yield *match.span("v"), EntityType.UNEXPLAINED
-    for pattern in (_CASE, _SIGNED, _CALLED):
+    for pattern in (_CASE, _SIGNED, _CALLED, _NUMBERED):
         for match in pattern.finditer(text):
             yield *match.span("v"), EntityType.UNEXPLAINED
     for match in _CHAT.finditer(text):

@@ -41,6 +41,12 @@ _EASTERN_CODE = re.compile(
     r"|(?<![\w-])(?P<room>\d{1,2}-\d{1,2}-\d{3,4})(?![\w-])"
     rf"|(?P<machine>[{HAN}]{{2,4}}-\d{{2,3}})(?=登录|登陆|连接|打印|离线|开机)"
 )
+# A door by its number and letter.
+_DOOR = re.compile(
+    r"(?i:\b(?:buzzer|flat|apartment|apt\.?|berth|plot|pitch|locker|bay|doorbell"
+    r"|appartement|wohnung)) "
+    r"(?P<v>\d{1,4}[A-Z]|[A-Z]\d{1,3})(?![\w-])"
+)
 # Whose record, bed or sample a short code denotes.
 _OF_PERSON = re.compile(
     r"(?i)(?<![a-z])(?:donor|patient|subject|participant|pupil|student|resident|tenant|client"
@@ -81,7 +87,7 @@ def find_numbers(text: str) -> Iterator[_Span]:
             yield *match.span("v"), EntityType.SECRET
     for match in _EASTERN_CODE.finditer(text):
         yield *match.span(str(match.lastgroup)), EntityType.UNEXPLAINED
-    for pattern in (_OF_PERSON, _PATH):
+    for pattern in (_OF_PERSON, _PATH, _DOOR):
         for match in pattern.finditer(text):
             yield *match.span("v"), EntityType.UNEXPLAINED
     for match in _LED_BY_DIGITS.finditer(text):

@@ -88,6 +88,13 @@ _TOKENS = re.compile(
 _ENDING = re.compile(r"\.\w{1,5}$")
 
 
+# Entries of a directory (LDIF, RFC 2849).
+_ENTRY = re.compile(
+    r"(?im)^(?:sn|givenname|gn|displayname|initials|uid|o|l|street|roomnumber|cn): "
+    r"(?P<v>[^\n]{2,60})$"
+)
+
+
 def find_positions(text: str) -> Iterator[_Span]:
     """The spans of such values, in no order."""
     for match in _ACCOUNTS.finditer(text):
@@ -98,6 +105,9 @@ def find_positions(text: str) -> Iterator[_Span]:
     for match in _NAMED.finditer(text):
         group = match.lastgroup or "cn"
         yield *match.span(group), EntityType.UNEXPLAINED
+    if text.startswith("dn: ") or "\ndn: " in text:
+        for match in _ENTRY.finditer(text):
+            yield *match.span("v"), EntityType.UNEXPLAINED
     yield from _speakers(text)
     yield from _senders(text)
     yield from _passwords(text)
