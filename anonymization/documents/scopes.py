@@ -112,7 +112,7 @@ def mask_paths(
     reports = [report for of in map_shards(mask_scope, jobs, workers) for report in of]
     rows = [asdict(report) for report in reports]
     for row in rows:
-        del row["original_sha256"]  # a plain hash of something private: the vault has it
+        del row["original_sha256"], row["original_path"]  # private: the vault has them
     report = {"recipe_sha256": digest(config), "files": rows}
     write_bytes(out / "reports" / "masking.json", pretty_json(report))
     return reports
@@ -127,9 +127,9 @@ def scan_paths(paths: Sequence[Path], config: MaskingConfig, workers: int) -> li
 
 
 def rejection(report: DocumentReport) -> str:
-    """One line about a file that is not released."""
+    """One line for the owner of a file that is not released."""
     part = f" (in {report.part})" if report.part else ""
-    return one_line(f"{report.path}: rejected, {report.refusal}{part}")
+    return one_line(f"{report.original_path or report.path}: rejected, {report.refusal}{part}")
 
 
 def finding_lines(report: DocumentReport) -> Iterator[str]:
@@ -158,7 +158,8 @@ def mask_scope(job: Job) -> list[DocumentReport]:
         target = _free(masked_path(name, masker), taken)
         counts = languages_of(pieces[name], job.config.detection)
         language = measure([counts], supported_languages(job.config.detection)).language
-        reports.append(_mask_file(job, masker, path, target, language))
+        report = _mask_file(job, masker, path, target, language)
+        reports.append(replace(report, original_path=name.as_posix()))
     reports = _without_survivors(job, masker, reports)
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
     masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)

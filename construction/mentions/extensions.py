@@ -16,7 +16,7 @@ def _words(listed: str) -> list[str]:
 
 _TOOLS = re.compile(
     r"(?:/mnt/(?:[^/]+/)?|.{0,200}/\.[\w-]+/(?:[^/]+/)?)skills/"
-    r"|.{0,300}/(?:site-packages|node_modules)/"
+    r"|.{0,300}/(?:site-packages|node_modules|tool-results|\.claude/(?:plans|projects|todos))/"
 )
 OCTETS = "application/octet-stream"
 _OOXML = "application/vnd.openxmlformats-officedocument."
@@ -245,7 +245,7 @@ def path_parts(path: str) -> list[str]:
 
 
 def is_tool(path: str) -> bool:
-    """Does a file lie in the agent's own folder of skills, or in an installed package?"""
+    """Does a file lie in a folder of the agent's program, or in an installed package?"""
     return _TOOLS.match(path) is not None
 
 
