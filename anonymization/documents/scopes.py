@@ -21,6 +21,7 @@ from anonymization.language_gate import (
 from anonymization.levels import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, Detector, Mode
 from anonymization.text.detect.declared import declared_kind
+from anonymization.text.masking.listed import Listed
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.restore import keep_original, restore
@@ -65,9 +66,12 @@ class Job:
     out: Path
     key: bytes
     config: MaskingConfig
+    listed: Listed = ()
 
 
-def jobs_of(paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig) -> list[Job]:
+def jobs_of(
+    paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig, listed: Listed = ()
+) -> list[Job]:
     """The scopes below `paths`, in order of their names, with the kinds of the level in their
     settings. Links are not followed.
 
@@ -89,7 +93,7 @@ def jobs_of(paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig)
                 Scope.FILE: name.as_posix(), Scope.PATH: path.name, Scope.RUN: _WHOLE_RUN
             }[config.scope]  # fmt: skip
             groups.setdefault(scope, []).append((file, name))
-    return [Job(scope, tuple(groups[scope]), out, key, config) for scope in sorted(groups)]
+    return [Job(scope, tuple(groups[scope]), out, key, config, listed) for scope in sorted(groups)]
 
 
 def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
@@ -105,10 +109,15 @@ def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
 
 
 def mask_paths(
-    paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig, workers: int
+    paths: Sequence[Path],
+    out: Path,
+    key: bytes,
+    config: MaskingConfig,
+    workers: int,
+    listed: Listed = (),
 ) -> list[DocumentReport]:
     """Mask all files below `paths` into `out`, and write `reports/masking.json` there."""
-    jobs = jobs_of(paths, out, key, config)
+    jobs = jobs_of(paths, out, key, config, listed)
     reports = [report for of in map_shards(mask_scope, jobs, workers) for report in of]
     rows = [asdict(report) for report in reports]
     for row in rows:
@@ -118,11 +127,13 @@ def mask_paths(
     return reports
 
 
-def scan_paths(paths: Sequence[Path], config: MaskingConfig, workers: int) -> list[DocumentReport]:
+def scan_paths(
+    paths: Sequence[Path], config: MaskingConfig, workers: int, listed: Listed = ()
+) -> list[DocumentReport]:
     """The findings in all files below `paths`; nothing is written."""
     alone = {"scope": Scope.FILE, "level": MaskingLevel.FULL}
     settings = config.model_copy(update=alone)
-    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, settings)
+    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, settings, listed)
     return [report for of in map_shards(scan_file, jobs, workers) for report in of]
 
 
@@ -148,7 +159,8 @@ def mask_scope(job: Job) -> list[DocumentReport]:
 
     Everything is learned before the first file is written, so the order of files does not matter.
     """
-    masker = Masker(detector(job.config.detection), job.key, job.config.mode, job.scope)
+    finder = detector(job.config.detection)
+    masker = Masker(finder, job.key, job.config.mode, job.scope, job.listed)
     documents = job.config.documents
     pieces = {name: pieces_in(path.read_bytes(), str(name), documents) for path, name in job.files}
     learn(list(pieces.values()), masker)
@@ -248,7 +260,7 @@ def scan_file(job: Job) -> list[DocumentReport]:
     reports: list[DocumentReport] = []
     for path, name in job.files:
         finder = detector(job.config.detection)
-        masker = Masker(finder, _SCAN_KEY, Mode.PLACEHOLDER, str(name))
+        masker = Masker(finder, _SCAN_KEY, Mode.PLACEHOLDER, str(name), job.listed)
         masked = mask_bytes(path.read_bytes(), str(name), masker, job.config.documents)
         reports.append(replace(masked.report, path=name.as_posix()))
     return reports

@@ -14,6 +14,7 @@ from anonymization.documents.run_folder import PRIVATE, claimed, require_finishe
 from anonymization.documents.scopes import MaskingConfig, Scope
 from anonymization.levels import MaskingLevel
 from anonymization.masking_recipe import approving
+from anonymization.private_values import read_private_values
 from anonymization.text.contracts import Mode
 from data import hash_chain
 from data.atomic import private_dir
@@ -21,7 +22,7 @@ from data.errors import InputError
 from data.figures import amount
 from data.neutralise import one_line
 from data.randomness import release_key
-from flows.commands.options import Approvals, Json, Key, Masking, Processes
+from flows.commands.options import Approvals, Json, Key, Masking, PrivateValues, Processes
 
 
 def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConfig:
@@ -41,15 +42,17 @@ def mask_command(
     level: Annotated[MaskingLevel | None, typer.Option(help="How much is masked.")] = None,
     config: Masking = None,
     approvals: Approvals = None,
+    private_values: PrivateValues = None,
     workers: Processes = 1,
 ) -> None:
     """Write masked copies; exit 1 if a file was rejected."""
+    listed = read_private_values(private_values)
     settings = masking_settings(config, approvals)
     chosen = {"mode": mode, "scope": scope, "level": level}
     settings = settings.model_copy(update={k: v for k, v in chosen.items() if v is not None})
     with claimed(out) as private:
         secret = release_key(key or private / "release.key")
-        reports = scopes.mask_paths(paths, out, secret, settings, workers)
+        reports = scopes.mask_paths(paths, out, secret, settings, workers, listed)
     rejected = [report for report in reports if report.refusal is not None]
     for report in rejected:
         print(scopes.rejection(report))
@@ -64,11 +67,13 @@ def scan_command(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
     config: Masking = None,
     approvals: Approvals = None,
+    private_values: PrivateValues = None,
     as_json: Json = False,
     workers: Processes = 1,
 ) -> None:
     """List where private values are, never the values; exit 1 on findings or unreadable files."""
-    reports = scopes.scan_paths(paths, masking_settings(config, approvals), workers)
+    listed = read_private_values(private_values)
+    reports = scopes.scan_paths(paths, masking_settings(config, approvals), workers, listed)
     if as_json:
         rows = [asdict(report) for report in reports]
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
