@@ -39,9 +39,7 @@ def spelled(listed: Listed, text: str) -> list[str]:
         ("4711-2088-31", "4711 2088 31 and 47112088319", ["4711 2088 31"]),
     ],
 )
-def test_each_spelling_of_a_whole_word_is_found(
-    value: str, text: str, expected: list[str]
-) -> None:
+def test_each_spelling_of_a_whole_word_is_found(value: str, text: str, expected: list[str]) -> None:
     assert spelled(((WORD, value),), text) == expected
 
 
