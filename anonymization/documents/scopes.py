@@ -33,6 +33,7 @@ from data.errors import InputError
 from data.neutralise import one_line
 from data.sharding import map_shards
 
+Paths = Sequence[Path]
 VAULTS, ORIGINALS, FILES = "vaults", "originals", "files"
 _WHOLE_RUN = "run"  # the scope of all files of a run
 _SCAN_KEY = bytes(32)  # a scan replaces nothing: its surrogates are discarded
@@ -70,7 +71,7 @@ class Job:
 
 
 def jobs_of(
-    paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig, listed: Listed = ()
+    paths: Paths, out: Path, key: bytes, config: MaskingConfig, listed: Listed = ()
 ) -> list[Job]:
     """The scopes below `paths`, in order of their names, with the kinds of the level in their
     settings. Links are not followed.
@@ -109,12 +110,7 @@ def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
 
 
 def mask_paths(
-    paths: Sequence[Path],
-    out: Path,
-    key: bytes,
-    config: MaskingConfig,
-    workers: int,
-    listed: Listed = (),
+    paths: Paths, out: Path, key: bytes, config: MaskingConfig, workers: int, listed: Listed = ()
 ) -> list[DocumentReport]:
     """Mask all files below `paths` into `out`, and write `reports/masking.json` there."""
     jobs = jobs_of(paths, out, key, config, listed)
@@ -128,11 +124,10 @@ def mask_paths(
 
 
 def scan_paths(
-    paths: Sequence[Path], config: MaskingConfig, workers: int, listed: Listed = ()
+    paths: Paths, config: MaskingConfig, workers: int, listed: Listed = ()
 ) -> list[DocumentReport]:
     """The findings in all files below `paths`; nothing is written."""
-    alone = {"scope": Scope.FILE, "level": MaskingLevel.FULL}
-    settings = config.model_copy(update=alone)
+    settings = config.model_copy(update={"scope": Scope.FILE, "level": MaskingLevel.FULL})
     jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, settings, listed)
     return [report for of in map_shards(scan_file, jobs, workers) for report in of]
 
@@ -159,17 +154,16 @@ def mask_scope(job: Job) -> list[DocumentReport]:
 
     Everything is learned before the first file is written, so the order of files does not matter.
     """
-    finder = detector(job.config.detection)
-    masker = Masker(finder, job.key, job.config.mode, job.scope, job.listed)
-    documents = job.config.documents
+    config, documents = job.config, job.config.documents
+    masker = Masker(detector(config.detection), job.key, config.mode, job.scope, job.listed)
     pieces = {name: pieces_in(path.read_bytes(), str(name), documents) for path, name in job.files}
     learn(list(pieces.values()), masker)
     reports: list[DocumentReport] = []
     taken: set[PurePath] = set()
     for path, name in job.files:
         target = _free(masked_path(name, masker), taken)
-        counts = languages_of(pieces[name], job.config.detection)
-        language = measure([counts], supported_languages(job.config.detection)).language
+        counts = languages_of(pieces[name], config.detection)
+        language = measure([counts], supported_languages(config.detection)).language
         reports.append(_mask_file(job, masker, path, target, language))
     reports = _without_survivors(job, masker, reports)
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
@@ -233,9 +227,8 @@ def _mask_file(
     """Mask a file; one in an unsupported `language` is refused, unless the settings keep it."""
     data = path.read_bytes()
     if language is not None and job.config.language.unsupported == "reject":
-        return DocumentReport(
-            target.as_posix(), digest(data), refusal=Refusal.LANGUAGE, part=language
-        )
+        sha256, reason = digest(data), Refusal.LANGUAGE
+        return DocumentReport(target.as_posix(), sha256, refusal=reason, part=language)
     name = next(str(name) for known, name in job.files if known == path)
     masked = mask_bytes(data, name, masker, job.config.documents, target.as_posix())
     if masked.report.refusal is not None:
@@ -258,8 +251,8 @@ def _free(path: PurePath, taken: set[PurePath]) -> PurePath:
 def scan_file(job: Job) -> list[DocumentReport]:
     """The findings in the files of a job; nothing is written."""
     reports: list[DocumentReport] = []
+    finder = detector(job.config.detection)
     for path, name in job.files:
-        finder = detector(job.config.detection)
         masker = Masker(finder, _SCAN_KEY, Mode.PLACEHOLDER, str(name), job.listed)
         masked = mask_bytes(path.read_bytes(), str(name), masker, job.config.documents)
         reports.append(replace(masked.report, path=name.as_posix()))
