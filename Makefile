@@ -109,6 +109,7 @@ docs: $(READY) ## write the generated parts of the docs
 
 site: $(DOCS)/.ready ## the documentation with search, as pages in site/
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet
+	@mkdir -p site/benchmarks/results && cp benchmarks/results/*.md site/benchmarks/results
 	@echo "read it: python3 -m http.server -d site --bind 127.0.0.1 8000"
 
 $(DOCS)/.ready: requirements-docs.lock

@@ -10,6 +10,7 @@ no task, or lacks an input, is rejected for that, however it was masked.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -36,7 +37,7 @@ _NUMBERED = PROVEN_BY_FORM | {
 }
 _UNIT = "(?:Y{2,4}|D{2}|M{2,3}|H{2}|S{2})"
 _FORMAT = re.compile(rf"(?i)\b{_UNIT}(?:[-/.: ]{_UNIT})+\b|%[YmdHMS]")
-_COLUMN = re.compile(r"\w*[^\W_]_[^\W_]\w*")
+_WORD, _JOINED = re.compile(r"\w+"), re.compile(r"[^\W_]_[^\W_]")  # `unit_price` is a column
 _QUOTED = re.compile(
     "|".join(f"{a}[^{b}\\n]{{1,120}}{b}" for a, b in ('""', "“”", "「」", "『』", "``"))
 )
@@ -67,7 +68,10 @@ class InstructionChange:
 
 @dataclass(frozen=True, slots=True)
 class MaskedWords:
-    """One text of a request, the edits that mask it, and the spans of the file names in it."""
+    """One text of a request, the edits that mask it, and the spans of the file names in it.
+
+    The spans are sorted and without overlap.
+    """
 
     text: str
     edits: Sequence[Edit]
@@ -96,15 +100,15 @@ def read_changes(folders: Iterable[Path]) -> dict[str, InstructionChange]:
 
 def _changes(masked: MaskedWords, given: Collection[str]) -> InstructionChange:
     text, edits, names = masked.text, masked.edits, masked.names
+    released = [span for span in names if _tail(text[slice(*span)]) in given]
     kept = [span for span in names if _tail(text[slice(*span)]) not in given]
-    released = [span for span in names if span not in kept]
     changes = [edit for edit in edits if edit.new != text[edit.start : edit.end]]
     free = [edit for edit in changes if not _touches(edit, released)]
     # Whose home folder a path lies in is nothing that a result has to keep.
-    in_files = [e for e in free if e.type is not EntityType.USER_PATH and _touches(e, kept)]
+    in_files = {e for e in free if e.type is not EntityType.USER_PATH and _touches(e, kept)}
     words = [edit for edit in free if edit not in in_files and edit.type not in _NUMBERED]
-    formats, columns = _spans(_FORMAT, text), _spans(_COLUMN, text)
-    quotes = _spans(_QUOTED, text)
+    formats, quotes = _spans(_FORMAT, text), _spans(_QUOTED, text)
+    columns = [span for span in _spans(_WORD, text) if _JOINED.search(text, *span)]
     return InstructionChange(
         numbers=sum(
             edit.type is not EntityType.UNEXPLAINED  # a code, which changes in the files as well
@@ -123,7 +127,9 @@ def _spans(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:
 
 
 def _touches(edit: Edit, spans: Sequence[tuple[int, int]]) -> bool:
-    return any(start < edit.end and edit.start < end for start, end in spans)
+    """Does the edit overlap one of the spans, which are sorted and without overlap?"""
+    index = bisect_right(spans, edit.start, key=lambda span: span[1])
+    return index < len(spans) and spans[index][0] < edit.end
 
 
 def _tail(path: str) -> str:

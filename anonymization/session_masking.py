@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -44,7 +45,7 @@ from data.survivors import (
 )
 from data.tables import write_rows
 
-# Gives the spans of file names in a text: (start, end) of each.
+# Gives the spans of file names in a text: (start, end) of each, sorted, without overlap.
 FindFileNames = Callable[[str], Sequence[tuple[int, int]]]
 _COMPONENT = re.compile(r"[^/\\@][^/\\]*")  # "@docs/plan.md" names the file docs/plan.md
 
@@ -71,9 +72,10 @@ def text_edits(text: str, masker: Masker, find_names: FindFileNames) -> list[Edi
 def _outside(edit: Edit, named: Sequence[tuple[int, int]]) -> Iterator[Edit]:
     """The parts of an edit before and after file names; the first part takes all of `new`."""
     start, new = edit.start, edit.new
-    for name_start, name_end in named:
-        if name_end <= start or name_start >= edit.end:
-            continue
+    for index in range(bisect_right(named, start, key=lambda span: span[1]), len(named)):
+        name_start, name_end = named[index]
+        if name_start >= edit.end:
+            break
         if start < name_start:
             yield replace(edit, start=start, end=name_start, new=new)
             new = ""

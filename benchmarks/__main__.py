@@ -55,6 +55,7 @@ BENCHMARKS = (
     "anonymization_attacker",
     "anonymization_attacks",
     "restoring",
+    "anonymization_other_bars",
     "judging_replay",
 )
 APART = (

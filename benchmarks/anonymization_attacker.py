@@ -51,6 +51,7 @@ from benchmarks.anonymization_guesses import (
     Tested,
     by_code,
     by_published,
+    by_shape,
     codes_of,
     corrected,
     tested,
@@ -66,6 +67,7 @@ _LARGE = 1_000  # companies of a table that is attacked with fewer keys
 _KEYS, _KEYS_OF_LARGE = 10_000, 1_000
 _KEYS_OF_STRINGS = 40
 _KEYS_OF_NAMES, _KEYS_OF_LARGE_NAMES = 100, 10
+_OTHER = "sec_code"  # an identifier beside the code
 _NAMES = (NAME, "name_en")
 
 
@@ -101,11 +103,14 @@ def _tested(
     """Every attack under its number of keys."""
     is_large = frame[CODE].n_unique() > _LARGE
     orders = Orders(frame)
+    last = frame.group_by(CODE, maintain_order=True).last()
     tried: dict[tuple[str, str], list[AttackResult]] = {}
     for number in range(_KEYS_OF_LARGE if is_large else _KEYS):
         key = keyed_hash(KEY, f"attacked again/{name}", str(number))
         codes = codes_of(frame, config, key)
         under = [*orders.guesses(codes), *by_code(codes)]
+        if _OTHER in frame.columns:
+            under.append(by_shape(last, _OTHER, codes_of(frame, config, key, _OTHER)))
         if number < _KEYS_OF_STRINGS:
             under += by_published(codes, config, recipe, key)
         if number < (_KEYS_OF_LARGE_NAMES if is_large else _KEYS_OF_NAMES):
@@ -223,7 +228,17 @@ has anyway, so it cannot tell more than they do.
 
 Until legal forms, spaces and capitals of names were dealt anew, names were not at chance: the most
 alike found 4.3 % of the companies of the annual table, with a chance of 0.9 %, and 22 % of the 302,
-with a chance of 10 %."""
+with a chance of 10 %.
+
+Until all pseudonyms of a column had one shape, codes with a rare one were not at chance: the
+securities codes with a letter, 77 of 3,900, kept it, which found 1.03 % of the companies of the
+annual table inside their industries, with a chance of 0.90 %, and four of them for certain.
+This attack was added when the hole was seen, the keys as of the others.
+
+The report beside the tables gave originals away until this version: from exact drifts of quantiles
+per industry and the released values, the original values of every industry of two to five rows
+could be computed. Industries of fewer than thirty values are now only counted, and drifts are
+rounded (the attack is a test of `tests/anonymization/tables/test_reports.py`)."""
 
 
 _AGAIN = (

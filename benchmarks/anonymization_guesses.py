@@ -127,7 +127,7 @@ def _neighbours(
     return _result(f"neighbours {how}", "pairs", hits, 2 / len(order))
 
 
-def _result(name: str, scope: str, hits: Sequence[bool], chance: float) -> AttackResult:
+def _result(name: str, scope: str, hits: Sequence[float], chance: float) -> AttackResult:
     knows = Knowledge.WHOLE_POPULATION
     return result(Risk.PSEUDONYM, name, ("rows",), scope, knows, np.array(hits, float), chance)
 
@@ -154,7 +154,32 @@ def by_published(
         yield replace(tried, name=f"codes permuted with {what}")
 
 
-def codes_of(frame: pl.DataFrame, config: TableConfig, key: bytes) -> Codes:
+def codes_of(frame: pl.DataFrame, config: TableConfig, key: bytes, name: str = CODE) -> Codes:
     """The pseudonyms of a table's codes under a key, as in a release."""
-    column = config.columns[CODE]
-    return permuted_codes(frame[CODE].unique(), key, column.space or CODE, column.prefix).new
+    column = config.columns[name]
+    return permuted_codes(frame[name].unique(), key, column.space or name, column.prefix).new
+
+
+def by_shape(last: pl.DataFrame, column: str, codes: Codes) -> AttackResult:
+    """Within an industry: the pseudonyms with letters, digits and marks where the code has them.
+
+    `last`: a row per company.
+    """
+    groups: dict[str, list[str]] = {}
+    for code, industry in last.select(column, pl.col("industry").fill_null("")).iter_rows():
+        groups.setdefault(industry, []).append(code)
+    hits = []
+    for members in groups.values():
+        counts = Counter(_shape(codes[code]) for code in members)
+        for code in members:
+            own = _shape(code)
+            # If no pseudonym has its shape, any of the industry's may be the code's.
+            tied = counts[own] or len(members)
+            hits.append(1 / tied if _shape(codes[code]) == own or not counts[own] else 0.0)
+    chance = len(groups) / len(hits)
+    return _result(f"{column}: of the same shape", "inside industries", hits, chance)
+
+
+def _shape(code: str) -> str:
+    kinds = (str.isdigit, str.isupper, str.islower)
+    return "".join("".join("01"[kind(char)] for kind in kinds) for char in code)

@@ -266,9 +266,9 @@ examples, words with a year behind them, names of models, halves of pairs. What 
 that hold another rule's positive, well-formed Google and Mailchimp keys, and values that a
 setting calls a key or a token; a list of these values would pass the bar and prove nothing. The
 scanner that the cases come from flags .087 of them with its whole rule set, and with all
-exclusions that its rule file names: [the comparison](anonymization_secrets_peer.md). The row
-"besides these two" and "own texts" (benchmarks/anonymization_text_own.py) tell what is flagged
-wrongly.
+exclusions that its rule file names: [the comparison](anonymization_secrets_peer.md). Why no rule
+can reach it: [negatives](anonymization_secrets_negatives.md). The row "besides
+these two" and "own texts" (benchmarks/anonymization_text_own.py) tell what is flagged wrongly.
 
 Neutral prose: a token of ten to thirteen characters of three kinds, a chosen password with a sign
 in it, and a UUID count where somebody hands them over; a value that SOPS has encrypted does not.

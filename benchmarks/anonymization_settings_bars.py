@@ -128,6 +128,8 @@ def _prose(synth: list[Case], tab: list[Case]) -> Part:
         )
         for what, wanted, measure in lines:
             part.add(f"{name}: {what}", read, wanted, _on(cases, of_tab, measure))
+    recall = _on(cases, lambda _: True, lambda c, s: characters(c, s)[0])
+    part.add("prose (both sets): characters, recall", READ, "≥ Presidio", recall)
     return part
 
 
@@ -234,19 +236,14 @@ def _secrets() -> Iterator[Part]:
     part.add("secrets: negatives flagged as a secret", READ, "≤ .05", lambda s: flagged(s, _SECRET))
     part.add("secrets: negatives with anything masked", READ, "", flagged)
     yield part
-    sentences = secrets.SENTENCES["English, neutral"]
-    said = [
-        (rule, _labelled(sentence.format(value), value))
-        for rule, value in dict.fromkeys(
-            (rule, secrets.trimmed(c["secrets"][0])) for rule, c in rows
-        )
-        for sentence in sentences
-    ]
-    spoken, values = [rule for rule, _ in said], [case for _, case in said]
-    part = Part([case.text for case in values])
-    recall = _on(values, lambda _: True, lambda c, s: macro_covered(spoken, c, s))
-    part.add("secrets: bare in neutral English prose, macro recall", READ, "≥ .97", recall)
-    yield part
+    values = list(dict.fromkeys((rule, secrets.trimmed(c["secrets"][0])) for rule, c in rows))
+    for name, sentences in secrets.SENTENCES.items():
+        said = [(rule, _labelled(s.format(v), v)) for rule, v in values for s in sentences]
+        spoken, cases = [rule for rule, _ in said], [case for _, case in said]
+        part = Part([case.text for case in cases])
+        recall = _on(cases, lambda _: True, partial(macro_covered, spoken))
+        part.add(f"secrets: bare in prose, {name}, macro recall", READ, "≥ .97", recall)
+        yield part
 
 
 _SECRET = frozenset({"SECRET"})

@@ -93,7 +93,7 @@ def small_boards(boards: int, seed: int) -> list[dict[str, Any]]:
             rejected["McNemar"] += bool(sum(only)) and (
                 stats.binomtest(only[0], sum(only)).pvalue < 0.05
             )
-        shares = {name: round(n / boards, 4) for name, n in rejected.items()}
+        shares = {name: round(float(n) / boards, 4) for name, n in rejected.items()}
         rows.append({"tasks": tasks, "clusters": clusters, "own": own} | shares)
     return rows
 

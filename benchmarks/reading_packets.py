@@ -143,12 +143,15 @@ def _numbers(root: Path, session: str, turns: Sequence[int]) -> list[int]:
 
 
 def _request(said: Sequence[str], numbers: Sequence[int]) -> str:
-    """The user's messages; of a recorded session those of the instance, each with its number."""
+    """The user's messages; of a recorded session those of the instance, each with its number.
+
+    A session that is rejected as a whole has no instance: all of its messages.
+    """
     if len(said) == 1:
         return f"{said[0]}\n"
     return "".join(
         f"--- message {number + 1} of the person's {len(said)} ---\n{said[number]}\n\n"
-        for number in numbers
+        for number in numbers or range(len(said))
     )
 
 

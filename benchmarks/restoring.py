@@ -1,6 +1,6 @@
 """Restoring masked sessions byte for byte: generated ones and all of the material.
 
-    python -m benchmarks.restoring [--material DIR] [--sessions 1200]
+    python -m benchmarks.restoring [--material DIR] [--sessions 1400]
 
 At the levels `strict`, which is the default, and `full`. Every file is masked by itself as
 `benchmint mask --scope file` does it, and restored with the key and its vault, as `benchmint
@@ -8,9 +8,8 @@ restore` does it. The generated sessions are JSON lines of messages, tool calls 
 five languages, with made-up people; their encodings (UTF-8 with and without a byte order mark,
 UTF-16, GB 18030, Latin-1, UTF-8 with stray bytes), line ends, escapes and broken lines vary. A file
 counts as restored only if all its bytes are equal. Refused files leave nothing to restore and are
-counted apart, by reason: twelve hundred are generated so that a thousand are admitted.
-`document.unknown_type` is a text whose encoding few foreign letters do not settle,
-`document.value_remains` one in which a name also stands in character references (`&#24352;`).
+counted apart, by reason: fourteen hundred are generated so that a thousand are admitted.
+`document.encoding_unsure` is a text whose few foreign letters do not settle its encoding.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ def main() -> None:
     """Generate, mask, restore, compare and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--material", type=Path, default=MATERIAL)
-    parser.add_argument("--sessions", type=int, default=1_200)
+    parser.add_argument("--sessions", type=int, default=1_400)
     said = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch) / "made"

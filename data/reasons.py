@@ -19,6 +19,7 @@ from data.figures import number
 
 _TABLE = Path(__file__).with_name("reasons.toml")
 _BOUNDS = {Bound.MIN: "at least", Bound.MAX: "at most"}
+_SINGLE = {"criteria": "criterion", "people": "person"}
 _TRUTHS = {"true": "yes", "false": "no"}
 
 
@@ -61,7 +62,8 @@ class ReasonWords:
         """A limit with direction and unit: `at most 0 files`. Texts stay as they are.
 
         `reason` None is a verdict that passed: it shows the headline of the gate, else the last
-        limit. Where limits of a reason differ in unit, the number alone is shown.
+        limit. Where several limits of a reason have this value, it may be of any of their units;
+        the number alone is shown where they differ in direction.
         """
         around = self.around(gate, reason, limit)
         text = self.measured(gate, limit)
@@ -91,10 +93,11 @@ class ReasonWords:
             config = self.gates[gate or ""].config()
             same = (item for item in limits if item.allowed(config) == value)
             kinds = {(item.bound, item.unit) for item in same}
-        if len(kinds) != 1:
+        bounds = {bound for bound, _ in kinds}
+        if len(bounds) != 1:
             return None
-        ((bound, unit),) = kinds
-        return _BOUNDS[bound], unit.removeprefix("share ")
+        units = sorted({_unit(unit, value) for _, unit in kinds})
+        return _BOUNDS[bounds.pop()], " or ".join(units)
 
     def undecided(self, gates: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
         """By stage, what its gates let through without a verdict: `146 unverified by sandbox`.
@@ -120,6 +123,13 @@ class ReasonWords:
             headline = [limit for limit in gate.limits if limit.name == gate.headline]
             return headline or list(gate.limits[-1:])
         return [limit for limit in gate.limits if limit.reason in (reason, None)]
+
+
+def _unit(unit: str, n: float) -> str:
+    """The unit of a limit of `n`: `1 file`, `0 files`, `0.2 of companies`."""
+    first, gap, rest = unit.removeprefix("share ").partition(" ")
+    single = _SINGLE.get(first, first.removesuffix("s")) if n == 1 else first
+    return f"{single}{gap}{rest}"
 
 
 def _number(limit: object) -> float | None:

@@ -22,9 +22,11 @@ from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 from prefect.states import Completed
 
+from data.reasons import ReasonWords
 from data.snapshot import SnapshotRef, layout
 from data.stages import StageEnd
-from data.staging.audit import Rows, funnel, rejection_counts, turned_away
+from data.staging.audit import Rows, funnel, rejection_counts, turned_away, undecided_lines
+from flows.gates import GATES
 
 R = TypeVar("R")
 Log: TypeAlias = "logging.Logger | logging.LoggerAdapter[Any]"
@@ -102,7 +104,9 @@ def publish_funnel(staging: Path) -> None:
     """The funnel of a build and its commonest reasons. Counts only, no item ids."""
     hidden = ("step", "run_id")
     rows = [{k: v for k, v in row.items() if k not in hidden} for row in funnel(staging)]
-    keep_table("funnel", rows, "What came into each stage, and what became of it.")
+    notes = [f"{line}." for line in undecided_lines(staging, ReasonWords.of(GATES))]
+    about = " ".join(["What came into each stage, and what became of it.", *notes])
+    keep_table("funnel", rows, about)
     about = f"{turned_away(staging)} rejected: the commonest reasons for each unit."
     keep_table("commonest-reasons", _reasons(staging, rows), about)
 

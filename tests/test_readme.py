@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from data.releases.tasks import read_tasks
 from data.staging import open_read_only
 from tests.conftest import REPO
@@ -28,7 +30,8 @@ def test_the_sample_task_is_released_with_the_gold_that_is_named(demo: Demo) -> 
         assert f" {answer['value']} " in README
 
 
-def test_the_sample_rejection_is_in_the_audit(demo: Demo) -> None:
+def test_the_sample_rejection_is_in_the_audit(demo: Demo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     (sample,) = re.findall(r"^(rejected in fixture: .+?)^```$", README, re.MULTILINE | re.DOTALL)
     with open_read_only(demo.out / "staging.duckdb") as staging:
         rows = staging.sql(

@@ -113,7 +113,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class DocumentReport:
-    """The outcome for a document: `refusal` is None if it was written to `path`."""
+    """The outcome for a document: `refusal` is None if it was written to `path`.
+
+    `path` is what a reader may see, `original_path` what its owner calls it, in private only.
+    """
 
     path: str
     original_sha256: str
@@ -121,3 +124,4 @@ class DocumentReport:
     rows: tuple[Row, ...] = ()
     refusal: Refusal | None = None
     part: str = ""
+    original_path: str = ""

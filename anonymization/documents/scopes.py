@@ -78,8 +78,7 @@ def jobs_of(
 
     Raises InputError for a missing path, and for two inputs of the same name.
     """
-    detection = at_level(config.detection, config.level)
-    config = config.model_copy(update={"detection": detection})
+    config = config.model_copy(update={"detection": at_level(config.detection, config.level)})
     groups: dict[str, list[tuple[Path, PurePath]]] = {}
     names: set[PurePath] = set()
     for path in paths:
@@ -117,7 +116,7 @@ def mask_paths(
     reports = [report for of in map_shards(mask_scope, jobs, workers) for report in of]
     rows = [asdict(report) for report in reports]
     for row in rows:
-        del row["original_sha256"]  # a plain hash of something private: the vault has it
+        del row["original_sha256"], row["original_path"]  # private: the vault has them
     report = {"recipe_sha256": digest(config), "files": rows}
     write_bytes(out / "reports" / "masking.json", pretty_json(report))
     return reports
@@ -133,9 +132,9 @@ def scan_paths(
 
 
 def rejection(report: DocumentReport) -> str:
-    """One line about a file that is not released."""
+    """One line for the owner of a file that is not released."""
     part = f" (in {report.part})" if report.part else ""
-    return one_line(f"{report.path}: rejected, {report.refusal}{part}")
+    return one_line(f"{report.original_path or report.path}: rejected, {report.refusal}{part}")
 
 
 def finding_lines(report: DocumentReport) -> Iterator[str]:
@@ -164,7 +163,8 @@ def mask_scope(job: Job) -> list[DocumentReport]:
         target = _free(masked_path(name, masker), taken)
         counts = languages_of(pieces[name], config.detection)
         language = measure([counts], supported_languages(config.detection)).language
-        reports.append(_mask_file(job, masker, path, target, language))
+        report = _mask_file(job, masker, path, target, language)
+        reports.append(replace(report, original_path=name.as_posix()))
     reports = _without_survivors(job, masker, reports)
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
     masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)

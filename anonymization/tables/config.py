@@ -65,7 +65,8 @@ class Step(StageConfig):
     `strength` by method:
     - `least_significant_digit`: leading digits kept (1, 2, …); the others, down to the last
       reported digit, are redrawn.
-    - `log_noise`: standard deviation of the normal noise on the logarithm of the value.
+    - `log_noise`: standard deviation of the normal noise on the logarithm of the value (at most
+      10).
     - `rank_swap`: window, as a share of the rows of the group and period (0.1 = 10 %).
     - `microaggregation`: rows per micro-group, which share their mean (at least 2).
     - `level_swap`: distortion of an entity's rank score (0: none; 0.12 leaves a rank correlation of

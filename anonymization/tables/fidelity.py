@@ -7,7 +7,9 @@ equivalence limit on effect sizes instead.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -94,6 +96,29 @@ _FIELDS = (
     *(f"drift_{name}" for name in _MOMENTS),
     *(f"drift_q{round(q * 100):02d}" for q in QUANTILES),
 )
+
+
+_LEAST_PUBLISHED = 30  # values, also where `min_rows` lets smaller groups be assessed
+_COUNTED = ("column", "group", "n", "rows", "assessable")
+_SHARES, _PERCENTS = 3, 2  # decimals of what is published about moments, and about quantiles
+
+
+def publishable(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of `Fidelity.cells` without what would give original values away.
+
+    Whoever has the released values computes the original quantiles and mean from their drifts, and
+    so every original value of a group of two to five. Groups of fewer than thirty values are only
+    counted, as are all that are not assessed. Of the others drifts are rounded, so that what is not
+    published does not follow from the whole less the rest.
+    """
+    if row["n"] < _LEAST_PUBLISHED or not row["assessable"]:
+        return {name: row[name] if name in _COUNTED else None for name in row}
+    decimals = {name: _PERCENTS for name in row if name.startswith("drift_q")}
+    decimals |= dict.fromkeys((*map("drift_{}".format, _MOMENTS), "wasserstein"), _SHARES)
+    return {
+        name: round(value, decimals[name]) if name in decimals and value is not None else value
+        for name, value in row.items()
+    }
 
 
 def _distance(xs: Floats, ys: Floats) -> float:

@@ -23,6 +23,7 @@ from data.atomic import replacing
 from data.canonical import file_digest
 from data.contracts import LedgerRow, Outcome, StageKind
 from data.errors import ConfigError, InputError
+from data.neutralise import csv_cell
 from data.stage_tables import write_stage_tables
 
 LARGEST_BYTES = 4 * 1024**3
@@ -95,12 +96,28 @@ def _content(path: Path) -> bytes:
 
 
 def write_table(path: Path, frame: pl.DataFrame) -> None:
-    """Write a frame in the format of the path's ending (.csv or .parquet), whole or not at all."""
+    """Write a frame in the format of the path's ending (.csv or .parquet), whole or not at all.
+
+    In CSV, text that a spreadsheet would take for a formula gets a leading apostrophe.
+    """
     with replacing(path) as part:
         if path.suffix == _PARQUET:
             frame.write_parquet(part, compression="zstd", compression_level=3)
         else:
-            frame.write_csv(part)
+            frame.with_columns(_harmless(frame[name]) for name in frame.columns).write_csv(part)
+
+
+_FORMULA = r"^ *[=+\-@\t\r\n|%]"
+_AMOUNT = r"^ *[-+]*[0-9.,]*(?:[eE][-+]?[0-9]+)? ?[%％]?$"  # `-1,234.50`, `+3 %`, `-`
+
+
+def _harmless(series: pl.Series) -> pl.Series:
+    if series.dtype != pl.String:
+        return series
+    risky = series.str.contains(_FORMULA) & ~series.str.contains(_AMOUNT)
+    if not risky.any():
+        return series
+    return series.zip_with(~risky, pl.Series(series.name, [csv_cell(text) for text in series]))
 
 
 def released_name(path: Path) -> str:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from anonymization.tables.anonymize import AnonymizedTables, anonymize_tables
 from anonymization.tables.config import ColumnRole, TableConfig
-from anonymization.tables.fidelity import ALL, Fidelity
+from anonymization.tables.fidelity import ALL, Fidelity, publishable
 from anonymization.tables.files import TableFile, in_order, read_tables
 from anonymization.tables.frontier import CONFIGURED, Tried, grid, measure
 from anonymization.tables.perturb.perturb_table import check_table, perturb_table
@@ -159,7 +159,7 @@ def _cells(fidelity: Fidelity, config: TableConfig) -> dict[str, Any]:
     kept = config.group is None or config.columns[config.group].role in _LABELLED
     labels = sorted(set(fidelity.cells["group"]) - {ALL})
     named = {label: label if kept else f"group {at}" for at, label in enumerate(labels, 1)}
-    rows = list(fidelity.cells.iter_rows(named=True))
+    rows = [publishable(row) for row in fidelity.cells.iter_rows(named=True)]
     return {
         "by_column": [row for row in rows if row["group"] == ALL],
         "by_group": [row | {"group": named[row["group"]]} for row in rows if row["group"] != ALL],

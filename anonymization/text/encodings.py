@@ -19,6 +19,10 @@ _FOREIGN = re.compile(rb"[\x80-\xff]+")
 # A character that was cut leaves one run of such bytes, a line in another encoding several.
 _FOREIGN_LINE = re.compile("[\udc80-\udcff][^\n\udc80-\udcff]+[\udc80-\udcff]")
 _INSIDE = re.compile("[\udc80-\udcff][A-Za-z]")  # no character that was cut: a letter follows
+# One or two such bytes that touch no letter: no name is written in them.
+_LONE = re.compile(
+    "(?s)[^\udc80-\udcff]*(?<![A-Za-z])[\udc80-\udcff]{1,2}(?![A-Za-z])[^\udc80-\udcff]*"
+)
 _KANA, _KANA_SHARE = (b"\x81", b"\x82", b"\x83", b"\x84"), 0.3
 _UNICODE = ("utf-", "gb18030")
 # The most common characters of each language, in prose, forms and tables.
@@ -131,7 +135,8 @@ def _legacy(data: bytes) -> str | None:
             return None
         if _INSIDE.search(text) is None:
             return "utf-8"
-    return _western(data) or _by_letters(data)
+    codec = _western(data) or _by_letters(data)
+    return "utf-8" if codec is None and _LONE.fullmatch(text) else codec
 
 
 def _by_letters(data: bytes) -> str | None:

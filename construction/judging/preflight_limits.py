@@ -1,6 +1,8 @@
 """The limits of the preflight gate and their reasons; `LIMITS` is the order in which they decide.
 
 It is what a reader says first: nothing is to be done; something is not there; words lean on talk.
+Of what is not there, files, code and pictures come before systems and the web: a request to change
+a program often speaks of the systems that the program serves.
 """
 
 from __future__ import annotations
@@ -136,6 +138,15 @@ _MISSING = (
         lambda seen: seen["account"],
     ),
     Limit(
+        "max_missing_share",
+        _MAX,
+        "share of the files that the agent read",
+        "At most this share of the files that the agent read is not released.",
+        _REASON.MISSING_INPUTS,
+        lambda seen: share(seen["missing_inputs"], seen["inputs"]),
+    ),
+    _none("missing_objects", "Files to be changed are inputs.", _REASON.MISSING_OBJECT),
+    Limit(
         "max_systems",
         _MAX,
         "systems",
@@ -152,15 +163,6 @@ _MISSING = (
         lambda seen: seen["records"],
     ),
     _none("offline", "The task may reach all of the web that it needs.", _REASON.NEEDS_NETWORK),
-    Limit(
-        "max_missing_share",
-        _MAX,
-        "share of the files that the agent read",
-        "At most this share of the files that the agent read is not released.",
-        _REASON.MISSING_INPUTS,
-        lambda seen: share(seen["missing_inputs"], seen["inputs"]),
-    ),
-    _none("missing_objects", "Files to be changed are inputs.", _REASON.MISSING_OBJECT),
     Limit(
         "max_live_share",
         _MAX,

@@ -35,10 +35,9 @@ def profiles_of(
     known: InputFile, path: str, request: str, words: Mapping[str, str]
 ) -> Iterator[str]:
     """What the largest table of a file says as a whole; nothing where its cells are not known."""
-    sheets = [sheet for sheet in known.tables if sheet.cells and len(sheet.columns) > 1]
-    if not sheets:
+    sheet = _largest(known)
+    if sheet is None:
         return
-    sheet = max(sheets, key=lambda entry: entry.rows * len(entry.columns))
     shown = _entries(sheet, request)
     if shown:
         text = words["reference_entries"]
@@ -48,6 +47,17 @@ def profiles_of(
     if described:
         text = words["reference_profile"]
         yield text.format(file=path, rows=sheet.rows, columns="; ".join(described))
+
+
+def has_entries(known: InputFile, request: str) -> bool:
+    """Can the largest table of a file be quoted entry by entry?"""
+    sheet = _largest(known)
+    return sheet is not None and bool(_entries(sheet, request))
+
+
+def _largest(known: InputFile) -> InputTable | None:
+    sheets = [sheet for sheet in known.tables if sheet.cells and len(sheet.columns) > 1]
+    return max(sheets, key=lambda entry: entry.rows * len(entry.columns), default=None)
 
 
 def _entries(sheet: InputTable, request: str) -> str:

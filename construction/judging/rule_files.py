@@ -26,7 +26,7 @@ def task_folder(task: str, snapshot: Path) -> Path:
     Raises InputError for an id that the release does not have; it names the nearest one.
     """
     path = Path(task)
-    if path.exists() or len(path.parts) != 1:
+    if path.exists() or "/" in task:
         return path
     private = snapshot / layout.PRIVATE
     if not private.is_dir():

@@ -105,9 +105,11 @@ _PASTED = re.compile(
 )
 # A command of the person's own, whose text the agent's program holds: "/release-notes 12".
 _COMMAND = re.compile(r"\s*(/[a-z][\w:-]{2,40}(?: [^\n/]{1,80})?)[ \t]*(?:\n|$)(?s:.{0,200})\Z")
+_OF_PULL = re.compile(r"/[\w:-]*(?:pr|pull|mr|merge|review)\b.* #?\d")
 _PICTURES = frozenset(("png", "jpg", "jpeg", "gif", "webp", "bmp", "tiff", "svg", "pdf"))
 _CODE = CODE_EXTENSIONS | {"diff", "patch"}
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
+_MOST_SIGNS = 4  # of a program that are shown
 _MOST = 20_000  # characters that are read
 
 
@@ -121,28 +123,56 @@ def missing_from_copy(
     """
     text = request[:_MOST]
     missing = [*_commands(text), *_not_pasted(text, given), *_pictures(text, given)]
-    has_code = any(extension_of(path) in _CODE for path in given)
-    is_free = "```" in text or _NEW_PROGRAM.search(text) or any(files_in(text.lower(), given))
-    if over_code and not has_code and not is_free:
-        missing.append(_SOURCE)
-    if not has_code:
-        missing += _programs(text)
-        whole = () if is_free else (*_WHOLE.finditer(text), *_PULLED.finditer(text))
-        missing += [part.group() for part in whole]
-    if not _BROUGHT.search(text.lower()):
+    if not _is_brought(text):
         missing += _states(text, given)
-    has_tables = any(extension_of(path) in _TABLES for path in given)
-    if not (has_code or has_tables or is_free or _BROUGHT.search(text.lower())):
-        missing += [part.group() for part in _FIELD.finditer(text)]
-    if not has_code and not _is_of_files(text, given):
-        missing += [part.group() for part in _PART.finditer(text)]
+    if not any(extension_of(path) in _CODE for path in given):
+        is_free = _is_free(text, given)
+        missing += () if is_free else (pulled.group() for pulled in _PULLED.finditer(text))
+        signs = tuple(dict.fromkeys(_signs(text, given, is_free=is_free)))[:_MOST_SIGNS]
+        if signs:
+            missing.append(f"{_SOURCE} ({', '.join(signs)})")
+        elif _is_of_terminal(text) or (over_code and not is_free):
+            missing.append(_SOURCE)
     return tuple(dict.fromkeys(missing))
+
+
+def _is_brought(text: str) -> bool:
+    return _BROUGHT.search(text.lower()) is not None
+
+
+def _is_free(text: str, given: Sequence[str]) -> bool:
+    """Does it bring its code along, want a new program, or name a file at hand?"""
+    is_own = "```" in text or _NEW_PROGRAM.search(text) is not None
+    return is_own or any(True for _ in files_in(text.lower(), given))
+
+
+def _signs(text: str, given: Sequence[str], *, is_free: bool) -> Iterator[str]:
+    """Words that speak of a program as its authors do, over files none of which is its code."""
+    names_file = any(extension_of(text[span.start : span.end]) for span in find_file_spans(text))
+    is_new = "```" in text or _NEW_PROGRAM.search(text) is not None
+    has_tables = any(extension_of(path) in _TABLES for path in given)
+    if not (is_new or names_file):
+        yield from (part.group() for part in _CHANGED_PART.finditer(text))
+    if not is_free:
+        yield from (part.group() for part in _WHOLE.finditer(text))
+    if not (is_free or has_tables or _is_brought(text)):
+        yield from (part.group() for part in _FIELD.finditer(text))
+    if not (is_free or names_file):
+        yield from (part.group() for part in _PART.finditer(text))
+
+
+def _is_of_terminal(text: str) -> bool:
+    """Does it bring output of a program in a terminal, and wants that to be another?"""
+    names_file = any(extension_of(text[span.start : span.end]) for span in find_file_spans(text))
+    is_own = "```" in text or _NEW_PROGRAM.search(text) is not None or names_file
+    return not is_own and bool(SHELL_PROMPT.search(text) and _REPAIRS.search(text))
 
 
 def _commands(text: str) -> Iterator[str]:
     """The command that is all of the request; what it orders is in a file of the working copy."""
     if (command := _COMMAND.match(text)) is not None:
-        yield command[1].strip()
+        said = command[1].strip()
+        yield f"the pull request of {said}" if _OF_PULL.match(said) else f"the text of {said}"
 
 
 def _pictures(text: str, given: Sequence[str]) -> Iterator[str]:
@@ -151,17 +181,7 @@ def _pictures(text: str, given: Sequence[str]) -> Iterator[str]:
     shows = bool(spoken) or any(extension_of(path) in _PICTURES | _FILMS for path in given)
     is_described = any(re.search(r"(?i)ocr|transcri|caption|text|识别", path) for path in given)
     if not (shows or is_described or "://" in text):
-        yield from (photo.group() for photo in _PHOTO.finditer(text))
-
-
-def _programs(text: str) -> Iterator[str]:
-    """The program that is to be changed, by its name as a part or by its output in a terminal."""
-    named = [text[span.start : span.end] for span in find_file_spans(text)]
-    if "```" in text or _NEW_PROGRAM.search(text) or any(map(extension_of, named)):
-        return
-    yield from (part.group() for part in _CHANGED_PART.finditer(text))
-    if SHELL_PROMPT.search(text) and _REPAIRS.search(text):
-        yield _SOURCE
+        yield from (f"the picture ({photo.group()})" for photo in _PHOTO.finditer(text))
 
 
 def _states(text: str, given: Sequence[str]) -> Iterator[str]:
@@ -177,11 +197,3 @@ def _not_pasted(text: str, given: Sequence[str]) -> Iterator[str]:
     for pasted in _PASTED.finditer(text):
         if not has_picture or pasted["kind"] in ("Pasted text", "Attachment", "附件"):
             yield pasted.group()
-
-
-def _is_of_files(text: str, given: Sequence[str]) -> bool:
-    """Does it name a file of any kind, bring its code along, or ask for a program of its own?"""
-    named = (text[span.start : span.end] for span in find_file_spans(text))
-    if "```" in text or _NEW_PROGRAM.search(text) or any(map(extension_of, named)):
-        return True
-    return any(True for _ in files_in(text.lower(), given))

@@ -18,6 +18,7 @@ import duckdb
 from data.contracts import TurnedAway
 from data.errors import NOT_BUILT, InputError
 from data.neutralise import one_line, storable, visible
+from data.reasons import ReasonWords
 from data.staging import open_read_only
 from data.staging.runs import NAMES_FILE
 
@@ -97,7 +98,18 @@ def funnel(staging: Path) -> Rows:
     return query(staging, "FROM funnel", {})
 
 
-def gate_counts(staging: Path) -> Rows:
+def undecided_lines(staging: Path, words: ReasonWords) -> list[str]:
+    """What the gates of the newest build let through without a verdict, a line for each stage."""
+    undecided = words.undecided(_gate_counts(staging))
+    stages = dict.fromkeys(row["stage"] for row in funnel(staging))
+    return [
+        f"passed {stage} without a verdict: {', '.join(undecided[stage])}"
+        for stage in stages
+        if stage in undecided
+    ]
+
+
+def _gate_counts(staging: Path) -> Rows:
     """Per gate of the newest build, as `ReasonWords.undecided` takes it: items by status, and how
     many each other gate, or a command to run, kept from being measured.
     """

@@ -26,7 +26,7 @@ from data.errors import InputError
 from data.figures import number
 from data.neutralise import csv_cell, one_line
 from data.reasons import ReasonWords
-from data.staging.audit import commonest_reasons, funnel, gate_counts, turned_away
+from data.staging.audit import commonest_reasons, funnel, turned_away, undecided_lines
 from data.staging.sql import SqlResult
 
 _WIDE = 10_000
@@ -184,9 +184,8 @@ def print_funnel(staging: Path, words: ReasonWords) -> None:
     columns = ("stage", "unit", "n_in", "passed", "rejected", "errored", "not_chosen")
     rows = ([number(row[name]) for name in columns] for row in funnel(staging))
     print_table(("stage", "unit", "in", "passed", "rejected", "errored", "not chosen"), rows)
-    undecided = words.undecided(gate_counts(staging))
-    for stage, notes in undecided.items():
-        print(f"passed {one_line(stage)} without a verdict: {', '.join(notes)}")
+    for line in undecided_lines(staging, words):
+        print(line)
     print_turned_away(staging)
 
 

@@ -17,7 +17,8 @@ from anonymization.masking_recipe import approving
 from anonymization.private_values import read_private_values
 from anonymization.text.contracts import Mode
 from data import hash_chain
-from data.atomic import private_dir
+from data.atomic import PRIVATE_FILE, private_dir, write_bytes
+from data.canonical import pretty_json
 from data.errors import InputError
 from data.figures import amount
 from data.neutralise import one_line
@@ -53,7 +54,10 @@ def mask_command(
     with claimed(out) as private:
         secret = release_key(key or private / "release.key")
         reports = scopes.mask_paths(paths, out, secret, settings, workers, listed)
-    rejected = [report for report in reports if report.refusal is not None]
+        rejected = [report for report in reports if report.refusal is not None]
+        if rejected:
+            named = {r.original_path: [r.path, str(r.refusal), r.part] for r in rejected}
+            write_bytes(private / "refused.json", pretty_json(named), mode=PRIVATE_FILE)
     for report in rejected:
         print(scopes.rejection(report))
     spans = sum(len(report.rows) for report in reports if report.refusal is None)

@@ -241,8 +241,9 @@ def link_command(
     """Print the scores of agents on two snapshots on one scale, with intervals; write the table."""
     import polars as pl
 
+    from data.figures import percent, percent_range
     from data.releases.tasks import read_tasks
-    from selection.evaluation.leaderboard_page import percent, write_frame
+    from selection.evaluation.leaderboard_page import write_frame
     from selection.evaluation.linking import link
 
     releases = [read_tasks(reference), read_tasks(later)]
@@ -260,8 +261,8 @@ def link_command(
     for row in linked:
         where = releases[0] if row.on_reference else releases[1]
         print(
-            f"{row.configuration} ({where.snapshot}): {percent(row.score)} %, "
-            f"{percent(row.low)} to {percent(row.high)}; raw {percent(row.raw)}"
+            f"{row.configuration} ({where.snapshot}): {percent(row.score)}, "
+            f"{percent_range(row.low, row.high)}; raw {percent(row.raw)}"
         )
     print("\n".join(f"written: {path}" for path in paths))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from anonymization.instruction_gate import GATE, InstructionConfig, MaskedWords, measure
@@ -46,3 +48,19 @@ def test_the_home_folder_in_a_path_may_change_and_the_file_may_not() -> None:
     home = change(f"See {path} for it.", "annlee", EntityType.USER_PATH, (path,))
     name = change(f"See {path} for it.", "plan.md", EntityType.PERSON, (path,))
     assert (measure([home]).files, measure([name]).files) == (0, 1)
+
+
+@pytest.mark.parametrize("piece", ["a", "a_", "Ann "])
+def test_a_long_request_is_measured_in_linear_time(piece: str) -> None:
+    def seconds(size: int) -> float:
+        text = piece * (size // len(piece))
+        edits = [
+            Edit(start, start + 1, "x", EntityType.PERSON, "test", 1.0)
+            for start in range(0, size, 20)
+        ]
+        words = MaskedWords(text, edits, [(edit.start, edit.end) for edit in edits])
+        begin = time.process_time()
+        assert measure([words]).files == len(edits)
+        return time.process_time() - begin + 1e-3
+
+    assert seconds(80_000) / seconds(10_000) < 24  # linear 8, quadratic 64

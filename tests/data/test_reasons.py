@@ -83,4 +83,11 @@ def test_of_a_reason_with_limits_in_several_units_the_one_with_this_value_is_mea
     )
     assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "0") == "at most 0 files"
     assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "7") == "7"  # another setting
-    assert WORDS.allowed("preflight", "preflight.needs_live_system", "0") == "0"
+    limit = WORDS.allowed("preflight", "preflight.needs_live_system", "0")
+    assert limit == "at most 0 sentences or systems"
+    assert WORDS.allowed("preflight", "preflight.among_others", "1") == "1"  # at least or at most
+
+
+def test_a_limit_of_one_has_its_unit_in_the_singular() -> None:
+    assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "1") == "1"
+    assert WORDS.allowed("preflight", "preflight.conversation_only", "1") == "at least 1 sentence"

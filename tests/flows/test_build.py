@@ -127,7 +127,7 @@ def test_private_things_are_private(demo: Demo) -> None:
         (("build", "--config", "none.toml"), "none.toml: cannot be read"),
         (("audit", "--out", "nowhere"), "run `benchmint build` first"),
         (("audit", "--private"), "Name it with --instance"),
-        (("rules", "check", "none", "."), "expected a task's rules.json"),
+        (("rules", "check", "./none", "."), "expected a task's rules.json"),
     ],
 )
 def test_wrong_use_is_one_line_and_exit_code_2(

@@ -76,7 +76,7 @@ def test_a_click_on_a_head_sorts_and_another_turns_it_round(browser: Any, page_f
     for _ in range(2):
         page.click("#table thead th:nth-child(3) button")
         cells = page.locator("#table tbody tr td:nth-child(3)").all_text_contents()
-        shares.append([float(cell) for cell in cells])
+        shares.append([float(cell.removesuffix(" %")) for cell in cells])
     assert shares[0] == sorted(shares[0], reverse=True)
     assert shares[1] == sorted(shares[0])
     assert trouble == []

@@ -166,6 +166,19 @@ def test_a_picture_needs_an_approval(folder: Path, tmp_path: Path) -> None:
     assert code == 0 and (tmp_path / "b" / "files" / "p.png").is_file()
 
 
+def test_a_refused_file_has_its_own_name_for_its_owner_only(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('[masking.detection]\nchinese_model = ""\n')
+    picture = tmp_path / "scan_of_marguerite.thornquist@quellstrom.example.png"
+    Image.new("RGB", (2, 2)).save(picture)
+    out = tmp_path / "out"
+    code, said = run("mask", picture, "--out", out, "--config", tmp_path / "config.toml")
+    assert code == 1 and f"{picture.name}: rejected, document.no_approval" in said
+    refused = json.loads((out / "private" / "refused.json").read_text())
+    (row,) = json.loads((out / "reports" / "masking.json").read_text())["files"]
+    assert refused == {picture.name: [row["path"], "document.no_approval", ""]}
+    assert "thornquist" not in row["path"] and "original_path" not in row
+
+
 FRENCH = (
     "Merci de lire le rapport ci-joint et de rédiger un court résumé des trois principaux risques "
     "qu'il cite, avec une phrase sur chacun et la page où il se trouve.\n"

@@ -1,14 +1,16 @@
 """Pseudonyms of codes: a permutation of their code space, drawn from the release key.
 
 Whoever gets the key can invert it by trying a million codes, as for a keyed hash; `benchmint seal`
-destroys the key, after which this is impossible. The shape of a code (digits, letters,
-punctuation) stays.
+destroys the key, after which this is impossible. All pseudonyms of a code space have one shape
+(digits, letters, punctuation): a shape that few codes have would tell whose they are, and of codes
+such as hexadecimal ones hardly two have the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,22 +35,40 @@ class CodeMap:
 
 
 def permuted_codes(codes: Iterable[str], key: bytes, space: str, prefix: str = "") -> CodeMap:
-    """One-to-one pseudonyms within each shape; if there is room, no pseudonym is a real code.
+    """One-to-one pseudonyms of one shape; if there is room, no pseudonym is a real code.
 
-    A code whose image is a real code tries other images, in keyed order, until one is free: only
-    these pseudonyms depend on the other codes.
+    The shape is the most common one that has room for all codes. If none has, each code keeps its
+    shape, which narrows down whose it is. A code whose image is a real code tries other images, in
+    keyed order, until one is free: only these pseudonyms, and those of codes of another shape,
+    depend on the other codes.
     Errors: `InputError` for codes without the prefix, or of a shape with 2⁶² codes or more.
     """
     shapes: dict[str, list[str]] = {}
     for code in sorted(set(codes)):
         shapes.setdefault(_shape(code, prefix), []).append(code)
+    guests: list[str] = []
+    if common := _common(shapes, len(prefix)):
+        guests = [code for shape in shapes if shape != common for code in shapes[shape]]
+        shapes = {common: shapes[common]}
     new: dict[str, str] = {}
     clashes = 0
     for shape, members in sorted(shapes.items()):
-        images, clashed = _images(members, shape, len(prefix), key, space)
-        new |= dict(zip(members, images, strict=True))
+        images, clashed = _images(members, guests, shape, len(prefix), key, space)
+        new |= dict(zip([*members, *guests], images, strict=True))
         clashes += clashed
     return CodeMap(new, clashes)
+
+
+def _common(shapes: Mapping[str, Sequence[str]], fixed: int) -> str:
+    """The most common shape with room for all codes beside as many that are free, or none."""
+    needed = 2 * sum(map(len, shapes.values()))
+    roomy = [shape for shape in shapes if needed <= _size(shape[fixed:]) < _LARGEST]
+    return min(roomy, key=lambda shape: (-len(shapes[shape]), shape), default="")
+
+
+def _size(shape: str) -> int:
+    """How many codes a shape has."""
+    return prod(len(_ALPHABETS.get(char, char)) for char in shape)
 
 
 def _shape(code: str, prefix: str) -> str:
@@ -65,33 +85,45 @@ _ALPHABETS = {"9": _DIGITS, "A": _UPPER, "a": _LOWER}
 
 
 def _images(
-    codes: list[str], shape: str, fixed: int, key: bytes, space: str
+    codes: list[str], guests: list[str], shape: str, fixed: int, key: bytes, space: str
 ) -> tuple[list[str], int]:
+    """Pseudonyms of the codes of a shape, then of the guests, whose own shape is another."""
     alphabets = [_ALPHABETS.get(char, char) for char in shape[fixed:]]
-    size = 1
-    for alphabet in alphabets:
-        size *= len(alphabet)
+    size = _size(shape[fixed:])
     if size >= _LARGEST:
         expected, todo = "codes of at most 18 digits", "Declare the column as a name or drop it."
         raise InputError("codes", f"a shape of {len(shape)} characters", expected, todo)
     permute = _Permutation(size, key, f"codes/{space}/{shape}")
     numbers = [_number(code[fixed:], alphabets) for code in codes]
-    images, clashes = _avoiding(numbers, permute, key, space, codes)
+    starts = [_drawn(code, size, key, space) for code in guests]
+    images, clashes = _avoiding(numbers, starts, permute, key, space, [*codes, *guests])
     return [shape[:fixed] + _code(number, alphabets) for number in images], clashes
 
 
+def _drawn(code: str, size: int, key: bytes, space: str) -> int:
+    """Where a guest begins to look for a free image."""
+    return int.from_bytes(keyed_hash(key, f"codes/{space}/guest", code)[:16], "big") % size
+
+
 def _avoiding(
-    numbers: list[int], permute: _Permutation, key: bytes, space: str, codes: list[str]
+    numbers: list[int],
+    starts: list[int],
+    permute: _Permutation,
+    key: bytes,
+    space: str,
+    codes: list[str],
 ) -> tuple[list[int], int]:
-    images = permute(np.array(numbers, dtype=np.uint64)).tolist()
-    real, taken = set(numbers), set(images)
-    again = [at for at, image in enumerate(images) if image in real]
-    again.sort(key=lambda at: keyed_hash(key, f"codes/{space}", codes[at]))
+    """The images of `numbers`, then those of guests, which move away from every other image."""
+    images = permute(np.array([*numbers, *starts], dtype=np.uint64)).tolist()
+    real, taken = set(numbers), set(images[: len(numbers)])
+    guests = range(len(numbers), len(images))
+    again = [*(at for at in range(len(numbers)) if images[at] in real), *guests]
+    again.sort(key=lambda at: (at >= len(numbers), keyed_hash(key, f"codes/{space}", codes[at])))
     # wide steps: real codes occur in dense runs, and so do the images that need another one
     steps = np.arange(1, _TRIES, dtype=np.uint64) * np.uint64(permute.size // _TRIES + 1)
     for at in again:
         tries = (images[at] + steps) % np.uint64(permute.size)
-        for other in permute(tries).tolist():
+        for other in [images[at], *permute(tries).tolist()]:
             if other not in real and other not in taken:
                 taken.add(other)
                 images[at] = other

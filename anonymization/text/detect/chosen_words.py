@@ -20,6 +20,7 @@ _TABLE = "chosen.toml"
 _Span = tuple[int, int, EntityType]
 _OTHERS = frozenset({"positioned", "given", "houses", "chinese", "japanese"})
 _BEFORE, _BEHIND = 160, 80  # characters in which a head explains a word
+_INITIALISM = 3  # letters
 _LETTERS = re.compile(r"[a-z]{2,}")
 _ARTICLE = re.compile(r"(?:\b(?:[Aa]n?|[Ee]very|[Ee]ach|per|of)|\d) $")
 _SMALL = words("words.toml", "function_words")
@@ -41,8 +42,11 @@ def _chosen() -> dict[str, frozenset[str]]:
 
 
 def is_chosen(word: str) -> bool:
-    """Is it a word that people choose as a name, and seldom mean as such at work?"""
-    return word.lower() in _chosen()
+    """Is it a word that people choose as a name, and seldom mean as such at work?
+
+    In capitals a short one is rather an initialism.
+    """
+    return word.lower() in _chosen() and not (word.isupper() and len(word) <= _INITIALISM)
 
 
 def is_meant(text: str, start: int, end: int) -> bool:
@@ -61,10 +65,10 @@ def _positions() -> tuple[re.Pattern[str], ...]:
     name = rf"(?P<v>(?i:{'|'.join(listed)}))"
     ends = (
         r"(?=[ \t]*(?:[,.;:!?)\n]|\Z)| (?:and|or|who|has|had|will|would|was|is|said|says|can|cannot"
-        r"|does|did|about|before|after|first|again|tomorrow|today|yet|because|if)\b)"
+        r"|does|did|about|before|after|first|again|tomorrow|today|yet|because|if|from|at|on|as)\b)"
     )
     lead = (
-        r"(?i:ask|asked|asking|called|ring|rang|phone|phoned|tell|told|met|thank|thanks|paged|ping"
+        r"(?i:ask|asked|asking|call|called|ring|rang|phone|phoned|tell|told|met|thank|thanks|paged|ping"
         r"|pinged|email|emailed|texted|reminded|hi|hello|dear|named|nicknamed|for|with|by|via|from"
         r"|i am|i'm|i’m|this is|that's|signed|contact|colleague|friend|neighbour|neighbor|brother"
         r"|sister|daughter|son|wife|husband|cousin|boss|nurse|pupil|certain)"
@@ -72,12 +76,18 @@ def _positions() -> tuple[re.Pattern[str], ...]:
     return (
         re.compile(rf"(?<![\w-]){lead} {name}{ends}"),
         re.compile(rf"(?<![\w-]){lead} {name}(?=['’]s\b)"),
+        re.compile(rf"(?<![\w-]){lead} (?:(?:{'|'.join(listed)}),? )and {name}{ends}"),
+        re.compile(
+            rf"(?<![\w-])(?i:give|gave|send|sent|lend|lent|owes?|owed|showed|teach|paid)"
+            rf" {name}"
+            r"(?= (?:the|an?|his|her|my|our|their|some|back|\d))"
+        ),
         re.compile(
             rf"(?:(?<=[.!?:,;] )|(?m:^)){name} (?=(?:said|says|told|tells|asked|asks|wrote|writes"
             r"|thinks|thought|phoned|rang|replied|promised|resigned|cannot come|can't come)\b)"
         ),
         re.compile(
-            r"\b(?i:mr|mrs|ms|miss|mx|dr|prof|herr|frau|mme|aunt|auntie|uncle|grandpa|grandma"
+            r"\b(?i:mr|mrs|dr|prof|herr|frau|mme|aunt|auntie|uncle|grandpa|grandma"
             r"|granny|grandad|granddad|nanny|matron|old (?:mr|mrs))\.? (?P<v>[a-z][a-z'’-]{2,20})\b"
         ),
     )
@@ -93,6 +103,8 @@ def find_chosen(text: str) -> Iterator[_Span]:
         parts = _LETTERS.findall(match["v"])[:-1]
         if not any(part in _SMALL or part in _group("houses", "general") for part in parts):
             yield *match.span("v"), EntityType.UNEXPLAINED
+    for match in _lived().finditer(text):
+        yield *match.span("v"), EntityType.ADDRESS
     for match in _STREET.finditer(text):
         yield *match.span(), EntityType.ADDRESS
     if text.isascii():
@@ -132,6 +144,18 @@ def _houses() -> re.Pattern[str]:
         r"|opposite|outside|is|was|client|customer|tenant|firm|shop) |[:;,=>(\"'|\t] {0,2})|^)"
         rf"(?P<v>[a-z]{{3,12}}(?: and| &)?(?: [a-z]{{3,12}})? (?:{ends}))(?![\w-])",
         re.MULTILINE,
+    )
+
+
+@cache
+def _lived() -> re.Pattern[str]:
+    """A house with its article, behind a verb of living."""
+    ends = "|".join(sorted(_group("houses") | _group("places")))
+    return re.compile(
+        r"(?i:\b(?:lives?|lived|living|stays?|stayed|staying|moved|moving|resides?|based|renting"
+        r"|rents|home is|house is|pick (?:me|him|her|us|them) up|delivered?|parcel|come)) "
+        r"(?:at|in|to|into|by|from) "
+        rf"(?P<v>(?:the )?(?:[A-Za-z]{{3,12}} ){{1,2}}(?:{ends}))(?![\w-])"
     )
 
 

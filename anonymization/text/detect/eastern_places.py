@@ -81,7 +81,7 @@ def _japanese() -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
 @cache
 def _chinese() -> tuple[tuple[re.Pattern[str], frozenset[str]], ...]:
     roles = listed(_TABLE, "chinese", "roles")
-    start = rf"(?:(?<![{HAN}])|(?<=[和与跟给请找由是让对向、及]))"
+    start = rf"(?:(?<![{HAN}])|(?<=[和与跟给请找由是让对向去、及]))"
     title = (
         rf"{start}(?P<v>[{HAN}]{{1,3}}?)(?={_any('chinese', 'titles')}(?![{HAN}]?[部室区会司务]))"
     )

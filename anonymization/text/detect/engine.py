@@ -121,6 +121,12 @@ class TextDetector:
         model = self._config.english_model
         return english.dictionary(model) if model else frozenset()
 
+    @property
+    def usual_words(self) -> frozenset[str]:
+        """English words that explain themselves, none without a model."""
+        model = self._config.english_model
+        return english.usual_words(model) if model else frozenset()
+
     def _english_names(self, units: Iterable[Unit]) -> dict[str, tuple[Finding, ...]]:
         model = self._config.english_model
         if not model:
@@ -165,7 +171,7 @@ class TextDetector:
         masked = [finding for finding in settled if self._masked(text, finding)]
         if EntityType.UNEXPLAINED in self._entities:
             masked = beside_codes(text, masked)
-            masked = find_strict(text, masked, self.dictionary)
+            masked = find_strict(text, masked, self.dictionary, self.usual_words)
         return tuple(masked)
 
     def _wanted(self, finding: Finding) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -101,6 +102,21 @@ def dictionary(model: str) -> frozenset[str]:
     if lookups is None or not lookups.has_table("lemma_index"):
         return frozenset()
     return _listed(lookups, ("noun", "verb", "adj", "adv"))
+
+
+@cache
+def usual_words(model: str) -> frozenset[str]:
+    """Words of the dictionary that explain themselves: those in the texts that the model was
+    trained on, abstract ones, and those of `data/learned.toml`.
+
+    The others (`brindle`) are seen so seldom that they are rather a name.
+    """
+    # From its file: the vocabulary in memory grows with every text that was read.
+    path = load(model).path / "vocab" / "strings.json"
+    seen = frozenset(word.lower() for word in json.loads(path.read_text(encoding="utf-8")))
+    endings = tuple(words("learned.toml", "endings"))
+    learned = words("learned.toml", "words")
+    return learned | {word for word in dictionary(model) if word in seen or word.endswith(endings)}
 
 
 @cache

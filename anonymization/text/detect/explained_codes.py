@@ -25,6 +25,7 @@ _QUARTER = re.compile(
 )
 _CODE = re.compile(r"(?=(?:[^\d]*\d){3})[A-Z]{1,6}\d*(?:[-/#.]?[A-Z0-9]{1,16}){0,5}")
 _TAGGED = re.compile(r"[\w.]{2,32}#\d{4}|\d{3,}#\d{2,}")
+_NUMBERED = re.compile(r"[A-Z]{2,5}-0\d{3,5}")  # no part of a text has such a number
 _RUN = re.compile(r"\d+|[^\W\d_]+")
 _HEX = re.compile(r"(?=.*\d.*\d)(?=.*[a-f])[0-9a-f]{8,}|(?=.*\d.*\d)(?=.*[A-F])[0-9A-F]{8,}")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
@@ -36,8 +37,20 @@ _LONGEST = 256  # characters; what is longer is packed data, which is opened els
 _RUNS, _LENGTH, _DIGITS = 4, 8, 4  # runs of letters and digits, and size, of an opaque code
 
 
-_TWO = re.compile(r"(\d{1,4})([-/])(\d{1,4})")
-_MONTHS = 12
+# A booking or a voucher: letters and digits in turn, two digits at least; and what is chemistry.
+_REFERENCE = re.compile(r"(?=(?:[^\d]*\d){2})(?=.*\d[A-Z]{1,4}\d|.*[A-Z]\d+[A-Z])[A-Z0-9]{6,10}")
+_FORMULA = re.compile(r"(?:[HCNOSPFKI]\d{0,2})+")
+_TWO = re.compile(r"(\d{1,6})([-/])(\d{1,6})")
+_MONTHS, _DAYS = 12, 31
+
+
+_THREE = re.compile(r"(\d{2})-(\d{2})-(\d{2})")
+
+
+def _is_day(first: int, second: int, third: int) -> bool:
+    """Can three numbers be a day, a month and a year in any usual order?"""
+    orders = ((first, second), (second, first), (third, second))
+    return any(0 < day <= _DAYS and 0 < month <= _MONTHS for day, month in orders)
 
 
 def _is_range(first: str, mark: str, second: str) -> bool:
@@ -63,6 +76,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 
 def is_plain(chain: str) -> bool:
     """Is it a quantity, a date, a time, a version, a range or a time stamp?"""
+    if (three := _THREE.fullmatch(chain)) and not _is_day(*map(int, three.groups())):
+        return False
     if two := _TWO.fullmatch(chain):
         return _is_range(*two.groups())
     return _PLAIN.fullmatch(chain) is not None or _QUARTER.fullmatch(chain) is not None
@@ -72,13 +87,19 @@ def is_code(chain: str) -> bool:
     """Is it as a whole a number of somebody or something: `C-000981`, a UUID, `name#1234`?"""
     if len(chain) > _LONGEST or not chain.isascii():
         return False
+    if _TWO.fullmatch(chain):
+        return not is_plain(chain)
+    if _THREE.fullmatch(chain):
+        return not is_plain(chain)
     if any(form.fullmatch(chain) for form in (_UUID, _TAGGED, _SEGMENTS, _WORDED, _MACHINE)):
+        return True
+    if _REFERENCE.fullmatch(chain) and not _FORMULA.fullmatch(chain):
         return True
     if not _CODE.fullmatch(chain) or _CELLS.fullmatch(chain):
         return False
     lead = _RUN.match(chain)
     assert lead is not None
-    return not is_known_lead(lead.group())
+    return not is_known_lead(lead.group()) or _NUMBERED.fullmatch(chain) is not None
 
 
 def is_known_lead(word: str) -> bool:
@@ -97,6 +118,9 @@ def is_opaque(atom: str) -> bool:
     if len(runs) > 1 and digits > _DIGITS:
         return True
     if _BETWEEN.fullmatch(atom) and min(len(run) for run in runs if run.isalpha()) <= 2:
+        return True
+    is_token = len(runs) > _RUNS and len(atom) > _RUNS and not is_known_lead(runs[0])
+    if is_token and atom.islower() and sum(map(str.isdigit, atom)) > 1:
         return True
     return len(atom) >= _LENGTH and len(runs) >= _RUNS and sum(map(str.isdigit, atom)) > 2
 

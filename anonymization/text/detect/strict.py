@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.capital_places import find_capitals
 from anonymization.text.detect.chosen_words import find_chosen
+from anonymization.text.detect.eastern_names import find_eastern_names
 from anonymization.text.detect.eastern_places import find_eastern
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.statements import find_statements
@@ -28,10 +29,16 @@ _SMALL = words("words.toml", "function_words")
 _Span = tuple[int, int, EntityType]
 
 
-def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str]) -> list[Finding]:
-    """All findings: `settled` (sorted, without overlap) and more beside them."""
+def find_strict(
+    text: str, settled: Sequence[Finding], dictionary: frozenset[str], usual: frozenset[str]
+) -> list[Finding]:
+    """All findings: `settled` (sorted, without overlap) and more beside them.
+
+    `usual` are the words of the dictionary that are no rare ones.
+    """
     fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
     places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
+    places += find_eastern_names(text)
     for spans in (
         fields,
         [*find_positions(text)],
@@ -39,7 +46,7 @@ def find_strict(text: str, settled: Sequence[Finding], dictionary: frozenset[str
         places,
     ):
         settled = sorted([*settled, *_beside(text, settled, spans)])
-    settled = sorted([*settled, *find_unexplained(text, settled, dictionary)])
+    settled = sorted([*settled, *find_unexplained(text, settled, usual)])
     return sorted([*settled, *_beside(text, settled, find_statements(text, settled))])
 
 

@@ -9,7 +9,7 @@ from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capital_places import is_plain_capital
 from anonymization.text.detect.explained_codes import is_known_lead
 from data.text.dates import MONTH_NAME, OTHER_MONTH_NAME
-from data.text.scripts import HAN, LETTERS
+from data.text.scripts import HAN, HAN_KANA, LETTERS
 
 _Span = tuple[int, int, EntityType]
 _DEGREES = r"[+−-]?\d{1,3}\.\d{4,9}"
@@ -51,6 +51,21 @@ _PLATE = re.compile(
     r"|[A-Z]{2}-\d{3}-[A-Z]{2}|[A-Z]{1,2} \d{3,4} [A-Z]{2}"
     rf"|[{HAN}][A-Z][·・ ]?[A-Z0-9]{{5,6}})(?![\w-])"
 )
+# Codes of the East: characters and digits with hyphens between them.
+_MIXED = re.compile(
+    rf"(?<![\w-])(?=[^-\s]*-[^-\s]*-)(?=[\d-]*[{HAN_KANA}])(?:[{HAN_KANA}]{{1,2}}|\d{{1,5}})"
+    rf"(?:-(?:[{HAN_KANA}]{{1,2}}|\d{{1,5}})){{2,4}}(?![\w-])"
+)
+# A machine by the word for its kind, and a name in front of it or behind it.
+_KINDS = r"(?:pc|laptop|macbook|imac|ipad|nas|workstation|printer|srv|ws)"
+_MACHINE = re.compile(
+    rf"(?<![\w/.-])(?:(?!(?:multi|single|non|cross|anti|per|in|on|to|all)-)[a-z]{{3,16}}-{_KINDS}\d{{0,2}}"
+    rf"|{_KINDS}-(?!(?:based|friendly|ready|side|only|like|style|like|specific)\b)[a-z]{{3,16}}\d{{0,2}})"
+    r"(?![\w-]|\.\w)"
+    r"|(?:(?<=\bon )|(?<=\bfrom )|(?<=\bat ))[A-Z]{3,12}-\d{2,3}(?![\w-])"
+)
+# A passphrase of words with a sign between them.
+_SIGNED = re.compile(r"(?<=[\"'])[a-z]{4,16}[!$^*~#][a-z]{4,16}(?=[\"'])")
 _INITIALS = re.compile(r"(?<![A-Za-z.])(?:[A-Z]\.){3,4}(?![A-Za-z])")
 _NOT_INITIALS = frozenset({"U.S.A.", "U.S.S.R.", "Y.M.C.A."})
 _CODE = re.compile(
@@ -67,7 +82,8 @@ _BORN = re.compile(
     rf"|\d{{1,2}}[./-]\d{{1,2}}[./-]\d{{2,4}})(?!\w)"
 )
 _LANE = re.compile(
-    r"\b(?:on|in|at|off|near|down|up) (?P<v>(?!the |a |main |high |our |his |her |my |this |that "
+    r"\b(?:on|in|at|off|near|down|up|of|from|to|behind|via|along|through)"
+    r" (?P<v>(?!the |a |main |high |our |his |her |my |this |that "
     r"|same )"
     r"[a-z]{3,16} (?:street|road|lane|avenue|close|crescent|terrace|mews))\b"
 )
@@ -98,6 +114,12 @@ def find_codes(text: str) -> Iterator[_Span]:
     for match in _CODENAME.finditer(text):
         if not is_plain_capital(match["v"]):
             yield *match.span("v"), EntityType.UNEXPLAINED
+    for pattern in (_MIXED, _MACHINE, _SIGNED):
+        for match in pattern.finditer(text):
+            lead = _SHORT.match(match.group())
+            if lead and is_known_lead(lead["lead"]):
+                continue
+            yield *match.span(), EntityType.UNEXPLAINED
     for pattern in (_VIN, _PLATE, _CODE, _STARTING, _JOINED):
         for match in pattern.finditer(text):
             lead = _SHORT.match(match.group())

@@ -87,7 +87,14 @@ def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> b
     """Can the value be what its field holds, rather than empty, code or a reference to it?"""
     plain = value.strip().strip("\"'`“”「」*_ ")
     small = plain.casefold()
-    if len(plain) < 2 or len(plain) > _LONGEST_VALUE or "\n" in plain or small in _EMPTY:
+    is_short = len(plain) < 2 and (field is not Field.NAMED or not _LETTERS.match(plain))
+    if (
+        is_short
+        or (plain.isascii() and len(plain) < 2)
+        or len(plain) > _LONGEST_VALUE
+        or "\n" in plain
+        or small in _EMPTY
+    ):
         return False
     if field is not Field.CODED and small in normalised(label).split():
         return False
@@ -167,7 +174,7 @@ _ELEMENT = re.compile(
     r"<(?:\w{1,20}:)?(?P<label>[A-Za-z][\w-]{1,40})(?: [^<>]{0,200})?>(?P<v>[^<>\n]{2,120})</"
 )
 _COMMENT = re.compile(r"\s+(?:#|//|--)\s.*$")
-_END = re.compile(r"\s+[|;]\s|[;；|]|[,，、]\s{0,2}(?=[\w ]{2,24}[:：])|\s{2,}|\t")
+_END = re.compile(r"\s+[|;]\s|\s<|[;；|]|[,，、]\s{0,2}(?=[\w ]{2,24}[:：])|\s{2,}|\t")
 
 
 def find_fields(text: str, dictionary: frozenset[str]) -> list[_Span]:
@@ -221,6 +228,12 @@ def _checked(
     value = text[slice(*span)]
     if field is None or not holds(field, value, label, dictionary):
         return
+    if field is Field.NAMED and _SEVERAL.search(value):
+        for part in re.finditer(r"[^、，；]+", value):
+            yield from _checked(
+                text, (span[0] + part.start(), span[0] + part.end()), label, dictionary
+            )
+        return
     start = span[0] + len(value) - len(value.lstrip(" \t\"'`“「*_"))
     end = span[1] - (len(value) - len(value.rstrip(" \t\r\"'`”」*_.,;，。")))
     if end > start:
@@ -229,6 +242,7 @@ def _checked(
         yield start, end, EntityType.ACCOUNT if is_login else EntityType.UNEXPLAINED
 
 
+_SEVERAL = re.compile("[、，；]")
 _BAR = re.compile(r"(?<![^|])[^|]+")
 _WIDE = re.compile(r"\S+(?: \S+)*")
 _COMMAS = re.compile(r"(?:(?<=^)|(?<=,))[^,]*")

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.explained_codes import is_known_lead
+from data.text.scripts import HAN
 
 _Span = tuple[int, int, EntityType]
 # What opens something: the word, at most a few small words, and the digits.
@@ -20,7 +21,8 @@ _OPENING = re.compile(
     r"(?: code| pin| key| number)?|key safe|keysafe|lockbox|combination|code for the [a-z]{3,12}"
     r"|code (?:of|to) the [a-z]{3,12}|code|codewort|türcode|zahlencode|digicode|code d'entrée)"
     r"(?:(?: [a-z]{2,10}){0,6}? (?:is|was|now|are|changed to)|(?: [a-z]{2,10}){0,5}?:|,)?[ :=]{1,3}"
-    r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?|[A-Z]?\d{3,5}[A-Z#*](?!\w)|[A-Z]\d{4}(?!\w))(?![\w%.:/-])"
+    r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?|[A-Z]?\d{2,5}[A-Z#*](?!\w)|[A-Z]\d{4}(?!\w)"
+    r"|(?-i:\d{1,3}[A-Z]\d{1,3})(?!\w))(?![\w%.:/-])"
 )
 _EASTERN_OPENING = re.compile(
     r"(?:门禁|门锁|大门|保险柜|开门|钥匙盒|密码|口令|车库"
@@ -28,6 +30,22 @@ _EASTERN_OPENING = re.compile(
     r"(?:密码|码|番号|の番号|コード|の暗証番号)?(?:改|改成|改为|还|就|现在|也)?"
     r"(?:是|为|成|：|:|は|が|=| )? ?"
     r"(?P<v>[#*]?\d(?:[ -]?\d){3,7}[#*]?)(?![\d年月日円元.%时点時])"
+)
+_COMBINATION = re.compile(
+    r"(?i)\b(?:safe|combination|padlock|locker|strongbox|vault)\b[^.]{0,80}?[ :]"
+    r"(?P<v>\d{1,2}-\d{1,2}-\d{1,2})(?![\d-])"
+)
+# In Chinese: what ends in the word for code; building, unit and room; a machine by its office.
+_EASTERN_CODE = re.compile(
+    r"(?:密码锁|临时|验证|开锁|取件|登录|动态|门锁|锁)码[：: 是为]{1,2}(?P<v>\d{4,8})(?!\d)"
+    r"|(?<![\w-])(?P<room>\d{1,2}-\d{1,2}-\d{3,4})(?![\w-])"
+    rf"|(?P<machine>[{HAN}]{{2,4}}-\d{{2,3}})(?=登录|登陆|连接|打印|离线|开机)"
+)
+# A door by its number and letter.
+_DOOR = re.compile(
+    r"(?i:\b(?:buzzer|flat|apartment|apt\.?|berth|plot|pitch|locker|bay|doorbell"
+    r"|appartement|wohnung)) "
+    r"(?P<v>\d{1,4}[A-Z]|[A-Z]\d{1,3})(?![\w-])"
 )
 # Whose record, bed or sample a short code denotes.
 _OF_PERSON = re.compile(
@@ -64,10 +82,12 @@ _DAY = re.compile(
 
 def find_numbers(text: str) -> Iterator[_Span]:
     """The spans of such numbers and codes, in no order."""
-    for pattern in (_OPENING, _EASTERN_OPENING):
+    for pattern in (_OPENING, _EASTERN_OPENING, _COMBINATION):
         for match in pattern.finditer(text):
             yield *match.span("v"), EntityType.SECRET
-    for pattern in (_OF_PERSON, _PATH):
+    for match in _EASTERN_CODE.finditer(text):
+        yield *match.span(str(match.lastgroup)), EntityType.UNEXPLAINED
+    for pattern in (_OF_PERSON, _PATH, _DOOR):
         for match in pattern.finditer(text):
             yield *match.span("v"), EntityType.UNEXPLAINED
     for match in _LED_BY_DIGITS.finditer(text):

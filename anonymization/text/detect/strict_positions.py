@@ -27,8 +27,13 @@ _ACCOUNTS = re.compile(
     rf"(?<![\w./@:-])(?P<user>{_WORD})@(?P<host>[A-Za-z][\w-]{{1,40}})(?=[\s:'\"`;,)]|\Z)(?!\.\w)"
     rf"(?!:\d+\.\d)"
     rf"|(?i:(?:for|invalid|unknown|by|as|su) user)[ =](?P<login>{_WORD})(?![\w@.(])"
-    rf"|(?i:file|smb|nfs|ssh|sftp|afp|rdp|vnc|redis|amqp|ldap)://(?P<netloc>[a-z][\w-]{{2,40}})"
-    rf"(?=[/:])"
+    rf"|(?i:file|smb|nfs|ssh|sftp|afp|rdp|vnc|redis|amqp|ldap|https?|ipp)://"
+    rf"(?P<netloc>[a-z][\w-]{{2,40}})(?=[/:\s\"'<>)]|\Z)(?!:\d+\.)"
+    rf"|(?i:login|logon|user ?name|user id)[ :=]{{1,2}}"
+    rf"(?P<marked>(?=[\w.-]{{0,30}}\d)[A-Za-z][\w.-]{{3,31}})"
+    rf"(?![\w(@/])"
+    rf"|(?<![:\w/.])//(?P<unc>[a-z]{{2,20}}-[\w-]{{2,40}})(?=/\w)"
+    rf"|(?m:^)[ \t]*[A-Z][A-Za-z]+-by: (?P<trailer>{_WORD})[ \t]*$"
     rf"|Accepted \w{{2,20}} for (?P<accepted>{_WORD}) from|(?i:^|\n)(?:\[sudo\] password for"
     rf"|su:? ?-?) (?P<su>{_WORD})(?=:|\n)"
     rf"|(?i:received: |^received:\s|\n[^\S\n]*)(?:from|by) (?P<relay>{_WORD})(?= \(|;| with| by)"
@@ -74,13 +79,18 @@ _CLOSING = re.compile(
     r"(?:[ \t>]*\r?\n)?"
     r"(?P<v>[^\n]{2,60})(?:\r?\n(?P<next>[^\n]{2,60}))?"
 )
-_LAST = re.compile(
-    r"[.!?…]\s*\n\s*(?:[-–—~]{1,3} ?)?(?P<v>[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){0,2})\s*\Z"
-)
+_LAST = re.compile(r"\s*(?:[-–—~]{1,3} ?)?(?P<v>[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){0,2})")
 _TOKENS = re.compile(
     r"(?m)(?:^[^\s/=:,()<>{}|]{6,40}[ \t]*\r?\n){2,}^[^\s/=:,()<>{}|]{6,40}[ \t]*$"
 )
 _ENDING = re.compile(r"\.\w{1,5}$")
+
+
+# Entries of a directory (LDIF, RFC 2849).
+_ENTRY = re.compile(
+    r"(?im)^(?:sn|givenname|gn|displayname|initials|uid|o|l|street|roomnumber|cn): "
+    r"(?P<v>[^\n]{2,60})$"
+)
 
 
 def find_positions(text: str) -> Iterator[_Span]:
@@ -93,6 +103,9 @@ def find_positions(text: str) -> Iterator[_Span]:
     for match in _NAMED.finditer(text):
         group = match.lastgroup or "cn"
         yield *match.span(group), EntityType.UNEXPLAINED
+    if text.startswith("dn: ") or "\ndn: " in text:
+        for match in _ENTRY.finditer(text):
+            yield *match.span("v"), EntityType.UNEXPLAINED
     yield from _speakers(text)
     yield from _senders(text)
     yield from _passwords(text)
@@ -127,9 +140,17 @@ def _senders(text: str) -> Iterator[_Span]:
                 and not all(map(is_plain_capital, value.split()))
             ):
                 yield *match.span(group), EntityType.UNEXPLAINED
-    last = _LAST.search(text)
+    last = _last_line(text)
     if last and text.count("\n") > 1 and not all(map(is_plain_capital, last["v"].split())):
         yield *last.span("v"), EntityType.UNEXPLAINED
+
+
+def _last_line(text: str) -> re.Match[str] | None:
+    """The last line, if it can be a signature below a sentence."""
+    end = len(text.rstrip())
+    start = text.rfind("\n", 0, end) + 1
+    is_below = text[:start].rstrip().endswith((".", "!", "?", "…"))
+    return _LAST.fullmatch(text, start, end) if is_below else None
 
 
 def _passwords(text: str) -> Iterator[_Span]:

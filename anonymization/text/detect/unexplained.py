@@ -32,6 +32,7 @@ _SCORE = 0.55
 _ATOM = rf"[^\W{CJK}]+"
 _CHAIN = re.compile(rf"{_ATOM}(?:(?:[-./#:@+]|,(?=\d{{3}}(?!\d))){_ATOM})*")
 _ATOMS = re.compile(_ATOM)
+_SEGMENT = re.compile(r"[^/#:@+]+")
 _PART = re.compile(
     r"[A-ZÀ-ÖØ-Þ]{2,}(?=[A-ZÀ-ÖØ-Þ][a-zß-ÿ])|[A-ZÀ-ÖØ-Þ]+(?![a-zß-öø-ÿ])"
     r"|[A-ZÀ-ÖØ-Þ]?[^\W\d_A-ZÀ-ÖØ-Þ]+|\d+"
@@ -124,6 +125,9 @@ def find_unexplained(
         ]
     plain = _ESCAPED.sub("  ", text)
     for chain in _CHAIN.finditer(plain):
+        word = chain.group()
+        if word.isalpha() and not _in_word(word, dictionary):
+            continue  # most of a text, for which the steps below only cost time
         spans += (
             (start, end, EntityType.UNEXPLAINED)
             for start, end in _in_chain(chain, label, dictionary)
@@ -191,6 +195,10 @@ def _in_chain(
         return
     if is_code(whole):
         yield chain.span()
+        return
+    segments = [part for part in _SEGMENT.finditer(whole) if is_code(part.group())]
+    if segments and len(segments[0].group()) < len(whole):  # `hotfix/FB-3371`
+        yield from ((chain.start() + p.start(), chain.start() + p.end()) for p in segments)
         return
     for atom in _ATOMS.finditer(whole):
         start = chain.start() + atom.start()

@@ -62,6 +62,7 @@ _INLINE = frozenset(
         "wbr",
     ]
 )
+_OF_PAGES = frozenset({"address", "name", "title", "summary", "caption", "label", "option"})
 _STRUCTURAL = frozenset({"class", "style", "rel", "type", "xmlns", "charset", "media"})
 
 
@@ -69,7 +70,7 @@ def html_edits(text: str, visit: Visit) -> list[Edit]:
     """Edits of a page; tags and attribute names stay unchanged."""
     edits: list[Edit] = []
     run = _Run()
-    done = 0
+    done, label = 0, ""
     for match in _TOKEN.finditer(text):
         if match["end"] == "":  # an unclosed tag is text, and so is everything after it
             break
@@ -77,11 +78,18 @@ def html_edits(text: str, visit: Visit) -> list[Edit]:
         done = match.end()
         tag = (match["tag"] or "").lower()
         if tag not in _INLINE:
-            edits += run.edits(visit)
+            edits += run.edits(visit, label if match["slash"] else "")
             run = _Run()
+            label = "" if match["slash"] else _declared(match["tag"] or "")
         edits += _markup(match, visit)
     run.add(text, done, len(text))
     return sorted(edits + run.edits(visit))
+
+
+def _declared(tag: str) -> str:
+    """The name of an element of XML that says whose its text is; empty for elements of pages."""
+    name = tag.rpartition(":")[2]
+    return name if name.lower() not in _OF_PAGES and field_of(name) else ""
 
 
 def _markup(match: re.Match[str], visit: Visit) -> list[Edit]:

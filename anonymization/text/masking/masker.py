@@ -198,11 +198,9 @@ class Masker:
 def _occurring(
     forms: Iterable[tuple[EntityType, str]], texts: Sequence[str], vocabulary: ScopeVocabulary
 ) -> set[tuple[EntityType, str]]:
-    return {
-        (kind, form)
-        for kind, form in forms
-        if vocabulary.may_contain(form) and any(form in text for text in texts)
-    }
+    possible = [(kind, form) for kind, form in forms if vocabulary.may_contain(form)]
+    whole = "\0".join(texts) if possible else ""  # no name holds this character
+    return {(kind, form) for kind, form in possible if form in whole}
 
 
 def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:

@@ -113,7 +113,9 @@ def _blob_edit(match: re.Match[str], visit: Visit) -> Edit | None:
 _JSON_ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\."
 )
-_PERCENT_WORD = re.compile(r"[^\s\"'<>]{0,2000}%[0-9A-Fa-f]{2}[^\s\"'<>]{0,2000}")
+_WORD = re.compile(r"[^\s\"'<>]+")
+_LONGEST = 2_000  # characters of a word before an escape, and behind it
+_ESCAPED = re.compile("%[0-9A-Fa-f]{2}")
 _PERCENT = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
 
 
@@ -153,12 +155,24 @@ def percent_edits(text: str, visit: Visit) -> list[Edit]:
     if "%" not in text or visit.depth >= MAX_DEPTH:
         return []
     edits: list[Edit] = []
-    for word in _PERCENT_WORD.finditer(text):
-        plain, starts, ends = _unquoted(word.group())
+    for start, end in _escaped_words(text):
+        plain, starts, ends = _unquoted(text[start:end])
         if plain is not None:
             carried_edits = carried(visit.look(Piece(plain)), starts, ends, _quoted)
-            edits += shifted(carried_edits, word.start())
+            edits += shifted(carried_edits, start)
     return edits
+
+
+def _escaped_words(text: str) -> Iterator[tuple[int, int]]:
+    """Words with escapes; of a longer one the parts around its escapes."""
+    for word in _WORD.finditer(text):
+        start, last = word.span()
+        while first := _ESCAPED.search(text, start, last):
+            start = max(start, first.start() - _LONGEST)
+            *_, escape = _ESCAPED.finditer(text, start, min(last, start + _LONGEST + 3))
+            end = min(last, escape.end() + _LONGEST)
+            yield start, end
+            start = end
 
 
 def _quoted(new: str) -> str:

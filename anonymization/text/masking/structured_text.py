@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.detect.declared import can_be_declared
 from anonymization.text.detect.said import is_label_of_value
-from anonymization.text.detect.strict_fields import field_of
+from anonymization.text.detect.strict_fields import Field, field_of
 from anonymization.text.detect.wording import SERVICE_LOGINS, words
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
@@ -39,6 +39,7 @@ _STRUCTURE = re.compile(r"[\s\ufeff\[\]{}:,]*")
 _DEGREES = re.compile(r"-?\d{1,3}\.\d{4,9}(?:\s*,\s*-?\d{1,3}\.\d{4,9})?(?![\w.])")
 _DECIMAL = re.compile(r"[1-9]?\d{1,2}\.\d+")
 _LONG_NUMBER = re.compile(r"(?<![\w.+-])\d{7,19}(?![\w.])")
+_SHORT_NUMBER = re.compile(r"(?<![\w.+-])\d{3,6}(?![\w.])")
 _SHORTEST_NUMBER = 7
 _SHORT = 64  # characters up to which a value is looked at together with its key
 # Keys that say what their value is; `name` alone also names tools and files.
@@ -80,21 +81,47 @@ def json_edits(text: str, visit: Visit) -> list[Edit]:
     ascii_only = text.isascii()
     edits: list[Edit] = []
     key, named, done = "", "", 0
+    above: list[str] = []  # the keys of the objects that are open
     for match in _STRING.finditer(text):
         edits += _between(text, done, match.start(), key, visit)
+        _follow(above, text[done : match.start()], key)
         done = match.end()
         is_key = _COLON.match(text, done) is not None
         if key.lower() in _NAMING:
             named = match[1]
         elif not is_key and key.lower() in _VALUES and is_label_of_value(named):
             key = named
-        literal = _Literal(match[1], "" if is_key else key, is_key, ascii_only)
+        whose = _whose(above, text, match) if is_key else ""
+        literal = _Literal(match[1], whose if is_key else key, is_key and not whose, ascii_only)
         if not is_key and key.lower() in _SPEAKERS and _SAYS.match(text, done):
             _show_speaker(match[1], visit.look)
         edits += shifted(_literal_edits(literal, visit), match.start(1))
         is_more = not is_key and _MORE.match(text, done) is not None
         key = match[1] if is_key else key if is_more else ""
     return edits + _between(text, done, len(text), key, visit)
+
+
+_DEEPEST = 64  # open objects that are followed
+_GROUPED = re.compile(r"(?=.*[-_ .@A-Z\W])[^{}\[\]]{3,64}")
+_OPENED = re.compile(r"\s*:\s*[{\[]")
+
+
+def _follow(above: list[str], gap: str, key: str) -> None:
+    """Keep the keys of open objects: `gap` is what stands between two strings."""
+    for char in gap:
+        if char in "{[" and len(above) < _DEEPEST:
+            above.append(key if char == "{" else "")
+            key = ""
+        elif char in "}]" and above:
+            above.pop()
+
+
+def _whose(above: list[str], text: str, match: re.Match[str]) -> str:
+    """The key of several people or firms if this key is one of them: `{"tenants": {"a-b": {`."""
+    label = above[-1] if above else ""
+    is_group = label.endswith("s") and Field.NAMED in (field_of(label), field_of(label[:-1]))
+    is_name = is_group and _GROUPED.fullmatch(match[1]) and _OPENED.match(text, match.end())
+    return label[:-1] if is_name else ""
 
 
 _MORE = re.compile(r'\s*,\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*[,\]]')  # the next value of a list
@@ -175,10 +202,16 @@ def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Ed
     gap = text[start:end]
     if _STRUCTURE.fullmatch(_SCALAR.sub("", gap)) is None:
         return shifted(plain_edits(gap, visit), start)
-    if len(gap) < _SHORTEST_NUMBER:
+    is_coded = bool(key) and field_of(key) is Field.CODED
+    if len(gap) < _SHORTEST_NUMBER and not is_coded:
         return []
     label = key if _is_telling(key) else ""
     edits: list[Edit] = []
+    for match in _SHORT_NUMBER.finditer(gap) if is_coded else ():
+        coded = visit.look(labelled(label, match.group()))
+        edits += shifted(
+            (edit for edit in coded if stays_number(edit, True)), start + match.start()
+        )
     for match in _LONG_NUMBER.finditer(gap):
         if label or len(match.group()) >= SHORTEST_CARD:
             number_edits = visit.look(labelled(label, match.group()))

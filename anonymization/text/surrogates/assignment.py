@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 
 from numpy.random import Generator
@@ -63,16 +64,16 @@ class SurrogateTable:
     def __init__(self, key: bytes, vocabulary: ScopeVocabulary) -> None:
         self._key = key
         self._vocabulary = vocabulary
-        self._surrogates: dict[tuple[str, str], str] = {}
+        self._surrogates: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._taken: set[tuple[str, str]] = set()
 
     def knows(self, space: str, token: str) -> bool:
         """Does the token have a surrogate in this space?"""
-        return (space, token) in self._surrogates
+        return token in self._surrogates[space]
 
     def tokens(self, space: str) -> dict[str, str]:
-        """Tokens of a space with their surrogates."""
-        return {token: new for (of, token), new in self._surrogates.items() if of == space}
+        """Tokens of a space with their surrogates: the table's own, to be read only."""
+        return self._surrogates[space]
 
     def token(
         self, space: str, token: str, draw: Draw, salt: str = "", *, fresh: bool = True
@@ -82,7 +83,7 @@ class SurrogateTable:
         Each `salt` gives another surrogate.
         """
         salted = token + salt
-        known = self._surrogates.get((space, salted))
+        known = self._surrogates[space].get(salted)
         if known is not None:
             return known
         rng = self.generator(space, salted)
@@ -91,7 +92,7 @@ class SurrogateTable:
             new = draw(rng, attempt)
             if new.casefold() != token and self._free(space, new, fresh):
                 break
-        self._surrogates[space, salted] = new
+        self._surrogates[space][salted] = new
         self._taken.add((space, new.casefold()))
         return new
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
+from collections.abc import Mapping
 
 from numpy.random import Generator
 
@@ -24,7 +26,7 @@ _LONG_NAME, _SHORTEST_NAME = 4, 3
 
 def handle(table: SurrogateTable, value: str, salt: str = "") -> str:
     """A user name: known parts of names get the same surrogates, all else new ones."""
-    known = {**table.tokens(GIVEN), **table.tokens(FAMILY)}
+    known = ChainMap(table.tokens(FAMILY), table.tokens(GIVEN))
 
     def part(match: re.Match[str]) -> str:
         word = match.group()
@@ -47,7 +49,7 @@ def handle(table: SurrogateTable, value: str, salt: str = "") -> str:
     return _HANDLE_PARTS.sub(part, value)
 
 
-def _joined(login: str, known: dict[str, str]) -> str:
+def _joined(login: str, known: Mapping[str, str]) -> str:
     """The login of the surrogates for one that joins two known names, or a name and an initial."""
     for size in range(_SHORTEST_NAME, len(login)):
         first, rest = login[:size], login[size:]

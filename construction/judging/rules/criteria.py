@@ -17,7 +17,7 @@ from construction.judging.edits import changed_inputs
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.lexicon import table
 from construction.judging.reference import whole_table
-from construction.judging.reference_profiles import profiles_of
+from construction.judging.reference_profiles import has_entries, profiles_of
 from construction.judging.reference_texts import references_of
 from construction.judging.removed_rows import removals_of
 from construction.judging.request_bounds import changes, lengths
@@ -202,15 +202,18 @@ class Writer:
         """How many criteria and rules hold an answer against the request or the inputs.
 
         A demand is one or several, by its clauses; so is each fact of the inputs, each rule that
-        was computed for this task, each of several mails, a mailbox, and a text that it brings.
+        was computed for this task, each of several mails, a mailbox, entries that are quoted one by
+        one where nothing else is, and a text that the request brings along.
         """
         own = [rule for rule in self.rules if is_own(rule)]
         given = self._given()
         known = {path: self.case.inputs[path] for path in given if path in self.case.inputs}
         mails = len(mails_of(given)) + sum(is_mailbox(sheet) for _, sheet in largest(known))
+        listed = any(has_entries(known[path], self.case.request) for path in known)
         own_parts = sum(map(parts_of, self.demands)) + len(own) + int(self._is_brought)
         own_parts += len(self._cleared)
-        return own_parts + len(self.references()) + mails
+        references = len(self.references())
+        return own_parts + mails + (references or int(listed and not self._edited))
 
     def _is_rule(self, clause: str) -> bool:
         """Does a hard rule check the length that a clause states?"""

@@ -41,6 +41,7 @@ _QUESTIONS = frozenset(("what", "which", "who", "how", "scan", "identify"))
 _OBJECTS = lexicon.OBJECTS | {"it", "them", "each", "his", "her"}
 _LEAST = 3  # words of an order
 _MUCH = 14  # words of a demand that asks for more than one thing
+_MUCH_HAN = 24  # the Han characters that say as much
 _MOST_WORDS = 60  # a longer demand is a description, and is quoted as it stands
 
 
@@ -86,7 +87,9 @@ def _begins_order(cut: re.Match[str]) -> bool:
 def parts_of(demand: str) -> int:
     """In how many ways an answer to a demand can be wrong, by its clauses and its length."""
     clauses = [part for part in re.split("[,，;；:：。]", demand) if _words(part) >= _LEAST]
-    return max(len(clauses), 2 if _words(demand) >= _MUCH else 1)
+    han = count_han(demand)
+    is_much = han >= _MUCH_HAN if han else _words(demand) >= _MUCH
+    return max(len(clauses), 2 if is_much else 1)
 
 
 def leads_over(demand: str) -> bool:

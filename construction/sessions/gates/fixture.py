@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from construction.mentions.extensions import CODE_EXTENSIONS, MEDIA_TYPES, extension, tail
+from construction.mentions.extensions import CODE_EXTENSIONS, extension, tail
 from construction.mentions.missing_paths import BY_AGENT, missing_path
 from data.contracts import (
     Bound,
@@ -118,8 +118,8 @@ class FixtureObservation:
 
     `refused` mentions exist but must not be released. `reason` is that of the first mention that
     is missing or refused. Where the agent worked on code and none is at hand, that is the reason
-    if only folders are missing by name, or else no code, picture or attachment is: in a talk about
-    a program, folders and data are mostly of its output.
+    unless a code file is missing by name: in a talk about a program, folders, data and pictures are
+    mostly of its output.
     """
 
     instance_id: str
@@ -134,15 +134,15 @@ class FixtureObservation:
     def missing(self) -> tuple[MissingInput, ...]:
         """The declared files and folders that are not at hand, or must not be released.
 
-        Missing code comes first where it is the reason.
+        Missing code comes first, where it is the reason that which the agent read.
         """
         code = _missing_code(self.mentions) if self.reason is FixtureReason.NO_CODE else ()
+        problems = [m for m in self.mentions if m.role == "declared" and m.problem is not None]
         return (
             *(missing_path(name, BY_AGENT) for name in code),
             *(
                 missing_path(mention.name, named_in_turn(mention.turn))
-                for mention in self.mentions
-                if mention.role == "declared" and mention.problem is not None
+                for mention in sorted(problems, key=_clearest_first)
             ),
         )
 
@@ -168,16 +168,15 @@ def measure(instance_id: str, mentions: Sequence[ResolvedMention]) -> FixtureObs
 
 def _is_about_code(missing: Sequence[str], mentions: Sequence[ResolvedMention]) -> bool:
     """Is the code that is not at hand more of an obstacle than what is missing by name?"""
-    code = _missing_code(mentions)
     only_folders = all(name and not extension(name) for name in missing)
-    at_least = 1 if only_folders else _SOME_FILES
-    return len(code) >= at_least and not any(map(_is_needed, missing))
+    is_much = len(_missing_code(mentions)) >= (1 if only_folders else _SOME_FILES)
+    return is_much and not any(extension(name) in CODE_EXTENSIONS for name in missing)
 
 
-def _is_needed(name: str) -> bool:
-    """Is it code, a picture or an attachment without a name?"""
-    kind = MEDIA_TYPES.get(extension(name), "")
-    return not name or extension(name) in CODE_EXTENSIONS or kind.startswith("image/")
+def _clearest_first(mention: ResolvedMention) -> int:
+    """Code, then other files, then folders, which a name in a talk may not even be."""
+    kind = extension(mention.name)
+    return 0 if kind in CODE_EXTENSIONS else 1 if kind or not mention.name else 2
 
 
 def _missing_code(mentions: Sequence[ResolvedMention]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent t
 _DIALLED = re.compile(r"\b(?:nc|ncat|telnet|ssh) (?:[\w-]+@)?(?:[\w-]+\.){1,5}[a-z]{2,8}\b")
 _TOOLS = re.compile(
     r"(?:/mnt/(?:[^/]+/)?|.{0,200}/\.[\w-]+/(?:[^/]+/)?)skills/"
-    r"|.{0,300}/(?:site-packages|node_modules)/"
+    r"|.{0,300}/(?:site-packages|node_modules|tool-results|\.claude/(?:plans|projects|todos))/"
 )
 _LEAST_STATE = 20  # bytes of JSON; fewer hold no record
 _TODAY = {"zh": "今天是 {day}。"}
@@ -81,7 +81,7 @@ def _read_before_written(acts: Sequence[AgentAct]) -> set[str]:
 
 
 def _is_tool(path: str) -> bool:
-    """Does a file lie in the agent's own folder of skills, or in an installed package?"""
+    """Does a file lie in a folder of the agent's program, or in an installed package?"""
     return _TOOLS.match(path) is not None
 
 

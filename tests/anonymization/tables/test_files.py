@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from anonymization.tables.files import find_tables
+from anonymization.tables.files import find_tables, write_table
 from anonymization.tables.release_tables import (
     RELEASED,
     Anonymizing,
@@ -38,3 +38,13 @@ def test_categories_leave_as_text_without_those_that_no_row_has(
     released = pl.read_parquet(tmp_path / RELEASED / released_file("firms"))
     assert released.select("id", "industry").dtypes == [pl.String, pl.String]
     assert list(dict.fromkeys(released["id"])) == sorted(mapping.codes["id"].values())
+
+
+def test_no_cell_of_a_released_csv_is_a_formula(tmp_path: Path) -> None:
+    safe = ["-1,234.50", "+3 %", "-", "1.5e-05", "a = b", "", None, "△12", "--"]
+    risky = ["=1+2", "+SUM(A1)", "-cmd|' /C calc'!A0", "@now", " =2", "-1+cmd", "%x", "|y"]
+    frame = pl.DataFrame({"text": [*safe, *risky], "n": range(len(safe) + len(risky))})
+    write_table(tmp_path / "t.csv", frame)
+    back = pl.read_csv(tmp_path / "t.csv", infer_schema_length=0)["text"].to_list()
+    assert back[: len(safe)] == safe
+    assert back[len(safe) :] == [f"'{text}" for text in risky]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -21,15 +24,39 @@ _CODES = st.lists(st.from_regex(r"\A(?:[0-9]{4}|[0-9]{3}[A-Z]|[a-z]{2}-[0-9]{9})
 
 @settings(max_examples=50)
 @given(_CODES)
-def test_codes_are_permuted_within_their_shape(codes: list[str]) -> None:
+def test_codes_are_permuted_into_the_most_common_shape(codes: list[str]) -> None:
     made = permuted_codes(codes, KEY, "stock").new
     assert set(made) == set(codes)
     assert len(set(made.values())) == len(made)
     assert not set(made.values()) & set(codes)
-    for old, new in made.items():
-        assert [(a.isdigit(), a.isupper(), a == "-") for a in old] == [
-            (b.isdigit(), b.isupper(), b == "-") for b in new
-        ]
+    counts = Counter(shape(code) for code in set(codes))
+    assert {shape(new) for new in made.values()} <= {
+        form for form, count in counts.items() if count == max(counts.values())
+    }
+    assert len({shape(new) for new in made.values()}) <= 1
+
+
+def shape(code: str) -> str:
+    return "".join("9" if a.isdigit() else "A" if a.isupper() else "a" for a in code)
+
+
+def test_a_code_of_a_shape_of_its_own_is_not_known_by_it() -> None:
+    draw = np.random.default_rng(3)
+    codes = [f"{int(number):08x}" for number in draw.integers(0, 2**32, 300)]
+    assert len({shape(code) for code in codes}) > 100
+    made = permuted_codes(codes, KEY, "id")
+    assert len({shape(new) for new in made.new.values()}) == 1
+    assert len(set(made.new.values())) == 300
+    assert made.clashes == 0
+    assert permuted_codes(reversed(codes), KEY, "id") == made
+    others = permuted_codes(codes, bytes(32), "id").new
+    assert sum(others[code] == made.new[code] for code in codes) < 3
+
+
+def test_codes_keep_their_shapes_where_no_shape_has_room_for_all() -> None:
+    codes = [*(str(digit) for digit in range(10)), "A", "B", "C", "D", "E"]
+    made = permuted_codes(codes, KEY, "digit").new
+    assert {shape(old) == shape(new) for old, new in made.items()} == {True}
 
 
 def test_a_full_space_is_permuted_and_its_clashes_are_told() -> None:

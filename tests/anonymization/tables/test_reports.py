@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from scipy.stats import ks_2samp, wasserstein_distance
 
-from anonymization.tables.config import ColumnRole, DerivedKind, IdentifierKind, PerturbMethod
+from anonymization.tables.cells import Floats
+from anonymization.tables.config import (
+    ColumnConfig,
+    ColumnRole,
+    DerivedKind,
+    IdentifierKind,
+    PerturbMethod,
+    TableConfig,
+)
 from anonymization.tables.consistency import align, native_noise, totals
-from anonymization.tables.fidelity import ALL, assess, measured
+from anonymization.tables.fidelity import ALL, QUANTILES, assess, measured, publishable
 from anonymization.tables.gates.fidelity import FidelityReason
 from anonymization.tables.perturb.perturb_table import perturb_table
 from anonymization.tables.profile import propose_roles
@@ -222,3 +231,48 @@ def test_destroy_never_follows_a_link(tmp_path: Path) -> None:
     link.symlink_to(target)
     destroy(link)
     assert target.read_text() == "kept" and not link.exists()
+
+
+@pytest.mark.parametrize("least", [2, 30])
+def test_nothing_published_gives_the_values_of_a_small_group_away(least: int) -> None:
+    big = pl.DataFrame({"id": [f"b{i:02d}" for i in range(40)], "industry": "food"})
+    few = pl.DataFrame({"id": [f"s{i}" for i in range(5)], "industry": "steel"})
+    draw = np.random.default_rng(8)
+    frame = pl.concat([big, few]).with_columns(
+        x=pl.Series(np.exp(draw.normal(9, 1, 45)).astype(np.int64))
+    )
+    config = TableConfig(
+        columns={
+            "id": ColumnConfig(role=ColumnRole.IDENTIFIER),
+            "industry": ColumnConfig(role=ColumnRole.QUASI_IDENTIFIER),
+            "x": ColumnConfig(role=ColumnRole.MEASURE),
+        },
+        entity="id",
+        group="industry",
+        steps=(step(M.LOG_NOISE, 0.4),),
+    )
+    moved = perturb_table(frame, config, KEY).frame
+    cells = assess(frame, moved, config, FidelityConfig(min_rows=least)).cells
+    original, released = (
+        np.sort(table.filter(industry="steel")["x"].to_numpy()) for table in (frame, moved)
+    )
+    (measured_row,) = cells.filter(group="steel").to_dicts()
+    assert quantiles_undone(released, measured_row) == pytest.approx(original, rel=1e-6)
+    published = {row["group"]: publishable(row) for row in cells.to_dicts()}
+    assert published["steel"] == dict.fromkeys(measured_row) | {
+        "column": "x", "group": "steel", "n": 5, "rows": 5, "assessable": least == 2,
+    }  # fmt: skip
+    for group in ("food", ALL):
+        drifts = [v for name, v in published[group].items() if name.startswith("drift_")]
+        assert all(drift == round(drift, 3) for drift in drifts)
+        assert published[group]["within"] is not None
+
+
+def quantiles_undone(released: Floats, row: dict[str, Any]) -> Floats:
+    """What an attacker computes from the released values of a group and the report about it."""
+    shares = np.array(QUANTILES)
+    drifts = np.array([row[f"drift_q{round(100 * share):02d}"] for share in shares])
+    quantiles = np.quantile(released, shares) / (1 + drifts)
+    position = shares * (len(released) - 1)
+    weights = np.maximum(0, 1 - np.abs(position[:, None] - np.arange(len(released))))
+    return np.asarray(np.linalg.solve(weights, quantiles))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anonymization.text.encodings import encoding_of, writable
+from anonymization.text.encodings import encoding_of, is_likely, is_unsure, writable
 
 TRADITIONAL = (
     "客戶聯絡紀錄:王雅婷小姐於星期三來電,詢問合約何時可以寄出。她的地址是臺北市信義路五段七號,"
@@ -64,3 +64,38 @@ def test_bytes_in_no_known_letters_are_no_text() -> None:
 def test_a_surrogate_is_written_in_the_letters_that_the_encoding_has() -> None:
     assert writable("王雅婷 €", "cp1251") == "??? €"
     assert writable("王雅婷", "gb18030") == "王雅婷"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "欧阳建国".encode("gb18030"),
+        "長谷川葵".encode("cp932"),
+        "Call Anneliese about it".encode("utf-16-le"),
+        "長谷川さんに連絡".encode("iso2022_jp"),
+        "Łódź, Paweł Wójcik".encode("cp1250"),
+    ],
+)
+def test_a_text_that_several_encodings_explain_is_read_in_none(data: bytes) -> None:
+    assert encoding_of(data) is None
+    assert is_unsure(data)
+
+
+def test_binary_data_is_no_unsure_text() -> None:
+    assert not is_unsure(b"\0\1\2\7" * 40)
+
+
+@pytest.mark.parametrize(
+    ("text", "codec", "declared", "expected"),
+    [
+        (SIMPLIFIED, "gb18030", "gb2312", True),
+        ("欧阳建国", "gb18030", "gb2312", True),
+        (JAPANESE, "cp932", "iso-8859-1", False),
+        ("長谷川さん", "iso2022_jp", "us-ascii", False),
+        (FRENCH, "cp1252", "windows-1252", True),
+    ],
+)
+def test_a_declared_encoding_is_believed_unless_the_letters_belie_it(
+    text: str, codec: str, declared: str, expected: bool
+) -> None:
+    assert is_likely(text.encode(codec), declared) is expected

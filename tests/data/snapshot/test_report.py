@@ -115,7 +115,7 @@ def test_the_table_holds_every_rejection(tmp_path: Path) -> None:
             row.gate or "",
             row.reason or "",
             "" if row.observed is None else str(row.observed),
-            "" if row.limit is None else units.get(row.gate, "{}").format(row.limit),
+            "" if row.limit is None else units.get(str(row.gate), "{}").format(row.limit),
         )
         for row in turned_away
     }

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
-from data.staging.print import print_table
+from data.reasons import ReasonWords
+from data.staging.print import print_funnel, print_table
 from data.staging.print_audit import print_tables
+from flows.gates import GATES
+from tests.demo import Demo
 
 _ID = "3badef06-ca9a-4121-8b0e-63175c751da3.5b5711_i1"
 
@@ -85,3 +88,15 @@ def test_a_table_of_stages_keeps_names_whole_at_80_columns(
     assert lines[-1].split() == ["sandbox_preflight", "environment_files", *"1" * 5]
     assert max(map(len, lines)) <= (80 if is_terminal else 100)
     assert ("not chosen" in lines[0]) is not is_terminal  # the head is broken, no name is
+
+
+@pytest.mark.slow
+def test_the_funnel_says_what_passed_without_a_verdict(
+    demo: Demo, capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_funnel(demo.out / "staging.duckdb", ReasonWords.of(GATES))
+    printed = capsys.readouterr().out
+    (tried,) = re.findall(r"^ sandbox_preflight +candidate +(\d+) ", printed, re.MULTILINE)
+    note = f"passed sandbox_preflight without a verdict: {tried} unverified by sandbox"
+    assert note in printed.splitlines()  # the demo's recipe tries nothing in a sandbox
+    assert "passed gates without a verdict" not in printed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from construction.judging.contracts import InputFile, InputTable
+from construction.judging.request_bounds import changes
 from construction.judging.rules.criteria import GradingConfig
 from construction.judging.rules.grading import grade
 from construction.judging.rules.scope import altered_inputs
@@ -130,6 +131,9 @@ def test_files_of_which_a_single_demand_does_not_speak_merely_lie_there() -> Non
         "Clear everything in crew.csv.",
         "Remove all data from the file crew.csv.",
         "Empty the sheet of crew.csv.",
+        "Clear crew.csv.",
+        "Delete the contents of crew.csv.",
+        "删除crew.csv中的全部数据。",
         "清空crew.csv里的所有内容。",
     ],
 )
@@ -156,3 +160,26 @@ def test_a_text_that_the_request_brings_along_is_a_measure() -> None:
         first = rubric.criteria[0].text
         assert ("what the text in the request says" in first) == is_brought
         assert rubric.needs_model != is_brought
+
+
+@pytest.mark.parametrize("text", ["Which news are about the tides?", "哪些新闻和潮汐有关？"])
+def test_entries_that_are_quoted_one_by_one_are_a_measure(text: str) -> None:
+    body = "The council met for hours, and nobody could say in the end what it had decided. " * 2
+    cells = tuple((f"n{i}", f"Headline {i} of the day", body, f"2031-03-0{i}") for i in range(1, 7))
+    news = InputTable(name="", columns=("id", "title", "text", "date"), rows=6, cells=cells)
+    held = InputFile(words=200, key=1, tables=(news,))
+    made = case(text, files=("news.json",)).model_copy(update={"inputs": {"news.json": held}})
+    rubric = grade(made, CONFIG).rubric
+    assert "Headline 6" in rubric.criteria[0].text
+    assert not rubric.needs_model
+    bare = case(text, files=("news.json",))
+    assert grade(bare, CONFIG).rubric.needs_model
+
+
+def test_what_is_only_taken_out_of_a_file_does_not_empty_it() -> None:
+    for text in (
+        "Clear the formatting of crew.csv.",
+        "Remove all items from the crew file that cost over 5.",
+        "Delete all rows in crew.csv where the club is Lee.",
+    ):
+        assert not changes(text, "clears")

@@ -99,16 +99,18 @@ def test_what_is_missing_or_refused_is_named_and_described() -> None:
         (("~/harbour",), (), FixtureReason.UNRESOLVED),
         (("out/tides.json",), ("a.go", "b.go", "c.go"), FixtureReason.NO_CODE),
         (("berths.csv",), ("skills/read_table.py",), FixtureReason.UNRESOLVED),
-        (("~/harbour", "tide.go"), ("a.go", "b.go", "c.go"), FixtureReason.UNRESOLVED),
-        (("screen.png",), ("a.go", "b.go", "c.go"), FixtureReason.UNRESOLVED),
-        (("",), ("a.go", "b.go", "c.go"), FixtureReason.UNRESOLVED),
+        (("tide.go", "fees.csv", "~/harbour"), ("a.go", "b.go", "c.go"), FixtureReason.UNRESOLVED),
+        (("screen.png",), ("a.go", "b.go", "c.go"), FixtureReason.NO_CODE),
+        (("screen.png",), ("a.go",), FixtureReason.UNRESOLVED),
     ],
 )
 def test_missing_code_is_the_reason_before_what_its_talk_names(
     missing: tuple[str, ...], code: tuple[str, ...], reason: FixtureReason
 ) -> None:
     lack = FixtureReason.UNRESOLVED
-    named = [ResolvedMention("declared", 0, Strategy.NONE, lack, name=name) for name in missing]
+    named = [
+        ResolvedMention("declared", 0, Strategy.NONE, lack, name=name) for name in missing[::-1]
+    ]
     read = [ResolvedMention("observed", -1, Strategy.NONE, lack, name=name) for name in code]
     observation = measure("s_i1", [*named, *read])
     assert observation.reason is reason
