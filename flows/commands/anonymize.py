@@ -10,6 +10,7 @@ import orjson
 import typer
 
 from anonymization.documents import scopes
+from anonymization.documents.remaining_words import WORDS, write_words
 from anonymization.documents.run_folder import PRIVATE, claimed, require_finished
 from anonymization.documents.scopes import MaskingConfig, Scope
 from anonymization.levels import MaskingLevel
@@ -54,6 +55,7 @@ def mask_command(
     with claimed(out) as private:
         secret = release_key(key or private / "release.key")
         reports = scopes.mask_paths(paths, out, secret, settings, workers, listed)
+        write_words(out, reports, secret, settings.detection)
         rejected = [report for report in reports if report.refusal is not None]
         if rejected:
             named = {r.original_path: [r.path, str(r.refusal), r.part] for r in rejected}
@@ -63,6 +65,7 @@ def mask_command(
     spans = sum(len(report.rows) for report in reports if report.refusal is None)
     masked = len(reports) - len(rejected)
     print(f"{masked} files masked in {out / scopes.FILES}: {spans} values replaced")
+    print(f"what stayed and is worth a look: {private / WORDS}")
     print(f"to restore them later, keep {private} and run: benchmint restore {out} --out DIR")
     raise typer.Exit(1 if rejected else 0)
 

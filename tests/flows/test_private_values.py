@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -128,3 +129,18 @@ def test_a_wrong_list_is_one_line_and_nothing_is_written(folder: Path, tmp_path:
         mask(folder, tmp_path / "out", "--private-values", tmp_path / "list.txt")
     assert "harvest" not in str(error.value)
     assert not (tmp_path / "out").exists()
+
+
+def test_the_words_that_stayed_are_listed_for_the_owner_only(folder: Path, tmp_path: Path) -> None:
+    assert mask(folder, tmp_path / "out", "--level", "full")[0] == 0
+    path = tmp_path / "out" / "private" / "words.csv"
+    assert path.stat().st_mode & 0o777 == 0o600
+    rows = {row["word"]: row for row in csv.DictReader(path.read_text().splitlines())}
+    assert {"pebble", "Harvest Moon"} <= rows.keys()
+    assert rows["Harvest Moon"]["files"] == "2" and "Moon" in rows["Harvest Moon"]["example"]
+    assert not {"the", "and", "for"} & rows.keys()
+    assert all(len(row["example"]) <= 60 for row in rows.values())
+    listed = ("--private-values", tmp_path / "list.txt", "--level", "full")
+    assert mask(folder, tmp_path / "again", *listed)[0] == 0
+    fewer = (tmp_path / "again" / "private" / "words.csv").read_text()
+    assert "pebble" not in fewer.casefold() and "harvest" not in fewer.casefold()
