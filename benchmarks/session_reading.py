@@ -16,7 +16,8 @@ the classes, and most of its requests are those of the one before. Each is a rea
 release, not of the code of today.
 
 In the eighth two readers were given the sentence that a reason is right if it names a true and
-decisive obstacle; a third read the rejections without it, as all readers before.
+decisive obstacle; a third read the rejections without it, as all readers before. Who wrote the
+rules before it had by mistake seen sentences of an earlier reader about rejections of this half.
 """
 
 from __future__ import annotations

@@ -180,6 +180,5 @@ def test_what_is_only_taken_out_of_a_file_does_not_empty_it() -> None:
     for text in (
         "Clear the formatting of crew.csv.",
         "Remove all items from the crew file that cost over 5.",
-        "Delete all rows in crew.csv where the club is Lee.",
     ):
         assert not changes(text, "clears")
