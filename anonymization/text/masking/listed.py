@@ -36,6 +36,10 @@ class ListedValues(KnownValueSearch):
     and in capitals.
     """
 
+    def find(self, text: str) -> list[Occurrence]:
+        """As for other known values. Without a list no text is read."""
+        return super().find(text) if self._kinds else []
+
     def _is_searched(self, _kind: EntityType, _value: str) -> bool:
         return True
 
