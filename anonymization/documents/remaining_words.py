@@ -21,7 +21,7 @@ from anonymization.text.contracts import DetectionConfig, Lexical
 from anonymization.text.detect.chosen_words import is_chosen
 from anonymization.text.detect.explained_words import is_known, is_program_word
 from anonymization.text.detect.wording import COMMON, words
-from anonymization.text.masking.pieces import Piece
+from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.vault import Vault
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.neutralise import csv_cell, one_line
@@ -32,9 +32,10 @@ _MOST, _CONTEXT, _SHORT_PIECE = 2_000, 60, 40  # rows, characters, characters
 _LATIN = rf"(?:(?![{HAN_KANA}])[^\W\d_])"
 _RUN = re.compile(
     rf"[\"“「『](?P<quoted>[^\"”」』\n]{{2,40}})[\"”」』]|[{HAN_KANA}]{{2,6}}"
-    rf"|[A-Z]{_LATIN}+(?: [A-Z]{_LATIN}+){{1,3}}|{_LATIN}{{3,24}}"
+    rf"|[A-Z]{_LATIN}+(?: [A-Z]{_LATIN}+){{1,3}}|{_LATIN}{{3,40}}"
 )
 _WORD = re.compile(rf"{_LATIN}+|[{HAN_KANA}]+")
+_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MID_SENTENCE = re.compile(r"[a-z,;] $")
 _NO_NAMES = words("words.toml", "function_words")
 _NO_MODEL = DocumentConfig(caption_model="")
@@ -86,6 +87,8 @@ def _suspects(
 ) -> Iterator[tuple[str, int, str]]:
     """Words and runs of a text, each with its suspicion (0: none) and its surroundings."""
     text = piece.value
+    if piece.accepts is FindingFilter.PROVEN:  # fonts and styles, which programs name
+        return
     in_field = bool(piece.lead) or len(text) <= _SHORT_PIECE
     for match in _RUN.finditer(text):
         word = match["quoted"] or match.group()
@@ -119,7 +122,10 @@ def _is_usual(part: str) -> bool:
 
 def _is_odd(part: str, dictionary: frozenset[str]) -> bool:
     """Is it no everyday word, or one that people choose as a name?"""
-    return is_chosen(part) or (part.isascii() and not is_known(part, dictionary))
+    if is_chosen(part):
+        return True
+    humps = _HUMP.findall(part) if part.isascii() else ()
+    return not all(is_known(hump, dictionary) for hump in humps)
 
 
 def _as_csv(rows: Sequence[tuple[str, int, int, str]]) -> bytes:
