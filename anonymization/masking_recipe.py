@@ -91,7 +91,7 @@ def read_approvals(path: Path) -> frozenset[str]:
     Raises InputError naming the first line that has another form.
     """
     digests: set[str] = set()
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(text_lines(path, "a file of approvals"), start=1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
@@ -103,12 +103,13 @@ def read_approvals(path: Path) -> frozenset[str]:
     return frozenset(digests)
 
 
-def _lines(path: Path) -> list[str]:
+def text_lines(path: Path, expected: str) -> list[str]:
+    """The lines of a UTF-8 text. Raises InputError, which names what the file should be."""
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return path.read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
         problem = error.strerror or type(error).__name__
-        raise InputError(str(path), problem, "a file of approvals", "Check the path.") from error
+        raise InputError(str(path), problem, expected, "Check the path.") from error
     except UnicodeDecodeError as error:
         raise InputError(
             str(path), "text that is not UTF-8", "a text file", "Save it as UTF-8."

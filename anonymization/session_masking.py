@@ -25,6 +25,7 @@ from anonymization.language_gate import measure as language_use
 from anonymization.language_gate import spoken_languages, supported_languages
 from anonymization.masking_recipe import MaskingRecipe
 from anonymization.text.contracts import Edit
+from anonymization.text.masking.listed import Listed
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece, shifted
 from anonymization.text.restore import applied
@@ -96,7 +97,8 @@ Row = tuple[str, str, int, str, str, float]
 class MaskJob:
     """Sessions to mask: the survivors of each, and the frozen pages among their fixtures.
 
-    `find_names` finds the names of files in a text; it must be picklable.
+    `find_names` finds the names of files in a text; it must be picklable. `listed` are the private
+    values that the owner of the sessions named.
     """
 
     sessions: tuple[tuple[Survivor, ...], ...]
@@ -104,6 +106,7 @@ class MaskJob:
     config: MaskingRecipe
     key: bytes
     find_names: FindFileNames
+    listed: Listed = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,7 @@ class _Shard:
         """Mask a session; everything is learned before anything is changed, so order is free."""
         scope = session[0].instance.session_uid
         job = self._job
-        masker = Masker(detector(job.config.detection), job.key, job.config.mode, scope)
+        masker = Masker(detector(job.config.detection), job.key, job.config.mode, scope, job.listed)
         originals = self._originals(session)
         files = {
             (item.path, item.sha256): item for survivor in session for item in survivor.fixtures

@@ -105,6 +105,7 @@ class Runtime(StageConfig):
     categories: AnyPath | None = None  # a table of categories instead of the project's own
     out: AnyPath = Path("workspace")
     approvals: AnyPath | None = None  # pictures and PDFs that a person approved: sha256, who
+    private_values: AnyPath | None = None  # what the owner knows to be private, one per line
     tripwires: AnyPath | None = None  # planted values that must not be released, one per line
     key_file: AnyPath | None = None  # default: <out>/private/release.key
     workers: Annotated[int, Field(ge=1)] = min(4, os.cpu_count() or 1)
@@ -134,7 +135,7 @@ class Runtime(StageConfig):
     def single_files(self) -> tuple[Path | None, ...]:
         """The paths of which there is at most one."""
         known = (self.scores, self.last_release, self.approvals, self.proposals)
-        return *known, self.tripwires, self.tickers, self.categories
+        return *known, self.private_values, self.tripwires, self.tickers, self.categories
 
     @property
     def has_input(self) -> bool:

@@ -21,6 +21,7 @@ from anonymization.language_gate import (
 from anonymization.levels import MaskingLevel, at_level
 from anonymization.text.contracts import DetectionConfig, Detector, Mode
 from anonymization.text.detect.declared import declared_kind
+from anonymization.text.masking.listed import Listed
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.restore import keep_original, restore
@@ -32,6 +33,7 @@ from data.errors import InputError
 from data.neutralise import one_line
 from data.sharding import map_shards
 
+Paths = Sequence[Path]
 VAULTS, ORIGINALS, FILES = "vaults", "originals", "files"
 _WHOLE_RUN = "run"  # the scope of all files of a run
 _SCAN_KEY = bytes(32)  # a scan replaces nothing: its surrogates are discarded
@@ -65,16 +67,18 @@ class Job:
     out: Path
     key: bytes
     config: MaskingConfig
+    listed: Listed = ()
 
 
-def jobs_of(paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig) -> list[Job]:
+def jobs_of(
+    paths: Paths, out: Path, key: bytes, config: MaskingConfig, listed: Listed = ()
+) -> list[Job]:
     """The scopes below `paths`, in order of their names, with the kinds of the level in their
     settings. Links are not followed.
 
     Raises InputError for a missing path, and for two inputs of the same name.
     """
-    detection = at_level(config.detection, config.level)
-    config = config.model_copy(update={"detection": detection})
+    config = config.model_copy(update={"detection": at_level(config.detection, config.level)})
     groups: dict[str, list[tuple[Path, PurePath]]] = {}
     names: set[PurePath] = set()
     for path in paths:
@@ -89,7 +93,7 @@ def jobs_of(paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig)
                 Scope.FILE: name.as_posix(), Scope.PATH: path.name, Scope.RUN: _WHOLE_RUN
             }[config.scope]  # fmt: skip
             groups.setdefault(scope, []).append((file, name))
-    return [Job(scope, tuple(groups[scope]), out, key, config) for scope in sorted(groups)]
+    return [Job(scope, tuple(groups[scope]), out, key, config, listed) for scope in sorted(groups)]
 
 
 def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
@@ -105,10 +109,10 @@ def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
 
 
 def mask_paths(
-    paths: Sequence[Path], out: Path, key: bytes, config: MaskingConfig, workers: int
+    paths: Paths, out: Path, key: bytes, config: MaskingConfig, workers: int, listed: Listed = ()
 ) -> list[DocumentReport]:
     """Mask all files below `paths` into `out`, and write `reports/masking.json` there."""
-    jobs = jobs_of(paths, out, key, config)
+    jobs = jobs_of(paths, out, key, config, listed)
     reports = [report for of in map_shards(mask_scope, jobs, workers) for report in of]
     rows = [asdict(report) for report in reports]
     for row in rows:
@@ -118,11 +122,12 @@ def mask_paths(
     return reports
 
 
-def scan_paths(paths: Sequence[Path], config: MaskingConfig, workers: int) -> list[DocumentReport]:
+def scan_paths(
+    paths: Paths, config: MaskingConfig, workers: int, listed: Listed = ()
+) -> list[DocumentReport]:
     """The findings in all files below `paths`; nothing is written."""
-    alone = {"scope": Scope.FILE, "level": MaskingLevel.FULL}
-    settings = config.model_copy(update=alone)
-    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, settings)
+    settings = config.model_copy(update={"scope": Scope.FILE, "level": MaskingLevel.FULL})
+    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, settings, listed)
     return [report for of in map_shards(scan_file, jobs, workers) for report in of]
 
 
@@ -148,16 +153,16 @@ def mask_scope(job: Job) -> list[DocumentReport]:
 
     Everything is learned before the first file is written, so the order of files does not matter.
     """
-    masker = Masker(detector(job.config.detection), job.key, job.config.mode, job.scope)
-    documents = job.config.documents
+    config, documents = job.config, job.config.documents
+    masker = Masker(detector(config.detection), job.key, config.mode, job.scope, job.listed)
     pieces = {name: pieces_in(path.read_bytes(), str(name), documents) for path, name in job.files}
     learn(list(pieces.values()), masker)
     reports: list[DocumentReport] = []
     taken: set[PurePath] = set()
     for path, name in job.files:
         target = _free(masked_path(name, masker), taken)
-        counts = languages_of(pieces[name], job.config.detection)
-        language = measure([counts], supported_languages(job.config.detection)).language
+        counts = languages_of(pieces[name], config.detection)
+        language = measure([counts], supported_languages(config.detection)).language
         report = _mask_file(job, masker, path, target, language)
         reports.append(replace(report, original_path=name.as_posix()))
     reports = _without_survivors(job, masker, reports)
@@ -222,9 +227,8 @@ def _mask_file(
     """Mask a file; one in an unsupported `language` is refused, unless the settings keep it."""
     data = path.read_bytes()
     if language is not None and job.config.language.unsupported == "reject":
-        return DocumentReport(
-            target.as_posix(), digest(data), refusal=Refusal.LANGUAGE, part=language
-        )
+        sha256, reason = digest(data), Refusal.LANGUAGE
+        return DocumentReport(target.as_posix(), sha256, refusal=reason, part=language)
     name = next(str(name) for known, name in job.files if known == path)
     masked = mask_bytes(data, name, masker, job.config.documents, target.as_posix())
     if masked.report.refusal is not None:
@@ -247,9 +251,9 @@ def _free(path: PurePath, taken: set[PurePath]) -> PurePath:
 def scan_file(job: Job) -> list[DocumentReport]:
     """The findings in the files of a job; nothing is written."""
     reports: list[DocumentReport] = []
+    finder = detector(job.config.detection)
     for path, name in job.files:
-        finder = detector(job.config.detection)
-        masker = Masker(finder, _SCAN_KEY, Mode.PLACEHOLDER, str(name))
+        masker = Masker(finder, _SCAN_KEY, Mode.PLACEHOLDER, str(name), job.listed)
         masked = mask_bytes(path.read_bytes(), str(name), masker, job.config.documents)
         reports.append(replace(masked.report, path=name.as_posix()))
     return reports

@@ -13,6 +13,7 @@ from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_bytes
 from anonymization.text.masking.known_search import is_distinctive
+from anonymization.text.masking.listed import is_sought
 from anonymization.text.spelling.known_values import known_value
 from anonymization.text.vault import Vault
 
@@ -27,7 +28,9 @@ def survivors(vault: Vault, files: Mapping[str, Path], key: bytes) -> Iterator[t
         PrivateValue(entry.value, entry.type)
         for entry in vault.entries
         if not entry.is_ordinary
-        and is_distinctive(entry.type, entry.value)
+        and (
+            is_distinctive(entry.type, entry.value) or (entry.is_listed and is_sought(entry.value))
+        )
         and not known_value(entry.type, entry.value, True).is_in(made)
     ]
     config = LeakConfig()

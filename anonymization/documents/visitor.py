@@ -11,6 +11,7 @@ from anonymization.documents.labels import show_double_name
 from anonymization.documents.text_forms import text_edits
 from anonymization.text.contracts import Edit, EntityType
 from anonymization.text.masking.forms import open_text
+from anonymization.text.masking.listed import LISTED
 from anonymization.text.masking.pieces import (
     FindingFilter,
     Look,
@@ -104,7 +105,9 @@ def name_edits(name: str, look: Look, *, is_chosen: bool = True) -> list[Edit]:
     edits = []
     for edit in joined(look(Piece(stem.translate(_AS_SPACES))), proven, first=True):
         value = stem[edit.start : edit.end]
-        if edit.type in _NAMED and value.isascii() and value.isalpha() and value.islower():
+        is_listed = edit.recognizer == LISTED
+        is_word = value.isascii() and value.isalpha() and value.islower()
+        if edit.type in _NAMED and is_word and not is_listed:
             continue  # a word that is usual in file names (`gateway_log`)
         between = next((char for char in stem[edit.start : edit.end] if char in _SEPARATORS), "_")
         new = _UNSAFE.sub("-", edit.new.replace(" ", between))

@@ -17,12 +17,13 @@ import polars as pl
 from anonymization.leaks.contracts import Leak, LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns, is_long_enough
 from anonymization.session_masking import VAULTS
-from anonymization.text.contracts import Entry
+from anonymization.text.contracts import EntityType, Entry
 from anonymization.text.masking.known_search import (
     identifies_alone,
     is_distinctive,
     is_masked_everywhere,
 )
+from anonymization.text.masking.listed import is_sought
 from anonymization.text.spelling.known_values import known_value
 from anonymization.text.vault import Vault
 from data.canonical import canonical_json, keyed_digest
@@ -56,7 +57,7 @@ class LeakTargets:
             PrivateValue(entry.value, entry.type)
             for entries in self.sessions.values()
             for entry in entries
-            if not entry.is_ordinary and is_searched(entry.type, entry.value)
+            if not entry.is_ordinary and is_searched(_sought_as(entry), entry.value)
         }
         values |= {PrivateValue(value, TRIPWIRE) for value in self.tripwires}
         values |= {PrivateValue(value, IDENTIFIER) for value in self.identifiers}
@@ -67,7 +68,8 @@ class LeakTargets:
         swept = (
             e
             for e in self.sessions.get(uid, ())
-            if not e.is_ordinary and is_masked_everywhere(e.type, e.value)
+            if not e.is_ordinary
+            and (is_masked_everywhere(e.type, e.value) or (e.is_listed and is_sought(e.value)))
         )
         return LeakPatterns((PrivateValue(e.value, e.type) for e in swept), self.key, self.config)
 
@@ -76,7 +78,7 @@ class LeakTargets:
         kept = (
             entry
             for entry in self.sessions.get(uid, ())
-            if not entry.is_ordinary and is_distinctive(entry.type, entry.value)
+            if not entry.is_ordinary and is_distinctive(_sought_as(entry), entry.value)
         )
         return LeakPatterns((PrivateValue(e.value, e.type) for e in kept), self.key, self.config)
 
@@ -102,6 +104,11 @@ class LeakTargets:
             uid: "\0".join(entry.surrogate for entry in entries)
             for uid, entries in self.sessions.items()
         }
+
+
+def _sought_as(entry: Entry) -> EntityType:
+    """A listed value is a name, whatever its kind: of several words, it is so everywhere."""
+    return EntityType.PERSON if entry.is_listed else entry.type
 
 
 def leak_targets(

@@ -144,13 +144,15 @@ class Entry:
     """A private value and what it was replaced with. Only a vault holds this.
 
     One that `is_ordinary`, a login that is a word of the dictionary, was replaced only where a
-    login stands: elsewhere it is that word.
+    login stands: elsewhere it is that word. One that `is_listed` is private because its owner says
+    so, whatever it looks like.
     """
 
     type: EntityType
     value: str
     surrogate: str
     is_ordinary: bool = False
+    is_listed: bool = False
 
 
 class VaultRefused(BenchmintError):

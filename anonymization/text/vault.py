@@ -106,8 +106,8 @@ def merged(vaults: Iterable[Vault]) -> Vault:
 
 
 def _entry(entry: Entry) -> list[str | bool]:
-    ordinary = [True] if entry.is_ordinary else []
-    return [entry.type.value, entry.value, entry.surrogate, *ordinary]
+    marks = [entry.is_ordinary, True] if entry.is_listed else [True][: entry.is_ordinary]
+    return [entry.type.value, entry.value, entry.surrogate, *marks]
 
 
 def _document(document: Document) -> dict[str, Any]:

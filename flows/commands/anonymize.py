@@ -10,10 +10,12 @@ import orjson
 import typer
 
 from anonymization.documents import scopes
+from anonymization.documents.remaining_words import WORDS, write_words
 from anonymization.documents.run_folder import PRIVATE, claimed, require_finished
 from anonymization.documents.scopes import MaskingConfig, Scope
 from anonymization.levels import MaskingLevel
 from anonymization.masking_recipe import approving
+from anonymization.private_values import read_private_values
 from anonymization.text.contracts import Mode
 from data import hash_chain
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
@@ -22,7 +24,7 @@ from data.errors import InputError
 from data.figures import amount
 from data.neutralise import one_line
 from data.randomness import release_key
-from flows.commands.options import Approvals, Json, Key, Masking, Processes
+from flows.commands.options import Approvals, Json, Key, Masking, PrivateValues, Processes
 
 
 def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConfig:
@@ -42,15 +44,18 @@ def mask_command(
     level: Annotated[MaskingLevel | None, typer.Option(help="How much is masked.")] = None,
     config: Masking = None,
     approvals: Approvals = None,
+    private_values: PrivateValues = None,
     workers: Processes = 1,
 ) -> None:
     """Write masked copies; exit 1 if a file was rejected."""
+    listed = read_private_values(private_values)
     settings = masking_settings(config, approvals)
     chosen = {"mode": mode, "scope": scope, "level": level}
     settings = settings.model_copy(update={k: v for k, v in chosen.items() if v is not None})
     with claimed(out) as private:
         secret = release_key(key or private / "release.key")
-        reports = scopes.mask_paths(paths, out, secret, settings, workers)
+        reports = scopes.mask_paths(paths, out, secret, settings, workers, listed)
+        write_words(out, reports, secret, settings.detection)
         rejected = [report for report in reports if report.refusal is not None]
         if rejected:
             named = {r.original_path: [r.path, str(r.refusal), r.part] for r in rejected}
@@ -60,6 +65,7 @@ def mask_command(
     spans = sum(len(report.rows) for report in reports if report.refusal is None)
     masked = len(reports) - len(rejected)
     print(f"{masked} files masked in {out / scopes.FILES}: {spans} values replaced")
+    print(f"what stayed and is worth a look: {private / WORDS}")
     print(f"to restore them later, keep {private} and run: benchmint restore {out} --out DIR")
     raise typer.Exit(1 if rejected else 0)
 
@@ -68,11 +74,13 @@ def scan_command(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders.")],
     config: Masking = None,
     approvals: Approvals = None,
+    private_values: PrivateValues = None,
     as_json: Json = False,
     workers: Processes = 1,
 ) -> None:
     """List where private values are, never the values; exit 1 on findings or unreadable files."""
-    reports = scopes.scan_paths(paths, masking_settings(config, approvals), workers)
+    listed = read_private_values(private_values)
+    reports = scopes.scan_paths(paths, masking_settings(config, approvals), workers, listed)
     if as_json:
         rows = [asdict(report) for report in reports]
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())

@@ -17,6 +17,10 @@ Key = Annotated[Path | None, typer.Option(help="Release key; created on first us
 Approvals = Annotated[
     Path | None, typer.Option(help="Approved pictures and PDFs: a SHA-256 per line.")
 ]
+PrivateValues = Annotated[
+    Path | None,
+    typer.Option(help="Values that only you know to be private, one per line: [KIND, tab,] value."),
+]
 Sec = Annotated[list[Path] | None, typer.Option(help="SEC statement data sets: a zip or folder.")]
 Edinet = Annotated[
     list[Path] | None, typer.Option(help="EDINET summaries, with the code list beside them.")

@@ -11,6 +11,7 @@ from anonymization.leaks.candidate_leaks import STAGE as LEAK_CHECK_STAGE
 from anonymization.leaks.candidate_leaks import MaskedRequests, write_leak_check
 from anonymization.leaks.leak_targets import LeakTargets, leak_targets, read_tripwires
 from anonymization.masking_recipe import for_source, with_approvals
+from anonymization.private_values import listed_digest, read_private_values
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from anonymization.session_masking import MaskJob, mask_shard, payloads, session_groups
 from construction.judging.stage_output import read_labelled
@@ -39,6 +40,8 @@ def _mask_shards(work: Work) -> list[Shard]:
     run = work.run
     recipe = for_source(run.recipe.masking, run.recipe.source.disclosure)
     config = with_approvals(recipe, run.runtime.approvals)
+    listed = read_private_values(run.runtime.private_values)
+    named = listed_digest(listed, run.key)
     results = read_probes(work.folder(NETWORK.name))
     pages = {
         result.sha256: frozen_path(result.sha256, run.frozen)
@@ -50,10 +53,10 @@ def _mask_shards(work: Work) -> list[Shard]:
     ]
     return [
         Shard(
-            [sorted(config.documents.approvals), *map(payloads, sessions)],
+            [sorted(config.documents.approvals), named, *map(payloads, sessions)],
             partial(
                 mask_shard,
-                MaskJob(sessions, _used(pages, sessions), config, run.key, find_file_names),
+                MaskJob(sessions, _used(pages, sessions), config, run.key, find_file_names, listed),
             ),
         )
         for sessions in session_groups(survivors)

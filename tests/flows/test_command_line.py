@@ -165,7 +165,8 @@ def test_sealing_asks_about_nothing_where_there_is_nothing_and_waits_for_no_buil
 
 
 def test_what_a_build_reads_besides_its_material_must_be_there(tmp_path: Path) -> None:
-    for name in ("scores", "last_release", "approvals", "tripwires", "tickers", "categories"):
+    names = "scores last_release approvals private_values tripwires tickers categories"
+    for name in names.split():
         with pytest.raises(InputError, match=f"{name}: found nothing"):
             require_input(Runtime.model_validate({name: tmp_path / name}))
     with pytest.raises(InputError, match=r"skills-2026-01-01\.csv: found nothing"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from anonymization.text.contracts import PROVEN_BY_FORM, EntityType
 from anonymization.text.spelling.known_values import KnownValue, known_value
-from anonymization.text.spelling.normal_form import Origins, is_whole, skeleton
+from anonymization.text.spelling.normal_form import PLANTED, Origins, is_whole, skeleton
 from data.text.trie import trie_pattern
 
 # Kinds whose words also mean something else: for them only the detector decides, by context.
@@ -101,17 +101,30 @@ class KnownValueSearch:
 
     def __init__(self, values: Iterable[tuple[EntityType, str]]) -> None:
         exact = sorted(
-            {(v, k) for k, v in values if is_masked_everywhere(k, v)}, key=lambda p: (-len(p[0]), p)
+            {(v, k) for k, v in values if self._is_searched(k, v)}, key=lambda p: (-len(p[0]), p)
         )
         self._kinds: dict[str, EntityType] = {}
         self._spelled: dict[str, list[KnownValue]] = {}
         for value, kind in exact:
             self._kinds.setdefault(value, kind)
-            spelling = known_value(kind, value, is_any_case(kind, value))
-            for key in spelling.keys:
-                self._spelled.setdefault(key.decode(_BYTES), []).append(spelling)
+            for spelling in self._spellings(kind, value):
+                for key in spelling.keys:
+                    self._spelled.setdefault(key.decode(_BYTES), []).append(spelling)
         self._exact = _Index(self._kinds, _STEM)
         self._skeletons = _Index(self._spelled, _SKELETON_STEM)
+
+    def _is_searched(self, kind: EntityType, value: str) -> bool:
+        return is_masked_everywhere(kind, value)
+
+    def _spellings(self, kind: EntityType, value: str) -> Iterator[KnownValue]:
+        yield known_value(kind, value, is_any_case(kind, value))
+
+    def _is_whole(self, text: str, start: int, end: int) -> bool:
+        return is_whole(text, start, end)
+
+    def _fits(self, _spelling: KnownValue, _text: str, _start: int, _end: int) -> bool:
+        """Is a spelling of a value, at its span, apart enough from the words around it?"""
+        return True
 
     def find(self, text: str) -> list[Occurrence]:
         """Occurrences from left to right, the longest first, without overlap.
@@ -133,7 +146,7 @@ class KnownValueSearch:
             if start < end:
                 continue
             for value in values:
-                if is_whole(text, start, start + len(value)):
+                if self._is_whole(text, start, start + len(value)):
                     end = start + len(value)
                     yield Occurrence(start, end, self._kinds[value], value)
                     break
@@ -157,8 +170,10 @@ class KnownValueSearch:
     def _variant_at(self, text: str, start: int, end: int, key: str) -> Occurrence | None:
         for spelling in self._spelled[key]:
             span = spelling.locate(text, start, end)
-            if span is not None:
-                return Occurrence(*span, EntityType(spelling.kind), spelling.value)
+            if span is not None and self._fits(spelling, text, *span):
+                is_kind = spelling.kind != PLANTED
+                kind = EntityType(spelling.kind) if is_kind else self._kinds[spelling.value]
+                return Occurrence(*span, kind, spelling.value)
         return None
 
 

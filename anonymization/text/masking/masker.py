@@ -18,6 +18,15 @@ from anonymization.text.contracts import (
 )
 from anonymization.text.detect.explained_words import is_ordinary_login
 from anonymization.text.masking.known_search import KnownValueSearch, Occurrence
+from anonymization.text.masking.listed import (
+    LISTED,
+    Listed,
+    ListedValues,
+    around,
+    containing,
+    outside,
+    spelled_as,
+)
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.text.restore import applied
 from anonymization.text.spelling.known_values import respelled
@@ -40,10 +49,13 @@ class Masker:
     """Masks the texts of one scope (a session with its files): one vault, one set of surrogates.
 
     Pass all texts to `learn` before the first is masked: then a value found in one of them is
-    masked in all, and no surrogate already occurs in any of them.
+    masked in all, and no surrogate already occurs in any of them. Values that are `listed` are
+    masked wherever they stand, without detection; those that stand nowhere are in no vault.
     """
 
-    def __init__(self, detector: Detector, key: bytes, mode: Mode, scope: str) -> None:
+    def __init__(
+        self, detector: Detector, key: bytes, mode: Mode, scope: str, listed: Listed = ()
+    ) -> None:
         self.vault = Vault(scope, mode)
         self._detector = detector
         self._dictionary = detector.dictionary if isinstance(detector, Lexical) else frozenset()
@@ -54,7 +66,10 @@ class Masker:
         self._placeholders: dict[tuple[EntityType, str], str] = {}
         self._native: set[str] = set()
         self._counts: dict[EntityType, int] = {}
-        self._forms: set[tuple[EntityType, str]] = set()  # short forms of the people so far
+        self._listed, self._is_listed = ListedValues(listed), frozenset(listed)
+        self._hits: dict[Piece, tuple[Occurrence, ...]] = {}
+        # Short forms of the people so far.
+        self._forms = {form for pair in listed for form in self._forms_of(*pair)}
         self._search: KnownValueSearch | None = None
 
     def learn(self, pieces: Iterable[Piece]) -> None:
@@ -63,8 +78,10 @@ class Masker:
         clean = [_LONE_SURROGATES.sub("\ufffd", piece.text) for piece in fresh]
         values: set[tuple[EntityType, str]] = set()
         for piece, findings in zip(fresh, self._detector.find(clean), strict=True):
-            kept = tuple(_clipped(piece, findings))
-            self._findings[piece] = kept
+            listed = self._listed.find(piece.value)
+            kept, hits = around(list(_clipped(piece, findings)), listed, piece.value)
+            self._findings[piece], self._hits[piece] = tuple(kept), tuple(hits)
+            values |= {(hit.type, hit.value) for hit in listed}
             values |= {(finding.type, piece.value[finding.start : finding.end]) for finding in kept}
             self._vocabulary.add(piece.value)
             if "<" in piece.text:
@@ -83,14 +100,17 @@ class Masker:
         new = {
             form
             for kind, value in values
-            if kind is EntityType.PERSON and (kind, value) not in self._values
-            for form in short_forms(value, self._dictionary)
+            if (kind, value) not in self._values
+            for form in self._forms_of(kind, value)
         } - self._forms
         everywhere = [piece.text for piece in self._findings] if new else []
         seen = _occurring(new, everywhere, self._vocabulary)
         seen |= _occurring(self._forms, [piece.text for piece in fresh], self._vocabulary)
         self._forms |= new
         return seen
+
+    def _forms_of(self, kind: EntityType, value: str) -> Iterable[tuple[EntityType, str]]:
+        return short_forms(value, self._dictionary) if kind is EntityType.PERSON else ()
 
     def mask_texts(self, texts: Sequence[str]) -> list[str]:
         """The texts masked, in their order."""
@@ -106,12 +126,19 @@ class Masker:
         if piece not in self._findings:
             self.learn([piece])
         if self._search is None:
-            carried = (pair for pair in self._values if not self._is_ordinary(*pair))
+            carried = (
+                pair
+                for pair in self._values
+                if pair not in self._is_listed and not self._is_ordinary(*pair)
+            )
             self._search = KnownValueSearch(carried)
         text = piece.value
-        findings, occurrences = _settled(self._findings[piece], self._search.find(text))
+        hits = self._hits[piece]
+        known = containing(self._search.find(text), hits)
+        findings, occurrences = _settled(self._findings[piece], known)
         edits = [self._edit(text, finding) for finding in findings]
         edits += [self._occurrence_edit(text, occurrence) for occurrence in occurrences]
+        edits += [self._occurrence_edit(text, hit) for hit in outside(hits, occurrences)]
         return sorted(edit for edit in edits if edit.new != text[edit.start : edit.end])
 
     def _edit(self, text: str, finding: Finding) -> Edit:
@@ -122,12 +149,14 @@ class Masker:
         )
 
     def _occurrence_edit(self, text: str, occurrence: Occurrence) -> Edit:
-        new = self._new(occurrence.type, occurrence.value)
+        kind, value = occurrence.type, occurrence.value
+        is_listed = (kind, value) in self._is_listed
+        new = self._new(kind, value)
         if self.vault.mode is Mode.SURROGATE:
-            new = respelled(
-                occurrence.type, occurrence.value, new, text[occurrence.start : occurrence.end]
-            )
-        return Edit(occurrence.start, occurrence.end, new, occurrence.type, FROM_VAULT, 1.0)
+            spelling = spelled_as(kind) if is_listed else kind
+            new = respelled(spelling, value, new, text[occurrence.start : occurrence.end])
+        recognizer = LISTED if is_listed else FROM_VAULT
+        return Edit(occurrence.start, occurrence.end, new, kind, recognizer, 1.0)
 
     def _replace(self, values: Sequence[tuple[EntityType, str]]) -> None:
         if self.vault.mode is Mode.SURROGATE:
@@ -135,18 +164,28 @@ class Masker:
         for kind, value in values:
             new = self._new(kind, value)
             if new != value:
-                self.vault.add(Entry(kind, value, new, self._is_ordinary(kind, value)))
+                is_listed = (kind, value) in self._is_listed
+                is_ordinary = not is_listed and self._is_ordinary(kind, value)
+                self.vault.add(Entry(kind, value, new, is_ordinary, is_listed))
 
     def _is_ordinary(self, kind: EntityType, value: str) -> bool:
         return kind in _LOGINS and is_ordinary_login(value, self._dictionary)
 
     def _new(self, kind: EntityType, value: str) -> str:
         if self.vault.mode is Mode.SURROGATE:
-            return self._surrogates.of(kind, value)
+            new = self._surrogates.of(kind, value)
+            return new if (kind, value) in self._is_listed else self._without_listed(new)
         same = (kind, value if kind in COMMON else plain_form(value))
         if same not in self._placeholders:
             self._placeholders[same] = self._placeholder(kind)
         return self._placeholders[same]
+
+    def _without_listed(self, surrogate: str) -> str:
+        """The surrogate without listed words that it has kept of its value (a title, a path)."""
+        hits = [
+            hit for hit in self._listed.find(surrogate) if (hit.type, hit.value) in self._values
+        ]
+        return applied(surrogate, [self._occurrence_edit(surrogate, hit) for hit in hits])[0]
 
     def _placeholder(self, kind: EntityType) -> str:
         while True:

@@ -178,8 +178,11 @@ class KnownValue:
         return self.any_case and candidate.casefold() == self.plain.casefold()
 
 
-def known_value(kind: str, value: str, any_case: bool) -> KnownValue:
-    """A value prepared for the search; `any_case`: in other letter cases too."""
+def known_value(kind: str, value: str, any_case: bool, shortest: int = MIN_KEY) -> KnownValue:
+    """A value prepared for the search; `any_case`: in other letter cases too.
+
+    Its spellings are found by skeletons of `shortest` bytes or more.
+    """
     plain = trimmed(clean(value))
     forms = tuple(
         form
@@ -187,7 +190,7 @@ def known_value(kind: str, value: str, any_case: bool) -> KnownValue:
         if form is not None
     )
     keys = {skeleton(plain), *(key for form in forms for key in form.skeletons())}
-    kept = tuple(sorted(key for key in keys if len(key) >= MIN_KEY))
+    kept = tuple(sorted(key for key in keys if len(key) >= shortest))
     return KnownValue(kind, value, any_case, kept, plain, forms)
 
 

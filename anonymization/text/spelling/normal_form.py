@@ -104,7 +104,7 @@ def _skeleton_size(char: str) -> int:
 
 PLANTED = "tripwire"  # the kind of planted values, which may have any form
 EDGES = " \t\r\n.,_-/()[]+\u00b7"
-_WHOLE_BELOW = 12  # characters; longer words and numbers hardly occur in others by chance
+WHOLE_BELOW = 12  # characters; longer words and numbers hardly occur in others by chance
 _PLAIN = str.maketrans("", "", " .-")
 
 
@@ -122,7 +122,7 @@ def is_whole(text: str, start: int, end: int) -> bool:
     """Is `text[start:end]` a whole token, or too long to be part of another by chance?"""
     plain = text[start:end].translate(_PLAIN)
     simple = plain.isascii() and (plain.isalpha() or plain.isdigit())
-    return not simple or end - start >= _WHOLE_BELOW or is_apart(text, start, end)
+    return not simple or end - start >= WHOLE_BELOW or is_apart(text, start, end)
 
 
 def is_apart(text: str, start: int, end: int) -> bool:
