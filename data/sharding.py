@@ -10,12 +10,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import secrets
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import import_module
+from multiprocessing import connection
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
@@ -137,8 +139,19 @@ def _in_processes(
     work: Callable[[Job], Result], jobs: Sequence[Job], workers: int
 ) -> Iterator[Result]:
     context = multiprocessing.get_context("forkserver")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=_watch_build) as pool:
         yield from pool.map(work, jobs)
+
+
+def _watch_build() -> None:
+    """Let this worker end with its build: otherwise it computes on beside one that resumes."""
+    threading.Thread(target=_end_with_build, daemon=True).start()
+
+
+def _end_with_build() -> None:
+    if (build := multiprocessing.parent_process()) is not None:
+        connection.wait([build.sentinel])
+        os._exit(1)
 
 
 def _on_dask(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -43,6 +46,45 @@ def check_runner(runner: Runner) -> None:
 
 def test_processes_keep_the_order_and_hand_errors_on() -> None:
     check_runner(Runner.PROCESSES)
+
+
+_SLEEPING = """
+import sys, time
+from data.sharding import map_shards
+if __name__ == "__main__":
+    list(map_shards(time.sleep, [60, 60], 2))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+def test_workers_end_with_a_killed_build(tmp_path: Path) -> None:
+    program = tmp_path / "build.py"
+    program.write_text(_SLEEPING)
+    build = subprocess.Popen([sys.executable, program], cwd=tmp_path, start_new_session=True)
+    try:
+        wait_until(lambda: len(members(build.pid)) >= 5)  # a fork server, a tracker, two workers
+    finally:
+        build.kill()
+        build.wait()
+    wait_until(lambda: not members(build.pid))
+
+
+def members(session: int) -> list[int]:
+    """The processes of a session that have not ended."""
+    alive = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            state, _, _, of = stat.read_text().rpartition(")")[2].split()[:4]
+            alive += [int(stat.parent.name)] if int(of) == session and state != "Z" else []
+    return alive
+
+
+def wait_until(is_true: Callable[[], bool]) -> None:
+    """Wait for half a minute at most."""
+    until = time.monotonic() + 30
+    while not is_true():
+        assert time.monotonic() < until
+        time.sleep(0.05)
 
 
 def end_once(marker: str) -> str:
