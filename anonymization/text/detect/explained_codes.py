@@ -125,6 +125,23 @@ def is_opaque(atom: str) -> bool:
     return len(atom) >= _LENGTH and len(runs) >= _RUNS and sum(map(str.isdigit, atom)) > 2
 
 
+# What makes a long number an amount or a count: a currency before it, a unit behind it. Words that
+# are verbs too ("records", "shares") do not: "customer 20481756 records a loss".
+_CURRENCY = re.compile(r"(?:[$€£¥￥₩₹]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|RMB|HKD|KRW|INR)) ?$")
+_UNIT = re.compile(
+    r" ?(?:[万萬亿億]|元|円|圆|美元|欧元|日元|港元|条|條|吨|字节|毫秒|秒)"
+    r"| ?(?:[个個件](?!人)|人(?![民员員事才]))"
+    r"|(?i: (?:yuan|dollars?|euros?|yen|rupees?|rows?|bytes?|tokens?|entries|characters|inhabitants"
+    r"|milliseconds?|ms|kwh|usd|eur|gbp|chf|jpy|cny|rmb|hkd|krw|inr)\b)"
+)
+
+
+def is_measured(text: str, start: int, end: int) -> bool:
+    """Does a currency before a long number, or a unit behind it, say that it is an amount?"""
+    before = text[max(0, start - 5) : start]
+    return _CURRENCY.search(before) is not None or _UNIT.match(text, end) is not None
+
+
 def is_amount(label: str) -> bool:
     """Do the words of a label say that a long number below it is an amount, a size or a time?"""
     small = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", label).lower()

@@ -19,6 +19,7 @@ from anonymization.text.detect.explained_codes import (
     is_amount,
     is_code,
     is_known_lead,
+    is_measured,
     is_opaque,
     is_plain,
 )
@@ -203,9 +204,11 @@ def _in_chain(
     for atom in _ATOMS.finditer(whole):
         start = chain.start() + atom.start()
         word = atom.group()
+        end = start + len(word)
         if word.isdigit():
-            if len(word) >= _LONG and not is_plain(word) and not is_amount(label):
-                yield start, start + len(word)
+            is_shown = is_plain(word) or is_amount(label) or is_measured(chain.string, start, end)
+            if len(word) >= _LONG and not is_shown:
+                yield start, end
         elif len(word) <= 256 and not is_plain(word):
             yield from ((start + first, start + last) for first, last in _in_atom(word, dictionary))
 

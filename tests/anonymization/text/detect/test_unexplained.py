@@ -36,6 +36,8 @@ def unexplained(detector: TextDetector, text: str) -> list[str]:
         ("login teapot_lizard_87", []),
         ("teapot_lizard_87", ["teapot_lizard_87"]),
         ("he spelled it Q-U-O-R-N slowly", ["Q-U-O-R-N"]),
+        ("customer 29323476 records a loss", ["29323476"]),
+        ("工单29323476人事部", ["29323476"]),
         ("宙さんへ連絡", ["宙"]),
         ("公羊", ["公羊"]),
     ],
@@ -54,6 +56,8 @@ def test_what_nothing_explains(detector: TextDetector, text: str, expected: list
         "The meeting is on 2026-02-17 at 14:30, see step-3 and chapters 10-12.",
         "请把上周的销售数据整理成表格，并写一份两页的总结。",
         "九月二十四日の会議資料を要約してください。",
+        "Net profit was $29323476, or 29323476 euros, over 62209310 rows and 12345678 bytes.",
+        "净利润29323476元，共62209310条，人口12345678人，约4500000万元。",
         "Rechnung, Kunde, Betrag, Datum, Notiz",
     ],
 )
