@@ -59,9 +59,14 @@ def is_meant(text: str, start: int, end: int) -> bool:
 
 
 @cache
+def _people() -> frozenset[str]:
+    return _group("given") | _group("positioned") | _group("people")
+
+
+@cache
 def _positions() -> tuple[re.Pattern[str], ...]:
     """Positions of a person in a sentence, around words that are names too."""
-    listed = sorted(_group("given") | _group("positioned") | _group("people"))
+    listed = sorted(_people())
     name = rf"(?P<v>(?i:{'|'.join(listed)}))"
     ends = (
         r"(?=[ \t]*(?:[,.;:!?)\n]|\Z)| (?:and|or|who|has|had|will|would|was|is|said|says|can|cannot"
@@ -86,16 +91,20 @@ def _positions() -> tuple[re.Pattern[str], ...]:
             rf"(?:(?<=[.!?:,;] )|(?m:^)){name} (?=(?:said|says|told|tells|asked|asks|wrote|writes"
             r"|thinks|thought|phoned|rang|replied|promised|resigned|cannot come|can't come)\b)"
         ),
-        re.compile(
-            r"\b(?i:mr|mrs|dr|prof|herr|frau|mme|aunt|auntie|uncle|grandpa|grandma"
-            r"|granny|grandad|granddad|nanny|matron|old (?:mr|mrs))\.? (?P<v>[a-z][a-z'’-]{2,20})\b"
-        ),
     )
+
+
+_TITLED = re.compile(
+    r"\b(?i:mr|mrs|dr|prof|herr|frau|mme|aunt|auntie|uncle|grandpa|grandma"
+    r"|granny|grandad|granddad|nanny|matron|old (?:mr|mrs))\.? (?P<v>[a-z][a-z'’-]{2,20})\b"
+)
 
 
 def find_chosen(text: str) -> Iterator[_Span]:
     """The spans of people in sentences whose names are everyday words, in no order."""
-    for pattern in _positions():
+    present = _LETTERS.findall(text.lower())
+    positions = () if _people().isdisjoint(present) else _positions()  # a screen: they are slow
+    for pattern in (*positions, _TITLED):
         for match in pattern.finditer(text):
             if match["v"].lower() not in _SMALL and not _is_season(match):
                 yield *match.span("v"), EntityType.UNEXPLAINED

@@ -28,6 +28,7 @@ _LATITUDE, _LONGITUDE = 90, 180
 _PLACES = 4
 _MONTHS = f"{MONTH_NAME}|{OTHER_MONTH_NAME}"
 _YEAR = r"(?:19[2-9]\d|200\d)"
+_DIGIT = re.compile(r"\d")
 _BIRTH = re.compile(
     rf"(?<![\d./-])(?:0?[1-9]|[12]\d|3[01])([-/. ])(?:0?[1-9]|1[0-2])\1{_YEAR}(?![\d/-]|\.\d)"
     rf"|(?<![\d./-])(?:0?[1-9]|1[0-2])([-/])(?:0?[1-9]|[12]\d|3[01])\2{_YEAR}(?![\d/-]|\.\d)"
@@ -104,7 +105,7 @@ def find_codes(text: str) -> Iterator[_Span]:
     for match in _MARKED.finditer(text):
         if any(mark in match.group() for mark in "NSEWO'′″分.") and len(match.group()) > _PLACES:
             yield *match.span(), EntityType.UNEXPLAINED
-    for match in _BIRTH.finditer(text):
+    for match in _BIRTH.finditer(text) if _DIGIT.search(text) else ():
         yield *match.span(), EntityType.DATE
     for match in _BORN.finditer(text):
         yield *match.span("v"), EntityType.DATE
