@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capital_places import is_plain_capital
@@ -98,6 +98,22 @@ _SHORT = re.compile(rf"(?<![{LETTERS}0-9])(?P<lead>[A-Z]{{1,4}})")
 
 def find_codes(text: str) -> Iterator[_Span]:
     """The spans of such numbers and codes, in no order."""
+    if _DIGIT.search(text):  # a screen: most prose is done with it
+        yield from _with_digits(text)
+    for match in _LANE.finditer(text):
+        yield *match.span("v"), EntityType.UNEXPLAINED
+    for match in _CODENAME.finditer(text):
+        if not is_plain_capital(match["v"]):
+            yield *match.span("v"), EntityType.UNEXPLAINED
+    hyphened = (_MIXED, _MACHINE) if "-" in text else ()
+    yield from _without_lead(text, (*hyphened, _SIGNED, _PLATE))
+    for match in _INITIALS.finditer(text):
+        if match.group() not in _NOT_INITIALS:
+            yield *match.span(), EntityType.UNEXPLAINED
+
+
+def _with_digits(text: str) -> Iterator[_Span]:
+    """Coordinates, dates of birth, parcels, and codes of letters and digits."""
     for match in _POSITION.finditer(text):
         if _is_position(match["a"], match["b"]):
             yield *match.span("a"), EntityType.UNEXPLAINED
@@ -105,30 +121,22 @@ def find_codes(text: str) -> Iterator[_Span]:
     for match in _MARKED.finditer(text):
         if any(mark in match.group() for mark in "NSEWO'′″分.") and len(match.group()) > _PLACES:
             yield *match.span(), EntityType.UNEXPLAINED
-    for match in _BIRTH.finditer(text) if _DIGIT.search(text) else ():
+    for match in _BIRTH.finditer(text):
         yield *match.span(), EntityType.DATE
     for match in _BORN.finditer(text):
         yield *match.span("v"), EntityType.DATE
-    for pattern in (_PARCEL, _LANE):
-        for match in pattern.finditer(text):
-            yield *match.span("v"), EntityType.UNEXPLAINED
-    for match in _CODENAME.finditer(text):
-        if not is_plain_capital(match["v"]):
-            yield *match.span("v"), EntityType.UNEXPLAINED
-    for pattern in (_MIXED, _MACHINE, _SIGNED):
-        for match in pattern.finditer(text):
-            lead = _SHORT.match(match.group())
-            if lead and is_known_lead(lead["lead"]):
-                continue
-            yield *match.span(), EntityType.UNEXPLAINED
-    for pattern in (_VIN, _PLATE, _CODE, _STARTING, _JOINED):
+    for match in _PARCEL.finditer(text):
+        yield *match.span("v"), EntityType.UNEXPLAINED
+    yield from _without_lead(text, (_VIN, _CODE, _STARTING, _JOINED))
+
+
+def _without_lead(text: str, patterns: Iterable[re.Pattern[str]]) -> Iterator[_Span]:
+    """The spans of patterns, but for those that begin with the known head of a series."""
+    for pattern in patterns:
         for match in pattern.finditer(text):
             lead = _SHORT.match(match.group())
             if lead is None or not is_known_lead(lead["lead"]):
                 yield *match.span(), EntityType.UNEXPLAINED
-    for match in _INITIALS.finditer(text):
-        if match.group() not in _NOT_INITIALS:
-            yield *match.span(), EntityType.UNEXPLAINED
 
 
 def _is_position(first: str, second: str) -> bool:
