@@ -106,8 +106,10 @@ def merged(vaults: Iterable[Vault]) -> Vault:
 
 
 def _entry(entry: Entry) -> list[str | bool]:
-    marks = [entry.is_ordinary, True] if entry.is_listed else [True][: entry.is_ordinary]
-    return [entry.type.value, entry.value, entry.surrogate, *marks]
+    row: list[str | bool] = [entry.type.value, entry.value, entry.surrogate]
+    if entry.is_listed:
+        return [*row, entry.is_ordinary, True]
+    return [*row, True] if entry.is_ordinary else row
 
 
 def _document(document: Document) -> dict[str, Any]:

@@ -175,16 +175,23 @@ def _is_brought(text: str) -> bool:
 
 def _is_free(text: str, given: Sequence[str]) -> bool:
     """Does it bring its code along, want a new program, or name a file at hand?"""
-    is_own = "```" in text or _NEW_PROGRAM.search(text) is not None
-    return is_own or any(True for _ in files_in(text.lower(), given))
+    return _is_new(text) or any(True for _ in files_in(text.lower(), given))
+
+
+def _is_new(text: str) -> bool:
+    """Does it bring its code along, or want a new program?"""
+    return "```" in text or _NEW_PROGRAM.search(text) is not None
+
+
+def _names_file(text: str) -> bool:
+    return any(extension_of(text[span.start : span.end]) for span in find_file_spans(text))
 
 
 def _signs(text: str, given: Sequence[str], *, is_free: bool, over_code: bool) -> Iterator[str]:
     """Words that speak of a program as its authors do, over files none of which is its code."""
-    names_file = any(extension_of(text[span.start : span.end]) for span in find_file_spans(text))
-    is_new = "```" in text or _NEW_PROGRAM.search(text) is not None
+    names_file = _names_file(text)
     has_tables = any(extension_of(path) in _TABLES for path in given)
-    if not (is_new or names_file):
+    if not (_is_new(text) or names_file):
         yield from (part.group() for part in _CHANGED_PART.finditer(text))
     if not is_free:
         yield from (part.group() for part in _WHOLE.finditer(text))
@@ -199,8 +206,7 @@ def _signs(text: str, given: Sequence[str], *, is_free: bool, over_code: bool) -
 
 def _is_of_terminal(text: str) -> bool:
     """Does it bring output of a program in a terminal, and wants that to be another?"""
-    names_file = any(extension_of(text[span.start : span.end]) for span in find_file_spans(text))
-    is_own = "```" in text or _NEW_PROGRAM.search(text) is not None or names_file
+    is_own = _is_new(text) or _names_file(text)
     return not is_own and bool(SHELL_PROMPT.search(text) and _REPAIRS.search(text))
 
 

@@ -11,27 +11,14 @@ from pathlib import Path
 from threading import Barrier
 
 import pytest
-import typer
 from PIL import Image
-from typer.testing import CliRunner
 
 from anonymization.documents.run_folder import claimed
 from data.canonical import file_digest
 from data.errors import BenchmintError, InputError
-from flows.commands.anonymize import mask_command, restore_command, scan_command
+from tests.flows.masking_app import run
 
-app = typer.Typer()
-app.command("mask")(mask_command)
-app.command("scan")(scan_command)
-app.command("restore")(restore_command)
 MAIL, SESSION = "m.thornquist@corpmail.com", '{"role":"user","text":"write to %s"}\n'
-
-
-def run(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if isinstance(done.exception, BenchmintError):
-        raise done.exception
-    return done.exit_code, done.output
 
 
 @pytest.fixture

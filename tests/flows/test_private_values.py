@@ -7,32 +7,19 @@ import json
 from pathlib import Path
 
 import pytest
-import typer
 from docx import Document
 from openpyxl import Workbook, load_workbook
-from typer.testing import CliRunner
 
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_release
 from data.canonical import digest
-from data.errors import BenchmintError, InputError
-from flows.commands.anonymize import mask_command, restore_command, scan_command
+from data.errors import InputError
+from tests.flows.masking_app import run
 
-app = typer.Typer()
-app.command("mask")(mask_command)
-app.command("scan")(scan_command)
-app.command("restore")(restore_command)
 LIST = "# nobody else knows these\npebble\nORGANIZATION\tharvest moon\n"
 CONFIG = '[masking.detection]\nenglish_model = ""\nchinese_model = ""\njapanese_model = ""\n'
 TEXT = "The pebble order of Harvest Moon is ready.\n"
-
-
-def run(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
-    if isinstance(done.exception, BenchmintError):
-        raise done.exception
-    return done.exit_code, done.output
 
 
 @pytest.fixture
