@@ -34,7 +34,6 @@ class PreflightReason(GateReason):
     NEEDS_LIVE_SYSTEM = "preflight.needs_live_system", "It needs an account or a live system."
     NEEDS_NETWORK = "preflight.needs_network", "It needs the web, which the task may not reach."
     LEANS_ON_CONTEXT = "preflight.leans_on_context", "It depends on what was said or shown earlier."
-    AMONG_OTHERS = "preflight.among_others", "It may be addressed to another person."
 
 
 def _thread(seen: Measures) -> bool:
@@ -116,17 +115,6 @@ _NO_WORK = (
         lambda seen: share(seen["setups"], seen["orders"]),
         when=_request,
     ),
-    Limit(
-        "a demand among several writers",
-        _MIN,
-        "demands",
-        "If there are several writers, one of them asks the agent for something.",
-        _REASON.AMONG_OTHERS,
-        lambda seen: seen["demands"],
-        when=lambda seen: _request(seen) and seen["people"] >= 2,
-        at=1,
-        movable=False,
-    ),
 )
 _MISSING = (
     Limit(
@@ -194,15 +182,6 @@ _THREADS = (
         lambda seen: seen["told"],
         when=lambda seen: _thread(seen) and bool(seen["at_hand"]),
     ),
-    Limit(
-        "max_thread_people",
-        _MAX,
-        "people",
-        "At most this many people write in a thread to answer.",
-        _REASON.AMONG_OTHERS,
-        lambda seen: seen["people"],
-        when=_thread,
-    ),
 )
 _DEMANDS = (
     Limit(
@@ -219,10 +198,10 @@ _DEMANDS = (
         "a demand",
         _MIN,
         "demands",
-        "If there is one writer, that writer asks for something.",
+        "The agent is asked for something.",
         _REASON.NO_REQUEST,
         lambda seen: seen["demands"],
-        when=lambda seen: _request(seen) and seen["people"] < 2,
+        when=_request,
         at=1,
         movable=False,
     ),

@@ -171,9 +171,13 @@ def _demands(
 
 
 def _for_the_agent(item: Reading, conversation: Conversation) -> bool:
-    """Among several writers only what calls the agent; in a channel also an open question."""
+    """Among several writers what a message asks that calls the agent; in a channel also an open
+    question.
+    """
     alone = conversation.people < 2
     if item.to_agent or (alone and not conversation.in_channel):
+        return True
+    if not item.to_other and any(item.text in message for message in conversation.calling):
         return True
     return alone and item.ask is Ask.QUESTION and not item.to_other
 
@@ -183,6 +187,8 @@ def _is_news(case: Case, conversation: Conversation, demands: Sequence[Reading])
 
     A file that they ask for makes them a request all the same.
     """
+    if conversation.calling:
+        return False
     only_answer = all(item.name_hints == (ANSWER,) for item in case.candidate.deliverables)
     asks = any(item.ask is Ask.QUESTION or item.to_agent for item in demands)
     return conversation.people > 0 and only_answer and not conversation.is_thread and not asks

@@ -148,9 +148,11 @@ def test_among_several_writers_only_what_calls_the_agent_counts() -> None:
         return replace(instance, user_turns=(mia, raj))
 
     talk = by_two("Flour is up by a tenth.", "Mia already works out a new bread price.")
-    assert verdict(talk).reason == PreflightReason.AMONG_OTHERS
+    assert verdict(talk).reason == PreflightReason.NO_REQUEST
     called = by_two("Flour is up by a tenth.", "Agent, work out a new price for a 2 euro loaf.")
     assert verdict(called).status is Status.PASSED
+    later = "Agent, flour is up by a tenth. Can you work out a new price for a 2 euro loaf?"
+    assert verdict(by_two("The oven is fixed.", later)).status is Status.PASSED
 
 
 def test_a_thread_must_tell_what_it_is_about() -> None:
