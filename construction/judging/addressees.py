@@ -12,8 +12,9 @@ from enum import StrEnum
 from functools import cache
 
 from construction.judging import lexicon
+from construction.judging.contracts import Conversation
 from construction.judging.lexicon import table
-from construction.judging.reading import read
+from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.sentences import addresses_somebody
 from data.text.scripts import HAN
 
@@ -141,3 +142,15 @@ def _spoken(lines: list[str]) -> Iterator[tuple[str, str]]:
         match = _LINE.match(line)
         if match is not None:
             yield match["name"], line[match.end() - 1 :]
+
+
+def is_for_the_agent(item: Reading, conversation: Conversation) -> bool:
+    """Among several writers what a message asks that calls the agent; in a channel also an open
+    question.
+    """
+    alone = conversation.people < 2
+    if item.to_agent or (alone and not conversation.in_channel):
+        return True
+    if not item.to_other and any(item.text in message for message in conversation.calling):
+        return True
+    return alone and item.ask is Ask.QUESTION and not item.to_other
