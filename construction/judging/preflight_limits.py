@@ -1,8 +1,10 @@
 """The limits of the preflight gate and their reasons; `LIMITS` is the order in which they decide.
 
-It is what a reader says first: nothing is to be done; something is not there; words lean on talk.
-Of what is not there, files, code and pictures come before systems and the web: a request to change
-a program often speaks of the systems that the program serves.
+It is what a reader says first: it is no work, or a toy; something is not there; words lean on talk.
+Whom it addresses has been decided before (`construction.sessions.gates.addressee`). Of what is not
+there, files, code and pictures come before services, accounts and the web: a request to change a
+program often speaks of the systems that the program serves. That nothing is asked for is said late,
+for it may only mean that no order was recognized.
 """
 
 from __future__ import annotations
@@ -118,14 +120,6 @@ _NO_WORK = (
 )
 _MISSING = (
     Limit(
-        "max_account",
-        _MAX,
-        "sentences",
-        "At most this many sentences need an account.",
-        _REASON.NEEDS_LIVE_SYSTEM,
-        lambda seen: seen["account"],
-    ),
-    Limit(
         "max_missing_share",
         _MAX,
         "share of the files that the agent read",
@@ -134,6 +128,14 @@ _MISSING = (
         lambda seen: share(seen["missing_inputs"], seen["inputs"]),
     ),
     _none("missing_objects", "Files to be changed are inputs.", _REASON.MISSING_OBJECT),
+    Limit(
+        "max_account",
+        _MAX,
+        "sentences",
+        "At most this many sentences need an account.",
+        _REASON.NEEDS_LIVE_SYSTEM,
+        lambda seen: seen["account"],
+    ),
     Limit(
         "max_systems",
         _MAX,

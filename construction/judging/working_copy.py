@@ -18,7 +18,9 @@ from construction.mentions.name_bounds import SHELL_PROMPT
 from construction.mentions.spans import find_file_spans
 
 # What offices write about software has a process, a template, a policy: no working copy is meant.
-_NO_OFFICE = r"(?! (?:process|template|policy|guidelines?|procedure|workflow|rules)\b)"
+_NO_OFFICE = (
+    r"(?!(?: [#!]?\d+)? (?:process|template|policy|guidelines?|procedure|workflow|rules)\b)"
+)
 _PULL = rf"(?<![a-z])(?:(?:pull|merge) request|(?-i:PR|MR)) ?[#!]?\d+\b{_NO_OFFICE}"
 # The state of a working copy, which a task has only with its program code.
 _OF_CODE = re.compile(
