@@ -10,7 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from anonymization.text.detect.methods import find_methods
 from anonymization.text.detect.wording import words
+from data.text.trie import trie_pattern
 
 # What a word goes on with: a part of it is not explained, if the rest is not.
 _END = r"(?![A-Za-z0-9_-]|[./:#@+][A-Za-z0-9_])"
@@ -86,6 +88,14 @@ _LAW = re.compile(
 _LISTED_LAW = re.compile(
     "|".join(sorted(words("known_words.toml", "laws"), key=lambda law: (-len(law), law)))
 )
+_PHRASE = re.compile(
+    rf"(?<![\w-])(?:{trie_pattern(words('known_words.toml', 'phrases'))})(?![\w-])"
+)
+# Programs with the names of people, gods and animals, if their version stands behind them.
+_PROGRAM = re.compile(
+    r"(?<![\w.-])(?:Prometheus|Cassandra|Jasmine|Impala|Firebird|Alpine|Thanos|Loki|Puppet|Hugo"
+    r"|Jekyll|Mamba|Jaeger|Falcon|Starlette)(?= v?\d{1,2}\.\d)"
+)
 _ERROR = re.compile(
     r"(?<![\w-])(?:(?:ORA|TNS|PLS|RMAN|MSB|NU|CS|TS|KB|AADSTS|SQLSTATE|SQLCODE)[-: ]?\d{3,7}"
     r"|0x[0-9A-Fa-f]{1,8})"
@@ -98,12 +108,14 @@ def find_explained(text: str) -> Iterator[tuple[int, int]]:
     if not text.isascii():
         for pattern in (_LAW, _LISTED_LAW):
             yield from (match.span() for match in pattern.finditer(text))
+    yield from find_methods(text)
+    yield from (match.span() for match in _PHRASE.finditer(text))
     if not any(map(str.isdigit, text)):  # a screen: most strings are done with it
         return
     yield from _digests(text)
     for pattern in (_COMMIT, _VERSION, _COUNTED, _MEASURED, _MODEL, _CLASSIFIED):
         yield from (match.span("v") for match in pattern.finditer(text))
-    for pattern in (_STANDARD, _ERROR):
+    for pattern in (_STANDARD, _ERROR, _PROGRAM):
         yield from (match.span() for match in pattern.finditer(text))
 
 
