@@ -78,12 +78,13 @@ _CLASSIFIED = re.compile(
 _STANDARD = re.compile(
     r"(?<![A-Za-z])(?:GB(?:/[TZ])?|[A-Z]{2}/T|JIS [A-Z]|NF(?: EN)? [A-Z]|DIN(?: EN)?(?: ISO)?"
     r"|BS(?: EN)?|EN|ASTM [A-Z]|IEC|ISO(?:/IEC)?|ITU-T)"
-    r" ?[A-Z]?\d{1,6}(?:[.-]\d{1,4}){0,3}(?::\d{4})?"
+    r" [A-Z]?\d{1,5}(?:[.-]\d{1,4}){0,3}(?::\d{4})?"
     rf"{_END}|(?<![\w.])[GHTX]\.\d{{3}}(?:\.\d{{1,3}})?{_END}"
 )
+# A title about somebody's own matter is none: `关于…的规定`.
 _LAW = re.compile(
-    r"《[^《》\n]{{2,40}}(?:法|典|条例|办法|规定|规则|细则|准则|标准|规范|公约|通则|解释|决定)(?:[（(][^《》\n]{{1,12}}[）)])?》"
-    r"(?:第[一二三四五六七八九十百千零〇\d]{1,8}条)?"
+    r"《(?!关于)[^《》\n]{2,30}(?:法|典|条例|办法|规定|规则|细则|准则|标准|规范|公约|通则|解释)"
+    r"(?:[（(][^《》\n]{1,12}[）)])?》(?:第[一二三四五六七八九十百千零〇\d]{1,8}条)?"
 )
 _LISTED_LAW = re.compile(
     "|".join(sorted(words("known_words.toml", "laws"), key=lambda law: (-len(law), law)))
