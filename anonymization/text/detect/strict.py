@@ -17,6 +17,7 @@ from anonymization.text.detect.eastern_places import find_eastern
 from anonymization.text.detect.explained_things import find_explained
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.statements import find_statements
+from anonymization.text.detect.strict_ages import find_ages
 from anonymization.text.detect.strict_codes import find_codes
 from anonymization.text.detect.strict_fields import find_field_rows, find_fields
 from anonymization.text.detect.strict_numbers import find_numbers
@@ -31,22 +32,29 @@ _Span = tuple[int, int, EntityType]
 
 
 def find_strict(
-    text: str, settled: Sequence[Finding], dictionary: frozenset[str], usual: frozenset[str]
+    text: str,
+    settled: Sequence[Finding],
+    dictionary: frozenset[str],
+    usual: frozenset[str],
+    kinds: frozenset[EntityType],
 ) -> list[Finding]:
     """All findings: `settled` (sorted, without overlap) and more beside them.
 
-    `usual` are the words of the dictionary that are no rare ones. What its sentence explains is
-    kept free of codes, numbers and unexplained words; fields and positions decide before it.
+    Of ages, which some tasks are about, only those of `kinds`. `usual` are the words of the
+    dictionary that are no rare ones. What its sentence explains is kept free of codes, numbers and
+    unexplained words; fields and positions decide before it.
     """
     explained = [(*span, EntityType.UNEXPLAINED) for span in find_explained(text)]
     settled = [finding for finding in settled if not _is_explained(finding, explained)]
     fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
     places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
     places += find_eastern_names(text)
+    ages = [span for span in find_ages(text) if span[2] in kinds]
     for name, spans in (
         (NAME, fields),
         (NAME, [*find_positions(text)]),
         (_EXPLAINED, explained),
+        (NAME, ages),
         (NAME, [*find_codes(text), *find_numbers(text)]),
         (NAME, places),
     ):
