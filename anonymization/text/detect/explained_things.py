@@ -36,7 +36,7 @@ _COMMIT = re.compile(
     r"(?i)(?<![a-z])(?:commit|commits|revision|parent|merge|cherry picked from commit|reverts?"
     r"|checkout|head is now at)(?:[_ -]?(?:hash|sha|id))?[\"']?(?: is| was)?\s{0,2}[:=]?\s{0,2}"
     r"[\"'`(]?"
-    rf"(?P<v>(?=[a-f0-9]{{0,39}}\d)[0-9a-f]{{7,40}}){_END}"
+    rf"(?P<v>(?=[a-f]{{0,39}}\d)(?=\d{{0,39}}[a-f])[0-9a-f]{{7,40}}){_END}"
 )
 _LOG_LINE = re.compile(
     r"(?m)^(?:[*|/\\ ]{0,8})(?P<v>(?=[a-f0-9]*\d)(?=[a-f0-9]*[a-f])[0-9a-f]{7,10}) (?=[\[(A-Za-z])"
@@ -77,7 +77,7 @@ _CLASSIFIED = re.compile(
 )
 _STANDARD = re.compile(
     r"(?<![A-Za-z])(?:GB(?:/[TZ])?|[A-Z]{2}/T|JIS [A-Z]|NF(?: EN)? [A-Z]|DIN(?: EN)?(?: ISO)?"
-    r"|BS(?: EN)?|EN|ASTM [A-Z]|IEC|ISO(?:/IEC)?|ITU-T)"
+    r"|EN|IEC|ISO(?:/IEC)?|ITU-T)"
     r" [A-Z]?\d{1,5}(?:[.-]\d{1,4}){0,3}(?::\d{4})?"
     rf"{_END}|(?<![\w.])[GHTX]\.\d{{3}}(?:\.\d{{1,3}})?{_END}"
 )
@@ -98,10 +98,19 @@ _PROGRAM = re.compile(
     r"|Jekyll|Mamba|Jaeger|Falcon|Starlette)(?= v?\d{1,2}\.\d)"
 )
 _ERROR = re.compile(
-    r"(?<![\w-])(?:(?:ORA|TNS|PLS|RMAN|MSB|NU|CS|TS|KB|AADSTS|SQLSTATE|SQLCODE)[-: ]?\d{3,7}"
-    r"|0x[0-9A-Fa-f]{1,8})"
+    r"(?<![\w-])(?:(?:ORA|TNS|PLS)-\d{5}|AADSTS\d{5,6}|KB[2-5]\d{6}|0x[0-9A-Fa-f]{1,8}"
+    r"|(?<=[Ee]rror )(?:CS|TS|NU|MSB)\d{4})"
     rf"{_END}"
 )
+_DIGIT, _LONG = re.compile(r"\d"), re.compile(r"\d{7}")
+# What a text holds, in small letters, if a pattern can match: most texts are done with that.
+_SCREENED: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
+    (("commit", "revision", "parent", "merge", "revert", "checkout", "head is"), _COMMIT),
+    (("version", "ver.", "ver ", "firmware", "build", "版", "固件", "バージョン"), _VERSION),
+    (("型", "model n"), _MODEL),
+    (("代码", "编码", "コード", "分類", "naics", "nace", "sic ", "hs ", "cas ", "cpv", "unspsc",
+      "isbn", "issn", "epsg"), _CLASSIFIED),
+)  # fmt: skip
 
 
 def find_explained(text: str) -> Iterator[tuple[int, int]]:
@@ -111,16 +120,22 @@ def find_explained(text: str) -> Iterator[tuple[int, int]]:
             yield from (match.span() for match in pattern.finditer(text))
     yield from find_methods(text)
     yield from (match.span() for match in _PHRASE.finditer(text))
-    if not any(map(str.isdigit, text)):  # a screen: most strings are done with it
+    if not _DIGIT.search(text):
         return
-    yield from _digests(text)
-    for pattern in (_COMMIT, _VERSION, _COUNTED, _MEASURED, _MODEL, _CLASSIFIED):
+    small = text.lower()
+    if "sha" in small or "md5" in small:
+        yield from _digests(text)
+    yield from _listed_digests(text)
+    counts = (_COUNTED, _MEASURED) if _LONG.search(text) else ()
+    screened = (pattern for cues, pattern in _SCREENED if any(cue in small for cue in cues))
+    for pattern in (*counts, *screened):
         yield from (match.span("v") for match in pattern.finditer(text))
     for pattern in (_STANDARD, _ERROR, _PROGRAM):
         yield from (match.span() for match in pattern.finditer(text))
 
 
 def _digests(text: str) -> Iterator[tuple[int, int]]:
+    """Digests that the name of their method announces."""
     for match in _DIGEST.finditer(text):
         size = _MD5 if match["md5"] else _SIZES[match["bits"]]
         line = text.rfind("\n", 0, match.start()) + 1
@@ -128,7 +143,11 @@ def _digests(text: str) -> Iterator[tuple[int, int]]:
         if len(match["v"]) == size and not _HASHED.search(before):
             yield match.span("v")
     yield from (match.span() for match in _SUBRESOURCE.finditer(text))
+
+
+def _listed_digests(text: str) -> Iterator[tuple[int, int]]:
+    """Digests before the names of their files, and commits before what they say."""
     yield from (match.span("v") for match in _SUM_LINE.finditer(text))
-    lines = list(_LOG_LINE.finditer(text))
+    lines = list(_LOG_LINE.finditer(text)) if "\n" in text else []
     if len(lines) >= _FEWEST_LINES:
         yield from (match.span("v") for match in lines)

@@ -17,7 +17,7 @@ from anonymization.text.detect.eastern_places import find_eastern
 from anonymization.text.detect.explained_things import find_explained
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.statements import find_statements
-from anonymization.text.detect.strict_ages import find_ages
+from anonymization.text.detect.strict_ages import find_ages, find_codes_below
 from anonymization.text.detect.strict_codes import find_codes
 from anonymization.text.detect.strict_fields import find_field_rows, find_fields
 from anonymization.text.detect.strict_numbers import find_numbers
@@ -50,6 +50,7 @@ def find_strict(
     places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
     places += find_eastern_names(text)
     ages = [span for span in find_ages(text) if span[2] in kinds]
+    ages += find_codes_below(text, settled)
     for name, spans in (
         (NAME, fields),
         (NAME, [*find_positions(text)]),

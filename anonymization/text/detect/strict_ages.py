@@ -1,17 +1,18 @@
-"""Ages, and five digits of a post code, that an English sentence says in passing (level `strict`).
+"""Ages and post codes that an English sentence says in passing (level `strict`).
 
-`At 42 he stopped`, `a boy of 11`, `in her sixties`, `58/F`, `they live in 70412`. They differ from
+`At 42 he stopped`, `a boy of 11`, `in her 60s`, `58/F`, `they live in 70412`. They differ from
 quantities by what follows: not the thing that is counted; the sentence goes on.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from anonymization.text.contracts import EntityType
+from anonymization.text.contracts import EntityType, Finding
 
 _Span = tuple[int, int, EntityType]
+_KIND = EntityType.AGE
 _AGE = r"(?:[1-9]\d?|1[01]\d)"
 # How the sentence goes on behind an age: with an end, or with a word that no quantity is of.
 _ON = (
@@ -38,36 +39,53 @@ _AGES = re.compile(
     rf"|at {_ADVERB}(?P<at>{_LATE}),? (?=(?:i|he|she|we|you|my|his|her)\b(?! ?[:=]))"
     rf"|(?:boy|girl|man|woman|child|kid|toddler|teenager|lad|lass|widow|widower|pensioner"
     rf"|youth)(?: of|,| is| was| aged) (?P<of>{_AGE}){_ON}"
-    rf"|(?:aged|ages|ages of|aged between|between the ages of|ages between) {_AGE}"
+    rf"|(?:aged|ages|ages of|aged between|between the ages of|ages between) (?P<first>{_AGE})"
     rf" ?(?:and|to|-|–|or) ?(?P<second>{_AGE})(?![\w%]|\.\d)"
-    rf"|(?:aged between|between the ages of|ages of) (?P<first>{_AGE})(?= (?:and|to|or) {_AGE}\b)"
-    rf"|in (?:my|his|her|their|your|our) (?:(?:early|mid|late)[ -])?(?P<decade>[2-9]0['’]?s"
-    rf"|twenties|thirties|forties|fifties|sixties|seventies|eighties|nineties)(?!\w)"
+    rf"|in (?:my|his|her|their|your|our) (?:(?:early|mid|late)[ -])?(?P<decade>[2-9]0['’]?s)(?!\w)"
     rf"|(?<![/.-])(?P<sexed>{_AGE})(?= ?(?:/ ?[mf]|y/?o|yrs?/o|y\.o\.)(?![\w/]))"
-    rf"|(?P<young>{_AGE})(?= years? (?:young|of age))"
+    rf"|(?:patient|an?|male|female|,) (?P<marked>{_AGE})(?=[mf]\b)"
+    rf"|(?P<young>{_AGE})(?= years? (?:young|of age))|(?P<mine>{_AGE})(?= is (?:my|his|her) age\b)"
+    rf"|(?P<months>\d{{1,2}})(?=[ -](?:months?|weeks?|days?)[ -]old)"
+    rf"|(?<![\d.,-] )(?P<listed>{_AGE})(?=, (?:male|female|m|f)[,.;])"
     rf"|(?:kids|children|sons|daughters|boys|girls|twins|grandchildren) (?:are|were|aged|,) "
     rf"(?P<several>{_AGE}(?:(?:, | and |, and ){_AGE}){{0,5}}){_ON})"
 )
-_NUMBERS = re.compile(r"\d+")
+# A number of up to three digits that stands in a sentence, and is no day of a date.
+_NUMBER = re.compile(r"(?<![\w.,:§$€£#-])[1-9]\d{0,2}(?![\d:%]|[.,]\d| (?:(?!I\b)[A-Z§(]|%|per\b))")
+_BEFORE, _BEHIND = 56, 40  # characters around a number in which it may be said to be an age
+_FIVE = re.compile(r"(?<!\d)\d{5}(?!\d)")
 _CODE = re.compile(
     r"(?i)(?<![a-z])(?:liv(?:e|es|ed|ing)|mov(?:e|es|ed|ing)|resid(?:e|es|ed|ing)|based|located"
     r"|deliver(?:s|ed|y|ies)?|ship(?:s|ped|ping)?|branch(?:es)?|office|store|shop|weather|restaurant"
+    r"|bank|atm|station|doctor|school|hospital|pharmacy|hotel|people|population|prices|rents?"
     r"|area|neighbou?rhood|district|house|apartment|property|home|somewhere|anywhere|place)"
     r"(?: is)?(?: (?:in|to|near|at|around|from|of))?(?: the)?(?: (?:area|code|district))?"
-    rf" (?P<v>\d{{5}}(?:-\d{{4}})?){_ON}"
+    rf" (?P<v>\d{{5}}(?:-\d{{4}})?){_ON}|in the (?P<area>\d{{5}})(?= (?:area|region|district|code))"
 )
+# The last lines of an address: a post code by itself below the street or the town.
+_BELOW = re.compile(
+    r",?[ \t]*\n[ \t]{0,8}(?P<v>\d{4,6}(?:-\d{3,4})?|\d{3} \d{2})[ \t]*(?=[,.]?(?:\n|\Z))"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
 
 
 def find_ages(text: str) -> Iterator[_Span]:
     """The spans of ages and post codes, in no order."""
-    if not any(map(str.isdigit, text)) and "ies" not in text:  # a screen
-        return
-    for match in _AGES.finditer(text):
-        group = str(match.lastgroup)
-        if group == "several":
-            for number in _NUMBERS.finditer(text, *match.span(group)):
-                yield *number.span(), EntityType.AGE
-        else:
-            yield *match.span(group), EntityType.AGE
-    for match in _CODE.finditer(text):
-        yield *match.span("v"), EntityType.ADDRESS
+    for number in _NUMBER.finditer(text):
+        start, end = number.span()
+        for match in _AGES.finditer(text, max(0, start - _BEFORE), end + _BEHIND):
+            for group in match.groupdict():
+                if match.start(group) <= start < match.end(group):
+                    yield start, max(end, match.end(group)) if group == "decade" else end, _KIND
+    if _FIVE.search(text):
+        for match in _CODE.finditer(text):
+            yield *match.span(match.lastgroup or "v"), EntityType.ADDRESS
+
+
+def find_codes_below(text: str, settled: Iterable[Finding]) -> Iterator[_Span]:
+    """Post codes on the line below an address."""
+    for finding in settled:
+        if finding.type is EntityType.ADDRESS and "\n" in text[finding.end : finding.end + 8]:
+            code = _BELOW.match(text, finding.end)
+            if code and not _YEAR.fullmatch(code["v"]):
+                yield *code.span("v"), EntityType.ADDRESS
