@@ -33,9 +33,9 @@ _HASHED = re.compile(
 _SUBRESOURCE = re.compile(r"(?<![\w-])sha(?:256|384|512)-[A-Za-z0-9+/]{43,88}={0,2}(?![\w=])")
 _SUM_LINE = re.compile(r"(?m)^(?P<v>[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}|[0-9a-f]{128}) [ *]\S")
 _COMMIT = re.compile(
-    r"(?i)(?<![a-z])(?:commit|commits|revision|parent|merge|cherry picked from commit|reverts?"
-    r"|checkout|head is now at)(?:[_ -]?(?:hash|sha|id))?[\"']?(?: is| was)?\s{0,2}[:=]?\s{0,2}"
-    r"[\"'`(]?"
+    r"(?i)(?<![a-z])(?:commit(?:[_ -]?(?:hash|sha|id))?|commits|merge|reverts?"
+    r"|git (?:checkout|show|revert|cherry-pick)|head is now at)[\"']?(?: is| was)?"
+    r"\s{0,2}[:=]?\s{0,2}[\"'`(]?"
     rf"(?P<v>(?=[a-f]{{0,39}}\d)(?=\d{{0,39}}[a-f])[0-9a-f]{{7,40}}){_END}"
 )
 _LOG_LINE = re.compile(
@@ -105,7 +105,7 @@ _ERROR = re.compile(
 _DIGIT, _LONG = re.compile(r"\d"), re.compile(r"\d{7}")
 # What a text holds, in small letters, if a pattern can match: most texts are done with that.
 _SCREENED: tuple[tuple[tuple[str, ...], re.Pattern[str]], ...] = (
-    (("commit", "revision", "parent", "merge", "revert", "checkout", "head is"), _COMMIT),
+    (("commit", "merge", "revert", "git ", "head is"), _COMMIT),
     (("version", "ver.", "ver ", "firmware", "build", "版", "固件", "バージョン"), _VERSION),
     (("型", "model n"), _MODEL),
     (("代码", "编码", "コード", "分類", "naics", "nace", "sic ", "hs ", "cas ", "cpv", "unspsc",
