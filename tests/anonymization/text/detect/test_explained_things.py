@@ -1,4 +1,4 @@
-"""What the level `strict` leaves because its sentence explains it, and what it masks all the same."""
+"""What the level `strict` leaves as explained by its sentence, and what it masks all the same."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def masked(detector: TextDetector, text: str) -> list[str]:
         "The court held, inter alia, that the appellant had been remanded.",
         "The Convention for the Protection of Wild Rivers and Old Forests was signed.",
         "Under the Quiet Streets and Gardens Act nothing happens.",
-        "Prometheus 2.40 runs beside MariaDB and haproxy.",
+        "Prometheus 2.40 runs beside haproxy.",
     ],
 )
 def test_what_a_sentence_explains_stays(detector: TextDetector, text: str) -> None:
