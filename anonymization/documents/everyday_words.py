@@ -10,15 +10,17 @@ from anonymization.text.detect.explained_words import is_known, is_program_word
 from anonymization.text.detect.wording import COMMON, words
 from data.text.lexicon import load_table
 
-_TABLE = {key: frozenset(text.split()) for key, text in load_table(__package__, "everyday.toml").items()}
+_TABLE = {
+    key: frozenset(text.split()) for key, text in load_table(__package__, "everyday.toml").items()
+}
 _EVERYDAY, _OFFICE = _TABLE["nouns"] | _TABLE["others"], _TABLE["office"]
 _SMALL = words("words.toml", "function_words")
 _NAMES = (
     words("known_words.toml", "names_too")
-    | words("words.toml", "small_words_too")
     | frozenset(name.lower() for name in words("names.toml", "given"))
     | _TABLE["doubtful"]
 )
+_WORDS_TOO = words("words.toml", "small_words_too")
 _COMMON = frozenset(word.lower() for word in COMMON)
 # How words of a sentence end that name an act, a quality or a manner.
 _ENDINGS = (
@@ -51,8 +53,10 @@ def is_beyond_doubt(word: str, english: English, stands_out: bool) -> bool:
         return not (word.istitle() and stands_out)
     if is_chosen(word):
         return False
-    if small in _NAMES:
+    if small in _WORDS_TOO:
         return not stands_out and word.islower()
+    if small in _NAMES:
+        return False
     if small in _EVERYDAY or small in _COMMON or is_program_word(word):
         return True
     if not is_known(word, english.dictionary):

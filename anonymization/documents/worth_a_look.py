@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from anonymization.documents.everyday_words import English, is_beyond_doubt, is_office_word
 from anonymization.text.contracts import Edit
@@ -18,13 +17,15 @@ from anonymization.text.detect.chosen_words import is_chosen
 from anonymization.text.detect.explained_codes import is_amount, is_measured, is_plain
 from anonymization.text.detect.explained_words import is_known
 from anonymization.text.masking.pieces import FindingFilter, Piece
+from anonymization.words_review import Why
 from data.text.scripts import HAN_KANA
 
 GONE = "\0"  # stands for each character that masking has replaced
-_SHORT_PIECE, _LONGEST_CODE, _DIGITS = 40, 40, 7  # characters; digits of a number
+_SHORT_PIECE, _LONGEST_CODE, _SHORTEST = 40, 40, 2  # characters
+_DIGITS, _PART_DIGITS = 7, 5  # of a number, of a number in a code
 _L = rf"(?:(?![{HAN_KANA}])[^\W\d_])"
 _CAPITALISED = rf"[A-Z](?:{_L}|['’&])*"
-_QUOTED_WORD = rf"(?:{_L}|[\d'’&.-]){{1,24}}"
+_QUOTED_WORD = rf"(?:{_L}|\d)(?:{_L}|[\d'’&.-]){{0,23}}"
 _LINK = "(?:of|and|the|de|la|le|du|van|von|der|di|&) "
 _RUN = re.compile(
     rf"[\"“'‘](?P<quoted>{_QUOTED_WORD}(?: {_QUOTED_WORD}){{1,3}})[\"”'’]"
@@ -43,17 +44,6 @@ _MEASURE = re.compile(
 )
 _COLOUR = re.compile(r"#?(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 _ATOM = re.compile(r"[A-Za-z0-9]+")
-
-
-class Why(StrEnum):
-    """Why a word is worth a look, the most telling first: the order of the list."""
-
-    UNKNOWN = "no everyday word"
-    NAME = "written as a name"
-    FIELD = "cell, key or heading"
-    QUOTED = "in quotes"
-    CODE = "code or number"
-    WORD = "word of a sentence"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +65,11 @@ def without(value: str, edits: Sequence[Edit]) -> str:
     return "".join([*parts, value[at:]])
 
 
+def is_field(piece: Piece, rest: str) -> bool:
+    """Does a text stand under a label, or is it as short as a cell or a heading?"""
+    return bool(piece.lead) or len(rest) <= _SHORT_PIECE
+
+
 def sightings(
     piece: Piece, rest: str, english: English, private: frozenset[str] = frozenset()
 ) -> Iterator[Sighting]:
@@ -82,89 +77,97 @@ def sightings(
 
     An identifier is shown by its parts, and as a whole if one of them is `private`.
     """
-    in_field = bool(piece.lead) or len(rest) <= _SHORT_PIECE
-    of_format = piece.accepts is FindingFilter.PROVEN
+    reader = _Reader(piece, rest, english, private)
     for match in _RUN.finditer(rest):
         if match["code"]:
-            yield from () if of_format else _in_code(match, piece, english, in_field, private)
+            yield from reader.code(match)
         elif match["word"]:
-            yield from _in_word(rest, *match.span("word"), english, in_field, of_format, private)
+            yield from reader.word(*match.span("word"), reader.in_field)
         else:
-            yield from _in_run(rest, match, english, in_field, of_format, private)
+            yield from reader.run(match, "quoted" if match["quoted"] else "names")
 
 
-def _in_run(text, match, english, in_field, of_format, private):
-    group = "quoted" if match["quoted"] else "names"
-    start, end = match.span(group)
-    is_mid = _MID_SENTENCE.search(text, max(0, start - 3), start) is not None
-    parts = list(_WORD.finditer(text, start, end))
-    doubts = [p.group() for p in parts if _in_doubt(p.group(), english, True, of_format)]
-    if not doubts:
-        return
-    unknown = any(not _is_explained(p, english) for p in doubts)
-    if unknown or is_mid:
-        why = Why.UNKNOWN if unknown else Why.NAME if group == "names" else Why.QUOTED
-        yield Sighting(match[group], start, end, why)
-        return
-    for part in parts:
-        yield from _in_word(text, *part.span(), english, True, of_format, private)
+class _Reader:
+    """Reads one text; programs name fonts and styles in those that are `of_format`."""
 
+    def __init__(self, piece: Piece, rest: str, english: English, private: frozenset[str]) -> None:
+        self._text, self._english, self._private = rest, english, private
+        self._label = piece.text[: max(0, piece.lead - 2)]
+        self._of_format = piece.accepts is FindingFilter.PROVEN
+        self.in_field = is_field(piece, rest)
 
-def _in_word(text, start, end, english, in_field, of_format, private):
-    word = text[start:end]
-    if tail := _TAIL.search(word):
-        word = word[: tail.start()]
-        end = start + len(word)
-    is_mid = word[:1].isupper() and _MID_SENTENCE.search(text, max(0, start - 3), start) is not None
-    if not _in_doubt(word, english, is_mid or in_field, of_format):
-        return
-    if not _is_explained(word, english):
-        yield Sighting(word, start, end, Why.UNKNOWN)
-        return
-    why = Why.NAME if is_mid else Why.FIELD if in_field else Why.WORD
-    humps = list(_HUMP.finditer(word)) if word.isascii() else []
-    if len(humps) > 1 and private.isdisjoint(h.group().lower() for h in humps):
-        for hump in humps:
-            if not is_beyond_doubt(hump.group(), english, True):
-                yield Sighting(hump.group().lower(), start, end, Why.FIELD)
-        return
-    yield Sighting(word if len(humps) > 1 else word.lower(), start, end, why)
-
-
-def _in_doubt(part: str, english: English, stands_out: bool, of_format: bool) -> bool:
-    """Could the word be what somebody or something is called?"""
-    if of_format and is_office_word(part):
-        return False
-    humps = _HUMP.findall(part) if part.isascii() else ()
-    if of_format:
-        humps = [hump for hump in humps if not is_office_word(hump)]
-    return not all(is_beyond_doubt(hump, english, stands_out) for hump in humps or (() if of_format else (part,)))
-
-
-def _is_explained(part: str, english: English) -> bool:
-    if is_chosen(part):
-        return False
-    humps = _HUMP.findall(part) if part.isascii() else (part,)
-    return all(is_known(hump, english.dictionary) for hump in humps)
-
-
-def _in_code(match, piece, english, in_field, private):
-    chain, text = match.group(), match.string
-    if is_plain(chain):
-        return
-    for atom in _ATOM.finditer(chain):
-        for word in _WORD.finditer(atom.group()):
-            start = match.start() + atom.start() + word.start()
-            yield from _in_word(text, start, start + len(word.group()), english, in_field, False, private)
-    if len(chain) > _LONGEST_CODE or _COLOUR.fullmatch(chain):
-        return
-    if chain.replace(".", "").isdigit():
-        label = piece.text[: max(0, piece.lead - 2)]
-        if "." in chain or len(chain) < _DIGITS or is_amount(label) or is_measured(text, *match.span()):
+    def run(self, match: re.Match[str], group: str) -> Iterator[Sighting]:
+        """A run of words: as a whole if a sentence has it or a word is unknown, else its words."""
+        start, end = match.span(group)
+        parts = list(_WORD.finditer(self._text, start, end))
+        doubts = [part.group() for part in parts if self._in_doubt(part.group(), True)]
+        if not doubts:
             return
-        yield Sighting(chain, match.start(), match.end(), Why.CODE)
-        return
-    atoms = [atom for atom in _ATOM.findall(chain) if any(map(str.isdigit, atom))]
-    odd = [a for a in atoms if (len(a) >= 5 if a.isdigit() else not _MEASURE.fullmatch(a)) and not is_plain(a)]
-    if odd:
-        yield Sighting(chain, match.start(), match.end(), Why.CODE)
+        is_unknown = not all(map(self._is_explained, doubts))
+        if is_unknown or self._is_mid(start):
+            why = Why.NAME if group == "names" else Why.QUOTED
+            yield Sighting(match[group], start, end, Why.UNKNOWN if is_unknown else why)
+            return
+        for part in parts:
+            yield from self.word(*part.span(), True)
+
+    def word(self, start: int, end: int, stands_out: bool) -> Iterator[Sighting]:
+        """A word; one of the dictionary in small letters."""
+        word = _TAIL.sub("", self._text[start:end])
+        end = start + len(word)
+        is_name = word[:1].isupper() and self._is_mid(start)
+        if len(word) < _SHORTEST or not self._in_doubt(word, is_name or stands_out):
+            return
+        if not self._is_explained(word):
+            yield Sighting(word, start, end, Why.UNKNOWN)
+            return
+        why = Why.NAME if is_name else Why.FIELD if stands_out else Why.WORD
+        humps = _HUMP.findall(word) if word.isascii() else []
+        if len(humps) == 1:
+            yield Sighting(word.lower(), start, end, why)
+        elif not self._private.isdisjoint(hump.lower() for hump in humps):
+            yield Sighting(word, start, end, why)
+        else:
+            doubts = (hump for hump in humps if not is_beyond_doubt(hump, self._english, True))
+            for hump in doubts:
+                yield Sighting(hump.lower(), start, end, Why.FIELD)
+
+    def code(self, match: re.Match[str]) -> Iterator[Sighting]:
+        """The words in a chain of letters and digits, and the chain if it may be a number of
+        somebody or something."""
+        chain = match.group()
+        if self._of_format or is_plain(chain):
+            return
+        for word in _WORD.finditer(self._text, *match.span()):
+            yield from self.word(*word.span(), self.in_field)
+        if len(chain) <= _LONGEST_CODE and not _COLOUR.fullmatch(chain) and self._is_code(match):
+            yield Sighting(chain, *match.span(), Why.CODE)
+
+    def _is_code(self, match: re.Match[str]) -> bool:
+        chain = match.group()
+        if chain.replace(".", "").isdigit():
+            is_number = is_amount(self._label) or is_measured(self._text, *match.span())
+            return "." not in chain and len(chain) >= _DIGITS and not is_number
+        atoms = [atom for atom in _ATOM.findall(chain) if not atom.isalpha() and not is_plain(atom)]
+        return any(
+            len(atom) >= _PART_DIGITS if atom.isdigit() else not _MEASURE.fullmatch(atom)
+            for atom in atoms
+        )
+
+    def _is_mid(self, start: int) -> bool:
+        return _MID_SENTENCE.search(self._text, max(0, start - 3), start) is not None
+
+    def _in_doubt(self, word: str, stands_out: bool) -> bool:
+        """Could the word be what somebody or something is called?"""
+        if self._of_format and is_office_word(word):
+            return False
+        humps = _HUMP.findall(word) if word.isascii() else [word]
+        if self._of_format:
+            humps = [hump for hump in humps if not is_office_word(hump)]
+        return not all(is_beyond_doubt(hump, self._english, stands_out) for hump in humps)
+
+    def _is_explained(self, word: str) -> bool:
+        if is_chosen(word):
+            return False
+        humps = _HUMP.findall(word) if word.isascii() else [word]
+        return all(is_known(hump, self._english.dictionary) for hump in humps)

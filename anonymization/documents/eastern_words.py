@@ -1,0 +1,102 @@
+"""Chinese and Japanese words of a text that may be what somebody or something is called.
+
+The segmenters of name detection cut the words; without them runs of characters are cut by length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+from anonymization.text.contracts import DetectionConfig
+from anonymization.text.detect import chinese, japanese
+from data.text.lexicon import load_table
+from data.text.scripts import HAN_KANA, has_kana
+
+_CLAUSE = re.compile(rf"[{HAN_KANA}][{HAN_KANA}A-Za-z0-9]{{0,120}}")
+_BY_LENGTH = re.compile(rf"[{HAN_KANA}]{{2,6}}")
+_EASTERN = re.compile(rf"[{HAN_KANA}]+")
+# What the Chinese model calls nouns and names of all kinds; what it does not know is a noun.
+_NAMES = frozenset({"nz", "nw", "nr", "ns", "nt", "PER", "LOC", "ORG"})
+_NAMING = _NAMES | {"n", "s", "an", "vn"}
+_NOUNS = frozenset({"名詞", "形状詞"})
+_NO_NOUNS = frozenset({"数詞", "助動詞語幹", "代名詞"})
+
+Span = tuple[int, int]
+
+
+@cache
+def _everyday() -> frozenset[str]:
+    return frozenset(" ".join(load_table(__package__, "everyday.toml")["eastern"].split()).split())
+
+
+def eastern_words(texts: Sequence[str], config: DetectionConfig) -> Mapping[str, tuple[Span, ...]]:
+    """Each distinct clause of the texts with the spans of its words that are no everyday words.
+
+    A clause is a run of Han and kana characters. A text with kana is Japanese, and so are its
+    clauses; what several texts hold is read as in the last of them.
+    """
+    is_japanese: dict[str, bool] = {}
+    whole = any(map(has_kana, texts))
+    for text in texts:
+        for clause in _CLAUSE.findall(text):
+            is_japanese[clause] = whole
+    by_sudachi = [clause for clause, is_it in is_japanese.items() if is_it]
+    by_lac = [clause for clause, is_it in is_japanese.items() if not is_it]
+    spans: dict[str, tuple[Span, ...]] = {}
+    spans.update(zip(by_sudachi, _japanese(by_sudachi, config.japanese_model), strict=True))
+    spans.update(zip(by_lac, _chinese(by_lac, config.chinese_model), strict=True))
+    return spans
+
+
+def clauses(text: str) -> Iterator[re.Match[str]]:
+    """The runs of Han and kana characters of a text."""
+    return _CLAUSE.finditer(text)
+
+
+def _by_length(clause: str) -> tuple[Span, ...]:
+    return tuple(match.span() for match in _BY_LENGTH.finditer(clause))
+
+
+def _chinese(units: Sequence[str], model: str) -> list[tuple[Span, ...]]:
+    if not model or not units:
+        return [_by_length(unit) for unit in units]
+    return [tuple(_chinese_spans(tagged)) for tagged in chinese.load(model).run(units)]
+
+
+def _chinese_spans(tagged: Sequence[tuple[str, str]]) -> Iterator[Span]:
+    """Nouns and names; single characters side by side are taken together."""
+    offset, single = 0, 0  # where the word begins, and how many single characters are before it
+    for word, tag in [*tagged, ("", "")]:
+        is_single = len(word) == 1 and _is_worth_it(word)
+        if single > 1 and not is_single:
+            yield offset - single, offset
+        single = single + 1 if is_single else 0
+        if len(word) > 1 and tag in _NAMING and _is_worth_it(word):
+            yield offset, offset + len(word)
+        offset += len(word)
+
+
+def _japanese(units: Sequence[str], model: str) -> list[tuple[Span, ...]]:
+    if not model or not units:
+        return [_by_length(unit) for unit in units]
+    tokenizer = japanese.load(model)
+    return [
+        tuple(
+            (token.begin(), token.end())
+            for token in tokenizer.tokenize(unit)
+            if len(token.surface()) > 1
+            and (_is_naming(token.part_of_speech()) or token.is_oov())
+            and _is_worth_it(token.surface())
+        )
+        for unit in units
+    ]
+
+
+def _is_naming(speech: Sequence[str]) -> bool:
+    return speech[0] in _NOUNS and speech[1] not in _NO_NOUNS
+
+
+def _is_worth_it(word: str) -> bool:
+    return _EASTERN.fullmatch(word) is not None and word not in _everyday()
