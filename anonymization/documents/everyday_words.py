@@ -33,10 +33,11 @@ _SHORT, _STEM = 2, 5  # letters
 
 @dataclass(frozen=True, slots=True)
 class English:
-    """Words of the English dictionary in small letters, and those of them that name things."""
+    """Words of the English dictionary in small letters; those that name things, and the others."""
 
     dictionary: frozenset[str]
     nouns: frozenset[str]
+    doing: frozenset[str]
 
 
 @lru_cache(maxsize=1 << 17)
@@ -61,11 +62,19 @@ def is_beyond_doubt(word: str, english: English, stands_out: bool) -> bool:
         return True
     if not is_known(word, english.dictionary):
         return False
-    if small not in english.nouns and small.endswith(_INFLECTED):  # `flagging`, no `pudding`
+    if small.endswith(_INFLECTED) and small not in english.nouns:  # `fetched`, no `pudding`
+        return True
+    if not stands_out and small.endswith("ing") and _is_doing(small, english.doing):
         return True
     if not small.endswith("y") and not _is_noun(small, english.nouns):  # `consider`, `highest`
         return not stands_out
     return not stands_out and len(word) > _STEM and small.endswith(_ENDINGS)
+
+
+def _is_doing(small: str, doing: frozenset[str]) -> bool:
+    """Is it the form of a verb that ends in -ing?"""
+    stem = small.removesuffix("ing")
+    return stem in doing or f"{stem}e" in doing or (stem[-1:] == stem[-2:-1] and stem[:-1] in doing)
 
 
 def _is_noun(small: str, nouns: frozenset[str]) -> bool:

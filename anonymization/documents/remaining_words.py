@@ -28,8 +28,8 @@ def english_words(detection: DetectionConfig) -> English:
 
     model = detection.english_model
     if not model:
-        return English(frozenset(), frozenset())
-    return English(english.dictionary(model), english.nouns(model))
+        return English(frozenset(), frozenset(), frozenset())
+    return English(english.dictionary(model), english.nouns(model), english.doing_words(model))
 
 
 def words_left(

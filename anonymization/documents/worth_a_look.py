@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from anonymization.documents.everyday_words import English, is_beyond_doubt, is_office_word
 from anonymization.text.contracts import Edit
 from anonymization.text.detect.chosen_words import is_chosen
-from anonymization.text.detect.explained_codes import is_amount, is_measured, is_plain
+from anonymization.text.detect.explained_codes import (
+    is_amount,
+    is_known_lead,
+    is_measured,
+    is_plain,
+)
 from anonymization.text.detect.explained_words import is_known
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import Why
@@ -22,7 +27,7 @@ from data.text.scripts import HAN_KANA
 
 GONE = "\0"  # stands for each character that masking has replaced
 _SHORT_PIECE, _LONGEST_CODE, _SHORTEST = 40, 40, 2  # characters
-_DIGITS, _PART_DIGITS = 7, 5  # of a number, of a number in a code
+_DIGITS, _PART_DIGITS, _FEW_DIGITS = 7, 5, 3  # of a number in groups, a plain one, a code
 _L = rf"(?:(?![{HAN_KANA}])[^\W\d_])"
 _CAPITALISED = rf"[A-Z](?:{_L}|['’&])*"
 _QUOTED_WORD = rf"(?:{_L}|\d)(?:{_L}|[\d'’&.-]){{0,23}}"
@@ -30,6 +35,7 @@ _LINK = "(?:of|and|the|de|la|le|du|van|von|der|di|&) "
 _RUN = re.compile(
     rf"[\"“'‘](?P<quoted>{_QUOTED_WORD}(?: {_QUOTED_WORD}){{1,3}})[\"”'’]"
     rf"|(?<!{_L})(?P<names>{_CAPITALISED}(?: (?:{_LINK})?{_CAPITALISED}){{1,3}})"
+    rf"|(?P<groups>(?<![\w.,+-])\+?\d{{2,5}}(?: \d{{2,5}}){{1,5}}(?![\w.,]))"
     rf"|(?P<code>(?<![A-Za-z0-9])(?=[A-Za-z._:/#-]{{0,30}}\d)[A-Za-z0-9]+(?:[-_.:/#][A-Za-z0-9]+)*)"
     rf"|(?P<word>{_L}+(?:['’]{_L}+)?)"
 )
@@ -42,7 +48,10 @@ _MEASURE = re.compile(
     r"|fps|bn|y|f)|[a-z]{1,12}\d{1,2}",
     re.IGNORECASE,
 )
-_COLOUR = re.compile(r"#?(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
+_COLOUR = re.compile(r"(?=.*[a-fA-F])(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_TIME = re.compile(r"\d\d?T\d\d|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}")
+_CAPITALS = re.compile(r"[A-Z]{1,6}")
 _ATOM = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -81,6 +90,8 @@ def sightings(
     for match in _RUN.finditer(rest):
         if match["code"]:
             yield from reader.code(match)
+        elif match["groups"]:
+            yield from reader.groups(match)
         elif match["word"]:
             yield from reader.word(*match.span("word"), reader.in_field)
         else:
@@ -143,16 +154,34 @@ class _Reader:
         if len(chain) <= _LONGEST_CODE and not _COLOUR.fullmatch(chain) and self._is_code(match):
             yield Sighting(chain, *match.span(), Why.CODE)
 
+    def groups(self, match: re.Match[str]) -> Iterator[Sighting]:
+        """A number in groups, unless it is a row of years, a date and time, or an amount."""
+        parts = match.group().split(" ")
+        are_years = all(_YEAR.fullmatch(part) or len(part) == _SHORTEST for part in parts)
+        is_long = sum(map(str.isdigit, match.group())) >= _DIGITS
+        if is_long and not are_years and not self._is_amount(match):
+            yield Sighting(match.group(), *match.span(), Why.CODE)
+
+    def _is_amount(self, match: re.Match[str]) -> bool:
+        return is_amount(self._label) or is_measured(self._text, *match.span())
+
     def _is_code(self, match: re.Match[str]) -> bool:
         chain = match.group()
+        if _TIME.search(chain):
+            return False
+        if chain.replace("-", "").isdigit() and "-" in chain:
+            return sum(map(str.isdigit, chain)) >= _DIGITS
         if chain.replace(".", "").isdigit():
-            is_number = is_amount(self._label) or is_measured(self._text, *match.span())
-            return "." not in chain and len(chain) >= _DIGITS and not is_number
-        atoms = [atom for atom in _ATOM.findall(chain) if not atom.isalpha() and not is_plain(atom)]
-        return any(
+            return "." not in chain and len(chain) >= _PART_DIGITS and not self._is_amount(match)
+        atoms = _ATOM.findall(chain)
+        odd = [atom for atom in atoms if not atom.isalpha() and not is_plain(atom)]
+        if any(
             len(atom) >= _PART_DIGITS if atom.isdigit() else not _MEASURE.fullmatch(atom)
-            for atom in atoms
-        )
+            for atom in odd
+        ):
+            return True
+        heads = [atom for atom in atoms if _CAPITALS.fullmatch(atom) and not is_known_lead(atom)]
+        return bool(heads) and sum(map(str.isdigit, chain)) >= _FEW_DIGITS
 
     def _is_mid(self, start: int) -> bool:
         return _MID_SENTENCE.search(self._text, max(0, start - 3), start) is not None
