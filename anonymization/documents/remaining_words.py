@@ -57,8 +57,8 @@ def words_left(
 def merged(parts: Iterable[tuple[str, Mapping[str, WordLeft]]]) -> dict[str, WordLeft]:
     """The words of several files, each given with its path."""
     words: dict[str, WordLeft] = {}
-    for path, left in parts:
-        for word, part in left.items():
+    for path, of_file in parts:
+        for word, part in of_file.items():
             known = words.setdefault(word, WordLeft())
             known.times += part.times
             known.files.add(path)

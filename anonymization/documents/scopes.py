@@ -186,9 +186,9 @@ def _words_left(
 ) -> dict[str, dict[str, WordLeft]]:
     """The words worth a look in each file that can be released, by the path of the file."""
     private = job.review.private_words if job.review is not None else frozenset()
-    left = partial(words_left, detection=job.config.detection, private=private)
+    words_in = partial(words_left, detection=job.config.detection, private=private)
     return {
-        report.path: left(pieces[PurePath(report.original_path)], masker.edits)
+        report.path: words_in(pieces[PurePath(report.original_path)], masker.edits)
         for report in reports
         if report.refusal is None
     }
