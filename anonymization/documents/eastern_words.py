@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+from sudachipy import Tokenizer
+
 from anonymization.text.contracts import DetectionConfig
 from anonymization.text.detect import chinese, japanese
 from data.text.lexicon import load_table
@@ -19,7 +21,8 @@ _BY_LENGTH = re.compile(rf"[{HAN_KANA}]{{2,6}}")
 _EASTERN = re.compile(rf"[{HAN_KANA}]+")
 # What the Chinese model calls nouns and names of all kinds; what it does not know is a noun.
 _NAMES = frozenset({"nz", "nw", "nr", "ns", "nt", "PER", "LOC", "ORG"})
-_NAMING = _NAMES | {"n", "s", "an", "vn"}
+_NAMING = _NAMES | {"n", "s", "an", "vn", "TIME"}
+_HONOURED = re.compile("[ぁ-ゖァ-ヺー]{2,6}?(?=ちゃん|さん|くん|さま)")
 _NOUNS = frozenset({"名詞", "形状詞"})
 _NO_NOUNS = frozenset({"数詞", "助動詞語幹", "代名詞"})
 
@@ -82,16 +85,18 @@ def _japanese(units: Sequence[str], model: str) -> list[tuple[Span, ...]]:
     if not model or not units:
         return [_by_length(unit) for unit in units]
     tokenizer = japanese.load(model)
-    return [
-        tuple(
-            (token.begin(), token.end())
-            for token in tokenizer.tokenize(unit)
-            if len(token.surface()) > 1
-            and (_is_naming(token.part_of_speech()) or token.is_oov())
-            and _is_worth_it(token.surface())
-        )
-        for unit in units
-    ]
+    return [tuple(_japanese_spans(tokenizer, unit)) for unit in units]
+
+
+def _japanese_spans(tokenizer: Tokenizer, unit: str) -> Iterator[Span]:
+    """Nouns, words of no dictionary, and kana before a form of address."""
+    for token in tokenizer.tokenize(unit):
+        word = token.surface()
+        is_naming = _is_naming(token.part_of_speech()) or token.is_oov()
+        if len(word) > 1 and is_naming and _is_worth_it(word):
+            yield token.begin(), token.end()
+    for match in _HONOURED.finditer(unit):
+        yield match.span()
 
 
 def _is_naming(speech: Sequence[str]) -> bool:

@@ -82,6 +82,14 @@ def _is_noun(small: str, nouns: frozenset[str]) -> bool:
     return small in nouns or any(singular in nouns for singular in singulars)
 
 
+def is_common(word: str) -> bool:
+    """Is it a small word, a word of headings and forms, or a word of programs?"""
+    small = word.lower()
+    if small in _NAMES or small in _WORDS_TOO or is_chosen(word):
+        return False
+    return small in _SMALL or small in _COMMON or len(word) <= _SHORT or is_program_word(word)
+
+
 def is_office_word(word: str) -> bool:
     """Is it a word of the names that office programs give to fonts, styles and languages?"""
     return word.lower() in _OFFICE

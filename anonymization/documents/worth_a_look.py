@@ -11,7 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from anonymization.documents.everyday_words import English, is_beyond_doubt, is_office_word
+from anonymization.documents.everyday_words import (
+    English,
+    is_beyond_doubt,
+    is_common,
+    is_office_word,
+)
 from anonymization.text.contracts import Edit
 from anonymization.text.detect.chosen_words import is_chosen
 from anonymization.text.detect.explained_codes import (
@@ -29,7 +34,7 @@ GONE = "\0"  # stands for each character that masking has replaced
 _SHORT_PIECE, _LONGEST_CODE, _SHORTEST = 40, 40, 2  # characters
 _DIGITS, _PART_DIGITS, _FEW_DIGITS = 7, 5, 3  # of a number in groups, a plain one, a code
 _L = rf"(?:(?![{HAN_KANA}])[^\W\d_])"
-_CAPITALISED = rf"[A-Z](?:{_L}|['’&])*"
+_CAPITALISED = rf"[A-Z](?:{_L}|['’&]){{0,30}}"
 _QUOTED_WORD = rf"(?:{_L}|\d)(?:{_L}|[\d'’&.-]){{0,23}}"
 _LINK = "(?:of|and|the|de|la|le|du|van|von|der|di|&) "
 _RUN = re.compile(
@@ -49,8 +54,18 @@ _MEASURE = re.compile(
     re.IGNORECASE,
 )
 _COLOUR = re.compile(r"(?=.*[a-fA-F])(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
+_VALUE = re.compile(rf"{_L}+(?:[ _.-]{_L}+){{0,2}}")
+_MONEY = re.compile(
+    r"(?<![\w.,])(?:[$€£¥￥] ?\d[\d,.]{2,14}\d(?![\d%])"
+    r"|\d[\d,.]{2,14}\d ?(?:元|円|€|EUR|USD|CNY|JPY|GBP))"
+)
+_CALLED = re.compile(
+    r"\b(?i:called|named|code ?names?|codenamed|nicknames?d?|alias|dubbed|known as|goes by|aka):? "
+    r"[\"'“‘]?([A-Za-z]{2,20})"
+)
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_TIME = re.compile(r"\d\d?T\d\d|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}")
+_TIME = re.compile(r"\d\d?T\d\d|\b\d\dZ\b|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}")
+_ZEROS = frozenset("0-fFdD")  # of a UUID that says nothing
 _CAPITALS = re.compile(r"[A-Z]{1,6}")
 _ATOM = re.compile(r"[A-Za-z0-9]+")
 
@@ -87,6 +102,7 @@ def sightings(
     An identifier is shown by its parts, and as a whole if one of them is `private`.
     """
     reader = _Reader(piece, rest, english, private)
+    yield from reader.whole()
     for match in _RUN.finditer(rest):
         if match["code"]:
             yield from reader.code(match)
@@ -105,17 +121,39 @@ class _Reader:
         self._text, self._english, self._private = rest, english, private
         self._label = piece.text[: max(0, piece.lead - 2)]
         self._of_format = piece.accepts is FindingFilter.PROVEN
+        self._is_value = bool(piece.lead) and piece.accepts is FindingFilter.ALL
         self.in_field = is_field(piece, rest)
+
+    def whole(self) -> Iterator[Sighting]:
+        """A value of a few words under a label, a number of money, and what a sentence names."""
+        if self._of_format:
+            return
+        value = self._text.strip()
+        is_value = self._is_value and len(value) <= _SHORT_PIECE and _VALUE.fullmatch(value)
+        if is_value and self._is_uncommon(value) and not self._in_doubt_somewhere(value):
+            start = self._text.index(value)
+            yield Sighting(value, start, start + len(value), Why.FIELD)
+        for match in _MONEY.finditer(self._text):
+            yield Sighting(match.group(), *match.span(), Why.CODE)
+        for match in _CALLED.finditer(self._text):
+            if not is_common(match[1]):
+                yield Sighting(match[1], *match.span(1), Why.NAME)
+
+    def _is_uncommon(self, words: str) -> bool:
+        return not all(map(is_common, _WORD.findall(words)))
+
+    def _in_doubt_somewhere(self, words: str) -> bool:
+        return any(self._in_doubt(word, True) for word in _WORD.findall(words))
 
     def run(self, match: re.Match[str], group: str) -> Iterator[Sighting]:
         """A run of words: as a whole if a sentence has it or a word is unknown, else its words."""
         start, end = match.span(group)
         parts = list(_WORD.finditer(self._text, start, end))
         doubts = [part.group() for part in parts if self._in_doubt(part.group(), True)]
-        if not doubts:
-            return
         is_unknown = not all(map(self._is_explained, doubts))
-        if is_unknown or self._is_mid(start):
+        is_name = self._is_mid(start) or (self.in_field and group == "names")
+        is_run = is_name and self._is_uncommon(match[group]) and not self._of_format
+        if is_unknown or (is_run and (doubts or len(parts) > 1)):
             why = Why.NAME if group == "names" else Why.QUOTED
             yield Sighting(match[group], start, end, Why.UNKNOWN if is_unknown else why)
             return
@@ -127,7 +165,8 @@ class _Reader:
         word = _TAIL.sub("", self._text[start:end])
         end = start + len(word)
         is_name = word[:1].isupper() and self._is_mid(start)
-        if len(word) < _SHORTEST or not self._in_doubt(word, is_name or stands_out):
+        is_titled = is_name and word.istitle() and not is_common(word)
+        if len(word) < _SHORTEST or not (is_titled or self._in_doubt(word, is_name or stands_out)):
             return
         if not self._is_explained(word):
             yield Sighting(word, start, end, Why.UNKNOWN)
@@ -135,7 +174,7 @@ class _Reader:
         why = Why.NAME if is_name else Why.FIELD if stands_out else Why.WORD
         humps = _HUMP.findall(word) if word.isascii() else []
         if len(humps) == 1:
-            yield Sighting(word.lower(), start, end, why)
+            yield Sighting(word if is_name else word.lower(), start, end, why)
         elif not self._private.isdisjoint(hump.lower() for hump in humps):
             yield Sighting(word, start, end, why)
         else:
@@ -167,7 +206,7 @@ class _Reader:
 
     def _is_code(self, match: re.Match[str]) -> bool:
         chain = match.group()
-        if _TIME.search(chain):
+        if _TIME.search(chain) or set(chain) <= _ZEROS:
             return False
         if chain.replace("-", "").isdigit() and "-" in chain:
             return sum(map(str.isdigit, chain)) >= _DIGITS
