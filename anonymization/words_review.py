@@ -205,7 +205,14 @@ def write_words(path: Path, words: Mapping[str, WordLeft], review: Review | None
     )
     closed = sorted(decisions.keys() - set(open_words))
     rows = [
-        (decisions.get(word, ""), word, w.times, len(w.files), w.example, w.why)
+        (
+            decisions.get(word, ""),
+            word,
+            w.times,
+            len(w.files),
+            w.example,
+            w.why if word in words else "",
+        )
         for word in [*open_words, *closed]
         for w in [words.get(word, WordLeft())]
     ]

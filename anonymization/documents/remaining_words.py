@@ -16,7 +16,7 @@ from anonymization.text.masking.pieces import Piece
 from anonymization.words_review import RANK, Why, WordLeft
 from data.neutralise import one_line
 
-_CONTEXT = 60  # characters of an example
+_CONTEXT, _LONGEST = 60, 200  # characters of an example, and of a word; what is longer is packed
 _GONE_RUN = re.compile(f"{GONE}+")
 _SHOWN_GONE = "…"
 
@@ -50,7 +50,8 @@ def words_left(
         rest = without(piece.value, edits_of(piece))
         seen = [*sightings(piece, rest, english, private), *_eastern(piece, rest, eastern)]
         for sighting in seen:
-            _note(words, sighting, rest)
+            if len(sighting.word) <= _LONGEST:
+                _note(words, sighting, rest)
     return words
 
 

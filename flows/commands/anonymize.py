@@ -10,6 +10,7 @@ import orjson
 import typer
 
 from anonymization.documents import scopes
+from anonymization.documents.contracts import Refusal
 from anonymization.documents.run_folder import PRIVATE, claimed, require_finished, restore_folder
 from anonymization.documents.scanning import finding_lines, rejection, scan_paths
 from anonymization.documents.scopes import MaskingConfig, Scope
@@ -79,6 +80,8 @@ def mask_command(
     masked = len(reports) - len(rejected)
     print(f"{masked} files masked in {out / scopes.FILES}: {spans} values replaced")
     print(f"what stayed and is worth a look: {private / WORDS}")
+    if any(report.refusal is Refusal.NOT_REVIEWED for report in rejected):
+        print(f"decide the words that come first there, then: --reviewed {private / WORDS}")
     print(f"to restore them later, keep {private} and run: benchmint restore {out} --out DIR")
     raise typer.Exit(1 if rejected else 0)
 
