@@ -64,7 +64,9 @@ _CALLED = re.compile(
     r"[\"'“‘]?([A-Za-z]{2,20})"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_TIME = re.compile(r"\d\d?T\d\d|\b\d\dZ\b|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}")
+_TIME_OR_SIZE = re.compile(
+    r"\d\d?T\d\d|\b\d\dZ\b|\b\d+x\d+\b|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}"
+)
 _ZEROS = frozenset("0-fFdD")  # of a UUID that says nothing
 _CAPITALS = re.compile(r"[A-Z]{1,6}")
 _ATOM = re.compile(r"[A-Za-z0-9]+")
@@ -151,7 +153,7 @@ class _Reader:
         parts = list(_WORD.finditer(self._text, start, end))
         doubts = [part.group() for part in parts if self._in_doubt(part.group(), True)]
         is_unknown = not all(map(self._is_explained, doubts))
-        is_name = self._is_mid(start) or (self.in_field and group == "names")
+        is_name = self._is_mid(match.start()) or (self.in_field and group == "names")
         is_run = is_name and self._is_uncommon(match[group]) and not self._of_format
         if is_unknown or (is_run and (doubts or len(parts) > 1)):
             why = Why.NAME if group == "names" else Why.QUOTED
@@ -165,7 +167,7 @@ class _Reader:
         word = _TAIL.sub("", self._text[start:end])
         end = start + len(word)
         is_name = word[:1].isupper() and self._is_mid(start)
-        is_titled = is_name and word.istitle() and not is_common(word)
+        is_titled = is_name and word.istitle() and not (self._of_format or is_common(word))
         if len(word) < _SHORTEST or not (is_titled or self._in_doubt(word, is_name or stands_out)):
             return
         if not self._is_explained(word):
@@ -186,7 +188,8 @@ class _Reader:
         """The words in a chain of letters and digits, and the chain if it may be a number of
         somebody or something."""
         chain = match.group()
-        if self._of_format or is_plain(chain):
+        is_long = chain.isdigit() and len(chain) >= _PART_DIGITS  # such are plain only as amounts
+        if self._of_format or (is_plain(chain) and not is_long):
             return
         for word in _WORD.finditer(self._text, *match.span()):
             yield from self.word(*word.span(), self.in_field)
@@ -206,12 +209,13 @@ class _Reader:
 
     def _is_code(self, match: re.Match[str]) -> bool:
         chain = match.group()
-        if _TIME.search(chain) or set(chain) <= _ZEROS:
+        if _TIME_OR_SIZE.search(chain) or set(chain) <= _ZEROS:
             return False
         if chain.replace("-", "").isdigit() and "-" in chain:
             return sum(map(str.isdigit, chain)) >= _DIGITS
         if chain.replace(".", "").isdigit():
-            return "." not in chain and len(chain) >= _PART_DIGITS and not self._is_amount(match)
+            is_number = "." not in chain and len(chain) >= _PART_DIGITS
+            return is_number and not chain.endswith("000") and not self._is_amount(match)
         atoms = _ATOM.findall(chain)
         odd = [atom for atom in atoms if not atom.isalpha() and not is_plain(atom)]
         if any(
