@@ -6,15 +6,16 @@ The segmenters of name detection cut the words; without them runs of characters 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from sudachipy import Tokenizer
 
 from anonymization.text.contracts import DetectionConfig
 from anonymization.text.detect import chinese, japanese
+from data.text.language import JAPANESE_KANA
 from data.text.lexicon import load_table
-from data.text.scripts import HAN_KANA, has_kana
+from data.text.scripts import HAN_KANA, count_cjk, count_han, has_kana, is_han
 
 _CLAUSE = re.compile(rf"[{HAN_KANA}][{HAN_KANA}A-Za-z0-9]{{0,120}}")
 _BY_LENGTH = re.compile(rf"[{HAN_KANA}]{{2,6}}")
@@ -34,23 +35,29 @@ def _everyday() -> frozenset[str]:
     return frozenset(" ".join(load_table(__package__, "everyday.toml")["eastern"].split()).split())
 
 
-def eastern_words(texts: Sequence[str], config: DetectionConfig) -> Mapping[str, tuple[Span, ...]]:
+def eastern_words(
+    texts: Sequence[str], config: DetectionConfig, *, is_japanese: bool
+) -> Mapping[str, tuple[Span, ...]]:
     """Each distinct clause of the texts with the spans of its words that are no everyday words.
 
-    A clause is a run of Han and kana characters. A text with kana is Japanese, and so are its
-    clauses; what several texts hold is read as in the last of them.
+    A clause is a run of Han and kana characters. One with kana is Japanese, one without is if the
+    file `is_japanese`.
     """
-    is_japanese: dict[str, bool] = {}
-    whole = any(map(has_kana, texts))
+    found_in = dict.fromkeys(clause for text in texts for clause in _CLAUSE.findall(text))
+    by_sudachi = [clause for clause in found_in if is_japanese or has_kana(clause)]
+    by_lac = [clause for clause in found_in if not (is_japanese or has_kana(clause))]
+    spans = dict(zip(by_sudachi, _japanese(by_sudachi, config.japanese_model), strict=True))
+    return spans | dict(zip(by_lac, _chinese(by_lac, config.chinese_model), strict=True))
+
+
+def is_japanese(texts: Iterable[str]) -> bool:
+    """Is enough of the Han and kana characters of a file's texts kana?"""
+    kana = han = 0
     for text in texts:
-        for clause in _CLAUSE.findall(text):
-            is_japanese[clause] = whole
-    by_sudachi = [clause for clause, is_it in is_japanese.items() if is_it]
-    by_lac = [clause for clause, is_it in is_japanese.items() if not is_it]
-    spans: dict[str, tuple[Span, ...]] = {}
-    spans.update(zip(by_sudachi, _japanese(by_sudachi, config.japanese_model), strict=True))
-    spans.update(zip(by_lac, _chinese(by_lac, config.chinese_model), strict=True))
-    return spans
+        eastern = count_cjk(text)
+        han += count_han(text)
+        kana += eastern - count_han(text)
+    return kana > JAPANESE_KANA * (kana + han)
 
 
 def clauses(text: str) -> Iterator[re.Match[str]]:
@@ -89,12 +96,20 @@ def _japanese(units: Sequence[str], model: str) -> list[tuple[Span, ...]]:
 
 
 def _japanese_spans(tokenizer: Tokenizer, unit: str) -> Iterator[Span]:
-    """Nouns, words of no dictionary, and kana before a form of address."""
+    """Nouns, words of no dictionary, and kana before a form of address; single characters side by
+    side are taken together."""
+    single = 0
     for token in tokenizer.tokenize(unit):
         word = token.surface()
+        is_single = len(word) == 1 and is_han(word) and word not in _everyday()
+        if single > 1 and not is_single:
+            yield token.begin() - single, token.begin()
+        single = single + 1 if is_single else 0
         is_naming = _is_naming(token.part_of_speech()) or token.is_oov()
         if len(word) > 1 and is_naming and _is_worth_it(word):
             yield token.begin(), token.end()
+    if single > 1:
+        yield len(unit) - single, len(unit)
     for match in _HONOURED.finditer(unit):
         yield match.span()
 

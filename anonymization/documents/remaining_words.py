@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from anonymization.documents.eastern_words import clauses, eastern_words
+from anonymization.documents.eastern_words import clauses, eastern_words, is_japanese
 from anonymization.documents.everyday_words import English
 from anonymization.documents.worth_a_look import GONE, Sighting, is_field, sightings, without
 from anonymization.text.contracts import DetectionConfig, Edit
-from anonymization.text.masking.pieces import Piece
+from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import RANK, Why, WordLeft
 from data.neutralise import one_line
 
@@ -44,7 +44,9 @@ def words_left(
     the owner decided to be private.
     """
     english = english_words(detection)
-    eastern = eastern_words([piece.value for piece in pieces], detection)
+    said = (piece.value for piece in pieces if piece.accepts is FindingFilter.ALL)
+    texts = [piece.value for piece in pieces]
+    eastern = eastern_words(texts, detection, is_japanese=is_japanese(said))
     words: dict[str, WordLeft] = {}
     for piece in pieces:
         rest = without(piece.value, edits_of(piece))
