@@ -1,0 +1,76 @@
+"""Stores of records of which a request speaks as of ones that are there."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.mentions.stores import missing_stores
+
+INBOX, CUSTOMERS, TABLE = "gmail/inbox.json", "crm/customers.json", "data.xlsx"
+
+
+@pytest.mark.parametrize(
+    ("text", "paths", "missing"),
+    [
+        ("Check my calendar and find a slot.", [], ["my calendar"]),
+        ("Check my calendar and find a slot.", ["week.ics"], []),
+        ("Go through my unread mail and sort it.", [], ["my unread mail"]),
+        ("Which products are running low?", [], ["products are running low"]),
+        ("Pick five articles from my RSS feeds.", [], ["my rss feeds"]),
+        ("Take the minutes of our last meetings and list the tasks.", [], ["the minutes"]),
+        ("Clean up the open tickets of March.", ["helpdesk/tickets.json"], []),
+        ("List the customers whose contracts end in June.", [], ["the customers whose"]),
+        ("帮我整理未读邮件，列出发件人。", [], ["未读邮件"]),
+        ("帮我整理未读邮件，列出发件人。", ["邮件/inbox.json"], []),
+        ("把会议纪要里的行动项和现有待办对比。", ["minutes.md"], ["现有待办"]),
+    ],
+)
+def test_what_is_read_is_missing_unless_a_file_stands_for_it(
+    text: str, paths: list[str], missing: list[str]
+) -> None:
+    assert list(missing_stores(text, paths)) == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "paths", "missing"),
+    [
+        ("Read the mail, then check in my calendar what is free.", [INBOX], ["my calendar"]),
+        ("For each customer list the open tickets.", [CUSTOMERS], ["the open tickets"]),
+        ("For each customer list the open tickets.", [CUSTOMERS, "tickets.csv"], []),
+        ("For each customer list the open tickets.", [CUSTOMERS, TABLE], []),
+        ("Find the open tickets and count them.", [TABLE], []),
+        ("Check my calendar for a free slot.", [TABLE], ["my calendar"]),
+        ("Collect from:\n1. customers\n2. stock levels", [CUSTOMERS], ["stock levels"]),
+    ],
+)
+def test_files_of_other_stores_do_not_stand_for_it_and_unknown_ones_may(
+    text: str, paths: list[str], missing: list[str]
+) -> None:
+    assert list(missing_stores(text, paths)) == missing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Create a calendar event "Review" on 12 March 2026 from 10:00 to 11:30.',
+        "Write a template for support tickets with a field for severity.",
+        "Write a knowledge base article on how to reset a password.",
+        "Write ten tips on how to keep an inbox tidy.",
+        "Explain how to merge two calendars.",
+        "Draft a survey for our customers on delivery.",
+        "Do not touch:\n- the inbox\n- my calendar\nWrite a poem on spring.",
+        "Do not read the open tickets; write a policy.",
+        "Week: 9:00 to 10:00 budget, 11:00 to 12:00 audit, 15:00 to 16:00 hiring. From 17:00 gym."
+        " Find a free slot.",
+        "Sort the unread mails pasted here.",
+        "Count the open tickets in week.csv.",
+        "写一份通知：仓库关闭三天。",
+    ],
+)
+def test_what_is_made_brought_or_named_as_a_file_needs_no_store(text: str) -> None:
+    assert missing_stores(text, []) == ()
+
+
+def test_many_items_and_verbs_take_linear_time() -> None:
+    text = "Collect from:\n" + "- the inbox and find the open tickets\n" * 3000
+    assert missing_stores(text * 3, []) == ("the inbox", "the open tickets")
