@@ -18,6 +18,7 @@ from construction.mentions.negation import is_negated
 from construction.mentions.records import brings_records
 from construction.mentions.spans import find_file_spans
 from data.text.lexicon import load_table
+from data.text.scripts import has_han
 from data.text.sentences import sentence_spans
 
 _TABLE = load_table(__package__, "stores.toml")
@@ -29,31 +30,40 @@ _ITEM = re.compile(r"[ \t]*(?:[-*•·]|\(?\d{1,2}[.)、])\s*")
 
 @dataclass(frozen=True, slots=True)
 class _Store:
-    """How a request speaks of a store, and what the paths of its files begin with."""
+    """How a request speaks of a store, and how words in the paths of its files begin."""
 
+    itself: re.Pattern[str]  # as its owner calls it
     content: re.Pattern[str]
-    itself: re.Pattern[str]  # the store as its owner calls it, whatever else is at hand
-    files: tuple[str, ...]
+    bare: re.Pattern[str]  # with words that mean it only beside the export of another store
+    files: re.Pattern[str]
 
 
 def missing_stores(text: str, paths: Collection[str]) -> tuple[str, ...]:
     """What the request reads, as it says it, in stores for which none of the `paths` stands.
 
     A file of a kind unknown here may hold anything: beside one, only a store that is called by its
-    name ("my inbox") counts. So it is where the request brings records along.
+    name ("my inbox") counts. Where a store is there as an export, so would be the others.
     """
     if brings_records(text, of_its_own=not paths):
         return ()
     given = [_words(path) for path in paths]
-    is_known = all(any(_stands(words, store) for store in _STORES) for words in given)
-    missing = (
-        said
-        for sentence in _sentences(text)
-        for store in _STORES
-        if not any(_stands(words, store) for words in given)
-        for said in _read_in(sentence, store.content if is_known else store.itself)
-    )
+    has_export = any(_is_export(path) for path in paths)
+    is_known = has_export or all(any(_stands(words, store) for store in _STORES) for words in given)
+    missing = []
+    for sentence in _sentences(text):
+        for store in _STORES:
+            said = store.bare if has_export else store.content if is_known else store.itself
+            if not any(_stands(words, store) for words in given):
+                missing += _read_in(sentence, said)
     return tuple(dict.fromkeys(missing))
+
+
+def _is_export(path: str) -> bool:
+    """Is it JSON in a folder that is called as a store, such as `crm/customers.json`?"""
+    *folders, name = path.split("/")
+    return name.endswith((".json", ".jsonl")) and any(
+        _stands(_words(folder), store) for folder in folders for store in _STORES
+    )
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -85,7 +95,7 @@ def _read_in(sentence: str, content: re.Pattern[str]) -> Iterator[str]:
 
 
 def _stands(words: Collection[str], store: _Store) -> bool:
-    return any(word.startswith(store.files) for word in words)
+    return any(store.files.match(word) for word in words)
 
 
 def _words(path: str) -> list[str]:
@@ -94,9 +104,10 @@ def _words(path: str) -> list[str]:
 
 def _any(row: dict[str, list[str]], *keys: str) -> str:
     """A pattern for phrases; Latin ones count as whole words."""
-    latin = [phrase for key in keys if key != "zh" for phrase in row[key]]
+    phrases = [phrase for key in keys for phrase in row[key]]
+    latin = [phrase for phrase in phrases if not has_han(phrase)]
     words = rf"(?<![\w-])(?:{'|'.join(latin)})(?![\w-])" if latin else ""
-    return "|".join(filter(None, (words, *(row["zh"] if "zh" in keys else ()))))
+    return "|".join(filter(None, (words, *filter(has_han, phrases))))
 
 
 _READS = "reads"
@@ -106,9 +117,10 @@ _VERB = re.compile(
 )
 _STORES = tuple(
     _Store(
-        re.compile(_any(row, "own", "en", "zh")),
         re.compile(_any(row, "own")),
-        tuple(row["files"]),
+        re.compile(_any(row, "own", "en", "zh")),
+        re.compile(_any(row, "own", "en", "zh", "bare")),
+        re.compile("|".join(row["files"])),
     )
     for row in _TABLE["store"].values()
 )
