@@ -35,6 +35,7 @@ class _Store:
     itself: re.Pattern[str]  # as its owner calls it
     content: re.Pattern[str]
     bare: re.Pattern[str]  # with words that mean it only beside the export of another store
+    done: re.Pattern[str]  # orders that change it
     files: re.Pattern[str]
 
 
@@ -55,6 +56,7 @@ def missing_stores(text: str, paths: Collection[str]) -> tuple[str, ...]:
             said = store.bare if has_export else store.content if is_known else store.itself
             if not any(_stands(words, store) for words in given):
                 missing += _read_in(sentence, said)
+                missing += _changed_in(sentence, store.done) if has_export else ()
     return tuple(dict.fromkeys(missing))
 
 
@@ -94,6 +96,12 @@ def _read_in(sentence: str, content: re.Pattern[str]) -> Iterator[str]:
             yield match.group()
 
 
+def _changed_in(sentence: str, orders: re.Pattern[str]) -> Iterator[str]:
+    for match in orders.finditer(sentence):
+        if not is_negated(sentence, match.start()):
+            yield match.group()
+
+
 def _stands(words: Collection[str], store: _Store) -> bool:
     return any(store.files.match(word) for word in words)
 
@@ -107,9 +115,10 @@ def _any(row: dict[str, list[str]], *keys: str) -> str:
     phrases = [phrase for key in keys for phrase in row[key]]
     latin = [phrase for phrase in phrases if not has_han(phrase)]
     words = rf"(?<![\w-])(?:{'|'.join(latin)})(?![\w-])" if latin else ""
-    return "|".join(filter(None, (words, *filter(has_han, phrases))))
+    return "|".join(filter(None, (words, *filter(has_han, phrases)))) or _NEVER
 
 
+_NEVER = r"(?!)"
 _READS = "reads"
 _VERB = re.compile(
     rf"(?P<{_READS}>{_any(_TABLE['reads'], 'en', 'zh')})"
@@ -120,6 +129,7 @@ _STORES = tuple(
         re.compile(_any(row, "own")),
         re.compile(_any(row, "own", "en", "zh")),
         re.compile(_any(row, "own", "en", "zh", "bare")),
+        re.compile(_any(row, "done")),
         re.compile("|".join(row["files"])),
     )
     for row in _TABLE["store"].values()
