@@ -5,9 +5,9 @@
 Of the pipeline nothing is used but its output: in the prompt of each released task of the sessions
 lane every word that ends like a file is sought among the task's inputs and deliverables, and every
 path in `inputs/` among the inputs. What is left is listed in the JSON for a reader; the page has
-the counts. A name such as `student_name.eml`, where a nameless result of that type is to be made, is
-the pattern of that result's name. Names of folders outside `inputs/` and files described in words
-are not seen.
+the counts. A name such as `student_name.eml`, where a nameless result of that type is to be made,
+is the pattern of that result's name. Names of folders outside `inputs/` and files described in
+words are not seen.
 """
 
 from __future__ import annotations

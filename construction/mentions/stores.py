@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
@@ -45,19 +45,30 @@ def missing_stores(text: str, paths: Collection[str]) -> tuple[str, ...]:
     A file of a kind unknown here may hold anything: beside one, only a store that is called by its
     name ("my inbox") counts. Where a store is there as an export, so would be the others.
     """
+    given = [_words(path) for path in paths]
+    lacking = [store for store in _STORES if not any(_stands(words, store) for words in given)]
+    if any(map(_is_export, paths)):
+        return tuple(dict.fromkeys(_beside_export(text, lacking)))
     if brings_records(text, of_its_own=not paths):
         return ()
-    given = [_words(path) for path in paths]
-    has_export = any(_is_export(path) for path in paths)
-    is_known = has_export or all(any(_stands(words, store) for store in _STORES) for words in given)
-    missing = []
-    for sentence in _sentences(text):
-        for store in _STORES:
-            said = store.bare if has_export else store.content if is_known else store.itself
-            if not any(_stands(words, store) for words in given):
-                missing += _read_in(sentence, said)
-                missing += _changed_in(sentence, store.done) if has_export else ()
+    is_known = all(any(_stands(words, store) for store in _STORES) for words in given)
+    spoken = [store.content if is_known else store.itself for store in lacking]
+    spoken += [] if paths else [_BELONGINGS]
+    sentences = [said for said, names_file in _sentences(text) if not names_file]
+    missing = (said for line in sentences for words in spoken for said in _read_in(line, words))
     return tuple(dict.fromkeys(missing))
+
+
+def _beside_export(text: str, lacking: Sequence[_Store]) -> Iterator[str]:
+    """What is read or changed in stores that are not there although others are."""
+    for sentence, _ in _sentences(text):
+        for store in lacking:
+            yield from _read_in(sentence, store.bare)
+            yield from (
+                order.group()
+                for order in store.done.finditer(sentence)
+                if not is_negated(sentence, order.start())
+            )
 
 
 def _is_export(path: str) -> bool:
@@ -68,8 +79,8 @@ def _is_export(path: str) -> bool:
     )
 
 
-def _sentences(text: str) -> Iterator[str]:
-    """The sentences that name no file, in lower case: what is in a file is looked for as one.
+def _sentences(text: str) -> Iterator[tuple[str, bool]]:
+    """The sentences in lower case, and whether each names a file: then the file is looked for.
 
     The items of a list follow the words that introduce it: "Collect from:", "- the inbox".
     """
@@ -81,24 +92,18 @@ def _sentences(text: str) -> Iterator[str]:
             introduction = sentence[-_MOST_INTRODUCTION:]
         elif not is_item:
             introduction = ""
-        if not find_file_spans(text[start:end]):
-            yield f"{introduction} {sentence}" if is_item else sentence
+        names_file = bool(find_file_spans(text[start:end]))
+        yield (f"{introduction} {sentence}" if is_item else sentence), names_file
 
 
-def _read_in(sentence: str, content: re.Pattern[str]) -> Iterator[str]:
-    matches = list(content.finditer(sentence))
+def _read_in(sentence: str, spoken: re.Pattern[str]) -> Iterator[str]:
+    matches = list(spoken.finditer(sentence))
     if not matches:
         return
     verbs = [(verb.start(), verb.lastgroup) for verb in _VERB.finditer(sentence)]
     for match in matches:
         before = bisect_right(verbs, match.start(), key=itemgetter(0))
         if before and verbs[before - 1][1] == _READS and not is_negated(sentence, match.start()):
-            yield match.group()
-
-
-def _changed_in(sentence: str, orders: re.Pattern[str]) -> Iterator[str]:
-    for match in orders.finditer(sentence):
-        if not is_negated(sentence, match.start()):
             yield match.group()
 
 
@@ -134,3 +139,4 @@ _STORES = tuple(
     )
     for row in _TABLE["store"].values()
 )
+_BELONGINGS = re.compile(_any(_TABLE["belongings"], "en", "zh"))

@@ -75,6 +75,41 @@ def test_what_is_made_brought_or_named_as_a_file_needs_no_store(text: str) -> No
     assert missing_stores(text, []) == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("Set up a meeting with Omar for Thursday.", ["set up a meeting"]),
+        ("Put the dates on my calendar.", ["put the dates on my calendar"]),
+        ("Save the gist of it as a note.", ["save the gist of it as a note"]),
+        ("把会议加到日历。", ["加到日历"]),
+        ("Do not set up a meeting with Omar.", []),
+        ("Check the open tickets and write report.md.", ["the open tickets"]),
+    ],
+)
+def test_beside_the_export_of_one_store_orders_that_change_another_need_it(
+    text: str, missing: list[str]
+) -> None:
+    assert list(missing_stores(text, [INBOX])) == missing
+    assert missing_stores(text, [INBOX, "calendar/events.json", "notes.md", "tickets.json"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("Find duplicates in our customer list.", ["our customer list"]),
+        ("Track my parcel.", ["my parcel"]),
+        ("从考勤系统导出三月的记录。", ["考勤系统"]),
+        ("Find a slogan for our bakery.", []),
+        ("Write a letter to our suppliers.", []),
+    ],
+)
+def test_what_is_the_persons_own_is_missing_where_there_is_no_file(
+    text: str, missing: list[str]
+) -> None:
+    assert list(missing_stores(text, [])) == missing
+    assert missing_stores(text, [TABLE]) == ()
+
+
 def test_many_items_and_verbs_take_linear_time() -> None:
     text = "Collect from:\n" + "- the inbox and find the open tickets\n" * 3000
     assert missing_stores(text * 3, []) == ("the inbox", "the open tickets")
