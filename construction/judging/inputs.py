@@ -160,10 +160,12 @@ def inputs_spoken_of(text: str, given: Sequence[str]) -> tuple[str, ...]:
     matched |= {path for path in given if _in_named_folder(path.lower(), lowered)}
     if not matched:
         stems = tuple(stem for resource in resources(text) for stem in resource.files)
-        stems += tuple(stem for word, names in _SPOKEN.items() if word in text for stem in names)
+        stems += tuple(stem for word, names in _SPOKEN.items() if word in lowered for stem in names)
         matched = {path for path in given if _is_spoken_of(path, words, stems)}
     if not matched:
         matched = {path for path in given if _is_of_kind(path, words)}
+        matched = {path for path in matched if not words.isdisjoint(_telling(path))} or matched
+    matched = _said_in_one(matched, lowered)
     matched = set(sources_of(text, given)) or matched
     chosen = tuple(path for path in given if path in matched)
     needs_none = _OWN_TEXT.search(text) is not None and not _SOURCED.search(text)
@@ -192,6 +194,24 @@ def _is_spoken_of(path: str, words: Collection[str], stems: tuple[str, ...]) -> 
         if telling and (telling <= frozenset(words) or _holds_mail(telling, words)):
             return True
     return False
+
+
+def _telling(path: str) -> frozenset[str]:
+    return frozenset(_stem(word) for word in stem_words(path) if word) - _STOP - _ANY_FOLDER
+
+
+def _said_in_one(paths: Collection[str], text: str) -> set[str]:
+    """Of the files of one type those whose names a text says in one: "the sales notes image".
+
+    All of them, where it says none so, or leaves something out.
+    """
+    spoken: dict[str, set[str]] = {}
+    for path in paths:
+        name = r"[\W_]+".join(map(re.escape, filter(None, stem_words(path))))
+        noun = "|".join(_KINDS.get(extension_of(path), ()))
+        if noun and re.search(rf"(?<![a-z]){name}s? (?:{noun})\b", text):
+            spoken.setdefault(extension_of(path), set()).add(path)
+    return {path for path in paths if path in spoken.get(extension_of(path), paths)}
 
 
 def _is_of_kind(path: str, words: Collection[str]) -> bool:
