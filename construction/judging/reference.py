@@ -132,8 +132,7 @@ def _of_kinds(sheet: InputTable, path: str, request: str, words: Words) -> Itera
 
     It names it as the table does, or beside the name of the column: "class 1".
     """
-    known = word_form(" ".join((path, sheet.name, *sheet.columns)))
-    form = word_form(request)
+    form, known = map(word_form, (request, " ".join((path, sheet.name, *sheet.columns))))
     for number, column in enumerate(sheet.columns):
         counts = Counter(row[number] for row in sheet.cells)
         if not 1 < len(counts) <= min(_FEW_VALUES, sheet.rows - 1):
@@ -142,11 +141,9 @@ def _of_kinds(sheet: InputTable, path: str, request: str, words: Words) -> Itera
         beside = (kind for kind in counts if f" {word_form(f'{column} {kind}').strip()} " in form)
         for value in dict.fromkeys((*named, *beside)):
             having = [row for row in sheet.cells if row[number] == value]
+            size = {"file": path, "rows": sheet.rows, "column": column, "number": len(having)}
             names = names_of(sheet, having) if number else ""
-            size = {"file": path, "rows": sheet.rows, "column": column}
-            yield words["reference_count"].format(
-                value=value, number=len(having), names=names, **size
-            )
+            yield words["reference_count"].format(value=value, names=names, **size)
 
 
 def whole_table(sheets: Sequence[InputTable]) -> str:
