@@ -2,7 +2,8 @@
 
 Whoever asks "check my calendar for a free slot" sees the calendar; who has only the task does not,
 unless a file holds what was in it. The words are in `stores.toml`. Counted is what is to be read,
-or changed where it lies; what is to be made is not ("write a ticket template").
+or changed where it lies; what is to be made is not ("write a ticket template"). Beside exports of
+stores (`crm/customers.json`) an order to send something counts too: no export can send.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def missing_stores(text: str, paths: Collection[str]) -> tuple[str, ...]:
     given = [_words(path) for path in paths]
     lacking = [store for store in _STORES if not any(_stands(words, store) for words in given)]
     if any(map(_is_export, paths)):
-        return tuple(dict.fromkeys(_beside_export(text, lacking)))
+        return tuple(dict.fromkeys((*_beside_export(text, lacking), *_sent(text))))
     if brings_records(text, of_its_own=not paths):
         return ()
     is_known = all(any(_stands(words, store) for store in _STORES) for words in given)
@@ -69,6 +70,16 @@ def _beside_export(text: str, lacking: Sequence[_Store]) -> Iterator[str]:
                 for order in store.done.finditer(sentence)
                 if not is_negated(sentence, order.start())
             )
+
+
+def _sent(text: str) -> Iterator[str]:
+    """Orders to send something, unless the request says that nothing is to be sent."""
+    if _WITHHELD.search(text.lower()):
+        return
+    for sentence, _ in _sentences(text):
+        for order in _SENDS.finditer(sentence):
+            if not is_negated(sentence, order.start("said")):
+                yield order["said"]
 
 
 def _is_export(path: str) -> bool:
@@ -140,3 +151,8 @@ _STORES = tuple(
     for row in _TABLE["store"].values()
 )
 _BELONGINGS = re.compile(_any(_TABLE["belongings"], "en", "zh"))
+_SENDS = re.compile(
+    r"(?:^|[,;:.] |[-*] |\d[.)] |\b(?:and|then|please|also|finally|next|you) |(?=[^\x00-\x7f]))"
+    rf"(?P<said>{_any(_TABLE['sends'], 'en', 'zh')})"
+)
+_WITHHELD = re.compile("|".join(_TABLE["sends"]["withheld"]))

@@ -96,6 +96,24 @@ def test_beside_the_export_of_one_store_orders_that_change_another_need_it(
 @pytest.mark.parametrize(
     ("text", "missing"),
     [
+        ("Read the mails and send each sender an answer.", ["send"]),
+        ("Sort the mails; forward the offers to purchasing.", ["forward"]),
+        ("Read the mails and draft an answer to each.", []),
+        ("Draft the answers; do not send them.", []),
+        ("Send me a table of the senders.", []),
+        ("把投诉邮件整理成表，并发送给负责人。", ["发送"]),
+        ("读邮件，起草回复，不要发送。", []),
+        ("List the customers who send complaints.", []),
+    ],
+)
+def test_beside_an_export_an_order_to_send_needs_the_system(text: str, missing: list[str]) -> None:
+    assert list(missing_stores(text, [INBOX, CUSTOMERS])) == missing
+    assert missing_stores(text, ["mails/a.eml"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
         ("Find duplicates in our customer list.", ["our customer list"]),
         ("Track my parcel.", ["my parcel"]),
         ("从考勤系统导出三月的记录。", ["考勤系统"]),
