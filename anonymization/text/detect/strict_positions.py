@@ -84,6 +84,7 @@ _TOKENS = re.compile(
     r"(?m)(?:^[^\s/=:,()<>{}|]{6,40}[ \t]*\r?\n){2,}^[^\s/=:,()<>{}|]{6,40}[ \t]*$"
 )
 _ENDING = re.compile(r"\.\w{1,5}$")
+_EASTERN = re.compile(rf"[{HAN_KANA}]{{3}}|[。、，]")
 
 
 # Entries of a directory (LDIF, RFC 2849).
@@ -165,8 +166,11 @@ def _passwords(text: str) -> Iterator[_Span]:
 
 
 def _like_password(token: str) -> int:
-    """2 for letters with digits or signs, 1 for capitals inside a word or words joined, else 0."""
-    if _ENDING.search(token) or not any(map(str.isalpha, token)):
+    """2 for letters with digits or signs, 1 for capitals inside a word or words joined, else 0.
+
+    A line of Chinese or Japanese is a sentence.
+    """
+    if _ENDING.search(token) or not any(map(str.isalpha, token)) or _EASTERN.search(token):
         return 0
     if any(map(str.isdigit, token)) or any(char in "!@#$%^&*~?+" for char in token):
         return 2
