@@ -15,18 +15,19 @@ from typing import Any
 
 _MOST = 120  # literals of a need: to look for more costs what it saves
 _OFTEN = 0.95  # share of texts that makes a need worthless
-_FEW_IN_CLASS = 8  # characters of a class that are looked for one by one
+_SEARCHES = 3  # needs of a pattern that are looked for
+_FEW = 8  # characters of a class that are looked for one by one
 _EASTERN_FROM = 0x2E80  # Han, kana and Hangul, of which none is another case of an ASCII letter
 _EASTERN = re.compile(rf"[{chr(_EASTERN_FROM)}-\U0010ffff]")
 _DIGIT = re.compile(r"\d")
 _COMMON = frozenset("abcdefghijklmnopqrstuvwxyz .,\n")
-_SHARES = {1: 0.4, 2: 0.2, 3: 0.06}  # of texts with a literal, by its length
 
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What is looked for in a text: in small letters; has it a digit, has it Eastern script?"""
+    """A text, the same in small letters; has it a digit, has it Eastern script?"""
 
+    text: str
     lowered: str
     digit: bool
     eastern: bool
@@ -38,7 +39,7 @@ def _content(text: str) -> _Content:
     lowered = text
     if not text.isascii():  # patterns take these for i and s, `lower` does not
         lowered = text.replace("ı", "i").replace("İ", "i").replace("ſ", "s")
-    return _Content(lowered.lower(), _DIGIT.search(text) is not None, eastern)
+    return _Content(text, lowered.lower(), _DIGIT.search(text) is not None, eastern)
 
 
 def has_eastern(text: str) -> bool:
@@ -48,9 +49,13 @@ def has_eastern(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A match contains one of the `literals` (in small letters), a digit or Eastern script."""
+    """A match contains one of the literals, a digit or Eastern script.
+
+    Those of `folded` are in small letters, and in a match in any.
+    """
 
     literals: frozenset[str]
+    folded: frozenset[str] = frozenset()
     digit: bool = False
     eastern: bool = False
 
@@ -58,17 +63,22 @@ class Need:
         """Has a text what is needed?"""
         if (self.eastern and content.eastern) or (self.digit and content.digit):
             return True
-        for literal in self.literals:
-            if literal in content.lowered:
-                return True
-        return False
+        return any(literal in content.text for literal in self.literals) or any(
+            literal in content.lowered for literal in self.folded
+        )
+
+    @property
+    def size(self) -> int:
+        """How many literals it has."""
+        return len(self.literals) + len(self.folded)
 
     @property
     def share(self) -> float:
         """Roughly the share of texts that meet it."""
         without = (1 - 0.5 * self.digit) * (1 - 0.3 * self.eastern)
-        for literal in self.literals:
-            without *= 1 - (1.0 if literal in _COMMON else _SHARES.get(len(literal), 0.03))
+        for literal in (*self.literals, *self.folded):
+            rarity = len(literal) + (literal != literal.lower())
+            without *= 1 - (1.0 if literal in _COMMON else 0.4**rarity)
         return 1 - without
 
 
@@ -90,10 +100,7 @@ class Screened:
     def may_match(self, text: str) -> bool:
         """Has the text what a match needs?"""
         content = _content(text)
-        for need in self.needs:
-            if not need.is_met(content):
-                return False
-        return True
+        return all(need.is_met(content) for need in self.needs)
 
 
 def screened(*alternatives: str, flags: int = 0) -> tuple[Screened, ...]:
@@ -108,25 +115,32 @@ def find_each(patterns: Iterable[Screened], text: str) -> Iterator[re.Match[str]
 
 
 def needs_of(pattern: re.Pattern[str]) -> tuple[Need, ...]:
-    """The two needs of a pattern that fewest texts meet; less if it has none worth the search."""
+    """The needs of a pattern that fewest texts meet, rarest first; none if all are common."""
     parsed = _parser.parse(pattern.pattern, pattern.flags)
     needs = _needs(parsed, bool(pattern.flags & re.IGNORECASE))
-    useful = {need for need in needs if need.share < _OFTEN and len(need.literals) <= _MOST}
-    return tuple(sorted(useful, key=lambda need: (need.share, sorted(need.literals)))[:2])
+    useful = {need for need in needs if need.share < _OFTEN and need.size <= _MOST}
+    return tuple(sorted(useful, key=lambda need: (need.share, need.size, str(need)))[:_SEARCHES])
 
 
 def _needs(nodes: Iterable[Any], ignoring: bool) -> list[Need]:
     """The needs of a sequence, each of which every match meets."""
     needs: list[Need] = []
-    run = ""
+    run, is_exact = "", True
     for name, value, ignores in [*_flat(nodes, ignoring), ("END", None, False)]:
         char = _character(name, value, ignores)
+        is_exact = is_exact and ((name == "LITERAL" and not ignores) or not char.isalpha())
         run += char
         if not char:
-            needs += [Need(frozenset([run]))] if run else []
+            needs += [_need_of([run], is_exact)] if run else []
             needs += _needs_of_node(name, value, ignores)
-            run = ""
+            run, is_exact = "", True
     return needs
+
+
+def _need_of(literals: Iterable[str], is_exact: bool) -> Need:
+    if is_exact:
+        return Need(frozenset(literals))
+    return Need(frozenset(), frozenset(literal.lower() for literal in literals))
 
 
 def _flat(nodes: Iterable[Any], ignoring: bool) -> Iterator[tuple[str, Any, bool]]:
@@ -157,8 +171,9 @@ def _of_branches(branches: Sequence[Sequence[Need]]) -> list[Need]:
         return []
     rarest = [min(needs, key=lambda need: need.share) for needs in branches]
     literals = frozenset(literal for need in rarest for literal in need.literals)
+    folded = frozenset(literal for need in rarest for literal in need.folded)
     digit, eastern = any(need.digit for need in rarest), any(need.eastern for need in rarest)
-    return [Need(_shortest(literals), digit, eastern)]
+    return [Need(_shortest(literals), _shortest(folded), digit, eastern)]
 
 
 def _shortest(literals: frozenset[str]) -> frozenset[str]:
@@ -184,16 +199,17 @@ def _of_class(members: Sequence[Any], ignoring: bool) -> list[Need]:
         elif name == "RANGE" and ord("0") <= first and last <= ord("9"):
             digit = True
         elif name == "LITERAL" and (char := _character(name, value, ignoring)):
-            chars.add(char)
+            chars.add(char.lower())
         else:
             return []
-    return [Need(frozenset(chars), digit, eastern)] if len(chars) <= _FEW_IN_CLASS else []
+    return [Need(frozenset(), frozenset(chars), digit, eastern)] if len(chars) <= _FEW else []
 
 
 def _character(name: str, value: Any, ignoring: bool) -> str:
-    """The one character, in small letters, that a node matches; empty if it may be another one."""
-    if name == "LITERAL" and (value < 0x80 or (value >= _EASTERN_FROM and not ignoring)):
-        return chr(value).lower()
+    """The one character that a node matches, perhaps in any case; empty if there are others."""
+    if name == "LITERAL" and (value < 0x80 or value >= _EASTERN_FROM):
+        char = chr(value)
+        return "" if ignoring and not char.isascii() and char.lower() != char.upper() else char
     if name == "IN" and all(str(kind) == "LITERAL" and code < 0x80 for kind, code in value):
         chars = {chr(code).lower() for _, code in value}
         return chars.pop() if len(chars) == 1 else ""

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON, words
+from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTERS
 
 NAME = "street_address"
@@ -68,7 +69,7 @@ _LEAD = re.compile(
     r"|station is on)\s{1,3}$",
     re.IGNORECASE,
 )
-_CORNER = re.compile(
+_CORNER = Screened(
     rf"(?:the )?corner of {_TOKEN}(?: {_TOKEN}){{0,5}} and {_TOKEN}(?: {_TOKEN}){{0,5}}"
 )
 _AND = re.compile(rf"(?:{_WORD} ){{1,3}}and $")

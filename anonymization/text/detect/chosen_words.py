@@ -14,6 +14,7 @@ from functools import cache
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.wording import words
 from data.text.lexicon import load_table
+from data.text.screened import Screened, has_eastern
 from data.text.scripts import HAN, KANA, has_kana
 
 _TABLE = "chosen.toml"
@@ -94,7 +95,7 @@ def _positions() -> tuple[re.Pattern[str], ...]:
     )
 
 
-_TITLED = re.compile(
+_TITLED = Screened(
     r"\b(?i:mr|mrs|dr|prof|herr|frau|mme|aunt|auntie|uncle|grandpa|grandma"
     r"|granny|grandad|granddad|nanny|matron|old (?:mr|mrs))\.? (?P<v>[a-z][a-z'’-]{2,20})\b"
 )
@@ -116,7 +117,7 @@ def find_chosen(text: str) -> Iterator[_Span]:
         yield *match.span("v"), EntityType.ADDRESS
     for match in _STREET.finditer(text):
         yield *match.span(), EntityType.ADDRESS
-    if text.isascii():
+    if not has_eastern(text):
         return
     for language in ("japanese",) if has_kana(text) else ("chinese",):
         for match in _eastern(language).finditer(text):
@@ -136,7 +137,7 @@ def _is_season(match: re.Match[str]) -> bool:
 
 
 # A house number and a street in small letters or in capitals.
-_STREET = re.compile(
+_STREET = Screened(
     r"(?<![\w.,/-])(?:(?i:number|no\.?) )?\d{1,4}[a-d]?,? (?:(?:the )?[a-z]{3,14} ){1,2}"
     r"(?:street|road|lane|avenue|close|crescent|terrace|mews|row|cottages|gardens|villas)"
     r"(?![\w-])|(?<![\w.,/-])\d{1,4} (?:[A-Z]{3,14} ){1,2}(?:STREET|ROAD|LANE|AVENUE|CLOSE|TERRACE"
