@@ -42,6 +42,11 @@ def _content(text: str) -> _Content:
     return _Content(text, lowered.lower(), _DIGIT.search(text) is not None, eastern)
 
 
+def has_digit(text: str) -> bool:
+    """Is there a digit in a text?"""
+    return _content(text).digit
+
+
 def has_eastern(text: str) -> bool:
     """Is there Han, kana or Hangul in a text? (Also true of rarer scripts and of emoji.)"""
     return _content(text).eastern
@@ -127,7 +132,7 @@ def _needs(nodes: Iterable[Any], ignoring: bool) -> list[Need]:
     needs: list[Need] = []
     run, is_exact = "", True
     for name, value, ignores in [*_flat(nodes, ignoring), ("END", None, False)]:
-        char = _character(name, value, ignores)
+        char = _character(name, value)
         is_exact = is_exact and ((name == "LITERAL" and not ignores) or not char.isalpha())
         run += char
         if not char:
@@ -162,7 +167,7 @@ def _needs_of_node(name: str, value: Any, ignoring: bool) -> list[Need]:
         return _needs(value[1], ignoring)
     if name == "BRANCH":
         return _of_branches([_needs(branch, ignoring) for branch in value[1]])
-    return _of_class(value, ignoring) if name == "IN" else []
+    return _of_class(value) if name == "IN" else []
 
 
 def _of_branches(branches: Sequence[Sequence[Need]]) -> list[Need]:
@@ -185,7 +190,7 @@ def _shortest(literals: frozenset[str]) -> frozenset[str]:
     )
 
 
-def _of_class(members: Sequence[Any], ignoring: bool) -> list[Need]:
+def _of_class(members: Sequence[Any]) -> list[Need]:
     """What a class of characters needs: a digit, Eastern script, or one of a few characters."""
     chars: set[str] = set()
     digit = eastern = False
@@ -198,18 +203,22 @@ def _of_class(members: Sequence[Any], ignoring: bool) -> list[Need]:
             eastern = True
         elif name == "RANGE" and ord("0") <= first and last <= ord("9"):
             digit = True
-        elif name == "LITERAL" and (char := _character(name, value, ignoring)):
+        elif name == "LITERAL" and (char := _character(name, value)):
             chars.add(char.lower())
         else:
             return []
     return [Need(frozenset(), frozenset(chars), digit, eastern)] if len(chars) <= _FEW else []
 
 
-def _character(name: str, value: Any, ignoring: bool) -> str:
-    """The one character that a node matches, perhaps in any case; empty if there are others."""
-    if name == "LITERAL" and (value < 0x80 or value >= _EASTERN_FROM):
+def _character(name: str, value: Any) -> str:
+    """The one character that a node matches, perhaps in any case; empty if there are others.
+
+    Letters with cases outside of ASCII are left out: lower case may be more than one of them.
+    """
+    if name == "LITERAL":
         char = chr(value)
-        return "" if ignoring and not char.isascii() and char.lower() != char.upper() else char
+        has_cases = not char.isascii() and char.lower() != char.upper()
+        return "" if has_cases else char
     if name == "IN" and all(str(kind) == "LITERAL" and code < 0x80 for kind, code in value):
         chars = {chr(code).lower() for _, code in value}
         return chars.pop() if len(chars) == 1 else ""

@@ -61,6 +61,7 @@ _CERTAIN = re.compile(
 )
 _BARE_TYPE = 3  # the index of the pattern that may match without a number
 _DIGIT = re.compile(r"\d")
+_FLAT = re.compile(r"Suite|Apt|Flat|Unit|Floor")
 _LEAD = re.compile(
     r"(?:address(?:es)?(?: is| of| with|:)?|here they are:|live[sd]? on|living at|resid\w{2,4} at"
     r"|meet (?:you|me|us|him|her|them)? ?at|taxi to|sent to(?:\? user:)?|return to|ship(?:ped)? to"
@@ -145,6 +146,8 @@ def _pieces(run: str) -> Iterator[tuple[int, int]]:
 
 def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
     run = text[start:end]
+    if _DIGIT.search(run) is None and _FLAT.search(run) is None:
+        return None  # most runs: none of the evidence can be in them
     begins = [
         match.start()
         for number, pattern in enumerate(_EVIDENCE)

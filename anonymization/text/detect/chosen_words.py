@@ -22,6 +22,7 @@ _Span = tuple[int, int, EntityType]
 _OTHERS = frozenset({"positioned", "given", "houses", "chinese", "japanese"})
 _BEFORE, _BEHIND = 160, 80  # characters in which a head explains a word
 _INITIALISM = 3  # letters
+_LINE = re.compile(r"[^\n]+")
 _LETTERS = re.compile(r"[a-z]{2,}")
 _ARTICLE = re.compile(r"(?:\b(?:[Aa]n?|[Ee]very|[Ee]ach|per|of)|\d) $")
 _SMALL = words("words.toml", "function_words")
@@ -101,14 +102,19 @@ _TITLED = Screened(
 )
 
 
+def _in_positions(text: str) -> Iterator[re.Match[str]]:
+    """Names in the positions of a person; only lines with such a word are searched: it is slow."""
+    for line in _LINE.finditer(text):
+        if not _people().isdisjoint(_LETTERS.findall(line.group().lower())):
+            for pattern in _positions():
+                yield from pattern.finditer(text, *line.span())
+
+
 def find_chosen(text: str) -> Iterator[_Span]:
     """The spans of people in sentences whose names are everyday words, in no order."""
-    present = _LETTERS.findall(text.lower())
-    positions = () if _people().isdisjoint(present) else _positions()  # a screen: they are slow
-    for pattern in (*positions, _TITLED):
-        for match in pattern.finditer(text):
-            if match["v"].lower() not in _SMALL and not _is_season(match):
-                yield *match.span("v"), EntityType.UNEXPLAINED
+    for match in (*_in_positions(text), *_TITLED.finditer(text)):
+        if match["v"].lower() not in _SMALL and not _is_season(match):
+            yield *match.span("v"), EntityType.UNEXPLAINED
     for match in _houses().finditer(text):
         parts = _LETTERS.findall(match["v"])[:-1]
         if not any(part in _SMALL or part in _group("houses", "general") for part in parts):

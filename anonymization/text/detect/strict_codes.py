@@ -19,11 +19,11 @@ _POSITION = Screened(
     rf"(?<![\w.])(?P<a>{_DEGREES})°?(?: ?[NS]\b)?(?:[,;/] ?|[ \t]{{1,3}}|,\n\s{{0,40}})"
     rf"(?P<b>{_DEGREES})(?![\w.])"
 )
-_MARKED = Screened(
+_MARKED = screened(
     r"(?<![\w.])[+-]?\d{1,3}(?:\.\d{2,9})? ?(?:°|º|度)(?: ?\d{1,2} ?['′’分](?: ?\d{1,2}"
-    r"(?:\.\d{1,4})? ?(?:\"|″|”|''|秒))?)? ?[NSEWO]?"
-    r"(?=\W|\Z)|(?<![\w.])\d{1,3}\.\d{3,9} ?[NSEW]\b|(?<=[北南东西東]纬)\d{1,3}\.\d{2,}|"
-    r"(?<=[東西]経)\d{1,3}\.\d{2,}|(?<=[东西]经)\d{1,3}\.\d{2,}|(?<=北緯)\d{1,3}\.\d{2,}"
+    r"(?:\.\d{1,4})? ?(?:\"|″|”|''|秒))?)? ?[NSEWO]?(?=\W|\Z)",
+    r"(?<![\w.])\d{1,3}\.\d{3,9} ?[NSEW]\b",
+    r"(?:(?<=[北南东西東]纬)|(?<=[東西]経)|(?<=[东西]经)|(?<=北緯))\d{1,3}\.\d{2,}",
 )
 _LATITUDE, _LONGITUDE = 90, 180
 _PLACES = 4
@@ -59,11 +59,12 @@ _MIXED = Screened(
 )
 # A machine by the word for its kind, and a name in front of it or behind it.
 _KINDS = r"(?:pc|laptop|macbook|imac|ipad|nas|workstation|printer|srv|ws)"
-_MACHINE = Screened(
-    rf"(?<![\w/.-])(?:(?!(?:multi|single|non|cross|anti|per|in|on|to|all)-)[a-z]{{3,16}}-{_KINDS}\d{{0,2}}"
-    rf"|{_KINDS}-(?!(?:based|friendly|ready|side|only|like|style|like|specific)\b)[a-z]{{3,16}}\d{{0,2}})"
-    r"(?![\w-]|\.\w)"
-    r"|(?:(?<=\bon )|(?<=\bfrom )|(?<=\bat ))[A-Z]{3,12}-\d{2,3}(?![\w-])"
+_MACHINE = screened(
+    r"(?<![\w/.-])(?!(?:multi|single|non|cross|anti|per|in|on|to|all)-)[a-z]{3,16}"
+    rf"-{_KINDS}\d{{0,2}}(?![\w-]|\.\w)",
+    rf"(?<![\w/.-]){_KINDS}-(?!(?:based|friendly|ready|side|only|like|style|like|specific)\b)"
+    r"[a-z]{3,16}\d{0,2}(?![\w-]|\.\w)",
+    r"(?:(?<=\bon )|(?<=\bfrom )|(?<=\bat ))[A-Z]{3,12}-\d{2,3}(?![\w-])",
 )
 # A passphrase of words with a sign between them.
 _SIGNED = Screened(r"(?<=[\"'])[a-z]{4,16}[!$^*~#][a-z]{4,16}(?=[\"'])")
@@ -104,7 +105,7 @@ def find_codes(text: str) -> Iterator[_Span]:
     for match in _CODENAME.finditer(text):
         if not is_plain_capital(match["v"]):
             yield *match.span("v"), EntityType.UNEXPLAINED
-    yield from _without_lead(text, (_MIXED, _MACHINE, _SIGNED, _PLATE))
+    yield from _without_lead(text, (_MIXED, *_MACHINE, _SIGNED, _PLATE))
     for match in _INITIALS.finditer(text):
         if match.group() not in _NOT_INITIALS:
             yield *match.span(), EntityType.UNEXPLAINED
@@ -116,7 +117,7 @@ def _with_digits(text: str) -> Iterator[_Span]:
         if _is_position(match["a"], match["b"]):
             yield *match.span("a"), EntityType.UNEXPLAINED
             yield *match.span("b"), EntityType.UNEXPLAINED
-    for match in _MARKED.finditer(text):
+    for match in find_each(_MARKED, text):
         if any(mark in match.group() for mark in "NSEWO'′″分.") and len(match.group()) > _PLACES:
             yield *match.span(), EntityType.UNEXPLAINED
     for match in find_each(_BIRTH, text):

@@ -97,7 +97,7 @@ def find_numbers(text: str) -> Iterator[_Span]:
         if not is_unit and not is_known_lead(value.partition("-")[0]):
             yield *match.span("v"), EntityType.UNEXPLAINED
     if _BIRTHS.search(text):
-        for line in re.finditer(r"[^\n]+", text):
-            if _BIRTHS.search(line.group()):
-                for day in _DAY.finditer(text, *line.span()):
-                    yield *day.span(), EntityType.DATE
+        for day in _DAY.finditer(text):
+            begin, end = text.rfind("\n", 0, day.start()) + 1, text.find("\n", day.end())
+            if _BIRTHS.search(text, begin, end if end >= 0 else len(text)):
+                yield *day.span(), EntityType.DATE
