@@ -46,19 +46,29 @@ def _parsed(path: Path, number: int, line: str) -> tuple[EntityType, str]:
     if len(names) > 1:
         actual, todo = f"{len(names)} tabs", "Remove the others."
         raise InputError(str(path), actual, "at most one, behind the kind", todo, number)
-    kind = names[0] if names else EntityType.UNEXPLAINED.value
-    if kind not in _KINDS:
-        near = get_close_matches(kind.upper(), _KINDS, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
-        todo = f"{hint}Without a kind and tab the line is a value."
-        expected = f"one of {', '.join(_KINDS)}"
-        raise InputError(str(path), "an unknown kind before the tab", expected, todo, number)
+    kind = checked_kind(path, names[0], number) if names else EntityType.UNEXPLAINED
+    checked_value(path, value, number)
+    return kind, value
+
+
+def checked_kind(path: Path, kind: str, line: int) -> EntityType:
+    """The kind of private text that a line of an owner's file names. Raises InputError."""
+    if kind in _KINDS:
+        return EntityType(kind)
+    near = get_close_matches(kind.upper(), _KINDS, n=1)
+    hint = f"Did you mean {near[0]}? " if near else ""
+    todo = f"{hint}Without a kind the value becomes invented words."
+    expected = f"one of {', '.join(_KINDS)}"
+    raise InputError(str(path), "an unknown kind of value", expected, todo, line)
+
+
+def checked_value(path: Path, value: str, line: int) -> None:
+    """Raises InputError for a value so short that it would be found everywhere."""
     size = sum(map(str.isalnum, value))
     if size < _LEAST:
         actual, expected = f"a value of {size} letters and digits", f"{_LEAST} or more"
         todo = "List a longer form of it, or remove the line."
-        raise InputError(str(path), actual, expected, todo, number)
-    return EntityType(kind), value
+        raise InputError(str(path), actual, expected, todo, line)
 
 
 def listed_digest(listed: Listed, key: bytes) -> str:

@@ -1,12 +1,16 @@
 """Blind plants: which of somebody else's planted values survive masking, by value and by place.
 
     python -m benchmarks.blind_plants FOLDER [--release RELEASE] [--record FILE]
+        [--private-values LIST] [--reviewed WORDS] [--out DIR]
 
 FOLDER holds `truth.csv` and `files/`. `truth.csv` has the columns `value`, `place` (what kind of
 place the value stands in), `language` and `file` (a path below `files/`). The files are masked as
-`benchmint mask` does it; with `--release`, the values are looked for in that folder instead (what
-a build released of the planted sessions). A value survives if the leak search finds it in any file,
-in any spelling or encoding that it knows. The report names places, never values.
+`benchmint mask` does it, up to three times: by the rules alone, with the owner's list of private
+values, and after the owner's review (with the list too, if there is one). DIR keeps the three runs:
+`DIR/rules/private/words.csv` is what the owner reviews. With `--release`, the values are looked for
+in that folder instead (what a build released of the planted sessions). A value survives if the leak
+search finds it in any file, in any spelling or encoding that it knows. The report names places,
+never values.
 """
 
 from __future__ import annotations
@@ -23,13 +27,16 @@ from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_release
+from anonymization.private_values import read_private_values
 from anonymization.text.spelling.normal_form import PLANTED
+from anonymization.words_review import read_review, with_review
 from benchmarks.report import table
 from data.atomic import write_bytes
 from data.canonical import digest
 from data.errors import InputError
 
 _KEY = bytes(32)  # nothing that this program writes is released
+RULES = "rules"
 _COLUMNS = ("value", "place", "language", "file")
 
 
@@ -59,13 +66,19 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--release", type=Path)
     parser.add_argument("--record", type=Path)
+    parser.add_argument("--private-values", type=Path)
+    parser.add_argument("--reviewed", type=Path)
+    parser.add_argument("--out", type=Path)
     said = parser.parse_args()
     plants = read_plants(said.folder / "truth.csv")
     with tempfile.TemporaryDirectory() as scratch:
-        files = said.folder / "files"
-        refused = {} if said.release else masked(files, Path(scratch))
-        outcomes = searched(plants, said.release or Path(scratch) / FILES, refused)
-    page = report(outcomes)
+        if said.release:
+            runs = {"release": searched(plants, said.release, {})}
+        else:
+            given = runs_of(said.private_values, said.reviewed)
+            runs = measured(plants, said.folder / "files", said.out or Path(scratch), given)
+    *_, outcomes = runs.values()
+    page = f"{compared(runs)}\n{report(outcomes)}"
     print(page)
     if said.record:
         write_bytes(said.record, page.encode())
@@ -89,9 +102,46 @@ def read_plants(path: Path) -> list[Plant]:
     return plants
 
 
-def masked(files: Path, out: Path) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """What the owner gave: a list of private values, and the words of an earlier run, decided."""
+
+    listed: Path | None = None
+    reviewed: Path | None = None
+
+
+def runs_of(listed: Path | None, reviewed: Path | None) -> dict[str, Owner]:
+    """The runs to be measured, by their names: without the owner, with the list, reviewed."""
+    runs = {RULES: Owner()}
+    if listed is not None:
+        runs["with the owner's list"] = Owner(listed)
+    if reviewed is not None:
+        runs["after the owner's review"] = Owner(listed, reviewed)
+    return runs
+
+
+def measured(
+    plants: Sequence[Plant], files: Path, out: Path, runs: Mapping[str, Owner]
+) -> dict[str, list[Outcome]]:
+    """Every plant after each run; the folder of a run is named by the last word of its name."""
+    outcomes = {}
+    for name, owner in runs.items():
+        folder = out / name.split()[-1]
+        refused = masked(files, folder, owner)
+        outcomes[name] = searched(plants, folder / FILES, refused)
+    return outcomes
+
+
+def masked(files: Path, out: Path, owner: Owner) -> dict[str, str]:
     """Mask a folder as `benchmint mask` does; the refused files with their reasons."""
-    reports = mask_paths([files], out, _KEY, MaskingConfig(), workers=1)
+    if out.exists():
+        raise InputError(str(out), "the run of another time", "no folder", "Name another --out.")
+    listed = read_private_values(owner.listed)
+    review = None
+    if owner.reviewed is not None:
+        review = read_review(owner.reviewed)
+        listed = with_review(listed, review, owner.reviewed)
+    reports = mask_paths([files], out, _KEY, MaskingConfig(), 1, listed, review)
     reasons = {r.original_sha256: str(r.refusal) for r in reports if r.refusal is not None}
     paths = [path for path in files.rglob("*") if path.is_file()]
     sums = {path.relative_to(files).as_posix(): digest(path.read_bytes()) for path in paths}
@@ -114,6 +164,19 @@ def searched(plants: Sequence[Plant], release: Path, refused: Mapping[str, str])
         for plant in plants
         for sha256 in [digests.get(plant.value.strip())]
     ]
+
+
+def compared(runs: Mapping[str, Sequence[Outcome]]) -> str:
+    """A row for each run: values, those in refused files, survivors in the accepted ones."""
+    rows = []
+    for name, outcomes in runs.items():
+        refused = sum(bool(outcome.refusal) for outcome in outcomes)
+        survived = sum(bool(outcome.survivors) for outcome in outcomes)
+        accepted = len(outcomes) - refused
+        rows.append([name, *map(str, (len(outcomes), refused, accepted, survived))])
+        rows[-1].append(f"{100 * survived / accepted:.1f} %" if accepted else "")
+    columns = ["run", "values", "in refused files", "in accepted files", "survived there", "share"]
+    return table(columns, rows)
 
 
 def report(outcomes: Sequence[Outcome]) -> str:

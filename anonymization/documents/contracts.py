@@ -49,6 +49,10 @@ class Refusal(GateReason):
         "document.value_remains",
         "A value that was masked in the run still stands in a masked file.",
     )
+    NOT_REVIEWED = (
+        "document.words_not_reviewed",
+        "A word that stayed in a file and may be private was not decided by the owner.",
+    )
     UNEXPLAINED = (
         "document.unexplained_value",
         "A name that must not change (of a part, table or column) holds a word, number or code "

@@ -1,13 +1,16 @@
-"""The folder of one `benchmint mask` run: claimed at its start, marked until it is whole."""
+"""The folder of one `benchmint mask` run: claimed at its start, marked until it is whole, and
+restored from its vault."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 
-from anonymization.documents.scopes import FILES
+from anonymization.documents.scopes import FILES, ORIGINALS
+from anonymization.text.restore import restore
+from anonymization.text.vault import Vault
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, write_bytes
 from data.errors import InputError
 
@@ -52,3 +55,35 @@ def require_finished(directory: Path) -> None:
 
 def _occupied(out: Path, name: str) -> InputError:
     return InputError(str(out), f"{name}/ of another run", "a folder without a run", _NEW_FOLDER)
+
+
+def restore_folder(folder: Path, vaults: Path, key: bytes, out: Path) -> list[str]:
+    """Restore every file recorded in the vaults below `vaults`; returns the original paths.
+
+    Raises VaultRefused before anything is written if a vault or a masked file was altered.
+    """
+    files = sorted(vaults.glob("*.json")) if vaults.is_dir() else [vaults]
+    if not files or not all(path.is_file() for path in files):
+        raise InputError(str(vaults), "no vault", "a vault or a folder of them", "See --vault.")
+    originals = files[0].parent.parent / ORIGINALS
+    restored: dict[str, bytes] = {}
+    for path in files:
+        for document in Vault.load(path, key).documents.values():
+            masked = folder / document.path
+            if not masked.is_file():
+                todo = "Restore from a complete copy."
+                raise InputError(str(masked), "nothing", "the masked file", todo)
+            restored[document.original_path] = restore(masked.read_bytes(), document, originals)
+    for name, data in sorted(restored.items()):
+        write_bytes(out / _inside(name), data)
+    return sorted(restored)
+
+
+def _inside(name: str) -> PurePath:
+    """The path, if it stays inside its folder; even a sealed path is checked."""
+    path = PurePath(name)
+    if path.is_absolute() or ".." in path.parts:
+        raise InputError(
+            "the vault", "a path that leaves the folder", "a path below", "Do not use it."
+        )
+    return path

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
+from anonymization.documents.remaining_words import merged, words_left
 from anonymization.documents.survivors import survivors
 from anonymization.language_gate import (
     LanguageConfig,
@@ -24,19 +25,17 @@ from anonymization.text.detect.declared import declared_kind
 from anonymization.text.masking.listed import Listed
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
-from anonymization.text.restore import keep_original, restore
-from anonymization.text.vault import Vault
+from anonymization.text.restore import keep_original
+from anonymization.words_review import WORDS, Review, WordLeft, write_words
 from data.atomic import write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
 from data.contracts import StageConfig
 from data.errors import InputError
-from data.neutralise import one_line
 from data.sharding import map_shards
 
 Paths = Sequence[Path]
 VAULTS, ORIGINALS, FILES = "vaults", "originals", "files"
 _WHOLE_RUN = "run"  # the scope of all files of a run
-_SCAN_KEY = bytes(32)  # a scan replaces nothing: its surrogates are discarded
 
 
 class Scope(StrEnum):
@@ -68,10 +67,24 @@ class Job:
     key: bytes
     config: MaskingConfig
     listed: Listed = ()
+    review: Review | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedScope:
+    """What became of the files of a scope, and the words that stayed in each."""
+
+    reports: list[DocumentReport]
+    words: dict[str, dict[str, WordLeft]]
 
 
 def jobs_of(
-    paths: Paths, out: Path, key: bytes, config: MaskingConfig, listed: Listed = ()
+    paths: Paths,
+    out: Path,
+    key: bytes,
+    config: MaskingConfig,
+    listed: Listed = (),
+    review: Review | None = None,
 ) -> list[Job]:
     """The scopes below `paths`, in order of their names, with the kinds of the level in their
     settings. Links are not followed.
@@ -93,7 +106,10 @@ def jobs_of(
                 Scope.FILE: name.as_posix(), Scope.PATH: path.name, Scope.RUN: _WHOLE_RUN
             }[config.scope]  # fmt: skip
             groups.setdefault(scope, []).append((file, name))
-    return [Job(scope, tuple(groups[scope]), out, key, config, listed) for scope in sorted(groups)]
+    return [
+        Job(scope, tuple(groups[scope]), out, key, config, listed, review)
+        for scope in sorted(groups)
+    ]
 
 
 def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
@@ -109,11 +125,23 @@ def _files(path: Path, out: Path) -> Iterable[tuple[Path, PurePath]]:
 
 
 def mask_paths(
-    paths: Paths, out: Path, key: bytes, config: MaskingConfig, workers: int, listed: Listed = ()
+    paths: Paths,
+    out: Path,
+    key: bytes,
+    config: MaskingConfig,
+    workers: int,
+    listed: Listed = (),
+    review: Review | None = None,
 ) -> list[DocumentReport]:
-    """Mask all files below `paths` into `out`, and write `reports/masking.json` there."""
-    jobs = jobs_of(paths, out, key, config, listed)
-    reports = [report for of in map_shards(mask_scope, jobs, workers) for report in of]
+    """Mask all files below `paths` into `out`, and write `reports/masking.json` and
+    `private/words.csv` there.
+
+    With a `review`, a file in which a word worth a look has no decision is refused.
+    """
+    scopes = list(map_shards(mask_scope, jobs_of(paths, out, key, config, listed, review), workers))
+    reports = [report for scope in scopes for report in scope.reports]
+    words = merged(file for scope in scopes for file in sorted(scope.words.items()))
+    write_words(out / "private" / WORDS, words, review)
     rows = [asdict(report) for report in reports]
     for row in rows:
         del row["original_sha256"], row["original_path"]  # private: the vault has them
@@ -122,33 +150,7 @@ def mask_paths(
     return reports
 
 
-def scan_paths(
-    paths: Paths, config: MaskingConfig, workers: int, listed: Listed = ()
-) -> list[DocumentReport]:
-    """The findings in all files below `paths`; nothing is written."""
-    settings = config.model_copy(update={"scope": Scope.FILE, "level": MaskingLevel.FULL})
-    jobs = jobs_of(paths, Path("/nonexistent"), _SCAN_KEY, settings, listed)
-    return [report for of in map_shards(scan_file, jobs, workers) for report in of]
-
-
-def rejection(report: DocumentReport) -> str:
-    """One line for the owner of a file that is not released."""
-    part = f" (in {report.part})" if report.part else ""
-    return one_line(f"{report.original_path or report.path}: rejected, {report.refusal}{part}")
-
-
-def finding_lines(report: DocumentReport) -> Iterator[str]:
-    """A line for each value that looks private, without it, and one if nothing can be released."""
-    for row in report.rows:
-        location = f"{report.path}!{row.part}" if row.part else report.path
-        line = f"{location}:{row.offset}: {row.type} by {row.recognizer}, score {row.score:.2f}"
-        yield one_line(line)
-    if report.refusal is not None:
-        location = f" (in {report.part})" if report.part else ""
-        yield one_line(f"{report.path}: not releasable, {report.refusal}{location}")
-
-
-def mask_scope(job: Job) -> list[DocumentReport]:
+def mask_scope(job: Job) -> MaskedScope:
     """Mask the files of a scope, and write them, their vault and whole originals.
 
     Everything is learned before the first file is written, so the order of files does not matter.
@@ -166,12 +168,42 @@ def mask_scope(job: Job) -> list[DocumentReport]:
         report = _mask_file(job, masker, path, target, language)
         reports.append(replace(report, original_path=name.as_posix()))
     reports = _without_survivors(job, masker, reports)
+    words = _words_left(job, masker, pieces, reports)
+    reports = _without_open_words(job, masker, reports, words)
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
     masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)
-    return reports
+    return MaskedScope(reports, words)
 
 
 _NAME_CHARS = 32
+
+
+def _words_left(
+    job: Job,
+    masker: Masker,
+    pieces: Mapping[PurePath, Sequence[Piece]],
+    reports: Sequence[DocumentReport],
+) -> dict[str, dict[str, WordLeft]]:
+    """The words worth a look in each file that can be released, by the path of the file."""
+    private = job.review.private_words if job.review is not None else frozenset()
+    words_in = partial(words_left, detection=job.config.detection, private=private)
+    return {
+        report.path: words_in(pieces[PurePath(report.original_path)], masker.edits)
+        for report in reports
+        if report.refusal is None
+    }
+
+
+def _without_open_words(
+    job: Job,
+    masker: Masker,
+    reports: Sequence[DocumentReport],
+    words: Mapping[str, Mapping[str, WordLeft]],
+) -> list[DocumentReport]:
+    """The reports, with a refusal for each file in which a word has no decision of the review."""
+    review = job.review
+    unread = {path: "" for path in words if review and review.leaves_open(words[path])}
+    return _refusing(job, masker, reports, unread, Refusal.NOT_REVIEWED)
 
 
 def _without_survivors(
@@ -179,15 +211,26 @@ def _without_survivors(
 ) -> list[DocumentReport]:
     """The reports, with a refusal for each file in which a value of the vault still stands."""
     released = {r.path: job.out / FILES / r.path for r in reports if r.refusal is None}
-    remains = dict(survivors(masker.vault, released, job.key))
-    for name in remains:
-        released[name].unlink()
+    parts = dict(survivors(masker.vault, released, job.key))
+    return _refusing(job, masker, reports, parts, Refusal.VALUE_REMAINS)
+
+
+def _refusing(
+    job: Job,
+    masker: Masker,
+    reports: Sequence[DocumentReport],
+    parts: Mapping[str, str],
+    reason: Refusal,
+) -> list[DocumentReport]:
+    """The reports, with a refusal for each file of `parts`; it is removed from output and vault."""
+    for name in parts:
+        (job.out / FILES / name).unlink()
         masker.vault.drop_document(name)
     return [
-        replace(r, masked_sha256="", rows=(), refusal=Refusal.VALUE_REMAINS, part=remains[r.path])
-        if r.path in remains
-        else r
-        for r in reports
+        replace(report, masked_sha256="", rows=(), refusal=reason, part=parts[report.path])
+        if report.refusal is None and report.path in parts
+        else report
+        for report in reports
     ]
 
 
@@ -246,49 +289,6 @@ def _free(path: PurePath, taken: set[PurePath]) -> PurePath:
         new, number = path.with_stem(f"{path.stem}-{number}"), number + 1
     taken.add(new)
     return new
-
-
-def scan_file(job: Job) -> list[DocumentReport]:
-    """The findings in the files of a job; nothing is written."""
-    reports: list[DocumentReport] = []
-    finder = detector(job.config.detection)
-    for path, name in job.files:
-        masker = Masker(finder, _SCAN_KEY, Mode.PLACEHOLDER, str(name), job.listed)
-        masked = mask_bytes(path.read_bytes(), str(name), masker, job.config.documents)
-        reports.append(replace(masked.report, path=name.as_posix()))
-    return reports
-
-
-def restore_folder(folder: Path, vaults: Path, key: bytes, out: Path) -> list[str]:
-    """Restore every file recorded in the vaults below `vaults`; returns the original paths.
-
-    Raises VaultRefused before anything is written if a vault or a masked file was altered.
-    """
-    files = sorted(vaults.glob("*.json")) if vaults.is_dir() else [vaults]
-    if not files or not all(path.is_file() for path in files):
-        raise InputError(str(vaults), "no vault", "a vault or a folder of them", "See --vault.")
-    originals = files[0].parent.parent / ORIGINALS
-    restored: dict[str, bytes] = {}
-    for path in files:
-        for document in Vault.load(path, key).documents.values():
-            masked = folder / document.path
-            if not masked.is_file():
-                todo = "Restore from a complete copy."
-                raise InputError(str(masked), "nothing", "the masked file", todo)
-            restored[document.original_path] = restore(masked.read_bytes(), document, originals)
-    for name, data in sorted(restored.items()):
-        write_bytes(out / _inside(name), data)
-    return sorted(restored)
-
-
-def _inside(name: str) -> PurePath:
-    """The path, if it stays inside its folder; even a sealed path is checked."""
-    path = PurePath(name)
-    if path.is_absolute() or ".." in path.parts:
-        raise InputError(
-            "the vault", "a path that leaves the folder", "a path below", "Do not use it."
-        )
-    return path
 
 
 @cache

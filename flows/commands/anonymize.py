@@ -10,13 +10,16 @@ import orjson
 import typer
 
 from anonymization.documents import scopes
-from anonymization.documents.remaining_words import WORDS, write_words
-from anonymization.documents.run_folder import PRIVATE, claimed, require_finished
+from anonymization.documents.contracts import Refusal
+from anonymization.documents.run_folder import PRIVATE, claimed, require_finished, restore_folder
+from anonymization.documents.scanning import finding_lines, rejection, scan_paths
 from anonymization.documents.scopes import MaskingConfig, Scope
 from anonymization.levels import MaskingLevel
 from anonymization.masking_recipe import approving
 from anonymization.private_values import read_private_values
 from anonymization.text.contracts import Mode
+from anonymization.text.masking.listed import Listed
+from anonymization.words_review import WORDS, Review, read_review, with_review
 from data import hash_chain
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.canonical import pretty_json
@@ -24,7 +27,7 @@ from data.errors import InputError
 from data.figures import amount
 from data.neutralise import one_line
 from data.randomness import release_key
-from flows.commands.options import Approvals, Json, Key, Masking, PrivateValues, Processes
+from flows.commands.options import Approvals, Json, Key, Masking, PrivateValues, Processes, Reviewed
 
 
 def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConfig:
@@ -33,6 +36,17 @@ def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConf
 
     settings = load_section(MaskingConfig, "masking", config)
     return settings.model_copy(update={"documents": approving(settings.documents, approvals)})
+
+
+def owners_words(
+    private_values: Path | None, reviewed: Path | None
+) -> tuple[Listed, Review | None]:
+    """The values that the owner listed or reviewed as private, and the review."""
+    listed = read_private_values(private_values)
+    if reviewed is None:
+        return listed, None
+    review = read_review(reviewed)
+    return with_review(listed, review, reviewed), review
 
 
 def mask_command(
@@ -45,27 +59,29 @@ def mask_command(
     config: Masking = None,
     approvals: Approvals = None,
     private_values: PrivateValues = None,
+    reviewed: Reviewed = None,
     workers: Processes = 1,
 ) -> None:
     """Write masked copies; exit 1 if a file was rejected."""
-    listed = read_private_values(private_values)
+    listed, review = owners_words(private_values, reviewed)
     settings = masking_settings(config, approvals)
     chosen = {"mode": mode, "scope": scope, "level": level}
     settings = settings.model_copy(update={k: v for k, v in chosen.items() if v is not None})
     with claimed(out) as private:
         secret = release_key(key or private / "release.key")
-        reports = scopes.mask_paths(paths, out, secret, settings, workers, listed)
-        write_words(out, reports, secret, settings.detection)
+        reports = scopes.mask_paths(paths, out, secret, settings, workers, listed, review)
         rejected = [report for report in reports if report.refusal is not None]
         if rejected:
             named = {r.original_path: [r.path, str(r.refusal), r.part] for r in rejected}
             write_bytes(private / "refused.json", pretty_json(named), mode=PRIVATE_FILE)
     for report in rejected:
-        print(scopes.rejection(report))
+        print(rejection(report))
     spans = sum(len(report.rows) for report in reports if report.refusal is None)
     masked = len(reports) - len(rejected)
     print(f"{masked} files masked in {out / scopes.FILES}: {spans} values replaced")
     print(f"what stayed and is worth a look: {private / WORDS}")
+    if any(report.refusal is Refusal.NOT_REVIEWED for report in rejected):
+        print(f"decide the words that come first there, then: --reviewed {private / WORDS}")
     print(f"to restore them later, keep {private} and run: benchmint restore {out} --out DIR")
     raise typer.Exit(1 if rejected else 0)
 
@@ -75,17 +91,18 @@ def scan_command(
     config: Masking = None,
     approvals: Approvals = None,
     private_values: PrivateValues = None,
+    reviewed: Reviewed = None,
     as_json: Json = False,
     workers: Processes = 1,
 ) -> None:
     """List where private values are, never the values; exit 1 on findings or unreadable files."""
-    listed = read_private_values(private_values)
-    reports = scopes.scan_paths(paths, masking_settings(config, approvals), workers, listed)
+    listed, _ = owners_words(private_values, reviewed)
+    reports = scan_paths(paths, masking_settings(config, approvals), workers, listed)
     if as_json:
         rows = [asdict(report) for report in reports]
         print(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
     else:
-        lines = [line for report in reports for line in scopes.finding_lines(report)]
+        lines = [line for report in reports for line in finding_lines(report)]
         findings = sum(len(report.rows) for report in reports)
         total = f"{amount(len(reports), 'file')} scanned: {amount(findings, 'finding')}"
         print("\n".join([*lines, total]))
@@ -110,7 +127,7 @@ def restore_command(
         raise InputError(str(key_path), "no release key", expected, "Name it with --key.")
     files = directory / scopes.FILES if (directory / scopes.FILES).is_dir() else directory
     vaults = vault or private / scopes.VAULTS
-    names = scopes.restore_folder(files, vaults, release_key(key_path), out)
+    names = restore_folder(files, vaults, release_key(key_path), out)
     if private.is_dir():
         hash_chain.record_access(private / "access.log", "restore", str(len(names)))
     print(f"{amount(len(names), 'file')} restored in {out}")

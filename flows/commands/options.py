@@ -21,6 +21,10 @@ PrivateValues = Annotated[
     Path | None,
     typer.Option(help="Values that only you know to be private, one per line: [KIND, tab,] value."),
 ]
+Reviewed = Annotated[
+    Path | None,
+    typer.Option(help="private/words.csv of an earlier run, with your decision on each word."),
+]
 Sec = Annotated[list[Path] | None, typer.Option(help="SEC statement data sets: a zip or folder.")]
 Edinet = Annotated[
     list[Path] | None, typer.Option(help="EDINET summaries, with the code list beside them.")

@@ -21,6 +21,7 @@ import pytest
 from openpyxl.worksheet.worksheet import Worksheet
 
 from anonymization.documents.contracts import DocumentConfig, DocumentReport
+from anonymization.documents.run_folder import restore_folder
 from anonymization.documents.scopes import (
     FILES,
     VAULTS,
@@ -29,7 +30,6 @@ from anonymization.documents.scopes import (
     detector,
     jobs_of,
     mask_scope,
-    restore_folder,
 )
 from anonymization.text.contracts import DetectionConfig, Mode
 from anonymization.text.masking.masker import Masker
@@ -79,7 +79,7 @@ def masked(tmp_path_factory: pytest.TempPathFactory) -> Masked:
     documents = DocumentConfig(approvals=approved)
     config = MaskingConfig(scope=Scope.PATH, documents=documents)
     (job,) = jobs_of([folder / "in"], folder / "out", KEY, config)
-    reports = mask_scope(job)
+    reports = mask_scope(job).reports
     surviving = survivors(plants, folder / "out" / FILES)
     return Masked(folder / "in", folder / "out", plants, reports, surviving)
 

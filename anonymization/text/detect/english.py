@@ -120,6 +120,15 @@ def usual_words(model: str) -> frozenset[str]:
 
 
 @cache
+def nouns(model: str) -> frozenset[str]:
+    """Nouns of the dictionary, in lower case."""
+    if not dictionary(model):
+        return frozenset()
+    lookups = getattr(load(model).get_pipe("lemmatizer"), "lookups", Lookups())
+    return _listed(lookups, ("noun",))
+
+
+@cache
 def doing_words(model: str) -> frozenset[str]:
     """Verbs, adjectives and adverbs of the dictionary: words that begin commands and headings."""
     if not dictionary(model):

@@ -1,0 +1,245 @@
+"""Which words of a masked text are worth a look: all that are not explained beyond doubt.
+
+Masking at level `strict` asks what a word most likely is. Here the question is what it could be:
+`pebble` is a word of the dictionary, and may be a nickname. Words of the dictionary are written
+in small letters, whatever letters they stand in, so that each is looked at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from anonymization.documents.everyday_words import (
+    English,
+    is_beyond_doubt,
+    is_common,
+    is_office_word,
+)
+from anonymization.text.contracts import Edit
+from anonymization.text.detect.chosen_words import is_chosen
+from anonymization.text.detect.explained_codes import (
+    is_amount,
+    is_known_lead,
+    is_measured,
+    is_plain,
+)
+from anonymization.text.detect.explained_words import is_known
+from anonymization.text.masking.pieces import FindingFilter, Piece
+from anonymization.words_review import Why
+from data.text.scripts import HAN_KANA
+
+GONE = "\0"  # stands for each character that masking has replaced
+_SHORT_PIECE, _LONGEST_CODE, _SHORTEST = 40, 40, 2  # characters
+_DIGITS, _PART_DIGITS, _FEW_DIGITS = 7, 5, 3  # of a number in groups, a plain one, a code
+_L = rf"(?:(?![{HAN_KANA}])[^\W\d_])"
+_CAPITALISED = rf"[A-Z](?:{_L}|['’&]){{0,30}}"
+_QUOTED_WORD = rf"(?:{_L}|\d)(?:{_L}|[\d'’&.-]){{0,23}}"
+_LINK = "(?:of|and|the|de|la|le|du|van|von|der|di|&) "
+_RUN = re.compile(
+    rf"[\"“'‘](?P<quoted>{_QUOTED_WORD}(?: {_QUOTED_WORD}){{1,3}})[\"”'’]"
+    rf"|(?<!{_L})(?P<names>{_CAPITALISED}(?: (?:{_LINK})?{_CAPITALISED}){{1,3}})"
+    rf"|(?P<groups>(?<![\w.,+-])\+?\d{{2,5}}(?: \d{{2,5}}){{1,5}}(?![\w.,]))"
+    rf"|(?P<code>(?<![A-Za-z0-9])(?=[A-Za-z._:/#-]{{0,30}}\d)[A-Za-z0-9]+(?:[-_.:/#][A-Za-z0-9]+)*)"
+    rf"|(?P<word>{_L}+(?:['’]{_L}+)?)"
+)
+_WORD = re.compile(rf"{_L}+")
+_TAIL = re.compile(r"['’](?:s|t|re|ve|ll|d|m)\Z", re.IGNORECASE)
+_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_MID_SENTENCE = re.compile(r"[a-z0-9,;:)\"'] \Z")
+_MEASURE = re.compile(
+    r"\d+(?:st|nd|rd|th|px|pt|em|rem|ms|s|m|h|d|k|kb|mb|gb|tb|kg|g|mg|km|cm|mm|x|v|w|hz|ghz|mhz"
+    r"|fps|bn|y|f)|[a-z]{1,12}\d{1,2}",
+    re.IGNORECASE,
+)
+_COLOUR = re.compile(r"(?=.*[a-fA-F])(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
+_VALUE = re.compile(rf"{_L}+(?:[ _.-]{_L}+){{0,2}}")
+_MONEY = re.compile(
+    r"(?<![\w.,])(?:[$€£¥￥] ?\d[\d,.]{2,14}\d(?![\d%])"
+    r"|\d[\d,.]{2,14}\d ?(?:元|円|€|EUR|USD|CNY|JPY|GBP))"
+)
+_CALLED = re.compile(
+    r"\b(?i:called|named|code ?names?|codenamed|nicknames?d?|alias|dubbed|known as|goes by|aka):? "
+    r"[\"'“‘]?([A-Za-z]{2,20})"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_TIME_OR_SIZE = re.compile(
+    r"\d\d?T\d\d|\b\d\dZ\b|\b\d+x\d+\b|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}"
+)
+_ZEROS = frozenset("0-fFdD")  # of a UUID that says nothing
+_CAPITALS = re.compile(r"[A-Z]{1,6}")
+_ATOM = re.compile(r"[A-Za-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A word or run of words, where it stands in a text, and why it is worth a look."""
+
+    word: str
+    start: int
+    end: int
+    why: Why
+
+
+def without(value: str, edits: Sequence[Edit]) -> str:
+    """A text in which each character that masking replaces is GONE; offsets stay."""
+    parts, at = [], 0
+    for edit in edits:
+        parts += [value[at : edit.start], GONE * (edit.end - edit.start)]
+        at = edit.end
+    return "".join([*parts, value[at:]])
+
+
+def is_field(piece: Piece, rest: str) -> bool:
+    """Does a text stand under a label, or is it as short as a cell or a heading?"""
+    return bool(piece.lead) or len(rest) <= _SHORT_PIECE
+
+
+def sightings(
+    piece: Piece, rest: str, english: English, private: frozenset[str] = frozenset()
+) -> Iterator[Sighting]:
+    """What is worth a look in Latin letters and digits in `rest`, what masking left of a piece.
+
+    An identifier is shown by its parts, and as a whole if one of them is `private`.
+    """
+    reader = _Reader(piece, rest, english, private)
+    yield from reader.whole()
+    for match in _RUN.finditer(rest):
+        if match["code"]:
+            yield from reader.code(match)
+        elif match["groups"]:
+            yield from reader.groups(match)
+        elif match["word"]:
+            yield from reader.word(*match.span("word"), reader.in_field)
+        else:
+            yield from reader.run(match, "quoted" if match["quoted"] else "names")
+
+
+class _Reader:
+    """Reads one text; programs name fonts and styles in those that are `of_format`."""
+
+    def __init__(self, piece: Piece, rest: str, english: English, private: frozenset[str]) -> None:
+        self._text, self._english, self._private = rest, english, private
+        self._label = piece.text[: max(0, piece.lead - 2)]
+        self._of_format = piece.accepts is FindingFilter.PROVEN
+        self._is_value = bool(piece.lead) and piece.accepts is FindingFilter.ALL
+        self.in_field = is_field(piece, rest)
+
+    def whole(self) -> Iterator[Sighting]:
+        """A value of a few words under a label, a number of money, and what a sentence names."""
+        if self._of_format:
+            return
+        value = self._text.strip()
+        is_value = self._is_value and len(value) <= _SHORT_PIECE and _VALUE.fullmatch(value)
+        if is_value and self._is_uncommon(value) and not self._in_doubt_somewhere(value):
+            start = self._text.index(value)
+            yield Sighting(value, start, start + len(value), Why.FIELD)
+        for match in _MONEY.finditer(self._text):
+            yield Sighting(match.group(), *match.span(), Why.CODE)
+        for match in _CALLED.finditer(self._text):
+            if not is_common(match[1]):
+                yield Sighting(match[1], *match.span(1), Why.NAME)
+
+    def _is_uncommon(self, words: str) -> bool:
+        return not all(map(is_common, _WORD.findall(words)))
+
+    def _in_doubt_somewhere(self, words: str) -> bool:
+        return any(self._in_doubt(word, True) for word in _WORD.findall(words))
+
+    def run(self, match: re.Match[str], group: str) -> Iterator[Sighting]:
+        """A run of words: as a whole if a sentence has it or a word is unknown, else its words."""
+        start, end = match.span(group)
+        parts = list(_WORD.finditer(self._text, start, end))
+        doubts = [part.group() for part in parts if self._in_doubt(part.group(), True)]
+        is_unknown = not all(map(self._is_explained, doubts))
+        is_name = self._is_mid(match.start()) or (self.in_field and group == "names")
+        is_run = is_name and self._is_uncommon(match[group]) and not self._of_format
+        if is_unknown or (is_run and (doubts or len(parts) > 1)):
+            why = Why.NAME if group == "names" else Why.QUOTED
+            yield Sighting(match[group], start, end, Why.UNKNOWN if is_unknown else why)
+            return
+        for part in parts:
+            yield from self.word(*part.span(), True)
+
+    def word(self, start: int, end: int, stands_out: bool) -> Iterator[Sighting]:
+        """A word; one of the dictionary in small letters."""
+        word = _TAIL.sub("", self._text[start:end])
+        end = start + len(word)
+        is_name = word[:1].isupper() and self._is_mid(start)
+        is_titled = is_name and word.istitle() and not (self._of_format or is_common(word))
+        if len(word) < _SHORTEST or not (is_titled or self._in_doubt(word, is_name or stands_out)):
+            return
+        if not self._is_explained(word):
+            yield Sighting(word, start, end, Why.UNKNOWN)
+            return
+        why = Why.NAME if is_name else Why.FIELD if stands_out else Why.WORD
+        humps = _HUMP.findall(word) if word.isascii() else []
+        if len(humps) == 1:
+            yield Sighting(word if is_name else word.lower(), start, end, why)
+        elif not self._private.isdisjoint(hump.lower() for hump in humps):
+            yield Sighting(word, start, end, why)
+        else:
+            doubts = (hump for hump in humps if not is_beyond_doubt(hump, self._english, True))
+            for hump in doubts:
+                yield Sighting(hump.lower(), start, end, Why.FIELD)
+
+    def code(self, match: re.Match[str]) -> Iterator[Sighting]:
+        """The words in a chain of letters and digits, and the chain if it may be a number of
+        somebody or something."""
+        chain = match.group()
+        is_long = chain.isdigit() and len(chain) >= _PART_DIGITS  # such are plain only as amounts
+        if self._of_format or (is_plain(chain) and not is_long):
+            return
+        for word in _WORD.finditer(self._text, *match.span()):
+            yield from self.word(*word.span(), self.in_field)
+        if len(chain) <= _LONGEST_CODE and not _COLOUR.fullmatch(chain) and self._is_code(match):
+            yield Sighting(chain, *match.span(), Why.CODE)
+
+    def groups(self, match: re.Match[str]) -> Iterator[Sighting]:
+        """A number in groups, unless it is a row of years, a date and time, or an amount."""
+        parts = match.group().split(" ")
+        are_years = all(_YEAR.fullmatch(part) or len(part) == _SHORTEST for part in parts)
+        is_long = sum(map(str.isdigit, match.group())) >= _DIGITS
+        if is_long and not are_years and not self._is_amount(match):
+            yield Sighting(match.group(), *match.span(), Why.CODE)
+
+    def _is_amount(self, match: re.Match[str]) -> bool:
+        return is_amount(self._label) or is_measured(self._text, *match.span())
+
+    def _is_code(self, match: re.Match[str]) -> bool:
+        chain = match.group()
+        if _TIME_OR_SIZE.search(chain) or set(chain) <= _ZEROS:
+            return False
+        if chain.replace("-", "").isdigit() and "-" in chain:
+            return sum(map(str.isdigit, chain)) >= _DIGITS
+        if chain.replace(".", "").isdigit():
+            is_number = "." not in chain and len(chain) >= _PART_DIGITS
+            return is_number and not chain.endswith("000") and not self._is_amount(match)
+        atoms = _ATOM.findall(chain)
+        odd = [atom for atom in atoms if not atom.isalpha() and not is_plain(atom)]
+        if any(
+            len(atom) >= _PART_DIGITS if atom.isdigit() else not _MEASURE.fullmatch(atom)
+            for atom in odd
+        ):
+            return True
+        heads = [atom for atom in atoms if _CAPITALS.fullmatch(atom) and not is_known_lead(atom)]
+        return bool(heads) and sum(map(str.isdigit, chain)) >= _FEW_DIGITS
+
+    def _is_mid(self, start: int) -> bool:
+        return _MID_SENTENCE.search(self._text, max(0, start - 3), start) is not None
+
+    def _in_doubt(self, word: str, stands_out: bool) -> bool:
+        """Could the word be what somebody or something is called?"""
+        if self._of_format and is_office_word(word):
+            return False
+        humps = _HUMP.findall(word) if word.isascii() else [word]
+        if self._of_format:
+            humps = [hump for hump in humps if not is_office_word(hump)]
+        return not all(is_beyond_doubt(hump, self._english, stands_out) for hump in humps)
+
+    def _is_explained(self, word: str) -> bool:
+        if is_chosen(word):
+            return False
+        humps = _HUMP.findall(word) if word.isascii() else [word]
+        return all(is_known(hump, self._english.dictionary) for hump in humps)

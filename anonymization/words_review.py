@@ -1,0 +1,225 @@
+"""The owner's review of what masking left: `private/words.csv`, read back with its decisions.
+
+A row says `private` (or `private:KIND`) or `keep` in its first column. The file comes back from an
+editor or a spreadsheet, which may have saved it with semicolons or tabs, and is hostile input.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from anonymization.private_values import checked_kind, checked_value
+from anonymization.text.contracts import EntityType
+from anonymization.text.masking.listed import Listed
+from data.atomic import PRIVATE_FILE, write_bytes
+from data.errors import InputError
+from data.neutralise import csv_cell, one_line
+
+WORDS = "words.csv"
+COLUMNS = ("decision", "word", "times", "files", "example", "why")
+_DECISION, _WORD = COLUMNS[:2]
+KEEP, PRIVATE = "keep", "private"
+_ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))
+_SEPARATORS = ",;\t"
+_MOST_BYTES, _MOST_ROWS, _LONGEST_CELL = 200 << 20, 1_000_000, 10_000
+_EXPECTED = "the list of words that `benchmint mask` wrote, filled in"
+_AGAIN = "Fill in private/words.csv again, and save it as CSV in UTF-8."
+
+
+class Why(StrEnum):
+    """Why a word is worth a look, the most telling first: the order of the list."""
+
+    UNKNOWN = "no everyday word"
+    NAME = "written as a name"
+    FIELD = "cell, key or heading"
+    QUOTED = "in quotes"
+    CODE = "code or number"
+    WORD = "word of a sentence"
+
+
+RANK = {why: rank for rank, why in enumerate(Why)}
+
+
+@dataclass(slots=True)
+class WordLeft:
+    """A word that masking left: how often, in which files, with an example of where and why."""
+
+    times: int = 0
+    example: str = ""
+    why: Why = Why.WORD
+    files: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What the owner decided: private values with their kinds, words to keep, and all decisions by
+    word as they were written."""
+
+    private: Listed
+    keep: frozenset[str]
+    decisions: Mapping[str, str]
+
+    def leaves_open(self, words: Iterable[str]) -> bool:
+        """Is one of the words that still stand in a text not among those to keep?"""
+        return not self.keep.issuperset(words)
+
+    @property
+    def private_words(self) -> frozenset[str]:
+        """The private values in small letters."""
+        return frozenset(value.casefold() for _, value in self.private)
+
+
+def read_review(path: Path) -> Review:
+    """The decisions of a filled-in list; rows without a decision do not count.
+
+    Raises InputError for the first row that cannot be used; no message holds a word.
+    """
+    private: dict[str, tuple[EntityType, int]] = {}
+    keep: dict[str, int] = {}
+    decisions: dict[str, str] = {}
+    for line, decision, word in _decided(path):
+        name, _, kind = (part.strip() for part in decision.partition(":"))
+        if name.lower() not in (KEEP, PRIVATE) or (kind and name.lower() == KEEP):
+            expected = f"{KEEP}, {PRIVATE}, {PRIVATE}:KIND or nothing"
+            raise InputError(str(path), "an unknown decision", expected, "Correct it.", line)
+        if name.lower() == KEEP:
+            keep.setdefault(word, line)
+            decisions[word] = KEEP
+            continue
+        chosen = checked_kind(path, kind.upper() or EntityType.UNEXPLAINED.value, line)
+        checked_value(path, word, line)
+        known, first = private.setdefault(word, (chosen, line))
+        if known is not chosen:
+            actual = f"{chosen.value} for a word that is {known.value} in line {first}"
+            raise InputError(str(path), actual, "one kind for each word", "Remove one.", line)
+        decisions[word] = f"{PRIVATE}:{kind.upper()}" if kind else PRIVATE
+    clashes = _clashes(private)
+    for word, line in keep.items():
+        clash = clashes.get(word, clashes.get(word.casefold()))
+        if clash is not None:
+            actual = f"`{KEEP}` for a word that is `{PRIVATE}` in line {private[clash][1]}"
+            raise InputError(str(path), actual, "one decision", "Change one of the two.", line)
+    listed = tuple(sorted((kind, word) for word, (kind, _) in private.items()))
+    return Review(listed, frozenset(keep), decisions)
+
+
+def with_review(listed: Listed, review: Review | None, path: Path) -> Listed:
+    """The listed values and those that the review decided to be private, sorted.
+
+    Raises InputError if the list has a word that the review keeps, or that has another kind there.
+    """
+    if review is None:
+        return listed
+    kinds = {value: kind for kind, value in listed}
+    decided = {value: kind for kind, value in review.private}
+    clashes = _clashes(kinds)
+    todo = "Change one of the two files."
+    if any(word in clashes or word.casefold() in clashes for word in review.keep):
+        actual = f"`{KEEP}` for a word in the list of private values"
+        raise InputError(str(path), actual, "one decision for each word", todo)
+    if any(kinds.get(value, kind) is not kind for value, kind in decided.items()):
+        actual = "another kind for a word than the list of private values has"
+        raise InputError(str(path), actual, "one kind for each word", todo)
+    return tuple(sorted({*listed, *review.private}))
+
+
+def _clashes(private: Iterable[str]) -> dict[str, str]:
+    """Words that a private value is found as, with it: one in small letters or of several words
+    is found in any letter case."""
+    any_case = {word.casefold(): word for word in private if " " in word or word == word.lower()}
+    return any_case | {word: word for word in private}
+
+
+def _decided(path: Path) -> Iterator[tuple[int, str, str]]:
+    """Line, decision and word of each row that has a decision."""
+    rows = _rows(path)
+    _, header = next(rows, (1, []))
+    names = [cell.strip().lower() for cell in header]
+    if not {_DECISION, _WORD} <= set(names):
+        actual = f"a header without {_WORD if _DECISION in names else _DECISION}"
+        raise InputError(str(path), actual, f"the columns {', '.join(COLUMNS)}", _AGAIN, 1)
+    decision_at, word_at = names.index(_DECISION), names.index(_WORD)
+    for count, (line, cells) in enumerate(rows, start=1):
+        if count > _MOST_ROWS:
+            actual, expected = f"more than {_MOST_ROWS:,} rows", "fewer"
+            raise InputError(str(path), actual, expected, "Mask the files in parts.", line)
+        decision = cells[decision_at].strip() if len(cells) > decision_at else ""
+        if decision:
+            yield line, decision, _word(path, cells[word_at] if len(cells) > word_at else "", line)
+
+
+def _word(path: Path, cell: str, line: int) -> str:
+    """The word of a cell, without the apostrophe that keeps spreadsheets from calculating."""
+    is_protected = cell.startswith("'") and csv_cell(cell[1:]) == cell
+    word = (cell[1:] if is_protected else cell).strip()
+    if not word or one_line(word) != word:
+        actual = "hidden characters in a word" if word else "a decision without a word"
+        raise InputError(str(path), actual, "a word on a single line", "Correct the row.", line)
+    return word
+
+
+def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file with their line numbers; semicolons or tabs may separate cells."""
+    try:
+        with path.open("rb") as handle:
+            data = handle.read(_MOST_BYTES + 1)
+    except OSError as error:
+        problem = error.strerror or type(error).__name__
+        raise InputError(str(path), problem, _EXPECTED, "Check the path.") from error
+    if len(data) > _MOST_BYTES:
+        actual, expected = "a larger file", f"at most {_MOST_BYTES >> 20} MiB"
+        raise InputError(str(path), actual, expected, "Mask the files in parts.")
+    codec = next(name for mark, name in _ENCODINGS if data.startswith(mark))
+    try:
+        text = data.decode(codec)
+    except UnicodeDecodeError as error:
+        raise InputError(str(path), "text that is not UTF-8", _EXPECTED, _AGAIN) from error
+    head = text[: text.find("\n")]
+    csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=max(_SEPARATORS, key=head.count), strict=True
+    )
+    try:
+        for cells in reader:
+            yield reader.line_num, cells
+    except csv.Error as error:
+        raise InputError(
+            str(path), "a row that is not CSV", _EXPECTED, _AGAIN, reader.line_num
+        ) from error
+
+
+def write_words(path: Path, words: Mapping[str, WordLeft], review: Review | None = None) -> int:
+    """Write the words that masking left, for the owner only; returns how many have no decision.
+
+    Those come first, by why they are worth a look; then all earlier decisions.
+    """
+    decisions = review.decisions if review is not None else {}
+    open_words = sorted(
+        (word for word in words if review is None or word not in review.keep),
+        key=lambda word: (RANK[words[word].why], word.casefold(), word),
+    )
+    closed = sorted(decisions.keys() - set(open_words))
+    rows = [
+        (
+            decisions.get(word, ""),
+            word,
+            w.times,
+            len(w.files),
+            w.example,
+            w.why if word in words else "",
+        )
+        for word in [*open_words, *closed]
+        for w in [words.get(word, WordLeft())]
+    ]
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows([csv_cell(cell) for cell in row] for row in rows)
+    data = b"\xef\xbb\xbf" + table.getvalue().encode("utf-8", "backslashreplace")
+    write_bytes(path, data, mode=PRIVATE_FILE)
+    return len(open_words)
