@@ -55,6 +55,7 @@ _MEASURE = re.compile(
 )
 _COLOUR = re.compile(r"(?=.*[a-fA-F])(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 _VALUE = re.compile(rf"{_L}+(?:[ _.-]{_L}+){{0,2}}")
+_JOINED = re.compile(r"(?<![\w-])[A-Za-z]{3,20}(?:[_-][A-Za-z]{3,20}){1,2}(?![\w-])")
 _MONEY = re.compile(
     r"(?<![\w.,])(?:[$€£¥￥] ?\d[\d,.]{2,14}\d(?![\d%])"
     r"|\d[\d,.]{2,14}\d ?(?:元|円|€|EUR|USD|CNY|JPY|GBP))"
@@ -127,7 +128,8 @@ class _Reader:
         self.in_field = is_field(piece, rest)
 
     def whole(self) -> Iterator[Sighting]:
-        """A value of a few words under a label, a number of money, and what a sentence names."""
+        """What everyday words make together: a value of a few words under a label, a login such as
+        `claims_batch`, an amount of money, and what a sentence names."""
         if self._of_format:
             return
         value = self._text.strip()
@@ -135,6 +137,11 @@ class _Reader:
         if is_value and self._is_uncommon(value) and not self._in_doubt_somewhere(value):
             start = self._text.index(value)
             yield Sighting(value, start, start + len(value), Why.FIELD)
+        for match in _JOINED.finditer(self._text):
+            parts = _WORD.findall(match.group())
+            is_odd = any(self._in_doubt(part, True) for part in parts)  # then its parts are shown
+            if not is_odd and not any(map(is_common, parts)):
+                yield Sighting(match.group(), *match.span(), Why.FIELD)
         for match in _MONEY.finditer(self._text):
             yield Sighting(match.group(), *match.span(), Why.CODE)
         for match in _CALLED.finditer(self._text):
