@@ -60,6 +60,8 @@ _CERTAIN = re.compile(
 )
 _BARE_TYPE = 3  # the index of the pattern that may match without a number
 _DIGIT = re.compile(r"\d")
+# `in 2002 the Regional Court`: a year and a court, where a number and a street would be.
+_YEAR_AND_COURT = re.compile(r"(?:19|20)\d\d,? the (?:[^\s,]+ ){0,4}Court(?!\w)")
 _LEAD = re.compile(
     r"(?:address(?:es)?(?: is| of| with|:)?|here they are:|live[sd]? on|living at|resid\w{2,4} at"
     r"|meet (?:you|me|us|him|her|them)? ?at|taxi to|sent to(?:\? user:)?|return to|ship(?:ped)? to"
@@ -147,7 +149,9 @@ def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
     begins = [
         match.start()
         for number, pattern in enumerate(_EVIDENCE)
-        if (match := pattern.search(run)) and (number != _BARE_TYPE or _DIGIT.search(match.group()))
+        if (match := pattern.search(run))
+        and (number != _BARE_TYPE or _DIGIT.search(match.group()))
+        and not _YEAR_AND_COURT.match(match.group())
     ]
     lead = _LEAD.search(text, max(0, start - 40), start)
     if lead and any(char.isdigit() for char in run) and any(char.isalpha() for char in run):

@@ -171,7 +171,7 @@ class TextDetector:
         masked = [finding for finding in settled if self._masked(text, finding)]
         if EntityType.UNEXPLAINED in self._entities:
             masked = beside_codes(text, masked)
-            masked = find_strict(text, masked, self.dictionary, self.usual_words)
+            masked = find_strict(text, masked, self.dictionary, self.usual_words, self._entities)
         return tuple(masked)
 
     def _wanted(self, finding: Finding) -> bool:

@@ -9,7 +9,8 @@ from anonymization.text.detect.wording import COMMON, in_dictionary, words
 from data.text.lexicon import load_table
 
 _KNOWN = "known_words.toml"
-_EVERYDAY, _PROGRAMS = words(_KNOWN, "everyday"), words(_KNOWN, "programs")
+_EVERYDAY = words(_KNOWN, "everyday") | words(_KNOWN, "legal")
+_PROGRAMS = words(_KNOWN, "programs") | words(_KNOWN, "more_programs")
 _NAMES = words(_KNOWN, "names_too") - words("words.toml", "small_words_too")
 
 

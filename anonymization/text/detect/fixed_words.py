@@ -1,5 +1,6 @@
 """Words that only look like names: keywords and declared identifiers of code, property names of
-calendars and contact cards, names of URL parameters, type faces, and contractions such as `I'm`.
+calendars and contact cards, names of URL parameters, type faces, contractions such as `I'm`, and
+methods that are called after people.
 
 Replacing them would break the file. What remains of a finding beside them stays a finding.
 """
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.methods import find_methods
 
 _NAMES = frozenset(
     {
@@ -63,6 +65,7 @@ def _fixed(text: str) -> Iterator[tuple[int, int]]:
     patterns += [_CONTRACTION] if "'" in text or "’" in text else []
     for pattern in patterns:
         yield from (match.span() for match in pattern.finditer(text))
+    yield from find_methods(text)
 
 
 def without_fixed_words(text: str, findings: Iterable[Finding]) -> list[Finding]:

@@ -14,8 +14,10 @@ from anonymization.text.detect.capital_places import find_capitals
 from anonymization.text.detect.chosen_words import find_chosen
 from anonymization.text.detect.eastern_names import find_eastern_names
 from anonymization.text.detect.eastern_places import find_eastern
+from anonymization.text.detect.explained_things import find_explained
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.statements import find_statements
+from anonymization.text.detect.strict_ages import find_ages, find_codes_below
 from anonymization.text.detect.strict_codes import find_codes
 from anonymization.text.detect.strict_fields import find_field_rows, find_fields
 from anonymization.text.detect.strict_numbers import find_numbers
@@ -23,34 +25,55 @@ from anonymization.text.detect.strict_positions import find_positions
 from anonymization.text.detect.unexplained import find_unexplained
 from anonymization.text.detect.wording import words
 
-NAME = "position"
+NAME, _EXPLAINED = "position", "explained"
 _SCORE = 0.55
 _SMALL = words("words.toml", "function_words")
 _Span = tuple[int, int, EntityType]
 
 
 def find_strict(
-    text: str, settled: Sequence[Finding], dictionary: frozenset[str], usual: frozenset[str]
+    text: str,
+    settled: Sequence[Finding],
+    dictionary: frozenset[str],
+    usual: frozenset[str],
+    kinds: frozenset[EntityType],
 ) -> list[Finding]:
     """All findings: `settled` (sorted, without overlap) and more beside them.
 
-    `usual` are the words of the dictionary that are no rare ones.
+    Of ages, which some tasks are about, only those of `kinds`. `usual` are the words of the
+    dictionary that are no rare ones. What its sentence explains is kept free of codes, numbers and
+    unexplained words; fields and positions decide before it.
     """
+    explained = [(*span, EntityType.UNEXPLAINED) for span in find_explained(text)]
+    settled = [finding for finding in settled if not _is_explained(finding, explained)]
     fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
     places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
     places += find_eastern_names(text)
-    for spans in (
-        fields,
-        [*find_positions(text)],
-        [*find_codes(text), *find_numbers(text)],
-        places,
+    ages = [span for span in find_ages(text) if span[2] in kinds]
+    ages += find_codes_below(text, settled)
+    for name, spans in (
+        (NAME, fields),
+        (NAME, [*find_positions(text)]),
+        (_EXPLAINED, explained),
+        (NAME, ages),
+        (NAME, [*find_codes(text), *find_numbers(text)]),
+        (NAME, places),
     ):
-        settled = sorted([*settled, *_beside(text, settled, spans)])
+        settled = sorted([*settled, *_beside(text, settled, spans, name)])
     settled = sorted([*settled, *find_unexplained(text, settled, usual)])
-    return sorted([*settled, *_beside(text, settled, find_statements(text, settled))])
+    settled = [finding for finding in settled if finding.recognizer != _EXPLAINED]
+    return sorted([*settled, *_beside(text, settled, find_statements(text, settled), NAME)])
 
 
-def _beside(text: str, settled: Sequence[Finding], spans: Iterable[_Span]) -> Iterator[Finding]:
+def _is_explained(finding: Finding, explained: Sequence[_Span]) -> bool:
+    return finding.type is EntityType.UNEXPLAINED and any(
+        start <= finding.start and finding.end <= end for start, end, _ in explained
+    )
+
+
+def _beside(
+    text: str, settled: Sequence[Finding], spans: Iterable[_Span], name: str
+) -> Iterator[Finding]:
     """What of the spans is not yet settled, without overlap, the longest first."""
     ends = [finding.end for finding in settled]
     taken = 0
@@ -59,17 +82,17 @@ def _beside(text: str, settled: Sequence[Finding], spans: Iterable[_Span]) -> It
         for index in range(bisect_left(ends, start + 1), len(settled)):
             if settled[index].start >= end:
                 break
-            yield from _part(text, start, settled[index].start, kind)
+            yield from _part(text, start, settled[index].start, kind, name)
             start = settled[index].end
-        yield from _part(text, start, end, kind)
+        yield from _part(text, start, end, kind, name)
         taken = max(taken, end)
 
 
-def _part(text: str, start: int, end: int, kind: EntityType) -> Iterator[Finding]:
+def _part(text: str, start: int, end: int, kind: EntityType, name: str) -> Iterator[Finding]:
     while start < end and not text[start].isalnum():
         start += 1
     while end > start and not text[end - 1].isalnum() and text[end - 1] not in ").）°":
         end -= 1
     value = text[start:end]
     if any(map(str.isalnum, value)) and value.lower() not in _SMALL:
-        yield Finding(start, end, kind, NAME, _SCORE)
+        yield Finding(start, end, kind, name, _SCORE)
