@@ -44,7 +44,7 @@ _RUN = re.compile(
     rf"|(?P<code>(?<![A-Za-z0-9])(?=[A-Za-z._:/#-]{{0,30}}\d)[A-Za-z0-9]+(?:[-_.:/#][A-Za-z0-9]+)*)"
     rf"|(?P<word>{_L}+(?:['’]{_L}+)?)"
 )
-_WORD = re.compile(rf"{_L}+")
+WORD = re.compile(rf"{_L}+")
 _TAIL = re.compile(r"['’](?:s|t|re|ve|ll|d|m)\Z", re.IGNORECASE)
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MID_SENTENCE = re.compile(r"[a-z0-9,;:)\"'] \Z")
@@ -138,7 +138,7 @@ class _Reader:
             start = self._text.index(value)
             yield Sighting(value, start, start + len(value), Why.FIELD)
         for match in _JOINED.finditer(self._text):
-            parts = _WORD.findall(match.group())
+            parts = WORD.findall(match.group())
             is_odd = any(self._in_doubt(part, True) for part in parts)  # then its parts are shown
             if not is_odd and not any(map(is_common, parts)):
                 yield Sighting(match.group(), *match.span(), Why.FIELD)
@@ -149,15 +149,15 @@ class _Reader:
                 yield Sighting(match[1], *match.span(1), Why.NAME)
 
     def _is_uncommon(self, words: str) -> bool:
-        return not all(map(is_common, _WORD.findall(words)))
+        return not all(map(is_common, WORD.findall(words)))
 
     def _in_doubt_somewhere(self, words: str) -> bool:
-        return any(self._in_doubt(word, True) for word in _WORD.findall(words))
+        return any(self._in_doubt(word, True) for word in WORD.findall(words))
 
     def run(self, match: re.Match[str], group: str) -> Iterator[Sighting]:
         """A run of words: as a whole if a sentence has it or a word is unknown, else its words."""
         start, end = match.span(group)
-        parts = list(_WORD.finditer(self._text, start, end))
+        parts = list(WORD.finditer(self._text, start, end))
         doubts = [part.group() for part in parts if self._in_doubt(part.group(), True)]
         is_unknown = not all(map(self._is_explained, doubts))
         is_name = self._is_mid(match.start()) or (self.in_field and group == "names")
@@ -198,7 +198,7 @@ class _Reader:
         is_long = chain.isdigit() and len(chain) >= _PART_DIGITS  # such are plain only as amounts
         if self._of_format or (is_plain(chain) and not is_long):
             return
-        for word in _WORD.finditer(self._text, *match.span()):
+        for word in WORD.finditer(self._text, *match.span()):
             yield from self.word(*word.span(), self.in_field)
         if len(chain) <= _LONGEST_CODE and not _COLOUR.fullmatch(chain) and self._is_code(match):
             yield Sighting(chain, *match.span(), Why.CODE)
