@@ -39,12 +39,13 @@ def words_of_files(
 ) -> dict[str, dict[str, WordLeft]]:
     """The words worth a look in each file that can be released, by the path of the file."""
     private = review.private_words if review is not None else frozenset()
+    vault = masker.vault
     words_in = partial(words_left, detection=detection, private=private)
     return {
         report.path: words_in(
             pieces[PurePath(report.original_path)],
             masker.edits,
-            whole=_unmasked(files / report.path, masker.vault.documents[report.path]),
+            whole=unmasked((files / report.path).read_bytes(), vault.documents[report.path]),
         )
         for report in reports
         if report.refusal is None
@@ -63,11 +64,11 @@ def without_open_words(
     return _refusing(files, masker, reports, unread, Refusal.NOT_REVIEWED)
 
 
-def _unmasked(file: Path, document: Document) -> str:
+def unmasked(masked: bytes, document: Document) -> str:
     """A masked text with a gap for each surrogate; nothing of a file that is no plain text."""
     if not document.encoding:
         return ""
-    text, parts, end = decoded(file.read_bytes(), document.encoding), [], 0
+    text, parts, end = decoded(masked, document.encoding), [], 0
     for span in document.spans:
         parts += [text[end : span.start], GONE * len(span.surrogate)]
         end = span.start + len(span.surrogate)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from anonymization.documents.eastern_words import clauses, eastern_words, is_japanese
 from anonymization.documents.everyday_words import English
@@ -16,6 +17,7 @@ from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import RANK, Why, WordLeft
 from data.neutralise import one_line
 
+EditsOf = Callable[[Piece], Sequence[Edit]]
 # Ways to write a character in a text; what follows them is a word of its own.
 _ESCAPES = re.compile(
     r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)|&#?\w{2,8};|[=%][0-9A-F]{2}|[A-Za-z0-9+/=]{60,}"
@@ -38,7 +40,7 @@ def english_words(detection: DetectionConfig) -> English:
 
 def words_left(
     pieces: Sequence[Piece],
-    edits_of: Callable[[Piece], Sequence[Edit]],
+    edits_of: EditsOf,
     detection: DetectionConfig,
     private: frozenset[str] = frozenset(),
     whole: str = "",
@@ -72,13 +74,18 @@ def merged(parts: Iterable[tuple[str, Mapping[str, WordLeft]]]) -> dict[str, Wor
     """The words of several files, each given with its path."""
     words: dict[str, WordLeft] = {}
     for path, of_file in parts:
-        for word, part in of_file.items():
-            known = words.setdefault(word, WordLeft())
-            known.times += part.times
-            known.files.add(path)
-            if not known.example or RANK[part.why] < RANK[known.why]:
-                known.why, known.example = part.why, part.example
+        join(words, {word: replace(part, files={path}) for word, part in of_file.items()})
     return words
+
+
+def join(words: dict[str, WordLeft], more: Mapping[str, WordLeft]) -> None:
+    """Add words of other files; of two examples the more telling stays."""
+    for word, part in more.items():
+        known = words.setdefault(word, WordLeft())
+        known.times += part.times
+        known.files |= part.files
+        if not known.example or RANK[part.why] < RANK[known.why]:
+            known.why, known.example = part.why, part.example
 
 
 def _eastern(
