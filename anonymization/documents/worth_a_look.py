@@ -64,6 +64,7 @@ _CALLED = re.compile(
     r"\b(?i:called|named|code ?names?|codenamed|nicknames?d?|alias|dubbed|known as|goes by|aka):? "
     r"[\"'“‘]?([A-Za-z]{2,20})"
 )
+_GOES_ON = re.compile(r"(?:['’]s)?[,;]? [a-z(]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _TIME_OR_SIZE = re.compile(
     r"\d\d?T\d\d|\b\d\dZ\b|\b\d+x\d+\b|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}"
@@ -166,14 +167,17 @@ class _Reader:
             why = Why.NAME if group == "names" else Why.QUOTED
             yield Sighting(match[group], start, end, Why.UNKNOWN if is_unknown else why)
             return
+        is_heading = group == "names" and not _GOES_ON.match(self._text, end)
         for part in parts:
-            yield from self.word(*part.span(), True)
+            yield from self.word(*part.span(), True, is_heading)
 
-    def word(self, start: int, end: int, stands_out: bool) -> Iterator[Sighting]:
-        """A word; one of the dictionary in small letters."""
+    def word(
+        self, start: int, end: int, stands_out: bool, is_heading: bool = False
+    ) -> Iterator[Sighting]:
+        """A word; one of the dictionary in small letters, but for capitals inside a sentence."""
         word = _TAIL.sub("", self._text[start:end])
         end = start + len(word)
-        is_name = word[:1].isupper() and self._is_mid(start)
+        is_name = word[:1].isupper() and self._is_mid(start) and not is_heading
         is_titled = is_name and word.istitle() and not (self._of_format or is_common(word))
         if len(word) < _SHORTEST or not (is_titled or self._in_doubt(word, is_name or stands_out)):
             return
