@@ -198,7 +198,7 @@ def _is_spoken_of(path: str, words: Collection[str], stems: tuple[str, ...]) -> 
 
 
 def _telling(path: str) -> frozenset[str]:
-    return frozenset(_stem(word) for word in stem_words(path) if word) - _STOP - _ANY_FOLDER
+    return frozenset(_stem(word) for word in stem_words(path) if word) - _STOP - ANY_FOLDER
 
 
 def _pictures_meant(paths: Iterable[str], words: Collection[str]) -> set[str]:
