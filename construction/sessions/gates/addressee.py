@@ -46,6 +46,13 @@ _POLITE = re.compile(
     r"(?i)\b(?:please|pls|plz|(?:can|could|would) (?:yo)?u|bitte|(?:kannst|könntest) du"
     r"|(?:können|könnten) sie)\b|请|麻烦|帮我|帮忙|顺便"
 )
+# Work on a talk that the message quotes: "summarise this chat".
+_THIS_TALK = re.compile(
+    r"(?i)\b(?:this|the above|these|dies(?:e[mnrs]?)?) (?:[\w-]+ )?"
+    r"(?:chat|talk|conversation|thread|discussion|exchange|transcript|messages|gespräch"
+    r"|unterhaltung|diskussion|verlauf|nachrichten)\b"
+    r"|(?:以上|上述|上面|下面|这段|这个|这些)的?(?:群聊|聊天|对话|讨论|消息)"
+)
 _TAKES_ON = re.compile(
     r"(?i)\W{0,3}(?:sure|of course|certainly|absolutely|gladly|here(?:['’]s| is| are)|done\b|on it"
     r"|i['’]ve (?:drafted|written|created|fixed|updated|added|made)|klar|gern|natürlich|erledigt"
@@ -159,7 +166,11 @@ def _messages(instance: TaskInstance) -> Iterator[_Message]:
 def _parts(turn: UserTurn) -> list[tuple[str | None, str, str]]:
     """(writer, words, mention at their head) of each message in a turn."""
     parts: list[tuple[str | None, str, str]] = []
-    for text in _NEXT.split(turn.text):
+    texts = _NEXT.split(turn.text)
+    orders = _orders_on_talk(turn.said) if len(texts) > 1 else ""
+    if orders:
+        return [(None, orders, "")]
+    for text in texts:
         envelope = Envelope()
         said = strip_heads(text, envelope)
         mention = _MENTION.search(text[: len(text) - len(said)])
@@ -172,6 +183,15 @@ def _parts(turn: UserTurn) -> list[tuple[str | None, str, str]]:
         spoken = () if sender else lines_of_speakers(turn.said)
         return [(name, said, "") for name, said in spoken] or [(sender, turn.said, parts[0][2])]
     return parts
+
+
+def _orders_on_talk(said: str) -> str:
+    """What asks for work on a talk as a whole: then its messages are what is worked on."""
+    return "\n".join(
+        item.text
+        for item in read(said)
+        if item.ask is Ask.DIRECTIVE and not item.to_other and _THIS_TALK.search(item.text)
+    )
 
 
 def _is_among_people(seen: Measures) -> bool:
