@@ -26,7 +26,9 @@ from data.text.scripts import has_han
 _STOP = frozenset(load_table("construction.judging", "tables", "grading.toml")["terms"]["common"])
 _SPOKEN = load_table("construction.judging", "tables", "grading.toml")["spoken"]
 _ENDING = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s)$")
-_ANY_FOLDER = frozenset(("fixture", "fixtur", "input", "media", "src", "doc", "test"))
+ANY_FOLDER = frozenset(
+    ("fixture", "fixtures", "fixtur", "input", "inputs", "media", "src", "doc", "test")
+)
 _MAILBOX, _MAIL = frozenset(("inbox", "mailbox", "gmail")), frozenset(("email", "mail", "邮件"))
 _IMAGE = frozenset(("image", "picture", "photo", "scan", "screenshot", "图片", "照片", "截图"))
 _KINDS = {
@@ -189,14 +191,14 @@ def _is_spoken_of(path: str, words: Collection[str], stems: tuple[str, ...]) -> 
         return True
     folder = path.rpartition("/")[0].rpartition("/")[2]
     for name in (stem_words(path), re.split(r"[\W_]+", folder.lower())):
-        telling = {_stem(word) for word in name if word} - _STOP - _ANY_FOLDER
+        telling = {_stem(word) for word in name if word} - _STOP - ANY_FOLDER
         if telling and (telling <= frozenset(words) or _holds_mail(telling, words)):
             return True
     return False
 
 
 def _telling(path: str) -> frozenset[str]:
-    return frozenset(_stem(word) for word in stem_words(path) if word) - _STOP - _ANY_FOLDER
+    return frozenset(_stem(word) for word in stem_words(path) if word) - _STOP - ANY_FOLDER
 
 
 def _pictures_meant(paths: Iterable[str], words: Collection[str]) -> set[str]:

@@ -61,7 +61,7 @@ limits = st.builds(
     max_harness_words=few,
     max_setup_share=shares,
     **dict.fromkeys(("min_words", "min_opinion_words", "min_later_words", "max_account"), few),
-    **dict.fromkeys(("min_thread_words", "min_thread_words_with_files", "max_thread_people"), few),
+    **dict.fromkeys(("min_thread_words", "min_thread_words_with_files"), few),
     **dict.fromkeys(
         (
             "max_missing_share",

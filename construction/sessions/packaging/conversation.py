@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from construction.grading.file_types import extension_of
+from construction.judging.addressees import Called, called
 from construction.judging.contracts import Conversation
 from construction.judging.edits import missing_objects
 from construction.judging.working_copy import missing_from_copy
@@ -43,6 +44,7 @@ def conversation_of(
     read_first = _read_before_written(instance.acts)
     return Conversation(
         people=len(merged.people),
+        calling=tuple(part.said for part in merged.parts if called(part.said) is Called.AGENT),
         in_channel=any(_CHANNEL.match(turn.text) for turn in instance.user_turns),
         is_thread=is_thread,
         said_before=instance.said_before,
