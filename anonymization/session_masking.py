@@ -5,30 +5,29 @@ The masked texts of an instance still name its files, by the names under which t
 
 from __future__ import annotations
 
-import re
 import shutil
-from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path, PurePath
 
-from anonymization.documents.contracts import DocumentReport
+from anonymization.documents.contracts import DocumentReport, Refusal
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
 from anonymization.documents.gate import GATE, measure
+from anonymization.documents.released_files import unmasked
 from anonymization.documents.scopes import detector, languages_of
-from anonymization.documents.visitor import name_edits
 from anonymization.instruction_gate import InstructionChange, MaskedWords, write_changes
 from anonymization.instruction_gate import measure as instruction_change
 from anonymization.language_gate import GATE as LANGUAGE
 from anonymization.language_gate import measure as language_use
 from anonymization.language_gate import spoken_languages, supported_languages
 from anonymization.masking_recipe import MaskingRecipe
-from anonymization.text.contracts import Edit
+from anonymization.session_texts import FindFileNames, masked_text, text_edits
+from anonymization.session_words import SessionWords
 from anonymization.text.masking.listed import Listed
 from anonymization.text.masking.masker import Masker
-from anonymization.text.masking.pieces import Piece, shifted
-from anonymization.text.restore import applied
+from anonymization.text.masking.pieces import Piece
+from anonymization.words_review import Review
 from data.canonical import canonical_json, digest, keyed_digest
 from data.content_store import ContentStore
 from data.contracts import Fixture, LedgerRow, StageKind, TaskInstance, Verdict, dump_instance
@@ -45,45 +44,6 @@ from data.survivors import (
 )
 from data.tables import write_rows
 
-# Gives the spans of file names in a text: (start, end) of each, sorted, without overlap.
-FindFileNames = Callable[[str], Sequence[tuple[int, int]]]
-_COMPONENT = re.compile(r"[^/\\@][^/\\]*")  # "@docs/plan.md" names the file docs/plan.md
-
-
-def masked_text(text: str, masker: Masker, find_names: FindFileNames) -> str:
-    """A masked text; file names in it are replaced like the names of the files themselves."""
-    return applied(text, text_edits(text, masker, find_names))[0]
-
-
-def text_edits(text: str, masker: Masker, find_names: FindFileNames) -> list[Edit]:
-    """The edits of a text, sorted, without overlap.
-
-    Inside a file name only what the name alone shows to be private is changed: the sentence around
-    it must not change it to another name than the one under which the file is released.
-    """
-    named = find_names(text)
-    edits = [part for edit in masker.edits(Piece(text)) for part in _outside(edit, named)]
-    for start, end in named:
-        for component in _COMPONENT.finditer(text, start, end):
-            edits += shifted(name_edits(component.group(), masker.edits), component.start())
-    return sorted(edits)
-
-
-def _outside(edit: Edit, named: Sequence[tuple[int, int]]) -> Iterator[Edit]:
-    """The parts of an edit before and after file names; the first part takes all of `new`."""
-    start, new = edit.start, edit.new
-    for index in range(bisect_right(named, start, key=lambda span: span[1]), len(named)):
-        name_start, name_end = named[index]
-        if name_start >= edit.end:
-            break
-        if start < name_start:
-            yield replace(edit, start=start, end=name_start, new=new)
-            new = ""
-        start = name_end
-    if start < edit.end:
-        yield replace(edit, start=start, new=new)
-
-
 STAGE = GATE.stage
 VAULTS = "vaults"
 _SESSIONS_PER_SHARD = 8  # few enough that every worker gets some and progress is visible
@@ -98,7 +58,8 @@ class MaskJob:
     """Sessions to mask: the survivors of each, and the frozen pages among their fixtures.
 
     `find_names` finds the names of files in a text; it must be picklable. `listed` are the private
-    values that the owner of the sessions named.
+    values that the owner of the sessions named, `review` is what they decided on the words that
+    stayed.
     """
 
     sessions: tuple[tuple[Survivor, ...], ...]
@@ -107,6 +68,7 @@ class MaskJob:
     key: bytes
     find_names: FindFileNames
     listed: Listed = ()
+    review: Review | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +102,7 @@ class _Shard:
         self._rows: list[LedgerRow] = []
         self._spans: list[Row] = []
         self._changes: dict[str, InstructionChange] = {}
+        self._words = SessionWords(job.config, job.review)
 
     def mask(self, session: Sequence[Survivor]) -> None:
         """Mask a session; everything is learned before anything is changed, so order is free."""
@@ -162,7 +125,7 @@ class _Shard:
         for survivor in session:
             masker.learn(Piece(text) for text in texts_of(survivor.instance))
         masked = {
-            name: self._mask_file(fixture, self._content(fixture, originals), masker)
+            name: self._mask_file(fixture, self._content(fixture, originals), masker, pieces[name])
             for name, fixture in files.items()
         }
         for survivor in session:
@@ -187,6 +150,7 @@ class _Shard:
         )
         write_survivors(self._out, self._kept)
         write_changes(self._out, self._changes)
+        self._words.write(self._out)
         write_rows(self._out / f"{MASKED_SPANS.name}.parquet", self._spans, MASKED_SPANS.schema)
 
     def _originals(self, session: Sequence[Survivor]) -> Path:
@@ -199,12 +163,19 @@ class _Shard:
         path = self._job.pages.get(fixture.sha256, originals / fixture.sha256)
         return path.read_bytes()
 
-    def _mask_file(self, fixture: Fixture, content: bytes, masker: Masker) -> MaskedFile:
+    def _mask_file(
+        self, fixture: Fixture, content: bytes, masker: Masker, pieces: Sequence[Piece]
+    ) -> MaskedFile:
         target = masked_path(PurePath(fixture.path), masker).as_posix()
         config = self._job.config.documents
         masked = mask_bytes(content, fixture.path, masker, config, target)
         if masked.report.refusal is not None:
             return MaskedFile(fixture, masked.report)
+        whole = unmasked(masked.data, masker.vault.documents[target])
+        if self._words.leave_open(fixture.path, pieces, masker.edits, whole):
+            masker.vault.drop_document(target)
+            report = replace(masked.report, rows=(), refusal=Refusal.NOT_REVIEWED)
+            return MaskedFile(fixture, report)
         sha256 = digest(masked.data)
         if sha256 not in self._store:
             self._store.add(sha256, [masked.data])
@@ -221,7 +192,10 @@ class _Shard:
         used = [files[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
         instance = survivor.instance
         verdicts = [
-            GATE.judge(measure([file.report for file in used]), self._job.config.documents),
+            GATE.judge(
+                measure([file.report for file in used], self._unread(instance, masker)),
+                self._job.config.documents,
+            ),
             LANGUAGE.judge(language_use(spoken, self._supported), self._job.config.language),
         ]
         decided = deciding(verdicts)
@@ -241,6 +215,15 @@ class _Shard:
             for path, rows in ((file.report.path, file.report.rows) for file in used)
             for row in rows
         ]
+
+    def _unread(self, instance: TaskInstance, masker: Masker) -> Refusal | None:
+        """The refusal of what was said in an instance, if the owner has not decided all of it."""
+        find = self._job.find_names
+        pieces = [Piece(text) for text in texts_of(instance)]
+        is_open = self._words.leave_open(
+            instance.instance_id, pieces, lambda piece: text_edits(piece.value, masker, find)
+        )
+        return Refusal.NOT_REVIEWED if is_open else None
 
     def _note_change(self, survivor: Survivor, masker: Masker) -> None:
         """Measure what masking changes in what people said; a later stage judges it."""

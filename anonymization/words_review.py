@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from anonymization.private_values import checked_kind, checked_value
+from anonymization.private_values import checked_kind, checked_value, read_private_values
 from anonymization.text.contracts import EntityType
 from anonymization.text.masking.listed import Listed
 from data.atomic import PRIVATE_FILE, write_bytes
+from data.canonical import canonical_json, keyed_digest
 from data.errors import InputError
 from data.neutralise import csv_cell, one_line
 
@@ -108,13 +109,30 @@ def read_review(path: Path) -> Review:
     return Review(listed, frozenset(keep), decisions)
 
 
-def with_review(listed: Listed, review: Review | None, path: Path) -> Listed:
+def owners_words(
+    private_values: Path | None, reviewed: Path | None
+) -> tuple[Listed, Review | None]:
+    """The values that the owner listed or decided to be private, and the review.
+
+    Raises InputError.
+    """
+    listed = read_private_values(private_values)
+    if reviewed is None:
+        return listed, None
+    review = read_review(reviewed)
+    return with_review(listed, review, reviewed), review
+
+
+def kept_digest(review: Review, key: bytes) -> str:
+    """A digest, keyed with the release key, of the words that a review keeps."""
+    return keyed_digest(key, canonical_json(sorted(review.keep)).decode())
+
+
+def with_review(listed: Listed, review: Review, path: Path) -> Listed:
     """The listed values and those that the review decided to be private, sorted.
 
     Raises InputError if the list has a word that the review keeps, or that has another kind there.
     """
-    if review is None:
-        return listed
     kinds = {value: kind for kind, value in listed}
     decided = {value: kind for kind, value in review.private}
     clashes = _clashes(kinds)

@@ -27,9 +27,8 @@ from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
 from anonymization.leaks.contracts import LeakConfig, PrivateValue
 from anonymization.leaks.leak_patterns import LeakPatterns
 from anonymization.leaks.scan import scan_release
-from anonymization.private_values import read_private_values
 from anonymization.text.spelling.normal_form import PLANTED
-from anonymization.words_review import read_review, with_review
+from anonymization.words_review import owners_words
 from benchmarks.report import table
 from data.atomic import write_bytes
 from data.canonical import digest
@@ -136,11 +135,7 @@ def masked(files: Path, out: Path, owner: Owner) -> dict[str, str]:
     """Mask a folder as `benchmint mask` does; the refused files with their reasons."""
     if out.exists():
         raise InputError(str(out), "the run of another time", "no folder", "Name another --out.")
-    listed = read_private_values(owner.listed)
-    review = None
-    if owner.reviewed is not None:
-        review = read_review(owner.reviewed)
-        listed = with_review(listed, review, owner.reviewed)
+    listed, review = owners_words(owner.listed, owner.reviewed)
     reports = mask_paths([files], out, _KEY, MaskingConfig(), 1, listed, review)
     reasons = {r.original_sha256: str(r.refusal) for r in reports if r.refusal is not None}
     paths = [path for path in files.rglob("*") if path.is_file()]

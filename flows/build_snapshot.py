@@ -125,6 +125,7 @@ def build(
         run, results = open_run(recipe, runtime), Results()
         for lane in lanes:
             run_lane(run, lane, results)
+        masking.write_words_left(run, results.outputs.get(masking.MASKING.name, ()))
         run_id = stage_for_analysts(run, results, privacy)
         publish_funnel(run.staging)
         tasks = len(released_candidates(results))

@@ -106,6 +106,7 @@ class Runtime(StageConfig):
     out: AnyPath = Path("workspace")
     approvals: AnyPath | None = None  # pictures and PDFs that a person approved: sha256, who
     private_values: AnyPath | None = None  # what the owner knows to be private, one per line
+    reviewed: AnyPath | None = None  # words.csv of an earlier build or mask run, decided
     tripwires: AnyPath | None = None  # planted values that must not be released, one per line
     key_file: AnyPath | None = None  # default: <out>/private/release.key
     workers: Annotated[int, Field(ge=1)] = min(4, os.cpu_count() or 1)
@@ -135,7 +136,8 @@ class Runtime(StageConfig):
     def single_files(self) -> tuple[Path | None, ...]:
         """The paths of which there is at most one."""
         known = (self.scores, self.last_release, self.approvals, self.proposals)
-        return *known, self.private_values, self.tripwires, self.tickers, self.categories
+        owners = (self.private_values, self.reviewed)
+        return *known, *owners, self.tripwires, self.tickers, self.categories
 
     @property
     def has_input(self) -> bool:

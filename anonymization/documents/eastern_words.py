@@ -13,9 +13,8 @@ from sudachipy import Tokenizer
 
 from anonymization.text.contracts import DetectionConfig
 from anonymization.text.detect import chinese, japanese
-from data.text.language import JAPANESE_KANA
 from data.text.lexicon import load_table
-from data.text.scripts import HAN_KANA, count_cjk, count_han, has_kana, is_han
+from data.text.scripts import HAN_KANA, JAPANESE_KANA, count_cjk, count_han, has_kana, is_han
 
 _CLAUSE = re.compile(rf"[{HAN_KANA}][{HAN_KANA}A-Za-z0-9]{{0,120}}")
 _BY_LENGTH = re.compile(rf"[{HAN_KANA}]{{2,6}}")

@@ -12,7 +12,8 @@ from data.contracts import Bound, Gate, Limit
 @dataclass(frozen=True, slots=True)
 class MaskedFiles:
     """The files of one instance: how many, how many spans in them were masked, and how many were
-    refused; `reason` is that of the first refused file.
+    refused; `reason` is that of the first refused file. What was said in it counts as a file if
+    that is refused.
     """
 
     files: int
@@ -21,11 +22,12 @@ class MaskedFiles:
     reason: Refusal | None
 
 
-def measure(reports: Sequence[DocumentReport]) -> MaskedFiles:
-    """Count what became of the files of one instance."""
+def measure(reports: Sequence[DocumentReport], said: Refusal | None = None) -> MaskedFiles:
+    """Count what became of the files of one instance, and of what was `said` in it."""
     refusals = [report.refusal for report in reports if report.refusal is not None]
+    refusals += [said] if said is not None else []
     return MaskedFiles(
-        files=len(reports),
+        files=len(reports) + (said is not None),
         spans=sum(len(report.rows) for report in reports),
         refused=len(refusals),
         reason=refusals[0] if refusals else None,

@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from anonymization.documents.eastern_words import clauses, eastern_words, is_japanese
 from anonymization.documents.everyday_words import English
-from anonymization.documents.worth_a_look import GONE, Sighting, is_field, sightings, without
+from anonymization.documents.worth_a_look import GONE, WORD, Sighting, is_field, sightings, without
 from anonymization.text.contracts import DetectionConfig, Edit
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import RANK, Why, WordLeft
 from data.neutralise import one_line
 
+EditsOf = Callable[[Piece], Sequence[Edit]]
+# Ways to write a character in a text; what follows them is a word of its own.
+_ESCAPES = re.compile(
+    r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)|&#?\w{2,8};|[=%][0-9A-F]{2}|[A-Za-z0-9+/=]{60,}"
+)
 _CONTEXT, _LONGEST = 60, 200  # characters of an example, and of a word; what is longer is packed
 _GONE_RUN = re.compile(f"{GONE}+")
 _SHOWN_GONE = "…"
@@ -34,14 +40,16 @@ def english_words(detection: DetectionConfig) -> English:
 
 def words_left(
     pieces: Sequence[Piece],
-    edits_of: Callable[[Piece], Sequence[Edit]],
+    edits_of: EditsOf,
     detection: DetectionConfig,
     private: frozenset[str] = frozenset(),
+    whole: str = "",
 ) -> dict[str, WordLeft]:
     """The words of a file's texts that masking leaves and that are worth a look.
 
     `edits_of` says what masking changes in a text; `private` are words, in small letters, that
-    the owner decided to be private.
+    the owner decided to be private. `whole` is the masked text with gaps, if the file is a text:
+    names of elements and classes stand in it that no piece holds.
     """
     english = english_words(detection)
     said = (piece.value for piece in pieces if piece.accepts is FindingFilter.ALL)
@@ -54,6 +62,11 @@ def words_left(
         for sighting in seen:
             if len(sighting.word) <= _LONGEST:
                 _note(words, sighting, rest)
+    known = {word.casefold() for text in texts for word in WORD.findall(text)}
+    plain = _ESCAPES.sub(lambda match: GONE * len(match.group()), whole)
+    for sighting in sightings(Piece(plain), plain, english, private):
+        if known.isdisjoint(word.casefold() for word in WORD.findall(sighting.word)):
+            _note(words, sighting, plain)
     return words
 
 
@@ -61,13 +74,18 @@ def merged(parts: Iterable[tuple[str, Mapping[str, WordLeft]]]) -> dict[str, Wor
     """The words of several files, each given with its path."""
     words: dict[str, WordLeft] = {}
     for path, of_file in parts:
-        for word, part in of_file.items():
-            known = words.setdefault(word, WordLeft())
-            known.times += part.times
-            known.files.add(path)
-            if not known.example or RANK[part.why] < RANK[known.why]:
-                known.why, known.example = part.why, part.example
+        join(words, {word: replace(part, files={path}) for word, part in of_file.items()})
     return words
+
+
+def join(words: dict[str, WordLeft], more: Mapping[str, WordLeft]) -> None:
+    """Add words of other files; of two examples the more telling stays."""
+    for word, part in more.items():
+        known = words.setdefault(word, WordLeft())
+        known.times += part.times
+        known.files |= part.files
+        if not known.example or RANK[part.why] < RANK[known.why]:
+            known.why, known.example = part.why, part.example
 
 
 def _eastern(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from functools import cache, partial
+from functools import cache
 from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal
 from anonymization.documents.document import learn, mask_bytes, masked_path, pieces_in
-from anonymization.documents.remaining_words import merged, words_left
-from anonymization.documents.survivors import survivors
+from anonymization.documents.released_files import (
+    without_open_words,
+    without_survivors,
+    words_of_files,
+)
+from anonymization.documents.remaining_words import merged
 from anonymization.language_gate import (
     LanguageConfig,
     languages_in,
@@ -167,71 +171,16 @@ def mask_scope(job: Job) -> MaskedScope:
         language = measure([counts], supported_languages(config.detection)).language
         report = _mask_file(job, masker, path, target, language)
         reports.append(replace(report, original_path=name.as_posix()))
-    reports = _without_survivors(job, masker, reports)
-    words = _words_left(job, masker, pieces, reports)
-    reports = _without_open_words(job, masker, reports, words)
+    files = job.out / FILES
+    reports = without_survivors(files, masker, reports, job.key)
+    words = words_of_files(files, masker, reports, pieces, config.detection, job.review)
+    reports = without_open_words(files, masker, reports, words, job.review)
     vault = keyed_digest(job.key, job.scope)[:_NAME_CHARS]
     masker.vault.save(job.out / "private" / VAULTS / f"{vault}.json", job.key)
     return MaskedScope(reports, words)
 
 
 _NAME_CHARS = 32
-
-
-def _words_left(
-    job: Job,
-    masker: Masker,
-    pieces: Mapping[PurePath, Sequence[Piece]],
-    reports: Sequence[DocumentReport],
-) -> dict[str, dict[str, WordLeft]]:
-    """The words worth a look in each file that can be released, by the path of the file."""
-    private = job.review.private_words if job.review is not None else frozenset()
-    words_in = partial(words_left, detection=job.config.detection, private=private)
-    return {
-        report.path: words_in(pieces[PurePath(report.original_path)], masker.edits)
-        for report in reports
-        if report.refusal is None
-    }
-
-
-def _without_open_words(
-    job: Job,
-    masker: Masker,
-    reports: Sequence[DocumentReport],
-    words: Mapping[str, Mapping[str, WordLeft]],
-) -> list[DocumentReport]:
-    """The reports, with a refusal for each file in which a word has no decision of the review."""
-    review = job.review
-    unread = {path: "" for path in words if review and review.leaves_open(words[path])}
-    return _refusing(job, masker, reports, unread, Refusal.NOT_REVIEWED)
-
-
-def _without_survivors(
-    job: Job, masker: Masker, reports: Sequence[DocumentReport]
-) -> list[DocumentReport]:
-    """The reports, with a refusal for each file in which a value of the vault still stands."""
-    released = {r.path: job.out / FILES / r.path for r in reports if r.refusal is None}
-    parts = dict(survivors(masker.vault, released, job.key))
-    return _refusing(job, masker, reports, parts, Refusal.VALUE_REMAINS)
-
-
-def _refusing(
-    job: Job,
-    masker: Masker,
-    reports: Sequence[DocumentReport],
-    parts: Mapping[str, str],
-    reason: Refusal,
-) -> list[DocumentReport]:
-    """The reports, with a refusal for each file of `parts`; it is removed from output and vault."""
-    for name in parts:
-        (job.out / FILES / name).unlink()
-        masker.vault.drop_document(name)
-    return [
-        replace(report, masked_sha256="", rows=(), refusal=reason, part=parts[report.path])
-        if report.refusal is None and report.path in parts
-        else report
-        for report in reports
-    ]
 
 
 def languages_of(pieces: Sequence[Piece], config: DetectionConfig) -> dict[str, int]:

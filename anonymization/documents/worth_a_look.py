@@ -44,7 +44,7 @@ _RUN = re.compile(
     rf"|(?P<code>(?<![A-Za-z0-9])(?=[A-Za-z._:/#-]{{0,30}}\d)[A-Za-z0-9]+(?:[-_.:/#][A-Za-z0-9]+)*)"
     rf"|(?P<word>{_L}+(?:['’]{_L}+)?)"
 )
-_WORD = re.compile(rf"{_L}+")
+WORD = re.compile(rf"{_L}+")
 _TAIL = re.compile(r"['’](?:s|t|re|ve|ll|d|m)\Z", re.IGNORECASE)
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MID_SENTENCE = re.compile(r"[a-z0-9,;:)\"'] \Z")
@@ -55,6 +55,7 @@ _MEASURE = re.compile(
 )
 _COLOUR = re.compile(r"(?=.*[a-fA-F])(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 _VALUE = re.compile(rf"{_L}+(?:[ _.-]{_L}+){{0,2}}")
+_JOINED = re.compile(r"(?<![\w-])[A-Za-z]{3,20}(?:[_-][A-Za-z]{3,20}){1,2}(?![\w-])")
 _MONEY = re.compile(
     r"(?<![\w.,])(?:[$€£¥￥] ?\d[\d,.]{2,14}\d(?![\d%])"
     r"|\d[\d,.]{2,14}\d ?(?:元|円|€|EUR|USD|CNY|JPY|GBP))"
@@ -63,6 +64,7 @@ _CALLED = re.compile(
     r"\b(?i:called|named|code ?names?|codenamed|nicknames?d?|alias|dubbed|known as|goes by|aka):? "
     r"[\"'“‘]?([A-Za-z]{2,20})"
 )
+_GOES_ON = re.compile(r"(?:['’]s)?[,;]? [a-z(]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _TIME_OR_SIZE = re.compile(
     r"\d\d?T\d\d|\b\d\dZ\b|\b\d+x\d+\b|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}"
@@ -127,7 +129,8 @@ class _Reader:
         self.in_field = is_field(piece, rest)
 
     def whole(self) -> Iterator[Sighting]:
-        """A value of a few words under a label, a number of money, and what a sentence names."""
+        """What everyday words make together: a value of a few words under a label, a login such as
+        `claims_batch`, an amount of money, and what a sentence names."""
         if self._of_format:
             return
         value = self._text.strip()
@@ -135,6 +138,11 @@ class _Reader:
         if is_value and self._is_uncommon(value) and not self._in_doubt_somewhere(value):
             start = self._text.index(value)
             yield Sighting(value, start, start + len(value), Why.FIELD)
+        for match in _JOINED.finditer(self._text):
+            parts = WORD.findall(match.group())
+            is_odd = any(self._in_doubt(part, True) for part in parts)  # then its parts are shown
+            if not is_odd and not any(map(is_common, parts)):
+                yield Sighting(match.group(), *match.span(), Why.FIELD)
         for match in _MONEY.finditer(self._text):
             yield Sighting(match.group(), *match.span(), Why.CODE)
         for match in _CALLED.finditer(self._text):
@@ -142,15 +150,15 @@ class _Reader:
                 yield Sighting(match[1], *match.span(1), Why.NAME)
 
     def _is_uncommon(self, words: str) -> bool:
-        return not all(map(is_common, _WORD.findall(words)))
+        return not all(map(is_common, WORD.findall(words)))
 
     def _in_doubt_somewhere(self, words: str) -> bool:
-        return any(self._in_doubt(word, True) for word in _WORD.findall(words))
+        return any(self._in_doubt(word, True) for word in WORD.findall(words))
 
     def run(self, match: re.Match[str], group: str) -> Iterator[Sighting]:
         """A run of words: as a whole if a sentence has it or a word is unknown, else its words."""
         start, end = match.span(group)
-        parts = list(_WORD.finditer(self._text, start, end))
+        parts = list(WORD.finditer(self._text, start, end))
         doubts = [part.group() for part in parts if self._in_doubt(part.group(), True)]
         is_unknown = not all(map(self._is_explained, doubts))
         is_name = self._is_mid(match.start()) or (self.in_field and group == "names")
@@ -159,14 +167,17 @@ class _Reader:
             why = Why.NAME if group == "names" else Why.QUOTED
             yield Sighting(match[group], start, end, Why.UNKNOWN if is_unknown else why)
             return
+        is_heading = group == "names" and not _GOES_ON.match(self._text, end)
         for part in parts:
-            yield from self.word(*part.span(), True)
+            yield from self.word(*part.span(), True, is_heading)
 
-    def word(self, start: int, end: int, stands_out: bool) -> Iterator[Sighting]:
-        """A word; one of the dictionary in small letters."""
+    def word(
+        self, start: int, end: int, stands_out: bool, is_heading: bool = False
+    ) -> Iterator[Sighting]:
+        """A word; one of the dictionary in small letters, but for capitals inside a sentence."""
         word = _TAIL.sub("", self._text[start:end])
         end = start + len(word)
-        is_name = word[:1].isupper() and self._is_mid(start)
+        is_name = word[:1].isupper() and self._is_mid(start) and not is_heading
         is_titled = is_name and word.istitle() and not (self._of_format or is_common(word))
         if len(word) < _SHORTEST or not (is_titled or self._in_doubt(word, is_name or stands_out)):
             return
@@ -191,7 +202,7 @@ class _Reader:
         is_long = chain.isdigit() and len(chain) >= _PART_DIGITS  # such are plain only as amounts
         if self._of_format or (is_plain(chain) and not is_long):
             return
-        for word in _WORD.finditer(self._text, *match.span()):
+        for word in WORD.finditer(self._text, *match.span()):
             yield from self.word(*word.span(), self.in_field)
         if len(chain) <= _LONGEST_CODE and not _COLOUR.fullmatch(chain) and self._is_code(match):
             yield Sighting(chain, *match.span(), Why.CODE)

@@ -16,10 +16,8 @@ from anonymization.documents.scanning import finding_lines, rejection, scan_path
 from anonymization.documents.scopes import MaskingConfig, Scope
 from anonymization.levels import MaskingLevel
 from anonymization.masking_recipe import approving
-from anonymization.private_values import read_private_values
 from anonymization.text.contracts import Mode
-from anonymization.text.masking.listed import Listed
-from anonymization.words_review import WORDS, Review, read_review, with_review
+from anonymization.words_review import WORDS, owners_words
 from data import hash_chain
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.canonical import pretty_json
@@ -36,17 +34,6 @@ def masking_settings(config: Path | None, approvals: Path | None) -> MaskingConf
 
     settings = load_section(MaskingConfig, "masking", config)
     return settings.model_copy(update={"documents": approving(settings.documents, approvals)})
-
-
-def owners_words(
-    private_values: Path | None, reviewed: Path | None
-) -> tuple[Listed, Review | None]:
-    """The values that the owner listed or reviewed as private, and the review."""
-    listed = read_private_values(private_values)
-    if reviewed is None:
-        return listed, None
-    review = read_review(reviewed)
-    return with_review(listed, review, reviewed), review
 
 
 def mask_command(

@@ -15,7 +15,7 @@ import typer
 
 from data.contracts import SourceFormat
 from data.errors import InputError
-from flows.commands.options import Config, Edinet, Key, PrivateValues, Sec, given
+from flows.commands.options import Config, Edinet, Key, PrivateValues, Reviewed, Sec, given
 from flows.server import own_server
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def build_command(
         typer.Option(help="Approved pictures and PDFs: per line a SHA-256, then who approved."),
     ] = None,
     private_values: PrivateValues = None,
+    reviewed: Reviewed = None,
     tripwires: Annotated[
         Path | None,
         typer.Option(help="Planted values that must not appear in the release, one per line."),
@@ -110,6 +111,7 @@ def build_command(
         shared=shared,
         approvals=approvals,
         private_values=private_values,
+        reviewed=reviewed,
         tripwires=tripwires,
         revision=revision or None,
         quiet=quiet or None,

@@ -95,7 +95,8 @@ def write_pool_release(
 
 def hidden_from_pilots(runtime: Runtime) -> tuple[Path, ...]:
     """Keys, vaults, stored stages and originals, as absolute paths."""
-    single = (runtime.key_file, runtime.tripwires, runtime.private_values)
+    owners = (runtime.private_values, runtime.reviewed)
+    single = (runtime.key_file, runtime.tripwires, *owners)
     paths = (runtime.out / "private", *runtime.material, *(path for path in single if path))
     return tuple(path.resolve() for path in paths)
 

@@ -11,9 +11,11 @@ from anonymization.leaks.candidate_leaks import STAGE as LEAK_CHECK_STAGE
 from anonymization.leaks.candidate_leaks import MaskedRequests, write_leak_check
 from anonymization.leaks.leak_targets import LeakTargets, leak_targets, read_tripwires
 from anonymization.masking_recipe import for_source, with_approvals
-from anonymization.private_values import listed_digest, read_private_values
+from anonymization.private_values import listed_digest
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from anonymization.session_masking import MaskJob, mask_shard, payloads, session_groups
+from anonymization.session_words import write_list
+from anonymization.words_review import WORDS, kept_digest, owners_words
 from construction.judging.stage_output import read_labelled
 from construction.mentions.spans import find_file_spans
 from construction.sessions.network.captures import frozen_path
@@ -40,8 +42,9 @@ def _mask_shards(work: Work) -> list[Shard]:
     run = work.run
     recipe = for_source(run.recipe.masking, run.recipe.source.disclosure)
     config = with_approvals(recipe, run.runtime.approvals)
-    listed = read_private_values(run.runtime.private_values)
+    listed, review = owners_words(run.runtime.private_values, run.runtime.reviewed)
     named = listed_digest(listed, run.key)
+    decided = None if review is None else kept_digest(review, run.key)
     results = read_probes(work.folder(NETWORK.name))
     pages = {
         result.sha256: frozen_path(result.sha256, run.frozen)
@@ -53,10 +56,18 @@ def _mask_shards(work: Work) -> list[Shard]:
     ]
     return [
         Shard(
-            [sorted(config.documents.approvals), named, *map(payloads, sessions)],
+            [sorted(config.documents.approvals), named, decided, *map(payloads, sessions)],
             partial(
                 mask_shard,
-                MaskJob(sessions, _used(pages, sessions), config, run.key, find_file_names, listed),
+                MaskJob(
+                    sessions,
+                    _used(pages, sessions),
+                    config,
+                    run.key,
+                    find_file_names,
+                    listed,
+                    review,
+                ),
             ),
         )
         for sessions in session_groups(survivors)
@@ -78,6 +89,12 @@ MASKING = Stage(
     shards=_mask_shards,
     uses_key=True,
 )
+
+
+def write_words_left(run: Run, masked: Folders) -> None:
+    """Write the list of words that masking left where people find what they have to decide."""
+    _, review = owners_words(run.runtime.private_values, run.runtime.reviewed)
+    write_list(masked, run.review / WORDS, review)
 
 
 def release_targets(run: Run, masked: Folders, identifiers: Sequence[str] = ()) -> LeakTargets:

@@ -14,6 +14,7 @@ from anonymization.words_review import (
     Review,
     Why,
     WordLeft,
+    owners_words,
     read_review,
     with_review,
     write_words,
@@ -121,7 +122,8 @@ def test_a_list_and_a_review_that_contradict_each_other(tmp_path: Path) -> None:
     path = tmp_path / "words.csv"
     review = read(tmp_path, "private:PERSON,pebble", "keep,Stone")
     person, plain = EntityType.PERSON, EntityType.UNEXPLAINED
-    assert with_review((), None, path) == ()
+    assert owners_words(None, None) == ((), None)
+    assert owners_words(None, path) == (review.private, review)
     assert with_review(((plain, "acorn"),), review, path) == ((person, "pebble"), (plain, "acorn"))
     for listed, message in {
         (plain, "stone"): "found `keep`",

@@ -12,7 +12,8 @@ import pytest
 from anonymization.documents.document import masked_path
 from anonymization.documents.scopes import detector
 from anonymization.masking_recipe import MaskingRecipe
-from anonymization.session_masking import MaskJob, mask_shard, masked_text, text_edits, vault_name
+from anonymization.session_masking import MaskJob, mask_shard, vault_name
+from anonymization.session_texts import masked_text, text_edits
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece

@@ -43,6 +43,7 @@ def sentence(text: str) -> dict[str, Why]:
         ("her number is 2200 871 5560 now.", {"2200 871 5560": Why.CODE}),
         ("customer 52817 has it.", {"52817": Why.CODE}),
         ("she has $142,350 now.", {"$142,350": Why.CODE}),
+        ("login: claims_batch, file_name, on file.", {"claims_batch": Why.FIELD}),
         ("on 2026-03-10T15:21:57Z and 10:30, 3840x2160, 12px, v2.3.1 and 1.5 MB.", {}),
         ("They consider updating, fetched the file, and it doesn't matter.", {}),
     ],

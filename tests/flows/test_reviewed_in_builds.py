@@ -1,0 +1,100 @@
+"""A build with a review: what was decided is masked, and tasks with open words are rejected."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from anonymization.levels import MaskingLevel
+from anonymization.masking_recipe import MaskingRecipe
+from anonymization.text.contracts import DetectionConfig
+from data.demo.generate import generate
+from data.stages import Results, run_stage
+from data.survivors import read_survivors, texts_of
+from flows.recipe import Recipe, Runtime
+from flows.run import open_run
+from flows.stages.masking import MASKING, write_words_left
+from flows.stages.sessions import DISTINCT, NETWORK, RECOVER, SCAN
+
+NO_MODELS = DetectionConfig.for_tasks().model_copy(
+    update={"english_model": "", "chinese_model": "", "japanese_model": ""}
+)
+
+
+def masked(folder: Path, reviewed: Path | None, level: MaskingLevel) -> tuple[str, list[str], bool]:
+    """The texts of the masked sessions, the reasons of rejections, and was the stage reused."""
+    recipe = Recipe(masking=MaskingRecipe(detection=NO_MODELS, level=level))
+    runtime = Runtime(
+        sessions=(folder / "demo" / "sessions",),
+        files=(folder / "demo" / "files",),
+        out=folder / "workspace",
+        reviewed=reviewed,
+        workers=1,
+        quiet=True,
+    )
+    run, results = open_run(recipe, runtime), Results()
+    ends = [run_stage(run, stage, results) for stage in (SCAN, RECOVER, DISTINCT, NETWORK, MASKING)]
+    folders = results.outputs[MASKING.name]
+    write_words_left(run, folders)
+    texts = [text for kept in read_survivors(folders) for text in texts_of(kept.instance)]
+    verdicts = pl.concat([pl.read_parquet(folder / "verdicts.parquet") for folder in folders])
+    reasons = verdicts.filter(pl.col("gate") == "masking")["reason"].drop_nulls().to_list()
+    return "\n".join(texts), reasons, ends[-1].reused
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))
+
+
+def decide(folder: Path, decision: Callable[[str], str]) -> Path:
+    rows = rows_of(folder / "workspace" / "private" / "review" / "words.csv")
+    path = folder / "reviewed.csv"
+    with path.open("w", newline="", encoding="utf-8") as handle:
+        writer = csv.writer(handle)
+        writer.writerow(("decision", "word"))
+        writer.writerows((row["decision"] or decision(row["word"]), row["word"]) for row in rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reviewed")
+    generate(folder / "demo", 6, 5)
+    return folder
+
+
+def test_what_was_decided_is_masked_and_what_was_not_is_rejected(folder: Path) -> None:
+    plain, before, _ = masked(folder, None, MaskingLevel.STRICT)
+    assert "document.words_not_reviewed" not in before
+    rows = rows_of(folder / "workspace" / "private" / "review" / "words.csv")
+    word = next(
+        row["word"] for row in rows if row["word"] in plain.split() and row["word"].islower()
+    )
+    chosen = decide(folder, lambda listed: "private" if listed == word else "keep")
+    text, reasons, reused = masked(folder, chosen, MaskingLevel.STRICT)
+    for _ in range(2):  # a word that was part of a run may stand alone now
+        if "document.words_not_reviewed" in reasons:
+            chosen = decide(folder, lambda listed: "keep")
+            text, reasons, reused = masked(folder, chosen, MaskingLevel.STRICT)
+    assert reasons == before and not reused
+    assert word not in text.split() and len(text.split()) == len(plain.split())
+    assert masked(folder, chosen, MaskingLevel.STRICT) == (text, reasons, True)
+    nothing = folder / "nothing.csv"
+    nothing.write_text("decision,word\n")
+    text, reasons, reused = masked(folder, nothing, MaskingLevel.STRICT)
+    assert text == "" and not reused
+    assert "document.words_not_reviewed" in reasons
+
+
+def test_below_strict_no_list_is_made_without_a_review(folder: Path, tmp_path: Path) -> None:
+    words = folder / "workspace" / "private" / "review" / "words.csv"
+    words.unlink(missing_ok=True)
+    masked(folder, None, MaskingLevel.FULL)
+    assert not words.exists()
+    (tmp_path / "words.csv").write_text("decision,word\n")
+    text, reasons, _ = masked(folder, tmp_path / "words.csv", MaskingLevel.FULL)
+    assert text == "" and "document.words_not_reviewed" in reasons and words.exists()
