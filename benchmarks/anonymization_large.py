@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from anonymization.tables.config import TableConfig
+from anonymization.tables.files import read_table
 from anonymization.tables.perturb.perturb_table import perturb_table
 
 ROWS = 2_000_000
@@ -57,7 +58,7 @@ def _peak_bytes() -> int:
 
 def main() -> None:
     """Perturb the table and print the figures."""
-    frame = pl.read_parquet(sys.argv[1]) if len(sys.argv) > 1 else _table()
+    frame = read_table(Path(sys.argv[1])) if len(sys.argv) > 1 else _table()
     columns = {"id": {"role": "identifier"}} | {name: {"role": "measure"} for name in _MEASURES}
     config = TableConfig.model_validate({"columns": columns, "entity": "id"})
     started, cpu = time.perf_counter(), time.process_time()

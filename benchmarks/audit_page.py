@@ -31,7 +31,7 @@ from construction.judging.request_counts import Demands
 from construction.judging.signals import Signals
 from construction.sessions.gates import fixture, length
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
-from construction.sessions.gates.length import LengthConfig
+from construction.sessions.gates.length import Length, LengthConfig
 from data.contracts import Verdict
 from flows.audit_server import export_page
 from tests.construction.judging.rules.cases import case
@@ -157,7 +157,7 @@ def _instances(rejections: int) -> Iterator[Told]:
         kind = n % 13
         short, gone, vague = kind < 2, 2 <= kind < 7, 7 <= kind < 10
         chars = n % 10 if short else 10 + n % 4000
-        seen: list[Verdict] = [length.GATE.judge(chars, lengths)]
+        seen: list[Verdict] = [length.GATE.judge(Length(chars, chars), lengths)]
         lost = 1 + n % 3 if gone or (short and n % 29 == 0) else 0
         problem = FixtureReason.UNRESOLVED if lost else None
         seen.append(

@@ -5,8 +5,9 @@
 Of the pipeline nothing is used but its output: in the prompt of each released task of the sessions
 lane every word that ends like a file is sought among the task's inputs and deliverables, and every
 path in `inputs/` among the inputs. What is left is listed in the JSON for a reader; the page has
-the counts. Names of folders outside `inputs/` and
-files described in words are not seen.
+the counts. A name such as `student_name.eml`, where a nameless result of that type is to be made,
+is the pattern of that result's name. Names of folders outside `inputs/` and files described in
+words are not seen.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ _ENDINGS = (
 )
 _FILE = re.compile(rf"[\w./~@-]*[\w-]\.(?:{_ENDINGS})(?!\w)", re.IGNORECASE)
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]*://[!-~]+")
+_NAME_PATTERN = re.compile(r"(?:[a-z]+[_-])?name\.(\w+)", re.IGNORECASE)
 _INPUT = re.compile(r"inputs/[\w./-]+")
 
 
@@ -36,10 +38,14 @@ def unshipped(task: dict[str, Any]) -> Iterator[str]:
     text = _URL.sub(" ", task["prompt"])
     for path in sorted(inputs, key=len, reverse=True):  # names with spaces, as a whole
         text = text.replace(f"inputs/{path}", " ")
+    nameless = {item["file_type"] for item in task["deliverables"] if not item.get("name_hints")}
     known = {path.rpartition("/")[2].casefold() for path in (*inputs, *results)}
     for match in _FILE.finditer(text):
         name = match.group()
-        if name.rpartition("/")[2].casefold() not in known and "outputs/" not in name:
+        pattern = _NAME_PATTERN.fullmatch(name)
+        is_result = pattern is not None and pattern[1].lower() in nameless
+        is_known = name.rpartition("/")[2].casefold() in known or "outputs/" in name
+        if not (is_known or is_result):
             yield name
     for match in _INPUT.finditer(text):
         start = match.group().removeprefix("inputs/").rstrip("./")

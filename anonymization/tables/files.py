@@ -61,7 +61,9 @@ def read_table(path: Path) -> pl.DataFrame:
         raise InputError(path.name, "no table", "a .csv, .csv.gz or .parquet file", "Check it.")
     try:
         if name.endswith(_PARQUET):
-            return pl.read_parquet(path).cast({cs.by_dtype(*_DICTIONARIES): pl.String})
+            return pl.read_parquet(path, low_memory=True).cast(
+                {cs.by_dtype(*_DICTIONARIES): pl.String}
+            )
         return _read_csv(path)
     except (PolarsError, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
         problem, todo = type(error).__name__, "Export it again as UTF-8."

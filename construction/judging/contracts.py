@@ -130,9 +130,10 @@ class Case(Contract):
 class Conversation:
     """How a request came about, as far as it is known.
 
-    `people` named writers; `in_channel`: it was sent to several readers; `is_thread`: it is to
-    answer messages that reached somebody. `said_before` is what the person typed earlier in the
-    session, `said` what they typed in this task, turns that the prompt leaves out included.
+    `people` named writers; `calling`: the messages that call the agent; `in_channel`: it was sent
+    to several readers; `is_thread`: it is to answer messages that reached somebody. `said_before`
+    is what the person typed earlier in the session, `said` what they typed in this task, turns that
+    the prompt leaves out included.
     `files_read` counts the files that the agent read before it wrote them, `files_missing` names
     those of them that are not released. `systems_missing` names the systems that the request wants
     and no released file stands for, `records_missing` what is to be gathered and no released file
@@ -142,6 +143,7 @@ class Conversation:
     """
 
     people: int = 0
+    calling: tuple[str, ...] = ()
     in_channel: bool = False
     is_thread: bool = False
     said_before: tuple[str, ...] = ()

@@ -26,7 +26,9 @@ from data.text.scripts import has_han
 _STOP = frozenset(load_table("construction.judging", "tables", "grading.toml")["terms"]["common"])
 _SPOKEN = load_table("construction.judging", "tables", "grading.toml")["spoken"]
 _ENDING = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s)$")
-_ANY_FOLDER = frozenset(("fixture", "fixtur", "input", "media", "src", "doc", "test"))
+ANY_FOLDER = frozenset(
+    ("fixture", "fixtures", "fixtur", "input", "inputs", "media", "src", "doc", "test")
+)
 _MAILBOX, _MAIL = frozenset(("inbox", "mailbox", "gmail")), frozenset(("email", "mail", "邮件"))
 _IMAGE = frozenset(("image", "picture", "photo", "scan", "screenshot", "图片", "照片", "截图"))
 _KINDS = {
@@ -160,11 +162,12 @@ def inputs_spoken_of(text: str, given: Sequence[str]) -> tuple[str, ...]:
     matched |= {path for path in given if _in_named_folder(path.lower(), lowered)}
     if not matched:
         stems = tuple(stem for resource in resources(text) for stem in resource.files)
-        stems += tuple(stem for word, names in _SPOKEN.items() if word in text for stem in names)
+        stems += tuple(stem for word, names in _SPOKEN.items() if word in lowered for stem in names)
         matched = {path for path in given if _is_spoken_of(path, words, stems)}
     if not matched:
-        matched = {path for path in given if _is_of_kind(path, words)}
-    matched = set(sources_of(text, given)) or matched
+        matched = _pictures_meant((path for path in given if _is_of_kind(path, words)), words)
+    matched = _said_in_one(matched, lowered)
+    matched = _pictures_meant(sources_of(text, given), words) or matched
     chosen = tuple(path for path in given if path in matched)
     needs_none = _OWN_TEXT.search(text) is not None and not _SOURCED.search(text)
     return chosen or (tuple(given) if len(given) == 1 and not needs_none else ())
@@ -188,10 +191,39 @@ def _is_spoken_of(path: str, words: Collection[str], stems: tuple[str, ...]) -> 
         return True
     folder = path.rpartition("/")[0].rpartition("/")[2]
     for name in (stem_words(path), re.split(r"[\W_]+", folder.lower())):
-        telling = {_stem(word) for word in name if word} - _STOP - _ANY_FOLDER
+        telling = {_stem(word) for word in name if word} - _STOP - ANY_FOLDER
         if telling and (telling <= frozenset(words) or _holds_mail(telling, words)):
             return True
     return False
+
+
+def _telling(path: str) -> frozenset[str]:
+    return frozenset(_stem(word) for word in stem_words(path) if word) - _STOP - ANY_FOLDER
+
+
+def _pictures_meant(paths: Iterable[str], words: Collection[str]) -> set[str]:
+    """Files that a text means by their type; of pictures those whose names share a word with it.
+
+    All of them, if none does.
+    """
+    given = set(paths)
+    pictures = {path for path in given if _KINDS.get(extension_of(path)) is _IMAGE}
+    sharing = {path for path in pictures if not _telling(path).isdisjoint(words)}
+    return given - pictures | (sharing or pictures)
+
+
+def _said_in_one(paths: Collection[str], text: str) -> set[str]:
+    """Of the files of one type those whose names a text says in one: "the sales notes image".
+
+    All of them, where it says none so, or leaves something out.
+    """
+    spoken: dict[str, set[str]] = {}
+    for path in paths:
+        words = [re.escape(_stem(word)) for word in stem_words(path) if word]
+        name, noun = r"\w{0,3}[\W_]+".join(words), "|".join(_KINDS.get(extension_of(path), ()))
+        if noun and re.search(rf"(?<![a-z]){name}\w{{0,3}} (?:{noun})\b", text):
+            spoken.setdefault(extension_of(path), set()).add(path)
+    return {path for path in paths if path in spoken.get(extension_of(path), paths)}
 
 
 def _is_of_kind(path: str, words: Collection[str]) -> bool:

@@ -26,6 +26,18 @@ _DELETES = re.compile(
     r"(?:files?|folders?|director(?:y|ies)|documents?))"
     r"(?: (?:from|in|under) (?:the |my )?[\w./~-]+(?: folder| directory)?)?[.!]?"
 )
+# What only tries out an agent or its harness, as a whole sentence: it names nothing to work on.
+_TRIAL = re.compile(
+    r"(?i)\W*(?:please )?(?:"
+    r"(?:start|begin|step|turn|round|message|prompt|test|input|task|request|item|foo|bar|placeholder)"
+    r" ?#?\d*|\[[^\]]{1,60}\]|<[^>]{1,60}>"
+    r"|(?:run|execute|call|use|try|invoke|exercise|test) (?:an?|any|some|the|your) ?"
+    r"(?:[\w-]+ ){0,2}?(?:commands?|tools?|functions?|scripts?|subagents?|skills?|hooks?|plugins?)"
+    r"|exercise (?:[\w-]+ ){1,3}(?:metadata|events?|tools?|records?|formats?|paths?|calls?)"
+    r"|(?:delegate|spawn|launch|start|kick off|hand)\b(?: [\w-]+){0,6} sub-?agents?"
+    r"|(?:i )?need (?:an?|some) (?:quick |short |simple )?(?:diagnostics?|test|check|reply)"
+    r")\W*"
+)
 _READS = re.compile(
     r"(?i)(?:(?:ok|okay|please|first|now|hi|hello|then|and|let['’]?s|so)[, ]+)*"
     r"(?:read|look (?:at|over|through)|review|study|familiari[sz]e|understand|skim|"
@@ -68,12 +80,16 @@ def no_work(sentences: Sequence[Reading], *, has_files: bool, names_output: bool
     asked_for = [item for item in sentences if item.ask is not Ask.NONE]
     of_itself = all(_has(phrase_form(item.text), "itself") for item in asked_for)
     return NoWork(
-        toy=is_bare and _has(form, "toy"),
+        toy=is_bare and (_has(form, "toy") or _only_tries_out(sentences)),
         chat=(is_chat or (bool(asked_for) and of_itself)) and not names_output,
         harness=len({match.group().strip() for match in _words("harness").finditer(form)}),
         orders=len(orders) + sum(item not in orders for item in setups),
         setups=len(setups),
     )
+
+
+def _only_tries_out(sentences: Sequence[Reading]) -> bool:
+    return bool(sentences) and all(_TRIAL.fullmatch(item.text) for item in sentences)
 
 
 def _sets_up(item: Reading) -> bool:

@@ -38,7 +38,6 @@ class PreflightConfig(StageConfig):
     max_records: Count = 0
     min_thread_words: Count = 120
     min_thread_words_with_files: Count = 20
-    max_thread_people: Count = 1
 
 
 def measures(signals: Signals) -> dict[str, Scalar]:

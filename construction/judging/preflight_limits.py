@@ -1,8 +1,10 @@
 """The limits of the preflight gate and their reasons; `LIMITS` is the order in which they decide.
 
-It is what a reader says first: nothing is to be done; something is not there; words lean on talk.
-Of what is not there, files, code and pictures come before systems and the web: a request to change
-a program often speaks of the systems that the program serves.
+It is what a reader says first: it is no work, or a toy; something is not there; words lean on talk.
+Whom it addresses has been decided before (`construction.sessions.gates.addressee`). Of what is not
+there, files, code and pictures come before services, accounts and the web: a request to change a
+program often speaks of the systems that the program serves. That nothing is asked for is said late,
+for it may only mean that no order was recognized.
 """
 
 from __future__ import annotations
@@ -34,7 +36,6 @@ class PreflightReason(GateReason):
     NEEDS_LIVE_SYSTEM = "preflight.needs_live_system", "It needs an account or a live system."
     NEEDS_NETWORK = "preflight.needs_network", "It needs the web, which the task may not reach."
     LEANS_ON_CONTEXT = "preflight.leans_on_context", "It depends on what was said or shown earlier."
-    AMONG_OTHERS = "preflight.among_others", "It may be addressed to another person."
 
 
 def _thread(seen: Measures) -> bool:
@@ -116,27 +117,8 @@ _NO_WORK = (
         lambda seen: share(seen["setups"], seen["orders"]),
         when=_request,
     ),
-    Limit(
-        "a demand among several writers",
-        _MIN,
-        "demands",
-        "If there are several writers, one of them asks the agent for something.",
-        _REASON.AMONG_OTHERS,
-        lambda seen: seen["demands"],
-        when=lambda seen: _request(seen) and seen["people"] >= 2,
-        at=1,
-        movable=False,
-    ),
 )
 _MISSING = (
-    Limit(
-        "max_account",
-        _MAX,
-        "sentences",
-        "At most this many sentences need an account.",
-        _REASON.NEEDS_LIVE_SYSTEM,
-        lambda seen: seen["account"],
-    ),
     Limit(
         "max_missing_share",
         _MAX,
@@ -146,6 +128,14 @@ _MISSING = (
         lambda seen: share(seen["missing_inputs"], seen["inputs"]),
     ),
     _none("missing_objects", "Files to be changed are inputs.", _REASON.MISSING_OBJECT),
+    Limit(
+        "max_account",
+        _MAX,
+        "sentences",
+        "At most this many sentences need an account.",
+        _REASON.NEEDS_LIVE_SYSTEM,
+        lambda seen: seen["account"],
+    ),
     Limit(
         "max_systems",
         _MAX,
@@ -194,15 +184,6 @@ _THREADS = (
         lambda seen: seen["told"],
         when=lambda seen: _thread(seen) and bool(seen["at_hand"]),
     ),
-    Limit(
-        "max_thread_people",
-        _MAX,
-        "people",
-        "At most this many people write in a thread to answer.",
-        _REASON.AMONG_OTHERS,
-        lambda seen: seen["people"],
-        when=_thread,
-    ),
 )
 _DEMANDS = (
     Limit(
@@ -219,10 +200,10 @@ _DEMANDS = (
         "a demand",
         _MIN,
         "demands",
-        "If there is one writer, that writer asks for something.",
+        "The agent is asked for something.",
         _REASON.NO_REQUEST,
         lambda seen: seen["demands"],
-        when=lambda seen: _request(seen) and seen["people"] < 2,
+        when=_request,
         at=1,
         movable=False,
     ),

@@ -27,6 +27,11 @@ _NUMBERED = re.compile(
     r"|(?i:\b(?:improvements?|observations?|findings?|suggestions?|issues?) #?\d{1,3}\b"
     r"(?!\s*[:.)\-–%]))"
 )
+# "The pull request process" is a paper about requests, and no request.
+_OFFICE_PAPER = re.compile(
+    r"(?i)\b(?:pull|merge) requests?(?: #?\d+)? (process|template|policy|guidelines?|rules)\b"
+)
+_COMMAND = re.compile(r"/[a-z]+[-:_][\w:-]+(?: |$)")  # of the person's own: "/pr-review"
 _NAME_BEFORE = re.compile(rf"@?(?:[A-Z][\w-]{{0,30}}|[{HAN}]{{1,4}})\s?(?:,|，|--|—|-\s)")
 _SPEAKER = re.compile(rf"^[{HAN}]{{2,4}}[:：]")
 _LABEL_BEFORE = re.compile(
@@ -132,9 +137,10 @@ def _has_words(text: str, start: int, end: int) -> bool:
 
 
 def _read_sentence(raw: str, start: int) -> Reading:
-    form = phrase_form(raw)
+    form = phrase_form(_OFFICE_PAPER.sub(r"\1", raw))
     to_agent = has_any(form, lexicon.TO_AGENT)
-    chatter = _is_chatter(phrase_form(_SPEAKER.sub("", raw.strip())))
+    is_command = _COMMAND.match(raw.strip()) is not None
+    chatter = not is_command and _is_chatter(phrase_form(_SPEAKER.sub("", raw.strip())))
     return Reading(
         text=raw.strip(),
         start=start + len(raw) - len(raw.lstrip()),

@@ -26,7 +26,7 @@ from construction.judging.columns import (
 from construction.judging.contracts import InputTable
 from construction.judging.lexicon import table
 from construction.judging.reading import read
-from construction.judging.reference_pairs import of_pairs
+from construction.judging.reference_pairs import of_pairs, of_rows
 from data.text.scripts import has_han
 
 _MOST = 3  # of a kind, for each table
@@ -56,14 +56,17 @@ def of_table(sheet: InputTable, path: str, request: str, words: Words) -> Iterat
         return
     rows = "; ".join(map(_row, (sheet.columns, *sheet.cells)))
     is_cut = any(len(" ".join(cell.split())) > _SHOWN for row in sheet.cells for cell in row)
+    is_whole = len(rows) <= _WHOLE_TABLE and not is_cut
     named = list(_of_named(sheet, path, request, words))
-    if len(rows) <= _WHOLE_TABLE and not is_cut:
+    if is_whole:
         yield words["reference_text"].format(file=path, text=rows)
+        yield from _of_kinds(sheet, path, request, words)
     else:
         yield from named
     if not named:
         yield from _of_columns(sheet, path, request, words)
     yield from of_pairs(sheet, path, request, words)
+    yield from of_rows(sheet, path, request, words)
 
 
 def is_in_order(request: str, sheets: Sequence[InputTable]) -> bool:
@@ -122,6 +125,25 @@ def _of_named(sheet: InputTable, path: str, request: str, words: Words) -> Itera
             names = names_of(sheet, having) if number else ""
             lines.append(text.format(value=value, number=counts[value], names=names, **size))
     yield from list(dict.fromkeys(lines or _of_acronyms(sheet, path, request, words)))[:_MOST]
+
+
+def _of_kinds(sheet: InputTable, path: str, request: str, words: Words) -> Iterator[str]:
+    """How many rows of a table that is quoted whole are of a kind that the request names.
+
+    It names it as the table does, or beside the name of the column: "class 1".
+    """
+    form, known = map(word_form, (request, " ".join((path, sheet.name, *sheet.columns))))
+    for number, column in enumerate(sheet.columns):
+        counts = Counter(row[number] for row in sheet.cells)
+        if not 1 < len(counts) <= min(_FEW_VALUES, sheet.rows - 1):
+            continue
+        named = _named_values(list(counts), request, known)
+        beside = (kind for kind in counts if f" {word_form(f'{column} {kind}').strip()} " in form)
+        for value in dict.fromkeys((*named, *beside)):
+            having = [row for row in sheet.cells if row[number] == value]
+            size = {"file": path, "rows": sheet.rows, "column": column, "number": len(having)}
+            names = names_of(sheet, having) if number else ""
+            yield words["reference_count"].format(value=value, names=names, **size)
 
 
 def whole_table(sheets: Sequence[InputTable]) -> str:
@@ -243,10 +265,12 @@ def _of_column(
     if is_wanted("ends"):
         low, high = min(values), max(values)
         ends = [", ".join(name for value, name in pairs if value == end) for end in (low, high)]
-        yield words["reference_ends"].format(
+        key = "reference_ends_apart" if asks("apart").search(wanted) else "reference_ends"
+        yield words[key].format(
             **size,
             low=_shown(low, ends[0] if number else ""),
             high=_shown(high, ends[1] if number else ""),
+            apart=_shown(high - low),
         )
     for key, value in (("sum", sum(values)), ("mean", sum(values) / len(values))):
         if is_wanted(key) and (key == "mean" or is_of_amounts(sheet, number)):

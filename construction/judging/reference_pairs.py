@@ -1,4 +1,7 @@
-"""What a table says of two of its columns that a request compares: "less in May than in June"."""
+"""What a table says of several of its columns that a request names together.
+
+Two that it compares ("less in May than in June"), and those that it adds up in the row of somebody.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,14 @@ import re
 from collections.abc import Iterator, Mapping
 
 from construction.grading.file_look import word_form
-from construction.judging.columns import is_of_figures, named_columns, names_of, numbers
+from construction.judging.columns import asks, is_of_figures, named_columns, names_of, numbers
 from construction.judging.contracts import InputTable
 from construction.judging.reading import read
 
 _COMPARED = re.compile(
     r"(?P<less>lower|less|smaller|fewer|worse|cheaper)|higher|more|greater|larger|better|bigger"
 )
-_PAIR = 2  # columns
+_PAIR, _NAME = 2, 3  # columns; letters of a name
 
 Words = Mapping[str, str]
 
@@ -39,6 +42,27 @@ def of_pairs(sheet: InputTable, path: str, request: str, words: Words) -> Iterat
         columns = {"first": sheet.columns[first], "second": sheet.columns[second]}
         size = {"file": path, "rows": sheet.rows, "number": len(wanted)}
         yield text.format(names=names_of(sheet, wanted), **columns, **size)
+
+
+def of_rows(sheet: InputTable, path: str, request: str, words: Words) -> Iterator[str]:
+    """The sum of the columns of figures that a request names, in the only row that it names."""
+    form = word_form(request)
+    run = form.replace(" ", "")
+    columns = [n for n in named_columns(sheet, run) if is_of_figures(sheet, n)]
+    rows = [
+        (cell, row)
+        for row in sheet.cells
+        for cell in row
+        if len(cell) >= _NAME and cell[:1].isupper() and f" {word_form(cell).strip()} " in form
+    ]
+    if len(columns) < _PAIR or len(rows) != 1 or not asks("sum_of_row").search(request.lower()):
+        return
+    name, row = rows[0]
+    values = [numbers([row[number]]) for number in columns]
+    if all(values):
+        shown = ", ".join(sheet.columns[number] for number in columns)
+        total = f"{sum(value[0] for value in values):.2f}".rstrip("0").rstrip(".")
+        yield words["reference_row_sum"].format(file=path, name=name, columns=shown, sum=total)
 
 
 def _form_of(column: str) -> str:

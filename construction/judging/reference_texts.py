@@ -61,6 +61,12 @@ _SOUGHT = (
     ),
 )
 _SHARED = 2  # words that a line has to share with a demand
+_BY_DATE = re.compile(
+    r"(?i)\b(?:latest|newest|last|most recent|earliest|oldest|first)\b|最[早晚新近]"
+)
+_SENT_AT = re.compile(r"(?i)\b(?:sent(?: at)?|date): ?(\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d)?)")
+# Between the parts of a mail.
+_BOUNDARY = re.compile(r"(?<!\S)(?:--)?={5,}\w+={2,}(?:--)?(?!\S)")
 _EVENT = re.compile(r"BEGIN:VEVENT(.*?)END:VEVENT", re.DOTALL)
 _FIELD = re.compile(r"(?m)^(SUMMARY|DTSTART|DTEND|LOCATION)[^:\n]*:(.*)$")
 _MOMENT = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\d(Z?))?")
@@ -97,7 +103,25 @@ def references_of(
                 texts = list(of_lines(excerpt, path, demands, words))
         for text in texts:
             matched.setdefault(text, path)
-    return [*_of_short(short, words), *((text, (path,)) for text, path in matched.items())]
+    ends = _first_and_last(case, given, words)
+    return [*ends, *_of_short(short, words), *((text, (path,)) for text, path in matched.items())]
+
+
+def _first_and_last(
+    case: Case, given: Sequence[str], words: Words
+) -> list[tuple[str, tuple[str, ...]]]:
+    """Which of several mails is the earliest and which the latest, if the request asks for one."""
+    mails = [path for path in given if extension_of(path) == "eml"]
+    if len(mails) < _APART or not _BY_DATE.search(case.request):
+        return []
+    sent = {path: _SENT_AT.search(case.excerpts.get(path, "")) for path in mails}
+    times = {path: match[1] for path, match in sent.items() if match is not None}
+    if len(times) < len(mails) or len(set(times.values())) < len(mails):
+        return []
+    first, *_, last = sorted(mails, key=times.__getitem__)
+    shown = {"first": f"{first} ({times[first]})", "last": f"{last} ({times[last]})"}
+    text = words["reference_first_mail"].format(number=len(mails), **shown)
+    return [(text, tuple(mails))]
 
 
 def _of_short(short: Words, words: Words) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -115,6 +139,7 @@ def whole_text(text: str, path: str, most: int = _WHOLE_TEXT) -> str:
     kind = extension_of(path)
     plain = " ".join(text.split())
     if kind == "eml":
+        plain = " ".join(_BOUNDARY.sub("", plain).split())
         plain = _TWICE.sub(r"\1", plain)
     if kind == "pdf":
         plain = " ".join(_METADATA.split(text, maxsplit=1)[0].split())
@@ -158,6 +183,7 @@ def of_lines(text: str, path: str, demands: Sequence[str], words: Words) -> Iter
     readable = _METADATA.split(text, maxsplit=1)[0] if extension_of(path) == "pdf" else text
     lines = [" ".join(line.split()) for line in readable.splitlines()]
     lines = [line for line in dict.fromkeys(lines) if 0 < len(line) <= _LINE]
+    lines = [line for line in lines if not _BOUNDARY.search(line)]
     terms = [_terms(line) for line in lines]
     often = Counter(term for line in terms for term in line)
     wanted = [_terms(demand) for demand in demands]

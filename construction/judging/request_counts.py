@@ -56,6 +56,28 @@ def words_brought(request: str) -> int:
     return sum(item.words for item in read(announced[1])) if announced is not None else 0
 
 
+# A passage in quotation marks, and lines that are quoted as mail programs do.
+_QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|「[^」]+」|『[^』]+』|(?m:^>[^\n]*$)")
+_LEAST_QUOTED, _LEAST_BELOW = 12, 25  # words
+
+
+def brings_text(request: str) -> bool:
+    """Does a request bring the text along of which it speaks: quoted, announced, or below it?
+
+    Then "the last part" is of that text, and not of an earlier talk. Below the request counts what
+    asks for nothing.
+    """
+    quoted = sum(item.words for part in _QUOTED.findall(request) for item in read(part))
+    if quoted >= _LEAST_QUOTED or words_brought(request) >= _LEAST_QUOTED:
+        return True
+    _, _, below = request.partition("\n\n")
+    items = read(below)
+    return (
+        not any(item.demands for item in items)
+        and sum(item.words for item in items) >= _LEAST_BELOW
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """All that is asked of anybody, however it is worded, and what prevents it.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from construction.judging.addressees import is_for_the_agent
 from construction.judging.contracts import Case, Conversation
 from construction.judging.deliverables import ANSWER
 from construction.judging.lexicon import phrases, starts, table
@@ -19,7 +20,13 @@ from construction.judging.reading import (
     orders_in_passing,
     read,
 )
-from construction.judging.request_counts import Demands, Opening, Wishes, words_brought
+from construction.judging.request_counts import (
+    Demands,
+    Opening,
+    Wishes,
+    brings_text,
+    words_brought,
+)
 from construction.judging.rules.sentences import (
     addresses_somebody,
     begins_another,
@@ -84,7 +91,7 @@ _ALONE = Conversation()
 
 def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
     """Count the evidence for and against the request of a case. Linear in its length."""
-    sentences = _grounded(case)
+    sentences = _grounded(case, conversation)
     forms = [(sentence, phrase_form(sentence.text)) for sentence in sentences]
     passing = _orders_over_files(case, forms, conversation)
     wanted = [form for form in forms if _wants(form)] or passing
@@ -124,10 +131,12 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
     )
 
 
-def _grounded(case: Case) -> tuple[Reading, ...]:
+def _grounded(case: Case, conversation: Conversation) -> tuple[Reading, ...]:
     """The sentences of the request; with nothing at hand, more of them lean on earlier talk."""
     sentences = read(case.request)
     if case.candidate.fixtures or "```" in case.request:
+        return sentences
+    if len(conversation.said) == 1 and brings_text(case.request):
         return sentences
     return tuple(replace(item, leans=item.leans or item.leans_unless_files) for item in sentences)
 
@@ -153,7 +162,7 @@ def _demands(
     passing where there are input files (`orders_in_files`). A sentence over a named file needs no
     live system.
     """
-    demands = [item for item in sentences if item.demands and _for_the_agent(item, conversation)]
+    demands = [item for item in sentences if item.demands and is_for_the_agent(item, conversation)]
     by_name = int(_names_output(case) or (orders_in_files and not demands))
     if _is_news(case, conversation, demands) or task_follows(sentences):
         demands, by_name = [], 0
@@ -170,19 +179,13 @@ def _demands(
     )
 
 
-def _for_the_agent(item: Reading, conversation: Conversation) -> bool:
-    """Among several writers only what calls the agent; in a channel also an open question."""
-    alone = conversation.people < 2
-    if item.to_agent or (alone and not conversation.in_channel):
-        return True
-    return alone and item.ask is Ask.QUESTION and not item.to_other
-
-
 def _is_news(case: Case, conversation: Conversation, demands: Sequence[Reading]) -> bool:
     """Messages of a named writer that neither ask nor call the agent: "I want advice first".
 
     A file that they ask for makes them a request all the same.
     """
+    if conversation.calling:
+        return False
     only_answer = all(item.name_hints == (ANSWER,) for item in case.candidate.deliverables)
     asks = any(item.ask is Ask.QUESTION or item.to_agent for item in demands)
     return conversation.people > 0 and only_answer and not conversation.is_thread and not asks
@@ -190,7 +193,7 @@ def _is_news(case: Case, conversation: Conversation, demands: Sequence[Reading])
 
 def _is_live_demand(item: Reading, at_hand: bool) -> bool:
     if at_hand:
-        return item.live and not _names_file(item.text)
+        return item.live and not ("." in item.text and find_file_spans(item.text))
     return item.live or item.live_unless_files
 
 
@@ -213,10 +216,6 @@ def _is_status(case: Case, item: Reading, conversation: Conversation) -> bool:
     """A question of status; over input files, one of how things are can be answered from them."""
     at_hand, alone = bool(case.candidate.fixtures), conversation.opens_alone
     return item.ask is Ask.STATUS and not (at_hand and asks_of_things(item.text, alone=alone))
-
-
-def _names_file(text: str) -> bool:
-    return "." in text and bool(find_file_spans(text))
 
 
 def _names_output(case: Case) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
 from construction.grading.file_types import extension_of
 from construction.judging.edits import files_in
@@ -16,14 +17,18 @@ from construction.mentions.extensions import CODE_EXTENSIONS
 from construction.mentions.name_bounds import SHELL_PROMPT
 from construction.mentions.spans import find_file_spans
 
-_PULL = r"(?<![a-z])(?:(?:pull|merge) request|(?-i:PR|MR)) ?[#!]?\d+"
+# What offices write about software has a process, a template, a policy: no working copy is meant.
+_NO_OFFICE = (
+    r"(?!(?: [#!]?\d+)? (?:process|template|policy|guidelines?|procedure|workflow|rules)\b)"
+)
+_PULL = rf"(?<![a-z])(?:(?:pull|merge) request|(?-i:PR|MR)) ?[#!]?\d+\b{_NO_OFFICE}"
 # The state of a working copy, which a task has only with its program code.
 _OF_CODE = re.compile(
     r"(?i)\b(?:unstaged|uncommitted) (?:\w+ )?(?:code|changes?|files?|diffs?|work)\b"
     r"|\b(?:staged|pending) (?:\w+ )?(?:code|diffs?)\b|\bstaged (?:changes?|files?)\b"
     r"|\bgit (?:diff|log|status|blame|stash|rebase|bisect)\b"
     r"|\b(?:this|the|my|current|that|latest|last) "
-    r"(?:pr|pull request|commit|diff|working tree)\b(?! (?:process|template|policy|guidelines?)\b)"
+    rf"(?:pr|pull request|commit|diff|working tree)\b{_NO_OFFICE}"
     r"|\b(?:resolve|fix)(?: \w+)? merge conflicts\b"
     rf"|{_PULL}|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
     r"|未(?:暂存|提交)的(?:改动|代码)|当前分支|提交历史"
@@ -66,11 +71,17 @@ _PART_OR_NOT = re.compile(
     r"\b(?:the|this|that|our) (?:[a-z-]+ )?(?i:function|method|endpoint)\b"
     r"|\b(?i:in) the (?:[A-Z]\w+ ){1,3}(?:module|package|component)\b"
 )
+# Who makes errors that are no program's: "the error handling of the accounts department".
+_STAFF = (
+    r"(?:of|in|at|by|for|within) (?:the |our |my |their )?(?:[\w-]+ ){0,3}?"
+    r"(?:departments?|desks?|teams?|office|staff|clerks?|accounts|accounting|payroll|reception|warehouse|shops?|store|counter"
+    r"|branch(?:es)?|process|procedure|bookings?|orders|deliveries|invoices|complaints|hr)\b"
+)
 # The program as a whole, which a file that is to be made beside it does not replace.
 _WHOLE = re.compile(
     r"\bmerge conflicts?\b|合并冲突|\bhot ?keys?\b"
     r"|\b(?:the|this|that|our) (?:[a-z-]+ )?(?i:tui|cli|codebase|source code"
-    r"|unit tests?|test suite|error handling|refactoring)\b"
+    rf"|unit tests?|test suite|error handling(?! {_STAFF})|refactoring)\b"
 )
 # A part of what programs write and read; over a table it is a column of that table.
 _FIELD = re.compile(
@@ -103,7 +114,8 @@ _SOURCE = "the source code"
 _PICTURE = r"(?:photo|photograph|picture|screenshot|snapshot|scan|image)s?"
 _PHOTO = re.compile(
     r"(?i)\b(?!(?:on|of|to) our image\b)"
-    r"(?:in|on|from|at|of|with|to|using|see|describe|transcribe|does|read|what) "
+    r"(?:in|on|from|at|of|with|to|using|see|describe|transcribe|does|read|what|translate|extract"
+    r"|digiti[sz]e|analy[sz]e|check|identify|crop|rotate|resize) "
     r"(?:the|this|that|these|my|our|the attached) "
     r"(?:(?!big|docker|container|base|disk|brand|overall|whole|full|complete|entire|general|larger"
     r"|wider|broader|clear|financial|public)[a-z]+ )?"
@@ -112,6 +124,10 @@ _PHOTO = re.compile(
     rf"(?:attached|took|uploaded|sent)) (?:an?|the|my|some|two|three) (?:[a-z]+ )?{_PICTURE}\b"
     rf"|\b(?:the|an?|my) attached (?:[a-z]+ )?{_PICTURE}\b"
     rf"|\bfrom (?:an?|the) {_PICTURE} of (?:the|my|our)\b"
+    rf"|\b(?:an?|the|my) {_PICTURE} of (?:an?|the|my|our) (?:[a-z]+ )?[a-z]+ (?:is |was )?"
+    r"(?:attached|enclosed|given|provided|uploaded)\b"
+    rf"|(?:\A|[.\n] ?){_PICTURE} of (?:an?|the|my|our) (?:[a-z]+ )?[a-z]+ attached\b"
+    rf"|\((?:see )?(?:the )?(?:attached )?{_PICTURE}\)"
     r"|这(?:是|张|幅|些)[^，。；\n]{0,10}(?:照片|图片|截图|扫描件)"
     r"|(?:照片|图片|截图|扫描件)(?:[里内](?!要|应|必须|需)|中(?!心|要|应|必须|需)|上(?!传|要|应|必须|需))"
     r"|(?:识别|看看?|读取?|描述|翻译|提取)(?:一下)?(?:这张|这个|附件|上面)?的?"
@@ -137,6 +153,7 @@ _COMMAND = re.compile(
     r"\s*(/[a-z][\w:-]{2,40}(?: [^\n/\s]{1,40}){0,3})[ \t]*(?:\n|$)(?s:(.{0,200}))\Z"
 )
 _OF_PULL = re.compile(r"/[\w:-]*(?:pr|pull|mr|merge|review)\b.* #?\d")
+_OF_REVIEW = re.compile(r"/(?:[\w-]+[:-])?(?:pr|mr|pull|merge|review)\b")
 _PICTURES = frozenset(("png", "jpg", "jpeg", "gif", "webp", "bmp", "tiff", "svg", "pdf"))
 _CODE = CODE_EXTENSIONS | {"diff", "patch"}
 _BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
@@ -153,7 +170,7 @@ def missing_from_copy(
     names a file at hand nor wants a new program is about that code.
     """
     text = request[:_MOST]
-    missing = [*_commands(text), *_not_pasted(text, given), *_pictures(text, given)]
+    missing = [*_commands(text, given), *_not_pasted(text, given), *_pictures(text, given)]
     if not _is_brought(text):
         missing += _states(text, given, over_code=over_code)
     if not any(extension_of(path) in _CODE for path in given):
@@ -210,12 +227,21 @@ def _is_of_terminal(text: str) -> bool:
     return not is_own and bool(SHELL_PROMPT.search(text) and _REPAIRS.search(text))
 
 
-def _commands(text: str) -> Iterator[str]:
-    """The command that is all of the request; what it orders is in a file of the working copy."""
+def _commands(text: str, given: Sequence[str]) -> Iterator[str]:
+    """The command that is all of the request; what it orders is in a file of the working copy.
+
+    Where that file is among the inputs, a review still lacks the change that it is to look at.
+    """
     command = _COMMAND.match(text)
-    if command is not None and not any(item.demands for item in read(command[2])):
-        said = command[1].strip()
-        yield f"the pull request of {said}" if _OF_PULL.match(said) else f"the text of {said}"
+    if command is None or any(item.demands for item in read(command[2])):
+        return
+    said = command[1].strip()
+    name = said.split()[0].strip("/")
+    is_given = any(name in (PurePosixPath(path).stem, *path.split("/")[:-1]) for path in given)
+    if _OF_PULL.match(said) or (is_given and _OF_REVIEW.match(said)):
+        yield f"the pull request of {said}"
+    elif not is_given:
+        yield f"the text of {said}"
 
 
 def _pictures(text: str, given: Sequence[str]) -> Iterator[str]:

@@ -31,6 +31,8 @@ MAX_MENTIONS = 200  # per instance; a pasted listing of thousands declares no fu
 
 _SEPARATORS = re.compile(r"[/\\]+")
 _URL = re.compile(r"(?i)(?:https?|ftp|data):")
+# What an export put where a path was: the record says of no file what it is.
+_CUT_OUT = re.compile(r"\[(?:trimmed|truncated|omitted|elided|placeholder)\b[^\]]{0,80}\]")
 _DRIVE = re.compile(r"[A-Za-z]:$")
 # `/work/boats/`, `~/boats/`: the slash at the end says what it is.
 _FOLDER_PATH = re.compile(r"(?:~|/[\w.+-]+)(?:/[\w.+-]+)+/|[A-Za-z]:\\(?:[\w.+-]+\\)+")
@@ -135,8 +137,9 @@ def _judged(instance: TaskInstance) -> list[tuple[Mention, Intent]]:
 
 def _named(turn: UserTurn, position: int) -> Iterator[tuple[Mention, Intent]]:
     for attachment in _without_stand_ins(turn.attachments):
-        if attachment.path is None or not _URL.match(attachment.path):
-            mention = Mention(attachment.path or "", position, attachment=attachment)
+        path = attachment.path or ""
+        if not (_URL.match(path) or _CUT_OUT.fullmatch(path)):
+            mention = Mention(path, position, attachment=attachment)
             yield mention, Intent.INPUT
     spans = [span for span in find_file_spans(turn.said) if not is_route(turn.said, span)]
     masked = _mask(turn.said, spans)

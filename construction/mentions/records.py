@@ -37,6 +37,15 @@ def missing_records(text: str, fixtures: Iterable[Fixture]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*_gathered(text), *guides, *spoken)))
 
 
+def brings_records(text: str, *, of_its_own: bool) -> bool:
+    """Does a request say that it brings a text along, or hold rows or a block of one?
+
+    `of_its_own`: it has no file, so that many figures in it are what it works on.
+    """
+    has_figures = of_its_own and len(_NUMBER.findall(text)) >= _OWN_NUMBERS
+    return has_figures or _is_pasted(text) or _BROUGHT.search(text.lower()) is not None
+
+
 def _guides(text: str) -> Iterator[str]:
     """The instructions of a skill that the request wants followed."""
     return (" ".join(match.group().split()) for match in _GUIDE.finditer(text))

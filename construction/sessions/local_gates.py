@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from construction.sessions.gates.addressee import GATE as ADDRESSEE
+from construction.sessions.gates.addressee import AddresseeConfig
 from construction.sessions.gates.fixture import GATE as FIXTURE
 from construction.sessions.gates.fixture import FixtureConfig
 from construction.sessions.gates.length import GATE as LENGTH
@@ -26,6 +28,7 @@ class LocalGatesConfig(StageConfig):
 
     recovery: RecoveryConfig = RecoveryConfig()
     length: Annotated[LengthConfig, LENGTH] = LengthConfig()
+    addressee: Annotated[AddresseeConfig, ADDRESSEE] = AddresseeConfig()
     fixture: Annotated[FixtureConfig, FIXTURE] = FixtureConfig()
     restoration: Annotated[RestorationConfig, RESTORATION] = RestorationConfig()
 

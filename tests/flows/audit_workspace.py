@@ -10,7 +10,7 @@ import orjson
 from construction.sessions.gates.fixture import GATE as FIXTURE
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
 from construction.sessions.gates.length import GATE as LENGTH
-from construction.sessions.gates.length import LengthConfig
+from construction.sessions.gates.length import Length, LengthConfig
 from data.contracts import LedgerRow, Outcome, StageKind, Status, Verdict
 from data.ledger import close
 from data.schemas import SESSIONS, TURNS
@@ -66,7 +66,10 @@ def verdicts(chars: int, missing: int) -> list[Verdict]:
     """What length and fixture say of an instance with that many characters and missing files."""
     reason = FixtureReason.UNRESOLVED if missing else None
     files = FixtureObservation("i", 3, 3 - missing, 0, 0, reason, ())
-    return [LENGTH.judge(chars, LengthConfig()), FIXTURE.judge(files, FixtureConfig())]
+    return [
+        LENGTH.judge(Length(chars, chars), LengthConfig()),
+        FIXTURE.judge(files, FixtureConfig()),
+    ]
 
 
 def write_workspace(out: Path, result: Sequence[Told], texts: Sequence[str] = ()) -> Path:

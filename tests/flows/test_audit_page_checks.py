@@ -19,7 +19,7 @@ from construction.judging.signals import Signals, measure
 from construction.sessions.config import SessionsConfig
 from construction.sessions.gates import fixture, length, network, restoration
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
-from construction.sessions.gates.length import LengthConfig
+from construction.sessions.gates.length import Length, LengthConfig
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
 from data.audit_page.reading import Judged, checks_of, contradictions, judged
 from data.contracts import Gate, StageConfig, Status, Verdict, gates_in
@@ -61,7 +61,7 @@ limits = st.builds(
     max_harness_words=few,
     max_setup_share=shares,
     **dict.fromkeys(("min_words", "min_opinion_words", "min_later_words", "max_account"), few),
-    **dict.fromkeys(("min_thread_words", "min_thread_words_with_files", "max_thread_people"), few),
+    **dict.fromkeys(("min_thread_words", "min_thread_words_with_files"), few),
     **dict.fromkeys(
         (
             "max_missing_share",
@@ -99,8 +99,9 @@ def test_preflight(seen: list[Signals], config: PreflightConfig) -> None:
 @settings(max_examples=50)
 @given(st.lists(st.text(max_size=20), min_size=1), few)
 def test_length(said: list[str], least: int) -> None:
-    seen = [length.effective_chars(text) for text in said]
-    assert replays(length.GATE, LengthConfig(min_user_chars=least), seen)
+    seen = [Length(length.effective_chars(text), len(text)) for text in said]
+    config = LengthConfig(min_user_chars=least, max_chars=15)
+    assert replays(length.GATE, config, seen)
 
 
 causes = st.lists(st.none() | st.sampled_from(list(Cause)), max_size=3)
@@ -130,7 +131,9 @@ def test_fixture(resolved: int, missing: int, refused: int, size: int) -> None:
 
 
 def test_other_limits_than_those_of_the_run_are_contradicted() -> None:
-    rows = recorded([length.GATE.judge(chars, LengthConfig()) for chars in (3, 9, 10, 400)])
+    rows = recorded(
+        [length.GATE.judge(Length(chars, chars), LengthConfig()) for chars in (3, 9, 10, 400)]
+    )
     other = LengthConfig(min_user_chars=9)
     checks = checks_of(length.GATE, other, rows)
     assert contradictions(length.GATE, checks, rows.status) == 1

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON, words
+from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTERS
 
 NAME = "street_address"
@@ -60,6 +61,7 @@ _CERTAIN = re.compile(
 )
 _BARE_TYPE = 3  # the index of the pattern that may match without a number
 _DIGIT = re.compile(r"\d")
+_FLAT = re.compile(r"Suite|Apt|Flat|Unit|Floor")
 # `in 2002 the Regional Court`: a year and a court, where a number and a street would be.
 _YEAR_AND_COURT = re.compile(r"(?:19|20)\d\d,? the (?:[^\s,]+ ){0,4}Court(?!\w)")
 _LEAD = re.compile(
@@ -70,7 +72,7 @@ _LEAD = re.compile(
     r"|station is on)\s{1,3}$",
     re.IGNORECASE,
 )
-_CORNER = re.compile(
+_CORNER = Screened(
     rf"(?:the )?corner of {_TOKEN}(?: {_TOKEN}){{0,5}} and {_TOKEN}(?: {_TOKEN}){{0,5}}"
 )
 _AND = re.compile(rf"(?:{_WORD} ){{1,3}}and $")
@@ -146,6 +148,8 @@ def _pieces(run: str) -> Iterator[tuple[int, int]]:
 
 def _address(text: str, start: int, end: int) -> tuple[int, int] | None:
     run = text[start:end]
+    if _DIGIT.search(run) is None and _FLAT.search(run) is None:
+        return None  # most runs: none of the evidence can be in them
     begins = [
         match.start()
         for number, pattern in enumerate(_EVIDENCE)

@@ -14,6 +14,7 @@ from functools import cache
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.wording import words
 from data.text.lexicon import load_table
+from data.text.screened import Screened, has_eastern
 from data.text.scripts import HAN, KANA, has_kana
 
 _TABLE = "chosen.toml"
@@ -21,6 +22,7 @@ _Span = tuple[int, int, EntityType]
 _OTHERS = frozenset({"positioned", "given", "houses", "chinese", "japanese"})
 _BEFORE, _BEHIND = 160, 80  # characters in which a head explains a word
 _INITIALISM = 3  # letters
+_LINE = re.compile(r"[^\n]+")
 _LETTERS = re.compile(r"[a-z]{2,}")
 _ARTICLE = re.compile(r"(?:\b(?:[Aa]n?|[Ee]very|[Ee]ach|per|of)|\d) $")
 _SMALL = words("words.toml", "function_words")
@@ -94,20 +96,25 @@ def _positions() -> tuple[re.Pattern[str], ...]:
     )
 
 
-_TITLED = re.compile(
+_TITLED = Screened(
     r"\b(?i:mr|mrs|dr|prof|herr|frau|mme|aunt|auntie|uncle|grandpa|grandma"
     r"|granny|grandad|granddad|nanny|matron|old (?:mr|mrs))\.? (?P<v>[a-z][a-z'’-]{2,20})\b"
 )
 
 
+def _in_positions(text: str) -> Iterator[re.Match[str]]:
+    """Names in the positions of a person; only lines with such a word are searched: it is slow."""
+    for line in _LINE.finditer(text):
+        if not _people().isdisjoint(_LETTERS.findall(line.group().lower())):
+            for pattern in _positions():
+                yield from pattern.finditer(text, *line.span())
+
+
 def find_chosen(text: str) -> Iterator[_Span]:
     """The spans of people in sentences whose names are everyday words, in no order."""
-    present = _LETTERS.findall(text.lower())
-    positions = () if _people().isdisjoint(present) else _positions()  # a screen: they are slow
-    for pattern in (*positions, _TITLED):
-        for match in pattern.finditer(text):
-            if match["v"].lower() not in _SMALL and not _is_season(match):
-                yield *match.span("v"), EntityType.UNEXPLAINED
+    for match in (*_in_positions(text), *_TITLED.finditer(text)):
+        if match["v"].lower() not in _SMALL and not _is_season(match):
+            yield *match.span("v"), EntityType.UNEXPLAINED
     for match in _houses().finditer(text):
         parts = _LETTERS.findall(match["v"])[:-1]
         if not any(part in _SMALL or part in _group("houses", "general") for part in parts):
@@ -116,7 +123,7 @@ def find_chosen(text: str) -> Iterator[_Span]:
         yield *match.span("v"), EntityType.ADDRESS
     for match in _STREET.finditer(text):
         yield *match.span(), EntityType.ADDRESS
-    if text.isascii():
+    if not has_eastern(text):
         return
     for language in ("japanese",) if has_kana(text) else ("chinese",):
         for match in _eastern(language).finditer(text):
@@ -136,7 +143,7 @@ def _is_season(match: re.Match[str]) -> bool:
 
 
 # A house number and a street in small letters or in capitals.
-_STREET = re.compile(
+_STREET = Screened(
     r"(?<![\w.,/-])(?:(?i:number|no\.?) )?\d{1,4}[a-d]?,? (?:(?:the )?[a-z]{3,14} ){1,2}"
     r"(?:street|road|lane|avenue|close|crescent|terrace|mews|row|cottages|gardens|villas)"
     r"(?![\w-])|(?<![\w.,/-])\d{1,4} (?:[A-Z]{3,14} ){1,2}(?:STREET|ROAD|LANE|AVENUE|CLOSE|TERRACE"

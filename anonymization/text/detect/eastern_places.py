@@ -12,6 +12,7 @@ from functools import cache
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.wording import listed
+from data.text.screened import Screened, has_eastern
 from data.text.scripts import HAN, HAN_KANA, has_kana
 from data.text.trie import trie_pattern
 
@@ -27,19 +28,19 @@ _NAME = (
     rf"|(?:{_EDGE}|(?<=[、。「『,.:\s]))[{_HIRAGANA}]{{2,5}})"
 )
 _PERSONAL = re.compile(rf"(?:[{HAN}]{{1,4}}|[{_KATAKANA}]{{2,8}}|[{_HIRAGANA}]{{2,5}})\Z")
-_HALF_WIDTH = re.compile(rf"[{_HALF}][{_HALF}()（）･. ]{{1,40}}[{_HALF}]")
+_HALF_WIDTH = Screened(rf"[{_HALF}][{_HALF}()（）･. ]{{1,40}}[{_HALF}]")
 _HALF_PLAIN = re.compile(
     "[ｦ-ﾟ]*(?:ﾃﾞｰﾀ|ﾌｧｲﾙ|ｺｰﾄﾞ|ﾃｽﾄ|ｴﾗｰ|ﾒｰﾙ|ﾕｰｻﾞｰ?|ｼｽﾃﾑ|ｻｰﾊﾞｰ?|ﾘｽﾄ|ﾒｯｾｰｼﾞ|ﾃｰﾌﾞﾙ|ｶﾅ|ﾌﾘｶﾞﾅ|ﾍﾟｰｼﾞ|ｻﾝﾌﾟﾙ|ﾌｫﾙﾀﾞ)[ｦ-ﾟ]*"
 )
 # Houses with their number, an intercom, a lane behind a verb of living, and a doorman by his name.
-_HOMES = re.compile(
+_HOMES = Screened(
     r"(?:メゾン|コーポ|ハイツ|グラン|レジデンス|エステート|シャトー|ヴィラ|ハイム)"
     rf"[{HAN_KANA}]{{1,8}}[ 　]?\d{{0,4}}|\d{{3,5}}呼"
     rf"|(?:搬到|搬去|住在?|家住|位于|送到|寄到)(?P<v>[{HAN}]{{1,3}}[里苑巷弄坊邸湾居轩阁府])"
     rf"|老(?P<v2>[{HAN}])(?<![师板家人婆公百大二三四是旧化年外实龄了鼠虎鹰乡友爸妈弟哥姐爷奶道套手少的早远])"
     rf"(?=[^{HAN}]|[说收在的已要去来把给帮]|\Z)"
 )
-_QUOTED_CODE = re.compile(
+_QUOTED_CODE = Screened(
     rf"(?:(?:项目|計画|プロジェクト|コードネーム|代号|代號|暗号名|仮称|行动"
     rf"|行動)[为は是叫:]?[ ]?[\"“「『'《]"
     rf"(?P<v>[{HAN_KANA}A-Za-z ]{{2,12}})[\"”」』'》]"
@@ -243,7 +244,7 @@ _SUBJECTS = frozenset(
 
 def find_eastern(text: str) -> Iterator[_Span]:
     """The spans of such names, in no order."""
-    if text.isascii():
+    if not has_eastern(text):
         return
     for match in _QUOTED_CODE.finditer(text):
         group = next(name for name in ("v", "v2", "v3", "v4") if match[name])

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from anonymization.text.detect.fixed_words import PHRASE, TYPE_FACE
 from anonymization.text.detect.methods import find_methods
 from anonymization.text.detect.wording import words
-from data.text.trie import trie_pattern
 
 # What a word goes on with: a part of it is not explained, if the rest is not.
 _END = r"(?![A-Za-z0-9_-]|[./:#@+][A-Za-z0-9_])"
@@ -89,13 +89,15 @@ _LAW = re.compile(
 _LISTED_LAW = re.compile(
     "|".join(sorted(words("known_words.toml", "laws"), key=lambda law: (-len(law), law)))
 )
-_PHRASE = re.compile(
-    rf"(?<![\w-])(?:{trie_pattern(words('known_words.toml', 'phrases'))})(?![\w-])"
-)
 # Programs with the names of people, gods and animals, if their version stands behind them.
 _PROGRAM = re.compile(
     r"(?<![\w.-])(?:Prometheus|Cassandra|Jasmine|Impala|Firebird|Alpine|Thanos|Loki|Puppet|Hugo"
     r"|Jekyll|Mamba|Jaeger|Falcon|Starlette)(?= v?\d{1,2}\.\d)"
+)
+# Grades of oil, and paragraphs of laws with a part behind a hyphen.
+_GRADE = re.compile(
+    r"(?<![\w-])\d{1,2}W-\d{2}(?![\w-])"
+    rf"|(?<=\bArticle )\d{{1,4}}-\d{{1,3}}{_END}|(?<=§ )\d{{1,4}}-\d{{1,3}}{_END}"
 )
 _ERROR = re.compile(
     r"(?<![\w-])(?:(?:ORA|TNS|PLS)-\d{5}|AADSTS\d{5,6}|KB[2-5]\d{6}|0x[0-9A-Fa-f]{1,8}"
@@ -119,7 +121,8 @@ def find_explained(text: str) -> Iterator[tuple[int, int]]:
         for pattern in (_LAW, _LISTED_LAW):
             yield from (match.span() for match in pattern.finditer(text))
     yield from find_methods(text)
-    yield from (match.span() for match in _PHRASE.finditer(text))
+    for pattern in (PHRASE, TYPE_FACE):
+        yield from (match.span() for match in pattern.finditer(text))
     if not _DIGIT.search(text):
         return
     small = text.lower()
@@ -130,7 +133,7 @@ def find_explained(text: str) -> Iterator[tuple[int, int]]:
     screened = (pattern for cues, pattern in _SCREENED if any(cue in small for cue in cues))
     for pattern in (*counts, *screened):
         yield from (match.span("v") for match in pattern.finditer(text))
-    for pattern in (_STANDARD, _ERROR, _PROGRAM):
+    for pattern in (_STANDARD, _ERROR, _PROGRAM, _GRADE):
         yield from (match.span() for match in pattern.finditer(text))
 
 

@@ -1,6 +1,7 @@
 """Words that only look like names: keywords and declared identifiers of code, property names of
-calendars and contact cards, names of URL parameters, type faces, contractions such as `I'm`, and
-methods that are called after people.
+calendars and contact cards, names of URL parameters, type faces, contractions such as `I'm`,
+methods that are called after people, well-known products, time zones, standards, laws with their
+year, and functions of spreadsheets.
 
 Replacing them would break the file. What remains of a finding beside them stays a finding.
 """
@@ -14,6 +15,8 @@ from dataclasses import replace
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.methods import find_methods
+from anonymization.text.detect.wording import words
+from data.text.trie import trie_pattern
 
 _NAMES = frozenset(
     {
@@ -44,7 +47,7 @@ _LABEL = re.compile(
     r"|Zugangscode|Zugangsdaten|Zugang|Benutzername|Mot de passe)(?![a-z])"
 )
 # Type faces, which office programs write into every file; they have words of names in them.
-_TYPE_FACE = re.compile(
+TYPE_FACE = re.compile(
     r"(?<![A-Za-z0-9_])(?:Times New Roman|Courier New|Comic Sans MS|Trebuchet MS"
     r"|Book Antiqua|Bookman Old Style"
     r"|Palatino Linotype|Century (?:Gothic|Schoolbook)|Franklin Gothic(?: Medium| Book)?"
@@ -56,16 +59,42 @@ _TYPE_FACE = re.compile(
     r"|Open Sans|Liberation (?:Sans|Serif|Mono)|DejaVu Sans(?: Mono)?)"
     r"(?![A-Za-z0-9_]| (?!Bold|Italic|Regular|Light)[A-Z][a-z])"
 )
+# Sayings, and products with their number or model: `Raspberry Pi 4 Model B`.
+PHRASE = re.compile(
+    rf"(?<![\w-])(?:{trie_pattern(words('known_words.toml', 'phrases'))})"
+    r"(?: \d{1,4}(?:\.\d{1,3}){0,2}(?!\w))?(?: (?:Model|Pro|Max|Plus|Mini|LTS)(?: [A-Z](?!\w))?)?"
+    r"(?![\w-])"
+)
+_PUBLIC = re.compile(
+    r"(?<![\w/])(?:Africa|America|Asia|Atlantic|Australia|Europe|Indian|Pacific)/[A-Z][A-Za-z_]+"
+    r"(?:/[A-Z][A-Za-z_]+)?(?![\w/])"
+    r"|(?<![A-Za-z-])(?:RFC|ISO|IEC|IEEE|DIN|EN|GB/T|JIS|RAL|NF|PEP|WCAG|Pantone)"
+    r"(?: (?:EN|ISO|IEC|[A-Z]))? \d[\d.:/-]{0,12}(?: [CU](?!\w))?(?!\w)"
+    r"|(?<!\w)(?:Articles?|Art\.|Sections?|§§?) ?(?:[A-Z]\. ?)?\d[\d./-]{0,8}"
+    r"(?: §§? ?\d{1,3})?(?!\w)"
+    r"|(?<![\w.])(?:[VHX]?LOOKUP|SUM(?:IFS?|PRODUCT)|(?:COUNT|AVERAGE|MAX|MIN)IFS?|IF(?:ERROR|NA|S)"
+    r"|INDEX|MATCH|INDIRECT|OFFSET|TEXTJOIN|CONCAT(?:ENATE)?|ARRAYFORMULA|QUERY|IMPORTRANGE"
+    r"|DATEDIF|NETWORKDAYS|EOMONTH|XNPV|XIRR|SUBTOTAL|AGGREGATE|UNIQUE|FILTER|SORTBY)(?=\()"
+)
+# A law with its year, whose words are nobody's names.
+_ACT = re.compile(
+    r"(?<![\w-])[A-Z][a-z]+(?:(?: and| of(?: the)?| at)? [A-Z][a-z]+){0,5} Act,?"
+    r" (?:18|19|20)\d\d(?!\d)"
+)
+_GIVEN = words("names.toml", "given")
 
 
 def _fixed(text: str) -> Iterator[tuple[int, int]]:
-    patterns = [_CODE, _LABEL, _TYPE_FACE]
+    patterns = [_CODE, _LABEL, TYPE_FACE, PHRASE, _PUBLIC]
     patterns += [_PROPERTY] if "BEGIN:V" in text else []
     patterns += [_PARAMETER] if "=" in text else []
     patterns += [_CONTRACTION] if "'" in text or "’" in text else []
     for pattern in patterns:
         yield from (match.span() for match in pattern.finditer(text))
     yield from find_methods(text)
+    for match in _ACT.finditer(text) if " Act" in text else ():
+        if _GIVEN.isdisjoint(match.group().split()):
+            yield match.span()
 
 
 def without_fixed_words(text: str, findings: Iterable[Finding]) -> list[Finding]:

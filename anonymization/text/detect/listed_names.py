@@ -9,6 +9,7 @@ from dataclasses import replace
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON, words
+from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER, LETTERS
 
 _GIVEN = words("names.toml", "given")
@@ -43,7 +44,7 @@ _FIRM = re.compile(
     rf"(?<!\.){BEFORE}{_WORD} (?:and|&) (?:Sons|Co|Company|Partners|Daughters|Brothers){AFTER}"
     rf"|(?<!\.){BEFORE}{_WORD}-{_WORD}(?= (?:Inc|LLC|Ltd|Group){AFTER})"
 )
-_JOB_LINE = re.compile(
+_JOB_LINE = Screened(
     r"(?m)(?:^|(?<=, the ))[A-Za-z][A-Za-z,'/ -]{2,60}$|(?<=, the )[A-Za-z][A-Za-z' -]{2,60}(?=, )"
 )
 _LEGAL = re.compile(
@@ -57,7 +58,7 @@ _SMALL_PEOPLE = sorted(
     for name, kind in _PLACES.items()
     if kind is EntityType.NATIONALITY and len(name) > 5 and name not in _NOT_LOWER
 )
-_LOWER_PEOPLE = re.compile(f"(?<!-){BEFORE}(?:{'|'.join(reversed(_SMALL_PEOPLE))})(?!-){AFTER}")
+_LOWER_PEOPLE = Screened(f"(?<!-){BEFORE}(?:{'|'.join(reversed(_SMALL_PEOPLE))})(?!-){AFTER}")
 
 
 def find_listed_names(folded: str, lines: MachineLines) -> Iterator[Finding]:

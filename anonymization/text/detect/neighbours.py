@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON, in_dictionary, words
+from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
 
 _SIGNATURE = "signature"
@@ -77,7 +78,7 @@ _SHORTEST = 4
 _GIVEN = words("names.toml", "given")
 _NAMED = rf"[{CAPITALS}](?:{LETTER}|['-](?={LETTER}{{2}})){{2,24}}"
 _NAME = re.compile(rf"(?<![@/.-]){BEFORE}{_NAMED}{AFTER}")
-_LIST = re.compile(
+_LIST = Screened(
     rf"(?<![@/.-]){BEFORE}{_NAMED}(?:, {_NAMED}){{0,6}},? (?:and|or|&) {_NAMED}{AFTER}(?! {_NAMED})"
 )
 _CODE = re.compile(

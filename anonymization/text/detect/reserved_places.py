@@ -15,6 +15,7 @@ from anonymization.text.detect.wording import (
     own_handle,
     words,
 )
+from data.text.screened import Screened, find_each, screened
 from data.text.scripts import CAPITALS, HAN, HAN_KANA, LETTER
 
 NAME = "reserved_place"
@@ -36,68 +37,72 @@ _STAMP = (
     r"|\d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?)"
 )
 # Notations in which a whole name stands: the name alone is what is private.
-_NAMED = re.compile(
-    rf"(?m)^{_STAMP}[ \t]*(?:- )?(?P<speaker>{_ANY})[:：](?= )"
-    rf"|<v(?:\.[\w.]{{1,20}})? (?P<voice>{_ANY})>"
-    rf"|(?P<mailed>{_ANY})\"? {{0,2}}<[\w.+-]+@[\w.-]+>"
-    rf"|^(?:AU|A1|A2|ED)  - (?P<ris>[^\n]{{2,60}})$"
-    rf"|\((?P<blamed>{_ANY}) {{1,30}}\d{{4}}-\d\d-\d\d \d\d:"
-    rf"|^[ \t]{{0,8}}(?:participant|actor)[ \t]+\"?(?P<actor>{_ANY})"
-    rf"|^[a-z_][\w.-]{{0,31}}:[^:\n]{{0,40}}:\d{{1,10}}:\d{{1,10}}:(?P<gecos>{_ANY})[,:]"
-    rf"|\\author(?:\[[^\]\n]{{0,20}}\])?\{{(?P<author>{_ANY})(?=[\\}}])"
-    rf"|@author[ \t]+(?P<tagged>{_ANY})"
+_NAMED = screened(
+    rf"^{_STAMP}[ \t]*(?:- )?(?P<speaker>{_ANY})[:：](?= )",
+    rf"<v(?:\.[\w.]{{1,20}})? (?P<voice>{_ANY})>",
+    rf"(?P<mailed>{_ANY})\"? {{0,2}}<[\w.+-]+@[\w.-]+>",
+    r"^(?:AU|A1|A2|ED)  - (?P<ris>[^\n]{2,60})$",
+    rf"\((?P<blamed>{_ANY}) {{1,30}}\d{{4}}-\d\d-\d\d \d\d:",
+    rf"^[ \t]{{0,8}}(?:participant|actor)[ \t]+\"?(?P<actor>{_ANY})",
+    rf"^[a-z_][\w.-]{{0,31}}:[^:\n]{{0,40}}:\d{{1,10}}:\d{{1,10}}:(?P<gecos>{_ANY})[,:]",
+    rf"\\author(?:\[[^\]\n]{{0,20}}\])?\{{(?P<author>{_ANY})(?=[\\}}])",
+    rf"@author[ \t]+(?P<tagged>{_ANY})",
+    flags=re.MULTILINE,
 )
-_BIBLIOGRAPHY = re.compile(r"(?i)\b(?:author|editor)\s*=\s*[{\"]([^{}\"]{3,400})[}\"]")
+_BIBLIOGRAPHY = Screened(r"(?i)\b(?:author|editor)\s*=\s*[{\"]([^{}\"]{3,400})[}\"]")
 _AND = re.compile(r"\s+and\s+")
-_LOGINS = re.compile(
-    rf"(?m)^[ \t]{{0,8}}(?:User|IdentityUser)[ \t]+(?P<ssh>{_LOGIN})[ \t]*\r?$"
-    rf"|\blogin[ \t]+(?P<net>{_LOGIN})[ \t\n]+password\b"
-    rf"|^(?P<who>{_LOGIN})[ \t]+(?:pts/\d+|tty\w+|console)\b"
-    rf"|^\S{{3,60}} - (?P<access>{_LOGIN}) \[\d{{1,2}}/[A-Z]"
-    rf"|^(?:Author|Commit|Committer|From|[A-Z][a-z]+-by): {{1,4}}(?P<mailer>{_LOGIN}) <"
-    rf"|(?<![A-Za-z])(?i:line ?id|telegram|discord|wechat|skype|kakao(?:talk)?|snapchat|instagram)"
-    rf"(?i: id)?(?:は|[:：]| is|=)? {{0,2}}@?(?P<app>{_MARKED})(?![\w@-])"
-    rf"|(?<=[\s(,])@(?P<at>[A-Za-z][\w.]{{2,30}}) (?:on|in|via)"
-    rf" (?:Slack|Teams|Twitter|Discord|Telegram|GitHub)"
-    rf"|(?<![A-Za-z])(?i:login|user ?name|user ?id|handle)(?: is| was|:) (?P<login>{_MARKED})(?!\w)"
-    rf"|用户(?:名)?[ :：]{{0,2}}(?P<user>{_MARKED})(?![\w(])"
-    rf"|\buid=\d+\((?P<uid>{_LOGIN})\)"
-    rf"|\b(?:TODO|FIXME|XXX|HACK|NOTE)\((?P<todo>{_LOGIN})\)"
-    rf"|(?:USER|GRANTEE|TO|FOR|DEFINER ?=) ?[`'\"](?P<sql>{_LOGIN})[`'\"]@"
-    rf"|(?<![\w\\])[A-Z][A-Z0-9-]{{2,14}}\\{{1,2}}(?P<domain>[a-z]{_LOGIN})\b"
-    rf"|(?:s3|gs|smb|nfs|hdfs|abfss?)://[^\s\"']{{1,80}}/(?:home|users)/(?P<home>{_LOGIN})(?=/)"
-    rf"|\\\\[\w.-]{{2,60}}\\(?:home|users|profiles)\$?\\(?P<share>{_LOGIN})(?=\\)"
-    rf"|^(?:\[?\d{{1,2}}:\d{{2}}(?::\d{{2}})?\]? )<[@+~&%]?(?P<nick>{_LOGIN})> "
-    rf"|^NICKNAME[^:\n]{{0,40}}:(?P<nickname>[^\s,;]{{3,40}})"
+_LOGINS = screened(
+    rf"^[ \t]{{0,8}}(?:User|IdentityUser)[ \t]+(?P<ssh>{_LOGIN})[ \t]*\r?$",
+    rf"\blogin[ \t]+(?P<net>{_LOGIN})[ \t\n]+password\b",
+    rf"^(?P<who>{_LOGIN})[ \t]+(?:pts/\d+|tty\w+|console)\b",
+    rf"^\S{{3,60}} - (?P<access>{_LOGIN}) \[\d{{1,2}}/[A-Z]",
+    rf"^(?:Author|Commit|Committer|From|[A-Z][a-z]+-by): {{1,4}}(?P<mailer>{_LOGIN}) <",
+    rf"(?<![A-Za-z])(?i:line ?id|telegram|discord|wechat|skype|kakao(?:talk)?|snapchat|instagram)"
+    rf"(?i: id)?(?:は|[:：]| is|=)? {{0,2}}@?(?P<app>{_MARKED})(?![\w@-])",
+    r"(?<=[\s(,])@(?P<at>[A-Za-z][\w.]{2,30}) (?:on|in|via)"
+    r" (?:Slack|Teams|Twitter|Discord|Telegram|GitHub)",
+    rf"(?<![A-Za-z])(?i:login|user ?name|user ?id|handle)(?: is| was|:) (?P<login>{_MARKED})(?!\w)",
+    rf"用户(?:名)?[ :：]{{0,2}}(?P<user>{_MARKED})(?![\w(])",
+    rf"\buid=\d+\((?P<uid>{_LOGIN})\)",
+    rf"\b(?:TODO|FIXME|XXX|HACK|NOTE)\((?P<todo>{_LOGIN})\)",
+    rf"(?:USER|GRANTEE|TO|FOR|DEFINER ?=) ?[`'\"](?P<sql>{_LOGIN})[`'\"]@",
+    rf"(?<![\w\\])[A-Z][A-Z0-9-]{{2,14}}\\{{1,2}}(?P<domain>[a-z]{_LOGIN})\b",
+    rf"(?:s3|gs|smb|nfs|hdfs|abfss?)://[^\s\"']{{1,80}}/(?:home|users)/(?P<home>{_LOGIN})(?=/)",
+    rf"\\\\[\w.-]{{2,60}}\\(?:home|users|profiles)\$?\\(?P<share>{_LOGIN})(?=\\)",
+    rf"^(?:\[?\d{{1,2}}:\d{{2}}(?::\d{{2}})?\]? )<[@+~&%]?(?P<nick>{_LOGIN})> ",
+    r"^NICKNAME[^:\n]{0,40}:(?P<nickname>[^\s,;]{3,40})",
+    flags=re.MULTILINE,
 )
-_HOSTS = re.compile(
+_HOSTS = Screened(
     r"(?<![\w.@-])(?:(?!(?:com|org|net|io|dev|go|golang|java|sun|src|app|test)\.)[a-z0-9][a-z0-9-]*\.)"
     r"(?:[a-z0-9-]+\.){1,4}(?:internal|intra|intranet|corp|lan|home\.arpa)(?![\w(-]|\.\w)"
     r"|(?<=git@)[a-z0-9.-]+\.[a-z]{2,12}(?=:)"
 )
 # A family name of two characters by itself, as colleagues say it.
 _DOUBLE = "欧阳|上官|诸葛|夏侯|皇甫|尉迟|慕容|令狐|司徒|宇文|申屠|濮阳|钟离|赫连|澹台|淳于|呼延"
-_FAMILY_ALONE = re.compile(rf"(?<=[老小])(?:{_DOUBLE})|(?:{_DOUBLE})(?=总(?![公部裁共体]))")
-_PASSWORD = re.compile(
+_FAMILY_ALONE = Screened(rf"(?<=[老小])(?:{_DOUBLE})|(?:{_DOUBLE})(?=总(?![公部裁共体]))")
+_PASSWORD = Screened(
     r"(?m)^[ \t]{0,12}(?:export )?(?:[\w.-]{0,30}[._-])?"
     r"(?i:pass|pw|passwd|password|passwort|pwd|passphrase) ?[=:] ?(?P<v>[!-~]{4,64})[ \t]*\r?$"
 )
 _BIRTHDAY = re.compile(r"(?m)^BDAY[^:\n]{0,40}:(?P<v>[\d-]{6,10})\r?$")
-_SAID_PASSWORD = re.compile(
-    r"(?i)(?<![a-z])-p(?P<q>['\"])(?P<option>[^'\"\n]{4,64})(?P=q)"
-    r"|(?:[\w.+-]{1,64}@[\w.-]{1,64}\w|(?<![\w/])(?:user|login|account)) ?/ ?"
-    r"(?P<after>[!-.0-~]{6,48})(?=\s|$)"
-    r"|(?<![a-z])(?:pw|pwd|password|passwd|passphrase|passcode)(?: [a-z'-]{1,16}){1,6}: ?"
-    r"(?P<later>[!-~]{6,48})|(?:wi-?fi|wlan|パスワード|密码|口令)(?:还|就|也)?"
-    r"(?: ?は ?|是|为|：|: ?| is )(?P<spoken>[!-;=-~]{6,48})"
+_SAID_PASSWORD = screened(
+    r"(?<![a-z])-p(?P<q>['\"])(?P<option>[^'\"\n]{4,64})(?P=q)",
+    r"(?:[\w.+-]{1,64}@[\w.-]{1,64}\w|(?<![\w/])(?:user|login|account)) ?/ ?"
+    r"(?P<after>[!-.0-~]{6,48})(?=\s|$)",
+    r"(?<![a-z])(?:pw|pwd|password|passwd|passphrase|passcode)(?: [a-z'-]{1,16}){1,6}: ?"
+    r"(?P<later>[!-~]{6,48})",
+    r"(?:wi-?fi|wlan|パスワード|密码|口令)(?:还|就|也)?"
+    r"(?: ?は ?|是|为|：|: ?| is )(?P<spoken>[!-;=-~]{6,48})",
+    flags=re.IGNORECASE,
 )
 _POST = re.compile(r"(?m)^ADR[^:\n]{0,60}:;*(?P<v>[^\r\n]*\d[^\r\n]*?);*\r?$")
 # A literal or cell that is two or three words with capitals, and nothing else.
-_LITERAL = re.compile(
+_LITERAL = Screened(
     rf"(?<![\w\\])(?P<quote>[\"'`])(?P<v>{_FULL})(?P=quote)(?!\w)"
     rf"|(?<=[|\t])[ ]{{0,20}}(?P<cell>{_FULL})[ ]{{0,20}}(?=[|\t]|$)"
 )
-_PAIR = re.compile(
+_PAIR = Screened(
     rf"(?P<quote>[\"'`])(?P<given>{_LATIN})(?P=quote),\s{{0,4}}(?P=quote)(?P<v>{_LATIN})(?P=quote)"
 )
 _OF_PERSON = re.compile(
@@ -109,7 +114,7 @@ _HAN_ENDS = re.compile(f"[{HAN}]+(?:部|组|司|处|科|室|局|院|所|厅|中�
 
 def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     """People, logins, hosts and postal addresses in the places that notations reserve for them."""
-    for match in _NAMED.finditer(folded):
+    for match in find_each(_NAMED, folded):
         group = str(match.lastgroup)
         if can_be_name(match[group], dictionary, group in ("ris", "gecos", "author", "tagged")):
             yield Finding(*match.span(group), EntityType.PERSON, NAME, _SCORE)
@@ -120,7 +125,7 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
             start = at + len(part)
             if part.strip() and part.strip() != "others":
                 yield Finding(at, start, EntityType.PERSON, NAME, _SCORE)
-    for match in _LOGINS.finditer(folded):
+    for match in find_each(_LOGINS, folded):
         group = str(match.lastgroup)
         if match[group].lower() not in _NO_LOGINS and own_handle(match[group]):
             yield Finding(*match.span(group), EntityType.ACCOUNT, NAME, _SCORE)
@@ -130,8 +135,8 @@ def find_reserved(folded: str, dictionary: frozenset[str]) -> Iterator[Finding]:
     for match in _PASSWORD.finditer(folded):
         if like_password(match["v"]):
             yield Finding(*match.span("v"), EntityType.SECRET, NAME, 0.8)
-    for match in _SAID_PASSWORD.finditer(folded):
-        group = next(name for name in ("option", "after", "later", "spoken") if match[name])
+    for match in find_each(_SAID_PASSWORD, folded):
+        group = str(match.lastgroup)
         value = match[group].rstrip("?.,;")
         if like_password(value):
             yield Finding(match.start(group), match.start(group) + len(value), _SECRET, NAME, 0.8)

@@ -27,6 +27,7 @@ from anonymization.text.detect.rule_contexts import Context, context_named
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
+from data.text.screened import Screened, has_digit, has_eastern
 from data.text.scripts import AFTER, BEFORE, CAPITALS, HAN, LETTER
 
 _CARD = CreditCardRecognizer()
@@ -168,7 +169,7 @@ class Rule:
     name: str
     type: EntityType
     score: float
-    pattern: re.Pattern[str]
+    pattern: Screened
     needs: tuple[str, ...]
     check: str
     context: Context | None
@@ -216,14 +217,19 @@ def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[
 
 
 @cache
-def _every_need() -> tuple[str, ...]:
-    return tuple(sorted({need for rule in load_rules() for need in rule.needs} - {_DIGIT}))
+def _every_need() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What rules need: what only Eastern script has, and the rest."""
+    every = sorted({need for rule in load_rules() for need in rule.needs} - {_DIGIT})
+    eastern = tuple(need for need in every if all(map(has_eastern, need)))
+    return eastern, tuple(need for need in every if need not in eastern)
 
 
 def _present(lowered: str) -> set[str]:
     """What rules need and the text has: searched for once, as many rules need the same."""
-    digit = {_DIGIT} if re.search(r"\d", lowered) else set()
-    return digit.union([need for need in _every_need() if need in lowered])
+    eastern, others = _every_need()
+    digit = {_DIGIT} if has_digit(lowered) else set()
+    every = (*others, *eastern) if has_eastern(lowered) else others
+    return digit.union([need for need in every if need in lowered])
 
 
 def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
@@ -271,7 +277,7 @@ def _rule(entry: Mapping[str, Any], contexts: Mapping[str, Any]) -> Rule:
         name=entry["name"],
         type=EntityType(entry["type"]),
         score=float(entry["score"]),
-        pattern=re.compile(pattern),
+        pattern=Screened(pattern),
         needs=tuple(entry.get("needs", ())),
         check=entry.get("check", ""),
         context=context_named(contexts, entry.get("context")),

@@ -14,6 +14,7 @@ from functools import cache
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import listed
+from data.text.screened import has_eastern
 from data.text.scripts import LETTERS
 from data.text.trie import trie_pattern
 
@@ -88,18 +89,15 @@ _TAKEN = re.compile(
 
 def find_statements(text: str, settled: Sequence[Finding]) -> list[tuple[int, int, EntityType]]:
     """The spans of conditions and amounts; `settled` is sorted."""
-    of = _patterns()
-    has_latin = of["condition"].search(text) or of["verb"].search(text) or of["pay"].search(text)
-    has_cjk = not text.isascii() and (
-        of["condition_cjk"].search(text) or of["pay_cjk"].search(text)
-    )
-    if not has_latin and not has_cjk:
+    whole = (0, len(text))
+    subjects = [subject for subject in _SUBJECTS if _any(subject[0], text, whole)]
+    if not subjects:
         return []
     spans: list[tuple[int, int]] = []
     starts = [finding.start for finding in settled]
     for line in _LINE.finditer(text):
         within = settled[bisect_left(starts, line.start()) : bisect_left(starts, line.end())]
-        for what, who, said, spans_in in _SUBJECTS:
+        for what, who, said, spans_in in subjects:
             if not _any(what, text, line.span()):
                 continue
             is_about_somebody = _is_about_somebody(line, within, who)
@@ -110,7 +108,8 @@ def find_statements(text: str, settled: Sequence[Finding]) -> list[tuple[int, in
 
 
 def _any(names: Iterable[str], text: str, span: tuple[int, int]) -> bool:
-    return any(_patterns()[name].search(text, *span) for name in names)
+    in_script = [name for name in names if not name.endswith("_cjk") or has_eastern(text)]
+    return any(_patterns()[name].search(text, *span) for name in in_script)
 
 
 def _is_about_somebody(line: re.Match[str], within: Sequence[Finding], who: str) -> bool:

@@ -52,6 +52,12 @@ _AGES = re.compile(
 )
 # A number of up to three digits that stands in a sentence, and is no day of a date.
 _NUMBER = re.compile(r"(?<![\w.,:§$€£#-])[1-9]\d{0,2}(?![\d:%]|[.,]\d| (?:(?!I\b)[A-Z§(]|%|per\b))")
+_SPELLED = re.compile(
+    r"(?i)(?<![a-z-])(?:(?:twen|thir|for|fif|six|seven|eigh|nine)ty"
+    r"(?:[ -](?:one|two|three|four|five|six|seven|eight|nine))?|one|two|three|four|five|six|seven"
+    r"|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen)"
+    r"(?=[ -](?:years?|months?)[ -]old(?![a-z]))"
+)
 _BEFORE, _BEHIND = 56, 40  # characters around a number in which it may be said to be an age
 _FIVE = re.compile(r"(?<!\d)\d{5}(?!\d)")
 _CODE = re.compile(
@@ -77,6 +83,8 @@ def find_ages(text: str) -> Iterator[_Span]:
             for group in match.groupdict():
                 if match.start(group) <= start < match.end(group):
                     yield start, max(end, match.end(group)) if group == "decade" else end, _KIND
+    if " old" in text or "-old" in text:
+        yield from ((*match.span(), _KIND) for match in _SPELLED.finditer(text))
     if _FIVE.search(text):
         for match in _CODE.finditer(text):
             yield *match.span(match.lastgroup or "v"), EntityType.ADDRESS

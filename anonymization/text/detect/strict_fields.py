@@ -17,6 +17,7 @@ from anonymization.text.detect.capital_places import is_plain_capital
 from anonymization.text.detect.declared import normalised
 from anonymization.text.detect.explained_words import is_known, is_program_word
 from anonymization.text.detect.wording import SERVICE_LOGINS, listed, words
+from data.text.screened import Screened
 from data.text.scripts import HAN_KANA, LETTER, has_han
 
 NAME = "field"
@@ -149,7 +150,7 @@ _LINE = re.compile(
     r"(?P<v>[^\n]{1,200})$"
 )
 # A value in quotes, in code, markup or settings, and the literals of a list.
-_QUOTED = re.compile(
+_QUOTED = Screened(
     r"(?<![\w])[\"'`]?(?P<label>[^\W\d][\w-]{1,40}|[A-Za-z]{2,20} [A-Za-z]{2,20}"
     r"(?=[\"'`]))[\"'`\]]?"
     r"(?:[ \t]{0,3}(?:=>|:=|[:=])|(?<=[a-z])(?= [\"“]))[ \t]{0,3}[\[(]?[ \t\n]{0,8}"
@@ -161,11 +162,11 @@ _PAIR = re.compile(
     r"(?<![\w.])(?P<label>[A-Za-z][\w.-]{1,40})=(?P<v>[^\s\"'`,;&|(){}\[\]<>=]{2,60})(?=[\s&,;|]"
     r"|\.?$)"
 )
-_OPTION = re.compile(
+_OPTION = Screened(
     r"(?<![\w-])--(?P<label>[a-z][a-z0-9-]{1,40})[ =](?:(?P<q>[\"'])(?P<v>[^\"'\n]{2,120})(?P=q)"
     r"|(?P<v2>[^\s\"'`<>(){}$|;&-][^\s\"'`<>(){}$|;&]{1,60}))"
 )
-_BULLETS = re.compile(
+_BULLETS = Screened(
     rf"(?m)^[ \t]*(?:- )?(?P<label>{_LABEL})[:：][ \t]*\n(?P<items>"
     rf"(?:[ \t]*[-*] [^\n]{{2,80}}\n?){{1,60}})"
 )

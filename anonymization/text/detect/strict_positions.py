@@ -13,6 +13,7 @@ from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capital_places import is_plain_capital
 from anonymization.text.detect.explained_words import is_program_word
 from anonymization.text.detect.wording import SERVICE_LOGINS, words
+from data.text.screened import Screened, find_each, screened
 from data.text.scripts import HAN_KANA
 
 _Span = tuple[int, int, EntityType]
@@ -23,41 +24,39 @@ _NOBODY = (
        "todo", "update", "example"}
 )  # fmt: skip
 _WORD = r"[A-Za-z][\w.-]{1,31}"
-_ACCOUNTS = re.compile(
+# Each by itself, as most texts have room for none or one of them.
+_ACCOUNTS = screened(
     rf"(?<![\w./@:-])(?P<user>{_WORD})@(?P<host>[A-Za-z][\w-]{{1,40}})(?=[\s:'\"`;,)]|\Z)(?!\.\w)"
-    rf"(?!:\d+\.\d)"
-    rf"|(?i:(?:for|invalid|unknown|by|as|su) user)[ =](?P<login>{_WORD})(?![\w@.(])"
-    rf"|(?i:file|smb|nfs|ssh|sftp|afp|rdp|vnc|redis|amqp|ldap|https?|ipp)://"
-    rf"(?P<netloc>[a-z][\w-]{{2,40}})(?=[/:\s\"'<>)]|\Z)(?!:\d+\.)"
-    rf"|(?i:login|logon|user ?name|user id)[ :=]{{1,2}}"
-    rf"(?P<marked>(?=[\w.-]{{0,30}}\d)[A-Za-z][\w.-]{{3,31}})"
-    rf"(?![\w(@/])"
-    rf"|(?<![:\w/.])//(?P<unc>[a-z]{{2,20}}-[\w-]{{2,40}})(?=/\w)"
-    rf"|(?m:^)[ \t]*[A-Z][A-Za-z]+-by: (?P<trailer>{_WORD})[ \t]*$"
-    rf"|Accepted \w{{2,20}} for (?P<accepted>{_WORD}) from|(?i:^|\n)(?:\[sudo\] password for"
-    rf"|su:? ?-?) (?P<su>{_WORD})(?=:|\n)"
-    rf"|(?i:received: |^received:\s|\n[^\S\n]*)(?:from|by) (?P<relay>{_WORD})(?= \(|;| with| by)"
-    rf"|(?m:^)(?P<zone>[a-z][a-z0-9-]{{2,40}})[ \t]+(?:\d+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|MX|TXT"
-    rf"|SRV|PTR)\b"
-    rf"|(?m:^)(?:\d{{1,3}}\.){{3}}\d{{1,3}}[ \t]+(?P<known>[a-z][\w.-]{{2,60}})(?=[ \t]*(?:\n|#|\Z"
-    rf"|[a-z]))"
-    rf"|(?m:^)[\w.*-]+:(?:\d{{2,5}}|\*):[\w*-]+:(?P<pgpass>{_WORD}):(?P<pw>\S{{4,80}})$"
-    rf"|(?<![\w-])(?:ssh|mosh|ping|telnet|rsh|sftp|nslookup|traceroute)(?: -\w(?: \d+)?)* "
-    rf"(?P<target>[a-z][\w-]{{2,40}})(?=\s|\Z)"
-    rf"|(?<![\w-])(?:mysql|psql|mongo|redis-cli|mysqldump|pg_dump|sqlcmd)\b[^\n|;]{{0,120}}? (?:-h"
-    rf"|--host[= ]) ?(?P<dbhost>[a-z][\w-]{{2,40}})(?=\s|\Z)"
-    rf"|(?<![\w-])(?:mysql|psql|mongo|mysqldump|pg_dump|sqlcmd|curl|smbclient"
-    rf"|svn)\b[^\n|;]{{0,120}}? (?:-u"
-    rf"|-U|--user[= ]) ?(?P<dbuser>{_WORD})(?=[\s:]|\Z)"
+    r"(?!:\d+\.\d)",
+    rf"(?i:(?:for|invalid|unknown|by|as|su) user)[ =](?P<login>{_WORD})(?![\w@.(])",
+    r"(?i:file|smb|nfs|ssh|sftp|afp|rdp|vnc|redis|amqp|ldap|https?|ipp)://"
+    r"(?P<netloc>[a-z][\w-]{2,40})(?=[/:\s\"'<>)]|\Z)(?!:\d+\.)",
+    r"(?i:login|logon|user ?name|user id)[ :=]{1,2}"
+    r"(?P<marked>(?=[\w.-]{0,30}\d)[A-Za-z][\w.-]{3,31})(?![\w(@/])",
+    r"(?<![:\w/.])//(?P<unc>[a-z]{2,20}-[\w-]{2,40})(?=/\w)",
+    rf"(?m:^)[ \t]*[A-Z][A-Za-z]+-by: (?P<trailer>{_WORD})[ \t]*$",
+    rf"Accepted \w{{2,20}} for (?P<accepted>{_WORD}) from",
+    rf"(?i:^|\n)(?:\[sudo\] password for|su:? ?-?) (?P<su>{_WORD})(?=:|\n)",
+    rf"(?i:received: |^received:\s|\n[^\S\n]*)(?:from|by) (?P<relay>{_WORD})(?= \(|;| with| by)",
+    r"(?m:^)(?P<zone>[a-z][a-z0-9-]{2,40})[ \t]+(?:\d+[ \t]+)?IN[ \t]+(?:A|AAAA|CNAME|MX|TXT|SRV"
+    r"|PTR)\b",
+    r"(?m:^)(?:\d{1,3}\.){3}\d{1,3}[ \t]+(?P<known>[a-z][\w.-]{2,60})(?=[ \t]*(?:\n|#|\Z|[a-z]))",
+    rf"(?m:^)[\w.*-]+:(?:\d{{2,5}}|\*):[\w*-]+:(?P<pgpass>{_WORD}):(?P<pw>\S{{4,80}})$",
+    r"(?<![\w-])(?:ssh|mosh|ping|telnet|rsh|sftp|nslookup|traceroute)(?: -\w(?: \d+)?)* "
+    r"(?P<target>[a-z][\w-]{2,40})(?=\s|\Z)",
+    r"(?<![\w-])(?:mysql|psql|mongo|redis-cli|mysqldump|pg_dump|sqlcmd)\b[^\n|;]{0,120}? (?:-h"
+    r"|--host[= ]) ?(?P<dbhost>[a-z][\w-]{2,40})(?=\s|\Z)",
+    r"(?<![\w-])(?:mysql|psql|mongo|mysqldump|pg_dump|sqlcmd|curl|smbclient|svn)\b[^\n|;]{0,120}?"
+    rf" (?:-u|-U|--user[= ]) ?(?P<dbuser>{_WORD})(?=[\s:]|\Z)",
 )
-_NAMED = re.compile(
+_NAMED = Screened(
     r"(?i:\bcn)=(?P<cn>[^,;:\"\n+/]{2,60})(?=[,;:\n/]|\Z)|<(?P<mailed>[^<>@\n]{2,40})"
     r"(?= <[\w.+-]+@)"
     r"|(?i:x-user|x-customer|x-client|x-owner|x-forwarded-user|x-requested-by): ?"
     r"(?P<header>[^\s'\"\n]{3,40})"
 )
 # A message of a chat: a time or a stamp, who speaks, and a colon or a tab.
-_SPEAKER = re.compile(
+_SPEAKER = Screened(
     r"(?m)^[ \t]{0,4}(?:\[?(?:\d{4}[-/]\d\d?[-/]\d\d?[ T,]{1,2})?\d{1,2}:\d{2}(?::\d{2})?"
     r"(?: ?[AP]M)?\]?|\[[^\]\n]{4,30}\]) ?(?:- )?"
     rf"(?:<(?P<nick>[^<>\n]{{2,30}})>|(?P<name>[^\W\d_][\w'’.{HAN_KANA}-]{{1,24}}"
@@ -68,7 +67,7 @@ _FEWEST_MESSAGES = 2
 _LEVELS = re.compile(
     r"(?i)error|warn|info|debug|worker|server|task|job|step|build|test|total|status|http"
 )
-_CLOSING = re.compile(
+_CLOSING = Screened(
     r"(?im)^[ \t>]*(?:(?:kind|best|warm|with (?:kind|best)|many)? ?regards|yours (?:sincerely"
     r"|faithfully|truly)|sincerely(?: yours)?"
     r"|best(?: wishes)?|cheers|thanks(?: again)?|thank you|all the best|love|take care|cordially"
@@ -80,10 +79,9 @@ _CLOSING = re.compile(
     r"(?P<v>[^\n]{2,60})(?:\r?\n(?P<next>[^\n]{2,60}))?"
 )
 _LAST = re.compile(r"\s*(?:[-–—~]{1,3} ?)?(?P<v>[A-Z][\w'’-]+(?: [A-Z][\w'’-]*\.?){0,2})")
-_TOKENS = re.compile(
-    r"(?m)(?:^[^\s/=:,()<>{}|]{6,40}[ \t]*\r?\n){2,}^[^\s/=:,()<>{}|]{6,40}[ \t]*$"
-)
+_TOKENS = Screened(r"(?m)(?:^[^\s/=:,()<>{}|]{6,40}[ \t]*\r?\n){2,}^[^\s/=:,()<>{}|]{6,40}[ \t]*$")
 _ENDING = re.compile(r"\.\w{1,5}$")
+_EASTERN = re.compile(rf"[{HAN_KANA}]{{3}}|[。、，]")
 
 
 # Entries of a directory (LDIF, RFC 2849).
@@ -95,7 +93,7 @@ _ENTRY = re.compile(
 
 def find_positions(text: str) -> Iterator[_Span]:
     """The spans of such values, in no order."""
-    for match in _ACCOUNTS.finditer(text):
+    for match in find_each(_ACCOUNTS, text):
         for group, value in match.groupdict().items():
             if value and value.lower() not in _NOBODY and not is_program_word(value):
                 kind = EntityType.SECRET if group == "pw" else EntityType.ACCOUNT
@@ -165,8 +163,11 @@ def _passwords(text: str) -> Iterator[_Span]:
 
 
 def _like_password(token: str) -> int:
-    """2 for letters with digits or signs, 1 for capitals inside a word or words joined, else 0."""
-    if _ENDING.search(token) or not any(map(str.isalpha, token)):
+    """2 for letters with digits or signs, 1 for capitals inside a word or words joined, else 0.
+
+    A line of Chinese or Japanese is a sentence.
+    """
+    if _ENDING.search(token) or not any(map(str.isalpha, token)) or _EASTERN.search(token):
         return 0
     if any(map(str.isdigit, token)) or any(char in "!@#$%^&*~?+" for char in token):
         return 2

@@ -25,6 +25,7 @@ from anonymization.text.detect.explained_codes import (
 )
 from anonymization.text.detect.explained_words import is_known
 from anonymization.text.detect.wording import honoured, words
+from data.text.screened import Screened
 from data.text.scripts import CJK, HAN, KANA, has_kana
 
 NAME = "unexplained"
@@ -48,27 +49,27 @@ _COLOUR = re.compile(r"[0-9A-Fa-f]{6}(?:[0-9A-Fa-f]{2})?")
 _NOBODY = words("known_words.toml", "japanese_nobody")
 _PIECE = re.compile(r"[^_]+")
 # Numbers and codes in groups: at least eight digits, or capitals and digits in turn.
-_GROUPS = re.compile(
+_GROUPS = Screened(
     r"(?<![A-Za-z0-9_.,:/+-])(?:[+(]{0,2}\d{1,6}\)?(?:[ -]\d{2,6}){1,5}|\d(?:[ -]\d){7,18})"
     r"(?![A-Za-z0-9_/]|:\d|[.,]\d)"
 )
-_DOTS = re.compile(r"(?<![\w.])\d{2,5}(?:[・·‧.]\d{3,5}){2,3}(?![\w.])")
-_TURNS = re.compile(
+_DOTS = Screened(r"(?<![\w.])\d{2,5}(?:[・·‧.]\d{3,5}){2,3}(?![\w.])")
+_TURNS = Screened(
     r"(?<![\w.-])[A-Z]{1,4}\d{0,4}(?: [A-Z]{0,4}\d{1,6}[A-Z]{0,4}){0,5}(?: [A-Z]{1,4}\d{0,4})?"
     r"(?![\w-])"
 )
 # A host of a domain that is not widely known, without the end of its name.
-_HOST = re.compile(
+_HOST = Screened(
     r"(?<![\w@./-])(?:(?:[a-z0-9-]+\.)+[a-z0-9-]+(?=\.(?:com|net|org|cn|jp|de|fr|uk)(?![\w(.-]))"
     r"|(?:[a-z0-9-]+\.)+[a-z0-9-]{3,}(?=\.(?:io|ai|dev|app|co|local|lan|corp|internal)(?![\w(.-]))"
     r"|[a-z0-9-]{4,}(?=\.(?:com|net|org|cn)(?![\w(.-])))"
 )
-_SPELLED = re.compile(r"(?<![\w-])[A-Za-z](?:-[A-Za-z]){3,}(?![\w-])")
-_PASSWORD = re.compile(
+_SPELLED = Screened(r"(?<![\w-])[A-Za-z](?:-[A-Za-z]){3,}(?![\w-])")
+_PASSWORD = Screened(
     r"(?<![^\s\"'`:=(])(?=[^\s\d]{0,30}\d)(?=[A-Za-z0-9_-]{0,30}[!$^&*~#?])[A-Za-z0-9][A-Za-z0-9_!$^&*~#?-]{6,30}"
     r"(?![^\s\"'`,;.)])"
 )
-_STREET = re.compile(
+_STREET = Screened(
     r"(?<![\w.])\d{1,5}[a-zA-Z]? (?:[A-Z][A-Za-z]+ ){1,3}(?i:Street|St|Road|Rd|Lane|Ln|Avenue|Ave"
     r"|Drive|Dr|Close|Court|Ct|Place|Pl|Parade|Terrace|Row|Way|Walk|Mews|Gardens|Crescent"
     r"|Boulevard|Blvd|Square|Hill|Rise|Grove|Green|Quay|Wharf|Yard|Circle|Trail|Park|View|Vale"
@@ -89,11 +90,11 @@ _WHOLE = re.compile(
     rf"|[{HAN}]{{1,4}}[ 　](?![様殿君氏宛])[{HAN}](?=\Z| [様殿氏]))(?: [様殿氏])?\Z"
 )
 # In Japanese text: a family and a given name with a blank between them, and who is addressed.
-_PAIRED = re.compile(
+_PAIRED = Screened(
     rf"(?<![{HAN}{KANA}])(?<![{HAN}][ 　])[{HAN}]{{1,4}}[ 　](?![様殿君氏宛])[{HAN}]"
     rf"(?![{HAN}{KANA}])(?![ 　][{HAN}])"
 )
-_ADDRESSED = re.compile(
+_ADDRESSED = Screened(
     rf"(?<![{HAN}{KANA}])(?:[{HAN}]{{1,4}}|[ぁ-ゖー]{{2,4}})(?=ちゃん|くん|さん|ママ|パパ)"
 )
 _FEWEST, _FEWEST_GROUPS = 8, 3  # digits of a number in groups, and groups
@@ -260,7 +261,7 @@ def _is_own_host(name: str) -> bool:
     return not any(label in _SITES for label in name.split(".")) and not name.isdigit()
 
 
-_GROUPED: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = (
+_GROUPED: tuple[tuple[Screened, Callable[[str], bool]], ...] = (
     (_GROUPS, _is_number),
     (_DOTS, lambda value: not is_plain(value)),
     (_TURNS, _takes_turns),

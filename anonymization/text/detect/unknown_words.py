@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON, in_dictionary, words
+from data.text.screened import Screened
 from data.text.scripts import BEFORE, CAPITALS, LETTER, LETTERS
 
 NAME = "unknown_word"
@@ -24,17 +25,17 @@ _CONTRACTED = re.compile(r"'(?:m|d|ll|re|ve|t)$")
 _ENDS = rf"(?![{LETTERS}0-9_@/]|\.[{LETTERS}0-9])"
 _WORD = rf"[{CAPITALS}](?:{LETTER}|-(?={LETTER})|'(?!s?(?![a-z]))){{2,30}}{_ENDS}"
 _NAMES = rf"(?P<v>{_WORD}(?: (?:(?:de|da|do|del|van|von|der|den|la|le|of|y|e|a) )?{_WORD}){{0,3}})"
-_PLACE = re.compile(
+_PLACE = Screened(
     rf"{BEFORE}(?:in|from|to|at|near|visit|visiting|visited|via|towards|around|outside|inside"
     rf"|through|leaving|left|reached) {_NAMES}"
 )
-_FIRM = re.compile(
+_FIRM = Screened(
     rf"(?i:{BEFORE}(?:works? (?:for|at)|worked (?:for|at)|employed (?:by|at)|joined|hired by"
     rf"|a year at|intern at|job at|founder of|founded|employee of)) {_NAMES}"
     rf"|{BEFORE}The (?P<v2>{_WORD}(?: {_WORD}){{0,2}})"
     r"(?= (?:office|orchestra|team|company|store|group|website))"
 )
-_PERSON = re.compile(
+_PERSON = Screened(
     rf"(?i:{BEFORE}(?:said|says|starring|directed by|written by|sung by|influenced by|hear|heard"
     rf"|met|meet|told|thank|thanks|asked|with|and|is|was|but|by|me|named|calls? (?:me|him|her)"
     rf"|under|founders?:|friends?:)) {_NAMES}"
@@ -43,17 +44,17 @@ _PERSON = re.compile(
     r"|wrote|writes|asked|shouted|told|tells|called|works|worked|moved|went|came|and I)\b"
     rf"|, (?:can|could|please|would|will|did|do|are|I|thanks?|the)\b|: ?[\"A-Z])"
 )
-_ASKED = re.compile(
+_ASKED = Screened(
     rf"(?i:{BEFORE}(?:call|ring|email|ask|invite|remind|contact|ping|cc|attention)) "
     rf"(?P<v>{_WORD}(?: {_WORD}){{1,2}})"
 )
-_LOWER = re.compile(
+_LOWER = Screened(
     BEFORE + r"(?:name is|calls? me|named (?:him|her)|follow up with|mr\.|mrs\.|ms\.|dr\.|miss) "
     r"(?P<v>[a-zß-öø-ɏ]{3,20}(?: [a-zß-öø-ɏ]\.?)?(?: [a-zß-öø-ɏ]{3,20})?)"
     r"(?=[.,;:!?'\n]|$| (?:but|and|in|on|to|flew)\b)"
 )
 # A key that says that its value is a person, with the value in quotes or at the end of a comment.
-_KEYED = re.compile(
+_KEYED = Screened(
     r"(?i:(?<![A-Za-z])(?:author|owner|assignee|reviewer|approver|customer|client|contact|employee"
     r"|manager|patient|requester|reporter|sender|recipient|person|full[ _-]?name|user[ _-]?name"
     r"|(?:first|last|family|given|middle|sur|nick|display|contact|customer|employee|client|real)"
@@ -62,7 +63,7 @@ _KEYED = re.compile(
     rf"(?P<v>{_WORD}(?: [{CAPITALS}]\.?)?(?: {_WORD}){{0,3}})(?:(?P=quote)(?=[\s,;)}}\]*]|$))"
 )
 # A cell, or the part behind a key: `Smith, John`.
-_TURNED = re.compile(
+_TURNED = Screened(
     rf"(?:^|(?<=[:;(\"'|] )|(?<=[(\"'|;])|(?<=\n))(?P<v>{_WORD}(?:[ -]{_WORD})?, (?P<given>{_WORD})"
     rf"(?: [{CAPITALS}]\.?| {_WORD})?)(?=$|[\n;)\"'|])"
 )

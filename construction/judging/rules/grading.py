@@ -7,7 +7,7 @@ writes what is asked in each.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
 from construction.grading.file_types import TYPES, type_of
@@ -15,7 +15,7 @@ from construction.judging.computed_rules import computed_rules
 from construction.judging.contracts import Case, Grading
 from construction.judging.deliverables import ANSWER
 from construction.judging.hard_rules import hard_rules
-from construction.judging.inputs import inputs_spoken_of, sources_of
+from construction.judging.inputs import ANY_FOLDER, inputs_spoken_of, sources_of
 from construction.judging.lexicon import table
 from construction.judging.reference import is_in_order
 from construction.judging.rules.criteria import GradingConfig, Writer
@@ -104,13 +104,20 @@ def _lacks_measure(writer: Writer) -> bool:
     spoken = inputs_spoken_of(writer.case.request, list(words))
     # Where all of a request speaks of what is quoted, the other files merely lie there.
     is_whole = len(writer.demands) == 1 and quoted == set(spoken)
-    is_beside = bool(quoted) and main not in {*quoted, *spoken} and not is_whole
+    is_beside = bool(quoted) and not is_whole and not _is_among(main, {*quoted, *spoken})
     is_beside = is_beside and not sources_of(writer.case.request, list(words))
     is_larger = words[main] > _LARGER * sum(words[path] for path in quoted)
     is_figure = _FIGURE.search(writer.case.request) is not None and len(writer.demands) == 1
     only_answer = all(item.name_hints == (ANSWER,) for item in writer.deliverables)
     is_hidden = is_figure and only_answer and words[main] > _VERY_LONG and not quoted
     return (is_beside and is_larger) or is_hidden
+
+
+def _is_among(path: str, paths: Collection[str]) -> bool:
+    """Is a file one of these, or beside one in a folder of their own ("rss/", not "inputs/")?"""
+    folder = path.rpartition("/")[0]
+    is_own = bool(folder) and folder.rpartition("/")[2].lower() not in ANY_FOLDER
+    return path in paths or (is_own and any(other.rpartition("/")[0] == folder for other in paths))
 
 
 def is_role_prompt(request: str) -> bool:

@@ -165,6 +165,9 @@ _WHEN = re.compile(
     r"|\b(?:today|tomorrow|tonight)\b|\bnext (?:week|month)\b"
     r"|\d ?[月点号日]|星期|周[一二三四五六日]|[明今]天"
 )
+_SENT = re.compile(
+    r"(?im)\b(?:sent(?: at| on)?|date|received)[:：]\s*.{0,40}$|(?:发送|收到)时间[:：].{0,30}$"
+)
 _TAKEN_FROM = re.compile(
     r"(?i)\b(?:image|picture|notification|invitation|notice|poster|letter|agenda|handwritten)"
     r"|\b(?:availab|free (?:time|slot|hour))|通知|邀请|图片|空闲"
@@ -189,7 +192,8 @@ def sought_nowhere(case: Case) -> tuple[str, ...]:
         for name, (words, form) in _SOUGHT.items()
         if are_read and words.search(case.request) and not any(map(form.search, texts))
     ]
-    return (*(sought if _ASKS.search(case.request) else ()), *_undated(case, texts))
+    undated = _undated(case, texts, are_read=are_read)
+    return (*(sought if _ASKS.search(case.request) else ()), *undated)
 
 
 def _text_of(case: Case, path: str) -> str:
@@ -201,12 +205,17 @@ def _text_of(case: Case, path: str) -> str:
     return case.excerpts.get(path, "")
 
 
-def _undated(case: Case, texts: Sequence[str]) -> tuple[str, ...]:
-    """The date of a meeting that is to be put into a calendar, if nothing gives one."""
+def _undated(case: Case, texts: Sequence[str], *, are_read: bool) -> tuple[str, ...]:
+    """The date of a meeting that is to be put into a calendar, if nothing gives one.
+
+    Where all inputs are known texts (`are_read`), nothing else can. A mail's own date is none.
+    """
     is_event = any(item.file_type == "ics" for item in case.candidate.deliverables)
-    if not is_event or not _MEETS.search(case.request) or _TAKEN_FROM.search(case.request):
+    is_asked = is_event and (are_read or _MEETS.search(case.request) is not None)
+    if not is_asked or _TAKEN_FROM.search(case.request):
         return ()
-    return () if any(map(_WHEN.search, (case.request, *texts))) else ("date of the meeting",)
+    said = (case.request, *(_SENT.sub("", text) for text in texts))
+    return () if any(map(_WHEN.search, said)) else ("date of the meeting",)
 
 
 def _folders(paths: Iterable[str]) -> set[str]:

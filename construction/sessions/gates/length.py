@@ -1,8 +1,13 @@
-"""The length gate: did a person type enough to be a task? (EnterpriseClawBench, app. B.1)"""
+"""The length gate: did a person type enough to be a task, and no more than one can be?
+
+The lower limit is EnterpriseClawBench's (app. B.1). The upper one keeps what is no message of a
+person, such as a file of 50 MB in its place, from masking, which takes minutes for each megabyte.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from unicodedata import category
 
 import regex
@@ -13,12 +18,26 @@ from data.text.scripts import HAN, UNIFIED_HAN
 
 class LengthReason(GateReason):
     TOO_SHORT = "length.too_short", "A person typed too little to describe a task."
+    TOO_LONG = "length.too_long", "Its messages are longer than those of a task."
 
 
 class LengthConfig(StageConfig):
-    """Effective characters are counted over all user turns (see `effective_chars`)."""
+    """`min_user_chars` are effective characters over all user turns (see `effective_chars`).
+
+    `max_chars` are all characters of what the gates and masking read of messages: the user turns,
+    up to three earlier ones, and the agent's last reply.
+    """
 
     min_user_chars: Count = 10
+    max_chars: Count = 500_000
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """Effective characters that a person typed, and all characters of the messages."""
+
+    typed: int
+    chars: int
 
 
 # Blocks in which every character is one grapheme cluster by itself (UAX #29) and visible:
@@ -91,19 +110,22 @@ def _is_visible(char: str) -> bool:
     return category(char) not in _NO_WIDTH and char not in _BLANK
 
 
-def measure(instance: TaskInstance) -> int:
-    """Effective characters that a person typed, over all user turns of the instance."""
-    return sum(effective_chars(turn.said) for turn in instance.user_turns)
+def measure(instance: TaskInstance) -> Length:
+    """What a person typed in the instance, and how long all that later stages read of it is."""
+    turns = instance.user_turns
+    texts = (*(turn.text for turn in turns), *instance.said_before, instance.reply)
+    return Length(sum(effective_chars(turn.said) for turn in turns), sum(map(len, texts)))
 
 
 GATE = Gate(
     name="length",
     stage="gates",
     section="sessions.length",
-    meaning="Did a person type enough to describe a task?",
+    meaning="Did a person type enough to describe a task, and no more than one needs?",
     config=LengthConfig,
     reasons=LengthReason,
     measure=measure,
+    headline="min_user_chars",
     limits=(
         Limit(
             "min_user_chars",
@@ -111,6 +133,15 @@ GATE = Gate(
             "characters",
             "A person typed at least this many effective characters.",
             LengthReason.TOO_SHORT,
+            lambda seen: seen["typed"],
+        ),
+        Limit(
+            "max_chars",
+            Bound.MAX,
+            "characters",
+            "The messages have at most this many characters.",
+            LengthReason.TOO_LONG,
+            lambda seen: seen["chars"],
         ),
     ),
 )

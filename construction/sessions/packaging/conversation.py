@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from construction.grading.file_types import extension_of
+from construction.judging.addressees import Called, called
 from construction.judging.contracts import Conversation
 from construction.judging.edits import missing_objects
 from construction.judging.working_copy import missing_from_copy
@@ -16,6 +17,7 @@ from construction.mentions.extensions import is_tool, tail
 from construction.mentions.records import missing_records
 from construction.mentions.resources import ResourceKind, missing_systems, resources
 from construction.mentions.services import missing_services
+from construction.mentions.stores import missing_stores
 from construction.sessions.prompts.prompt import Merged
 from data.contracts import AgentAct, Fixture, TaskInstance, UserTurn
 from data.text.scripts import leading_language
@@ -38,20 +40,25 @@ def conversation_of(
 ) -> Conversation:
     """What is known of the conversation; `has_event`: a calendar event is to be delivered."""
     given = [fixture.path for fixture in fixtures]
+    filled = [fixture.path for fixture in fixtures if not _is_empty(fixture)]
     read_first = _read_before_written(instance.acts)
     return Conversation(
         people=len(merged.people),
+        calling=tuple(part.said for part in merged.parts if called(part.said) is Called.AGENT),
         in_channel=any(_CHANNEL.match(turn.text) for turn in instance.user_turns),
         is_thread=is_thread,
         said_before=instance.said_before,
         said=tuple(turn.said for turn in instance.user_turns),
         files_read=len(read_first),
         files_missing=tuple(sorted(read_first - set(map(tail, given)))),
-        systems_missing=(
-            *missing_systems(
-                merged.text, [fixture.path for fixture in fixtures if not _is_empty(fixture)]
-            ),
-            *missing_services(merged.text, given),
+        systems_missing=tuple(
+            dict.fromkeys(
+                (
+                    *missing_systems(merged.text, filled),
+                    *missing_services(merged.text, given),
+                    *missing_stores(merged.text, filled),
+                )
+            )
         ),
         records_missing=missing_records(merged.text, fixtures),
         offline=_on_the_web(merged.text) if is_offline else (),

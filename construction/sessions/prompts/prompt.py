@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from construction.judging.addressees import Called, called, signature
 from construction.judging.deliverables import ANSWER
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.result_folders import folders_of
@@ -24,8 +25,6 @@ from data.text.scripts import HAN, leading_language
 
 _ANSWER_WORDS = 8  # a longer first sentence says more than "done with that"
 _STATUS_WORDS = 25  # a longer turn does more than ask about progress
-_SIGNED = re.compile(r"\s[-–—]\s?([A-Z][a-z]+(?: [A-Z][a-z]*)?)\.?$")
-_LONGEST_SIGNATURE = 40
 _MAY_GO_ON = (CutReason.TOPIC_SHIFT, CutReason.AFTER_DELIVERY, CutReason.LONG_PAUSE)
 _ABOUT = re.compile(rf"(?<=[a-z,;:] )[A-Z][\w-]+|\b\d[\d,.]+\d|\b[a-z]{{8,}}\b|[{HAN}]{{2}}")
 
@@ -79,26 +78,25 @@ def merge_turns(turns: Sequence[UserTurn]) -> Merged:
             left_out[turn.index] = reason
             continue
         seen.add(said)
-        parts.append(Part(turn.sender or _signature(said), turn.said[_start(sentences) :].strip()))
+        parts.append(Part(turn.sender or signature(said), turn.said[_start(sentences) :].strip()))
     if parts:
         return Merged(tuple(parts), left_out)
     return Merged(tuple(Part(turn.sender, turn.said.strip()) for turn in turns), {})
 
 
 def as_thread(merged: Merged) -> Merged | None:
-    """The messages up to the last open question, if all have a sender; None if it is not a thread.
+    """The messages up to the last open question, if one person sent all; None if it is no thread.
 
     Messages that reached an assistant through a channel are not instructions to it: its log shows
     that it answered them, and messages after the last open question are not part of that. If
-    that question addresses the agent itself, it is a plain request and the result is None.
+    a message calls the agent itself, it is a plain request and the result is None.
     """
-    if not merged.parts or any(part.sender is None for part in merged.parts):
+    if len({part.sender for part in merged.parts}) != 1 or merged.parts[0].sender is None:
+        return None
+    if any(called(part.said) is Called.AGENT for part in merged.parts):
         return None
     wanting = [at for at, part in enumerate(merged.parts) if _is_open(part)]
     if not wanting:
-        return None
-    last = merged.parts[wanting[-1]]
-    if any(sentence.to_agent for sentence in read(last.said)):
         return None
     return replace(merged, parts=merged.parts[: wanting[-1] + 1])
 
@@ -171,12 +169,6 @@ def _start(sentences: Sequence[Reading]) -> int:
         if not sentence.idle and not answers:
             return sentence.start if sentence is not sentences[0] else 0
     return 0
-
-
-def _signature(said: str) -> str | None:
-    """The name that signs a channel message: "… by noon. - Raj"."""
-    signed = _SIGNED.search(said[-_LONGEST_SIGNATURE:])
-    return signed[1] if signed else None
 
 
 def prompt_text(

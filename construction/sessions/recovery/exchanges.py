@@ -87,9 +87,15 @@ def _file_acts(kind: str, call: ToolCall, *, is_edit: bool) -> Iterable[tuple[st
             return patched
         answer = _EDITED.match(call.result or "") if is_edit else None
         paths = [answer[1]] if answer else []
-    if is_edit and kind == WROTE and arguments.get("command") != "create":
+    if is_edit and kind == WROTE and not _creates(arguments):
         return [(act, path) for path in paths for act in (READ, WROTE)]
     return [(kind, path) for path in paths]
+
+
+def _creates(arguments: dict[str, Any]) -> bool:
+    """Does an edit make a new file? It then replaces nothing by something."""
+    replaced = [arguments.get(key) for key in ("old_string", "old_str")]
+    return arguments.get("command") == "create" or "" in replaced
 
 
 def _paths(arguments: dict[str, Any]) -> list[str]:

@@ -100,6 +100,17 @@ def test_what_a_picture_shows_is_not_known_and_prices_are_no_phone_number() -> N
         ("Schedule a meeting with Ann at 9:30 on the calendar.", "Ann, Bo", ()),
         ("Schedule a meeting as the notification says on the calendar.", "Ann, Bo", ()),
         ("List the rowers and what they scheduled.", "Ann, Bo", ()),
+        (
+            "Put the race that the mail speaks of on the calendar.",
+            "Come!",
+            ("date of the meeting",),
+        ),
+        ("Put the race that the mail speaks of on the calendar.", "Come on Friday!", ()),
+        (
+            "Put the race that the mail speaks of on the calendar.",
+            "Come to the race!\nSent at: 2031-05-04 10:00",
+            ("date of the meeting",),
+        ),
     ],
 )
 def test_a_meeting_needs_a_date(text: str, rows: str, expected: tuple[str, ...]) -> None:

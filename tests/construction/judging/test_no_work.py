@@ -27,10 +27,30 @@ def reason(text: str, *fixtures: Fixture) -> str | None:
         "Please tell me a joke about accountants",
         "帮我写一个你好世界的程序",
         "Write a function that adds two numbers",
+        "Translate 'hello' into Danish",
+        "Step 1",
+        "Run a tool",
+        "Delegate a file search to a sub-agent",
+        "Exercise session metadata.",
+        "Need a quick diagnostic",
+        "[omitted for brevity]",
     ],
 )
 def test_toys(text: str) -> None:
     assert reason(text) == PreflightReason.TOY
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Step 1: sort the costs by month. Step 2: add a column with the sum of each month.",
+        "Run the tool of your choice over this list and return it sorted: plum, pear, apple",
+        "Need a quick diagnostic of why bread sinks in the middle while it bakes.",
+        "Translate 'good morning' into Danish",
+    ],
+)
+def test_work_that_begins_like_a_toy(text: str) -> None:
+    assert reason(text) != PreflightReason.TOY
 
 
 @pytest.mark.parametrize(

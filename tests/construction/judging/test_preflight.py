@@ -78,6 +78,7 @@ def test_requests_that_stand_on_their_own_pass(texts: tuple[str, ...]) -> None:
         (later("Yes, write that one down for Monday too"), PreflightReason.LEANS_ON_CONTEXT),
         (later("需要包含哪些内容？"), PreflightReason.LEANS_ON_CONTEXT),
         (said("What do you think?"), PreflightReason.CHAT),
+        (said("Read my order number from the attached photo"), PreflightReason.MISSING_OBJECT),
     ],
 )
 def test_what_a_newcomer_cannot_meet(instance: TaskInstance, reason: PreflightReason) -> None:
@@ -148,9 +149,11 @@ def test_among_several_writers_only_what_calls_the_agent_counts() -> None:
         return replace(instance, user_turns=(mia, raj))
 
     talk = by_two("Flour is up by a tenth.", "Mia already works out a new bread price.")
-    assert verdict(talk).reason == PreflightReason.AMONG_OTHERS
+    assert verdict(talk).reason == PreflightReason.NO_REQUEST
     called = by_two("Flour is up by a tenth.", "Agent, work out a new price for a 2 euro loaf.")
     assert verdict(called).status is Status.PASSED
+    later = "Agent, flour is up by a tenth. Can you work out a new price for a 2 euro loaf?"
+    assert verdict(by_two("The oven is fixed.", later)).status is Status.PASSED
 
 
 def test_a_thread_must_tell_what_it_is_about() -> None:
@@ -246,3 +249,37 @@ def test_a_file_that_only_goes_leaves_nothing_to_grade(text: str) -> None:
     assert verdict(said(text), "data/draft.xlsx").reason == PreflightReason.SETUP_CHORE
     kept = verdict(said("delete the last row in draft.xlsx"), "data/draft.xlsx")
     assert kept.status is Status.PASSED
+
+
+OFFICE = (
+    "The harbour office opens at nine. Boats have to be paid for before they leave the harbour, "
+    "and who comes late pays for the whole day. Keys are kept in the box at the door."
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'Rewrite the last part so that it is friendlier: "{OFFICE}"',
+        f"Please shorten the last part.\n\n> {OFFICE}",
+        f"Make the last part of this text friendlier.\n\n{OFFICE} Lost keys cost twenty euros.",
+        "把最后一部分改得更友好：\n\n港口办公室九点开门。船只离港前必须付费，迟到者须付全天费用。"
+        "钥匙放在门口的盒子里。钥匙丢失须赔偿二十欧元，从押金里扣。",
+    ],
+)
+def test_the_last_part_of_a_text_that_is_brought_along(text: str) -> None:
+    assert verdict(said(text)).reason is None
+    lost = text.partition('"')[0].partition("\n")[0]
+    assert verdict(said(lost)).status is Status.FAILED
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Explain the pull request template to new office staff in one page.",
+        "Write a memo on the error handling of the accounts department, one page.",
+        "Summarise the error handling in our complaints desk for new starters.",
+    ],
+)
+def test_words_of_software_in_an_office_request(text: str) -> None:
+    assert verdict(said(text), "handbook.md").reason is None

@@ -125,6 +125,36 @@ def test_a_small_table_and_a_short_text_are_quoted_whole() -> None:
     assert not whole_text("wet oars " * 99, "oars.txt")
 
 
+CLASSES = InputTable(
+    name="",
+    columns=("Name", "Class", "Oars", "Sails"),
+    rows=5,
+    cells=(
+        ("Ann", "1", "40", "7"), ("Bo", "2", "25", "9"), ("Cy", "1", "31", "5"),
+        ("Di", "2", "28", "6"), ("Ed", "3", "12", "8"),
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("Who is in class 1?", ["2 of 5 rows have 1 as Class (Ann, Cy)"]),
+        ("What is the difference of the highest and lowest oars?", ["which are 28 apart"]),
+        ("Add the oars and sails of Ann together.", ["Oars, Sails of Ann add up to 47"]),
+        ("Add the oars and sails of all.", []),
+        ("List the names.", []),
+    ],
+)
+def test_beside_a_small_table_that_is_quoted_stands_what_is_asked_of_it(
+    request_text: str, expected: list[str]
+) -> None:
+    whole, *lines = quoted(request_text, CLASSES)
+    assert "Ed, 3, 12, 8" in whole
+    assert len(lines) == len(expected)
+    assert all(text in line for text, line in zip(expected, lines, strict=True))
+
+
 def test_a_table_that_is_sorted_already() -> None:
     sheet = InputTable(
         name="", columns=("Item", "Cost"), rows=3, cells=(("oar", "10"), ("cox", "9"), ("tar", "9"))

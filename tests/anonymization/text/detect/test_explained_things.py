@@ -51,6 +51,10 @@ def masked(detector: TextDetector, text: str) -> list[str]:
         "The Convention for the Protection of Wild Rivers and Old Forests was signed.",
         "Under the Quiet Streets and Gardens Act nothing happens.",
         "Prometheus 2.40 runs beside haproxy.",
+        "The Stray Horses and Ponies Act 1932 and RFC 7231 say so.",
+        "Put VLOOKUP(B2,A:C,3,FALSE) into Google Sheets on a Raspberry Pi 4 Model B.",
+        "timezone: Asia/Tokyo # 時刻",
+        "EBITDA grew, and the oil is 5W-30.",
     ],
 )
 def test_what_a_sentence_explains_stays(detector: TextDetector, text: str) -> None:
@@ -71,6 +75,7 @@ def test_what_a_sentence_explains_stays(detector: TextDetector, text: str) -> No
         ("wallet 0x52908400098527886E0F7030069857D2E4169EE7", "0x5290840009852788"),
         ("Ms Holt-Winters called.", "Holt-Winters"),
         ("Then John Kaplan-Meier came in.", "Kaplan-Meier"),
+        ("Thomas Barnard Act 1999", "Thomas"),
         ("We went with Prometheus in the end.", "Prometheus"),
     ],
 )
@@ -90,6 +95,7 @@ def test_a_value_said_without_its_word_is_masked_in_all_texts(detector: TextDete
         ("a boy of 11, and his twin", ["11"]),
         ("She lived to be 103.", ["103"]),
         ("He is in his 60s.", ["60s"]),
+        ("her thirty-four-year-old cousin is nineteen years old", ["thirty-four", "nineteen"]),
         ("35/M presenting with a cough", ["35"]),
         ("our kids are 3, 5 and 8", ["3", "5", "8"]),
         ("between the ages of 20 and 30", ["20", "30"]),
@@ -116,6 +122,11 @@ def test_ages_in_passing(
 )
 def test_post_codes_in_passing(of_mask: TextDetector, text: str, code: str) -> None:
     assert code in masked(of_mask, text)
+
+
+def test_lines_of_japanese_are_no_passwords(of_mask: TextDetector) -> None:
+    text = "番号がないと困る。\n検定準2級の結果も持参。\n会は午後2時から始まる。"
+    assert not any(f.type is EntityType.SECRET for f in of_mask.find([text])[0])
 
 
 def test_a_year_and_a_court_are_no_street(of_mask: TextDetector) -> None:

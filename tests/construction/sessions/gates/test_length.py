@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import pytest
 import regex
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from construction.sessions.gates.length import (
     GATE,
+    Length,
     LengthConfig,
     LengthReason,
     effective_chars,
@@ -73,15 +75,27 @@ def test_what_a_client_adds_is_not_counted(text: str, count: int) -> None:
 
 
 def test_all_user_turns_count_together() -> None:
-    assert measure(said("please", " fix ", "@bob")) == 9
+    assert measure(said("please", " fix ", "@bob")) == Length(typed=9, chars=15)
+
+
+def test_what_came_before_and_the_reply_count_towards_the_longest() -> None:
+    instance = replace(said(" ok "), said_before=("before",), reply="done.")
+    assert measure(instance) == Length(typed=2, chars=15)
 
 
 @pytest.mark.parametrize(("observed", "status"), [(9, Status.FAILED), (10, Status.PASSED)])
 def test_the_limit_itself_passes(observed: int, status: Status) -> None:
-    verdict = GATE.judge(observed, LengthConfig())
+    verdict = GATE.judge(Length(observed, observed), LengthConfig())
     assert verdict.status is status
     assert (verdict.observed, verdict.limit) == (observed, 10)
     assert verdict.reason == (LengthReason.TOO_SHORT if status is Status.FAILED else None)
+
+
+def test_one_character_more_than_allowed_is_too_long() -> None:
+    config = LengthConfig(max_chars=20)
+    assert GATE.judge(Length(10, 20), config).reason is None
+    verdict = GATE.judge(Length(10, 21), config)
+    assert (verdict.reason, verdict.observed, verdict.limit) == (LengthReason.TOO_LONG, 21, 20)
 
 
 ALPHABET = list("ab é中각\u200b\u0301\u200d\ufe0f\u20e3\n\t\u11a8न\u094d\u3000\xa0\u2060\x00👩🇨🏽")

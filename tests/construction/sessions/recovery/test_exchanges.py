@@ -54,6 +54,10 @@ PATCHED = [("read", "src/a b.py"), ("wrote", "src/a b.py"), ("wrote", "new.md")]
             call("str_replace_based_edit_tool", command="create", path="a.md"),
             [("wrote", "a.md")],
         ),
+        (
+            call("Edit", file_path="b.md", old_string="", new_string="New."),
+            [("wrote", "b.md")],
+        ),
         (call("apply_patch", input=PATCH), PATCHED),
         (call("shell", command=["apply_patch", PATCH]), PATCHED),
         (call("shell", command=["bash", "-lc", "cat a.md"]), [("read", "a.md")]),

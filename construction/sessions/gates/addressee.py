@@ -1,0 +1,214 @@
+"""The addressee gate: is anything asked of the agent, or do people talk among themselves?
+
+An agent that sits in a channel, or answers somebody's mail, logs what people write to each other.
+None of it is a request to the agent, whatever files, systems or earlier talks it speaks of; so this
+gate decides before the gates that look for what is missing. It says nothing about words that
+nobody is known to have sent: what a person types to an agent names no sender.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from construction.judging.addressees import (
+    Called,
+    called,
+    calls_people,
+    lines_of_speakers,
+    signature,
+)
+from construction.judging.lexicon import phrases_of
+from construction.judging.reading import Ask, Reading, read
+from construction.sessions.recovery.shell import WROTE
+from construction.sessions.wrappers.envelope import Envelope
+from construction.sessions.wrappers.heads import strip_heads
+from data.contracts import (
+    Bound,
+    Gate,
+    GateReason,
+    Limit,
+    Measures,
+    Share,
+    StageConfig,
+    TaskInstance,
+    UserTurn,
+    share,
+)
+from data.text.sentences import phrase_form
+
+_SEVERAL = 2  # writers
+_NEXT = re.compile(r"\n(?=[ \t]*[\[【])")  # several messages in one turn, each with its head
+_MENTION = re.compile(r"[\]】]\s*@([\w·-]{1,40})")
+_CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")
+_POLITE = re.compile(
+    r"(?i)\b(?:please|pls|plz|(?:can|could|would) (?:yo)?u|bitte|(?:kannst|könntest) du"
+    r"|(?:können|könnten) sie)\b|请|麻烦|帮我|帮忙|顺便"
+)
+_TAKES_ON = re.compile(
+    r"(?i)\W{0,3}(?:sure|of course|certainly|absolutely|gladly|here(?:['’]s| is| are)|done\b|on it"
+    r"|i['’]ve (?:drafted|written|created|fixed|updated|added|made)|klar|gern|natürlich|erledigt"
+    r"|hier (?:ist|sind)|当然|没问题|已(?:经)?(?:完成|写好|整理|生成|修复|更新)|以下是)"
+)
+
+
+class AddresseeReason(GateReason):
+    AMONG_OTHERS = (
+        "addressee.among_others",
+        "People write to each other, and none of them asks the agent for anything.",
+    )
+    NO_REQUEST = (
+        "addressee.no_request",
+        "A person tells of something, or asks what the agent is, and asks for no work.",
+    )
+
+
+class AddresseeConfig(StageConfig):
+    """How much of what people ask in a talk they have to ask of the agent; a share of sentences."""
+
+    min_agent_share: Share = 0.34
+
+
+@dataclass(frozen=True, slots=True)
+class Addressing:
+    """Whom the messages of an instance are for.
+
+    `people` named writers; `to_people`: messages that call a person, a group or everybody;
+    `to_agent`: messages that call the agent. `asks` are the sentences that want something of
+    whomever, `of_agent` those of them that want it of the agent. `in_channel`: sent to several.
+    """
+
+    people: int
+    in_channel: bool
+    to_people: int
+    to_agent: int
+    asks: int
+    of_agent: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """A message: who wrote it, whom it calls, and whether the agent wrote a file upon it."""
+
+    writer: str | None
+    said: str
+    calls: Called
+    is_done: bool
+
+
+def measure(instance: TaskInstance) -> Addressing:
+    """Read whom an instance's messages call and what they want. Linear in their length."""
+    messages = tuple(_messages(instance))
+    people = {message.writer for message in messages if message.writer}
+    in_channel = any(_CHANNEL.match(turn.text) for turn in instance.user_turns)
+    alone = len(people) < _SEVERAL and not in_channel
+    calls = [message.calls for message in messages]
+    calls += [called(said) for said in instance.said_before] if alone else []
+    # Who writes to nobody else writes to the agent, and so does whoever gets the work done.
+    is_to_agent = Called.AGENT in calls or Called.PEOPLE not in calls
+    all_to_agent = alone and (is_to_agent or _TAKES_ON.match(instance.reply) is not None)
+    return Addressing(
+        people=len(people),
+        in_channel=in_channel,
+        to_people=calls.count(Called.PEOPLE),
+        to_agent=calls.count(Called.AGENT),
+        asks=sum(len(_asks(message)) for message in messages),
+        of_agent=sum(
+            len(_asks(message)) if all_to_agent else _asks_of_agent(message) for message in messages
+        ),
+    )
+
+
+def _asks(message: _Message) -> list[Reading]:
+    """The sentences that want something of whomever, if only an answer."""
+    return [item for item in read(message.said) if not item.chatter and _wants(item)]
+
+
+def _wants(item: Reading) -> bool:
+    if phrases_of("no_work.toml", "itself").search(phrase_form(item.text)):
+        return False
+    return item.ask is not Ask.NONE or item.requires or _POLITE.search(item.text) is not None
+
+
+def _asks_of_agent(message: _Message) -> int:
+    """In a talk of several: what a message asks that calls the agent, and not of somebody else."""
+    if message.calls is Called.AGENT:
+        return sum(not calls_people(item.text) for item in _asks(message))
+    return len(_asks(message)) if _is_carried_out(message) else 0
+
+
+def _is_carried_out(message: _Message) -> bool:
+    """Did the agent write a file upon an order that calls nobody? It also keeps minutes unasked."""
+    is_order = any(item.ask is Ask.DIRECTIVE and not item.to_other for item in read(message.said))
+    return message.is_done and is_order and message.calls is Called.NOBODY
+
+
+def _messages(instance: TaskInstance) -> Iterator[_Message]:
+    """The messages in order; a turn may hold several, each with a head or a speaker."""
+    turns = instance.user_turns
+    ends = [*(turn.index for turn in turns[1:]), max(instance.turn_indices, default=0) + 1]
+    for turn, end in zip(turns, ends, strict=True):
+        is_done = any(
+            act.kind == WROTE and turn.index < act.turn_index < end for act in instance.acts
+        )
+        for writer, said, mention in _parts(turn):
+            yield _Message(writer, said, called(said, mention), is_done)
+
+
+def _parts(turn: UserTurn) -> list[tuple[str | None, str, str]]:
+    """(writer, words, mention at their head) of each message in a turn."""
+    parts: list[tuple[str | None, str, str]] = []
+    for text in _NEXT.split(turn.text):
+        envelope = Envelope()
+        said = strip_heads(text, envelope)
+        mention = _MENTION.search(text[: len(text) - len(said)])
+        if envelope.sender or not parts:
+            parts.append((envelope.sender, said, mention[1] if mention else ""))
+        else:
+            parts[-1] = (parts[-1][0], f"{parts[-1][1]}\n{text}", parts[-1][2])
+    if len(parts) == 1:
+        sender = turn.sender or signature(turn.said)
+        spoken = () if sender else lines_of_speakers(turn.said)
+        return [(name, said, "") for name, said in spoken] or [(sender, turn.said, parts[0][2])]
+    return parts
+
+
+def _is_among_people(seen: Measures) -> bool:
+    """Is it a talk of several, or of one who writes to somebody by name or to a channel?"""
+    return seen["people"] >= _SEVERAL or bool(
+        seen["to_people"] and (seen["people"] or seen["in_channel"])
+    )
+
+
+GATE = Gate(
+    name="addressee",
+    stage="gates",
+    section="sessions.addressee",
+    meaning="Is anything asked of the agent, or do people talk among themselves?",
+    config=AddresseeConfig,
+    reasons=AddresseeReason,
+    measure=measure,
+    limits=(
+        Limit(
+            "min_agent_share",
+            Bound.MIN,
+            "share of what is asked",
+            "Of what people ask in a talk, at least this share is asked of the agent.",
+            AddresseeReason.AMONG_OTHERS,
+            lambda seen: share(seen["of_agent"], seen["asks"]),
+            when=_is_among_people,
+        ),
+        Limit(
+            "anything asked",
+            Bound.MIN,
+            "sentences",
+            "A person who writes in a chat asks for something, other than what the agent is.",
+            AddresseeReason.NO_REQUEST,
+            lambda seen: seen["asks"],
+            when=lambda seen: seen["people"] > 0,
+            at=1,
+            movable=False,
+        ),
+    ),
+)

@@ -1,0 +1,24 @@
+"""Which of the input files a request speaks of."""
+
+from __future__ import annotations
+
+import pytest
+
+from construction.judging.inputs import inputs_spoken_of
+
+PICTURES = ["data/harbour_plan.png", "data/crew_list.jpg", "data/harbour_list.jpg"]
+STATES = ["crm/customers.json", "kb/articles.json", "scheduler/jobs.json"]
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "expected"),
+    [
+        ("Read the plan in the picture.", PICTURES, ["data/harbour_plan.png"]),
+        ("Read every image.", PICTURES, PICTURES),
+        ("Read the crew list image of the harbour.", PICTURES, ["data/crew_list.jpg"]),
+        ("Knowledge base (what is out of date)", STATES, ["kb/articles.json"]),
+        ("State of scheduled tasks", STATES, ["scheduler/jobs.json"]),
+    ],
+)
+def test_the_files_that_are_meant(text: str, given: list[str], expected: list[str]) -> None:
+    assert list(inputs_spoken_of(text, given)) == expected

@@ -1,0 +1,154 @@
+"""The addressee gate: whom the messages of a chat ask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from construction.sessions.gates.addressee import (
+    GATE,
+    AddresseeConfig,
+    AddresseeReason,
+    measure,
+)
+from construction.sessions.local_gates import LOCAL_GATES
+from construction.sessions.recovery.shell import READ, WROTE
+from data.contracts import TaskInstance, Verdict
+from tests.construction.sessions.instances import said
+
+AMONG, NOTHING = AddresseeReason.AMONG_OTHERS, AddresseeReason.NO_REQUEST
+DM, CHANNEL = "[Slack {name} Mon Mar 02 09:00]", "[Slack #stall Mon Mar 02 09:00] {name}:"
+
+
+def chat(
+    *messages: tuple[str, str],
+    head: str = DM,
+    acts: Sequence[tuple[str, str, int]] = (),
+    reply: str = "",
+    before: tuple[str, ...] = (),
+) -> TaskInstance:
+    """An instance of (writer, words), as a gateway logs them under heads."""
+    instance = said(*(words for _, words in messages), acts=acts)
+    turns = tuple(
+        replace(turn, sender=name, text=f"{head.format(name=name)} {words}")
+        for turn, (name, words) in zip(instance.user_turns, messages, strict=True)
+    )
+    return replace(instance, user_turns=turns, reply=reply, said_before=before)
+
+
+def judged(instance: TaskInstance) -> Verdict:
+    return GATE.judge(measure(instance), AddresseeConfig())
+
+
+AMONG_COLLEAGUES = [
+    [("Nora", "Tom, can you bring the scales on Friday?")],
+    [("Nora", "Hi Tom,\nplease send me prices.xlsx before the meeting.")],
+    [("Nora", "Dr. Okafor, I read your report.md and would rather wait. What do you think?")],
+    [("Nora", "Tom -- I fixed the till. Can you check the GitLab run?"), ("Nora", "It is red.")],
+    [("Nora", "The scales are broken."), ("Tom", "Can you call the shop? The bill is bill.pdf.")],
+    [("Nora", "Who takes the stall on Friday?"), ("Tom", "Me."), ("Nora", "Great, thanks!")],
+    [("Jonas", "Hallo Petra, kannst du bitte die Liste preise.csv prüfen?")],
+    [("Jonas", "Sehr geehrte Frau Lindqvist, anbei das Angebot. Bitte prüfen Sie die Preise.")],
+    [("Jonas", "Kommst du am Freitag?"), ("Petra", "Ja, ich bringe die Waage mit.")],
+    [("韩梅", "李雷，请把上周的价格表发给我。")],
+    [("韩梅", "雷哥，秤坏了，周五怎么办？"), ("李雷", "我去借一台。")],
+    [("韩梅", "李经理您好，合同我看过了，请确认第三条。")],
+    [("韩梅", "箱子到了吗？"), ("李雷", "到了，清单在云盘里。"), ("韩梅", "好的，谢谢。")],
+]
+
+
+@pytest.mark.parametrize("messages", AMONG_COLLEAGUES)
+def test_colleagues_among_themselves(messages: list[tuple[str, str]]) -> None:
+    assert judged(chat(*messages)).reason == AMONG
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "hey could you fix the totals in prices.xlsx?",
+        "hey there, can u make a short list of who owes what, thx!",
+        "Morning! Quick one: please rename the sheets of stall.xlsx by month.",
+        "Agent, Nora said the totals are off. Check them and tell me which.",
+        "Hi Agent, I've put the bills into bills/. Which of them is unpaid?",
+        "need a summary of minutes.md by noon, keep it short please. Use bullets.",
+        "Yep, and also translate the sign into German.",
+        "Nah, make it two pages. Add the prices.",
+        "Moin! Kannst du mal eben die Summen in preise.xlsx korrigieren?",
+        "Bitte fasse das Protokoll zusammen. Create a list of all open points.",
+        "So, draft the letter to Nora, please.",
+        "帮我把价格表按月份整理一下。",
+        "早上好！麻烦写一份给李经理的道歉信。",
+        "助手，请核对账单的合计。",
+        "顺便把会议记录翻译成英文。",
+    ],
+)
+def test_a_request_in_the_tone_of_a_colleague_is_one(words: str) -> None:
+    assert judged(chat(("Nora", words))).reason is None
+    assert judged(said(words)).reason is None  # nor where no sender is known
+
+
+def test_several_writers_and_one_of_them_calls_the_agent() -> None:
+    talk = [("Nora", "The scales are broken."), ("Tom", "Agent, write a complaint to the shop.")]
+    assert judged(chat(*talk, head=CHANNEL)).reason is None
+    meeting = [("Nora", "Can you take Friday?"), ("Tom", "Who brings the scales?")] * 3
+    assert judged(chat(*meeting, talk[1], head=CHANNEL)).reason == AMONG  # one of seven
+
+
+def test_who_thanks_the_agent_does_not_ask_it() -> None:
+    talk = [("Nora", "Tom, can you take Friday?"), ("Tom", "Yes."), ("Nora", "Thanks Agent!")]
+    assert judged(chat(*talk, head=CHANNEL)).reason == AMONG
+
+
+def test_a_message_to_a_person_that_the_agent_carries_out() -> None:
+    order = ("Nora", "Nova, draft a letter to the shop about the scales.")
+    assert judged(chat(order)).reason == AMONG
+    assert judged(chat(order, reply="Here is the letter: Dear shop …")).reason is None
+
+
+def test_in_a_group_the_agent_has_to_write_upon_an_order() -> None:
+    talk = [("Nora", "The scales are broken."), ("Tom", "Write a complaint to the shop.")]
+    assert judged(chat(*talk)).reason == AMONG
+    assert judged(chat(*talk, acts=[(READ, "shop.md", 3)])).reason == AMONG
+    assert judged(chat(*talk, acts=[(WROTE, "letter.md", 1)])).reason == AMONG  # before the order
+    assert judged(chat(*talk, acts=[(WROTE, "letter.md", 3)])).reason is None
+
+
+def test_whom_a_talk_is_with_may_have_been_said_before() -> None:
+    message = ("Nora", "Can you bring the scales too?")
+    assert judged(chat(message)).reason is None
+    assert judged(chat(message, before=("Tom, the stall is ours on Friday.",))).reason == AMONG
+
+
+def test_several_messages_in_one_turn() -> None:
+    text = "[Slack Nora Mon 09:00] Is prices.csv done?\n[Slack Tom Mon 09:05] Yes, please check."
+    instance = said("Is prices.csv done?\nYes, please check.")
+    turn = replace(instance.user_turns[0], text=text, sender="Nora")
+    seen = measure(replace(instance, user_turns=(turn,)))
+    assert (seen.people, seen.of_agent) == (2, 0)
+
+
+def test_a_pasted_talk_without_a_word_to_the_agent() -> None:
+    talk = "Nora: Is prices.csv done?\nTom: Nearly. Can you check the sums?\nNora: Later."
+    assert judged(said(talk)).reason == AMONG
+    assert judged(said(f"Summarise this talk in two lines.\n\n{talk}")).reason is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The tram is slow today. I am off now.",
+        "Found two broken crates. The list is in crates.csv.",
+        "Are you able to browse the web?",
+        "整改完成，清单在 crates.csv 里。",
+    ],
+)
+def test_who_tells_or_asks_how_things_stand_asks_for_no_work(words: str) -> None:
+    assert judged(chat(("Nora", words))).reason == NOTHING
+    assert judged(said(words)).reason is None
+
+
+def test_it_decides_before_the_files_that_are_missing() -> None:
+    names = [gate.name for gate in LOCAL_GATES]
+    assert names.index("addressee") < names.index("fixture")
