@@ -69,7 +69,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _TIME_OR_SIZE = re.compile(
     r"\d\d?T\d\d|\b\d\dZ\b|\b\d+x\d+\b|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}"
 )
-_ZERO_LED = re.compile(r"0\d{2,4}-\d{3,5}")
+_ZERO_LED = re.compile(r"0\d{1,4}-\d{3,5}")
 _ZEROS = frozenset("0-fFdD")  # of a UUID that says nothing
 _CAPITALS = re.compile(r"[A-Z]{1,6}")
 _ATOM = re.compile(r"[A-Za-z0-9]+")
@@ -158,15 +158,17 @@ class _Reader:
 
     def run(self, match: re.Match[str], group: str) -> Iterator[Sighting]:
         """A run of words: as a whole if a sentence has it or a word is unknown, else its words."""
-        start, end = match.span(group)
+        start = match.start(group)
+        run = _TAIL.sub("", match[group])
+        end = start + len(run)
         parts = list(WORD.finditer(self._text, start, end))
         doubts = [part.group() for part in parts if self._in_doubt(part.group(), True)]
         is_unknown = not all(map(self._is_explained, doubts))
         is_name = self._is_mid(match.start()) or (self.in_field and group == "names")
-        is_run = is_name and self._is_uncommon(match[group]) and not self._of_format
+        is_run = is_name and self._is_uncommon(run) and not self._of_format
         if is_unknown or (is_run and (doubts or len(parts) > 1)):
             why = Why.NAME if group == "names" else Why.QUOTED
-            yield Sighting(match[group], start, end, Why.UNKNOWN if is_unknown else why)
+            yield Sighting(run, start, end, Why.UNKNOWN if is_unknown else why)
             return
         is_heading = group == "names" and not _GOES_ON.match(self._text, end)
         for part in parts:
