@@ -62,6 +62,7 @@ _WRITTEN = frozenset(
 _SENTENCE = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}")
 _DEFAULT_NAME = re.compile(r"(?:[A-Za-z]+ ){1,4}\d+")
 _FORMAL = frozenset({"Override", "Default", "sheet"})  # content types; sheets are renamed elsewhere
+_MEASURED = frozenset(("pos", "x", "y", "cx", "cy", "w", "h", "ang", "dist", "rad", "amt"))
 _FORMAL_PART = re.compile(
     r"theme|[sS]tyles|fontTable|[sS]ettings|numbering|presProps|viewProps|slideLayout|Master"
 )
@@ -121,6 +122,8 @@ def _edits(
         proven = plain_edits(value, visitor.visit(), accepts=FindingFilter.PROVEN)
         return joined(literal_edits(visitor, value), proven)
     formal = name == "typeface" or _FORMAL_PART.search(part) is not None
+    if (formal or name in _MEASURED) and value.removeprefix("-").isdigit():
+        return []  # an amount that is masked elsewhere is no place, size or share here
     if (of, name) == ("cSld", "name") and formal:
         return visitor.word(value, FindingFilter.WHOLE)
     if not external and not _is_prose(of, name, value, formal):

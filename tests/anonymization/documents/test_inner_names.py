@@ -13,6 +13,8 @@ from openpyxl.worksheet.table import Table
 
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.document import mask_bytes
+from anonymization.text.contracts import EntityType
+from anonymization.text.masking.pieces import Piece
 from tests.anonymization.text.masking.fakes import masker
 
 _SEVEN_BITS = "長谷川さん".encode("iso2022_jp")
@@ -39,6 +41,17 @@ def test_names_of_tables_styles_and_number_formats_are_masked_with_their_referen
     assert opened is not None
     (table,) = opened.tables
     assert opened["B1"].value == f"=SUM({table}[item])"
+
+
+def test_an_amount_that_is_masked_elsewhere_is_no_place_in_a_theme() -> None:
+    book, out = Workbook(), io.BytesIO()
+    book.save(out)
+    worker = masker()
+    worker.learn([Piece("100000", kind=EntityType.UNEXPLAINED)])
+    assert worker.mask_texts(["It was 100000."]) != ["It was 100000."]
+    masked = mask_bytes(out.getvalue(), "a.xlsx", worker)
+    with zipfile.ZipFile(io.BytesIO(masked.data)) as archive:
+        assert b'pos="100000"' in archive.read("xl/theme/theme1.xml")
 
 
 def test_boundaries_and_parameters_of_a_mail_are_masked() -> None:
