@@ -148,6 +148,14 @@ def test_several_messages_in_one_turn() -> None:
     assert (seen.people, seen.of_agent) == (2, 0)
 
 
+def test_a_notice_that_repeats_a_message_is_one_message() -> None:
+    text = "[Slack ou_12ab34cd Mon 09:00] Sort pri…\n\n[Slack Nora Mon 09:00] Sort prices.csv."
+    instance = said("Sort prices.csv.")
+    turn = replace(instance.user_turns[0], text=text, sender="Nora")
+    seen = measure(replace(instance, user_turns=(turn,), people=("Nora",)))
+    assert (seen.people, seen.of_agent) == (1, 1)
+
+
 def test_a_pasted_talk_without_a_word_to_the_agent() -> None:
     talk = "Nora: Is prices.csv done?\nTom: Nearly. Can you check the sums?\nNora: Later."
     assert judged(said(talk)).reason == AMONG
