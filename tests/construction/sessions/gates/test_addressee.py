@@ -84,6 +84,10 @@ def test_colleagues_among_themselves(messages: list[tuple[str, str]]) -> None:
         "早上好！麻烦写一份给李经理的道歉信。",
         "助手，请核对账单的合计。",
         "顺便把会议记录翻译成英文。",
+        "算每个摊位的合计，存成合计.xlsx。",
+        "三份周报合成一页给经营会，存周报.docx。",
+        "Fasse das Protokoll in fünf Sätzen zusammen.",
+        "The open bills by size, largest first, saved as bills.csv by noon",
     ],
 )
 def test_a_request_in_the_tone_of_a_colleague_is_one(words: str) -> None:
