@@ -6,6 +6,7 @@
 Some need a folder or a file and run alone:
 
     python -m benchmarks.blind_plants FOLDER
+    python -m benchmarks.words_review FOLDER
     python -m benchmarks.judging MATERIAL/sessions
     python -m benchmarks.reading_packets WORKSPACE OUT
     python -m benchmarks.task_labels MATERIAL

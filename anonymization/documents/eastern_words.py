@@ -21,7 +21,8 @@ _BY_LENGTH = re.compile(rf"[{HAN_KANA}]{{2,6}}")
 _EASTERN = re.compile(rf"[{HAN_KANA}]+")
 # What the Chinese model calls nouns and names of all kinds; what it does not know is a noun.
 _NAMES = frozenset({"nz", "nw", "nr", "ns", "nt", "PER", "LOC", "ORG"})
-_NAMING = _NAMES | {"n", "s", "an", "vn", "TIME"}
+# Names of everyday characters are often taken for verbs and adjectives.
+_NAMING = _NAMES | {"n", "s", "an", "vn", "TIME", "v", "vd", "a", "ad"}
 _HONOURED = re.compile("[ぁ-ゖァ-ヺー]{2,6}?(?=ちゃん|さん|くん|さま)")
 _NOUNS = frozenset({"名詞", "形状詞"})
 _NO_NOUNS = frozenset({"数詞", "助動詞語幹", "代名詞"})

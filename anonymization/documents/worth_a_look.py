@@ -69,6 +69,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _TIME_OR_SIZE = re.compile(
     r"\d\d?T\d\d|\b\d\dZ\b|\b\d+x\d+\b|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}"
 )
+_ZERO_LED = re.compile(r"0\d{1,4}-\d{3,5}")
 _ZEROS = frozenset("0-fFdD")  # of a UUID that says nothing
 _CAPITALS = re.compile(r"[A-Z]{1,6}")
 _ATOM = re.compile(r"[A-Za-z0-9]+")
@@ -157,15 +158,17 @@ class _Reader:
 
     def run(self, match: re.Match[str], group: str) -> Iterator[Sighting]:
         """A run of words: as a whole if a sentence has it or a word is unknown, else its words."""
-        start, end = match.span(group)
+        start = match.start(group)
+        run = _TAIL.sub("", match[group])
+        end = start + len(run)
         parts = list(WORD.finditer(self._text, start, end))
         doubts = [part.group() for part in parts if self._in_doubt(part.group(), True)]
         is_unknown = not all(map(self._is_explained, doubts))
         is_name = self._is_mid(match.start()) or (self.in_field and group == "names")
-        is_run = is_name and self._is_uncommon(match[group]) and not self._of_format
+        is_run = is_name and self._is_uncommon(run) and not self._of_format
         if is_unknown or (is_run and (doubts or len(parts) > 1)):
             why = Why.NAME if group == "names" else Why.QUOTED
-            yield Sighting(match[group], start, end, Why.UNKNOWN if is_unknown else why)
+            yield Sighting(run, start, end, Why.UNKNOWN if is_unknown else why)
             return
         is_heading = group == "names" and not _GOES_ON.match(self._text, end)
         for part in parts:
@@ -200,11 +203,14 @@ class _Reader:
         somebody or something."""
         chain = match.group()
         is_long = chain.isdigit() and len(chain) >= _PART_DIGITS  # such are plain only as amounts
-        if self._of_format or (is_plain(chain) and not is_long):
+        if self._of_format or (is_plain(chain) and not (is_long or _ZERO_LED.fullmatch(chain))):
             return
         for word in WORD.finditer(self._text, *match.span()):
             yield from self.word(*word.span(), self.in_field)
-        if len(chain) <= _LONGEST_CODE and not _COLOUR.fullmatch(chain) and self._is_code(match):
+        if len(chain) > _LONGEST_CODE:
+            atoms = (atom for atom in _ATOM.finditer(self._text, *match.span()))
+            yield from (Sighting(a.group(), *a.span(), Why.CODE) for a in atoms if self._is_code(a))
+        elif self._is_code(match):
             yield Sighting(chain, *match.span(), Why.CODE)
 
     def groups(self, match: re.Match[str]) -> Iterator[Sighting]:
@@ -220,9 +226,10 @@ class _Reader:
 
     def _is_code(self, match: re.Match[str]) -> bool:
         chain = match.group()
-        if _TIME_OR_SIZE.search(chain) or set(chain) <= _ZEROS:
+        is_colour = _COLOUR.fullmatch(chain) and (self.in_field or self._follows(match, "#"))
+        if is_colour or _TIME_OR_SIZE.search(chain) or set(chain) <= _ZEROS:
             return False
-        if chain.replace("-", "").isdigit() and "-" in chain:
+        if not chain.isdigit() and re.sub("[-#/]", "", chain).isdigit():
             return sum(map(str.isdigit, chain)) >= _DIGITS
         if chain.replace(".", "").isdigit():
             is_number = "." not in chain and len(chain) >= _PART_DIGITS
@@ -236,6 +243,9 @@ class _Reader:
             return True
         heads = [atom for atom in atoms if _CAPITALS.fullmatch(atom) and not is_known_lead(atom)]
         return bool(heads) and sum(map(str.isdigit, chain)) >= _FEW_DIGITS
+
+    def _follows(self, match: re.Match[str], mark: str) -> bool:
+        return self._text.startswith(mark, match.start() - 1) and match.start() > 0
 
     def _is_mid(self, start: int) -> bool:
         return _MID_SENTENCE.search(self._text, max(0, start - 3), start) is not None

@@ -10,6 +10,7 @@ NEED_MORE = {
     "workflow_release",
     "analytics_reading",
     "blind_plants",
+    "words_review",
     "evaluation",
     "judging",
     "judging_replay_server",

@@ -46,6 +46,12 @@ _POLITE = re.compile(
     r"(?i)\b(?:please|pls|plz|(?:can|could|would) (?:yo)?u|bitte|(?:kannst|könntest) du"
     r"|(?:können|könnten) sie)\b|请|麻烦|帮我|帮忙|顺便"
 )
+# Who offers something asks for nothing.
+_OFFERS = re.compile(
+    r"(?i)\b(?:do|would) you (?:want|like|need|prefer) (?:me to|to join|any|some|anything)\b"
+    r"|\blet me know if you (?:need|want|have)\b|\bshall i\b|要不要我|需要我|要我[^，。？]{1,12}吗"
+    r"|\bsoll ich\b|\bmöchtest du, dass ich\b"
+)
 _TAKES_ON = re.compile(
     r"(?i)\W{0,3}(?:sure|of course|certainly|absolutely|gladly|here(?:['’]s| is| are)|done\b|on it"
     r"|i['’]ve (?:drafted|written|created|fixed|updated|added|made)|klar|gern|natürlich|erledigt"
@@ -99,12 +105,13 @@ class _Message:
 
 def measure(instance: TaskInstance) -> Addressing:
     """Read whom an instance's messages call and what they want. Linear in their length."""
-    messages = tuple(_messages(instance))
-    people = {message.writer for message in messages if message.writer}
-    in_channel = any(_CHANNEL.match(turn.text) for turn in instance.user_turns)
+    turns, messages = instance.user_turns, tuple(_messages(instance))
+    people = {message.writer for message in messages if message.writer} | set(instance.people)
+    in_channel = any(_CHANNEL.match(turn.text) for turn in turns)
     alone = len(people) < _SEVERAL and not in_channel
     calls = [message.calls for message in messages]
-    calls += [called(said) for said in instance.said_before] if alone else []
+    before = (instance.opening, *instance.said_before) if alone else ()
+    calls += [called(said) for said in before if said not in (turn.said for turn in turns)]
     # Who writes to nobody else writes to the agent, and so does whoever gets the work done.
     is_to_agent = Called.AGENT in calls or Called.PEOPLE not in calls
     all_to_agent = alone and (is_to_agent or _TAKES_ON.match(instance.reply) is not None)
@@ -126,7 +133,9 @@ def _asks(message: _Message) -> list[Reading]:
 
 
 def _wants(item: Reading) -> bool:
-    if phrases_of("no_work.toml", "itself").search(phrase_form(item.text)):
+    if _OFFERS.search(item.text) or phrases_of("no_work.toml", "itself").search(
+        phrase_form(item.text)
+    ):
         return False
     return item.ask is not Ask.NONE or item.requires or _POLITE.search(item.text) is not None
 

@@ -14,9 +14,11 @@ from construction.sessions.gates.addressee import (
     measure,
 )
 from construction.sessions.local_gates import LOCAL_GATES
+from construction.sessions.recovery import RecoveryConfig, recover
 from construction.sessions.recovery.shell import READ, WROTE
-from data.contracts import TaskInstance, Verdict
+from data.contracts import Role, TaskInstance, Verdict
 from tests.construction.sessions.instances import said
+from tests.construction.sessions.recovery.talk import Talk
 
 AMONG, NOTHING = AddresseeReason.AMONG_OTHERS, AddresseeReason.NO_REQUEST
 DM, CHANNEL = "[Slack {name} Mon Mar 02 09:00]", "[Slack #stall Mon Mar 02 09:00] {name}:"
@@ -118,7 +120,24 @@ def test_in_a_group_the_agent_has_to_write_upon_an_order() -> None:
 def test_whom_a_talk_is_with_may_have_been_said_before() -> None:
     message = ("Nora", "Can you bring the scales too?")
     assert judged(chat(message)).reason is None
-    assert judged(chat(message, before=("Tom, the stall is ours on Friday.",))).reason == AMONG
+    to_tom = "Tom, the stall is ours on Friday."
+    assert judged(chat(message, before=(to_tom,))).reason == AMONG
+    assert judged(replace(chat(message), opening=to_tom)).reason == AMONG
+    assert judged(replace(chat(message), opening="Hi Agent, the stall is ours.")).reason is None
+    assert judged(replace(chat(message), people=("Nora", "Tom"))).reason == AMONG
+
+
+def test_recovery_notes_who_writes_in_a_session_and_how_it_opens() -> None:
+    talk = Talk("stall").user("Tom, the stall is ours.").agent("Noted.").user("/new")
+    session = talk.user("Sort prices.csv by name.").agent("Done.").session()
+    names = iter(["Nora", "Nora", "Tom"])
+    turns = (
+        replace(turn, sender=next(names)) if turn.role is Role.USER else turn
+        for turn in session.turns
+    )
+    instances = recover(replace(session, turns=tuple(turns)), RecoveryConfig()).instances
+    assert [item.people for item in instances] == [("Nora", "Tom")] * 2
+    assert {item.opening for item in instances} == {"Tom, the stall is ours."}
 
 
 def test_several_messages_in_one_turn() -> None:
@@ -142,6 +161,7 @@ def test_a_pasted_talk_without_a_word_to_the_agent() -> None:
         "Found two broken crates. The list is in crates.csv.",
         "Are you able to browse the web?",
         "整改完成，清单在 crates.csv 里。",
+        "The list of broken crates is done. Do you want me to bring it on Friday?",
     ],
 )
 def test_who_tells_or_asks_how_things_stand_asks_for_no_work(words: str) -> None:
