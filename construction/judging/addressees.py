@@ -70,9 +70,11 @@ def calls_people(sentence: str) -> bool:
 
 
 def _is_agent(name: str) -> bool:
-    """ "@ops-bot", "@Assistant": a part of the handle is a word for an agent."""
+    """ "@ops-bot", "@Assistant", "@小助手": a part of the handle is a word for an agent."""
+    words = table("containment")
     parts = re.split(r"[^a-z]+", name.lower())
-    return not frozenset(table("containment")["called_agents"]).isdisjoint(parts)
+    is_latin = not frozenset(words["called_agents"]).isdisjoint(parts)
+    return is_latin or any(word in name for word in words["agents"] if not word.isascii())
 
 
 def _is_name(words: str) -> bool:

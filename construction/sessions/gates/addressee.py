@@ -52,6 +52,13 @@ _WISH = re.compile(
     r"|lies|such|zeig|gib|füg|lösch|änder)e?\b"
     r"|(?:^|[，。：；！？\s])(?:先|再|并|然后)?(?:把|将|算|查|找|写|做|画|列|改|删|存|整理|汇总|翻译|提取)"
 )
+# Work on a talk that the message quotes: "summarise this chat".
+_THIS_TALK = re.compile(
+    r"(?i)\b(?:this|the above|these|dies(?:e[mnrs]?)?) (?:[\w-]+ )?"
+    r"(?:chat|talk|conversation|thread|discussion|exchange|transcript|messages|gespräch"
+    r"|unterhaltung|diskussion|verlauf|nachrichten)\b"
+    r"|(?:以上|上述|上面|下面|这段|这个|这些)的?(?:群聊|聊天|对话|讨论|消息)"
+)
 # Who offers something asks for nothing.
 _OFFERS = re.compile(
     r"(?i)\b(?:do|would) you (?:want|like|need|prefer) (?:me to|to join|any|some|anything)\b"
@@ -180,7 +187,11 @@ def _messages(instance: TaskInstance) -> Iterator[_Message]:
 def _parts(turn: UserTurn) -> list[tuple[str | None, str, str]]:
     """(writer, words, mention at their head) of each message in a turn."""
     parts: list[tuple[str | None, str, str]] = []
-    for text in _NEXT.split(turn.text):
+    texts = _NEXT.split(turn.text)
+    orders = _orders_on_talk(turn.said) if len(texts) > 1 else ""
+    if orders:
+        return [(None, orders, "")]
+    for text in texts:
         envelope = Envelope()
         said = strip_heads(text, envelope)
         mention = _MENTION.search(text[: len(text) - len(said)])
@@ -194,6 +205,15 @@ def _parts(turn: UserTurn) -> list[tuple[str | None, str, str]]:
         spoken = () if sender else lines_of_speakers(turn.said)
         return [(name, said, "") for name, said in spoken] or [(sender, turn.said, parts[0][2])]
     return parts
+
+
+def _orders_on_talk(said: str) -> str:
+    """What asks for work on a talk as a whole: then its messages are what is worked on."""
+    return "\n".join(
+        item.text
+        for item in read(said)
+        if item.ask is Ask.DIRECTIVE and not item.to_other and _THIS_TALK.search(item.text)
+    )
 
 
 def _is_among_people(seen: Measures) -> bool:

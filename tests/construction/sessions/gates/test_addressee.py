@@ -184,3 +184,39 @@ def test_who_tells_or_asks_how_things_stand_asks_for_no_work(words: str) -> None
 def test_it_decides_before_the_files_that_are_missing() -> None:
     names = [gate.name for gate in LOCAL_GATES]
     assert names.index("addressee") < names.index("fixture")
+
+
+def test_an_agent_with_a_chinese_handle_is_the_agent() -> None:
+    instance = chat(
+        ("韩梅", "请写一份值班表 roster.md"), head="[Feishu #店 Mon Mar 02 09:00] {name}: @小助手"
+    )
+    assert judged(instance).reason is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Hello, could you write a packing list as list.md? Best, Nora",
+        "Kannst du mir eine Packliste als liste.md schreiben? Gruß, Nora",
+        "助手，把一到十的平方写到 squares.txt",
+    ],
+)
+def test_a_greeting_at_the_end_calls_nobody_and_an_object_may_stand_first(words: str) -> None:
+    assert judged(chat(("Nora", words))).reason is None
+
+
+TALK = "[10:02] Nora: Tom, can you bring the scales?\n[10:03] Tom: Nora, please ask Petra."
+
+
+@pytest.mark.parametrize(
+    ("order", "reason"),
+    [
+        ("Please write the open points of this chat into points.md", None),
+        ("请把以上对话整理成 minutes.md", None),
+        ("Please bring the boxes too", AMONG),
+    ],
+)
+def test_a_quoted_talk_is_material_where_work_on_it_is_asked(
+    order: str, reason: AddresseeReason | None
+) -> None:
+    assert judged(said(f"{TALK}\n{order}")).reason == reason
