@@ -84,6 +84,10 @@ def test_colleagues_among_themselves(messages: list[tuple[str, str]]) -> None:
         "早上好！麻烦写一份给李经理的道歉信。",
         "助手，请核对账单的合计。",
         "顺便把会议记录翻译成英文。",
+        "算每个摊位的合计，存成合计.xlsx。",
+        "三份周报合成一页给经营会，存周报.docx。",
+        "Fasse das Protokoll in fünf Sätzen zusammen.",
+        "The open bills by size, largest first, saved as bills.csv by noon",
     ],
 )
 def test_a_request_in_the_tone_of_a_colleague_is_one(words: str) -> None:
@@ -146,6 +150,14 @@ def test_several_messages_in_one_turn() -> None:
     turn = replace(instance.user_turns[0], text=text, sender="Nora")
     seen = measure(replace(instance, user_turns=(turn,)))
     assert (seen.people, seen.of_agent) == (2, 0)
+
+
+def test_a_notice_that_repeats_a_message_is_one_message() -> None:
+    text = "[Slack ou_12ab34cd Mon 09:00] Sort pri…\n\n[Slack Nora Mon 09:00] Sort prices.csv."
+    instance = said("Sort prices.csv.")
+    turn = replace(instance.user_turns[0], text=text, sender="Nora")
+    seen = measure(replace(instance, user_turns=(turn,), people=("Nora",)))
+    assert (seen.people, seen.of_agent) == (1, 1)
 
 
 def test_a_pasted_talk_without_a_word_to_the_agent() -> None:
