@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from construction.sessions.wrappers.unwrap import unwrap
 from dataclasses import replace
 
 import pytest
@@ -219,4 +220,7 @@ TALK = "[10:02] Nora: Tom, can you bring the scales?\n[10:03] Tom: Nora, please 
 def test_a_quoted_talk_is_material_where_work_on_it_is_asked(
     order: str, reason: AddresseeReason | None
 ) -> None:
-    assert judged(said(f"{TALK}\n{order}")).reason == reason
+    instance = said(f"{TALK}\n{order}")
+    turn = instance.user_turns[0]
+    turn = replace(turn, said=unwrap(turn.text).said)
+    assert judged(replace(instance, user_turns=(turn,))).reason == reason
