@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from construction.sessions.wrappers.unwrap import unwrap
 from dataclasses import replace
 
 import pytest
@@ -17,6 +16,7 @@ from construction.sessions.gates.addressee import (
 from construction.sessions.local_gates import LOCAL_GATES
 from construction.sessions.recovery import RecoveryConfig, recover
 from construction.sessions.recovery.shell import READ, WROTE
+from construction.sessions.wrappers.unwrap import unwrap
 from data.contracts import Role, TaskInstance, Verdict
 from tests.construction.sessions.instances import said
 from tests.construction.sessions.recovery.talk import Talk
