@@ -1,7 +1,8 @@
 """The instruction gate: did masking leave what the request demands as it was?
 
 A person's name may change in a request, since it changes in the files as well. Numbers, formats,
-the names of columns and of files to be made, and texts that a result has to hold may not.
+the names of columns and of files to be made, and texts that a result has to hold may not. Nor may a
+name that stood only within an address, if the rest of the task goes on saying it.
 
 The stage that masks measures, and the last one that judges private text decides: a request that is
 no task, or lacks an input, is rejected for that, however it was masked.
@@ -57,13 +58,18 @@ class InstructionConfig(StageConfig):
 
 @dataclass(frozen=True, slots=True)
 class InstructionChange:
-    """How many edits changed a number, a format, a column, a file to be made, or a quoted text."""
+    """How many edits changed a number, a format, a column, a file to be made, or a quoted text.
+
+    `subjects` are names that the request or its inputs have only within a replaced address, while
+    the other side says them.
+    """
 
     numbers: int = 0
     formats: int = 0
     columns: int = 0
     files: int = 0
     quotes: int = 0
+    subjects: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +146,7 @@ GATE = Gate(
     name="instruction",
     stage="leak-check",
     section="masking.instruction",
-    meaning="Did masking leave numbers, formats, columns, files to make and quoted texts alone?",
+    meaning="Did masking leave numbers, formats, columns, results, quotes and subjects alone?",
     config=InstructionConfig,
     reasons=InstructionReason,
     measure=measure,

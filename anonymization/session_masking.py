@@ -22,6 +22,7 @@ from anonymization.language_gate import GATE as LANGUAGE
 from anonymization.language_gate import measure as language_use
 from anonymization.language_gate import spoken_languages, supported_languages
 from anonymization.masking_recipe import MaskingRecipe
+from anonymization.names_in_addresses import lost_names, words_of
 from anonymization.session_texts import FindFileNames, masked_text, text_edits
 from anonymization.session_words import SessionWords
 from anonymization.text.masking.listed import Listed
@@ -131,7 +132,8 @@ class _Shard:
         for survivor in session:
             spoken = [spoken_languages(list(texts_of(survivor.instance)))]
             spoken += [languages[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
-            self._mask_instance(survivor, masked, spoken, masker)
+            held = [piece for item in survivor.fixtures for piece in pieces[item.path, item.sha256]]
+            self._mask_instance(survivor, masked, spoken, held, masker)
         masker.vault.save(self._out / VAULTS / f"{vault_name(job.key, scope)}.json", job.key)
         shutil.rmtree(self._out / _ORIGINALS)
 
@@ -187,6 +189,7 @@ class _Shard:
         survivor: Survivor,
         files: Mapping[tuple[str, str], MaskedFile],
         spoken: Sequence[dict[str, int]],
+        held: Sequence[Piece],
         masker: Masker,
     ) -> None:
         used = [files[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
@@ -205,7 +208,7 @@ class _Shard:
         )
         if decided is not None:
             return
-        self._note_change(survivor, masker)
+        self._note_change(survivor, held, masker)
         masked = with_texts(instance, lambda text: masked_text(text, masker, self._job.find_names))
         fixtures = _distinct(file.fixture for file in used)
         self._kept.append(Survivor(masked, fixtures, self._out / FIXTURES))
@@ -225,12 +228,26 @@ class _Shard:
         )
         return Refusal.NOT_REVIEWED if is_open else None
 
-    def _note_change(self, survivor: Survivor, masker: Masker) -> None:
-        """Measure what masking changes in what people said; a later stage judges it."""
+    def _note_change(self, survivor: Survivor, held: Sequence[Piece], masker: Masker) -> None:
+        """Measure what masking changes in what people said; a later stage judges it.
+
+        `held` are the texts of the input files.
+        """
         find, said = self._job.find_names, [turn.said for turn in survivor.instance.user_turns]
         request = [MaskedWords(text, text_edits(text, masker, find), find(text)) for text in said]
-        given = {PurePath(fixture.path).name.casefold() for fixture in survivor.fixtures}
-        self._changes[survivor.instance.instance_id] = instruction_change(request, given)
+        paths = [fixture.path for fixture in survivor.fixtures]
+        given = {PurePath(path).name.casefold() for path in paths}
+        pieces = {piece.value: piece for piece in held}
+        known = {words.text: words.edits for words in request}
+
+        def is_replaced(text: str, start: int, end: int) -> bool:
+            if text not in known:
+                known[text] = masker.edits(pieces[text])
+            return any(edit.start < end and start < edit.end for edit in known[text])
+
+        lost = lost_names(words_of(said), words_of(pieces, paths), is_replaced)
+        change = replace(instruction_change(request, given), subjects=len(lost))
+        self._changes[survivor.instance.instance_id] = change
 
 
 def _digests(session: Sequence[Survivor]) -> set[str]:

@@ -7,6 +7,10 @@ twins in two languages and subtasks of one task lie in the same half. The reader
 the code nor any output of it. A request is released where a candidate that was made from it passes
 every gate; nothing is left out for the size of the release. Sessions that were recorded, with many
 requests each, are counted apart.
+
+Rules are written on other requests. One exception: that beside exports of stores an order to send
+something needs the system was chosen among six candidate rules by the counts of this page, without
+sight of a text; since then the figures of `claw_eval` are not blind.
 """
 
 from __future__ import annotations

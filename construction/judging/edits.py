@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 
 from construction.grading.file_types import extension_of
 from construction.judging.lexicon import LEAD_INS, VERBS
@@ -40,6 +41,7 @@ _PICKING = frozenset(_TABLE["picking"])
 _NEW_TEXT = re.compile(_TABLE["new_text"])
 _MADE_AS = re.compile(_TABLE["made_as"])
 _ZH = re.compile("|".join(_TABLE["zh"]))
+_REPAIRS_ZH = re.compile("|".join(_TABLE["repairs_zh"]))
 _ASKS = LEAD_INS | {"can", "could", "would", "you"}
 _PLACES = frozenset(("in", "into", "to", "of", "on", "at", "within", "inside"))
 _OBJECTS = {word: tuple(ends) for word, ends in _TABLE["objects"].items()}
@@ -65,6 +67,7 @@ _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,40
 _TAKEN_ZH = re.compile(r"[把将对给]\s?[“「《\"'`]?(?:[^\s，。；]{1,200}/)?$")
 _ADDING = frozenset(("append", "add", "insert", "paste", "copy"))
 _ONTO = re.compile(r"[\s\"'`]*(?:file |document )?(?:to|into|at the end of|after|below)\b")
+_WORD = re.compile(r"\S+")
 _REACH = 10  # words before a file
 _REACH_ZH = 12  # characters
 _FEW = 3  # words between a verb and its object
@@ -96,7 +99,21 @@ def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -
                 continue
             if extension_of(path) not in made and is_object and _is_changed(before, verb):
                 edited.setdefault(path)
-    return tuple(edited)
+    return tuple(edited) or (() if outputs else _repaired(request, given))
+
+
+def _repaired(request: str, given: Sequence[str]) -> tuple[str, ...]:
+    """The only input file, if something is to be repaired and no file is named: "fix the typos"."""
+    if len(given) != 1 or extension_of(given[0]) in _TABLE["fixed"]:
+        return ()
+    for sentence in read(request):
+        text = sentence.text.lower()
+        verbs = [start for start, words in _clauses(text) if words[0] in _TABLE["repairs"]]
+        verbs += [verb.start() for verb in _REPAIRS_ZH.finditer(text)]
+        is_order = sentence.ask not in (Ask.QUESTION, Ask.STATUS) and not _ANEW.search(text)
+        if is_order and any(not is_negated(text, start) for start in verbs):
+            return (given[0],)
+    return ()
 
 
 def _is_picked_for_text(text: str, before: str, verb: str) -> bool:
@@ -155,7 +172,8 @@ def _edit_verb(text: str) -> str:
 def _clauses(text: str) -> Iterator[tuple[int, list[str]]]:
     """Where each clause starts, and its first words without those that only lead in."""
     for start in (0, *(mark.end() for mark in _CLAUSE.finditer(text))):
-        words = [word for word in text[start:].split()[:_REACH] if word not in _ASKS]
+        first = (word.group() for word in islice(_WORD.finditer(text, start), _REACH))
+        words = [word for word in first if word not in _ASKS]
         if words:
             yield start, words
 

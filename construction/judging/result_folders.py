@@ -19,7 +19,8 @@ _MAIL_EACH = re.compile(
 )
 _ANY_RESULTS = frozenset(("output", "outputs", "result", "results", "out", "tmp", "workspace", ""))
 _FILE_IN = re.compile(
-    r"(?i)(?P<file>[\w-]+\.[a-z]{2,5}),? (?:and )?(?:(?:save|store|put|place)d? )?(?:it |them )?"
+    r"(?i)(?<![\w-])(?P<file>[\w-]+\.[a-z]{2,5}),? (?:and )?(?:(?:save|store|put|place)d? )?"
+    r"(?:it |them )?"
     r"(?:in|into|under|inside) (?:an? |the |new )*(?:sub)?(?:folder|directory) (?:named |called )?"
     r"['\"`]?(?P<name>[\w-]+)['\"`]?"
 )

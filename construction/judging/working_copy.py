@@ -30,6 +30,7 @@ _OF_CODE = re.compile(
     r"|\b(?:this|the|my|current|that|latest|last) "
     rf"(?:pr|pull request|commit|diff|working tree)\b{_NO_OFFICE}"
     r"|\b(?:resolve|fix)(?: \w+)? merge conflicts\b"
+    r"|\b(?:what|which) (?:git )?branch (?:am i on|are we on|is checked out)\b"
     rf"|{_PULL}|https?://github\.com/\S+/pull/\d+|\b(?:git|commit) history\b"
     r"|未(?:暂存|提交)的(?:改动|代码)|当前分支|提交历史"
 )

@@ -203,6 +203,10 @@ class TaskInstance:
     # The person's messages before this instance in the same session, newest last, at most three:
     # a request that depends on them is not self-sufficient.
     said_before: tuple[str, ...] = ()
+    # Who writes in the whole session, and its first message: a talk among people says whom it
+    # addresses at its beginning, and seldom later.
+    people: tuple[str, ...] = ()
+    opening: str = ""
     # Whether the session is over program code and the agent touched code in this instance too.
     over_code: bool = False
 

@@ -11,7 +11,8 @@ import pytest
 
 from anonymization.documents.document import masked_path
 from anonymization.documents.scopes import detector
-from anonymization.masking_recipe import MaskingRecipe
+from anonymization.instruction_gate import read_changes
+from anonymization.masking_recipe import MaskingRecipe, for_source
 from anonymization.session_masking import MaskJob, mask_shard, vault_name
 from anonymization.session_texts import masked_text, text_edits
 from anonymization.text.contracts import Mode
@@ -20,7 +21,7 @@ from anonymization.text.masking.pieces import Piece
 from anonymization.text.vault import Vault
 from data.canonical import digest
 from data.content_store import ContentStore, unpack
-from data.contracts import Fixture, TaskInstance
+from data.contracts import Disclosure, Fixture, TaskInstance
 from data.survivors import Survivor, read_survivors
 from flows.stages.masking import find_file_names
 from tests.construction.sessions.instances import said
@@ -88,6 +89,28 @@ def test_words_files_and_names_of_files_are_masked_alike(tmp_path: Path) -> None
     assert kept.fixtures[0].path == f"hours_{name.replace(' ', '_')}.csv"
     assert [line.split(",")[1] for line in table.splitlines()] == ["hours", "12", "9"]
     assert (kept.instance.instance_id, kept.instance.session_uid) == ("s_i1", "s")
+
+
+def test_a_name_that_only_an_address_has_is_counted_as_changed(tmp_path: Path) -> None:
+    mail = b"From: dana@quill.example\nTo: info@quill.example\n\nThe pens are late.\n"
+    store = ContentStore(tmp_path / "fixtures")
+    store.add(digest(mail), [mail])
+    store.close()
+    given = (_fixture("late.txt", mail, "text/plain"),)
+    wants = {
+        "s_i1": "Who answers the mail of Dana in late.txt?",
+        "s_i2": "Sum up late.txt, please.",
+    }
+    items = [replace(instance(1, words), instance_id=name) for name, words in wants.items()]
+    survivors_given = tuple(Survivor(item, given, tmp_path / "fixtures") for item in items)
+    out = tmp_path / "out"
+    out.mkdir()
+    recipe = for_source(MaskingRecipe(), Disclosure.PUBLIC)
+    mask_shard(MaskJob((survivors_given,), {}, recipe, KEY, find_file_names), out)
+    assert {name: row.subjects for name, row in read_changes([out]).items()} == {
+        "s_i1": 1,
+        "s_i2": 0,
+    }
 
 
 def test_a_picture_that_nobody_approved_keeps_its_task_out(tmp_path: Path) -> None:

@@ -98,6 +98,8 @@ def _instances(
     redacted = [any(_is_redacted(exchange) for exchange in group.exchanges) for group in groups]
     urls = session_urls(session) if any(redacted) else ()
     over_code = _is_over_code(act for group in groups for act in _acts(group))
+    writers = (exchange.turn.sender for group in groups for exchange in group.exchanges)
+    people = tuple(dict.fromkeys(name for name in writers if name))
     return tuple(
         TaskInstance(
             instance_id=f"{session.uid}_i{number}",
@@ -115,6 +117,8 @@ def _instances(
             cwd=session.cwd,
             fingerprint=_fingerprint(group.exchanges),
             said_before=tuple(said[max(0, group.start - _SAID_BEFORE) : group.start]),
+            people=people,
+            opening=said[0] if said else "",
             over_code=over_code and any(map(_touches_code, _acts(group))),
         )
         for number, (group, is_redacted) in enumerate(zip(groups, redacted, strict=True), start=1)

@@ -73,6 +73,13 @@ def test_references_to_cells_are_no_codes_but_a_cell_may_hold_a_code() -> None:
     assert listed(Piece("A1210")) == {"A1210": Why.CODE}
 
 
+@pytest.mark.parametrize(
+    "words", ["dcterms:W3CDTF", "lpstr", "Beng", "Tunga", "FFFFFF", "orthographicFront"]
+)
+def test_words_that_office_programs_write_into_each_file_are_not_listed(words: str) -> None:
+    assert listed(Piece(words, accepts=FindingFilter.PROVEN)) == {}
+
+
 def test_what_masking_replaced_is_not_listed_and_shown_as_a_gap() -> None:
     text = "They sent biscuit to Mara Thornquist, for the parcel was late."
     start = text.index("Mara")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from construction.judging.edits import changed_inputs, missing_objects, moved_inputs
@@ -97,3 +99,34 @@ def test_what_is_moved_and_what_is_not_there(
 ) -> None:
     assert list(moved_inputs(text, given)) == moved
     assert list(missing_objects(text, given)) == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "expected"),
+    [
+        ("Fix the wrong sums.", ["crew.csv"], ["crew.csv"]),
+        ("The settings are invalid. Repair them.", ["boat.json"], ["boat.json"]),
+        ("改正信里的错别字。", ["letter.md"], ["letter.md"]),
+        ("Fix the wrong sums.", ["crew.csv", "boats.csv"], []),
+        ("Fix the scan.", ["crew.png"], []),
+        ("Find a fix for the leak.", ["advice.md"], []),
+        ("Do not fix anything; list the mistakes.", ["crew.csv"], []),
+        ("How do I fix it?", ["crew.csv"], []),
+    ],
+)
+def test_what_is_to_be_repaired_is_the_only_file_that_there_is(
+    text: str, given: list[str], expected: list[str]
+) -> None:
+    assert list(changed_inputs(text, given, [])) == expected
+    assert changed_inputs(text, given, ["notes.md"]) == ()
+
+
+@pytest.mark.parametrize("piece", ["word, ", "then x; ", "and sort: "])
+def test_many_clauses_are_read_in_linear_time(piece: str) -> None:
+    def seconds(length: int) -> float:
+        text = piece * (length // len(piece))
+        began = time.process_time()
+        changed_inputs(text, ["boats.csv"], [])
+        return time.process_time() - began + 1e-3
+
+    assert seconds(160_000) / seconds(20_000) < 24  # linear 8, quadratic 64

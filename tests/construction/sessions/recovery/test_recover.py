@@ -56,6 +56,7 @@ def test_the_fields_of_an_instance() -> None:
         "the ninth of September",
         "thank you",
     )
+    assert first.opening == second.opening == "Draft the invitation to the annual meeting."
     assert first.cwd == "/work"
 
 

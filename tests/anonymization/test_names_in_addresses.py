@@ -1,0 +1,42 @@
+"""Names that stand only within addresses which masking replaces."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from anonymization.names_in_addresses import lost_names, words_of
+
+
+def is_mail(text: str, start: int, end: int) -> bool:
+    return "@" in text[start:end]
+
+
+@pytest.mark.parametrize(
+    ("request_text", "texts", "files", "lost"),
+    [
+        ("Collect the mails of Dana.", ["From: dana@quill.example, hello"], ["a.eml"], ["dana"]),
+        ("Collect the mails of Dana.", ["From: Dana <dana@quill.example>"], ["a.eml"], []),
+        ("Collect the mails of Dana.", ["From: dana@quill.example"], ["mails/Dana/a.eml"], []),
+        ("Mail it to Dana, dana@quill.example.", ["dana@quill.example"], ["a.eml"], []),
+        ("Describe post@quill.example.", ["Quill sells pens."], ["a.txt"], ["quill"]),
+        ("Describe Quill, post@quill.example.", ["Quill sells pens."], ["a.txt"], []),
+        ("Describe post@quill.example.", ["a quill is a pen"], ["a.txt"], []),
+        ("Describe Quill.", ["See https://quill.example/about"], ["a.txt"], []),
+        ("Write to the Support.", ["support@quill.example"], ["a.eml"], []),
+        ("Sum it up.", ["dana@quill.example"], ["a.eml"], []),
+    ],
+)
+def test_a_name_is_lost_where_one_side_has_it_in_a_replaced_address_alone(
+    request_text: str, texts: list[str], files: list[str], lost: list[str]
+) -> None:
+    names = lost_names(words_of([request_text]), words_of(texts, files), is_mail)
+    assert list(names) == lost
+
+
+@pytest.mark.parametrize("piece", ["a@", "dana@quill.example ", "www.", "a" * 64 + "."])
+def test_hostile_texts_take_linear_time(piece: str) -> None:
+    start = time.process_time()
+    words_of([piece * (400_000 // len(piece))])
+    assert time.process_time() - start < 2
