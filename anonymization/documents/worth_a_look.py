@@ -69,6 +69,8 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _TIME_OR_SIZE = re.compile(
     r"\d\d?T\d\d|\b\d\dZ\b|\b\d+x\d+\b|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}"
 )
+_CELL = re.compile(r"\$?[A-Z]{1,3}\$?\d{1,7}")
+_RANGE = re.compile(rf"{_CELL.pattern}:{_CELL.pattern}")
 _ZERO_LED = re.compile(r"0\d{1,4}-\d{3,5}")
 _ZEROS = frozenset("0-fFdD")  # of a UUID that says nothing
 _CAPITALS = re.compile(r"[A-Z]{1,6}")
@@ -125,6 +127,7 @@ class _Reader:
     def __init__(self, piece: Piece, rest: str, english: English, private: frozenset[str]) -> None:
         self._text, self._english, self._private = rest, english, private
         self._label = piece.text[: max(0, piece.lead - 2)]
+        self._is_inner = piece.accepts is not FindingFilter.ALL  # names of the format's own
         self._of_format = piece.accepts is FindingFilter.PROVEN
         self._is_value = bool(piece.lead) and piece.accepts is FindingFilter.ALL
         self.in_field = is_field(piece, rest)
@@ -142,7 +145,8 @@ class _Reader:
         for match in _JOINED.finditer(self._text):
             parts = WORD.findall(match.group())
             is_odd = any(self._in_doubt(part, True) for part in parts)  # then its parts are shown
-            if not is_odd and not any(map(is_common, parts)):
+            is_header = match.group().istitle() and self._text.startswith(":", match.end())
+            if not (is_odd or is_header) and not any(map(is_common, parts)):
                 yield Sighting(match.group(), *match.span(), Why.FIELD)
         for match in _MONEY.finditer(self._text):
             yield Sighting(match.group(), *match.span(), Why.CODE)
@@ -227,7 +231,14 @@ class _Reader:
     def _is_code(self, match: re.Match[str]) -> bool:
         chain = match.group()
         is_colour = _COLOUR.fullmatch(chain) and (self.in_field or self._follows(match, "#"))
-        if is_colour or _TIME_OR_SIZE.search(chain) or set(chain) <= _ZEROS:
+        if self._is_inner and _CELL.fullmatch(chain):
+            return False
+        if (
+            is_colour
+            or _RANGE.fullmatch(chain)
+            or _TIME_OR_SIZE.search(chain)
+            or set(chain) <= _ZEROS
+        ):
             return False
         if not chain.isdigit() and re.sub("[-#/]", "", chain).isdigit():
             return sum(map(str.isdigit, chain)) >= _DIGITS

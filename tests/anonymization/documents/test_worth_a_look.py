@@ -67,6 +67,12 @@ def test_names_of_fonts_and_styles_are_no_words_but_an_unknown_one_is() -> None:
     assert named == {"Zorblat Heading": Why.UNKNOWN}
 
 
+def test_references_to_cells_are_no_codes_but_a_cell_may_hold_a_code() -> None:
+    assert listed(Piece("A1210", accepts=FindingFilter.WHOLE)) == {}
+    assert listed(Piece("SUM(B2:B1500)")) == {}
+    assert listed(Piece("A1210")) == {"A1210": Why.CODE}
+
+
 @pytest.mark.parametrize(
     "words", ["dcterms:W3CDTF", "lpstr", "Beng", "Tunga", "FFFFFF", "orthographicFront"]
 )
