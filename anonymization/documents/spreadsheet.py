@@ -23,6 +23,7 @@ from anonymization.documents.sheet_cells import (
 )
 from anonymization.documents.visitor import Visitor, literal_edits
 from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.detect.strict_fields import Field, field_of
 from anonymization.text.masking.pieces import FindingFilter, carried, labelled
 from anonymization.text.masking.plain import joined, plain_edits
 from anonymization.text.masking.structured_text import SHORTEST_CARD, stays_number
@@ -38,6 +39,7 @@ _CODES = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|K\d{2}[+-]\d{3}|\d{1,3}|[A-Za-z&]
 _EXACT = 2.0**53  # floats below it hold every whole number
 _POWER = re.compile(r"\d(?:\.\d{1,17})?E\+?\d{1,2}", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{7,19}(?:\.0)?")
+_PAY = re.compile(r"[1-9]\d{1,9}")
 _AMOUNT = re.compile(
     r"(?i:amount|revenue|sales|turnover|total|sum\b|price|cost|value|profit|income|assets|equity"
     r"|liabilit|debt|cash|capital|volume|population|budget|units|quantity|bytes|count)"
@@ -178,10 +180,12 @@ def whole_number(number: float) -> str:
 
 
 def number_edits(visitor: Visitor, label: str, text: str) -> list[Edit]:
-    """Edits of a phone or card number typed as a number, which stays a number.
+    """Edits of a phone, a card or somebody's pay typed as a number, which stays a number.
 
-    Among amounts only a card is one, by its check digit.
+    Among other amounts only a card is one, by its check digit.
     """
+    if field_of(label) is Field.PAY and _PAY.fullmatch(text):
+        return [edit for edit in visitor.look(labelled(label, text)) if stays_number(edit, True)]
     if _NUMBER.fullmatch(text) is None:
         return []
     is_amount = _AMOUNT.search(label) is not None
