@@ -200,7 +200,8 @@ def _parts(turn: UserTurn) -> list[tuple[str | None, str, str]]:
         else:
             parts[-1] = (parts[-1][0], f"{parts[-1][1]}\n{text}", parts[-1][2])
     # Other wrappers repeat the sender and the words, and hold one message for all their heads.
-    if len(parts) == 1 or "\n".join(said for _, said, _ in parts).split() != turn.said.split():
+    words = "\n".join(said for _, said, _ in parts).split()
+    if len(parts) == 1 or (turn.said != turn.text and words != turn.said.split()):
         sender = turn.sender or signature(turn.said)
         spoken = () if sender else lines_of_speakers(turn.said)
         return [(name, said, "") for name, said in spoken] or [(sender, turn.said, parts[0][2])]
