@@ -101,7 +101,7 @@ def test_what_is_moved_and_what_is_not_there(
     assert list(missing_objects(text, given)) == missing
 
 
-@pytest.mark.parametrize("piece", ["word, ", "then x; ", "and sort: "])
+@pytest.mark.parametrize("piece", ["word, ", "then x; ", "and sort: ", "a:b:"])
 def test_many_clauses_are_read_in_linear_time(piece: str) -> None:
     def seconds(length: int) -> float:
         text = piece * (length // len(piece))
