@@ -112,6 +112,13 @@ is of spans covered in full, by findings of any kind.
   templates of the sentences and the halves of the Chinese set are as in the section below.
 - **What `strict` costs** is the precision by character, the clean sentences flagged and the share
   of session strings that is masked: it masks what nothing explains, and is not meant to be precise.
+- **Chinese clean sentences.** Those that `strict` still flags are one template, with an order
+  number. It stays masked, and the bar missed: an order is somebody's, and planters who had not seen
+  the rules planted such numbers as private values. Before, digests, versions, codes of industries
+  and counts were flagged, too; half of the set was read when these were mended.
+- **English sentences, other.** What lacks for the bar is recall: the cuts of addresses (41 of 64
+  exact, 61 covered), none of ten ages, 7 of 15 post codes. Rules for ages and post codes in
+  sentences of our own, written without looking at these, changed nothing here.
 - **Titles.** A title before a name (Mr, Dr, Judge) stays in all settings: it names nobody, and a
   task may ask for it. So it is no part of what has to be covered; "titles counted" is with it.
 - **Dates.** `benchmint mask` shifts all dates, a build only dates of birth; well-known places, ages

@@ -24,7 +24,7 @@ def rewrite_columns(visitor: Visitor, data: bytes) -> bytes:
     is_parquet = data.startswith(_PARQUET)
     try:
         frame = (pl.read_parquet if is_parquet else pl.read_ipc)(io.BytesIO(data))
-    except (pl.exceptions.PolarsError, OSError, ValueError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
         raise Refused(Refusal.BROKEN) from None
     if frame.estimated_size() > visitor.config.max_inflated_bytes:
         raise Refused(Refusal.INFLATES)

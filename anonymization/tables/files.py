@@ -17,7 +17,7 @@ from pathlib import Path
 
 import polars as pl
 import polars.selectors as cs
-from polars.exceptions import PolarsError
+from polars.exceptions import PanicException, PolarsError
 
 from data.atomic import replacing
 from data.canonical import file_digest
@@ -29,6 +29,8 @@ from data.stage_tables import write_stage_tables
 LARGEST_BYTES = 4 * 1024**3
 _DICTIONARIES = (pl.Categorical, pl.Enum)
 _CSV, _ZIPPED, _PARQUET = ".csv", ".csv.gz", ".parquet"
+# Polars panics over some broken Parquet files instead of raising an error of its own.
+_UNREADABLE = (PolarsError, PanicException, OSError, EOFError, UnicodeDecodeError, csv.Error)
 
 
 def table_name(path: Path) -> str:
@@ -65,8 +67,9 @@ def read_table(path: Path) -> pl.DataFrame:
                 {cs.by_dtype(*_DICTIONARIES): pl.String}
             )
         return _read_csv(path)
-    except (PolarsError, OSError, EOFError, UnicodeDecodeError, csv.Error) as error:
-        problem, todo = type(error).__name__, "Export it again as UTF-8."
+    except _UNREADABLE as error:
+        problem = type(error).__name__
+        todo = "Export it again." if name.endswith(_PARQUET) else "Export it again as UTF-8."
         raise InputError(path.name, problem, "a readable table", todo) from error
 
 

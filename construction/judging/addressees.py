@@ -35,7 +35,7 @@ _LINE = re.compile(
 )
 _MAIL = re.compile(
     r"\s*(?:(?:From|Von|Sent|Date|Gesendet|Subject|Betreff|Cc|发件人|主题|日期)\s?[:：][^\n]*\n){1,4}"
-    r"(?:To|An|收件人)\s?[:：][^\n]*\n"
+    r"(?:To|An|收件人)\s?[:：](?P<to>[^\n]*)\n"
 )
 
 
@@ -50,9 +50,10 @@ class Called(StrEnum):
 def called(text: str, mention: str = "") -> Called:
     """Whom a message calls; `mention` is the "@name" before it, which readers of logs take off."""
     text = text[:_MOST]
-    if _agents().search(text) or (mention and _is_agent(mention)):
+    mail = _MAIL.match(text)
+    if _agents().search(text) or _is_agent(mention) or (mail and _is_agent(mail["to"])):
         return Called.AGENT
-    if mention or _MAIL.match(text):
+    if mention or mail:
         return Called.PEOPLE
     opening = [item.text for item in read(text)[:_OPENING]]
     return Called.PEOPLE if any(map(calls_people, opening)) else Called.NOBODY
@@ -69,9 +70,11 @@ def calls_people(sentence: str) -> bool:
 
 
 def _is_agent(name: str) -> bool:
-    """ "@ops-bot", "@Assistant": a part of the handle is a word for an agent."""
+    """ "@ops-bot", "@Assistant", "@小助手": a part of the handle is a word for an agent."""
+    words = table("containment")
     parts = re.split(r"[^a-z]+", name.lower())
-    return not frozenset(table("containment")["called_agents"]).isdisjoint(parts)
+    is_latin = not frozenset(words["called_agents"]).isdisjoint(parts)
+    return is_latin or any(word in name for word in words["agents"] if not word.isascii())
 
 
 def _is_name(words: str) -> bool:

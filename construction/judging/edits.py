@@ -40,6 +40,7 @@ _PICKING = frozenset(_TABLE["picking"])
 _NEW_TEXT = re.compile(_TABLE["new_text"])
 _MADE_AS = re.compile(_TABLE["made_as"])
 _ZH = re.compile("|".join(_TABLE["zh"]))
+_REPAIRS_ZH = re.compile("|".join(_TABLE["repairs_zh"]))
 _ASKS = LEAD_INS | {"can", "could", "would", "you"}
 _PLACES = frozenset(("in", "into", "to", "of", "on", "at", "within", "inside"))
 _OBJECTS = {word: tuple(ends) for word, ends in _TABLE["objects"].items()}
@@ -97,7 +98,21 @@ def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -
                 continue
             if extension_of(path) not in made and is_object and _is_changed(before, verb):
                 edited.setdefault(path)
-    return tuple(edited)
+    return tuple(edited) or (() if outputs else _repaired(request, given))
+
+
+def _repaired(request: str, given: Sequence[str]) -> tuple[str, ...]:
+    """The only input file, if something is to be repaired and no file is named: "fix the typos"."""
+    if len(given) != 1 or extension_of(given[0]) in _TABLE["fixed"]:
+        return ()
+    for sentence in read(request):
+        text = sentence.text.lower()
+        verbs = [start for start, words in _clauses(text) if words[0] in _TABLE["repairs"]]
+        verbs += [verb.start() for verb in _REPAIRS_ZH.finditer(text)]
+        is_order = sentence.ask not in (Ask.QUESTION, Ask.STATUS) and not _ANEW.search(text)
+        if is_order and any(not is_negated(text, start) for start in verbs):
+            return (given[0],)
+    return ()
 
 
 def _is_picked_for_text(text: str, before: str, verb: str) -> bool:

@@ -99,7 +99,7 @@ STARTS_ZH = re.compile(
 )
 OBJECT_FIRST_ZH = re.compile(
     rf"(?:^|[，,：:。；;！!？?\s])(?:{'|'.join(_ZH['before_object'])})[^，。；！？\n]{{1,80}}?"
-    rf"(?:(?:{_LONG_VERBS}){_TOLD}|[写做画列改翻排标算](?:[成出为一个份张两三每\d报]|得更))"
+    rf"(?:(?:{_LONG_VERBS}){_TOLD}|[写做画列改翻排标算](?:[成出为一个份张两三每\d报]|得更)|[写存][到进入])"
 )
 
 # What stands against meeting a demand

@@ -87,7 +87,8 @@ def _documents(text: str) -> Iterator[str]:
         if _IN_A_FILE.search(sentence):
             continue  # its place is named, and is looked for as a file
         for match in _SPOKEN.finditer(sentence):
-            if not is_negated(sentence, match.start()):
+            is_able = _IS_ABLE.search(sentence, 0, match.start())
+            if not is_able and not is_negated(sentence, match.start()):
                 yield match.group().strip(" ,;:.")
 
 
@@ -126,6 +127,11 @@ _GATHERED = re.compile(
     r"(?:^|[,;:] |\b(?:to|and|then|please|involves|(?:start|begin|starting) by) )"
     rf"(?P<said>(?:{'|'.join(_TABLE['verbs'])})\b"
     rf"[^.;]{{1,{_REACH}}}?\b(?:{'|'.join(_TABLE['nouns'])})\b)"
+)
+# "A class that can add contacts and find contacts": what a program is to be able to do.
+_IS_ABLE = re.compile(
+    r"\b(?:class|function|module|library|api|app|program|tool|cli)\b[^.;]{0,60}"
+    r"\b(?:that|which) (?:can|lets?|allows?)\b"
 )
 _SKILL = "skill"
 _GUIDE = re.compile(

@@ -116,7 +116,8 @@ def _is_used(sentence: str, at: int, name: str) -> bool:
         if is_there or _VERB_ZH.search(sentence, max(0, at - _REACH_ZH), at) is not None:
             return True
     before = sentence[max(0, at - _REACH) : at]
-    return bool(_VERB.search(before)) and not _NONE.search(before) and not _ABOUT.search(before)
+    is_spoken_of = any(words.search(before) for words in (_NONE, _ABOUT, _WRITTEN_ABOUT))
+    return bool(_VERB.search(before)) and not is_spoken_of
 
 
 def _is_looked_up(sentence: str, at: int) -> bool:
@@ -159,6 +160,12 @@ _VERB_ZH = re.compile("|".join(_TABLE["verbs"]["zh"]))
 _INSIDE_ZH = re.compile(r" ?(?:[里内]|中(?!心)|上(?![线市]))")
 _NONE = re.compile(_any(_TABLE["none"]["en"]))
 _ABOUT = re.compile(r"\b(?:for|about|like|than|versus|vs)(?: (?:the|our|my|an?|your))? $")
+# "Write a guide on how to tidy up an inbox", "queries against a CRM database": nobody opens one.
+_WRITTEN_ABOUT = re.compile(
+    r"\b(?:write|draft|create|make|prepare|design)\b[^.;,]{0,40}"
+    r"\b(?:guide|tutorial|manual|checklist|instructions|tips|how-to|quer(?:y|ies)|schema)\b[^.;,]*"
+    r"\b(?:how to [^.;,]+|(?:against|on|for) )(?:an?|their|your|one's) [^.;,]{0,40}$"
+)
 _LIVE = re.compile(_any((*_TABLE["live"]["en"], *_TABLE["live"]["zh"]), plural=True))
 _LIVE_VERB = re.compile(_any((*_TABLE["live"]["verbs_en"], *_TABLE["live"]["verbs_zh"])))
 _SCREEN = re.compile(

@@ -26,6 +26,13 @@ _TABLE = load_table(__package__, "stores.toml")
 _MOST = 400  # sentences
 _MOST_CHARS = 2000  # of a sentence
 _MOST_INTRODUCTION = 120  # characters
+_FIGURES = 2  # that a request says of its own
+_NUMBER = re.compile(r"\d[\d.,]*")
+# Where these verbs stand, what follows is looked up, and no list of what is there.
+_FETCHES = frozenset(
+    ("find", "look up", "get", "fetch", "retrieve", "pull", "查找", "查询", "获取")
+)
+_THESE = re.compile(r"(?:\b(?:these|the following|diese|folgende) |(?:这些|以下|下列|下面的?))$")
 _ITEM = re.compile(r"[ \t]*(?:[-*•·]|\(?\d{1,2}[.)、])\s*")
 
 
@@ -111,11 +118,21 @@ def _read_in(sentence: str, spoken: re.Pattern[str]) -> Iterator[str]:
     matches = list(spoken.finditer(sentence))
     if not matches:
         return
-    verbs = [(verb.start(), verb.lastgroup) for verb in _VERB.finditer(sentence)]
+    verbs = [(verb.start(), verb.lastgroup, verb.group()) for verb in _VERB.finditer(sentence)]
     for match in matches:
         before = bisect_right(verbs, match.start(), key=itemgetter(0))
-        if before and verbs[before - 1][1] == _READS and not is_negated(sentence, match.start()):
+        _, kind, verb = verbs[before - 1] if before else (0, "", "")
+        is_listed = verb not in _FETCHES and _is_listed(sentence, match)
+        if kind == _READS and not is_listed and not is_negated(sentence, match.start()):
             yield match.group()
+
+
+def _is_listed(sentence: str, match: re.Match[str]) -> bool:
+    """Does the request list what is in a store: "these tickets: …", "my expenses: taxi 9"?"""
+    rest = sentence[match.end() :]
+    if _THESE.search(sentence, 0, match.start()):
+        return ":" in rest or "：" in rest
+    return rest.lstrip().startswith((":", "：")) and len(_NUMBER.findall(rest)) >= _FIGURES
 
 
 def _stands(words: Collection[str], store: _Store) -> bool:

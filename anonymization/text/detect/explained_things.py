@@ -120,15 +120,17 @@ def find_explained(text: str) -> Iterator[tuple[int, int]]:
     if not text.isascii():
         for pattern in (_LAW, _LISTED_LAW):
             yield from (match.span() for match in pattern.finditer(text))
-    yield from find_methods(text)
-    for pattern in (PHRASE, TYPE_FACE):
-        yield from (match.span() for match in pattern.finditer(text))
+    if " " in text or "-" in text:  # screens: most strings of sessions are single words
+        yield from find_methods(text)
+        for pattern in (PHRASE, TYPE_FACE):
+            yield from (match.span() for match in pattern.finditer(text))
     if not _DIGIT.search(text):
         return
     small = text.lower()
     if "sha" in small or "md5" in small:
         yield from _digests(text)
-    yield from _listed_digests(text)
+    if " " in text:
+        yield from _listed_digests(text)
     counts = (_COUNTED, _MEASURED) if _LONG.search(text) else ()
     screened = (pattern for cues, pattern in _SCREENED if any(cue in small for cue in cues))
     for pattern in (*counts, *screened):

@@ -21,6 +21,8 @@ from construction.judging.addressees import (
 )
 from construction.judging.lexicon import phrases_of
 from construction.judging.reading import Ask, Reading, read
+from construction.judging.rules.sentences import named_files
+from construction.mentions.intent import Intent
 from construction.sessions.recovery.shell import WROTE
 from construction.sessions.wrappers.envelope import Envelope
 from construction.sessions.wrappers.heads import strip_heads
@@ -42,9 +44,20 @@ _SEVERAL = 2  # writers
 _NEXT = re.compile(r"\n(?=[ \t]*[\[【])")  # several messages in one turn, each with its head
 _MENTION = re.compile(r"[\]】]\s*@([\w·-]{1,40})")
 _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")
-_POLITE = re.compile(
+# Words of a wish that no list of verbs knows, so that nobody is said to ask for nothing who does.
+_WISH = re.compile(
     r"(?i)\b(?:please|pls|plz|(?:can|could|would) (?:yo)?u|bitte|(?:kannst|könntest) du"
     r"|(?:können|könnten) sie)\b|请|麻烦|帮我|帮忙|顺便"
+    r"|(?:^|[.!?:,] )(?:erstell|schreib|fass|prüf|mach|korrigier|übersetz|sortier|berechn|vergleich"
+    r"|lies|such|zeig|gib|füg|lösch|änder)e?\b"
+    r"|(?:^|[，。：；！？\s])(?:先|再|并|然后)?(?:把|将|算|查|找|写|做|画|列|改|删|存|整理|汇总|翻译|提取)"
+)
+# Work on a talk that the message quotes: "summarise this chat".
+_THIS_TALK = re.compile(
+    r"(?i)\b(?:this|the above|these|dies(?:e[mnrs]?)?) (?:[\w-]+ )?"
+    r"(?:chat|talk|conversation|thread|discussion|exchange|transcript|messages|gespräch"
+    r"|unterhaltung|diskussion|verlauf|nachrichten)\b"
+    r"|(?:以上|上述|上面|下面|这段|这个|这些)的?(?:群聊|聊天|对话|讨论|消息)"
 )
 # Who offers something asks for nothing.
 _OFFERS = re.compile(
@@ -120,7 +133,7 @@ def measure(instance: TaskInstance) -> Addressing:
         in_channel=in_channel,
         to_people=calls.count(Called.PEOPLE),
         to_agent=calls.count(Called.AGENT),
-        asks=sum(len(_asks(message)) for message in messages),
+        asks=sum(len(_asks(message)) or int(_gets_a_file(message)) for message in messages),
         of_agent=sum(
             len(_asks(message)) if all_to_agent else _asks_of_agent(message) for message in messages
         ),
@@ -132,12 +145,18 @@ def _asks(message: _Message) -> list[Reading]:
     return [item for item in read(message.said) if not item.chatter and _wants(item)]
 
 
+def _gets_a_file(message: _Message) -> bool:
+    """Is a file to be made, or was one made, though no sentence reads as an order?"""
+    made = (Intent.OUTPUT, Intent.EITHER)
+    return message.is_done or any(intent in made for _, intent in named_files(message.said))
+
+
 def _wants(item: Reading) -> bool:
     if _OFFERS.search(item.text) or phrases_of("no_work.toml", "itself").search(
         phrase_form(item.text)
     ):
         return False
-    return item.ask is not Ask.NONE or item.requires or _POLITE.search(item.text) is not None
+    return item.ask is not Ask.NONE or item.requires or _WISH.search(item.text) is not None
 
 
 def _asks_of_agent(message: _Message) -> int:
@@ -168,7 +187,11 @@ def _messages(instance: TaskInstance) -> Iterator[_Message]:
 def _parts(turn: UserTurn) -> list[tuple[str | None, str, str]]:
     """(writer, words, mention at their head) of each message in a turn."""
     parts: list[tuple[str | None, str, str]] = []
-    for text in _NEXT.split(turn.text):
+    texts = _NEXT.split(turn.text)
+    orders = _orders_on_talk(turn.said) if len(texts) > 1 else ""
+    if orders:
+        return [(None, orders, "")]
+    for text in texts:
         envelope = Envelope()
         said = strip_heads(text, envelope)
         mention = _MENTION.search(text[: len(text) - len(said)])
@@ -176,11 +199,21 @@ def _parts(turn: UserTurn) -> list[tuple[str | None, str, str]]:
             parts.append((envelope.sender, said, mention[1] if mention else ""))
         else:
             parts[-1] = (parts[-1][0], f"{parts[-1][1]}\n{text}", parts[-1][2])
-    if len(parts) == 1:
+    # Other wrappers repeat the sender and the words, and hold one message for all their heads.
+    if len(parts) == 1 or "\n".join(said for _, said, _ in parts).split() != turn.said.split():
         sender = turn.sender or signature(turn.said)
         spoken = () if sender else lines_of_speakers(turn.said)
         return [(name, said, "") for name, said in spoken] or [(sender, turn.said, parts[0][2])]
     return parts
+
+
+def _orders_on_talk(said: str) -> str:
+    """What asks for work on a talk as a whole: then its messages are what is worked on."""
+    return "\n".join(
+        item.text
+        for item in read(said)
+        if item.ask is Ask.DIRECTIVE and not item.to_other and _THIS_TALK.search(item.text)
+    )
 
 
 def _is_among_people(seen: Measures) -> bool:

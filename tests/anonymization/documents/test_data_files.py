@@ -156,6 +156,16 @@ def columns(write: Callable[[pl.DataFrame, io.BytesIO], object], frame: pl.DataF
     return out.getvalue()
 
 
+def test_a_parquet_file_that_its_reader_panics_over_is_refused() -> None:
+    packed = io.BytesIO()
+    pl.DataFrame({"a": ["x", "y", None] * 4}).write_parquet(
+        packed, compression="uncompressed", statistics=False
+    )
+    data = bytearray(packed.getvalue())
+    data[32] = 0  # of the levels of the first page
+    assert mask_bytes(bytes(data), "a.parquet", masker()).report.refusal == Refusal.BROKEN
+
+
 @pytest.mark.parametrize(
     ("name", "write", "read"),
     [

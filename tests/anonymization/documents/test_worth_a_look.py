@@ -67,6 +67,13 @@ def test_names_of_fonts_and_styles_are_no_words_but_an_unknown_one_is() -> None:
     assert named == {"Zorblat Heading": Why.UNKNOWN}
 
 
+@pytest.mark.parametrize(
+    "words", ["dcterms:W3CDTF", "lpstr", "Beng", "Tunga", "FFFFFF", "orthographicFront"]
+)
+def test_words_that_office_programs_write_into_each_file_are_not_listed(words: str) -> None:
+    assert listed(Piece(words, accepts=FindingFilter.PROVEN)) == {}
+
+
 def test_what_masking_replaced_is_not_listed_and_shown_as_a_gap() -> None:
     text = "They sent biscuit to Mara Thornquist, for the parcel was late."
     start = text.index("Mara")

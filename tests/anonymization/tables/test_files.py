@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from anonymization.tables.files import find_tables, write_table
+from anonymization.tables.files import find_tables, read_table, write_table
 from anonymization.tables.release_tables import (
     RELEASED,
     Anonymizing,
@@ -15,6 +15,7 @@ from anonymization.tables.release_tables import (
     write_anonymized,
 )
 from anonymization.tables.settings import FrontierConfig, TablesRecipe
+from data.errors import InputError
 from tests.anonymization.tables.build import KEY, company_config, company_table
 
 COMPANIES = [f"C{number:04d}" for number in range(60)]
@@ -48,3 +49,14 @@ def test_no_cell_of_a_released_csv_is_a_formula(tmp_path: Path) -> None:
     back = pl.read_csv(tmp_path / "t.csv", infer_schema_length=0)["text"].to_list()
     assert back[: len(safe)] == safe
     assert back[len(safe) :] == [f"'{text}" for text in risky]
+
+
+def test_a_parquet_file_that_its_reader_panics_over_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "firms.parquet"
+    frame = pl.DataFrame({"a": ["x", "y", None] * 4})
+    frame.write_parquet(path, compression="uncompressed", statistics=False)
+    data = bytearray(path.read_bytes())
+    data[32] = 0  # of the levels of the first page
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"firms\.parquet: found .* a readable table"):
+        read_table(path)

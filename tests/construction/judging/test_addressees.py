@@ -45,6 +45,7 @@ def test_people_are_called(text: str) -> None:
         "Thanks Nora. Agent, please count the crates.",
         "Hallo Assistent, zähle bitte die Kisten.",
         "助手，请清点箱子。",
+        "From: Nora Lindqvist\nTo: assistant@stall.example\n\nCount the crates.",
     ],
 )
 def test_the_agent_is_called(text: str) -> None:

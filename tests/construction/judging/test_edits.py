@@ -101,6 +101,26 @@ def test_what_is_moved_and_what_is_not_there(
     assert list(missing_objects(text, given)) == missing
 
 
+@pytest.mark.parametrize(
+    ("text", "given", "expected"),
+    [
+        ("Fix the wrong sums.", ["crew.csv"], ["crew.csv"]),
+        ("The settings are invalid. Repair them.", ["boat.json"], ["boat.json"]),
+        ("改正信里的错别字。", ["letter.md"], ["letter.md"]),
+        ("Fix the wrong sums.", ["crew.csv", "boats.csv"], []),
+        ("Fix the scan.", ["crew.png"], []),
+        ("Find a fix for the leak.", ["advice.md"], []),
+        ("Do not fix anything; list the mistakes.", ["crew.csv"], []),
+        ("How do I fix it?", ["crew.csv"], []),
+    ],
+)
+def test_what_is_to_be_repaired_is_the_only_file_that_there_is(
+    text: str, given: list[str], expected: list[str]
+) -> None:
+    assert list(changed_inputs(text, given, [])) == expected
+    assert changed_inputs(text, given, ["notes.md"]) == ()
+
+
 @pytest.mark.parametrize("piece", ["word, ", "then x; ", "and sort: ", "a:b:"])
 def test_many_clauses_are_read_in_linear_time(piece: str) -> None:
     def seconds(length: int) -> float:

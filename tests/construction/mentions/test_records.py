@@ -56,3 +56,11 @@ def test_records_are_missing_where_no_input_can_hold_them(
 ) -> None:
     actual = missing_records(text, files)
     assert (len(actual) if isinstance(missing, int) else actual) == missing
+
+
+def test_what_a_program_is_to_be_able_to_do_is_not_there() -> None:
+    assert (
+        missing_records("Write a class that can add contacts and find contacts by e-mail.", ())
+        == ()
+    )
+    assert missing_records("Please check my inbox.", ()) != ()

@@ -100,3 +100,16 @@ def test_a_system_is_missing_where_no_input_stands_for_it(
 )
 def test_the_web_a_browser_and_messages(text: str, kind: ResourceKind, wanted: bool) -> None:
     assert wants(text, kind) is wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("Write a guide on how to clean up an overfull inbox.", ()),
+        ("Write SQL queries against a CRM database with the tables customers and deals.", ()),
+        ("Write a guide from the pages in our Confluence.", ("confluence",)),
+        ("Write a checklist for new hires, then log into Salesforce.", ("salesforce",)),
+    ],
+)
+def test_what_a_text_is_written_about_is_not_opened(text: str, missing: tuple[str, ...]) -> None:
+    assert missing_systems(text, ()) == missing

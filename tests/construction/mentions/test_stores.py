@@ -128,6 +128,19 @@ def test_what_is_the_persons_own_is_missing_where_there_is_no_file(
     assert missing_stores(text, [TABLE]) == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("Summarise my expenses: taxi 12, hotel 140, dinner 35.", []),
+        ("Classify these customer tickets as bug or wish: 1) it crashes 2) add dark mode", []),
+        ("Summarise my expenses: by month and by person.", ["my expenses"]),
+        ("Find these customer tickets: 1) A-12 2) A-14", ["customer tickets"]),
+    ],
+)
+def test_what_the_request_lists_itself_is_there(text: str, missing: list[str]) -> None:
+    assert list(missing_stores(text, [])) == missing
+
+
 def test_many_items_and_verbs_take_linear_time() -> None:
     text = "Collect from:\n" + "- the inbox and find the open tickets\n" * 3000
     assert missing_stores(text * 3, []) == ("the inbox", "the open tickets")

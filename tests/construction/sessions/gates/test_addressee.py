@@ -84,6 +84,10 @@ def test_colleagues_among_themselves(messages: list[tuple[str, str]]) -> None:
         "早上好！麻烦写一份给李经理的道歉信。",
         "助手，请核对账单的合计。",
         "顺便把会议记录翻译成英文。",
+        "算每个摊位的合计，存成合计.xlsx。",
+        "三份周报合成一页给经营会，存周报.docx。",
+        "Fasse das Protokoll in fünf Sätzen zusammen.",
+        "The open bills by size, largest first, saved as bills.csv by noon",
     ],
 )
 def test_a_request_in_the_tone_of_a_colleague_is_one(words: str) -> None:
@@ -148,6 +152,14 @@ def test_several_messages_in_one_turn() -> None:
     assert (seen.people, seen.of_agent) == (2, 0)
 
 
+def test_a_notice_that_repeats_a_message_is_one_message() -> None:
+    text = "[Slack ou_12ab34cd Mon 09:00] Sort pri…\n\n[Slack Nora Mon 09:00] Sort prices.csv."
+    instance = said("Sort prices.csv.")
+    turn = replace(instance.user_turns[0], text=text, sender="Nora")
+    seen = measure(replace(instance, user_turns=(turn,), people=("Nora",)))
+    assert (seen.people, seen.of_agent) == (1, 1)
+
+
 def test_a_pasted_talk_without_a_word_to_the_agent() -> None:
     talk = "Nora: Is prices.csv done?\nTom: Nearly. Can you check the sums?\nNora: Later."
     assert judged(said(talk)).reason == AMONG
@@ -172,3 +184,39 @@ def test_who_tells_or_asks_how_things_stand_asks_for_no_work(words: str) -> None
 def test_it_decides_before_the_files_that_are_missing() -> None:
     names = [gate.name for gate in LOCAL_GATES]
     assert names.index("addressee") < names.index("fixture")
+
+
+def test_an_agent_with_a_chinese_handle_is_the_agent() -> None:
+    instance = chat(
+        ("韩梅", "请写一份值班表 roster.md"), head="[Feishu #店 Mon Mar 02 09:00] {name}: @小助手"
+    )
+    assert judged(instance).reason is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Hello, could you write a packing list as list.md? Best, Nora",
+        "Kannst du mir eine Packliste als liste.md schreiben? Gruß, Nora",
+        "助手，把一到十的平方写到 squares.txt",
+    ],
+)
+def test_a_greeting_at_the_end_calls_nobody_and_an_object_may_stand_first(words: str) -> None:
+    assert judged(chat(("Nora", words))).reason is None
+
+
+TALK = "[10:02] Nora: Tom, can you bring the scales?\n[10:03] Tom: Nora, please ask Petra."
+
+
+@pytest.mark.parametrize(
+    ("order", "reason"),
+    [
+        ("Please write the open points of this chat into points.md", None),
+        ("请把以上对话整理成 minutes.md", None),
+        ("Please bring the boxes too", AMONG),
+    ],
+)
+def test_a_quoted_talk_is_material_where_work_on_it_is_asked(
+    order: str, reason: AddresseeReason | None
+) -> None:
+    assert judged(said(f"{TALK}\n{order}")).reason == reason
