@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from itertools import islice
 
 from construction.grading.file_types import extension_of
 from construction.judging.lexicon import LEAD_INS, VERBS
@@ -67,8 +66,8 @@ _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,40
 _TAKEN_ZH = re.compile(r"[把将对给]\s?[“「《\"'`]?(?:[^\s，。；]{1,200}/)?$")
 _ADDING = frozenset(("append", "add", "insert", "paste", "copy"))
 _ONTO = re.compile(r"[\s\"'`]*(?:file |document )?(?:to|into|at the end of|after|below)\b")
-_WORD = re.compile(r"\S+")
 _REACH = 10  # words before a file
+_SPAN = 1_000  # characters in which the first words of a clause stand
 _REACH_ZH = 12  # characters
 _FEW = 3  # words between a verb and its object
 
@@ -172,7 +171,7 @@ def _edit_verb(text: str) -> str:
 def _clauses(text: str) -> Iterator[tuple[int, list[str]]]:
     """Where each clause starts, and its first words without those that only lead in."""
     for start in (0, *(mark.end() for mark in _CLAUSE.finditer(text))):
-        first = (word.group() for word in islice(_WORD.finditer(text, start), _REACH))
+        first = text[start : start + _SPAN].split()[:_REACH]
         words = [word for word in first if word not in _ASKS]
         if words:
             yield start, words

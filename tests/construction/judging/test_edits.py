@@ -121,7 +121,7 @@ def test_what_is_to_be_repaired_is_the_only_file_that_there_is(
     assert changed_inputs(text, given, ["notes.md"]) == ()
 
 
-@pytest.mark.parametrize("piece", ["word, ", "then x; ", "and sort: "])
+@pytest.mark.parametrize("piece", ["word, ", "then x; ", "and sort: ", "a:b:"])
 def test_many_clauses_are_read_in_linear_time(piece: str) -> None:
     def seconds(length: int) -> float:
         text = piece * (length // len(piece))
