@@ -39,7 +39,7 @@ _CODES = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|K\d{2}[+-]\d{3}|\d{1,3}|[A-Za-z&]
 _EXACT = 2.0**53  # floats below it hold every whole number
 _POWER = re.compile(r"\d(?:\.\d{1,17})?E\+?\d{1,2}", re.IGNORECASE)
 _NUMBER = re.compile(r"\d{7,19}(?:\.0)?")
-_PAY = re.compile(r"[1-9]\d{1,9}")
+_PAY = re.compile(r"[1-9]\d{1,9}(?:\.\d{1,4})?")
 _AMOUNT = re.compile(
     r"(?i:amount|revenue|sales|turnover|total|sum\b|price|cost|value|profit|income|assets|equity"
     r"|liabilit|debt|cash|capital|volume|population|budget|units|quantity|bytes|count)"

@@ -176,7 +176,7 @@ def _instance_truth(script: Script, written: _WrittenTask, turns: list[int]) -> 
             started_by=written.started_by,
             task=written.task,
             language=script.language,
-            gates=_verdicts({"length": "length.too_short"}, ()),
+            gates=_verdicts(_of_a_stub(script), ()),
             outcome="rejected",
             plants=("too_short",),
         )
@@ -195,6 +195,15 @@ def _instance_truth(script: Script, written: _WrittenTask, turns: list[int]) -> 
         urls=tuple(draft.urls),
         plants=tuple(draft.plants),
     )
+
+
+def _of_a_stub(script: Script) -> dict[str, str | None]:
+    """What fails a greeting: its length, and of a named sender that nothing is asked for."""
+    has_sender = script.flavor is Flavor.OPENCLAW
+    return {
+        "length": "length.too_short",
+        "addressee": "addressee.no_request" if has_sender else None,
+    }
 
 
 def _verdicts(reasons: Mapping[str, str | None], urls: Sequence[UrlTruth]) -> dict[str, GateTruth]:

@@ -38,8 +38,9 @@ _STRUCTURE = re.compile(r"[\s\ufeff\[\]{}:,]*")
 # Degrees: two side by side, or one under a key that says so.
 _DEGREES = re.compile(r"-?\d{1,3}\.\d{4,9}(?:\s*,\s*-?\d{1,3}\.\d{4,9})?(?![\w.])")
 _DECIMAL = re.compile(r"[1-9]?\d{1,2}\.\d+")
+_A_NUMBER = re.compile(r"[1-9][0-9]*(?:\.[0-9]+)?")
 _LONG_NUMBER = re.compile(r"(?<![\w.+-])\d{7,19}(?![\w.])")
-_SHORT_NUMBER = re.compile(r"(?<![\w.+-])\d{3,6}(?![\w.])")
+_SHORT_NUMBER = re.compile(r"(?<![\w.+-])\d{3,6}(?:\.\d{1,4})?(?![\w.])")
 _SHORTEST_NUMBER = 7
 _SHORT = 64  # characters up to which a value is looked at together with its key
 # Keys that say what their value is; `name` alone also names tools and files.
@@ -202,7 +203,7 @@ def _between(text: str, start: int, end: int, key: str, visit: Visit) -> list[Ed
     gap = text[start:end]
     if _STRUCTURE.fullmatch(_SCALAR.sub("", gap)) is None:
         return shifted(plain_edits(gap, visit), start)
-    is_coded = bool(key) and field_of(key) is Field.CODED
+    is_coded = bool(key) and field_of(key) in (Field.CODED, Field.PAY)
     if len(gap) < _SHORTEST_NUMBER and not is_coded:
         return []
     label = key if _is_telling(key) else ""
@@ -234,6 +235,5 @@ def stays_number(edit: Edit, is_labelled: bool) -> bool:
 
     Without a telling label only cards are, by their check digit; other numbers are amounts.
     """
-    new = edit.new
-    is_number = new.isdigit() and new.isascii() and not new.startswith("0")
+    is_number = _A_NUMBER.fullmatch(edit.new) is not None
     return is_number and (is_labelled or edit.type is EntityType.BANK_CARD)

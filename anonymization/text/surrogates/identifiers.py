@@ -22,7 +22,7 @@ from anonymization.text.identity_numbers import (
     ID_WEIGHTS,
 )
 from anonymization.text.surrogates.assignment import SurrogateTable
-from anonymization.text.surrogates.shapes import digits, filled, pick, same_shape
+from anonymization.text.surrogates.shapes import counting_number, digits, filled, pick, same_shape
 from data.text.folding import alnum_form
 
 _NO_REGION = "99"  # GB/T 2260 ends at 91
@@ -184,7 +184,8 @@ def coded(table: SurrogateTable, value: str, salt: str) -> str:
 def _counted(number: str, rng: Generator) -> str:
     if _YEAR.fullmatch(number):
         return str(int(rng.integers(*_YEARS)))
-    return digits(rng, len(number))
+    # What begins with another digit than 0 may be a number of a spreadsheet or of JSON.
+    return digits(rng, len(number)) if number[0] == "0" else counting_number(rng, len(number))
 
 
 def _drawn(

@@ -18,7 +18,7 @@ _HEX_LETTERS = "abcdef"
 _HIRAGANA = "あいうえおかきくけこさしすせそたちつてとなにのはまみむもやゆよらりるれろ"
 _KATAKANA = "アイウエオカキクケコサシスセソタチツテトナニノハマミムモヤユヨラリルレロ"
 _HALF_KATAKANA = "ｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛ"
-_DECIMAL = re.compile(r"\d{2,}\.\d+")
+_DECIMAL = re.compile(r"\d{2,}\.\d+|[1-9]\d+")
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F:.-]{8,}")
 
 
@@ -39,6 +39,11 @@ def pick(rng: Generator, choices: str | tuple[str, ...]) -> str:
 def digits(rng: Generator, count: int) -> str:
     """Random digits."""
     return "".join(pick(rng, _DIGITS) for _ in range(count))
+
+
+def counting_number(rng: Generator, count: int) -> str:
+    """Random digits, of which the first is not 0."""
+    return pick(rng, _DIGITS[1:]) + digits(rng, count - 1)
 
 
 def same_shape(value: str, rng: Generator) -> str:

@@ -127,13 +127,15 @@ def measure(instance: TaskInstance) -> Addressing:
     calls += [called(said) for said in before if said not in (turn.said for turn in turns)]
     # Who writes to nobody else writes to the agent, and so does whoever gets the work done.
     is_to_agent = Called.AGENT in calls or Called.PEOPLE not in calls
-    all_to_agent = alone and (is_to_agent or _TAKES_ON.match(instance.reply) is not None)
+    is_taken_on = _TAKES_ON.match(instance.reply) is not None
+    all_to_agent = alone and (is_to_agent or is_taken_on)
+    asks = sum(len(_asks(message)) or int(_gets_a_file(message)) for message in messages)
     return Addressing(
         people=len(people),
         in_channel=in_channel,
         to_people=calls.count(Called.PEOPLE),
         to_agent=calls.count(Called.AGENT),
-        asks=sum(len(_asks(message)) or int(_gets_a_file(message)) for message in messages),
+        asks=asks or int(alone and is_taken_on),  # an order whose words do not read as one
         of_agent=sum(
             len(_asks(message)) if all_to_agent else _asks_of_agent(message) for message in messages
         ),
