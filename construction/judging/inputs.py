@@ -21,10 +21,12 @@ from construction.mentions.extensions import tail
 from construction.mentions.resources import resources
 from data.contracts import Fixture
 from data.text.lexicon import load_table
-from data.text.scripts import has_han
+from data.text.scripts import HAN, has_han
 
 _STOP = frozenset(load_table("construction.judging", "tables", "grading.toml")["terms"]["common"])
 _SPOKEN = load_table("construction.judging", "tables", "grading.toml")["spoken"]
+# Also between "RSS" and the Chinese words beside it, where no blank stands.
+_WORDS = re.compile(rf"[\W_]+|(?<=[{HAN}])(?=[a-z0-9])|(?<=[a-z0-9])(?=[{HAN}])")
 _ENDING = re.compile(r"(?<=[a-z]{4})(?:ing|ed|es|s)$")
 ANY_FOLDER = frozenset(
     ("fixture", "fixtures", "fixtur", "input", "inputs", "media", "src", "doc", "test")
@@ -157,7 +159,7 @@ def inputs_spoken_of(text: str, given: Sequence[str]) -> tuple[str, ...]:
     system that it stands for; a mailbox also by "emails".
     """
     lowered = _EXCEPT.sub("", text.lower())
-    words = {_stem(word) for word in re.split(r"[\W_]+", lowered)}
+    words = set(map(_stem, _WORDS.split(lowered)))
     matched = {path for _, path in files_in(lowered, given)}
     matched |= {path for path in given if _in_named_folder(path.lower(), lowered)}
     if not matched:

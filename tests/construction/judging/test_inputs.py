@@ -18,6 +18,7 @@ STATES = ["crm/customers.json", "kb/articles.json", "scheduler/jobs.json"]
         ("Read the crew list image of the harbour.", PICTURES, ["data/crew_list.jpg"]),
         ("Knowledge base (what is out of date)", STATES, ["kb/articles.json"]),
         ("State of scheduled tasks", STATES, ["scheduler/jobs.json"]),
+        ("从RSS源中筛选与园艺有关的条目", ["rss/feeds.json", "hr/staff.json"], ["rss/feeds.json"]),
     ],
 )
 def test_the_files_that_are_meant(text: str, given: list[str], expected: list[str]) -> None:
