@@ -67,7 +67,7 @@ _TAKEN_ZH = re.compile(r"[把将对给]\s?[“「《\"'`]?(?:[^\s，。；]{1,20
 _ADDING = frozenset(("append", "add", "insert", "paste", "copy"))
 _ONTO = re.compile(r"[\s\"'`]*(?:file |document )?(?:to|into|at the end of|after|below)\b")
 _REACH = 10  # words before a file
-_SPAN = 1_000  # characters in which the first words of a clause stand
+_SPAN = 1_000  # characters in which the first words of a clause, or the last before a file, stand
 _REACH_ZH = 12  # characters
 _FEW = 3  # words between a verb and its object
 
@@ -88,13 +88,16 @@ def changed_inputs(request: str, given: Sequence[str], outputs: Sequence[str]) -
         verb = _edit_verb(text) or (_NEW_COLUMN.search(text) and "add") or ""
         if not verb or sentence.ask in (Ask.QUESTION, Ask.STATUS) or _ANEW.search(text):
             continue
+        added = {path for path in given if _is_added(text, path, verb)}
+        # "Highlight its risks in a summary" says something of the file in a new text.
+        picked = verb in _PICKING and _NEW_TEXT.search(text) is not None
+        column = max((match.start() for match in _NEW_COLUMN.finditer(text)), default=-1)
         for at, path in files_in(text, given):
-            before = text[:at]
+            before = text[max(0, at - _SPAN) : at]
             is_object = not outputs or _takes_file(before, verb)
-            has_column = _NEW_COLUMN.search(text, at) is not None  # "show it in a.xlsx in a …"
-            is_read = _is_of_another_verb(before) and not has_column
-            is_read |= _is_picked_for_text(text, before, verb)
-            if is_read or _MADE_AS.search(before) or _is_added(text, path, verb):
+            is_read = _is_of_another_verb(before) and column < at  # "show it in a.xlsx in a …"
+            is_read |= picked or _NEW_TEXT.match(text, 0, at) is not None
+            if is_read or path in added or _MADE_AS.search(before):
                 continue
             if extension_of(path) not in made and is_object and _is_changed(before, verb):
                 edited.setdefault(path)
@@ -113,12 +116,6 @@ def _repaired(request: str, given: Sequence[str]) -> tuple[str, ...]:
         if is_order and any(not is_negated(text, start) for start in verbs):
             return (given[0],)
     return ()
-
-
-def _is_picked_for_text(text: str, before: str, verb: str) -> bool:
-    """Is something of the file to be said in a new text: "highlight its risks in a summary"?"""
-    is_new = _NEW_TEXT.search(text) is not None
-    return is_new and (verb in _PICKING or _NEW_TEXT.match(before) is not None)
 
 
 def _is_added(text: str, path: str, verb: str) -> bool:
@@ -207,8 +204,9 @@ def _moved_phrases(request: str) -> Iterator[tuple[str, str]]:
     """(verb, words for the file) of everything that is to be renamed, moved, copied, converted."""
     for sentence in read(request):
         text = " ".join(sentence.text.lower().split())
+        saved = _first_saved(text)
         for match in _MOVED.finditer(text):
-            is_made = match["verb"] == "convert" and _SAVED.search(text, 0, match.start())
+            is_made = match["verb"] == "convert" and saved <= match.start()
             if not is_made and not is_negated(text, match.start()):
                 yield (match["verb"] or "rename"), (match["object"] or match["named"]).strip()
 
@@ -219,9 +217,16 @@ def _changed_phrases(request: str) -> Iterator[str]:
         text = " ".join(sentence.text.lower().split())
         if sentence.ask in (Ask.QUESTION, Ask.STATUS) or not _edit_verb(text) or _ANEW.search(text):
             continue
+        saved = _first_saved(text)
         for match in _CHANGED.finditer(text):
-            if not _SAVED.search(text, 0, match.start()):
+            if saved > match.start():
                 yield match["object"]
+
+
+def _first_saved(text: str) -> int:
+    """Where the first word for the making of a file ends; behind the text if there is none."""
+    saved = _SAVED.search(text)
+    return saved.end() if saved else len(text) + 1
 
 
 def _described(phrase: str, given: Sequence[str]) -> list[str]:
@@ -243,7 +248,8 @@ def files_in(text: str, given: Sequence[str]) -> Iterator[tuple[int, str]]:
     for word, extensions in _TABLE["kinds"].items():
         for match in re.finditer(rf"(?<![a-z]){word}(?![a-z])", text):
             fitting = [path for path in given if extension_of(path) in extensions]
-            words = frozenset(re.split(r"[\W_]+", text[: match.start()])[-_REACH:])
+            before = text[max(0, match.start() - _SPAN) : match.start()]
+            words = frozenset(re.split(r"[\W_]+", before)[-_REACH:])
             chosen = fitting if len(fitting) == 1 else _named_by(words, fitting)
             if len(chosen) == 1:
                 yield match.start(), chosen[0]

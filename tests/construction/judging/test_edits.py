@@ -130,3 +130,18 @@ def test_many_clauses_are_read_in_linear_time(piece: str) -> None:
         return time.process_time() - began + 1e-3
 
     assert seconds(160_000) / seconds(20_000) < 24  # linear 8, quadratic 64
+
+
+@pytest.mark.parametrize("piece", ["slides ", "csv ", "move a.csv to b/ ", "表格", "in the csv "])
+def test_many_words_for_files_are_read_in_linear_time(piece: str) -> None:
+    given = ["boats.csv", "crew.csv", "plan.pptx", "数据.xlsx"]
+
+    def seconds(length: int) -> float:
+        text = "Sort the rows: " + piece * (length // len(piece))
+        began = time.process_time()
+        changed_inputs(text, given, ["all.pdf"])
+        moved_inputs(text, given)
+        missing_objects(text, given)
+        return time.process_time() - began + 1e-3
+
+    assert seconds(80_000) / seconds(10_000) < 24  # linear 8, quadratic 64
