@@ -184,7 +184,20 @@ def coded(table: SurrogateTable, value: str, salt: str) -> str:
 def _counted(number: str, rng: Generator) -> str:
     if _YEAR.fullmatch(number):
         return str(int(rng.integers(*_YEARS)))
-    # What begins with another digit than 0 may be a number of a spreadsheet or of JSON.
+    return digits(rng, len(number))
+
+
+def amount(table: SurrogateTable, value: str, salt: str) -> str:
+    """Somebody's pay or balance: digits are replaced, and a number that may stand in a spreadsheet
+    or in JSON, because no 0 comes first, still may.
+    """
+    parts = re.split(r"(\d+)", value)
+    return "".join(
+        _drawn(table, "amount", part, salt, _paid) if part.isdigit() else part for part in parts
+    )
+
+
+def _paid(number: str, rng: Generator) -> str:
     return digits(rng, len(number)) if number[0] == "0" else counting_number(rng, len(number))
 
 

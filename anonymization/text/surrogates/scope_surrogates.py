@@ -10,6 +10,7 @@ from anonymization.text.surrogates.assignment import STAGE, ScopeVocabulary, Sur
 from anonymization.text.surrogates.dates import Shift
 from anonymization.text.surrogates.handles import unexplained
 from anonymization.text.surrogates.identifiers import (
+    amount,
     bank_account,
     bank_card,
     coded,
@@ -58,7 +59,7 @@ _MAKERS: Mapping[EntityType, Make] = {
     EntityType.PERSON_NUMBER: coded,
     EntityType.USER_PATH: account,
     EntityType.SECRET: secret,
-    EntityType.QUANTITY: coded,
+    EntityType.QUANTITY: amount,
     EntityType.UNEXPLAINED: unexplained,
 }
 _NUMBERED = frozenset(

@@ -18,7 +18,7 @@ _HEX_LETTERS = "abcdef"
 _HIRAGANA = "あいうえおかきくけこさしすせそたちつてとなにのはまみむもやゆよらりるれろ"
 _KATAKANA = "アイウエオカキクケコサシスセソタチツテトナニノハマミムモヤユヨラリルレロ"
 _HALF_KATAKANA = "ｱｲｳｴｵｶｷｸｹｺｻｼｽｾｿﾀﾁﾂﾃﾄﾅﾆﾇﾈﾉﾊﾋﾌﾍﾎﾏﾐﾑﾒﾓﾔﾕﾖﾗﾘﾙﾚﾛ"
-_DECIMAL = re.compile(r"\d{2,}\.\d+|[1-9]\d+")
+_DECIMAL = re.compile(r"\d{2,}\.\d+")
 _HEX = re.compile(r"(?=.*\d)[0-9a-fA-F:.-]{8,}")
 
 

@@ -19,8 +19,9 @@ def files(tmp_path: Path) -> Path:
     folder = tmp_path / "files"
     folder.mkdir()
     book = openpyxl.Workbook()
-    for row in (("Name", "Salary", "Sales"), *(("Ada Brandt", pay, SALES) for pay in PAY)):
-        book.worksheets[0].append(row)
+    book.worksheets[0].append(["Name", "Salary", "Sales"])
+    for pay in PAY:
+        book.worksheets[0].append(["Ada Brandt", pay, SALES])
     book.save(folder / "pay.xlsx")
     rows = [{"name": "Ada Brandt", "salary": pay, "sales": SALES} for pay in PAY]
     (folder / "pay.json").write_bytes(orjson.dumps(rows))
