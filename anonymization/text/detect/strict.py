@@ -24,10 +24,13 @@ from anonymization.text.detect.strict_numbers import find_numbers
 from anonymization.text.detect.strict_positions import find_positions
 from anonymization.text.detect.unexplained import find_unexplained
 from anonymization.text.detect.wording import words
+from data.text.screened import Screened
+from data.text.scripts import HANGUL
 
 NAME, _EXPLAINED = "position", "explained"
 _SCORE = 0.55
 _SMALL = words("words.toml", "function_words")
+_KOREAN = Screened(rf"[{HANGUL}]+")  # no words of Korean are known: nothing explains one
 _Span = tuple[int, int, EntityType]
 
 
@@ -49,6 +52,7 @@ def find_strict(
     fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
     places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
     places += find_eastern_names(text)
+    places += [(*match.span(), EntityType.UNEXPLAINED) for match in _KOREAN.finditer(text)]
     ages = [span for span in find_ages(text) if span[2] in kinds]
     ages += find_codes_below(text, settled)
     for name, spans in (

@@ -66,6 +66,7 @@ def test_what_a_sentence_explains_stays(detector: TextDetector, text: str) -> No
     [
         ("订单编号48210937445，共48210937条记录。", "48210937445"),
         ("账号48210937445", "48210937445"),
+        ("Please ask 김철수 about the budget for the sales table.", "김철수"),
         (_DIGEST, _DIGEST),
         (f"customer sha256={_DIGEST}", _DIGEST),
         ('{"id": "6ff2b413", "parentId": "58d81744"}', "58d81744"),
