@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-
-from sudachipy import Tokenizer
+from typing import TYPE_CHECKING
 
 from anonymization.text.contracts import DetectionConfig
-from anonymization.text.detect import chinese, japanese
 from data.text.lexicon import load_table
 from data.text.scripts import HAN_KANA, JAPANESE_KANA, count_cjk, count_han, has_kana, is_han
+
+if TYPE_CHECKING:
+    from sudachipy import Tokenizer
 
 _CLAUSE = re.compile(rf"[{HAN_KANA}][{HAN_KANA}A-Za-z0-9]{{0,120}}")
 _BY_LENGTH = re.compile(rf"[{HAN_KANA}]{{2,6}}")
@@ -72,6 +73,8 @@ def _by_length(clause: str) -> tuple[Span, ...]:
 def _chinese(units: Sequence[str], model: str) -> list[tuple[Span, ...]]:
     if not model or not units:
         return [_by_length(unit) for unit in units]
+    from anonymization.text.detect import chinese  # of the extra `masking`
+
     return [tuple(_chinese_spans(tagged)) for tagged in chinese.load(model).run(units)]
 
 
@@ -91,6 +94,8 @@ def _chinese_spans(tagged: Sequence[tuple[str, str]]) -> Iterator[Span]:
 def _japanese(units: Sequence[str], model: str) -> list[tuple[Span, ...]]:
     if not model or not units:
         return [_by_length(unit) for unit in units]
+    from anonymization.text.detect import japanese  # of the extra `masking`
+
     tokenizer = japanese.load(model)
     return [tuple(_japanese_spans(tokenizer, unit)) for unit in units]
 
