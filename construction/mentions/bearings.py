@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from construction.grading.file_types import extension_of
+from construction.mentions.extensions import path_words
 from construction.mentions.spans import find_file_spans
 from data.text.dates import find_dates
 from data.text.lexicon import load_table
@@ -44,7 +45,7 @@ def unknown_asker(text: str, paths: Collection[str]) -> tuple[str, ...]:
         return ()
     if not any(extension_of(path) in _TABLES for path in paths):
         return ()
-    words = {word for path in paths for word in re.split(r"[\W_]+", path.casefold())}
+    words = {word for path in paths for word in path_words(path)}
     if not _OWNED.isdisjoint(words):
         return ()
     return tuple(dict.fromkeys(_said(text, _ASKER)))

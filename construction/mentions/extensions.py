@@ -258,6 +258,11 @@ def is_tool(path: str) -> bool:
     return _TOOLS.match(path) is not None
 
 
+def path_words(path: str) -> list[str]:
+    """The words of a path, case-folded; empty ones stand for signs at its ends."""
+    return re.split(r"[\W_]+", path.casefold())
+
+
 def tail(path: str) -> str:
     """The last component of a path, case-folded."""
     return path_parts(path)[-1]

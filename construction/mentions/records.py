@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from construction.mentions.extensions import path_words
 from construction.mentions.negation import is_negated
 from construction.mentions.resources import ResourceKind, wants
 from construction.mentions.spans import find_file_spans
@@ -53,7 +54,7 @@ def _guides(text: str) -> Iterator[str]:
 
 def _holds_records(fixture: Fixture) -> bool:
     """Neither too small for records nor, by its name, a guide, a template or a setting."""
-    words = re.split(r"[\W_]+", fixture.path.casefold())
+    words = path_words(fixture.path)
     return fixture.bytes >= _LEAST_BYTES and not any(
         word.startswith(stem) for word in words for stem in _NO_RECORDS
     )

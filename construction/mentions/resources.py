@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 
+from construction.mentions.extensions import path_words
 from construction.mentions.negation import is_negated
 from data.text.lexicon import load_table
 from data.text.scripts import has_han
@@ -69,7 +70,7 @@ def _of_a_page(resource: Resource) -> Resource:
 
 def missing_systems(text: str, paths: Collection[str]) -> tuple[str, ...]:
     """The names of the systems that a request wants and none of its input files stands for."""
-    words = {word for path in paths for word in _path_words(path)}
+    words = {word for path in paths for word in path_words(path)}
     return tuple(
         resource.name
         for resource in resources(text)
@@ -81,10 +82,6 @@ def missing_systems(text: str, paths: Collection[str]) -> tuple[str, ...]:
 def wants(text: str, kind: ResourceKind) -> bool:
     """Does the request want a resource of this kind?"""
     return any(resource.kind is kind for resource in resources(text))
-
-
-def _path_words(path: str) -> list[str]:
-    return re.split(r"[\W_]+", path.casefold())
 
 
 def _in_sentence(sentence: str) -> Iterator[Resource]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 
+from construction.mentions.extensions import path_words
 from construction.mentions.negation import is_negated
 from construction.mentions.records import brings_records
 from construction.mentions.spans import find_file_spans
@@ -53,7 +54,7 @@ def missing_stores(text: str, paths: Collection[str]) -> tuple[str, ...]:
     A file of a kind unknown here may hold anything: beside one, only a store that is called by its
     name ("my inbox") counts. Where a store is there as an export, so would be the others.
     """
-    given = [_words(path) for path in paths]
+    given = [path_words(path) for path in paths]
     lacking = [store for store in _STORES if not any(_stands(words, store) for words in given)]
     if any(map(_is_export, paths)):
         return tuple(dict.fromkeys((*_beside_export(text, lacking), *_sent(text))))
@@ -93,7 +94,7 @@ def _is_export(path: str) -> bool:
     """Is it JSON in a folder that is called as a store, such as `crm/customers.json`?"""
     *folders, name = path.split("/")
     return name.endswith((".json", ".jsonl")) and any(
-        _stands(_words(folder), store) for folder in folders for store in _STORES
+        _stands(path_words(folder), store) for folder in folders for store in _STORES
     )
 
 
@@ -137,10 +138,6 @@ def _is_listed(sentence: str, match: re.Match[str]) -> bool:
 
 def _stands(words: Collection[str], store: _Store) -> bool:
     return any(store.files.match(word) for word in words)
-
-
-def _words(path: str) -> list[str]:
-    return re.split(r"[\W_]+", path.casefold())
 
 
 def _any(row: dict[str, list[str]], *keys: str) -> str:

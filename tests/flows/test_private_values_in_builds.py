@@ -4,40 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from anonymization.masking_recipe import MaskingRecipe
-from anonymization.text.contracts import DetectionConfig
 from data.canonical import digest
 from data.demo.generate import generate
-from data.stages import Results, run_stage
-from data.survivors import read_survivors, texts_of
-from flows.recipe import Recipe, Runtime
-from flows.run import open_run
-from flows.stages.masking import MASKING
-from flows.stages.sessions import DISTINCT, NETWORK, RECOVER, SCAN
-
-NO_MODELS = DetectionConfig.for_tasks().model_copy(
-    update={"english_model": "", "chinese_model": "", "japanese_model": ""}
-)
+from tests.flows.masked_sessions import mask_sessions
 
 
 def masked(folder: Path, *values: str) -> tuple[str, tuple[str, ...], bool]:
     """The texts of the masked sessions, the names of the stage's outputs, and were they reused."""
     listed = folder / "list.txt"
     listed.write_text("\n".join(values))
-    recipe = Recipe(masking=MaskingRecipe(detection=NO_MODELS))
-    runtime = Runtime(
-        sessions=(folder / "demo" / "sessions",),
-        files=(folder / "demo" / "files",),
-        out=folder / "workspace",
-        private_values=listed,
-        workers=1,
-        quiet=True,
-    )
-    run, results = open_run(recipe, runtime), Results()
-    ends = [run_stage(run, stage, results) for stage in (SCAN, RECOVER, DISTINCT, NETWORK, MASKING)]
-    folders = results.outputs[MASKING.name]
-    texts = [text for kept in read_survivors(folders) for text in texts_of(kept.instance)]
-    return "\n".join(texts), tuple(folder.name for folder in folders), ends[-1].reused
+    made = mask_sessions(folder, private_values=listed)
+    return made.text, tuple(each.name for each in made.folders), made.reused
 
 
 def test_another_list_gives_another_result_and_the_same_list_none(tmp_path: Path) -> None:

@@ -10,40 +10,18 @@ import polars as pl
 import pytest
 
 from anonymization.levels import MaskingLevel
-from anonymization.masking_recipe import MaskingRecipe
-from anonymization.text.contracts import DetectionConfig
 from data.demo.generate import generate
-from data.stages import Results, run_stage
-from data.survivors import read_survivors, texts_of
-from flows.recipe import Recipe, Runtime
-from flows.run import open_run
-from flows.stages.masking import MASKING, write_words_left
-from flows.stages.sessions import DISTINCT, NETWORK, RECOVER, SCAN
-
-NO_MODELS = DetectionConfig.for_tasks().model_copy(
-    update={"english_model": "", "chinese_model": "", "japanese_model": ""}
-)
+from flows.stages.masking import write_words_left
+from tests.flows.masked_sessions import mask_sessions
 
 
 def masked(folder: Path, reviewed: Path | None, level: MaskingLevel) -> tuple[str, list[str], bool]:
     """The texts of the masked sessions, the reasons of rejections, and was the stage reused."""
-    recipe = Recipe(masking=MaskingRecipe(detection=NO_MODELS, level=level))
-    runtime = Runtime(
-        sessions=(folder / "demo" / "sessions",),
-        files=(folder / "demo" / "files",),
-        out=folder / "workspace",
-        reviewed=reviewed,
-        workers=1,
-        quiet=True,
-    )
-    run, results = open_run(recipe, runtime), Results()
-    ends = [run_stage(run, stage, results) for stage in (SCAN, RECOVER, DISTINCT, NETWORK, MASKING)]
-    folders = results.outputs[MASKING.name]
-    write_words_left(run, folders)
-    texts = [text for kept in read_survivors(folders) for text in texts_of(kept.instance)]
-    verdicts = pl.concat([pl.read_parquet(folder / "verdicts.parquet") for folder in folders])
+    made = mask_sessions(folder, level, reviewed=reviewed)
+    write_words_left(made.run, made.folders)
+    verdicts = pl.concat([pl.read_parquet(each / "verdicts.parquet") for each in made.folders])
     reasons = verdicts.filter(pl.col("gate") == "masking")["reason"].drop_nulls().to_list()
-    return "\n".join(texts), reasons, ends[-1].reused
+    return made.text, reasons, made.reused
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

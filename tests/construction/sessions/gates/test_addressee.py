@@ -114,6 +114,12 @@ def test_a_message_to_a_person_that_the_agent_carries_out() -> None:
     assert judged(chat(order, reply="Here is the letter: Dear shop …")).reason is None
 
 
+def test_an_order_that_does_not_read_as_one_but_is_taken_on() -> None:
+    order = ("Nora", "Draft talking points for the market day: the new scales, and longer hours.")
+    assert judged(chat(order, reply="Good morning!")).reason == NOTHING
+    assert judged(chat(order, reply="Here are the talking points.")).reason is None
+
+
 def test_in_a_group_the_agent_has_to_write_upon_an_order() -> None:
     talk = [("Nora", "The scales are broken."), ("Tom", "Write a complaint to the shop.")]
     assert judged(chat(*talk)).reason == AMONG

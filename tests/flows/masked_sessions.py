@@ -1,0 +1,55 @@
+"""The generated sessions of a folder, masked by a build's stages and without models of language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from anonymization.levels import MaskingLevel
+from anonymization.masking_recipe import MaskingRecipe
+from anonymization.text.contracts import DetectionConfig
+from data.stages import Results, run_stage
+from data.survivors import read_survivors, texts_of
+from flows.recipe import Recipe, Runtime
+from flows.run import Run, open_run
+from flows.stages.masking import MASKING
+from flows.stages.sessions import DISTINCT, NETWORK, RECOVER, SCAN
+
+_NO_MODELS = DetectionConfig.for_tasks().model_copy(
+    update={"english_model": "", "chinese_model": "", "japanese_model": ""}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedSessions:
+    """The stage's folders and what all sessions say in them; `reused`: nothing was masked anew."""
+
+    run: Run
+    folders: tuple[Path, ...]
+    text: str
+    reused: bool
+
+
+def mask_sessions(
+    folder: Path,
+    level: MaskingLevel | None = None,
+    *,
+    private_values: Path | None = None,
+    reviewed: Path | None = None,
+) -> MaskedSessions:
+    """Mask the sessions below `folder / "demo"` in the workspace of this folder."""
+    runtime = Runtime(
+        sessions=(folder / "demo" / "sessions",),
+        files=(folder / "demo" / "files",),
+        out=folder / "workspace",
+        private_values=private_values,
+        reviewed=reviewed,
+        workers=1,
+        quiet=True,
+    )
+    recipe = Recipe(masking=MaskingRecipe(detection=_NO_MODELS, level=level))
+    run, results = open_run(recipe, runtime), Results()
+    ends = [run_stage(run, stage, results) for stage in (SCAN, RECOVER, DISTINCT, NETWORK, MASKING)]
+    folders = tuple(results.outputs[MASKING.name])
+    texts = [text for kept in read_survivors(folders) for text in texts_of(kept.instance)]
+    return MaskedSessions(run, folders, "\n".join(texts), ends[-1].reused)
