@@ -12,16 +12,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import orjson
 
 from anonymization.text.contracts import PROVEN_BY_FORM, Edit, EntityType
-from data.atomic import write_bytes
+from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json
 from data.contracts import Bound, Count, Gate, GateReason, Limit, StageConfig
+from data.neutralise import storable
 
 # Kinds that are numbers or codes of somebody: their digits are what masking is to change.
 _NUMBERED = PROVEN_BY_FORM | {
@@ -44,6 +46,15 @@ _QUOTED = re.compile(
 )
 _DIGIT = re.compile(r"\d")
 _FILE = "instruction_changes.json"
+_SHOWN = 200  # characters of a changed part that a person is shown
+KINDS = {
+    "numbers": "a number",
+    "formats": "a format",
+    "columns": "the name of a column",
+    "files": "the name of a file to be made",
+    "quotes": "a quoted text",
+    "subjects": "a name in an address",
+}
 
 
 class InstructionReason(GateReason):
@@ -60,8 +71,8 @@ class InstructionConfig(StageConfig):
 class InstructionChange:
     """How many edits changed a number, a format, a column, a file to be made, or a quoted text.
 
-    `subjects` are names that the request or its inputs have only within a replaced address, while
-    the other side says them.
+    `subjects` are names that the request or its inputs have only within an address that shows them
+    no more, while the other side says them.
     """
 
     numbers: int = 0
@@ -70,6 +81,20 @@ class InstructionChange:
     files: int = 0
     quotes: int = 0
     subjects: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedPart:
+    """One demanded part of a request that masking changed; `kind` is a count of the above.
+
+    `place` is the turn, and the file of an address; what stood there, and what replaced it, are
+    private as well.
+    """
+
+    kind: str
+    place: str = field(repr=False)
+    before: str = field(repr=False)
+    after: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +109,55 @@ class MaskedWords:
     names: Sequence[tuple[int, int]]
 
 
-def measure(request: Sequence[MaskedWords], given: Collection[str] = ()) -> InstructionChange:
-    """What masking changes in a request. Files whose name is in `given` (case-folded, without
-    folders) are released under their new names.
+def measure(parts: Iterable[ChangedPart]) -> InstructionChange:
+    """How many parts of each kind masking changed."""
+    return InstructionChange(**Counter(part.kind for part in parts))
+
+
+def described(parts: Iterable[ChangedPart]) -> str:
+    """The kinds of changed parts with their counts, and nothing of what they say (law 8)."""
+    counts = Counter(KINDS[part.kind] for part in parts)
+    return "; ".join(text if n == 1 else f"{text} ({n} times)" for text, n in counts.items())
+
+
+def changed_parts(
+    request: Sequence[MaskedWords], given: Collection[str] = ()
+) -> Iterator[ChangedPart]:
+    """What masking changes in the turns of a request. Files whose name is in `given` (case-folded,
+    without folders) are released under their new names.
     """
-    changes = [_changes(words, given) for words in request]
-    names = [part.name for part in fields(InstructionChange)]
-    return InstructionChange(*(sum(getattr(each, name) for each in changes) for name in names))
+    for position, words in enumerate(request):
+        for kind, edit in _changes(words, given):
+            before = words.text[edit.start : edit.end]
+            yield changed_part(kind, named_turn(position), before, edit.new)
 
 
-def write_changes(out: Path, changes: Mapping[str, InstructionChange]) -> None:
-    """Write what masking changes in each instance: counts only."""
-    write_bytes(out / _FILE, canonical_json({key: asdict(row) for key, row in changes.items()}))
+def changed_part(kind: str, place: str, before: str, after: str) -> ChangedPart:
+    """A changed part as it is stored: texts that no table can hold are made storable, and cut."""
+    return ChangedPart(kind, *(str(storable(text[:_SHOWN])) for text in (place, before, after)))
 
 
-def read_changes(folders: Iterable[Path]) -> dict[str, InstructionChange]:
+def named_turn(position: int) -> str:
+    """The name of the person's message at this position, from 0."""
+    return f"turn {position + 1}"
+
+
+def write_changes(out: Path, changes: Mapping[str, Sequence[ChangedPart]]) -> None:
+    """Write what masking changes in each instance: private, like the vaults beside it."""
+    rows = {key: [asdict(part) for part in parts] for key, parts in changes.items()}
+    write_bytes(out / _FILE, canonical_json(rows), mode=PRIVATE_FILE)
+
+
+def read_changes(folders: Iterable[Path]) -> dict[str, list[ChangedPart]]:
     """What masking changed, by the id of the instance, from the outputs of masking."""
     rows = [orjson.loads((folder / _FILE).read_bytes()) for folder in folders]
-    return {key: InstructionChange(**row) for part in rows for key, row in part.items()}
+    return {
+        key: [ChangedPart(**part) for part in parts] for row in rows for key, parts in row.items()
+    }
 
 
-def _changes(masked: MaskedWords, given: Collection[str]) -> InstructionChange:
+def _changes(masked: MaskedWords, given: Collection[str]) -> Iterator[tuple[str, Edit]]:
+    """The edits of a turn that change a demanded part, each with every kind of part it changes."""
     text, edits, names = masked.text, masked.edits, masked.names
     released = [span for span in names if _tail(text[slice(*span)]) in given]
     kept = [span for span in names if _tail(text[slice(*span)]) not in given]
@@ -115,17 +168,17 @@ def _changes(masked: MaskedWords, given: Collection[str]) -> InstructionChange:
     words = [edit for edit in free if edit not in in_files and edit.type not in _NUMBERED]
     formats, quotes = _spans(_FORMAT, text), _spans(_QUOTED, text)
     columns = [span for span in _spans(_WORD, text) if _JOINED.search(text, *span)]
-    return InstructionChange(
-        numbers=sum(
-            edit.type is not EntityType.UNEXPLAINED  # a code, which changes in the files as well
-            and _DIGIT.search(text, edit.start, edit.end) is not None
-            for edit in words
-        ),
-        formats=sum(_touches(edit, formats) for edit in free),
-        columns=sum(_touches(edit, columns) for edit in words),
-        files=len(in_files),
-        quotes=sum(_touches(edit, quotes) for edit in words),
-    )
+    yield from (("numbers", edit) for edit in words if _changes_number(text, edit))
+    yield from (("formats", edit) for edit in free if _touches(edit, formats))
+    yield from (("columns", edit) for edit in words if _touches(edit, columns))
+    yield from (("files", edit) for edit in free if edit in in_files)
+    yield from (("quotes", edit) for edit in words if _touches(edit, quotes))
+
+
+def _changes_number(text: str, edit: Edit) -> bool:
+    """Not a code, which changes in the files as well."""
+    has_digit = _DIGIT.search(text, edit.start, edit.end) is not None
+    return has_digit and edit.type is not EntityType.UNEXPLAINED
 
 
 def _spans(pattern: re.Pattern[str], text: str) -> list[tuple[int, int]]:

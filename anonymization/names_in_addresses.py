@@ -1,21 +1,24 @@
 """Names that a request or its inputs say only within an address that masking replaces.
 
-"Collect the mails of Dana" over mails from `dana@quill.example`: behind a surrogate nobody is Dana
-any more. So is a firm of which the request has only the address, where its inputs call it by name.
+"Collect the mails of Dana" over mails from `dana@quill.example`: behind a surrogate that shows
+nothing of Dana, nobody is Dana any more. So is a firm of which the request has only the address,
+where its inputs call it by name.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+
+from data.text.scripts import CJK
 
 _ADDRESS = re.compile(
     r"[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![\w-])"
     r"|(?<![\w.])(?:https?://|www\.)[!-~]{3,400}"
 )
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(rf"[^\W\d_{CJK}]+")  # "Dana的邮件" says Dana
 _LEAST = 3  # letters of a name
 _MOST_SPOTS = 20  # of a word that are looked at
 # What addresses and requests share without meaning anybody.
@@ -28,19 +31,29 @@ _COMMON = re.compile(
     re.IGNORECASE,
 )
 
-Spot = tuple[str, int, int]  # a text, and where in it an address stands
+Spot = tuple[str, int, int]  # a text, and where in it an address or a name stands
 
 
 @dataclass(slots=True)
 class Words:
     """The words of some texts: those outside addresses, and where those within them stand.
 
-    Lower case throughout; `names` are the plain words that are written with a capital.
+    Small letters throughout; `names` are the plain words that are written with a capital, with
+    their places.
     """
 
     plain: set[str] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
+    names: dict[str, list[Spot]] = field(default_factory=lambda: defaultdict(list))
     held: dict[str, list[Spot]] = field(default_factory=lambda: defaultdict(list))
+
+
+@dataclass(frozen=True, slots=True)
+class LostName:
+    """A name in small letters, where it is said, and the addresses that alone have it elsewhere."""
+
+    name: str
+    said: Sequence[Spot]
+    held: Sequence[Spot]
 
 
 def words_of(texts: Iterable[str], file_names: Iterable[str] = ()) -> Words:
@@ -49,45 +62,58 @@ def words_of(texts: Iterable[str], file_names: Iterable[str] = ()) -> Words:
     for text in texts:
         position = 0
         for match in _ADDRESS.finditer(text):
-            _take(text[position : match.start()], words)
+            _take(text, position, match.start(), words)
             position = match.end()
             for word in set(_telling(match.group())):
-                if len(words.held[word]) < _MOST_SPOTS:
-                    words.held[word].append((text, *match.span()))
-        _take(text[position:], words)
+                _note(words.held[word], (text, *match.span()))
+        _take(text, position, len(text), words)
     for name in file_names:
-        _take(name, words)
+        _take(name, 0, len(name), words)
     return words
 
 
 def lost_names(
-    request: Words, inputs: Words, is_replaced: Callable[[str, int, int], bool]
-) -> tuple[str, ...]:
-    """The names that one side says plainly and the other only in addresses that are replaced."""
-    lost = (*_only_held(request, inputs), *_only_held(inputs, request))
-    return tuple(name for name, spots in lost if all(is_replaced(*spot) for spot in spots))
+    request: Words, inputs: Words, shown: Callable[[str, int, int], str]
+) -> tuple[LostName, ...]:
+    """The names that one side says plainly and the other only in addresses that show them no more.
+
+    `shown` gives what stands at a place after masking: a name that was replaced is kept where the
+    address shows what replaced it.
+    """
+    sides = (*_only_held(request, inputs), *_only_held(inputs, request))
+    return tuple(lost for lost in sides if not _is_shown(lost, shown))
 
 
-def _only_held(said: Words, elsewhere: Words) -> Iterator[tuple[str, list[Spot]]]:
-    """The names of one side that the other has in addresses alone, with these.
+def _only_held(said: Words, elsewhere: Words) -> Iterator[LostName]:
+    """The names of one side that the other has in addresses alone.
 
     Where the side that says a name has an address with it too, that tells whose it is.
     """
-    for name in sorted(said.names & elsewhere.held.keys()):
+    for name in sorted(said.names.keys() & elsewhere.held.keys()):
         if name not in elsewhere.plain and name not in said.held:
-            yield name, elsewhere.held[name]
+            yield LostName(name, said.names[name], elsewhere.held[name])
 
 
-def _take(text: str, words: Words) -> None:
-    for match in _WORD.finditer(text):
+def _is_shown(lost: LostName, shown: Callable[[str, int, int], str]) -> bool:
+    said = {word for spot in lost.said for word in _telling(shown(*spot))}
+    return any(not said.isdisjoint(_telling(shown(*spot))) for spot in lost.held)
+
+
+def _take(text: str, start: int, end: int, words: Words) -> None:
+    for match in _WORD.finditer(text, start, end):
         word = match.group()
         words.plain.add(word.lower())
         if word[0].isupper() and len(word) >= _LEAST and not _COMMON.fullmatch(word):
-            words.names.add(word.lower())
+            _note(words.names[word.lower()], (text, *match.span()))
 
 
-def _telling(address: str) -> Iterator[str]:
-    """The words of an address that may name somebody."""
-    for match in _WORD.finditer(address):
+def _note(spots: list[Spot], spot: Spot) -> None:
+    if len(spots) < _MOST_SPOTS:
+        spots.append(spot)
+
+
+def _telling(text: str) -> Iterator[str]:
+    """The words of an address or a name that may name somebody."""
+    for match in _WORD.finditer(text):
         if len(match.group()) >= _LEAST and not _COMMON.fullmatch(match.group()):
             yield match.group().lower()

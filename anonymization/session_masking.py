@@ -16,13 +16,13 @@ from anonymization.documents.document import learn, mask_bytes, masked_path, pie
 from anonymization.documents.gate import GATE, measure
 from anonymization.documents.released_files import unmasked
 from anonymization.documents.scopes import detector, languages_of
-from anonymization.instruction_gate import InstructionChange, MaskedWords, write_changes
-from anonymization.instruction_gate import measure as instruction_change
+from anonymization.instruction_gate import ChangedPart, write_changes
 from anonymization.language_gate import GATE as LANGUAGE
 from anonymization.language_gate import measure as language_use
 from anonymization.language_gate import spoken_languages, supported_languages
+from anonymization.levels import MaskingLevel
 from anonymization.masking_recipe import MaskingRecipe
-from anonymization.names_in_addresses import lost_names, words_of
+from anonymization.request_changes import request_changes, said_names
 from anonymization.session_texts import FindFileNames, masked_text, text_edits
 from anonymization.session_words import SessionWords
 from anonymization.text.masking.listed import Listed
@@ -102,14 +102,17 @@ class _Shard:
         self._verdicts: list[tuple[str, Verdict]] = []
         self._rows: list[LedgerRow] = []
         self._spans: list[Row] = []
-        self._changes: dict[str, InstructionChange] = {}
+        self._changes: dict[str, list[ChangedPart]] = {}
         self._words = SessionWords(job.config, job.review)
 
     def mask(self, session: Sequence[Survivor]) -> None:
         """Mask a session; everything is learned before anything is changed, so order is free."""
         scope = session[0].instance.session_uid
         job = self._job
-        masker = Masker(detector(job.config.detection), job.key, job.config.mode, scope, job.listed)
+        said = _said_openly(session, job.config)
+        masker = Masker(
+            detector(job.config.detection), job.key, job.config.mode, scope, job.listed, said
+        )
         originals = self._originals(session)
         files = {
             (item.path, item.sha256): item for survivor in session for item in survivor.fixtures
@@ -122,9 +125,8 @@ class _Shard:
         languages = {
             name: languages_of(texts, job.config.detection) for name, texts in pieces.items()
         }
-        learn(list(pieces.values()), masker)
-        for survivor in session:
-            masker.learn(Piece(text) for text in texts_of(survivor.instance))
+        spoken_texts = [Piece(text) for of in session for text in texts_of(of.instance)]
+        learn([*pieces.values(), spoken_texts], masker)
         masked = {
             name: self._mask_file(fixture, self._content(fixture, originals), masker, pieces[name])
             for name, fixture in files.items()
@@ -132,7 +134,7 @@ class _Shard:
         for survivor in session:
             spoken = [spoken_languages(list(texts_of(survivor.instance)))]
             spoken += [languages[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
-            held = [piece for item in survivor.fixtures for piece in pieces[item.path, item.sha256]]
+            held = [(item.path, pieces[item.path, item.sha256]) for item in survivor.fixtures]
             self._mask_instance(survivor, masked, spoken, held, masker)
         masker.vault.save(self._out / VAULTS / f"{vault_name(job.key, scope)}.json", job.key)
         shutil.rmtree(self._out / _ORIGINALS)
@@ -189,7 +191,7 @@ class _Shard:
         survivor: Survivor,
         files: Mapping[tuple[str, str], MaskedFile],
         spoken: Sequence[dict[str, int]],
-        held: Sequence[Piece],
+        held: Sequence[tuple[str, Sequence[Piece]]],
         masker: Masker,
     ) -> None:
         used = [files[fixture.path, fixture.sha256] for fixture in survivor.fixtures]
@@ -208,7 +210,8 @@ class _Shard:
         )
         if decided is not None:
             return
-        self._note_change(survivor, held, masker)
+        find = self._job.find_names
+        self._changes[instance.instance_id] = request_changes(instance, held, masker, find)
         masked = with_texts(instance, lambda text: masked_text(text, masker, self._job.find_names))
         fixtures = _distinct(file.fixture for file in used)
         self._kept.append(Survivor(masked, fixtures, self._out / FIXTURES))
@@ -228,26 +231,12 @@ class _Shard:
         )
         return Refusal.NOT_REVIEWED if is_open else None
 
-    def _note_change(self, survivor: Survivor, held: Sequence[Piece], masker: Masker) -> None:
-        """Measure what masking changes in what people said; a later stage judges it.
 
-        `held` are the texts of the input files.
-        """
-        find, said = self._job.find_names, [turn.said for turn in survivor.instance.user_turns]
-        request = [MaskedWords(text, text_edits(text, masker, find), find(text)) for text in said]
-        paths = [fixture.path for fixture in survivor.fixtures]
-        given = {PurePath(path).name.casefold() for path in paths}
-        pieces = {piece.value: piece for piece in held}
-        known = {words.text: words.edits for words in request}
-
-        def is_replaced(text: str, start: int, end: int) -> bool:
-            if text not in known:
-                known[text] = masker.edits(pieces[text])
-            return any(edit.start < end and start < edit.end for edit in known[text])
-
-        lost = lost_names(words_of(said), words_of(pieces, paths), is_replaced)
-        change = replace(instruction_change(request, given), subjects=len(lost))
-        self._changes[survivor.instance.instance_id] = change
+def _said_openly(session: Sequence[Survivor], config: MaskingRecipe) -> frozenset[str]:
+    """The names that the requests of a session go on saying: none where names are masked."""
+    if config.level is not MaskingLevel.CONTACTS_AND_SECRETS:
+        return frozenset()
+    return said_names(survivor.instance for survivor in session)
 
 
 def _digests(session: Sequence[Survivor]) -> set[str]:

@@ -27,6 +27,7 @@ from data.contracts import (
 )
 from data.ledger import close, tally
 from data.tables import (
+    CHANGED_PARTS,
     LEDGER,
     LINEAGE,
     MISSING_INPUTS,
@@ -45,7 +46,7 @@ from data.tables import (
 
 LEDGER_FILE, VERDICTS_FILE = "ledger.parquet", "verdicts.parquet"
 LINEAGE_FILE, TALLIES_FILE = "lineage_rows.parquet", "tallies.parquet"
-MISSING_FILE = "missing_inputs.parquet"
+MISSING_FILE, CHANGED_FILE = "missing_inputs.parquet", "changed_parts.parquet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,17 @@ def write_missing(out: Path, rows: Sequence[tuple[Any, ...]]) -> None:
 def read_missing(folders: Sequence[Path]) -> list[dict[str, Any]]:
     """The missing inputs that stages recorded, with their names: private."""
     return list(_rows(folders, MISSING_FILE, MISSING_INPUTS))
+
+
+def write_changed(out: Path, rows: Sequence[tuple[str, ...]]) -> None:
+    """Write the parts of requests that masking changed beside the ledger, if there are any."""
+    if rows:
+        write_rows(out / CHANGED_FILE, rows, CHANGED_PARTS)
+
+
+def read_changed(folders: Sequence[Path]) -> list[dict[str, Any]]:
+    """The parts of requests that masking changed, before and after: private."""
+    return list(_rows(folders, CHANGED_FILE, CHANGED_PARTS))
 
 
 def kept_ids(folder: Path) -> set[str]:

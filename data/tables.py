@@ -73,6 +73,15 @@ MISSING_INPUTS: Schema = {
     "source": pl.String,
     "name": pl.String,
 }
+# What masking changed in requests, before and after: as private as the names of missing inputs.
+CHANGED_PARTS: Schema = {
+    "stage": pl.String,
+    "item_id": pl.String,
+    "kind": pl.String,
+    "place": pl.String,
+    "before": pl.String,
+    "after": pl.String,
+}
 TALLIES: Schema = {
     "stage": pl.String,
     "kind": pl.String,

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymization.instruction_gate import GATE as INSTRUCTION
-from anonymization.instruction_gate import InstructionChange, InstructionConfig
+from anonymization.instruction_gate import KINDS, ChangedPart, InstructionConfig, described
+from anonymization.instruction_gate import measure as changes_of
 from anonymization.leaks.contracts import Leak
 from anonymization.leaks.gate import GATE, measure
 from anonymization.leaks.leak_patterns import LeakPatterns
@@ -21,7 +22,7 @@ from data.errors import ReleaseError
 from data.ledger import deciding, gated_row
 from data.pool import write_pool
 from data.snapshot import layout
-from data.stage_tables import write_stage_tables
+from data.stage_tables import write_changed, write_stage_tables
 
 STAGE = GATE.stage
 _STRICT = frozenset({TRIPWIRE, IDENTIFIER})
@@ -127,8 +128,12 @@ def _not_made_here(leaks: Iterable[Leak], targets: LeakTargets, uid: str) -> lis
 class MaskedRequests:
     """What masking changed in the request of each instance, and how much of it it may change."""
 
-    changes: Mapping[str, InstructionChange]
+    changes: Mapping[str, Sequence[ChangedPart]]
     config: InstructionConfig
+
+
+def _in_words(part: ChangedPart) -> tuple[str, str, str, str]:
+    return KINDS[part.kind], part.place, part.before, part.after
 
 
 def write_leak_check(
@@ -146,17 +151,20 @@ def write_leak_check(
     ids = [task.task_id for task in candidates]
     verdicts: list[tuple[str, Verdict]] = []
     rows: list[LedgerRow] = []
+    parts: list[tuple[str, ...]] = []
     for task in candidates:
-        leaks, change = leaks_of(task, files, targets), masked.changes[task.provenance.item_id]
+        leaks, changed = leaks_of(task, files, targets), masked.changes[task.provenance.item_id]
         judged = (
-            INSTRUCTION.judge(change, masked.config),
+            INSTRUCTION.judge(changes_of(changed), masked.config),
             GATE.judge(measure(leaks), targets.config),
         )
         verdicts += [(task.task_id, verdict) for verdict in judged]
-        evidence = {"found": places(leaks)}
+        evidence = {"found": "; ".join(filter(None, (described(changed), places(leaks))))}
+        parts += [(STAGE, task.task_id, *_in_words(part)) for part in changed]
         rows.append(gated_row(STAGE, "candidate", task.task_id, deciding(judged), evidence))
     write_stage_tables(
         out, StageKind.FILTER, ids, rows, verdicts=verdicts, stage=STAGE, unit="candidate"
     )
+    write_changed(out, parts)
     kept = {row.item_id for row in rows if row.outcome is Outcome.KEPT}
     write_pool(out, [task for task in candidates if task.task_id in kept], {})

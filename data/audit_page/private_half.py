@@ -11,7 +11,7 @@ import orjson
 from data import hash_chain
 from data.canonical import canonical_json, digest
 from data.neutralise import storable, visible
-from data.staging.audit import Rows, missing_inputs
+from data.staging.audit import Rows, changed_parts, missing_inputs
 
 SIGNATURES = "sign-offs.log"
 _MAX_NAME, _MAX_NOTE = 100, 2000
@@ -46,7 +46,7 @@ class PrivateHalf:
         self._looks, self._signatures = private / "access.log", private / SIGNATURES
 
     def look(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """What an item lacks, by name, and its text; the item is given by its position.
+        """What an item lacks or masking changed, and its text; the item is given by its position.
 
         Logged first: no log, no text.
         """
@@ -57,6 +57,7 @@ class PrivateHalf:
         hash_chain.record_access(self._looks, "audit page", item)
         return {
             "missing": missing_inputs(self._out, item),
+            "changed": changed_parts(self._out, item),
             "turns": self._evidence(self._out, item),
         }
 

@@ -20,7 +20,7 @@ from data.errors import NOT_BUILT, InputError
 from data.neutralise import one_line, storable, visible
 from data.reasons import ReasonWords
 from data.staging import open_read_only
-from data.staging.runs import NAMES_FILE
+from data.staging.runs import CHANGES_FILE, NAMES_FILE
 
 Rows = list[dict[str, Any]]
 _MAX_CHARS = 20_000  # of one turn; a log line can be a whole document
@@ -209,13 +209,22 @@ def query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
 
 def missing_inputs(out: Path, instance_id: str) -> Rows:
     """What an instance or its candidate lacked, with the names of it: private."""
+    return _private_rows(out, NAMES_FILE, instance_id)
+
+
+def changed_parts(out: Path, instance_id: str) -> Rows:
+    """What masking changed in the request of an instance, before and after: private."""
+    return _private_rows(out, CHANGES_FILE, instance_id)
+
+
+def _private_rows(out: Path, file: str, instance_id: str) -> Rows:
     staging = out / "staging.duckdb"
     made = [row["item_id"] for row in story(staging, instance_id) if row["relation"] == "child"]
     try:
-        named: dict[str, Rows] = json.loads((out / "private" / NAMES_FILE).read_bytes())
+        by_item: dict[str, Rows] = json.loads((out / "private" / file).read_bytes())
     except FileNotFoundError:  # purged
         return []
-    rows = (row for item_id in (instance_id, *made) for row in named.get(item_id, ()))
+    rows = (row for item_id in (instance_id, *made) for row in by_item.get(item_id, ()))
     return [{name: one_line(text) for name, text in row.items()} for row in rows]
 
 

@@ -36,7 +36,7 @@ from data.metrics import COSTS, openmetrics, samples
 from data.metrics import FILE as METRICS
 from data.schemas import Table
 from data.snapshot import SnapshotRef
-from data.stage_tables import read_missing
+from data.stage_tables import read_changed, read_missing
 from data.staging.database import RunTables, build_database, open_read_only, table_paths
 from data.staging.tables import RUN_ID, RUNS, SELECTION_ROWS, STAGED
 from data.tables import read_table, write_table
@@ -45,7 +45,8 @@ FOLDER, DATABASE = "staging", "staging.duckdb"
 _ROW = f"{RUNS.name}.parquet"
 _SELECTION = "selection.json"
 _KEY_LENGTH = 12
-NAMES_FILE = "missing_inputs.json"  # what items of the newest run lacked, by name: private
+# Private, of the newest run: what items lacked, by name, and what masking changed in requests.
+NAMES_FILE, CHANGES_FILE = "missing_inputs.json", "changed_parts.json"
 _LIST_RUNS = 'List the runs with `benchmint sql "FROM runs"`.'
 log = logging.getLogger("benchmint.staging")
 _RUN_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*-\d{4}\.\d{2}\.\d{2}-[0-9a-f]{12}")
@@ -108,7 +109,8 @@ def stage_run(
     remove_leftovers(target)
     _write_row(target, {**_read_row(target), "built_at": round(time.time(), 3)})
     _rebuild(out)
-    _write_missing(out, folders)
+    _write_private(out, NAMES_FILE, read_missing(folders))
+    _write_private(out, CHANGES_FILE, read_changed(folders))
     _write_metrics(out, target)
     log.info("staged", extra={"staged_run": run_id})
     return run_id
@@ -204,14 +206,12 @@ def _write_selection(part: Path, folders: Sequence[Path]) -> None:
             write_table(path, rows, SELECTION_ROWS.schema)
 
 
-def _write_missing(out: Path, folders: Sequence[Path]) -> None:
-    """Write what the rejected items of the newest run lacked, by name: into the private store."""
-    named: dict[str, list[dict[str, Any]]] = {}
-    for row in read_missing(folders):
-        item_id = row.pop("item_id")
-        named.setdefault(item_id, []).append(row)
-    path = private_dir(out / "private") / NAMES_FILE
-    write_bytes(path, canonical_json(named), mode=PRIVATE_FILE)
+def _write_private(out: Path, file: str, rows: Iterable[dict[str, Any]]) -> None:
+    """Write rows about items of the newest run by the ids of the items: into the private store."""
+    by_item: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_item.setdefault(row.pop("item_id"), []).append(row)
+    write_bytes(private_dir(out / "private") / file, canonical_json(by_item), mode=PRIVATE_FILE)
 
 
 def _write_metrics(out: Path, folder: Path) -> None:

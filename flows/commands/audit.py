@@ -101,6 +101,7 @@ def _print_instance(
 
         hash_chain.record_access(out / "private" / "access.log", "audit --private", match.item_id)
         tables["missing inputs"] = audit.missing_inputs(out, match.item_id)
+        tables["changed by masking"] = audit.changed_parts(out, match.item_id)
         tables["turns"] = with_words(out, tables["turns"])
     if as_json:
         print_json(tables)

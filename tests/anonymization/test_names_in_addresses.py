@@ -9,8 +9,8 @@ import pytest
 from anonymization.names_in_addresses import lost_names, words_of
 
 
-def is_mail(text: str, start: int, end: int) -> bool:
-    return "@" in text[start:end]
+def shown(text: str, start: int, end: int) -> str:
+    return "robin@inglow.example" if "@" in text[start:end] else text[start:end]
 
 
 @pytest.mark.parametrize(
@@ -26,13 +26,27 @@ def is_mail(text: str, start: int, end: int) -> bool:
         ("Describe Quill.", ["See https://quill.example/about"], ["a.txt"], []),
         ("Write to the Support.", ["support@quill.example"], ["a.eml"], []),
         ("Sum it up.", ["dana@quill.example"], ["a.eml"], []),
+        ("汇总Dana的邮件。", ["dana@quill.example"], ["a.eml"], ["dana"]),
+        ("Collect the mails of Robin.", ["robin@quill.example"], ["a.eml"], []),
     ],
 )
 def test_a_name_is_lost_where_one_side_has_it_in_a_replaced_address_alone(
     request_text: str, texts: list[str], files: list[str], lost: list[str]
 ) -> None:
-    names = lost_names(words_of([request_text]), words_of(texts, files), is_mail)
-    assert list(names) == lost
+    names = lost_names(words_of([request_text]), words_of(texts, files), shown)
+    assert [each.name for each in names] == lost
+
+
+def test_a_name_that_is_masked_alike_in_the_address_is_not_lost() -> None:
+    request, inputs = words_of(["The mails of Dana."]), words_of(["From: dana@quill.example"])
+
+    def alike(text: str, start: int, end: int) -> str:
+        return shown(text, start, end) if "@" in text[start:end] else "Robin"
+
+    assert not lost_names(request, inputs, alike)
+    (lost,) = lost_names(request, inputs, shown)
+    assert lost.said[0][1:] == (13, 17)
+    assert lost.held[0][1:] == (6, 24)
 
 
 @pytest.mark.parametrize("piece", ["a@", "dana@quill.example ", "www.", "a" * 64 + "."])

@@ -14,7 +14,7 @@ from data import hash_chain
 from data.audit_page import SIGNATURES
 from data.canonical import digest
 from data.errors import InputError
-from data.staging.runs import NAMES_FILE
+from data.staging.runs import CHANGES_FILE, NAMES_FILE
 from flows.audit_server import audit_app, export_page, load_audit, serve_page
 from flows.commands.audit import audit_command
 from flows.turn_words import evidence
@@ -124,6 +124,26 @@ def test_private_evidence_names_what_is_missing_without_control_characters(
     answer = ask(client, "/evidence", {"item": position}).json()
     assert answer["missing"] == [{**missing, "name": "figures_march⟨U+001B⟩.xlsx"}]
     assert "figures_march" not in client.get("/data.json").text + client.get("/").text
+
+
+def test_what_masking_changed_is_shown_in_private_evidence_alone(
+    client: TestClient, out: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = {
+        "kind": "a number",
+        "place": "turn 1, b\x1b.txt",
+        "before": "41 pens",
+        "after": "9 p",
+    }
+    (out / "private" / CHANGES_FILE).write_bytes(orjson.dumps({HOSTILE[0]: [changed]}))
+    position = client.get("/data.json").json()["ids"].index(HOSTILE[0])
+    answer = ask(client, "/evidence", {"item": position}).json()
+    assert answer["changed"] == [{**changed, "place": "turn 1, b⟨U+001B⟩.txt"}]
+    assert "41 pens" not in client.get("/data.json").text + client.get("/").text
+    audit_command(instance=HOSTILE[0], private=True, as_json=True, out=out)
+    assert orjson.loads(capsys.readouterr().out)["changed by masking"] == answer["changed"]
+    audit_command(instance=HOSTILE[0], private=False, as_json=True, out=out)
+    assert "41 pens" not in capsys.readouterr().out
 
 
 def test_page_and_command_show_the_same_text_cut_and_with_a_reason_for_none(

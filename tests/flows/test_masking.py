@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,12 +13,16 @@ import pytest
 from anonymization.documents.document import masked_path
 from anonymization.documents.scopes import detector
 from anonymization.instruction_gate import read_changes
+from anonymization.leaks.contracts import LeakConfig
+from anonymization.leaks.leak_targets import LeakTargets
+from anonymization.leaks.scan import scan_bytes
 from anonymization.masking_recipe import MaskingRecipe, for_source
 from anonymization.session_masking import MaskJob, mask_shard, vault_name
 from anonymization.session_texts import masked_text, text_edits
 from anonymization.text.contracts import Mode
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
+from anonymization.text.restore import restore
 from anonymization.text.vault import Vault
 from data.canonical import digest
 from data.content_store import ContentStore, unpack
@@ -91,26 +96,79 @@ def test_words_files_and_names_of_files_are_masked_alike(tmp_path: Path) -> None
     assert (kept.instance.instance_id, kept.instance.session_uid) == ("s_i1", "s")
 
 
-def test_a_name_that_only_an_address_has_is_counted_as_changed(tmp_path: Path) -> None:
-    mail = b"From: dana@quill.example\nTo: info@quill.example\n\nThe pens are late.\n"
-    store = ContentStore(tmp_path / "fixtures")
-    store.add(digest(mail), [mail])
+MAIL = (
+    b"From: dana.holt@quill.example\nCc: dana@tarn.example, rory@quill.example\n"
+    b"To: info@quill.example\n\nThe pens are late.\n"
+)
+
+
+def masked_mail(folder: Path, disclosure: Disclosure, *wants: str, mode: Mode) -> Path:
+    """One session over a mail, masked: a task for each request."""
+    store = ContentStore(folder / "fixtures")
+    store.add(digest(MAIL), [MAIL])
     store.close()
-    given = (_fixture("late.txt", mail, "text/plain"),)
-    wants = {
-        "s_i1": "Who answers the mail of Dana in late.txt?",
-        "s_i2": "Sum up late.txt, please.",
-    }
-    items = [replace(instance(1, words), instance_id=name) for name, words in wants.items()]
-    survivors_given = tuple(Survivor(item, given, tmp_path / "fixtures") for item in items)
-    out = tmp_path / "out"
+    given = (_fixture("late.txt", MAIL, "text/plain"),)
+    items = [instance(number, words) for number, words in enumerate(wants, start=1)]
+    session = tuple(Survivor(item, given, folder / "fixtures") for item in items)
+    out = folder / "out"
     out.mkdir()
-    recipe = for_source(MaskingRecipe(), Disclosure.PUBLIC)
-    mask_shard(MaskJob((survivors_given,), {}, recipe, KEY, find_file_names), out)
-    assert {name: row.subjects for name, row in read_changes([out]).items()} == {
+    recipe = for_source(MaskingRecipe(mode=mode), disclosure)
+    mask_shard(MaskJob((session,), {}, recipe, KEY, find_file_names), out)
+    return out
+
+
+WANTS = ("Who answers the mail of Dana in late.txt?", "What does Quill want in late.txt?")
+
+
+def test_an_address_keeps_a_name_that_the_request_says_and_nothing_else(tmp_path: Path) -> None:
+    out = masked_mail(tmp_path, Disclosure.PUBLIC, *WANTS, mode=Mode.SURROGATE)
+    asked, firm = read_survivors([out])
+    text = contents(out, asked, tmp_path / "files").decode()
+    addresses = re.findall(r"[\w.]+@[\w.]+", text)
+    assert addresses[0].startswith("dana.")
+    assert addresses[1].startswith("dana@")
+    assert addresses[3].startswith("info@")
+    hosts = [address.partition("@")[2] for address in addresses]
+    assert hosts[0] == hosts[2] == hosts[3] != hosts[1]
+    assert not re.search("holt|rory|quill|tarn", text)
+    assert asked.fixtures == firm.fixtures
+    assert asked.instance.user_turns[0].said == WANTS[0]
+    vault = Vault.load(out / "vaults" / f"{vault_name(KEY, 's')}.json", KEY)
+    assert restore(text.encode(), vault.documents["late.txt"], tmp_path) == MAIL
+    targets = LeakTargets({"s": tuple(vault.entries)}, (), (), LeakConfig(), KEY)
+    assert not scan_bytes("late.txt", text.encode(), targets.of_session("s"), LeakConfig())
+    leaks = scan_bytes("late.txt", MAIL, targets.of_session("s"), LeakConfig())
+    assert len({leak.offset for leak in leaks}) == len(addresses)
+
+
+def test_what_an_address_shows_no_more_is_a_changed_part_with_its_places(tmp_path: Path) -> None:
+    out = masked_mail(tmp_path, Disclosure.PUBLIC, *WANTS, mode=Mode.SURROGATE)
+    changes = read_changes([out])
+    (part,) = changes["s_i2"]
+    assert changes["s_i1"] == []
+    assert (part.kind, part.place) == ("subjects", "turn 1, late.txt")
+    assert part.before == "Quill … dana.holt@quill.example"
+    assert part.after.startswith("Quill … dana.")
+    assert not part.after.endswith("quill.example")
+
+
+def test_placeholders_keep_no_name(tmp_path: Path) -> None:
+    out = masked_mail(tmp_path, Disclosure.PUBLIC, *WANTS, mode=Mode.PLACEHOLDER)
+    assert {name: len(parts) for name, parts in read_changes([out]).items()} == {
         "s_i1": 1,
-        "s_i2": 0,
+        "s_i2": 1,
     }
+
+
+def test_where_names_are_masked_the_address_shows_the_masked_name(tmp_path: Path) -> None:
+    out = masked_mail(tmp_path, Disclosure.PRIVATE, WANTS[0], mode=Mode.SURROGATE)
+    (kept,) = read_survivors([out])
+    text = contents(out, kept, tmp_path / "files").decode()
+    words = re.search(r"of (\w+) in late", kept.instance.user_turns[0].said)
+    assert words
+    assert words[1] != "Dana"
+    assert text.startswith(f"From: {words[1].lower()}.")
+    assert read_changes([out]) == {"s_i1": []}
 
 
 def test_a_picture_that_nobody_approved_keeps_its_task_out(tmp_path: Path) -> None:

@@ -58,10 +58,14 @@ class SurrogateTable:
     """The surrogates given out so far, per space (given names, family names, hosts …).
 
     Within a space two tokens never get the same surrogate. A draw gets the number of earlier tries
-    before, so that it can fall back on longer words.
+    before, so that it can fall back on longer words. `said` are names, in folded case, that the
+    texts go on saying openly.
     """
 
-    def __init__(self, key: bytes, vocabulary: ScopeVocabulary) -> None:
+    def __init__(
+        self, key: bytes, vocabulary: ScopeVocabulary, said: frozenset[str] = frozenset()
+    ) -> None:
+        self.said = said
         self._key = key
         self._vocabulary = vocabulary
         self._surrogates: defaultdict[str, dict[str, str]] = defaultdict(dict)

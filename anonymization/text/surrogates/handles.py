@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import ChainMap
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from numpy.random import Generator
 
@@ -20,12 +21,19 @@ from anonymization.text.surrogates.names import (
 from anonymization.text.surrogates.shapes import LETTERS, cased_like, digits, same_shape
 from data.text.scripts import has_han, has_kana
 
+UNEXPLAINED = "unexplained"
+_NONE: Mapping[str, str] = MappingProxyType({})
 _HANDLE_PARTS = re.compile(r"[^\W\d_]+|\d+")
 _LONG_NAME, _SHORTEST_NAME = 4, 3
 
 
-def handle(table: SurrogateTable, value: str, salt: str = "") -> str:
-    """A user name: known parts of names get the same surrogates, all else new ones."""
+def handle(
+    table: SurrogateTable, value: str, salt: str = "", shared: Mapping[str, str] = _NONE
+) -> str:
+    """A user name: known parts of names get the same surrogates, all else new ones.
+
+    `shared` are further words, in folded case, with what they become.
+    """
     known = ChainMap(table.tokens(FAMILY), table.tokens(GIVEN))
 
     def part(match: re.Match[str]) -> str:
@@ -37,6 +45,8 @@ def handle(table: SurrogateTable, value: str, salt: str = "") -> str:
         folded = word.casefold()
         if folded in known:
             return cased_like(known[folded], word)
+        if folded in shared:
+            return cased_like(shared[folded], word)
         if folded[1:] in known and len(folded) > _LONG_NAME:
             return cased_like(initial(table, folded[0]) + known[folded[1:]], word)
         if len(word) == 1:
@@ -76,7 +86,7 @@ def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
 
     def word(match: re.Match[str]) -> str:
         draw: Draw = lambda rng, attempt: stem(rng, attempt).lower()  # noqa: E731
-        new = table.token("unexplained", match.group().casefold(), draw, salt)
+        new = table.token(UNEXPLAINED, match.group().casefold(), draw, salt)
         return cased_like(new.title(), match.group())
 
     return LETTERS.sub(word, value)

@@ -121,7 +121,7 @@ def _zh_given(size: int) -> Draw:
     return draw
 
 
-_PLACE, _ZH_PLACE, _REGION, _NUMBER, _CODE = "place", "zh.place", "zh.region", "number", "code"
+PLACE, _ZH_PLACE, _REGION, _NUMBER, _CODE = "place", "zh.place", "zh.region", "number", "code"
 _PARTS = re.compile(rf"[{HAN}]+|[^\W\d_{HAN}]+(?:'[^\W\d_]+)?|\d+")
 _POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
 _ABBREVIATION = 3
@@ -172,7 +172,7 @@ def _changed(table: SurrogateTable, value: str, salt: str) -> str:
             return word
         if len(word) < _ABBREVIATION and word.isupper():
             return _code(table, word, salt)
-        return cased_like(table.token(_PLACE, folded, stem, salt), word)
+        return cased_like(table.token(PLACE, folded, stem, salt), word)
 
     return _PARTS.sub(change, value)
 
@@ -216,7 +216,7 @@ def _zh_place_stem(size: int) -> Draw:
     return draw
 
 
-_STEM, _ZH_STEM = "company", "zh.company"
+STEM, _ZH_STEM = "company", "zh.company"
 _JAPANESE_FORM = re.compile(r"会社|法人|㈱|㈲|[(（][株有][)）]")
 
 _LONGER_FROM = 40
@@ -237,7 +237,7 @@ def organization(table: SurrogateTable, value: str, salt: str) -> str:
         word = match.group()
         if word.casefold() in keep or has_han(word):
             return word
-        return cased_like(table.token(_STEM, word.casefold(), stem, salt), word)
+        return cased_like(table.token(STEM, word.casefold(), stem, salt), word)
 
     return LETTERS.sub(change, value)
 

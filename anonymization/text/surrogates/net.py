@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections import ChainMap
 
 from numpy.random import Generator
 
 from anonymization.text.surrogates.assignment import Draw, SurrogateTable
-from anonymization.text.surrogates.handles import handle
+from anonymization.text.surrogates.handles import UNEXPLAINED, handle
 from anonymization.text.surrogates.lexicon import lexicon
-from anonymization.text.surrogates.names import stem
-from anonymization.text.surrogates.shapes import same_shape
+from anonymization.text.surrogates.names import PLACE, STEM, stem
+from anonymization.text.surrogates.shapes import LETTERS, same_shape
 from data.text.scripts import has_han
 
 _HOST, _PATH, _ADDRESS = "host", "url", "ip"
@@ -20,6 +21,7 @@ _URL = re.compile(
     re.DOTALL,
 )
 _WORDS = re.compile(r"[^\W_]+")
+_NAMED = (STEM, PLACE, UNEXPLAINED)
 _TEST_NETS = ("192.0.2.0", "198.51.100.0", "203.0.113.0")  # RFC 5737
 _BENCHMARK_NET = int(ipaddress.IPv4Address("198.18.0.0"))  # RFC 2544: 2^17 addresses
 _DOCUMENTATION_NET = int(ipaddress.IPv6Address("2001:db8::"))  # RFC 3849
@@ -27,12 +29,20 @@ _TEST_NETS_ATTEMPTS = 60
 
 
 def email(table: SurrogateTable, value: str, salt: str) -> str:
-    """Another person at another host; role names such as info or sales stay."""
+    """Another person at another host; role names such as info or sales stay.
+
+    So do names that the texts say openly, if the host is another one. Names of other things, and
+    words that nothing explains, become in an address what they become in the texts.
+    """
     local, at, domain = value.rpartition("@")
     if not at:
         return handle(table, value, salt)
     kept = local.casefold() in lexicon().mailboxes
-    return (local if kept else handle(table, local, salt)) + at + host(table, domain, salt * kept)
+    said = table.said.intersection(word.casefold() for word in LETTERS.findall(local))
+    new_host = host(table, domain, salt if kept or said else "")
+    stays = {name: name for name in said if new_host != domain}
+    shared = ChainMap(stays, *map(table.tokens, () if salt else _NAMED))
+    return (local if kept else handle(table, local, salt, shared)) + at + new_host
 
 
 def host(table: SurrogateTable, domain: str, salt: str = "") -> str:

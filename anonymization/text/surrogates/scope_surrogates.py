@@ -35,7 +35,7 @@ from anonymization.text.surrogates.shapes import (
 )
 from data.randomness import keyed_generator, keyed_hash
 from data.text.folding import alnum_form, plain_form
-from data.text.scripts import has_han
+from data.text.scripts import CJK, has_han
 
 Make = Callable[[SurrogateTable, str, str], str]
 
@@ -82,9 +82,11 @@ COMMON = frozenset(
     }
 )
 _ORDER = (EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION)
+_NAMES_FIRST = (*_ORDER, EntityType.UNEXPLAINED)
 # A login, or a word that nothing explains, may be a part of somebody's name.
 _NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
+_WORD = re.compile(rf"[^\W\d_{CJK}]+")
 _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -92,20 +94,34 @@ class Surrogates:
     """Fake values for one scope. `vocabulary` holds the words of its texts.
 
     With another scope or key everything differs. Values passed to `learn` together get the same
-    surrogates in any order.
+    surrogates in any order. Addresses go on showing the names that are `said` openly, but
+    none that is part of another private value.
     """
 
-    def __init__(self, key: bytes, scope: str, vocabulary: ScopeVocabulary) -> None:
+    def __init__(
+        self,
+        key: bytes,
+        scope: str,
+        vocabulary: ScopeVocabulary,
+        said: frozenset[str] = frozenset(),
+    ) -> None:
         self._key = keyed_hash(key, STAGE, scope)
         self._vocabulary = vocabulary
-        self._table = SurrogateTable(self._key, vocabulary)
+        self._table = SurrogateTable(self._key, vocabulary, said)
         self._shift = Shift(keyed_generator(self._key, f"{STAGE}.dates", ""))
         self._made: dict[tuple[EntityType, str], str] = {}
         self._owners: dict[str, tuple[EntityType, str]] = {}
 
     def learn(self, values: Iterable[tuple[EntityType, str]]) -> None:
         """Give surrogates to new values: names first, full names before parts of them."""
-        for kind, value in sorted(set(values), key=_rank):
+        values = set(values)
+        self._table.said -= {
+            word.casefold()
+            for kind, value in values
+            if kind is not EntityType.EMAIL
+            for word in _WORD.findall(value)
+        }
+        for kind, value in sorted(values, key=_rank):
             self.of(kind, value)
 
     def of(self, kind: EntityType, value: str) -> str:
@@ -164,7 +180,7 @@ class Surrogates:
 
 def _rank(item: tuple[EntityType, str]) -> tuple[int, int, str, str]:
     kind, value = item
-    position = _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
+    position = _NAMES_FIRST.index(kind) if kind in _NAMES_FIRST else len(_NAMES_FIRST)
     return position, -len(value), kind.value, value
 
 

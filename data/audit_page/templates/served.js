@@ -16,13 +16,15 @@ const Served = (() => {
     const button = make("button", { type: "button" }, "Show private evidence");
     button.addEventListener("click", async () => {
       try {
-        const { missing, turns } = await ask("/evidence", { item });
+        const { missing, changed, turns } = await ask("/evidence", { item });
+        const changes = changed.map(({ kind, place: where, before, after }) =>
+          make("p", {}, make("strong", {}, "Changed by masking: "), `${kind}, ${where}: ${before} → ${after}`));
         place.replaceChildren(...missing.map(({ kind, source, name }) =>
-          make("p", {}, make("strong", {}, "Missing: "), `${kind}, ${source}: ${name}`)), ...turns.flatMap(({ role, path, line, text }) => [
+          make("p", {}, make("strong", {}, "Missing: "), `${kind}, ${source}: ${name}`)), ...changes, ...turns.flatMap(({ role, path, line, text }) => [
           make("p", { className: "soft" }, `${role} · ${path}:${told(line)}`),
           make("pre", { tabIndex: 0, ariaLabel: "Evidence" }, text),
         ]));
-        if (!turns.length && !missing.length) place.textContent = "No turn is recorded for this item.";
+        if (!turns.length && !missing.length && !changed.length) place.textContent = "No turn is recorded for this item.";
       } catch (error) { place.replaceChildren(make("p", { className: "bad" }, error.message)); }
     });
     return make("div", { className: "evidence" }, button, make("p", { className: "soft" }, "Each access is logged."), place);

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 
 from anonymization.instruction_gate import (
-    InstructionChange,
+    ChangedPart,
     InstructionConfig,
     read_changes,
     write_changes,
 )
 from anonymization.leaks.candidate_leaks import (
+    STAGE,
     MaskedRequests,
     guard_release,
     leaks_of,
@@ -30,7 +31,7 @@ from data.contracts import Candidate, Disclosure, Fixture, Lane, Outcome, Proven
 from data.errors import InputError, ReleaseError
 from data.pool import read_pool
 from data.snapshot import write_snapshot
-from data.stage_tables import read_records
+from data.stage_tables import read_changed, read_records
 from tests.data.snapshot.sample import release
 
 CONFIG = LeakConfig()
@@ -140,8 +141,9 @@ def test_a_short_plain_number_of_a_public_session_is_sought_there_alone(
 def test_what_masking_changed_decides_before_a_leak_and_both_are_kept(tmp_path: Path) -> None:
     masked, out = tmp_path / "masking", tmp_path / "leak-check"
     masked.mkdir()
-    changes = {"one_i1": InstructionChange(columns=1), "two_i1": InstructionChange()}
-    write_changes(masked, changes | {"bare_i1": InstructionChange(quotes=2)})
+    column = ChangedPart("columns", "turn 1", "Health", "Swinby")
+    quote = ChangedPart("quotes", "turn 2", "Quill", "Inglow")
+    write_changes(masked, {"one_i1": [column], "two_i1": [], "bare_i1": [quote, quote]})
     requests = MaskedRequests(read_changes([masked]), InstructionConfig(max_changed=1))
     texts = {"one": "Sum it up.", "two": "Write to Anna Petrova.", "bare": "Ask Anna Petrova."}
     tasks = [
@@ -154,6 +156,14 @@ def test_what_masking_changed_decides_before_a_leak_and_both_are_kept(tmp_path: 
     assert {row.item_id: row.reason for row in records.ledger} == {
         "one": None, "two": "leaks.private_value", "bare": "masking.instruction_changed",
     }  # fmt: skip
+    found = {row.item_id: row.evidence["found"] for row in records.ledger}
+    assert found["one"] == "the name of a column"
+    assert str(found["bare"]).startswith("a quoted text (2 times); PERSON in prompt")
+    first, *others = read_changed([out])
+    assert tuple(first.values()) == (
+        STAGE, "one", "the name of a column", "turn 1", "Health", "Swinby",
+    )  # fmt: skip
+    assert [row["item_id"] for row in others] == ["bare", "bare"]
     of_bare = [verdict.reason for name, verdict in records.verdicts if name == "bare"]
     assert of_bare == ["masking.instruction_changed", "leaks.private_value"]
     assert [row.item_id for row in records.ledger if row.outcome is Outcome.KEPT] == ["one"]

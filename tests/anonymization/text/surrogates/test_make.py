@@ -19,11 +19,13 @@ from anonymization.text.surrogates.scope_surrogates import Surrogates
 KEY = bytes(range(32))
 
 
-def surrogates(*values: tuple[T, str], texts: tuple[str, ...] = ()) -> Surrogates:
+def surrogates(
+    *values: tuple[T, str], texts: tuple[str, ...] = (), said: frozenset[str] = frozenset()
+) -> Surrogates:
     vocabulary = ScopeVocabulary()
     for text in (*texts, *(value for _, value in values)):
         vocabulary.add(text)
-    made = Surrogates(KEY, "scope", vocabulary)
+    made = Surrogates(KEY, "scope", vocabulary, said)
     made.learn(values)
     return made
 
@@ -45,6 +47,64 @@ def test_parts_of_names_agree() -> None:
     short = (given_name[0] + family).lower()
     assert made.of(T.EMAIL, "jsmith@acme.com") == f"{short}@{host}"
     assert made.of(T.USER_PATH, "jsmith") == short
+
+
+SAID = frozenset({"dana", "straße".casefold()})
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        ("dana@quill.example", ["dana"]),
+        ("DANA@quill.example", ["DANA"]),
+        ("dana.holt@quill.example", ["dana"]),
+        ("k_dana7@quill.example", ["dana"]),
+        ("STRASSE@quill.example", ["STRASSE"]),
+        ("holt@dana.example", []),
+        ("danah@quill.example", []),
+        ("d\u0430na@quill.example", []),  # a Cyrillic letter
+        ("dana@localhost", []),
+        ("dana the second@quill.example", ["dana"]),
+        (f"{'dana' * 75}@quill.example", []),
+        (f"{'dana.' * 75}@quill.example", ["dana"] * 75),
+    ],
+)
+def test_an_address_goes_on_showing_what_is_said_openly_and_nothing_else(
+    value: str, kept: list[str]
+) -> None:
+    new = surrogates((T.EMAIL, value), said=SAID).of(T.EMAIL, value)
+    local, _, domain = value.rpartition("@")
+    assert new.count("@") == 1
+    assert domain == "localhost" or not new.endswith(domain)
+    stayed = set(re.findall(r"[^\W\d_]+", value)) & set(re.findall(r"[^\W\d_]+", new))
+    assert stayed - {"example", "localhost"} == set(kept)
+    assert [word for word in re.findall(r"[^\W\d_]+", local) if word in stayed] == kept
+    assert surrogates((T.EMAIL, value), said=SAID).of(T.EMAIL, value) == new
+
+
+def test_addresses_with_one_name_stay_apart() -> None:
+    locals_ = "dana", "dana1", "dana2", "k.dana", "d.dana", "e.dana", "dana_"
+    hosts = "a.example", "b.example", "localhost"
+    values = [f"{local}@{host}" for host in hosts for local in locals_]
+    made = surrogates(*((T.EMAIL, value) for value in values), said=SAID)
+    new = [made.of(T.EMAIL, value) for value in values]
+    assert len(set(new)) == len(values)
+    assert all("dana" in one for one, value in zip(new, values, strict=True) if "host" not in value)
+    assert len({one.partition("@")[2] for one in new[:3]}) == 1
+
+
+@pytest.mark.parametrize("kind", [T.PERSON, T.ORGANIZATION, T.LOCATION, T.UNEXPLAINED])
+def test_an_address_shows_what_a_name_became_in_the_text(kind: T) -> None:
+    made = surrogates((T.EMAIL, "tavish.holt@quill.example"), (kind, "Tavish"))
+    new = made.of(kind, "Tavish")
+    assert new != "Tavish"
+    assert made.of(T.EMAIL, "tavish.holt@quill.example").startswith(f"{new.lower()}.")
+
+
+@pytest.mark.parametrize("kind", [T.SECRET, T.USER_PATH, T.ACCOUNT, T.PERSON])
+def test_a_name_that_is_part_of_another_private_value_is_not_shown(kind: T) -> None:
+    made = surrogates((T.EMAIL, "dana@quill.example"), (kind, "x-Dana-9"), said=SAID)
+    assert "dana" not in made.of(T.EMAIL, "dana@quill.example")
 
 
 def test_chinese_names_keep_length_title_and_family() -> None:
