@@ -87,12 +87,12 @@ class InstructionChange:
 class ChangedPart:
     """One demanded part of a request that masking changed; `kind` is a count of the above.
 
-    `place` is the turn, and the file of an address; what stood there, and what replaced it, are
+    `source` is the turn, and the file of an address; what stood there, and what replaced it, are
     private as well.
     """
 
     kind: str
-    place: str = field(repr=False)
+    source: str = field(repr=False)
     before: str = field(repr=False)
     after: str = field(repr=False)
 
@@ -132,9 +132,9 @@ def changed_parts(
             yield changed_part(kind, named_turn(position), before, edit.new)
 
 
-def changed_part(kind: str, place: str, before: str, after: str) -> ChangedPart:
+def changed_part(kind: str, source: str, before: str, after: str) -> ChangedPart:
     """A changed part as it is stored: texts that no table can hold are made storable, and cut."""
-    return ChangedPart(kind, *(str(storable(text[:_SHOWN])) for text in (place, before, after)))
+    return ChangedPart(kind, *(str(storable(text[:_SHOWN])) for text in (source, before, after)))
 
 
 def named_turn(position: int) -> str:

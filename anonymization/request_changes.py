@@ -1,4 +1,4 @@
-"""What masking changes in the request of an instance, with the places where it does."""
+"""What masking changes in the request of an instance, with turn and file."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def request_changes(
     ]
     given = {PurePath(path).name.casefold() for path, _ in files}
     held = {piece.value: (piece, path) for path, of in files for piece in of}
-    places = {text: path for text, (_, path) in held.items()}
-    places |= {text: named_turn(position) for position, text in enumerate(said)}
+    sources = {text: path for text, (_, path) in held.items()}
+    sources |= {text: named_turn(position) for position, text in enumerate(said)}
     known = {words.text: words.edits for words in request}
 
     def shown(text: str, start: int, end: int) -> str:
@@ -55,15 +55,15 @@ def request_changes(
         return _shown(text, start, end, known[text])
 
     lost = lost_names(words_of(said), words_of(held, [path for path, _ in files]), shown)
-    return [*changed_parts(request, given), *(_subject(name, places, shown) for name in lost)]
+    return [*changed_parts(request, given), *(_subject(name, sources, shown) for name in lost)]
 
 
-def _subject(lost: LostName, places: Mapping[str, str], shown: Shown) -> ChangedPart:
+def _subject(lost: LostName, sources: Mapping[str, str], shown: Shown) -> ChangedPart:
     """A lost name as a changed part: where it is said, and the first address that had it."""
     spots = lost.said[0], lost.held[0]
-    place = ", ".join(places[text] for text, _, _ in spots)
+    source = ", ".join(sources[text] for text, _, _ in spots)
     before = " … ".join(text[start:end] for text, start, end in spots)
-    return changed_part("subjects", place, before, " … ".join(shown(*spot) for spot in spots))
+    return changed_part("subjects", source, before, " … ".join(shown(*spot) for spot in spots))
 
 
 def _shown(text: str, start: int, end: int, edits: Sequence[Edit]) -> str:

@@ -78,7 +78,7 @@ CHANGED_PARTS: Schema = {
     "stage": pl.String,
     "item_id": pl.String,
     "kind": pl.String,
-    "place": pl.String,
+    "source": pl.String,
     "before": pl.String,
     "after": pl.String,
 }

@@ -133,7 +133,7 @@ class MaskedRequests:
 
 
 def _in_words(part: ChangedPart) -> tuple[str, str, str, str]:
-    return KINDS[part.kind], part.place, part.before, part.after
+    return KINDS[part.kind], part.source, part.before, part.after
 
 
 def write_leak_check(

@@ -131,14 +131,14 @@ def test_what_masking_changed_is_shown_in_private_evidence_alone(
 ) -> None:
     changed = {
         "kind": "a number",
-        "place": "turn 1, b\x1b.txt",
+        "source": "turn 1, b\x1b.txt",
         "before": "41 pens",
         "after": "9 p",
     }
     (out / "private" / CHANGES_FILE).write_bytes(orjson.dumps({HOSTILE[0]: [changed]}))
     position = client.get("/data.json").json()["ids"].index(HOSTILE[0])
     answer = ask(client, "/evidence", {"item": position}).json()
-    assert answer["changed"] == [{**changed, "place": "turn 1, b⟨U+001B⟩.txt"}]
+    assert answer["changed"] == [{**changed, "source": "turn 1, b⟨U+001B⟩.txt"}]
     assert "41 pens" not in client.get("/data.json").text + client.get("/").text
     audit_command(instance=HOSTILE[0], private=True, as_json=True, out=out)
     assert orjson.loads(capsys.readouterr().out)["changed by masking"] == answer["changed"]

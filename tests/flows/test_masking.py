@@ -35,7 +35,7 @@ KEY = bytes(range(32))
 OTHER_KEY = bytes(32)
 PRIVATE = ("Margaret Holloway", "m.holloway@quarrymail.example", "+44 20 7946 0321")
 REQUEST = (
-    "Margaret Holloway (m.holloway@quarrymail.example, +44 20 7946 0321) asked for it: "
+    "Margaret Holloway (m.holloway@quarrymail.example, +44 20 7946 0321) of_dana for it: "
     "sum up hours_Margaret_Holloway.csv by week."
 )
 TABLE = b"name,hours\nMargaret Holloway,12\nMargaret Holloway,9\n"
@@ -122,8 +122,8 @@ WANTS = ("Who answers the mail of Dana in late.txt?", "What does Quill want in l
 
 def test_an_address_keeps_a_name_that_the_request_says_and_nothing_else(tmp_path: Path) -> None:
     out = masked_mail(tmp_path, Disclosure.PUBLIC, *WANTS, mode=Mode.SURROGATE)
-    asked, firm = read_survivors([out])
-    text = contents(out, asked, tmp_path / "files").decode()
+    of_dana, of_quill = read_survivors([out])
+    text = contents(out, of_dana, tmp_path / "files").decode()
     addresses = re.findall(r"[\w.]+@[\w.]+", text)
     assert addresses[0].startswith("dana.")
     assert addresses[1].startswith("dana@")
@@ -131,8 +131,8 @@ def test_an_address_keeps_a_name_that_the_request_says_and_nothing_else(tmp_path
     hosts = [address.partition("@")[2] for address in addresses]
     assert hosts[0] == hosts[2] == hosts[3] != hosts[1]
     assert not re.search("holt|rory|quill|tarn", text)
-    assert asked.fixtures == firm.fixtures
-    assert asked.instance.user_turns[0].said == WANTS[0]
+    assert of_dana.fixtures == of_quill.fixtures
+    assert of_dana.instance.user_turns[0].said == WANTS[0]
     vault = Vault.load(out / "vaults" / f"{vault_name(KEY, 's')}.json", KEY)
     assert restore(text.encode(), vault.documents["late.txt"], tmp_path) == MAIL
     targets = LeakTargets({"s": tuple(vault.entries)}, (), (), LeakConfig(), KEY)
@@ -146,7 +146,7 @@ def test_what_an_address_shows_no_more_is_a_changed_part_with_its_places(tmp_pat
     changes = read_changes([out])
     (part,) = changes["s_i2"]
     assert changes["s_i1"] == []
-    assert (part.kind, part.place) == ("subjects", "turn 1, late.txt")
+    assert (part.kind, part.source) == ("subjects", "turn 1, late.txt")
     assert part.before == "Quill … dana.holt@quill.example"
     assert part.after.startswith("Quill … dana.")
     assert not part.after.endswith("quill.example")

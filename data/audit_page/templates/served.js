@@ -17,8 +17,8 @@ const Served = (() => {
     button.addEventListener("click", async () => {
       try {
         const { missing, changed, turns } = await ask("/evidence", { item });
-        const changes = changed.map(({ kind, place: where, before, after }) =>
-          make("p", {}, make("strong", {}, "Changed by masking: "), `${kind}, ${where}: ${before} → ${after}`));
+        const changes = changed.map(({ kind, source, before, after }) =>
+          make("p", {}, make("strong", {}, "Changed by masking: "), `${kind}, ${source}: ${before} → ${after}`));
         place.replaceChildren(...missing.map(({ kind, source, name }) =>
           make("p", {}, make("strong", {}, "Missing: "), `${kind}, ${source}: ${name}`)), ...changes, ...turns.flatMap(({ role, path, line, text }) => [
           make("p", { className: "soft" }, `${role} · ${path}:${told(line)}`),

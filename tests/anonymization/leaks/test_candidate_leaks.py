@@ -156,9 +156,9 @@ def test_what_masking_changed_decides_before_a_leak_and_both_are_kept(tmp_path: 
     assert {row.item_id: row.reason for row in records.ledger} == {
         "one": None, "two": "leaks.private_value", "bare": "masking.instruction_changed",
     }  # fmt: skip
-    found = {row.item_id: row.evidence["found"] for row in records.ledger}
-    assert found["one"] == "the name of a column"
-    assert str(found["bare"]).startswith("a quoted text (2 times); PERSON in prompt")
+    evidence = {row.item_id: row.evidence["found"] for row in records.ledger}
+    assert evidence["one"] == "the name of a column"
+    assert str(evidence["bare"]).startswith("a quoted text (2 times); PERSON in prompt")
     first, *others = read_changed([out])
     assert tuple(first.values()) == (
         STAGE, "one", "the name of a column", "turn 1", "Health", "Swinby",
