@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -11,8 +11,9 @@ from construction.grading.file_types import extension_of
 from construction.judging.addressees import Called, called
 from construction.judging.contracts import Conversation
 from construction.judging.edits import missing_objects
+from construction.judging.inputs import inputs_spoken_of
 from construction.judging.working_copy import missing_from_copy
-from construction.mentions.bearings import unknown_asker, unknown_day
+from construction.mentions.bearings import tells_day, unknown_asker, unknown_day
 from construction.mentions.extensions import is_tool, tail
 from construction.mentions.records import missing_records
 from construction.mentions.resources import ResourceKind, missing_systems, resources
@@ -37,8 +38,13 @@ def conversation_of(
     is_thread: bool,
     is_offline: bool,
     has_event: bool,
+    calendar_days: Collection[str],
 ) -> Conversation:
-    """What is known of the conversation; `has_event`: a calendar event is to be delivered."""
+    """What is known of the conversation.
+
+    `has_event`: a calendar event is to be delivered; `calendar_days`: on which the given calendars
+    have events.
+    """
     given = [fixture.path for fixture in fixtures]
     filled = [fixture.path for fixture in fixtures if not _is_empty(fixture)]
     read_first = _read_before_written(instance.acts)
@@ -66,7 +72,11 @@ def conversation_of(
             *missing_objects(merged.text, given),
             *missing_from_copy(merged.text, given, over_code=instance.over_code),
         ),
-        day_unknown=unknown_day(merged.text, for_event=has_event),
+        day_unknown=unknown_day(
+            merged.text,
+            for_event=has_event,
+            is_told=tells_day(merged.text, inputs_spoken_of(merged.text, given), calendar_days),
+        ),
         asker_unknown=unknown_asker(merged.text, given),
     )
 

@@ -6,7 +6,7 @@ lists inputs and deliverables (`prompts.prompt`). Copies of an instance are drop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -30,6 +30,7 @@ from construction.mentions.resources import ResourceKind, wants
 from construction.mentions.services import served_inputs
 from construction.mentions.urls import find_urls
 from construction.sessions.config import PACKAGE_GATES, SessionsConfig
+from construction.sessions.packaging.calendar_days import calendar_days
 from construction.sessions.packaging.conversation import conversation_of, with_day
 from construction.sessions.prompts.prompt import (
     as_thread,
@@ -93,11 +94,13 @@ def package(
     identity: Identity,
     *,
     network: NetworkMode = "check",
+    days: Collection[str] = (),
 ) -> Packaged:
     """Make the candidate of an instance whose redactions are restored and whose files are copied.
 
     Where pages are frozen (`network` is `freeze`) the task may reach no URL, even if its prompt
-    names some; unless URLs are checked, it may not reach the open web.
+    names some; unless URLs are checked, it may not reach the open web. `days` are those on which
+    the given calendars have events.
     """
     merged = merge_turns(instance.user_turns)
     given = [fixture.path for fixture in fixtures]
@@ -146,6 +149,7 @@ def package(
         is_thread=messages is not None,
         is_offline=network != "check",
         has_event=any(item.file_type == "ics" for item in deliverables),
+        calendar_days=days,
     )
     judged = case
     if not instance.acts and _are_unspoken(request, fixtures, deliverables):
@@ -276,6 +280,7 @@ def package_survivors(
             survivor.fixtures,
             identify(instance.instance_id),
             network=config.network.mode,
+            days=calendar_days(survivor),
         )
         adapters = {preflight.GATE.name: partial(measure, conversation=packaged.conversation)}
         _, verdicts = run_gates(PACKAGE_GATES, config, packaged.judged, adapters)
