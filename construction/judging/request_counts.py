@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from construction.judging.contracts import Case, Conversation
 from construction.judging.reading import read
 
 
@@ -56,6 +57,20 @@ def words_brought(request: str) -> int:
     return sum(item.words for item in read(announced[1])) if announced is not None else 0
 
 
+# Code, a change of code, or what a program printed, as it is pasted with or without a fence.
+_PASTED_CODE = re.compile(
+    r"```|^diff --git |^@@ -\d+|^--- \S[^\n]*\n\+\+\+ \S|^Traceback \(most recent call last\)"
+    r"|^[ \t]+at [\w.$<>]+ ?\([^()\n]{1,200}:\d+\)|^\S[^\n:]{0,120}:\d+:\d+\b.{0,5}\berror\b"
+    r"|^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S* .*\n\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d",
+    re.MULTILINE,
+)
+
+
+def brings_code(request: str) -> bool:
+    """Does a request bring along the code, the change or the log of which it speaks?"""
+    return _PASTED_CODE.search(request) is not None
+
+
 # A passage in quotation marks, and lines that are quoted as mail programs do.
 _QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|「[^」]+」|『[^』]+』|(?m:^>[^\n]*$)")
 _LEAST_QUOTED, _LEAST_BELOW = 12, 25  # words
@@ -76,6 +91,13 @@ def brings_text(request: str) -> bool:
         not any(item.demands for item in items)
         and sum(item.words for item in items) >= _LEAST_BELOW
     )
+
+
+def is_single(case: Case, conversation: Conversation) -> bool:
+    """Is the request a single message, as the conversation or else its provenance says?"""
+    if conversation.said:
+        return len(conversation.said) == 1
+    return case.candidate.provenance.detail.get("user_turns") == 1
 
 
 @dataclass(frozen=True, slots=True)
