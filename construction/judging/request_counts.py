@@ -57,18 +57,31 @@ def words_brought(request: str) -> int:
     return sum(item.words for item in read(announced[1])) if announced is not None else 0
 
 
-# Code, a change of code, or what a program printed, as it is pasted with or without a fence.
-_PASTED_CODE = re.compile(
-    r"```|^diff --git |^@@ -\d+|^--- \S[^\n]*\n\+\+\+ \S|^Traceback \(most recent call last\)"
-    r"|^[ \t]+at [\w.$<>]+ ?\([^()\n]{1,200}:\d+\)|^\S[^\n:]{0,120}:\d+:\d+\b.{0,5}\berror\b"
+# Code or a change of code, as it is pasted with or without a fence.
+_PASTED_CODE = re.compile(r"```|^diff --git |^@@ -\d+|^--- \S[^\n]*\n\+\+\+ \S", re.MULTILINE)
+# What a program printed: a traceback, errors of a compiler, a log.
+_PASTED_OUTPUT = re.compile(
+    r"^Traceback \(most recent call last\)|^[ \t]+at [\w.$<>]+ ?\([^()\n]{1,200}:\d+\)"
+    r"|^\S[^\n:]{0,120}:\d+:\d+\b.{0,5}\berror\b"
     r"|^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d\S* .*\n\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d",
     re.MULTILINE,
+)
+# An order to repair the program, which its output does not hold; "how to fix it" asks for words.
+_REPAIRS = re.compile(
+    r"(?i)(?:^|[.;:,!?\n]\s*|\b(?:please|and|then|you|to me|just)\s+)"
+    r"(?:fix|debug|patch|solve|resolve|repair|handle)\b|(?<!怎么)(?<!如何)(?:修复|解决|修一下|修好)(?!方法|方案|建议|办法)"
 )
 
 
 def brings_code(request: str) -> bool:
-    """Does a request bring along the code, the change or the log of which it speaks?"""
+    """Does a request bring along the code or the change of which it speaks?"""
     return _PASTED_CODE.search(request) is not None
+
+
+def brings_material(request: str) -> bool:
+    """Does it bring code, or output of a program that it wants explained and not repaired?"""
+    is_output = _PASTED_OUTPUT.search(request) is not None
+    return brings_code(request) or (is_output and _REPAIRS.search(request) is None)
 
 
 # A passage in quotation marks, and lines that are quoted as mail programs do.
