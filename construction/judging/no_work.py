@@ -38,6 +38,35 @@ _TRIAL = re.compile(
     r"|(?:i )?need (?:an?|some) (?:quick |short |simple )?(?:diagnostics?|test|check|reply)"
     r")\W*"
 )
+# A file or a line with a word that says nothing, whatever else lies there: "foo.txt with bar".
+_FILE = r"[\"'`“]?[\w-]{1,30}\.\w{1,5}[\"'`”]?"
+_NOTHING = (
+    r"[\"'`“]?(?:hello[,!]? ?(?:world|there)?|hi|hey|test(?:ing)?(?: ?(?:123|text|content))?"
+    r"|foo(?: ?bar)?|bar|baz|it works|works|ok|okay|abc|123|lorem ipsum|hallo(?:,? welt)?"
+    r"|你好(?:，?世界)?|测试(?:一下|内容|文本)?)[!.]?[\"'`”]?"
+)
+_MAKES = (
+    r"(?:create|make|write|add|save|generate|build|print|echo|output|say|put|erstelle|schreibe?)"
+)
+_TRIAL_FILE = re.compile(
+    rf"(?i)\W*(?:please |can you |could you )?(?:{_MAKES}(?: me)? (?:(?:an?|the|one|eine?) )?"
+    r"(?:(?:new|simple|small|short|plain|basic) )*(?:(?:text|word|python|markdown|html|test) )?"
+    r"(?:(?:file|script|program|document|datei)[, ] ?)?(?:(?:called|named|namens) )?"
+    rf"(?:{_FILE},? )?(?:(?:with|containing|saying|that (?:says|prints|outputs|contains)|mit) )?"
+    r"(?:(?:just|only|the|one) )*(?:(?:content|text|word|line|string)[: ] ?)?"
+    rf"{_NOTHING}(?: (?:program|script|app|application|(?:html |web ?)?page|example|file))?"
+    r"(?: in [\w+#]{1,15})?(?:(?:,| and)? (?:save|store|put) it)?"
+    rf"(?: (?:in|into|to|as|on) (?:(?:it|an?|the|eine?) ?)?(?:(?:file|datei|console|screen) ?)?"
+    rf"(?:{_FILE})?)?"
+    rf"|(?:请|帮我)?(?:创建|新建|写|建|打印|输出|用\w{{1,10}}写)(?:一个)?"
+    rf"(?:文件)? ?(?:{_FILE})?[，,]? ?"
+    rf"(?:内容)?(?:是|为)?[：:]? ?{_NOTHING}(?:程序)?)\W*"
+)
+# Of a toy more can be made than a toy: a lesson on it.
+_MORE = re.compile(
+    r"(?i)\b(?:explain\w*|lesson|tutorial|exercises?|compar\w+|article|essay|course|quiz|history)\b"
+    r"|讲解|教程|练习|对比"
+)
 _READS = re.compile(
     r"(?i)(?:(?:ok|okay|please|first|now|hi|hello|then|and|let['’]?s|so)[, ]+)*"
     r"(?:read|look (?:at|over|through)|review|study|familiari[sz]e|understand|skim|"
@@ -49,6 +78,7 @@ _FOLLOWS = re.compile(
     r"\b(?:tasks?|work|do|what|next|questions?|instructions?|plan|changes?|feature)\b"
     r"|然后我(?:再|会)?告诉你|(?:接下来|之后|稍后)我(?:再|会)(?:告诉|给|说明|交代)"
 )
+_LONGEST_TRIAL = 160  # characters
 _MOST = 20_000  # characters that are read
 
 
@@ -80,12 +110,20 @@ def no_work(sentences: Sequence[Reading], *, has_files: bool, names_output: bool
     asked_for = [item for item in sentences if item.ask is not Ask.NONE]
     of_itself = all(_has(phrase_form(item.text), "itself") for item in asked_for)
     return NoWork(
-        toy=is_bare and (_has(form, "toy") or _only_tries_out(sentences)),
+        toy=_is_toy(sentences, form, is_bare=is_bare),
         chat=(is_chat or (bool(asked_for) and of_itself)) and not names_output,
         harness=len({match.group().strip() for match in _words("harness").finditer(form)}),
         orders=len(orders) + sum(item not in orders for item in setups),
         setups=len(setups),
     )
+
+
+def _is_toy(sentences: Sequence[Reading], form: str, *, is_bare: bool) -> bool:
+    said = " ".join(item.text for item in sentences)
+    if len(said) <= _LONGEST_TRIAL and _TRIAL_FILE.fullmatch(said) is not None:
+        return True
+    names = _has(form, "toy") and _MORE.search(said) is None
+    return is_bare and (names or _only_tries_out(sentences))
 
 
 def _only_tries_out(sentences: Sequence[Reading]) -> bool:

@@ -1,6 +1,6 @@
 """The limits of the preflight gate and their reasons; `LIMITS` is the order in which they decide.
 
-It is what a reader says first: it is no work, or a toy; something is not there; words lean on talk.
+It is what a reader says first: it is a toy, or no work; something is not there; words lean on talk.
 Whom it addresses has been decided before (`construction.sessions.gates.addressee`). Of what is not
 there, files, code and pictures come before services, accounts and the web: a request to change a
 program often speaks of the systems that the program serves. That nothing is asked for is said late,
@@ -86,6 +86,7 @@ def _flag(key: str, sentence: str, reason: PreflightReason) -> Limit:
 
 _REASON, _MIN, _MAX = PreflightReason, Bound.MIN, Bound.MAX
 _NO_WORK = (
+    _flag("toy", "The request is more than a trial whether anything works.", _REASON.TOY),
     Limit(
         "more than small talk",
         _MIN,
@@ -96,7 +97,6 @@ _NO_WORK = (
         at=1,
         movable=False,
     ),
-    _flag("toy", "The request is more than a trial whether anything works.", _REASON.TOY),
     _flag(
         "chat", "The request asks for more than a view, or for what the assistant is.", _REASON.CHAT
     ),

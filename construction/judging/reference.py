@@ -34,14 +34,19 @@ _WHOLE_TABLE = 600  # characters of a table that is quoted whole
 _SHORT_REQUEST, _BRIEF, _BRIEF_ZH = 400, 200, 60  # characters
 _SHORT_NAME = 2  # Han characters; so short, a word is hardly the name of a value
 _NARROW = 4  # columns of a table whose only figures need no name
+# The verb, and no "orders", "order number" or "in order to"; then what is said of the order.
 _SORTS = re.compile(
-    r"(?i)\b(?:sort|order|arrange|rank|reorder)\w*\b(?:(?!\.\s)[^;\n])*|[^。；]*(?:排序|排列|升序|降序)[^。；]*"
+    r"(?i)(?:(?:^|[.,;:!?]\s+|\b(?:and|then|please|to|you|must|should|now|also)\s+)"
+    r"(?:sort|(?:re)?order|arrange|rank)\b(?! (?:\d|number|id|date|form|status|lunch|for|from)\b)"
+    r"|\b(?:sorted|ordered|arranged|ranked)\b)(?:(?!\.\s)[^;\n])*|[^。；]*(?:排序|排列|升序|降序)[^。；]*"
 )
 _FALLS = re.compile(
-    r"(?i)\bdesc|high(?:est)? (?:to|first)|large\w* (?:to|first)|newest first|降序|从[高大]"
+    r"(?i)\bdesc|\b(?:high|larg|great|big|heav|long|tall|new|lat|most|expensive)\w*(?: \w+)?"
+    r" (?:to|first)\b|\bz(?: to |-)a\b|\brevers|降序|倒序|逆序|从[高大多]"
 )
 _RISES = re.compile(
-    r"(?i)\basc|low(?:est)? (?:to|first)|small\w* (?:to|first)|oldest first|alphabet|升序|从[低小]"
+    r"(?i)\basc|\b(?:low|small|old|earl|light|short|cheap|least|few)\w*(?: \w+)? (?:to|first)\b"
+    r"|\ba(?: to |-)z\b|alphabet|升序|正序|从[低小少]"
 )
 _SHOWN, _TITLE = 60, 80  # characters of a cell; longer ones are known by their first 80
 _ACRONYM = re.compile(r"(?<![A-Za-z\d])[A-Z]{2,6}\d{0,3}(?![A-Za-z\d])")
@@ -70,12 +75,18 @@ def of_table(sheet: InputTable, path: str, request: str, words: Words) -> Iterat
 
 
 def is_in_order(request: str, sheets: Sequence[InputTable]) -> bool:
-    """Is a table to be sorted in which the rows stand in that order already?"""
+    """Is a table to be sorted in which the rows stand in that order already?
+
+    By a column that the table does not name, nothing is known of that.
+    """
     match = _SORTS.search(request) if len(request) <= _SHORT_REQUEST else None
-    for sheet in sheets if match is not None else ():
-        clause = "" if match is None else match.group().partition(" by ")[2] or match.group()
-        named = {sheet.columns[number] for number in named_columns(sheet, clause)}
-        if not (named or set(sheet.columns)).isdisjoint(_sorted_columns(sheet, clause)):
+    if match is None:
+        return False
+    _, by, key = match.group().partition(" by ")
+    for sheet in sheets:
+        named = {sheet.columns[number] for number in named_columns(sheet, key or match.group())}
+        sought = named or (set() if by else set(sheet.columns))
+        if not sought.isdisjoint(_sorted_columns(sheet, match.group())):
             return True
     return False
 

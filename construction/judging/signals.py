@@ -24,7 +24,9 @@ from construction.judging.request_counts import (
     Demands,
     Opening,
     Wishes,
+    brings_material,
     brings_text,
+    is_single,
     words_brought,
 )
 from construction.judging.rules.sentences import (
@@ -123,7 +125,7 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
         reacting=sum(has_any(phrase_form(text), starts(_TABLE, "reacts")) for text in later),
         missing_files=len(missing_files(case)) + len(sought_nowhere(case)),
         has_files=bool(case.candidate.fixtures),
-        has_code="```" in case.request,
+        has_code=brings_material(case.request),
         has_background=bool(case.background),
         exchange=is_exchange(case),
         asked_back=case.asked_back,
@@ -134,9 +136,8 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
 def _grounded(case: Case, conversation: Conversation) -> tuple[Reading, ...]:
     """The sentences of the request; with nothing at hand, more of them lean on earlier talk."""
     sentences = read(case.request)
-    if case.candidate.fixtures or "```" in case.request:
-        return sentences
-    if len(conversation.said) == 1 and brings_text(case.request):
+    is_told = is_single(case, conversation) and brings_text(case.request)
+    if case.candidate.fixtures or brings_material(case.request) or is_told:
         return sentences
     return tuple(replace(item, leans=item.leans or item.leans_unless_files) for item in sentences)
 
@@ -166,7 +167,7 @@ def _demands(
     by_name = int(_names_output(case) or (orders_in_files and not demands))
     if _is_news(case, conversation, demands) or task_follows(sentences):
         demands, by_name = [], 0
-    at_hand = bool(case.candidate.fixtures) or "```" in case.request
+    at_hand = bool(case.candidate.fixtures) or brings_material(case.request)
     leaning = [item.leans or (item.points and not at_hand) for item in demands]
     live = [_is_live_demand(item, at_hand) for item in demands]
     obstacles = [needs or leans for needs, leans in zip(live, leaning, strict=True)]

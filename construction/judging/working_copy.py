@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from construction.grading.file_types import extension_of
 from construction.judging.edits import files_in
 from construction.judging.reading import read
+from construction.judging.request_counts import brings_code
 from construction.mentions.extensions import CODE_EXTENSIONS
 from construction.mentions.name_bounds import SHELL_PROMPT
 from construction.mentions.spans import find_file_spans
@@ -157,7 +158,7 @@ _OF_PULL = re.compile(r"/[\w:-]*(?:pr|pull|mr|merge|review)\b.* #?\d")
 _OF_REVIEW = re.compile(r"/(?:[\w-]+[:-])?(?:pr|mr|pull|merge|review)\b")
 _PICTURES = frozenset(("png", "jpg", "jpeg", "gif", "webp", "bmp", "tiff", "svg", "pdf"))
 _CODE = CODE_EXTENSIONS | {"diff", "patch"}
-_BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
+_BROUGHT = re.compile(r"\b(?:below|following|above)\b|以下|下面|如下")
 _MOST_SIGNS = 4  # of a program that are shown
 _MOST = 20_000  # characters that are read
 
@@ -188,7 +189,7 @@ def missing_from_copy(
 
 
 def _is_brought(text: str) -> bool:
-    return _BROUGHT.search(text.lower()) is not None
+    return brings_code(text) or _BROUGHT.search(text.lower()) is not None
 
 
 def _is_free(text: str, given: Sequence[str]) -> bool:
@@ -198,7 +199,7 @@ def _is_free(text: str, given: Sequence[str]) -> bool:
 
 def _is_new(text: str) -> bool:
     """Does it bring its code along, or want a new program?"""
-    return "```" in text or _NEW_PROGRAM.search(text) is not None
+    return brings_code(text) or _NEW_PROGRAM.search(text) is not None
 
 
 def _names_file(text: str) -> bool:

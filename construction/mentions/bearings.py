@@ -21,17 +21,38 @@ _MOST = 400  # sentences
 _LONG = 400  # characters
 
 
-def unknown_day(text: str, *, for_event: bool = False) -> tuple[str, ...]:
+def unknown_day(text: str, *, for_event: bool = False, is_told: bool = False) -> tuple[str, ...]:
     """The words that need to be known what day it is; empty where the request names a date.
 
-    `for_event`: something is to be put on a calendar, which needs more than "tomorrow". In a long
-    request the day is but a part of many, and none is named.
+    `for_event`: something is to be put on a calendar, which needs more than "tomorrow", unless the
+    day is written beside it or an input tells it (`is_told`). In a long request the day is but a
+    part of many, and none is named.
     """
     lowered = _plain(text)
     if len(lowered) > _LONG or _GIVEN_DAY.search(lowered) or any(True for _ in find_dates(text)):
         return ()
     patterns = (_DAY, _RELATIVE) if for_event else (_DAY,)
-    return tuple(dict.fromkeys(said for pattern in patterns for said in _said(text, pattern)))
+    words = dict.fromkeys(said for pattern in patterns for said in _said(text, pattern))
+    if for_event and (is_told or _WRITTEN_DAY.search(lowered)):
+        return tuple(said for said in words if not _RELATIVE.search(said))
+    return tuple(words)
+
+
+def tells_day(text: str, inputs: Collection[str], calendar_days: Collection[str]) -> bool:
+    """Does one of the inputs that a request speaks of tell the day of an event?
+
+    A mail or a notice of it does, and so does a calendar of a single day, or one in which the event
+    is moved or any free time is sought. A list of people does not.
+    """
+    lowered = _plain(text)
+    calendars = [path for path in inputs if extension_of(path) == "ics"]
+    notices = [path for path in inputs if _is_notice(path)]
+    in_calendar = len(calendar_days) == 1 or _WITHIN_CALENDAR.search(lowered) is not None
+    return bool(notices) or bool(calendars and calendar_days and in_calendar)
+
+
+def _is_notice(path: str) -> bool:
+    return extension_of(path) in _NOTICES or not _PLANS.isdisjoint(path_words(path))
 
 
 def unknown_asker(text: str, paths: Collection[str]) -> tuple[str, ...]:
@@ -82,6 +103,10 @@ _NEGATED = re.compile(r"(?:\b(?:not|never|no|without|n't)(?: \w+){0,2} |不要|�
 _DAY = _any([*_TABLE["day"]["en"], *_TABLE["day"]["zh"]])
 _RELATIVE = _any([*_TABLE["day"]["relative_en"], *_TABLE["day"]["relative_zh"]])
 _GIVEN_DAY = _any(_TABLE["day"]["given"])
+_WRITTEN_DAY = _any(_TABLE["day"]["written"])
+_WITHIN_CALENDAR = _any(_TABLE["day"]["within_calendar"])
+_NOTICES = frozenset(_TABLE["day"]["notices"])
+_PLANS = frozenset(_TABLE["day"]["plans"])
 _ASKER = _any([*_TABLE["asker"]["en"], *_TABLE["asker"]["zh"]])
 _GIVEN_ASKER = _any(_TABLE["asker"]["given"])
 _OWNED = frozenset(_TABLE["asker"]["owned"])

@@ -266,3 +266,24 @@ def path_words(path: str) -> list[str]:
 def tail(path: str) -> str:
     """The last component of a path, case-folded."""
     return path_parts(path)[-1]
+
+
+_BETWEEN_WORDS = re.compile(r"[\s_-]+")
+_SAME_KIND = {
+    "xls": "xlsx",
+    "doc": "docx",
+    "ppt": "pptx",
+    "jpeg": "jpg",
+    "htm": "html",
+    "yml": "yaml",
+}
+
+
+def spelling(name: str) -> str:
+    """A file's name without capitals and signs between words, its ending by its kind.
+
+    Two names with the same spelling are of one file, where nothing is named so to the letter.
+    """
+    stem, dot, ending = name.casefold().rpartition(".")
+    plain = _BETWEEN_WORDS.sub("", stem) or stem
+    return f"{plain}{dot}{_SAME_KIND.get(ending, ending)}"

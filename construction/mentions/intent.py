@@ -13,6 +13,7 @@ from construction.mentions.result_cues import (
     is_given,
     is_listed_in,
     is_said_to_exist,
+    is_shown_below,
     may_be_result,
 )
 from construction.mentions.words import FILE, cues
@@ -58,9 +59,6 @@ _THEN_YOU_MADE = re.compile(
     r"(?i)[,\s]{0,2}(?:that |which )?you(?:['’]ve| have)? (?:just |already |previously |earlier )?"
     r"(?:made|created|generated|wrote|written|produced|saved|exported|built|drafted|gave)\b"
 )
-_THEN_CONTENT = re.compile(
-    r"\s{0,3}(?:is |looks like |contains |如下|的内容|内容)?[:：]?[ \t]*\n+```"
-)
 _YOU_MADE = re.compile(
     r"你(?:们)?(?:刚才|刚刚|刚|之前|上次|前面|已经|上面)?(?:帮我|给我|为我)?"
     r"(?:生成|写|做|创建|导出|输出|整理|保存|改)(?:好|完|出来)?[的了](?:那?[个份张篇]|那)?\s?$"
@@ -84,9 +82,9 @@ def intent_of(masked: str, start: int, end: int, name: str, is_folder: bool = Fa
     that words inside names do not count. `name` is the file's last path component.
     """
     after = masked[end : end + _LOOK_AHEAD].lstrip(_QUOTES)
-    if _THEN_CONTENT.match(after) and masked.count("```", 0, start) % 2 == 0:
-        return Intent.NONE
     before = words_before_name(masked, start)
+    if is_shown_below(before, after, masked, start):
+        return Intent.NONE
     if extension(name) in MESSAGES and _VIA.search(before):
         return Intent.OUTPUT
     if _THEN_YOU_MADE.match(after) or _YOU_MADE.search(before.rstrip(_QUOTES)):

@@ -129,14 +129,30 @@ _MADE = (
     r"[^.;\n]* (?:in|as)\W*$"
 )
 
+# "Write a letter about the lamps, letter.docx": what is made, and how it is to be called. Of what
+# is there already it says "of the", "from" or "based on".
+_APPENDED = re.compile(
+    r"(?i)^\W*(?:(?:please|now|then|and|can you|could you) )?"
+    r"(?:write|make|create|draw(?: up)?|design|compose|draft|produce|generate|prepare|build|sketch"
+    r"|paint) (?:me |us )?(?:an?|one|two|three) "
+    r"(?![^.;\n]*\b(?:of (?:the|this|these|those|our|my|all)|from|based|using|according"
+    r"|compar\w+) ?)"
+    rf"[^.;:\n{FILE}]{{3,200}}[,(–—-]\s?[\"'`“]?$"
+    r"|^(?:请|帮我)?(?:写|做|画|制作|设计|起草|拟|编)(?:一)?[首篇份封张个幅段]"
+    rf"(?![^。；\n]*(?:根据|从|基于|对比|比较|汇总))[^。；：\n{FILE}]{{2,80}}[，,（(]\s?$"
+)
+_ENDS = re.compile(r"[\"'`”)）]{0,2}\s*(?:[.!。！]|$)")
+
 
 def may_be_result(before: str, after: str, name: str, *, is_new: bool) -> bool:
     """True if the words before or after a name (60 characters or so) speak of a result.
 
-    "A PDF of the letter" makes `letter.pdf`, and "write a note in" makes `note.md`. `is_new`: the
-    name has an indefinite article.
+    "A PDF of the letter" makes `letter.pdf`, and "write a note in" makes `note.md`; so does "write
+    a note on oars, note.md". `is_new`: the name has an indefinite article.
     """
     kind, stem = extension(name), name.rpartition(".")[0]
+    if _APPENDED.search(before) is not None and _ENDS.match(after) is not None:
+        return True
     if stem.isalpha() and re.search(_MADE.format(stem=stem), before):
         return True
     if _AFTER.match(after) or (_ATTACHED.match(after) and _SENT.search(before)):
@@ -195,6 +211,26 @@ _THEN_GIVEN = re.compile(
 def is_given(before: str, after: str) -> bool:
     """True if a file is said to be handed over or kept somewhere: "guide.pdf is attached"."""
     return _THEN_GIVEN.match(after) is not None or _KEPT_THERE.search(before) is not None
+
+
+_THEN_CONTENT = re.compile(
+    r"\s{0,3}(?:is |looks like |contains |如下|的内容|内容)?[:：]?[ \t]*\n+```"
+)
+_THIS_PART_OF = re.compile(
+    r"(?i)\b(?:this|these|the following) (?:\w+ )?(?:function|class|method|code|snippet|query"
+    r"|excerpt|part|lines?|config(?:uration)?|output|diff|change) (?:of|from|in)\W*$"
+)
+
+
+def is_shown_below(before: str, after: str, text: str, start: int) -> bool:
+    """True if what matters of a file stands below its name in a fence.
+
+    "Here is fees.yaml:", or "turn this function of util.py into a generator:".
+    """
+    if text.count("```", 0, start) % 2:
+        return False
+    is_part = _THIS_PART_OF.search(before) is not None and "```" in text[start:]
+    return is_part or _THEN_CONTENT.match(after) is not None
 
 
 _HEADING = re.compile(

@@ -21,7 +21,7 @@ from construction.judging.reference_profiles import has_entries, profiles_of
 from construction.judging.reference_texts import references_of
 from construction.judging.removed_rows import removals_of
 from construction.judging.request_bounds import changes, lengths
-from construction.judging.request_counts import words_brought
+from construction.judging.request_counts import brings_material, words_brought
 from construction.judging.rule_task import is_own
 from construction.judging.rules.form import bounds_of, looks_of, purposes_of
 from construction.judging.rules.mails import is_mailbox, mails_of
@@ -103,8 +103,13 @@ class Writer:
         if facts:
             yield self._words["accuracy_facts"].format(facts=self._list(facts)), ()
         elif not self._paths and not quoted:
-            key = "accuracy_brought" if self._is_brought else "accuracy_plain"
-            yield self._words[key], ()
+            yield self._words[self._material()], ()
+
+    def _material(self) -> str:
+        """What is held against an answer where there is no file: code, a text, or the request."""
+        if brings_material(self.case.request):
+            return "accuracy_code"
+        return "accuracy_brought" if self._is_brought else "accuracy_plain"
 
     def _quoted(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """What the inputs say, with their files: references, rows that go, and whole tables."""
@@ -248,8 +253,10 @@ class Writer:
 
     @property
     def _is_brought(self) -> bool:
-        """Is the material a text below a line of the request that announces it?"""
-        return not self._paths and words_brought(self.case.request) >= _BROUGHT
+        """Is the material pasted code, or a text below a line of the request that announces it?"""
+        request = self.case.request
+        is_text = words_brought(request) >= _BROUGHT
+        return not self._paths and (is_text or brings_material(request))
 
     @property
     def _paths(self) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from construction.grading.file_types import type_of
+from construction.grading.file_types import extension_of, type_of
 from construction.judging import lexicon
 from construction.judging.contracts import Case
 from construction.judging.lexicon import phrases, starts, table
@@ -154,9 +154,13 @@ _SOUGHT = {
     "e-mail address": (re.compile(r"(?i)\be-?mail address\b|邮箱地址"), re.compile("@")),
 }
 _PRICE = re.compile(r"\d+[.,]\d\d\b")  # in a row they look like a phone number
-_MEETS = re.compile(
-    r"(?i)\b(?:schedule|arrange|set up|organi[sz]e|plan|book|create)\b[^.;]{0,50}"
-    r"\b(?:meetings?|appointments?|interviews?)\b|安排[^。；]{0,12}会议"
+# Who is to schedule something may choose when.
+_CHOOSES_WHEN = re.compile(
+    r"(?i)(?<!the )(?<!this )(?<!my )(?<!our )(?<!of )"
+    r"\b(?:(?:re)?schedule|arrange|set up|organi[sz]e|book|reserve|assign"
+    r"|plan(?= (?:an?|one|two|three|some|the|our|for)\b)"
+    r"|find (?:an?|any|some|the) (?:\w+ )?(?:times?|slots?|hours?|days?))\b"
+    r"|安排|预约|预定|组织|[约排定](?=[一个次下他她小大每各])"
 )
 _WHEN = re.compile(
     r"(?i)\d{1,2}:\d\d|\d{4}-\d\d|\d{1,2}/\d{1,2}|\b\d{1,2} ?[ap]\.?m\b"
@@ -192,7 +196,7 @@ def sought_nowhere(case: Case) -> tuple[str, ...]:
         for name, (words, form) in _SOUGHT.items()
         if are_read and words.search(case.request) and not any(map(form.search, texts))
     ]
-    undated = _undated(case, texts, are_read=are_read)
+    undated = _undated(case, texts) if are_read else ()
     return (*(sought if _ASKS.search(case.request) else ()), *undated)
 
 
@@ -205,17 +209,19 @@ def _text_of(case: Case, path: str) -> str:
     return case.excerpts.get(path, "")
 
 
-def _undated(case: Case, texts: Sequence[str], *, are_read: bool) -> tuple[str, ...]:
-    """The date of a meeting that is to be put into a calendar, if nothing gives one.
+def _undated(case: Case, texts: Sequence[str]) -> tuple[str, ...]:
+    """The date of something that is to be put into a calendar, if none of the known inputs has it.
 
-    Where all inputs are known texts (`are_read`), nothing else can. A mail's own date is none.
+    A mail's own date is none. A time may be chosen where one is to be found, and in a calendar that
+    is given.
     """
     is_event = any(item.file_type == "ics" for item in case.candidate.deliverables)
-    is_asked = is_event and (are_read or _MEETS.search(case.request) is not None)
-    if not is_asked or _TAKEN_FROM.search(case.request):
+    has_calendar = any(extension_of(fixture.path) == "ics" for fixture in case.candidate.fixtures)
+    is_open = has_calendar or _CHOOSES_WHEN.search(case.request) is not None
+    if not is_event or is_open or _TAKEN_FROM.search(case.request):
         return ()
     said = (case.request, *(_SENT.sub("", text) for text in texts))
-    return () if any(map(_WHEN.search, said)) else ("date of the meeting",)
+    return () if any(map(_WHEN.search, said)) else ("date of the event",)
 
 
 def _folders(paths: Iterable[str]) -> set[str]:

@@ -71,6 +71,31 @@ _TAKES_ON = re.compile(
     r"|hier (?:ist|sind)|当然|没问题|已(?:经)?(?:完成|写好|整理|生成|修复|更新)|以下是)"
 )
 
+# A text that one colleague asks of another, and the agent that writes it for the one who is asked.
+_TEXT = (
+    r"(?:summary|brief|briefing|letter|report|memo|statement|document|e?-?mail|announcement|post"
+    r"|deck|slides?|proposal|minutes|agenda|one-pager|faq|speech|talking points|notes?|note|reply"
+    r"|reference|plan|draft|overview|checklist|table)s?"
+)
+_ASKS_FOR_TEXT = re.compile(
+    r"(?i)\b(?:(?:can|could|would|will) you|please|(?:need|want) you to|you to)\b[^.?!]{0,30}"
+    r"\b(?:write|draft|prepare|put together|pull together|compile|compose|summari[sz]e|outline"
+    r"|create|make|produce|prep|give|send|do)\b"
+    rf"(?:[^.?!]{{0,60}}\b{_TEXT}\b|(?<=summarise)|(?<=summarize))"
+    r"|(?:能不能|能否|可以|麻烦|请|帮|你)[^。？！]{0,12}(?:写|起草|整理|准备|草拟|汇总|总结|拟|出|做)"
+    r"[^。？！]{0,20}(?:总结|摘要|简报|报告|信|函|邮件|说明|声明|通知|公告|方案|文档|纪要|稿|提纲|材料|清单)"
+    r"|\b(?:kannst|könntest) du\b[^.?!]{0,80}\b(?:schreiben|verfassen|entwerfen|zusammenfassen"
+    r"|erstellen|vorbereiten)\b"
+)
+_WRITES = re.compile(
+    r"(?i)\bI(?:['’]ll| will|['’]m(?: now)?) (?:\w+ )?"
+    r"(?:draft|writ|prepar|put(?:ting)? together|pull(?:ing)? together|compil|compos|summari|outlin"
+    r"|creat|produc)|^\W*(?:Subject:|Dear |#+ )"
+    r"|我(?:来|会|这就|马上|先|将|现在)+(?:为|给|帮)?[^，。]{0,6}(?:写|起草|整理|准备|草拟|汇总|总结|拟)"
+    r"|草稿如下|初稿如下|\bich (?:schreibe|verfasse|entwerfe|erstelle|bereite)\b"
+)
+_BEGINNING = 200  # characters of a reply in which an agent says what it takes on
+
 
 class AddresseeReason(GateReason):
     AMONG_OTHERS = (
@@ -127,7 +152,8 @@ def measure(instance: TaskInstance) -> Addressing:
     calls += [called(said) for said in before if said not in (turn.said for turn in turns)]
     # Who writes to nobody else writes to the agent, and so does whoever gets the work done.
     is_to_agent = Called.AGENT in calls or Called.PEOPLE not in calls
-    is_taken_on = _TAKES_ON.match(instance.reply) is not None
+    is_text = _is_text_taken_on(messages[-1].said, instance.reply) if messages else False
+    is_taken_on = is_text or _TAKES_ON.match(instance.reply) is not None
     all_to_agent = alone and (is_to_agent or is_taken_on)
     asks = sum(len(_asks(message)) or int(_gets_a_file(message)) for message in messages)
     return Addressing(
@@ -137,9 +163,18 @@ def measure(instance: TaskInstance) -> Addressing:
         to_agent=calls.count(Called.AGENT),
         asks=asks or int(alone and is_taken_on),  # an order whose words do not read as one
         of_agent=sum(
-            len(_asks(message)) if all_to_agent else _asks_of_agent(message) for message in messages
+            len(_asks(message))
+            if all_to_agent or (is_text and message is messages[-1])
+            else _asks_of_agent(message)
+            for message in messages
         ),
     )
+
+
+def _is_text_taken_on(said: str, reply: str) -> bool:
+    """Does a message ask for a text, of whomever, and does the agent take on to write it?"""
+    asks = _ASKS_FOR_TEXT.search(said) is not None
+    return asks and _WRITES.search(reply[:_BEGINNING]) is not None
 
 
 def _asks(message: _Message) -> list[Reading]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -11,8 +11,10 @@ from construction.grading.file_types import extension_of
 from construction.judging.addressees import Called, called
 from construction.judging.contracts import Conversation
 from construction.judging.edits import missing_objects
+from construction.judging.inputs import inputs_spoken_of
+from construction.judging.request_counts import brings_code
 from construction.judging.working_copy import missing_from_copy
-from construction.mentions.bearings import unknown_asker, unknown_day
+from construction.mentions.bearings import tells_day, unknown_asker, unknown_day
 from construction.mentions.extensions import is_tool, tail
 from construction.mentions.records import missing_records
 from construction.mentions.resources import ResourceKind, missing_systems, resources
@@ -24,6 +26,12 @@ from data.text.scripts import leading_language
 
 _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
 _DIALLED = re.compile(r"\b(?:nc|ncat|telnet|ssh) (?:[\w-]+@)?(?:[\w-]+\.){1,5}[a-z]{2,8}\b")
+_REVIEWS = re.compile(
+    r"(?is)\b(?:review|explain|summari[sz]e|describe|comment on)\b[^.\n]{0,60}"
+    r"\b(?:diff|patch|change|changes|commit|code)\b.*^(?:diff --git |@@ -\d)"
+    r"|(?:审查|检查|评审|解释|看看).{0,20}(?:改动|补丁|修改|代码).*^(?:diff --git |@@ -\d)",
+    re.MULTILINE,
+)
 _LEAST_STATE = 20  # bytes of JSON; fewer hold no record
 _TODAY = {"zh": "今天是 {day}。"}
 _TODAY_ELSE = "Today is {day}."
@@ -37,11 +45,18 @@ def conversation_of(
     is_thread: bool,
     is_offline: bool,
     has_event: bool,
+    calendar_days: Collection[str],
 ) -> Conversation:
-    """What is known of the conversation; `has_event`: a calendar event is to be delivered."""
+    """What is known of the conversation.
+
+    `has_event`: a calendar event is to be delivered; `calendar_days`: on which the given calendars
+    have events.
+    """
     given = [fixture.path for fixture in fixtures]
     filled = [fixture.path for fixture in fixtures if not _is_empty(fixture)]
     read_first = _read_before_written(instance.acts)
+    if len(instance.user_turns) == 1 and _reviews_pasted(merged.text):
+        read_first = set()
     return Conversation(
         people=len(merged.people),
         calling=tuple(part.said for part in merged.parts if called(part.said) is Called.AGENT),
@@ -66,9 +81,18 @@ def conversation_of(
             *missing_objects(merged.text, given),
             *missing_from_copy(merged.text, given, over_code=instance.over_code),
         ),
-        day_unknown=unknown_day(merged.text, for_event=has_event),
+        day_unknown=unknown_day(
+            merged.text,
+            for_event=has_event,
+            is_told=tells_day(merged.text, inputs_spoken_of(merged.text, given), calendar_days),
+        ),
         asker_unknown=unknown_asker(merged.text, given),
     )
+
+
+def _reviews_pasted(text: str) -> bool:
+    """Is a change to be looked at that stands in the request? What else was read lay around it."""
+    return brings_code(text) and _REVIEWS.search(text) is not None
 
 
 def _read_before_written(acts: Sequence[AgentAct]) -> set[str]:

@@ -6,10 +6,9 @@ lists inputs and deliverables (`prompts.prompt`). Copies of an instance are drop
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
 
 from construction.judging import preflight
 from construction.judging.contracts import Case, Conversation
@@ -26,11 +25,11 @@ from construction.judging.inputs import inputs_spoken_of
 from construction.judging.messages import with_answer, with_messages
 from construction.judging.signals import measure
 from construction.mentions.named_files import output_files
-from construction.mentions.resources import ResourceKind, wants
 from construction.mentions.services import served_inputs
-from construction.mentions.urls import find_urls
 from construction.sessions.config import PACKAGE_GATES, SessionsConfig
+from construction.sessions.packaging.calendar_days import calendar_days
 from construction.sessions.packaging.conversation import conversation_of, with_day
+from construction.sessions.packaging.tools import NetworkMode, network_policy, tools_of
 from construction.sessions.prompts.prompt import (
     as_thread,
     background,
@@ -38,6 +37,7 @@ from construction.sessions.prompts.prompt import (
     prompt_text,
 )
 from construction.sessions.prompts.released_paths import with_released_paths
+from construction.sessions.prompts.spellings import with_names_as_given
 from data.contracts import (
     Candidate,
     Deliverable,
@@ -56,8 +56,6 @@ from data.contracts import (
 from data.ledger import deciding, gated_row
 from data.survivors import Survivor
 from data.text.language import UNDETERMINED, language_of
-
-NetworkMode = Literal["check", "freeze", "offline"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +91,17 @@ def package(
     identity: Identity,
     *,
     network: NetworkMode = "check",
+    days: Collection[str] = (),
 ) -> Packaged:
     """Make the candidate of an instance whose redactions are restored and whose files are copied.
 
     Where pages are frozen (`network` is `freeze`) the task may reach no URL, even if its prompt
-    names some; unless URLs are checked, it may not reach the open web.
+    names some; unless URLs are checked, it may not reach the open web. `days` are those on which
+    the given calendars have events.
     """
-    merged = merge_turns(instance.user_turns)
     given = [fixture.path for fixture in fixtures]
+    instance = with_names_as_given(instance, given)
+    merged = merge_turns(instance.user_turns)
     outputs = [mention.path for mention in output_files(instance, given)]
     changed = changed_inputs(merged.text, given, outputs)
     served = [path for path in served_inputs(merged.text, given) if path not in changed]
@@ -118,7 +119,7 @@ def package(
     parts = [replace(part, said=release(part.said)) for part in merged.parts]
     request = "\n\n".join(part.said for part in parts)
     earlier = background(instance, merged.text)
-    policy = _policy(request, network)
+    policy = network_policy(request, network)
     candidate = Candidate(
         task_id=identity.task_id,
         lane=Lane.SESSIONS,
@@ -126,7 +127,7 @@ def package(
         language=language_of(request) or UNDETERMINED,
         execution_surface=_surface(instance, fixtures, deliverables, policy),
         fixtures=tuple(sorted(fixtures, key=lambda fixture: fixture.path)),
-        tools=_tools(instance, fixtures, policy, request),
+        tools=tools_of(instance, fixtures, policy, request),
         network=policy,
         deliverables=deliverables,
         rules=hard_rules(deliverables, request),
@@ -146,6 +147,7 @@ def package(
         is_thread=messages is not None,
         is_offline=network != "check",
         has_event=any(item.file_type == "ics" for item in deliverables),
+        calendar_days=days,
     )
     judged = case
     if not instance.acts and _are_unspoken(request, fixtures, deliverables):
@@ -167,16 +169,6 @@ def _are_unspoken(
         return False
     spoken = inputs_spoken_of(request, [fixture.path for fixture in fixtures])
     return not spoken and _is_only_answer(deliverables)
-
-
-def _policy(text: str, network: NetworkMode) -> NetworkPolicy:
-    """The URLs in the prompt may be reached, or the web where the request searches it."""
-    if network == "freeze":
-        return NetworkPolicy()
-    urls = tuple(dict.fromkeys(mention.url for mention in find_urls(text)))
-    if network == "check" and wants(text, ResourceKind.WEB):
-        return NetworkPolicy(mode="web", urls=urls)
-    return NetworkPolicy(mode="list", urls=urls) if urls else NetworkPolicy()
 
 
 def _provenance(instance: TaskInstance, identity: Identity, turns: int) -> Provenance:
@@ -206,21 +198,6 @@ def _surface(
     if policy.mode != "none":
         return "web"
     return "chat" if _is_only_answer(deliverables) and not fixtures else "files"
-
-
-def _tools(
-    instance: TaskInstance, fixtures: Sequence[Fixture], policy: NetworkPolicy, request: str
-) -> tuple[str, ...]:
-    """Plain names of the tools that the task needs; `write_file` is always among them."""
-    kinds = {act.kind for act in instance.acts}
-    needs = {
-        "read_file": bool(fixtures),
-        "write_file": True,
-        "shell": "ran" in kinds,
-        "fetch": policy.mode != "none",
-        "browser": wants(request, ResourceKind.BROWSER),
-    }
-    return tuple(name for name, needed in needs.items() if needed)
 
 
 def drop_copies(survivors: Sequence[Survivor]) -> tuple[list[Survivor], list[LedgerRow]]:
@@ -276,6 +253,7 @@ def package_survivors(
             survivor.fixtures,
             identify(instance.instance_id),
             network=config.network.mode,
+            days=calendar_days(survivor),
         )
         adapters = {preflight.GATE.name: partial(measure, conversation=packaged.conversation)}
         _, verdicts = run_gates(PACKAGE_GATES, config, packaged.judged, adapters)

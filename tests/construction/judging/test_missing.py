@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,31 +94,41 @@ def test_what_a_picture_shows_is_not_known_and_prices_are_no_phone_number() -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "rows", "expected"),
+    ("text", "file", "rows", "has_date"),
     [
-        ("Schedule a meeting with Ann on the calendar.", "Ann, Bo", ("date of the meeting",)),
-        ("Schedule a meeting with Ann on the calendar.", "Ann, 2031-05-04", ()),
-        ("Schedule a meeting with Ann at 9:30 on the calendar.", "Ann, Bo", ()),
-        ("Schedule a meeting as the notification says on the calendar.", "Ann, Bo", ()),
-        ("List the rowers and what they scheduled.", "Ann, Bo", ()),
+        ("Schedule a meeting of all rowers on the calendar.", "crew.csv", "Ann, Bo", True),
+        ("Find a slot for a talk with Ann, and create talk.ics.", "crew.csv", "Ann, Bo", True),
+        ("Book each rower a check-up, one calendar event each.", "crew.csv", "Ann, Bo", True),
+        ("Plan a talk with each rower and save calendar files.", "crew.csv", "Ann, Bo", True),
+        ("给前三名安排一次颁奖，生成日历文件。", "crew.csv", "安, 波", True),
+        ("约小组开会，每人一个日历事件。", "crew.csv", "安, 波", True),
+        ("Add a lunch with Ann to Bo's calendar.", "Bo.ics", "SUMMARY: row", True),
+        ("Move Bo's swim in the calendar to the afternoon.", "Bo.ics", "SUMMARY: row", True),
+        ("Create a calendar event for Bo's birthday.", "crew.csv", "Ann, Bo", False),
+        ("Create a calendar event for Bo's birthday.", "crew.csv", "Bo, 2031-05-04", True),
+        ("Put the race of our schedule on the calendar.", "crew.csv", "Ann, Bo", False),
+        ("Put the race at 9:30 on the calendar.", "crew.csv", "Ann, Bo", True),
+        ("Put the race as the notification says on the calendar.", "crew.csv", "Ann", True),
+        ("List the rowers and what they scheduled.", "crew.csv", "Ann, Bo", True),
+        ("Put the race that the mail speaks of on the calendar.", "a.eml", "Come!", False),
+        ("Put the race that the mail speaks of on the calendar.", "a.eml", "On Friday!", True),
         (
             "Put the race that the mail speaks of on the calendar.",
-            "Come!",
-            ("date of the meeting",),
-        ),
-        ("Put the race that the mail speaks of on the calendar.", "Come on Friday!", ()),
-        (
-            "Put the race that the mail speaks of on the calendar.",
+            "a.eml",
             "Come to the race!\nSent at: 2031-05-04 10:00",
-            ("date of the meeting",),
+            False,
         ),
+        ("把邮件里说的比赛加到日历。", "a.eml", "欢迎参加比赛", False),
     ],
 )
-def test_a_meeting_needs_a_date(text: str, rows: str, expected: tuple[str, ...]) -> None:
-    made = case(text, files=["crew.csv"])
-    kinds = (Deliverable(file_type="ics"),) if "calendar" in text else ()
+def test_an_event_needs_a_date_unless_it_may_be_chosen(
+    text: str, file: str, rows: str, has_date: bool
+) -> None:
+    made = case(text, files=[file])
+    kinds = (Deliverable(file_type="ics"),) if re.search("calendar|ics|日历", text) else ()
     candidate = made.candidate.model_copy(update={"deliverables": kinds})
-    update = {"candidate": candidate, "excerpts": {"crew.csv": rows}}
+    update = {"candidate": candidate, "excerpts": {file: rows}}
+    expected = () if has_date else ("date of the event",)
     assert sought_nowhere(made.model_copy(update=update)) == expected
 
 

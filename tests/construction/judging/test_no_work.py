@@ -28,6 +28,11 @@ def reason(text: str, *fixtures: Fixture) -> str | None:
         "帮我写一个你好世界的程序",
         "Write a function that adds two numbers",
         "Translate 'hello' into Danish",
+        'Print "Hello, World!" to the console',
+        "用Python写一个hello world",
+        "Write a file foo.txt containing bar",
+        'Write "it works" to out.txt',
+        "创建一个 test.txt，内容为 测试",
         "Step 1",
         "Run a tool",
         "Delegate a file search to a sub-agent",
@@ -41,12 +46,27 @@ def test_toys(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "is_toy"),
+    [
+        ("Create a file hello.txt with the content Hello World", True),
+        ("Write a hello world program in Python and save it as hello.py", True),
+        ("写一个文件 a.txt，内容是 hello", True),
+        ("Write a test with five questions on costs.csv into test.txt", False),
+        ("Create a file test.txt with the sum of the costs", False),
+    ],
+)
+def test_a_trial_is_a_toy_whatever_file_lies_there(text: str, is_toy: bool) -> None:
+    assert (reason(text, TABLE) == PreflightReason.TOY) == is_toy
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Step 1: sort the costs by month. Step 2: add a column with the sum of each month.",
         "Run the tool of your choice over this list and return it sorted: plum, pear, apple",
         "Need a quick diagnostic of why bread sinks in the middle while it bakes.",
         "Translate 'good morning' into Danish",
+        "Write a lesson that explains each part of a hello world program in C, with exercises.",
     ],
 )
 def test_work_that_begins_like_a_toy(text: str) -> None:

@@ -62,7 +62,7 @@ def test_requests_that_stand_on_their_own_pass(texts: tuple[str, ...]) -> None:
         (said("？"), PreflightReason.CONVERSATION_ONLY),
         (said("🤔"), PreflightReason.CONVERSATION_ONLY),
         (said("thanks, good work everyone!"), PreflightReason.CONVERSATION_ONLY),
-        (said("测试一下"), PreflightReason.CONVERSATION_ONLY),
+        (said("测试一下"), PreflightReason.TOY),
         (said("The invoices are paid and the van is back."), PreflightReason.NO_REQUEST),
         (said("发票都付了，车也还了，下周再说。"), PreflightReason.NO_REQUEST),
         (said("Did you call the printer about it yet?"), PreflightReason.NO_REQUEST),

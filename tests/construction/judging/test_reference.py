@@ -165,6 +165,31 @@ def test_a_table_that_is_sorted_already() -> None:
 
 
 @pytest.mark.parametrize(
+    ("request_text", "expected"),
+    [
+        ("Sort the crew by name", True),
+        ("Please arrange it alphabetically by name", True),
+        ("List all of them, sorted by name", True),
+        ("按name升序排序", True),
+        ("Sort the crew by weight", False),
+        ("Sort the crew by name from Z to A", False),
+        ("Sort the crew from heaviest to lightest", False),
+        ("Sort the crew by shoe size", False),
+        ("Reverse the order of the rows", False),
+        ("Add a column total to orders.csv", False),
+        ("Remove order 3 from the table", False),
+        ("Mark every order above 65 kg", False),
+        ("In order to plan the outing, delete Bo", False),
+        ("把行的顺序倒序排列", False),
+    ],
+)
+def test_only_what_is_to_be_sorted_can_be_in_order(request_text: str, expected: bool) -> None:
+    rows = (("1", "Ann", "60"), ("2", "Bo", "64"), ("3", "Cy", "61"))
+    sheet = InputTable(name="", columns=("order_id", "name", "weight"), rows=3, cells=rows)
+    assert is_in_order(request_text, [sheet]) == expected
+
+
+@pytest.mark.parametrize(
     "request_text",
     [
         "Look into the club of each rower and report on them.",

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.judging.contracts import Case, Containment, ContainmentReason
+from construction.judging.request_counts import brings_material
 from construction.judging.self_containment import ContainmentConfig, judge_containment, verdict
 from construction.prompt_frame import WORDS
 from tests.construction.judging.rules.cases import case
@@ -112,6 +113,52 @@ def test_requests_that_a_newcomer_cannot_meet(text: str, reason: ContainmentReas
     assert (actual.reason_code, actual.self_contained) == (reason, False)
     assert actual.rewritten_prompt is None
     assert actual.brief_reason
+
+
+TRACEBACK = (
+    "Traceback (most recent call last):\n"
+    '  File "/harbour/fees.py", line 3, in total\n'
+    "    return sum(row['fee'] for row in rows)\nKeyError: 'fee'\n"
+)
+QUOTED = (
+    '"Describe the berths. Then write a letter of two paragraphs that recommends the cheapest '
+    'one, at 30 a month, to a club of twelve rowers."'
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_contained"),
+    [
+        (f"Explain what this error means:\n\n{TRACEBACK}", True),
+        (f"下面这个报错是什么意思？\n\n{TRACEBACK}", True),
+        ("Explain what this error means", False),
+        (f"Can you do the last part of this: {QUOTED}", True),
+        ("Can you do the last part of this?", False),
+    ],
+)
+def test_what_is_pasted_is_at_hand(text: str, is_contained: bool) -> None:
+    assert judged(case(text)).self_contained == is_contained
+
+
+@pytest.mark.parametrize(
+    ("text", "is_brought"),
+    [
+        (f"Explain it and how to fix it.\n\n{TRACEBACK}", True),
+        (f"Fix this.\n\n{TRACEBACK}", False),
+        (f"帮我修复这个报错。\n\n{TRACEBACK}", False),
+        (f"这个怎么解决？\n\n{TRACEBACK}", True),
+        (f"给出解决方案。\n\n{TRACEBACK}", True),
+        ("Fix this.\n\n--- a/fee.py\n+++ b/fee.py\n@@ -1 +1 @@\n-a = 1\n+a = 2", True),
+        ("What does it say?\n\n2031-05-01 09:04 pump off\n2031-05-01 09:09 pump on", True),
+        ("The meeting of 2031-05-01 09:04 was moved.", False),
+    ],
+)
+def test_output_is_material_where_it_is_to_be_explained(text: str, is_brought: bool) -> None:
+    assert brings_material(text) == is_brought
+
+
+def test_a_part_of_what_was_said_in_another_message_is_not_at_hand() -> None:
+    assert not judged(case("Here is a list.", f"Do the last part of this: {QUOTED}")).self_contained
 
 
 def test_the_first_reason_of_the_codebook_decides() -> None:

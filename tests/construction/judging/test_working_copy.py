@@ -78,6 +78,9 @@ NOTES = ("docs/HARBOUR.md", "README.md")
          ["the picture (Translate the photo)"]),
         ("What is on the menu? (photo)", NOTES, ["the picture ((photo))"]),
         ("/harbour/fees.xlsx", NOTES, []),
+        ("Review this diff.", [], ["this diff"]),
+        ("Review this diff.\n\ndiff --git a/fee.py b/fee.py\n@@ -1 +1 @@\n-a = 1\n+a = 2", [], []),
+        ("检查未提交的改动。\n\n--- a/fee.py\n+++ b/fee.py\n@@ -1 +1 @@\n-a = 1\n+a = 2", [], []),
     ],
 )  # fmt: skip
 def test_what_no_document_can_hold(text: str, given: list[str], missing: list[str]) -> None:

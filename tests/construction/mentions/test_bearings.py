@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from construction.mentions.bearings import unknown_asker, unknown_day
+from construction.mentions.bearings import tells_day, unknown_asker, unknown_day
 
 ROSTER = ["data/ferry_bookings.xlsx"]
 
@@ -35,10 +35,46 @@ ROSTER = ["data/ferry_bookings.xlsx"]
         ("Write a notice that the pool is shut tomorrow.", False, ()),
         ("All pupils attend today, enter Y for each.", False, ()),
         ("Put the tasting into the calendar for 4 May 2031.", True, ()),
+        ("Kick-off next week (9/14), 14:00. Make kickoff.ics.", True, ()),
+        ("The dentist is on Monday the 9th, i.e. next week. Make dentist.ics.", True, ()),
+        ("Meet in room 3/4 tomorrow, make meet.ics.", True, ("tomorrow",)),
+        ("The tour of next Friday takes the 2nd floor; make tour.ics.", True, ("next friday",)),
+        ("下周二，18号，上午十点复诊，建 visit.ics。", True, ()),
+        ("明天在3号会议室开会，建 meet.ics。", True, ("明天",)),
     ],
 )
 def test_the_day_is_needed(text: str, for_event: bool, words: tuple[str, ...]) -> None:
     assert unknown_day(text, for_event=for_event) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs", "days", "is_told"),
+    [
+        ("Read Petra's mail; the dinner is tomorrow, add it.", ["mail/petra.eml"], 0, True),
+        ("Put tomorrow's concert on the poster into concert.ics.", ["poster.png"], 0, True),
+        ("Put tomorrow's lessons into lessons.ics.", ["data/timetable.xlsx"], 0, True),
+        ("Create a training for tomorrow for all of staff.", ["data/staff.xlsx"], 0, False),
+        ("Add a call to Jo's calendar for tomorrow at 10.", ["calendar/Jo.ics"], 1, True),
+        ("Add a call to Jo's calendar for tomorrow at 10.", ["calendar/Jo.ics"], 6, False),
+        ("Add a call to Jo's calendar for tomorrow at 10.", [], 0, False),
+        ("Move today's call in Jo's calendar to tomorrow.", ["calendar/Jo.ics"], 6, True),
+        ("Book a slot next week when Lena is available.", ["Lena.ics"], 9, True),
+        ("Book a slot next week when Lena is available.", ["Lena.ics"], 0, False),
+        ("把周报会改到明天，请更新日历。", ["calendar/组会.ics"], 4, True),
+        ("给大家建一个明天的培训日程。", ["名单.xlsx"], 0, False),
+    ],
+)
+def test_an_input_tells_the_day_of_an_event(
+    text: str, inputs: list[str], days: int, is_told: bool
+) -> None:
+    calendar_days = [f"203105{number:02}" for number in range(days)]
+    assert tells_day(text, inputs, calendar_days) == is_told
+    assert bool(unknown_day(text, for_event=True, is_told=is_told)) != is_told
+
+
+def test_that_the_day_of_an_event_is_told_says_nothing_of_what_is_overdue() -> None:
+    text = "Flag every overdue loan and put a reminder into loans.ics for tomorrow."
+    assert unknown_day(text, for_event=True, is_told=True) == ("overdue",)
 
 
 @pytest.mark.parametrize(

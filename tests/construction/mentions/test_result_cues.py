@@ -54,6 +54,9 @@ from tests.construction.sessions.instances import said
         ("Tell Bob what he has to do via mail tasks.eml", "tasks.eml"),
         ("分析所有邮件，把结果总结在 summary.docx 里", "summary.docx"),
         ("阅读邮件并在 answer.txt 中回答", "answer.txt"),
+        ("Write a letter about broken lamps, letter.docx", "letter.docx"),
+        ("Please design a logo for a rowing club, logo.svg.", "logo.svg"),
+        ("写一首关于灯塔的诗，灯塔.txt", "灯塔.txt"),
     ],
 )
 def test_it_is_a_result_unless_such_a_file_exists(text: str, name: str) -> None:
@@ -73,12 +76,24 @@ def test_it_is_a_result_unless_such_a_file_exists(text: str, name: str) -> None:
         ("Create a workbook with the totals in data.csv.", "data.csv"),
         ("Create plan.pdf from notes.docx.", "notes.docx"),
         ("Write a summary of the rows in data.csv.", "data.csv"),
+        ("Make a chart from last year's sales, sales.xlsx", "sales.xlsx"),
         ("我有一个表格，people.csv", "people.csv"),
         ("我手上有大约七万行日志，存放在\naccess.log，帮我看看", "access.log"),
     ],
 )
 def test_what_is_said_to_be_at_hand_stays_an_input(text: str, name: str) -> None:
     assert [mention.path for mention in named_files(said(text)).declared] == [name]
+
+
+def test_a_file_whose_part_is_pasted_is_not_needed() -> None:
+    code = "```python\ndef low(day):\n    return 6\n```"
+    pasted = said(f"Turn this function of tide.py into a generator:\n\n{code}")
+    assert named_files(pasted).declared == ()
+    other = said(f"Use the function in tide.py to read this:\n\n{code}")
+    assert [mention.path for mention in named_files(other).declared] == ["tide.py"]
+    assert [
+        mention.path for mention in named_files(said("Turn this function of tide.py.")).declared
+    ]
 
 
 def test_a_name_below_a_heading_of_inputs_stays_an_input() -> None:

@@ -114,6 +114,31 @@ def test_a_message_to_a_person_that_the_agent_carries_out() -> None:
     assert judged(chat(order, reply="Here is the letter: Dear shop …")).reason is None
 
 
+@pytest.mark.parametrize(
+    ("words", "reply", "is_task"),
+    [
+        ("Priya, can you write the summary for the board?", "I'll draft a one-page summary.", True),
+        ("Priya, can you write the summary for the board?", "Nora asks Priya for it.", False),
+        ("Priya, can you write the summary for the board?", "[Ack]", False),
+        ("Priya, can you bring the summary tomorrow?", "I'll write that into the diary.", False),
+        ("Lena, please put together a statement.", "Subject: The leak in the stairwell", True),
+        ("Lena, I need you to compile the minutes.", "I will compile them by call.", True),
+        ("Lena, did you send the letter?", "I'll draft a reply later.", False),
+        ("李雷，能不能帮我写一份给房东的信？", "我来起草这封信。", True),
+        ("李雷，能不能帮我写一份给房东的信？", "韩梅请李雷写信。已记录。", False),
+        ("Petra, kannst du einen Brief schreiben?", "Ich schreibe den Brief.", True),
+    ],
+)
+def test_a_text_that_a_colleague_wants_and_the_agent_writes(
+    words: str, reply: str, is_task: bool
+) -> None:
+    background = ("Nora", "The board meets on Monday. Sales fell, and two people left.")
+    order = judged(chat(background, ("Nora", words), reply=reply))
+    assert order.reason == (None if is_task else AMONG)
+    several = [("Tom", "Who takes Friday?"), ("Nora", words)]
+    assert judged(chat(*several, reply=reply)).reason == (None if is_task else AMONG)
+
+
 def test_an_order_that_does_not_read_as_one_but_is_taken_on() -> None:
     order = ("Nora", "Draft talking points for the market day: the new scales, and longer hours.")
     assert judged(chat(order, reply="Good morning!")).reason == NOTHING

@@ -78,6 +78,24 @@ def test_the_agents_own_tools_are_no_inputs(path: str, is_missing: bool) -> None
     assert bool(missing) == is_missing
 
 
+@pytest.mark.parametrize(
+    ("order", "missing"),
+    [
+        ("Review this change line by line.", ()),
+        ("检查下面的改动有没有问题。", ()),
+        ("Apply this and run it.", ("sum.py",)),
+    ],
+)
+def test_what_was_read_around_a_pasted_change_is_no_input(
+    order: str, missing: tuple[str, ...]
+) -> None:
+    diff = "diff --git a/fees.py b/fees.py\n@@ -1 +1 @@\n-rate = 2\n+rate = 3"
+    act = AgentAct("read", "fees/sum.py", 1)
+    typed = replace(said(f"{order}\n\n{diff}"), acts=(act,))
+    seen = packaged(typed, "notes.md", Disclosure.PUBLIC).conversation
+    assert seen.files_missing == missing
+
+
 def test_a_session_over_code_that_is_not_there_lacks_it() -> None:
     typed = replace(said("Now put the fees first."), over_code=True)
     seen = packaged(typed, "docs/notes.md", Disclosure.PUBLIC).conversation

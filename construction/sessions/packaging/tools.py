@@ -1,0 +1,37 @@
+"""What a task may use: which tools it needs, and what of the network it may reach."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from construction.mentions.resources import ResourceKind, wants
+from construction.mentions.urls import find_urls
+from data.contracts import Fixture, NetworkPolicy, TaskInstance
+
+NetworkMode = Literal["check", "freeze", "offline"]
+
+
+def network_policy(text: str, network: NetworkMode) -> NetworkPolicy:
+    """The URLs in the prompt may be reached, or the web where the request searches it."""
+    if network == "freeze":
+        return NetworkPolicy()
+    urls = tuple(dict.fromkeys(mention.url for mention in find_urls(text)))
+    if network == "check" and wants(text, ResourceKind.WEB):
+        return NetworkPolicy(mode="web", urls=urls)
+    return NetworkPolicy(mode="list", urls=urls) if urls else NetworkPolicy()
+
+
+def tools_of(
+    instance: TaskInstance, fixtures: Sequence[Fixture], policy: NetworkPolicy, request: str
+) -> tuple[str, ...]:
+    """Plain names of the tools that the task needs; `write_file` is always among them."""
+    kinds = {act.kind for act in instance.acts}
+    needs = {
+        "read_file": bool(fixtures),
+        "write_file": True,
+        "shell": "ran" in kinds,
+        "fetch": policy.mode != "none",
+        "browser": wants(request, ResourceKind.BROWSER),
+    }
+    return tuple(name for name, needed in needs.items() if needed)
