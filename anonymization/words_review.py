@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,6 +19,7 @@ from anonymization.text.contracts import EntityType
 from anonymization.text.masking.listed import Listed
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, keyed_digest
+from data.contracts import Scalar
 from data.errors import InputError
 from data.neutralise import csv_cell, one_line
 
@@ -26,6 +28,11 @@ COLUMNS = ("decision", "word", "times", "files", "example", "why")
 _DECISION, _WORD = COLUMNS[:2]
 KEEP, PRIVATE = "keep", "private"
 _ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))
+# What spreadsheets read as a number, an amount or a date, and write back in another form.
+_CONVERTED = re.compile(
+    r"[$€£¥￥(]?\d|\.\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[ .-]?\d",
+    re.IGNORECASE,
+)
 _SEPARATORS = ",;\t"
 _MOST_BYTES, _MOST_ROWS, _LONGEST_CELL = 200 << 20, 1_000_000, 10_000
 _EXPECTED = "the list of words that `benchmint mask` wrote, filled in"
@@ -36,10 +43,11 @@ class Why(StrEnum):
     """Why a word is worth a look, the most telling first: the order of the list."""
 
     UNKNOWN = "no everyday word"
-    NAME = "written as a name"
-    FIELD = "cell, key or heading"
-    QUOTED = "in quotes"
     CODE = "code or number"
+    QUOTED = "in quotes"
+    NAME = "written as a name"
+    PHRASE = "everyday words, as a name"
+    FIELD = "cell, key or heading"
     WORD = "word of a sentence"
 
 
@@ -59,7 +67,11 @@ class WordLeft:
 @dataclass(frozen=True, slots=True)
 class Review:
     """What the owner decided: private values with their kinds, words to keep, and all decisions by
-    word as they were written."""
+    word as they were written.
+
+    A single character cannot be masked: it would be found everywhere. Decided to be private, it is
+    a word that stays open.
+    """
 
     private: Listed
     keep: frozenset[str]
@@ -93,7 +105,6 @@ def read_review(path: Path) -> Review:
             decisions[word] = KEEP
             continue
         chosen = checked_kind(path, kind.upper() or EntityType.UNEXPLAINED.value, line)
-        checked_value(path, word, line)
         known, first = private.setdefault(word, (chosen, line))
         if known is not chosen:
             actual = f"{chosen.value} for a word that is {known.value} in line {first}"
@@ -105,8 +116,17 @@ def read_review(path: Path) -> Review:
         if clash is not None:
             actual = f"`{KEEP}` for a word that is `{PRIVATE}` in line {private[clash][1]}"
             raise InputError(str(path), actual, "one decision", "Change one of the two.", line)
-    listed = tuple(sorted((kind, word) for word, (kind, _) in private.items()))
+    maskable = (word for word, (_, line) in private.items() if _can_be_masked(path, word, line))
+    listed = tuple(sorted((private[word][0], word) for word in maskable))
     return Review(listed, frozenset(keep), decisions)
+
+
+def _can_be_masked(path: Path, word: str, line: int) -> bool:
+    try:
+        checked_value(path, word, line)
+    except InputError:
+        return False
+    return True
 
 
 def owners_words(
@@ -148,9 +168,11 @@ def with_review(listed: Listed, review: Review, path: Path) -> Listed:
 
 def _clashes(private: Iterable[str]) -> dict[str, str]:
     """Words that a private value is found as, with it: one in small letters or of several words
-    is found in any letter case."""
-    any_case = {word.casefold(): word for word in private if " " in word or word == word.lower()}
-    return any_case | {word: word for word in private}
+    is found in any letter case, another as it is written and in capitals."""
+    words = list(private)
+    capitals = {word.upper(): word for word in words}
+    any_case = {word.casefold(): word for word in words if " " in word or word == word.lower()}
+    return any_case | capitals | {word: word for word in words}
 
 
 def _decided(path: Path) -> Iterator[tuple[int, str, str]]:
@@ -173,7 +195,7 @@ def _decided(path: Path) -> Iterator[tuple[int, str, str]]:
 
 def _word(path: Path, cell: str, line: int) -> str:
     """The word of a cell, without the apostrophe that keeps spreadsheets from calculating."""
-    is_protected = cell.startswith("'") and csv_cell(cell[1:]) == cell
+    is_protected = cell.startswith("'") and _as_typed(cell[1:]) == cell
     word = (cell[1:] if is_protected else cell).strip()
     if not word or one_line(word) != word:
         actual = "hidden characters in a word" if word else "a decision without a word"
@@ -211,15 +233,25 @@ def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         ) from error
 
 
+def _suspicion(word: WordLeft) -> tuple[int, int, int]:
+    return RANK[word.why], len(word.files), word.times
+
+
+def _as_typed(word: str) -> Scalar:
+    """A word as a cell that no spreadsheet takes for a formula, a number or a date."""
+    return f"'{word}" if _CONVERTED.match(word) else csv_cell(word)
+
+
 def write_words(path: Path, words: Mapping[str, WordLeft], review: Review | None = None) -> int:
     """Write the words that masking left, for the owner only; returns how many have no decision.
 
-    Those come first, by why they are worth a look; then all earlier decisions.
+    Those come first, the most telling at the top: by why they are worth a look, and among equals
+    what stands in few files, then seldom. Then all earlier decisions.
     """
     decisions = review.decisions if review is not None else {}
     open_words = sorted(
         (word for word in words if review is None or word not in review.keep),
-        key=lambda word: (RANK[words[word].why], word.casefold(), word),
+        key=lambda word: (*_suspicion(words[word]), word.casefold(), word),
     )
     closed = sorted(decisions.keys() - set(open_words))
     rows = [
@@ -237,7 +269,10 @@ def write_words(path: Path, words: Mapping[str, WordLeft], review: Review | None
     table = io.StringIO()
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(COLUMNS)
-    writer.writerows([csv_cell(cell) for cell in row] for row in rows)
+    writer.writerows(
+        [csv_cell(decision), _as_typed(word), times, files, csv_cell(example), why]
+        for decision, word, times, files, example, why in rows
+    )
     data = b"\xef\xbb\xbf" + table.getvalue().encode("utf-8", "backslashreplace")
     write_bytes(path, data, mode=PRIVATE_FILE)
     return len(open_words)

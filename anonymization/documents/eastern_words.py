@@ -24,6 +24,7 @@ _EASTERN = re.compile(rf"[{HAN_KANA}]+")
 _NAMES = frozenset({"nz", "nw", "nr", "ns", "nt", "PER", "LOC", "ORG"})
 # Names of everyday characters are often taken for verbs and adjectives.
 _NAMING = _NAMES | {"n", "s", "an", "vn", "TIME", "v", "vd", "a", "ad"}
+_FAMILIAR = re.compile("[小老阿][\u4e00-\u9fff](?![ぁ-ゖァ-ヺ])")
 _HONOURED = re.compile("[ぁ-ゖァ-ヺー]{2,6}?(?=ちゃん|さん|くん|さま)")
 _NOUNS = frozenset({"名詞", "形状詞"})
 _NO_NOUNS = frozenset({"数詞", "助動詞語幹", "代名詞"})
@@ -34,6 +35,12 @@ Span = tuple[int, int]
 @cache
 def _everyday() -> frozenset[str]:
     return frozenset(" ".join(load_table(__package__, "everyday.toml")["eastern"].split()).split())
+
+
+@cache
+def _single() -> frozenset[str]:
+    """Single characters of cells, and words that only look like a name behind 小, 老 or 阿."""
+    return frozenset(load_table(__package__, "everyday.toml")["eastern_single"].split())
 
 
 def eastern_words(
@@ -64,6 +71,17 @@ def is_japanese(texts: Iterable[str]) -> bool:
 def clauses(text: str) -> Iterator[re.Match[str]]:
     """The runs of Han and kana characters of a text."""
     return _CLAUSE.finditer(text)
+
+
+def short_names(text: str) -> Iterator[Span]:
+    """Chinese names of one character: alone in a cell, or behind 小, 老 or 阿."""
+    value = text.strip()
+    if len(value) == 1 and is_han(value) and value not in _everyday() | _single():
+        start = text.index(value)
+        yield start, start + 1
+    for match in _FAMILIAR.finditer(text):
+        if match.group() not in _everyday() | _single():
+            yield match.span()
 
 
 def _by_length(clause: str) -> tuple[Span, ...]:

@@ -9,8 +9,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from anonymization.documents.eastern_words import clauses, eastern_words, is_japanese
+from anonymization.documents.eastern_words import clauses, eastern_words, is_japanese, short_names
 from anonymization.documents.everyday_words import English
+from anonymization.documents.packed_words import packed_texts
+from anonymization.documents.short_values import Around, around, short_sightings
+from anonymization.documents.visitor import AS_SPACES
+from anonymization.documents.word_codes import numbered
 from anonymization.documents.worth_a_look import GONE, WORD, Sighting, is_field, sightings, without
 from anonymization.text.contracts import DetectionConfig, Edit
 from anonymization.text.masking.pieces import FindingFilter, Piece
@@ -22,7 +26,12 @@ EditsOf = Callable[[Piece], Sequence[Edit]]
 _ESCAPES = re.compile(
     r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)|&#?\w{2,8};|[=%][0-9A-F]{2}|[A-Za-z0-9+/=]{60,}"
 )
-_CONTEXT, _LONGEST = 60, 200  # characters of an example, and of a word; what is longer is packed
+_CONTEXT, _LEAST, _LONGEST = (
+    110,
+    20,
+    200,
+)  # characters of an example, on each side of a word, and of a word; what is longer is packed
+_LONGEST_PACKED = 60  # characters of a packed text that is a phrase
 _GONE_RUN = re.compile(f"{GONE}+")
 _SHOWN_GONE = "…"
 
@@ -51,23 +60,95 @@ def words_left(
     the owner decided to be private. `whole` is the masked text with gaps, if the file is a text:
     names of elements and classes stand in it that no piece holds.
     """
-    english = english_words(detection)
-    said = (piece.value for piece in pieces if piece.accepts is FindingFilter.ALL)
-    texts = [piece.value for piece in pieces]
-    eastern = eastern_words(texts, detection, is_japanese=is_japanese(said))
+    looked = [(piece, edits_of(piece)) for piece in pieces]
+    finder = _Finder(pieces, around(looked, detection), detection, private)
     words: dict[str, WordLeft] = {}
-    for piece in pieces:
-        rest = without(piece.value, edits_of(piece))
-        seen = [*sightings(piece, rest, english, private), *_eastern(piece, rest, eastern)]
-        for sighting in seen:
+    for piece, edits in looked:
+        rest = without(piece.value, edits)
+        for sighting in finder.in_piece(piece, rest):
             if len(sighting.word) <= _LONGEST:
-                _note(words, sighting, rest)
-    known = {word.casefold() for text in texts for word in WORD.findall(text)}
+                _note(words, sighting, piece, rest)
+        if not whole:  # of a text file the masked text itself says what stays packed
+            _note_packed(words, finder, rest)
     plain = _ESCAPES.sub(lambda match: GONE * len(match.group()), whole)
-    for sighting in sightings(Piece(plain), plain, english, private):
-        if known.isdisjoint(word.casefold() for word in WORD.findall(sighting.word)):
-            _note(words, sighting, plain)
+    for sighting in finder.in_whole(plain):
+        _note(words, sighting, Piece(plain), plain)
+    _note_packed(words, finder, whole)
+    for word in list(numbered(word for word in words if words[word].why is Why.CODE)):
+        del words[word]
     return words
+
+
+class _Finder:
+    """Finds what is worth a look in pieces of a file, in its whole text, and in packed texts."""
+
+    def __init__(
+        self,
+        pieces: Sequence[Piece],
+        file: Around,
+        detection: DetectionConfig,
+        private: frozenset[str],
+    ) -> None:
+        self._file, self._private, self._detection = file, private, detection
+        self._english = english_words(detection)
+        said = (piece.value for piece in pieces if piece.accepts is FindingFilter.ALL)
+        texts = [piece.value for piece in pieces]
+        self._eastern = eastern_words(texts, detection, is_japanese=is_japanese(said))
+        self._titles = {piece.value for piece in pieces if piece.text == f"Title: {piece.value}"}
+        self._known = {word.casefold() for text in texts for word in WORD.findall(text)}
+        self._packed = {packed for text in texts for packed in packed_texts(text)}
+        self.values = {text.strip() for text in texts}
+
+    def in_piece(self, piece: Piece, rest: str) -> Iterator[Sighting]:
+        """What stands in a piece; the name of a file is shown without its separators."""
+        is_title = piece.value in self._titles
+        is_stem = piece.value.translate(AS_SPACES) in self._titles
+        if is_stem and piece.accepts is FindingFilter.PROVEN:
+            return
+        yield from sightings(piece, rest, self._english, self._private, is_title)
+        yield from short_sightings(piece, rest, self._file)
+        yield from _eastern(piece, rest, self._eastern)
+        if piece.value.strip() in self._packed:
+            yield from _as_a_whole(rest)
+
+    def in_whole(self, plain: str) -> Iterator[Sighting]:
+        """What stands in the whole text only."""
+        piece = Piece(plain)
+        seen = [
+            *sightings(piece, plain, self._english, self._private),
+            *short_sightings(piece, plain, self._file),
+        ]
+        for sighting in seen:
+            words = {word.casefold() for word in WORD.findall(sighting.word)}
+            if self._known.isdisjoint(words) and sighting.word not in self.values:
+                yield sighting
+
+    def in_packed(self, text: str) -> Iterator[Sighting]:
+        """What stands in a text that was packed."""
+        piece = Piece(text)
+        yield from sightings(piece, text, self._english, self._private)
+        yield from short_sightings(piece, text, self._file)
+        words = eastern_words([text], self._detection, is_japanese=is_japanese([text]))
+        yield from _eastern(piece, text, words)
+        yield from _as_a_whole(text)
+
+
+def _as_a_whole(text: str) -> Iterator[Sighting]:
+    """A short text that was packed, if nothing of it is masked."""
+    value = text.strip()
+    if len(value) <= _LONGEST_PACKED and GONE not in value:
+        start = text.index(value)
+        yield Sighting(value, start, start + len(value), Why.QUOTED)
+
+
+def _note_packed(words: dict[str, WordLeft], finder: _Finder, text: str) -> None:
+    """Note the words of what stays packed in a text and was not opened as a piece of its own."""
+    for packed in packed_texts(text):
+        if packed in finder.values:
+            continue
+        for sighting in finder.in_packed(packed):
+            if len(sighting.word) <= _LONGEST:
+                _note(words, sighting, Piece(packed), packed)
 
 
 def merged(parts: Iterable[tuple[str, Mapping[str, WordLeft]]]) -> dict[str, WordLeft]:
@@ -97,18 +178,30 @@ def _eastern(
             start, end = start + clause.start(), end + clause.start()
             if GONE not in rest[start:end]:
                 yield Sighting(rest[start:end], start, end, why)
+    for start, end in short_names(rest):
+        yield Sighting(rest[start:end], start, end, Why.NAME)
 
 
-def _note(words: dict[str, WordLeft], sighting: Sighting, rest: str) -> None:
+def _note(words: dict[str, WordLeft], sighting: Sighting, piece: Piece, rest: str) -> None:
     known = words.setdefault(sighting.word, WordLeft())
     known.times += 1
     if known.example and RANK[known.why] <= RANK[sighting.why]:
         return
-    room = max(0, _CONTEXT - len(sighting.word)) // 2
-    example = rest[max(0, sighting.start - room) : sighting.end + room]
-    known.why, known.example = sighting.why, _shown(example)
+    known.why, known.example = sighting.why, _example(sighting, piece, rest)
 
 
-def _shown(example: str) -> str:
-    """An excerpt on one line, with a mark for what was masked."""
-    return one_line(_GONE_RUN.sub(_SHOWN_GONE, example))[:_CONTEXT]
+def _example(sighting: Sighting, piece: Piece, rest: str) -> str:
+    """An excerpt of whole words on one line, with its label, and a mark for what was masked."""
+    room = max(_LEAST, (_CONTEXT - len(sighting.word)) // 2)
+    start, end = max(0, sighting.start - room), sighting.end + room
+    start = start if start == 0 else _cut(rest, start, sighting.start)
+    end = end if end >= len(rest) else rest.rfind(" ", sighting.end, end)
+    end = end if end > 0 else sighting.end + room
+    label = piece.text[: piece.lead] if start == 0 else ""
+    return one_line(_GONE_RUN.sub(_SHOWN_GONE, label + rest[start:end])).strip()
+
+
+def _cut(rest: str, start: int, end: int) -> int:
+    """Where the first whole word behind `start` begins; `start` if there is none before `end`."""
+    blank = rest.find(" ", start, end)
+    return start if blank < 0 else blank + 1

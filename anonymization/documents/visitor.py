@@ -25,7 +25,7 @@ from anonymization.text.masking.plain import joined, plain_edits
 from anonymization.text.restore import applied
 
 _SEPARATORS = "_-+. "
-_AS_SPACES = {ord(char): " " for char in "_-+"}
+AS_SPACES = {ord(char): " " for char in "_-+"}
 _UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')
 _LITERAL = re.compile(r'"((?:[^"]|"")*)"')
 _ENDING = 5
@@ -97,13 +97,13 @@ def name_edits(name: str, look: Look, *, is_chosen: bool = True) -> list[Edit]:
     """
     stem, dot, ending = name.rpartition(".")
     stem = stem if dot and len(ending) <= _ENDING else name
-    for word in stem.translate(_AS_SPACES).split():
+    for word in stem.translate(AS_SPACES).split():
         show_double_name(look, word)
     if is_chosen:
-        look(labelled("Title", stem.translate(_AS_SPACES)))
+        look(labelled("Title", stem.translate(AS_SPACES)))
     proven = look(Piece(stem, accepts=FindingFilter.PROVEN))  # an e-mail may hold separators
     edits = []
-    for edit in joined(look(Piece(stem.translate(_AS_SPACES))), proven, first=True):
+    for edit in joined(look(Piece(stem.translate(AS_SPACES))), proven, first=True):
         value = stem[edit.start : edit.end]
         is_listed = edit.recognizer == LISTED
         is_word = value.isascii() and value.isalpha() and value.islower()

@@ -8,6 +8,7 @@ in small letters, whatever letters they stand in, so that each is looked at once
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,11 +18,19 @@ from anonymization.documents.everyday_words import (
     is_common,
     is_office_word,
 )
+from anonymization.documents.joined_words import (
+    branches,
+    is_titled,
+    joined_words,
+    keys,
+    parts_of,
+    titles,
+)
+from anonymization.documents.word_codes import ATOM, CELL, is_code_like, says_nothing
 from anonymization.text.contracts import Edit
 from anonymization.text.detect.chosen_words import is_chosen
 from anonymization.text.detect.explained_codes import (
     is_amount,
-    is_known_lead,
     is_measured,
     is_plain,
 )
@@ -32,7 +41,7 @@ from data.text.scripts import HAN_KANA
 
 GONE = "\0"  # stands for each character that masking has replaced
 _SHORT_PIECE, _LONGEST_CODE, _SHORTEST = 40, 40, 2  # characters
-_DIGITS, _PART_DIGITS, _FEW_DIGITS = 7, 5, 3  # of a number in groups, a plain one, a code
+_DIGITS, _PART_DIGITS = 7, 5  # of a number in groups, a plain one
 _L = rf"(?:(?![{HAN_KANA}])[^\W\d_])"
 _CAPITALISED = rf"[A-Z](?:{_L}|['’&]){{0,30}}"
 _QUOTED_WORD = rf"(?:{_L}|\d)(?:{_L}|[\d'’&.-]){{0,23}}"
@@ -48,14 +57,10 @@ WORD = re.compile(rf"{_L}+")
 _TAIL = re.compile(r"['’](?:s|t|re|ve|ll|d|m)\Z", re.IGNORECASE)
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _MID_SENTENCE = re.compile(r"[a-z0-9,;:)\"'] \Z")
-_MEASURE = re.compile(
-    r"\d+(?:st|nd|rd|th|px|pt|em|rem|ms|s|m|h|d|k|kb|mb|gb|tb|kg|g|mg|km|cm|mm|x|v|w|hz|ghz|mhz"
-    r"|fps|bn|y|f)|[a-z]{1,12}\d{1,2}",
-    re.IGNORECASE,
-)
+_LINE_START = re.compile(r"(?:^|[\r\n|>])[ \t]*(?:[-*#+•>]{1,6}|\d{1,2}[.)])?[ \t*_\"“'‘(\[]*\Z")
+_MARKS = 16  # characters before the first word of a line: of a list, a heading, a quote
 _COLOUR = re.compile(r"(?=.*[a-fA-F])(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 _VALUE = re.compile(rf"{_L}+(?:[ _.-]{_L}+){{0,2}}")
-_JOINED = re.compile(r"(?<![\w-])[A-Za-z]{3,20}(?:[_-][A-Za-z]{3,20}){1,2}(?![\w-])")
 _MONEY = re.compile(
     r"(?<![\w.,])(?:[$€£¥￥] ?\d[\d,.]{2,14}\d(?![\d%])"
     r"|\d[\d,.]{2,14}\d ?(?:元|円|€|EUR|USD|CNY|JPY|GBP))"
@@ -66,15 +71,7 @@ _CALLED = re.compile(
 )
 _GOES_ON = re.compile(r"(?:['’]s)?[,;]? [a-z(]")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_TIME_OR_SIZE = re.compile(
-    r"\d\d?T\d\d|\b\d\dZ\b|\b\d+x\d+\b|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d{5}"
-)
-_CELL = re.compile(r"\$?[A-Z]{1,3}\$?\d{1,7}")
-_RANGE = re.compile(rf"{_CELL.pattern}:{_CELL.pattern}")
 _ZERO_LED = re.compile(r"0\d{1,4}-\d{3,5}")
-_ZEROS = frozenset("0-fFdD")  # of a UUID that says nothing
-_CAPITALS = re.compile(r"[A-Z]{1,6}")
-_ATOM = re.compile(r"[A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +99,22 @@ def is_field(piece: Piece, rest: str) -> bool:
 
 
 def sightings(
-    piece: Piece, rest: str, english: English, private: frozenset[str] = frozenset()
+    piece: Piece,
+    rest: str,
+    english: English,
+    private: frozenset[str] = frozenset(),
+    is_title: bool = False,
 ) -> Iterator[Sighting]:
     """What is worth a look in Latin letters and digits in `rest`, what masking left of a piece.
 
-    An identifier is shown by its parts, and as a whole if one of them is `private`.
+    An identifier is shown by its parts, and as a whole if one of them is `private`, or if it is a
+    name of a few everyday words. `is_title` says that the piece is the name of a file.
     """
-    reader = _Reader(piece, rest, english, private)
+    reader = _Reader(piece, rest, english, private, is_title)
     yield from reader.whole()
     for match in _RUN.finditer(rest):
+        if reader.is_in_phrase(*match.span()):
+            continue
         if match["code"]:
             yield from reader.code(match)
         elif match["groups"]:
@@ -124,41 +128,63 @@ def sightings(
 class _Reader:
     """Reads one text; programs name fonts and styles in those that are `of_format`."""
 
-    def __init__(self, piece: Piece, rest: str, english: English, private: frozenset[str]) -> None:
+    def __init__(
+        self, piece: Piece, rest: str, english: English, private: frozenset[str], is_title: bool
+    ) -> None:
         self._text, self._english, self._private = rest, english, private
         self._label = piece.text[: max(0, piece.lead - 2)]
         self._is_inner = piece.accepts is not FindingFilter.ALL  # names of the format's own
         self._of_format = piece.accepts is FindingFilter.PROVEN
         self._is_value = bool(piece.lead) and piece.accepts is FindingFilter.ALL
+        self._is_title = is_title
         self.in_field = is_field(piece, rest)
+        self._phrases = [] if self._of_format else sorted(set(self._joined()))
+
+    def is_in_phrase(self, start: int, end: int) -> bool:
+        """Does a span lie in a name of a few words that is shown as a whole?"""
+        at = bisect_right(self._phrases, (start, len(self._text))) - 1
+        return at >= 0 and end <= self._phrases[at][1]
 
     def whole(self) -> Iterator[Sighting]:
-        """What everyday words make together: a value of a few words under a label, a login such as
-        `claims_batch`, an amount of money, and what a sentence names."""
+        """What everyday words make together: a value of a few words under a label, a name such as
+        `claims_batch` or `openDoor`, an amount of money, and what a sentence names."""
         if self._of_format:
             return
         value = self._text.strip()
         is_value = self._is_value and len(value) <= _SHORT_PIECE and _VALUE.fullmatch(value)
-        if is_value and self._is_uncommon(value) and not self._in_doubt_somewhere(value):
+        if (
+            is_value
+            and self._is_uncommon(value)
+            and not any(self._in_doubt(word, True) for word in WORD.findall(value))
+        ):
             start = self._text.index(value)
             yield Sighting(value, start, start + len(value), Why.FIELD)
-        for match in _JOINED.finditer(self._text):
-            parts = WORD.findall(match.group())
-            is_odd = any(self._in_doubt(part, True) for part in parts)  # then its parts are shown
-            is_header = match.group().istitle() and self._text.startswith(":", match.end())
-            if not (is_odd or is_header) and not any(map(is_common, parts)):
-                yield Sighting(match.group(), *match.span(), Why.FIELD)
+        for start, end in self._phrases:
+            yield Sighting(self._text[start:end], start, end, Why.FIELD)
         for match in _MONEY.finditer(self._text):
             yield Sighting(match.group(), *match.span(), Why.CODE)
         for match in _CALLED.finditer(self._text):
             if not is_common(match[1]):
                 yield Sighting(match[1], *match.span(1), Why.NAME)
 
+    def _joined(self) -> Iterator[tuple[int, int]]:
+        """The spans of names of a few words: of files and branches, in keys, and logins."""
+        yield from branches(self._text)
+        named = [*keys(self._text), *(titles(self._text) if self._is_title else ())]
+        for start, end in named:
+            parts = parts_of(self._text[start:end])
+            is_odd = not all(map(self._is_explained, parts))  # then its parts are shown
+            if not is_odd and not all(map(is_common, parts)):
+                yield start, end
+        for start, end in joined_words(self._text):
+            parts = parts_of(self._text[start:end])
+            is_odd = any(self._in_doubt(part, True) for part in parts)
+            is_header = self._text[start:end].istitle() and self._text.startswith(":", end)
+            if not (is_odd or is_header) and not any(map(is_common, parts)):
+                yield start, end
+
     def _is_uncommon(self, words: str) -> bool:
         return not all(map(is_common, WORD.findall(words)))
-
-    def _in_doubt_somewhere(self, words: str) -> bool:
-        return any(self._in_doubt(word, True) for word in WORD.findall(words))
 
     def run(self, match: re.Match[str], group: str) -> Iterator[Sighting]:
         """A run of words: as a whole if a sentence has it or a word is unknown, else its words."""
@@ -168,11 +194,14 @@ class _Reader:
         parts = list(WORD.finditer(self._text, start, end))
         doubts = [part.group() for part in parts if self._in_doubt(part.group(), True)]
         is_unknown = not all(map(self._is_explained, doubts))
-        is_name = self._is_mid(match.start()) or (self.in_field and group == "names")
-        is_run = is_name and self._is_uncommon(run) and not self._of_format
+        is_name = self._is_mid(match.start()) or (group == "names" and self._is_apart(start))
+        is_run = (
+            is_name
+            and not self._of_format
+            and (self._is_uncommon(run) or is_titled([part.group() for part in parts]))
+        )
         if is_unknown or (is_run and (doubts or len(parts) > 1)):
-            why = Why.NAME if group == "names" else Why.QUOTED
-            yield Sighting(run, start, end, Why.UNKNOWN if is_unknown else why)
+            yield Sighting(run, start, end, self._why_run(run, group, is_unknown))
             return
         is_heading = group == "names" and not _GOES_ON.match(self._text, end)
         for part in parts:
@@ -212,7 +241,7 @@ class _Reader:
         for word in WORD.finditer(self._text, *match.span()):
             yield from self.word(*word.span(), self.in_field)
         if len(chain) > _LONGEST_CODE:
-            atoms = (atom for atom in _ATOM.finditer(self._text, *match.span()))
+            atoms = (atom for atom in ATOM.finditer(self._text, *match.span()))
             yield from (Sighting(a.group(), *a.span(), Why.CODE) for a in atoms if self._is_code(a))
         elif self._is_code(match):
             yield Sighting(chain, *match.span(), Why.CODE)
@@ -230,33 +259,27 @@ class _Reader:
 
     def _is_code(self, match: re.Match[str]) -> bool:
         chain = match.group()
-        is_colour = _COLOUR.fullmatch(chain) and (self.in_field or self._follows(match, "#"))
-        if self._is_inner and _CELL.fullmatch(chain):
+        before = self._text[max(0, match.start() - 1) : match.start()]
+        is_colour = _COLOUR.fullmatch(chain) and (self.in_field or before == "#")
+        is_cell = self._is_inner and CELL.fullmatch(chain)
+        if is_colour or is_cell or says_nothing(chain):
             return False
-        if (
-            is_colour
-            or _RANGE.fullmatch(chain)
-            or _TIME_OR_SIZE.search(chain)
-            or set(chain) <= _ZEROS
-        ):
-            return False
-        if not chain.isdigit() and re.sub("[-#/]", "", chain).isdigit():
-            return sum(map(str.isdigit, chain)) >= _DIGITS
         if chain.replace(".", "").isdigit():
             is_number = "." not in chain and len(chain) >= _PART_DIGITS
             return is_number and not chain.endswith("000") and not self._is_amount(match)
-        atoms = _ATOM.findall(chain)
-        odd = [atom for atom in atoms if not atom.isalpha() and not is_plain(atom)]
-        if any(
-            len(atom) >= _PART_DIGITS if atom.isdigit() else not _MEASURE.fullmatch(atom)
-            for atom in odd
-        ):
-            return True
-        heads = [atom for atom in atoms if _CAPITALS.fullmatch(atom) and not is_known_lead(atom)]
-        return bool(heads) and sum(map(str.isdigit, chain)) >= _FEW_DIGITS
+        return is_code_like(chain)
 
-    def _follows(self, match: re.Match[str], mark: str) -> bool:
-        return self._text.startswith(mark, match.start() - 1) and match.start() > 0
+    def _why_run(self, run: str, group: str, is_unknown: bool) -> Why:
+        if is_unknown:
+            return Why.UNKNOWN
+        if group != "names":
+            return Why.QUOTED
+        return Why.NAME if self._is_uncommon(run) else Why.PHRASE
+
+    def _is_apart(self, start: int) -> bool:
+        """Does a name stand in a field, or at the start of a line?"""
+        before = max(0, start - _MARKS)
+        return self.in_field or _LINE_START.search(self._text, before, start) is not None
 
     def _is_mid(self, start: int) -> bool:
         return _MID_SENTENCE.search(self._text, max(0, start - 3), start) is not None

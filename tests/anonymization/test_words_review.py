@@ -54,7 +54,7 @@ def test_decisions_with_and_without_a_kind(tmp_path: Path) -> None:
         (("=1+1,pebble",), r"words\.csv:2: found an unknown decision"),
         (("keep:PERSON,pebble",), r"words\.csv:2: found an unknown decision"),
         (("private:PERSN,pebble",), r"words\.csv:2: found an unknown kind .* Did you mean PERSON"),
-        ((",a", "private,x"), r"words\.csv:3: found a value of 1 letters"),
+        (("private,Pebble", "keep,PEBBLE"), r"words\.csv:3: found `keep` .* in line 2"),
         (("keep,",), r"words\.csv:2: found a decision without a word"),
         (("keep",), r"words\.csv:2: found a decision without a word"),
         (("private,peb\u202eble",), r"words\.csv:2: found hidden characters in a word"),
@@ -71,6 +71,32 @@ def test_a_row_that_cannot_be_used_is_named_and_not_repeated(
     with pytest.raises(InputError, match=message) as error:
         read(tmp_path, *rows)
     assert "pebble" not in str(error.value).lower() and "\n" not in str(error.value)
+
+
+def test_a_single_letter_is_not_masked_but_stays_open(tmp_path: Path) -> None:
+    review = read(tmp_path, "private,x", "private:PERSON,岚")
+    assert review.private == () and review.decisions == {"x": "private", "岚": "private:PERSON"}
+    assert review.leaves_open(["x"]) and review.leaves_open(["岚"])
+
+
+def test_capitals_of_another_letter_case_are_a_word_of_their_own(tmp_path: Path) -> None:
+    review = read(tmp_path, "private,ACORN", "keep,Acorn", "private,Will", "keep,will")
+    assert review.keep == {"Acorn", "will"}
+
+
+@pytest.mark.parametrize(
+    "word", ["0471", "-33.8568", "3 March 1984", "$1,200", "(7", "Mar-4", "=a"]
+)
+def test_no_spreadsheet_reads_a_word_as_a_number_a_date_or_a_formula(
+    tmp_path: Path, word: str
+) -> None:
+    path = tmp_path / "words.csv"
+    write_words(path, {word: WordLeft(1, word, Why.CODE, {"a"})})
+    text = path.read_text(encoding="utf-8-sig")
+    cells = next(row for row in csv.reader(io.StringIO(text)) if row[1] != "word")
+    assert cells[1] == f"'{word}"
+    path.write_text(text.replace("\n,", "\nkeep,"), encoding="utf-8")
+    assert read_review(path).keep == {word}
 
 
 def test_only_a_small_word_is_found_in_capitals_and_clashes_with_them(tmp_path: Path) -> None:
@@ -139,16 +165,20 @@ def test_open_words_come_first_and_decisions_are_kept(tmp_path: Path) -> None:
         "=zeb": WordLeft(1, "=1+zeb\u202e", Why.UNKNOWN, {"a"}),
         "Acorn": WordLeft(1, "with Acorn", Why.NAME, {"a"}),
         "stone": WordLeft(2, "stone", Why.FIELD, {"b"}),
+        "K-9": WordLeft(1, "(K-9)", Why.CODE, {"a"}),
+        "Birch": WordLeft(5, "with Birch", Why.NAME, {"a", "b"}),
     }
     review = read(tmp_path, "keep,stone", "private:PERSON,pebble")
     path = tmp_path / "again.csv"
-    assert write_words(path, words, review) == 3
+    assert write_words(path, words, review) == 5
     assert path.stat().st_mode & 0o777 == 0o600
     rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
     assert rows == [
         list(COLUMNS),
         ["", "'=zeb", "1", "1", "'=1+zeb⟨U+202E⟩", "no everyday word"],
+        ["", "K-9", "1", "1", "(K-9)", "code or number"],
         ["", "Acorn", "1", "1", "with Acorn", "written as a name"],
+        ["", "Birch", "5", "2", "with Birch", "written as a name"],
         ["", "table", "3", "2", "the table", "word of a sentence"],
         ["private:PERSON", "pebble", "0", "0", "", ""],
         ["keep", "stone", "2", "1", "stone", "cell, key or heading"],

@@ -52,6 +52,25 @@ def test_words_of_a_sentence(text: str, words: dict[str, Why]) -> None:
     assert sentence(text) == words
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("# Open Door\n", {"Open Door": Why.NAME}),
+        ("- Third Page\n", {"Third Page": Why.PHRASE}),
+        (
+            "the key is word-Word-4711 or update42 now",
+            {"word-Word-4711": Why.CODE, "update42": Why.CODE},
+        ),
+        ("git checkout feature/open-status now", {"open-status": Why.FIELD}),
+        ("<openDoor count='2'>", {"openDoor": Why.FIELD}),
+        ("  fresh_start: true", {"fresh_start": Why.FIELD}),
+    ],
+)
+def test_names_and_codes_of_everyday_words_are_one_row(text: str, words: dict[str, Why]) -> None:
+    seen = sentence(text)
+    assert seen == words
+
+
 def test_values_and_parts_of_identifiers_stand_out() -> None:
     assert listed(labelled("client", "harvest")) == {"harvest": Why.FIELD}
     assert listed(labelled("state", "open")) == {}
@@ -87,7 +106,7 @@ def test_what_masking_replaced_is_not_listed_and_shown_as_a_gap() -> None:
     assert len(without(text, [edit])) == len(text)
     words = words_left([Piece(text)], lambda _: [edit], DETECTION)
     assert sorted(words) == ["biscuit", "parcel"]
-    assert words["biscuit"].example == "They sent biscuit to …, for t"
+    assert words["biscuit"].example == "They sent biscuit to …, for the parcel was late."
     both = merged([("a", words), ("b", words)])
     assert (both["parcel"].times, both["parcel"].files) == (2, {"a", "b"})
 

@@ -1,0 +1,49 @@
+"""What base64, hexadecimal digits and percent escapes hold, and that a decision on it counts."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+
+from anonymization.documents.packed_words import packed_texts
+from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
+from anonymization.levels import MaskingLevel
+from anonymization.words_review import WORDS, read_review
+
+_KEY = bytes(32)
+_FULL = MaskingConfig(level=MaskingLevel.FULL)
+
+
+@pytest.mark.parametrize("text", ["under the stone", "pebble9x", "青鸾项目"])
+def test_what_decodes_to_text_is_found(text: str) -> None:
+    data = text.encode()
+    escaped = "".join(f"%{byte:02X}" for byte in data)
+    for packed in (b64encode(data).decode(), data.hex(), escaped):
+        assert list(packed_texts(f"token: {packed} is set")) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["configuration", "d41d8cd98f00b204e9800998ecf8427e", "abcdefab", "%20%20%20%20", "GetString"],
+)
+def test_words_and_digests_are_no_packed_texts(text: str) -> None:
+    assert list(packed_texts(text)) == []
+
+
+def test_a_word_in_digits_that_is_private_keeps_its_file_out(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.txt").write_text("The state of it is below.\nbackup " + b"grey owl".hex() + "\n")
+    (source / "b.txt").write_text("The grey owl is on the list, and it was read by all of us.\n")
+    mask_paths([source], tmp_path / "one", _KEY, _FULL, 1)
+    listed = (tmp_path / "one/private" / WORDS).read_text(encoding="utf-8-sig")
+    assert "\n,grey owl," in listed
+    rows = listed.splitlines()[1:]
+    decided = [("private" if "grey owl," in row[:10] else "keep") + row for row in rows]
+    (tmp_path / WORDS).write_text("\n".join([listed.splitlines()[0], *decided, ""]))
+    review = read_review(tmp_path / WORDS)
+    reports = mask_paths([source], tmp_path / "two", _KEY, _FULL, 1, review.private, review)
+    assert [report.refusal is None for report in reports] == [False, True]
+    assert "grey owl" not in (tmp_path / "two" / FILES / reports[1].path).read_text()

@@ -1,0 +1,79 @@
+"""Which short values are listed by the signs and words around them: initials, PINs, places."""
+
+from __future__ import annotations
+
+from time import process_time
+
+import pytest
+
+from anonymization.documents.short_values import Around, around, short_sightings
+from anonymization.levels import MaskingLevel, at_level
+from anonymization.text.contracts import DetectionConfig, Edit, EntityType
+from anonymization.text.masking.pieces import Piece, labelled
+
+NOTHING = Around(frozenset(), frozenset(), has_open_dates=False)
+
+
+def listed(piece: Piece, file: Around = NOTHING) -> set[str]:
+    seen = list(short_sightings(piece, piece.value, file))
+    assert all(piece.value[s.start : s.end] == s.word for s in seen)
+    return {sighting.word for sighting in seen}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("signed o.h. and J. S. on the page, i.e. twice", {"o.h.", "J. S."}),
+        ("it hangs at #A7, the locker is (K-9)", {"A7", "K-9"}),
+        ("fig. (Q1), #utf8 and f(A7)", set()),
+        ('the board says "2284", not "2024"', {"2284"}),
+        ("his code: 512 was new", {"512"}),
+        ("retries = 512", set()),
+        ("at 47.37692, 8.54173 on the map", {"47.37692, 8.54173"}),
+        ("values 1.234, 5.678, 9.123", set()),
+        ("latitude -33.8568 only", {"-33.8568"}),
+        ("a ratio of 33.8568 only", set()),
+        ("login: jd, user=x, /home/hk/work, mail qv@host", {"jd", "x", "hk", "qv"}),
+        ("the user is in, owner: me", set()),
+    ],
+)
+def test_values_in_texts(text: str, words: set[str]) -> None:
+    assert listed(Piece(text)) == words
+
+
+def test_numbers_in_cells_count_where_the_column_is_not_one_of_numbers() -> None:
+    mixed = [(labelled("gate", value), ()) for value in ("7712", "open", "late")]
+    many = [(labelled("seats", value), ()) for value in ("311", "412", "513")]
+    file = around([*mixed, *many], DetectionConfig())
+    assert listed(labelled("gate", "7712"), file) == {"7712"}
+    assert listed(labelled("seats", "311"), file) == set()
+    assert listed(labelled("price", "311"), file) == set()
+    assert listed(labelled("gate", "1998"), file) == set()
+    assert listed(labelled("owner", "fj"), file) == {"fj"}
+
+
+def test_initials_without_points_are_those_of_a_name_in_the_file() -> None:
+    piece = Piece("Jorun Selvig has it, and JS or JT signed")
+    edit = Edit(0, 12, "Robin Fensby", EntityType.PERSON, "test", 1.0)
+    assert listed(piece, around([(piece, [edit])], DetectionConfig())) == {"JS"}
+
+
+def test_full_dates_are_listed_below_strict() -> None:
+    piece = Piece("since 1991-12-04, 3 March 1984 and 2024")
+    full, strict = (
+        around([], at_level(DetectionConfig(), level))
+        for level in (MaskingLevel.FULL, MaskingLevel.STRICT)
+    )
+    assert listed(piece, full) == {"1991-12-04", "3 March 1984"}
+    assert listed(piece, strict) == set()
+
+
+@pytest.mark.parametrize(
+    "part", ["1.234 ", "1.234,", "a.", "a. ", "login ", "12 ", "(A", "user:", "°1 ", "@a ", "2 of "]
+)
+def test_hostile_texts_take_time_in_proportion(part: str) -> None:
+    piece = Piece(part * 40_000)
+    began = process_time()
+    file = Around(frozenset({"AB"}), frozenset(), has_open_dates=True)
+    assert sum(1 for _ in short_sightings(piece, piece.value, file)) >= 0
+    assert process_time() - began < 5
