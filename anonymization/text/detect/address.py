@@ -100,7 +100,8 @@ _SET_APART = re.compile(r"\n\s*\n|\n[ ]{2,}")
 _BULLETED = re.compile(rf"\n{_BULLET}$")
 _SMALL = rf"(?:(?:{_PARTICLE}) ){{0,2}}"
 _HOUSE = re.compile(
-    rf"\W{{0,6}}(\d{{1,6}}) ({_SPACED}{{0,4}}{_SMALL}[^\s,]{{2,30}} {_NUMBER}\.?"
+    rf"\W{{0,6}}(\d{{1,6}}) ((?:(?:{_LOWER})\b\.? )?{_SPACED}{{0,4}}{_SMALL}[^\s,]{{2,30}}"
+    rf" {_NUMBER}\.?"
     r"|\d{1,5} (?:(?!Suite|Apt)[^\n,]){3,60}|(?:P\.O\. Box|Postbox) \d+)"
 )
 _TOWN = re.compile(
@@ -108,6 +109,11 @@ _TOWN = re.compile(
     rf"(?P<street>(?:{_NUMBER} )?{_SPACED}{{0,4}}(?:{_SMALL}\S{{1,30}} {_NUMBER}|(?:{_SUFFIX})\.?"
     rf"|(?:{_TYPE}) {_SPACED}{{0,4}}{_SMALL}{_WORD}))"
     rf", (?P<town>{_SPACED}{{0,3}}{_SMALL}{_WORD})"
+)
+# A flat behind the street.
+_FLAT_LAST = re.compile(
+    r"(?P<street>.*[^\s,])[ ,\n]{1,3}(?P<flat>(?:Apt|Suite|Flat|Unit|Floor)\.? \d{1,5}[A-Z]?)\W*",
+    re.DOTALL,
 )
 _COUNTRY_ZIP = re.compile(rf"\W{{0,6}}((?:{_WORD} ?){{1,4}}(?:\({_WORD}\))?)(?<! ) (\d{{4,6}})")
 _PARTS = re.compile(r"[^\n]+")
@@ -214,32 +220,46 @@ def _blocks(text: str, start: int, end: int) -> Iterator[Finding]:
             yield _finding(start + city.start(name), start + city.end(name))
         return
     if not block:
-        house = _HOUSE.fullmatch(value)
         town = _TOWN.fullmatch(value)
         if town:
             for name in town.groupdict(""):
                 if town[name]:
                     yield _finding(start + town.start(name), start + town.end(name))
-            return
-        if house:
-            yield _finding(start, start + house.end(1))
-            start += house.start(2)
-        yield _finding(start, end)
+        else:
+            yield from _street(value, start)
         return
     for part in _PARTS.finditer(text, start, end):
         yield from _line(part.group(), part.start())
 
 
 def _line(line: str, start: int) -> Iterator[Finding]:
-    """The findings of one line of a block: house and street, or country and post code, are two."""
-    bare = line.rstrip(" ,.")
-    both = _HOUSE.fullmatch(bare) or _COUNTRY_ZIP.fullmatch(bare)
+    """The findings of one line of a block: country and post code are two."""
+    both = _COUNTRY_ZIP.fullmatch(line.rstrip(" ,."))
     if both:
         yield _finding(start + both.start(1), start + both.end(1))
         yield _finding(start + both.start(2), start + both.end(2))
         return
     cut = len(line) - len(line.lstrip(" ,?>*#|-"))
-    yield _finding(start + cut, start + len(line))
+    yield from _street(line[cut:], start + cut)
+
+
+def _street(value: str, start: int) -> Iterator[Finding]:
+    """A house number, a street that has its own number, and a flat apart; anything else as one."""
+    flat = _FLAT_LAST.fullmatch(value)
+    house = _HOUSE.fullmatch(flat["street"] if flat else _bare(value))
+    if house is None:
+        yield _finding(start, start + (flat.end("flat") if flat else len(value)))
+        return
+    yield _finding(start + house.start(1), start + house.end(1))
+    yield _finding(start + house.start(2), start + house.end(2))
+    if flat:
+        yield _finding(start + flat.start("flat"), start + flat.end("flat"))
+
+
+def _bare(value: str) -> str:
+    """Without the marks at its end, but for the full stop of a house number."""
+    bare = value.rstrip(" ,.")
+    return value[: len(bare) + 1] if _POINTED.search(bare) else bare
 
 
 def _finding(start: int, end: int) -> Finding:

@@ -17,7 +17,7 @@ _AGE = r"(?:[1-9]\d?|1[01]\d)"
 # How the sentence goes on behind an age: with an end, or with a word that no quantity is of.
 _ON = (
     r"(?=[,;:!?)]|\.(?!\d)|\Z|\n| (?:and|or|but|when|while|because|so|if|as|at|in|on|now|then|today"
-    r"|yet|already|this|next|last|the|i|we|you|he|she|they|it|who|will|would|is|was|has|had|with|by"
+    r"|tomorrow|soon|yet|already|this|next|last|the|i|we|you|he|she|they|it|who|will|would|is|was|has|had|with|by"
     r"|from|before|after|since|for|back|again|myself|himself|herself)(?![a-z]))"
 )
 _WHO = (
@@ -31,8 +31,8 @@ _ADVERB = (
 )
 _LATE = r"(?:2[5-9]|[3-9]\d|1[01]\d)"  # what is no hour of a day
 _AGES = re.compile(
-    rf"(?i)(?<![\w’'])(?:{_WHO}(?: am| is| was|['’]m|['’]s| will be| would be| became| turned"
-    rf"| turns| looks| looked| seems| seemed| reached| hits?) {_ADVERB}(?P<is>{_AGE}){_ON}"
+    rf"(?i)(?<![\w’'])(?:{_WHO}(?: am| are| is| was|['’](?:m|re|s)| will be| would be| became"
+    rf"| turned| turns| looks| looked| seems| seemed| reached| hits?) {_ADVERB}(?P<is>{_AGE}){_ON}"
     rf"|live[sd]? to(?: be)? {_ADVERB}(?P<lived>{_AGE}){_ON}"
     rf"|(?:died|dies|passed away|retired?|married|widowed|orphaned|emigrated|graduated|qualified"
     rf"|diagnosed|(?:grand)?(?:mother|father|parent)) (?:at|aged) {_ADVERB}(?P<life>{_AGE}){_ON}"
@@ -47,6 +47,13 @@ _AGES = re.compile(
     rf"|(?P<young>{_AGE})(?= years? (?:young|of age))|(?P<mine>{_AGE})(?= is (?:my|his|her) age\b)"
     rf"|(?P<months>\d{{1,2}})(?=[ -](?:months?|weeks?|days?)[ -]old)"
     rf"|(?<![\d.,-] )(?P<listed>{_AGE})(?=, (?:male|female|m|f)[,.;])"
+    rf"|(?:to|will|won|would|can|could|should|may|might|i|you|he|she|we|they|who)(?:['’](?:ll|d|t))?"
+    rf" turn {_ADVERB}(?P<turn>{_AGE}){_ON}"
+    rf"|(?:i|you|he|she)(?:['’]ll be|(?: am| are| is|['’](?:m|re|s)) (?:going to|gonna) be)"
+    rf" {_ADVERB}(?P<soon>{_AGE}){_ON}"
+    rf"|how old [^.?\n]{{1,40}}\?\s(?:[a-z]+: )?(?P<answer>{_AGE}){_ON}"
+    rf"|(?P<short>{_AGE})(?= ?yrs?\.[ -]old(?![a-z])| too (?:young|old)(?![a-z]))"
+    rf"|(?:male|female), (?P<sex>{_AGE}){_ON}"
     rf"|(?:kids|children|sons|daughters|boys|girls|twins|grandchildren) (?:are|were|aged|,) "
     rf"(?P<several>{_AGE}(?:(?:, | and |, and ){_AGE}){{0,5}}){_ON})"
 )

@@ -133,6 +133,11 @@ def test_a_firm_is_found_whole(text: str, firm: str, whole: str) -> None:
         ("off at Rózsa utca 12. now", ["Rózsa utca 12."]),
         ("Apt. 7 12 Mill Lane", ["Apt. 7", "12 Mill Lane"]),
         ("12 Storgatan 14\nAalborg NO 9100", ["12", "Storgatan 14", "Aalborg", "NO", "9100"]),
+        ("to 214 Birkevangen 37, Apt. 12 soon", ["214", "Birkevangen 37", "Apt. 12"]),
+        ("to 214 ul. Lipowa 37 Apt. 12.", ["214", "ul. Lipowa 37", "Apt. 12"]),
+        ("Ann\n\n214 Lipowa 37 Apt. 12\n Moss\n", ["214", "Lipowa 37", "Apt. 12", "Moss"]),
+        ("Ann\n\n214 Pozsony u. 37.\n Moss\n", ["214", "Pozsony u. 37.", "Moss"]),
+        ("at 12 Mill Lane Suite 4.", ["12 Mill Lane Suite 4"]),
         ("42 Data Points and 5 Test Runs", []),
     ],
 )

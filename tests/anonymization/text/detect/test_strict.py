@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from anonymization.levels import MaskingLevel, at_level
-from anonymization.text.contracts import DetectionConfig
+from anonymization.text.contracts import DetectionConfig, EntityType
 from anonymization.text.detect.engine import TextDetector
 
 _STRICT = at_level(DetectionConfig.for_tasks(), MaskingLevel.STRICT)
@@ -14,6 +14,11 @@ _STRICT = at_level(DetectionConfig.for_tasks(), MaskingLevel.STRICT)
 @pytest.fixture(scope="module")
 def detector() -> TextDetector:
     return TextDetector(_STRICT)
+
+
+@pytest.fixture(scope="module")
+def of_ages() -> TextDetector:
+    return TextDetector(at_level(DetectionConfig(), MaskingLevel.STRICT))
 
 
 def covered(detector: TextDetector, text: str, value: str) -> bool:
@@ -82,6 +87,39 @@ def test_a_position_decides(detector: TextDetector, text: str, value: str) -> No
 )
 def test_a_statement_about_somebody(detector: TextDetector, text: str, value: str) -> None:
     assert covered(detector, text, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "age"),
+    [
+        ("She’ll turn 31 next week.", "31"),
+        ("My cousin won't turn 52 before June.", "52"),
+        ("You're 45!", "45"),
+        ("I'll be 90 soon.", "90"),
+        ("He is going to be 64 tomorrow.", "64"),
+        ("How old are you?\nuser: 57", "57"),
+        ("Is 41 too old to learn the cello?", "41"),
+        ("My 45 yr. old dad", "45"),
+        ("It was someone else (male, 38).", "38"),
+    ],
+)
+def test_an_age_said_in_passing(of_ages: TextDetector, text: str, age: str) -> None:
+    assert covered(of_ages, text, age)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In turn 12 the agent read the file; see turn 31 and turn 40.",
+        "To turn 90 degrees, press it; you can turn 30 pages at once.",
+        "You're 3 steps away, and you are 45% done.",
+        "I'll be 10 minutes late. I'm going to be 5 minutes late.",
+        "Sample: male, 34 rows",
+        "How old is the cache? 45 seconds.",
+    ],
+)
+def test_a_number_that_is_no_age(of_ages: TextDetector, text: str) -> None:
+    assert [f for f in of_ages.find([text])[0] if f.type is EntityType.AGE] == []
 
 
 @pytest.mark.parametrize(
