@@ -18,7 +18,6 @@ from construction.judging.edit_rules import of_appends, of_conversions, of_edits
 from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.inputs import named_inputs, terms_of
 from construction.judging.lexicon import table
-from construction.judging.reference import is_in_order
 from construction.judging.request_bounds import Length, changes, fixed, is_choice, lengths
 from construction.judging.rule_task import (
     TERMS,
@@ -28,6 +27,7 @@ from construction.judging.rule_task import (
     is_in_nothing,
     rule,
 )
+from construction.judging.sorting import is_in_order
 from construction.mentions.extensions import tail
 from data.contracts import Deliverable, Rule
 

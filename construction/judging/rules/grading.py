@@ -17,10 +17,10 @@ from construction.judging.deliverables import ANSWER
 from construction.judging.hard_rules import hard_rules
 from construction.judging.inputs import ANY_FOLDER, inputs_spoken_of, sources_of
 from construction.judging.lexicon import table
-from construction.judging.reference import is_in_order
 from construction.judging.rules.criteria import GradingConfig, Writer
 from construction.judging.rules.demands import demands_of
 from construction.judging.rules.labels import spaced
+from construction.judging.sorting import is_in_order
 from data.contracts import Criterion, Deliverable, Evidence, Rubric, Rule
 from data.text.lexicon import any_of, has_any
 

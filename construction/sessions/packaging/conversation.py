@@ -54,9 +54,9 @@ def conversation_of(
     """
     given = [fixture.path for fixture in fixtures]
     filled = [fixture.path for fixture in fixtures if not _is_empty(fixture)]
-    read_first = _read_before_written(instance.acts)
-    if len(instance.user_turns) == 1 and _reviews_pasted(merged.text):
-        read_first = set()
+    is_pasted = len(instance.user_turns) == 1 and _reviews_pasted(merged.text)
+    read_first = set() if is_pasted else _read_before_written(instance.acts)
+    is_told = tells_day(merged.text, inputs_spoken_of(merged.text, given), calendar_days)
     return Conversation(
         people=len(merged.people),
         calling=tuple(part.said for part in merged.parts if called(part.said) is Called.AGENT),
@@ -66,28 +66,25 @@ def conversation_of(
         said=tuple(turn.said for turn in instance.user_turns),
         files_read=len(read_first),
         files_missing=tuple(sorted(read_first - set(map(tail, given)))),
-        systems_missing=tuple(
-            dict.fromkeys(
-                (
-                    *missing_systems(merged.text, filled),
-                    *missing_services(merged.text, given),
-                    *missing_stores(merged.text, filled),
-                )
-            )
-        ),
+        systems_missing=_systems_missing(merged.text, given, filled),
         records_missing=missing_records(merged.text, fixtures),
         offline=_on_the_web(merged.text) if is_offline else (),
         objects_missing=(
             *missing_objects(merged.text, given),
             *missing_from_copy(merged.text, given, over_code=instance.over_code),
         ),
-        day_unknown=unknown_day(
-            merged.text,
-            for_event=has_event,
-            is_told=tells_day(merged.text, inputs_spoken_of(merged.text, given), calendar_days),
-        ),
+        day_unknown=unknown_day(merged.text, for_event=has_event, is_told=is_told),
         asker_unknown=unknown_asker(merged.text, given),
     )
+
+
+def _systems_missing(text: str, given: Sequence[str], filled: Sequence[str]) -> tuple[str, ...]:
+    missing = (
+        *missing_systems(text, filled),
+        *missing_services(text, given),
+        *missing_stores(text, filled),
+    )
+    return tuple(dict.fromkeys(missing))
 
 
 def _reviews_pasted(text: str) -> bool:
