@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from anonymization.documents.contracts import Refusal
 from anonymization.documents.packed_words import packed_texts
 from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
 from anonymization.levels import MaskingLevel
@@ -32,7 +33,7 @@ def test_words_and_digests_are_no_packed_texts(text: str) -> None:
     assert list(packed_texts(text)) == []
 
 
-def test_a_word_in_digits_that_is_private_keeps_its_file_out(tmp_path: Path) -> None:
+def test_a_decision_on_packed_words_masks_them_where_they_stand(tmp_path: Path) -> None:
     source = tmp_path / "in"
     source.mkdir()
     (source / "a.txt").write_text("The state of it is below.\nbackup " + b"grey owl".hex() + "\n")
@@ -45,5 +46,22 @@ def test_a_word_in_digits_that_is_private_keeps_its_file_out(tmp_path: Path) -> 
     (tmp_path / WORDS).write_text("\n".join([listed.splitlines()[0], *decided, ""]))
     review = read_review(tmp_path / WORDS)
     reports = mask_paths([source], tmp_path / "two", _KEY, _FULL, 1, review.private, review)
-    assert [report.refusal is None for report in reports] == [False, True]
-    assert "grey owl" not in (tmp_path / "two" / FILES / reports[1].path).read_text()
+    assert [report.refusal for report in reports] == [None, None]
+    for report in reports:
+        text = (tmp_path / "two" / FILES / report.path).read_text()
+        assert "grey owl" not in text and b"grey owl".hex() not in text
+
+
+def test_a_single_letter_that_is_private_keeps_its_file_out(tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.txt").write_text(
+        "The state of the list is open, and it is read by user=x today.\n"
+    )
+    mask_paths([source], tmp_path / "one", _KEY, _FULL, 1)
+    listed = (tmp_path / "one/private" / WORDS).read_text(encoding="utf-8-sig")
+    assert "\n,x,1," in listed
+    (tmp_path / WORDS).write_text(listed.replace("\n,x,", "\nprivate,x,").replace("\n,", "\nkeep,"))
+    review = read_review(tmp_path / WORDS)
+    (report,) = mask_paths([source], tmp_path / "two", _KEY, _FULL, 1, review.private, review)
+    assert report.refusal is Refusal.NOT_REVIEWED
