@@ -8,95 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
+
+from data.text.needs import EASTERN_FROM, Need, bits_of, met_by
 
 _MOST = 120  # literals of a need: to look for more costs what it saves
 _OFTEN = 0.95  # share of texts that makes a need worthless
 _SEARCHES = 3  # needs of a pattern that are looked for
 _FEW = 8  # characters of a class that are looked for one by one
-_EASTERN_FROM = 0x2E80  # Han, kana and Hangul, of which none is another case of an ASCII letter
-_EASTERN = re.compile(rf"[{chr(_EASTERN_FROM)}-\U0010ffff]")
-_DIGIT = re.compile(r"\d")
-_COMMON = frozenset("abcdefghijklmnopqrstuvwxyz .,\n")
-
-
-@dataclass(frozen=True, slots=True)
-class _Content:
-    """A text, the same in small letters; has it a digit, has it Eastern script?"""
-
-    text: str
-    lowered: str
-    digit: bool
-    eastern: bool
-
-
-@lru_cache(maxsize=4)
-def _content(text: str) -> _Content:
-    eastern = not text.isascii() and _EASTERN.search(text) is not None
-    lowered = text
-    if not text.isascii():  # patterns take these for i and s, `lower` does not
-        lowered = text.replace("ı", "i").replace("İ", "i").replace("ſ", "s")
-    return _Content(text, lowered.lower(), _DIGIT.search(text) is not None, eastern)
-
-
-def has_digit(text: str) -> bool:
-    """Is there a digit in a text?"""
-    return _content(text).digit
-
-
-def has_eastern(text: str) -> bool:
-    """Is there Han, kana or Hangul in a text? (Also true of rarer scripts and of emoji.)"""
-    return _content(text).eastern
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """A match contains one of the literals, a digit or Eastern script.
-
-    Those of `folded` are in small letters, and in a match in any.
-    """
-
-    literals: frozenset[str]
-    folded: frozenset[str] = frozenset()
-    digit: bool = False
-    eastern: bool = False
-
-    def is_met(self, content: _Content) -> bool:
-        """Has a text what is needed?"""
-        if (self.eastern and content.eastern) or (self.digit and content.digit):
-            return True
-        return any(literal in content.text for literal in self.literals) or any(
-            literal in content.lowered for literal in self.folded
-        )
-
-    @property
-    def size(self) -> int:
-        """How many literals it has."""
-        return len(self.literals) + len(self.folded)
-
-    @property
-    def share(self) -> float:
-        """Roughly the share of texts that meet it."""
-        without = (1 - 0.5 * self.digit) * (1 - 0.3 * self.eastern)
-        for literal in (*self.literals, *self.folded):
-            rarity = len(literal) + (literal != literal.lower())
-            without *= 1 - (1.0 if literal in _COMMON else 0.4**rarity)
-        return 1 - without
+_ONE_DIGIT = Need(frozenset(), digits=1)
 
 
 class Screened:
     """A compiled pattern that is tried only on texts that have what its matches need."""
 
-    def __init__(self, pattern: str, flags: int = 0) -> None:
+    def __init__(self, pattern: str, flags: int = 0, *declared: Need) -> None:
         self.pattern = re.compile(pattern, flags)
-        self.needs = needs_of(self.pattern)
+        self.needs = (*declared, *needs_of(self.pattern))
+        self.bits = bits_of(self.needs)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """As of the pattern."""
-        return self.pattern.finditer(text) if self.may_match(text) else iter(())
+        is_met = self.bits & met_by(text) == self.bits
+        return self.pattern.finditer(text) if is_met else iter(())
 
     def search(self, text: str) -> re.Match[str] | None:
         """As of the pattern."""
@@ -104,8 +39,7 @@ class Screened:
 
     def may_match(self, text: str) -> bool:
         """Has the text what a match needs?"""
-        content = _content(text)
-        return all(need.is_met(content) for need in self.needs)
+        return self.bits & met_by(text) == self.bits
 
 
 def screened(*alternatives: str, flags: int = 0) -> tuple[Screened, ...]:
@@ -115,16 +49,38 @@ def screened(*alternatives: str, flags: int = 0) -> tuple[Screened, ...]:
 
 def find_each(patterns: Iterable[Screened], text: str) -> Iterator[re.Match[str]]:
     """The matches of each pattern, which may overlap those of another."""
+    met = met_by(text)
     for pattern in patterns:
-        yield from pattern.finditer(text)
+        if pattern.bits & met == pattern.bits:
+            yield from pattern.pattern.finditer(text)
 
 
 def needs_of(pattern: re.Pattern[str]) -> tuple[Need, ...]:
     """The needs of a pattern that fewest texts meet, rarest first; none if all are common."""
     parsed = _parser.parse(pattern.pattern, pattern.flags)
-    needs = _needs(parsed, bool(pattern.flags & re.IGNORECASE))
+    needs = set(_needs(parsed, bool(pattern.flags & re.IGNORECASE)))
+    if digits := _fewest_digits(parsed):
+        needs = {*needs - {_ONE_DIGIT}, Need(frozenset(), digits=digits)}
     useful = {need for need in needs if need.share < _OFTEN and need.size <= _MOST}
     return tuple(sorted(useful, key=lambda need: (need.share, need.size, str(need)))[:_SEARCHES])
+
+
+def _fewest_digits(nodes: Iterable[Any]) -> int:
+    """How many digits every match of a sequence has at least; what is looked at does not count."""
+    return sum(_digits_of(str(kind), value) for kind, value in nodes)
+
+
+def _digits_of(name: str, value: Any) -> int:
+    if name == "SUBPATTERN":
+        return _fewest_digits(value[-1])
+    if name.endswith("_REPEAT"):
+        least, _, inner = value
+        return int(least) * _fewest_digits(inner)
+    if name == "BRANCH":
+        return min(map(_fewest_digits, value[1]))
+    if name == "IN":
+        return int(_of_class(value) == [_ONE_DIGIT])
+    return int(name == "LITERAL" and chr(value).isdecimal())
 
 
 def _needs(nodes: Iterable[Any], ignoring: bool) -> list[Need]:
@@ -177,8 +133,9 @@ def _of_branches(branches: Sequence[Sequence[Need]]) -> list[Need]:
     rarest = [min(needs, key=lambda need: need.share) for needs in branches]
     literals = frozenset(literal for need in rarest for literal in need.literals)
     folded = frozenset(literal for need in rarest for literal in need.folded)
-    digit, eastern = any(need.digit for need in rarest), any(need.eastern for need in rarest)
-    return [Need(_shortest(literals), _shortest(folded), digit, eastern)]
+    digits = min((need.digits for need in rarest if need.digits), default=0)
+    eastern = any(need.eastern for need in rarest)
+    return [Need(_shortest(literals), _shortest(folded), digits, eastern)]
 
 
 def _shortest(literals: frozenset[str]) -> frozenset[str]:
@@ -199,7 +156,7 @@ def _of_class(members: Sequence[Any]) -> list[Need]:
         first, last = value if name == "RANGE" else (value, value)
         if name == "CATEGORY" and str(value) == "CATEGORY_DIGIT":
             digit = True
-        elif name in ("RANGE", "LITERAL") and first >= _EASTERN_FROM:
+        elif name in ("RANGE", "LITERAL") and first >= EASTERN_FROM:
             eastern = True
         elif name == "RANGE" and ord("0") <= first and last <= ord("9"):
             digit = True
@@ -207,7 +164,7 @@ def _of_class(members: Sequence[Any]) -> list[Need]:
             chars.add(char.lower())
         else:
             return []
-    return [Need(frozenset(), frozenset(chars), digit, eastern)] if len(chars) <= _FEW else []
+    return [Need(frozenset(), frozenset(chars), int(digit), eastern)] if len(chars) <= _FEW else []
 
 
 def _character(name: str, value: Any) -> str:

@@ -14,7 +14,8 @@ from functools import cache
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.wording import words
 from data.text.lexicon import load_table
-from data.text.screened import Screened, has_eastern
+from data.text.needs import has_eastern
+from data.text.screened import Screened
 from data.text.scripts import HAN, KANA, has_kana
 
 _TABLE = "chosen.toml"

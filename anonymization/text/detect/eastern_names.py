@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.wording import listed
-from data.text.screened import Screened, has_eastern
+from data.text.needs import has_eastern
+from data.text.screened import Screened
 from data.text.scripts import HAN, HAN_KANA, KANA, has_han
 
 _Span = tuple[int, int, EntityType]

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from anonymization.text.contracts import EntityType, Finding
-from data.text.screened import Screened, has_eastern
+from data.text.needs import has_eastern
+from data.text.screened import Screened
 from data.text.scripts import HAN, HAN_KANA
 
 NAME = "japanese_form"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -27,7 +27,8 @@ from anonymization.text.detect.rule_contexts import Context, context_named
 from data.text.dates import MONTH_ABBREVIATIONS, MONTHS
 from data.text.folding import lower_in_place
 from data.text.lexicon import load_table
-from data.text.screened import Screened, has_digit, has_eastern
+from data.text.needs import Need, met_by
+from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, HAN, LETTER
 
 _CARD = CreditCardRecognizer()
@@ -170,7 +171,6 @@ class Rule:
     type: EntityType
     score: float
     pattern: Screened
-    needs: tuple[str, ...]
     check: str
     context: Context | None
     required: bool
@@ -202,11 +202,12 @@ def own_rules(patterns: tuple[str, ...]) -> tuple[Rule, ...]:
 def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[Finding]:
     """Findings of all rules, overlapping and in no order. `lines` separates prose from code."""
     lowered = lower_in_place(folded)
-    present = _present(lowered)
+    met = met_by(folded)
     for rule in rules:
-        if rule.needs and present.isdisjoint(rule.needs):
+        screen = rule.pattern
+        if screen.bits & met != screen.bits:
             continue
-        for match in rule.pattern.finditer(folded):
+        for match in screen.pattern.finditer(folded):
             finding = _judge(rule, match, lowered)
             if finding is None:
                 continue
@@ -214,22 +215,6 @@ def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[
             whole = rule.type is EntityType.DATE
             if not (rule.prose and lines.machine_at(finding.start, whole=whole)):
                 yield finding
-
-
-@cache
-def _every_need() -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What rules need: what only Eastern script has, and the rest."""
-    every = sorted({need for rule in load_rules() for need in rule.needs} - {_DIGIT})
-    eastern = tuple(need for need in every if all(map(has_eastern, need)))
-    return eastern, tuple(need for need in every if need not in eastern)
-
-
-def _present(lowered: str) -> set[str]:
-    """What rules need and the text has: searched for once, as many rules need the same."""
-    eastern, others = _every_need()
-    digit = {_DIGIT} if has_digit(lowered) else set()
-    every = (*others, *eastern) if has_eastern(lowered) else others
-    return digit.union([need for need in every if need in lowered])
 
 
 def _judge(rule: Rule, match: re.Match[str], lowered: str) -> Finding | None:
@@ -269,6 +254,12 @@ def _span(match: re.Match[str]) -> tuple[int, int]:
     return match.span()
 
 
+def _declared(texts: Sequence[str]) -> tuple[Need, ...]:
+    """The need that an entry declares, if it does."""
+    literals = frozenset(texts) - {_DIGIT}
+    return (Need(frozenset(), literals, digits=int(_DIGIT in texts)),) if texts else ()
+
+
 def _rule(entry: Mapping[str, Any], contexts: Mapping[str, Any]) -> Rule:
     pattern = entry["pattern"]
     for name, meaning in _MACROS.items():
@@ -277,8 +268,7 @@ def _rule(entry: Mapping[str, Any], contexts: Mapping[str, Any]) -> Rule:
         name=entry["name"],
         type=EntityType(entry["type"]),
         score=float(entry["score"]),
-        pattern=Screened(pattern),
-        needs=tuple(entry.get("needs", ())),
+        pattern=Screened(pattern, 0, *_declared(entry.get("needs", ()))),
         check=entry.get("check", ""),
         context=context_named(contexts, entry.get("context")),
         required=entry.get("required", False),

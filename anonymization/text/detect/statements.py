@@ -14,7 +14,7 @@ from functools import cache
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import listed
-from data.text.screened import has_eastern
+from data.text.needs import has_eastern
 from data.text.scripts import LETTERS
 from data.text.trie import trie_pattern
 

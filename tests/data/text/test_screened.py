@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from data.text.screened import Need, Screened, find_each, has_eastern, needs_of, screened
+from data.text.needs import Need, has_eastern
+from data.text.screened import Screened, find_each, needs_of, screened
 
 
 def needs(pattern: str, flags: int = 0) -> set[Need]:
@@ -31,10 +32,10 @@ def folded(*words: str) -> Need:
         (r"(?i)pass(?-i:PORT)", {folded("passport")}),
         (r"(?:ab){2,}", {literals("ab")}),
         (r"(?<=git@)\S+(?=:)", {literals("git@"), literals(":")}),
-        (r"\w+\d", {Need(frozenset(), digit=True)}),
-        (r"[1-9]x?", {Need(frozenset(), digit=True)}),
-        (r"[张王]\w|\d", {Need(frozenset(), digit=True, eastern=True)}),
-        (r"\d°", {literals("°"), Need(frozenset(), digit=True)}),
+        (r"\w+\d", {Need(frozenset(), digits=1)}),
+        (r"[1-9]x?", {Need(frozenset(), digits=1)}),
+        (r"[张王]\w|\d", {Need(frozenset(), digits=1, eastern=True)}),
+        (r"\d°", {literals("°"), Need(frozenset(), digits=1)}),
         (r"[$#]x", {folded("$", "#")}),
     ],
 )
@@ -89,3 +90,41 @@ def test_eastern_script_is_han_kana_and_hangul() -> None:
         True,
         False,
     ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "digits"),
+    [
+        (r"\d{4}-\d\d", 6),
+        (r"(?:1[0-2]|[3-9])\d+", 2),
+        (r"(?:\d|x\d\d){3}", 3),
+        (r"(?=\d{5})[0-9]{2,4}(?!\d)", 2),
+        (r"[0-9a-f]{8}|\d{3}", 0),
+    ],
+)
+def test_digits_that_every_match_has_are_counted(pattern: str, digits: int) -> None:
+    assert max((need.digits for need in needs(pattern)), default=0) == digits
+    screen = Screened(pattern)
+    assert screen.may_match("1" * digits + " x-y")
+    assert not digits or not screen.may_match("1" * (digits - 1) + " x-y")
+
+
+def test_a_need_that_is_declared_is_one_more() -> None:
+    screen = Screened(r"\w+", 0, folded("name", "named"))
+    assert [match.group() for match in screen.finditer("his NAME")] == ["his", "NAME"]
+    assert screen.search("his nam e") is None
+
+
+def test_patterns_made_after_a_text_was_read_are_tried_on_it() -> None:
+    text = "a text with zyxwv and 77 digits"
+    assert not Screened(r"vwxyz \d").may_match(text)
+    assert Screened(r"zyxwv|wvxyz").may_match(text)
+    assert Screened(r"(?i)AND \d").may_match(text)
+
+
+@pytest.mark.parametrize("literal", ["q", "qz", "qzx", "号", "号码", "号码q", "Q", "qZ", "ßq"])
+def test_a_literal_of_any_length_is_found_where_it_stands(literal: str) -> None:
+    screen = Screened(re.escape(literal))
+    for text in (literal, f"{literal}.", f".{literal}", f"a {literal} b"):
+        assert screen.may_match(text)
+    assert not screen.needs or not screen.may_match("nothing of this")
