@@ -29,6 +29,7 @@ _PASSPHRASE = re.compile(
     r"|(?P<first>\d{2,4})[-_.+][A-Za-z]{3,20}(?:[-_.+][A-Za-z]{3,20}){1,4}"
 )
 _DEFAULTS = frozenset({"sheet", "theme", "slide", "image", "table", "chart", "drawing", "item"})
+_FEW = 3  # programs count on from 1: what has no others beside it and a larger number is chosen
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WORDED = re.compile(r"(?P<stem>[A-Za-z]{3,20})[-_]?(?P<number>\d{1,4})")
 _LONG = re.compile(r"[A-Za-z]+\d{3,}|[A-Z]+[-_]\d{3,}")
@@ -71,7 +72,8 @@ def is_worded_code(chain: str) -> bool:
     match = _WORDED.fullmatch(chain)
     if match is None or is_plain(chain) or is_known_lead(match["stem"]):
         return False
-    if is_office_word(match["stem"]) or match["stem"].lower() in _DEFAULTS:
+    is_default = is_office_word(match["stem"]) or match["stem"].lower() in _DEFAULTS
+    if is_default and int(match["number"]) <= _FEW:
         return False
     return not _YEAR.fullmatch(match["number"])
 
