@@ -87,14 +87,24 @@ def brings_material(request: str) -> bool:
 # A passage in quotation marks, and lines that are quoted as mail programs do.
 _QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|「[^」]+」|『[^』]+』|(?m:^>[^\n]*$)")
 _LEAST_QUOTED, _LEAST_BELOW = 12, 25  # words
+# What is quoted is then a part of some work, whose rest is not there: "do this last part: …".
+_PART_OF_WORK = re.compile(
+    r"(?i)\b(?:do|finish|complete|handle|tackle|implement|execute|carry out|work on|go on with"
+    r"|continue with) (?:(?:just|only) )?(?:this|the|that) (?:very )?"
+    r"(?:last|final|next|remaining|rest|other|second|third|missing)\b"
+    r"(?! (?:\w+ )?of (?:this|these|the following)\b)"
+    r"|(?:做|完成|继续|处理|执行)(?:一下)?(?:这|最后|剩下|下一|其余)[^，。；\n]{0,4}(?:部分|步骤?|项|任务)"
+)
 
 
 def brings_text(request: str) -> bool:
     """Does a request bring the text along of which it speaks: quoted, announced, or below it?
 
-    Then "the last part" is of that text, and not of an earlier talk. Below the request counts what
-    asks for nothing.
+    Then "the last part" is of that text, and not of an earlier talk, unless it is to be done. Below
+    the request counts what asks for nothing.
     """
+    if _PART_OF_WORK.search(request):
+        return False
     quoted = sum(item.words for part in _QUOTED.findall(request) for item in read(part))
     if quoted >= _LEAST_QUOTED or words_brought(request) >= _LEAST_QUOTED:
         return True

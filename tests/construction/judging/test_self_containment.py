@@ -133,6 +133,8 @@ QUOTED = (
         (f"下面这个报错是什么意思？\n\n{TRACEBACK}", True),
         ("Explain what this error means", False),
         (f"Can you do the last part of this: {QUOTED}", True),
+        (f"Do this last part: {QUOTED}", False),
+        (f"Please finish that last part: {QUOTED}", False),
         ("Can you do the last part of this?", False),
     ],
 )
