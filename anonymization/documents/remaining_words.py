@@ -26,11 +26,8 @@ EditsOf = Callable[[Piece], Sequence[Edit]]
 _ESCAPES = re.compile(
     r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)|&#?\w{2,8};|[=%][0-9A-F]{2}|[A-Za-z0-9+/=]{60,}"
 )
-_CONTEXT, _LEAST, _LONGEST = (
-    110,
-    20,
-    200,
-)  # characters of an example, on each side of a word, and of a word; what is longer is packed
+_CONTEXT, _LEAST = 110, 20  # characters of an example, and on each side of its word
+_LONGEST = 200  # characters of a word; what is longer is packed
 _LONGEST_PACKED = 60  # characters of a packed text that is a phrase
 _GONE_RUN = re.compile(f"{GONE}+")
 _SHOWN_GONE = "…"

@@ -24,6 +24,8 @@ _RANGE = re.compile(rf"{CELL.pattern}:{CELL.pattern}")
 _ZEROS = frozenset("0-fFdD")  # of a UUID that says nothing
 _CAPITALS = re.compile(r"[A-Z]{1,6}")
 _DIGITS, _PART_DIGITS, _FEW_DIGITS = 7, 5, 3  # of a number in parts, one of them, a code
+_GROUPS = re.compile(r"\d{1,4}(?:-\d{1,4}){2,}")  # `70-61-2`, an alarm code
+_LETTERED = re.compile(r"[A-Z](?:-\d{2,6}){2,}")  # `Q-26-0118`, an order number and no quarter
 _PASSPHRASE = re.compile(
     r"[A-Za-z]{3,20}(?:[-_.+][A-Za-z]{3,20}){1,4}[-_.+]?(?P<number>\d{2,4})"
     r"|(?P<first>\d{2,4})[-_.+][A-Za-z]{3,20}(?:[-_.+][A-Za-z]{3,20}){1,4}"
@@ -45,8 +47,9 @@ def says_nothing(chain: str) -> bool:
 def is_code_like(chain: str) -> bool:
     """May a chain of letters and digits be a number of somebody or something?"""
     if not chain.isdigit() and re.sub("[-#/]", "", chain).isdigit():
-        return sum(map(str.isdigit, chain)) >= _DIGITS
-    if is_passphrase(chain) or is_worded_code(chain):
+        is_grouped = _GROUPS.fullmatch(chain) is not None and not is_plain(chain)
+        return sum(map(str.isdigit, chain)) >= (_PART_DIGITS if is_grouped else _DIGITS)
+    if is_passphrase(chain) or is_worded_code(chain) or _LETTERED.fullmatch(chain):
         return True
     atoms = ATOM.findall(chain)
     odd = [atom for atom in atoms if not atom.isalpha() and not is_plain(atom)]
