@@ -9,6 +9,8 @@ three times: after the first reading (assigned 0.72, accuracy 0.95, limit 0.6) f
 languages were made evidence, and the limit was lowered, since 8 of its tasks of engineering had
 stayed unassigned; no case was looked at. A third reading followed when weak words were added for
 the best guess below the limit (benchmarks/results/judging.md); it gave the same accuracy.
+Instances that a gate rejects before they are labelled are not counted: the gate `addressee` and
+what came with it took 14 of the test half and 22 of the tune half from the labelled ones.
 
 Development requests: 60 of `MATERIAL/sessions-with-files` (of the half that rules are written on),
 whose acceptable roles and skills the author wrote down before the labels were computed;
