@@ -62,7 +62,7 @@ _MARKS = 16  # characters before the first word of a line: of a list, a heading,
 _COLOUR = re.compile(r"(?=.*[a-fA-F])(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")
 _VALUE = re.compile(rf"{_L}+(?:[ _.-]{_L}+){{0,2}}")
 _MONEY = re.compile(
-    r"(?<![A-Za-z\d_.,])(?:[$€£¥￥] ?\d[\d,.]{2,14}\d(?![\d%])"
+    r"(?<![A-Za-z\d_])(?<!\d[.,])(?:[$€£¥￥] ?\d[\d,.]{2,14}\d(?![\d%])"
     r"|\d[\d,.]{2,14}\d ?(?:元|円|€|EUR|USD|CNY|JPY|GBP))"
 )
 _CALLED = re.compile(

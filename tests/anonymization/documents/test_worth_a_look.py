@@ -45,6 +45,7 @@ def sentence(text: str) -> dict[str, Why]:
         ("the box opens with 61-40-7 now.", {"61-40-7": Why.CODE}),
         ("the order is K-31-0042 now.", {"K-31-0042": Why.CODE}),
         ("基本給512,300円です", {"512,300円": Why.CODE}),
+        ("a,512,300円,b", {"512,300円": Why.CODE}),
         ("she has $142,350 now.", {"$142,350": Why.CODE}),
         ("login: claims_batch, file_name, on file.", {"claims_batch": Why.FIELD}),
         ("on 2026-03-10T15:21:57Z and 10:30, 3840x2160, 12px, v2.3.1 and 1.5 MB.", {}),
