@@ -12,9 +12,9 @@ from construction.judging.addressees import Called, called
 from construction.judging.contracts import Conversation
 from construction.judging.edits import missing_objects
 from construction.judging.inputs import inputs_spoken_of
-from construction.judging.request_counts import brings_code
 from construction.judging.working_copy import missing_from_copy
 from construction.mentions.bearings import tells_day, unknown_asker, unknown_day
+from construction.mentions.brought import brings_code
 from construction.mentions.extensions import is_tool, tail
 from construction.mentions.records import missing_records
 from construction.mentions.resources import ResourceKind, missing_systems, resources
