@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from construction.judging.contracts import Case, Conversation
 from construction.judging.reading import read
 from construction.mentions.brought import brings_code
 
@@ -108,13 +107,6 @@ def brings_text(request: str) -> bool:
         not any(item.demands for item in items)
         and sum(item.words for item in items) >= _LEAST_BELOW
     )
-
-
-def is_single(case: Case, conversation: Conversation) -> bool:
-    """Is the request a single message, as the conversation or else its provenance says?"""
-    if conversation.said:
-        return len(conversation.said) == 1
-    return case.candidate.provenance.detail.get("user_turns") == 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from construction.grading.file_types import extension_of
 from construction.judging.addressees import Called, called
-from construction.judging.contracts import Conversation
+from construction.judging.conversation import Conversation
 from construction.judging.edits import missing_objects
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.working_copy import missing_from_copy

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from construction.judging import preflight
-from construction.judging.contracts import Case, Conversation
+from construction.judging.contracts import Case
+from construction.judging.conversation import Conversation
 from construction.judging.counted_results import with_counts
 from construction.judging.deliverables import (
     ANSWER,
