@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cache
 
 from construction.judging import lexicon
-from construction.judging.contracts import Conversation
+from construction.judging.conversation import Conversation
 from construction.judging.lexicon import table
 from construction.judging.reading import Ask, Reading, read
 from construction.judging.rules.sentences import addresses_somebody

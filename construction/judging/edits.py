@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from construction.grading.file_types import extension_of
 from construction.judging.lexicon import LEAD_INS, VERBS
 from construction.judging.reading import Ask, read
+from construction.mentions.brought import brings_along
 from construction.mentions.extensions import tail
 from construction.mentions.negation import is_negated
 from data.text.lexicon import load_table
@@ -61,7 +62,6 @@ _CHANGED = re.compile(
     rf"(?:(?!{_STOP})[\w'.-]+ ){{0,4}}(?:{'|'.join(sorted(_OBJECTS, reverse=True))})s?\b)"
 )
 _SAVED = re.compile(r"\b(?:save|store|export|write|put|output|create|generate|make)\b")
-_BROUGHT = re.compile(r"```|\b(?:below|following|above)\b|以下|下面|如下")
 _QUOTED = re.compile(r"\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|「[^」\n]{1,400}」")
 _TAKEN_ZH = re.compile(r"[把将对给]\s?[“「《\"'`]?(?:[^\s，。；]{1,200}/)?$")
 _ADDING = frozenset(("append", "add", "insert", "paste", "copy"))
@@ -188,9 +188,9 @@ def moved_inputs(request: str, given: Sequence[str]) -> tuple[str, ...]:
 def missing_objects(request: str, given: Sequence[str]) -> tuple[str, ...]:
     """What is to be renamed, moved or changed, as the request says it, and is no input file.
 
-    Where the request brings its text along, nothing is missing.
+    Where the request brings its text or its code along, nothing is missing.
     """
-    if _BROUGHT.search(request.lower()):
+    if brings_along(request):
         return ()
     phrases = [phrase for _, phrase in _moved_phrases(request)] + list(_changed_phrases(request))
     return tuple(

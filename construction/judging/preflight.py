@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from construction.judging.contracts import Conversation
+from construction.judging.conversation import Conversation
 from construction.judging.missing import missing_in_preflight
 from construction.judging.preflight_limits import LIMITS, PreflightReason
 from construction.judging.signals import Signals, measure
@@ -51,7 +51,7 @@ def measures(signals: Signals) -> dict[str, Scalar]:
     """
     conversation, opening, demands = signals.conversation, signals.opening, signals.demands
     has_past = bool(conversation.said_before)
-    at_hand = signals.has_files or signals.has_code
+    at_hand = signals.has_files or signals.has_material
     return {
         "words": signals.words,
         "sentences": signals.sentences,

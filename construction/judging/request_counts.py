@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from construction.judging.contracts import Case, Conversation
 from construction.judging.reading import read
+from construction.mentions.brought import brings_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,6 @@ def words_brought(request: str) -> int:
     return sum(item.words for item in read(announced[1])) if announced is not None else 0
 
 
-# Code or a change of code, as it is pasted with or without a fence.
-_PASTED_CODE = re.compile(r"```|^diff --git |^@@ -\d+|^--- \S[^\n]*\n\+\+\+ \S", re.MULTILINE)
 # What a program printed: a traceback, errors of a compiler, a log.
 _PASTED_OUTPUT = re.compile(
     r"^Traceback \(most recent call last\)|^[ \t]+at [\w.$<>]+ ?\([^()\n]{1,200}:\d+\)"
@@ -71,11 +69,6 @@ _REPAIRS = re.compile(
     r"(?i)(?:^|[.;:,!?\n]\s*|\b(?:please|and|then|you|to me|just)\s+)"
     r"(?:fix|debug|patch|solve|resolve|repair|handle)\b|(?<!怎么)(?<!如何)(?:修复|解决|修一下|修好)(?!方法|方案|建议|办法)"
 )
-
-
-def brings_code(request: str) -> bool:
-    """Does a request bring along the code or the change of which it speaks?"""
-    return _PASTED_CODE.search(request) is not None
 
 
 def brings_material(request: str) -> bool:
@@ -114,13 +107,6 @@ def brings_text(request: str) -> bool:
         not any(item.demands for item in items)
         and sum(item.words for item in items) >= _LEAST_BELOW
     )
-
-
-def is_single(case: Case, conversation: Conversation) -> bool:
-    """Is the request a single message, as the conversation or else its provenance says?"""
-    if conversation.said:
-        return len(conversation.said) == 1
-    return case.candidate.provenance.detail.get("user_turns") == 1
 
 
 @dataclass(frozen=True, slots=True)

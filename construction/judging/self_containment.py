@@ -112,11 +112,11 @@ def counts(signals: Signals, config: ContainmentConfig) -> dict[str, Scalar]:
 
 
 def _is_at_hand(signals: Signals, config: ContainmentConfig) -> bool:
-    """Does the request bring files, code or much text beside the wishes?"""
+    """Does the request bring files, code, output of a program, or much text beside the wishes?"""
     wishes = signals.wishes
     is_pasted = wishes.words_beside >= config.pasted_words
     is_brought = wishes.brought >= config.brought_words
-    return signals.has_files or signals.has_code or is_brought or is_pasted
+    return signals.has_files or signals.has_material or is_brought or is_pasted
 
 
 NAME = "self_containment"

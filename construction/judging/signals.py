@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from construction.judging.addressees import is_for_the_agent
-from construction.judging.contracts import Case, Conversation
+from construction.judging.contracts import Case
+from construction.judging.conversation import Conversation, is_single_message
 from construction.judging.deliverables import ANSWER
 from construction.judging.lexicon import phrases, starts, table
 from construction.judging.no_work import NoWork, no_work, task_follows
@@ -26,7 +27,6 @@ from construction.judging.request_counts import (
     Wishes,
     brings_material,
     brings_text,
-    is_single,
     words_brought,
 )
 from construction.judging.rules.sentences import (
@@ -55,7 +55,7 @@ class Signals:
     `account` and `words_shown` count in request and background; the `_said` counts in all that
     the person typed. Over input files from which a named file is to be made, words such as "order
     number" are of the files, and no account is counted. `missing_files` are named and not released,
-    or hold what is asked for and no input does.
+    or hold what is asked for and no input does. `has_material`: code or output is pasted.
     """
 
     conversation: Conversation
@@ -80,7 +80,7 @@ class Signals:
     reacting: int
     missing_files: int
     has_files: bool
-    has_code: bool
+    has_material: bool
     has_background: bool
     exchange: bool
     asked_back: bool
@@ -125,7 +125,7 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
         reacting=sum(has_any(phrase_form(text), starts(_TABLE, "reacts")) for text in later),
         missing_files=len(missing_files(case)) + len(sought_nowhere(case)),
         has_files=bool(case.candidate.fixtures),
-        has_code=brings_material(case.request),
+        has_material=brings_material(case.request),
         has_background=bool(case.background),
         exchange=is_exchange(case),
         asked_back=case.asked_back,
@@ -136,7 +136,7 @@ def measure(case: Case, conversation: Conversation = _ALONE) -> Signals:
 def _grounded(case: Case, conversation: Conversation) -> tuple[Reading, ...]:
     """The sentences of the request; with nothing at hand, more of them lean on earlier talk."""
     sentences = read(case.request)
-    is_told = is_single(case, conversation) and brings_text(case.request)
+    is_told = is_single_message(case, conversation) and brings_text(case.request)
     if case.candidate.fixtures or brings_material(case.request) or is_told:
         return sentences
     return tuple(replace(item, leans=item.leans or item.leans_unless_files) for item in sentences)

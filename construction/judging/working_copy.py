@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from construction.grading.file_types import extension_of
 from construction.judging.edits import files_in
 from construction.judging.reading import read
-from construction.judging.request_counts import brings_code
+from construction.mentions.brought import brings_along, brings_code
 from construction.mentions.extensions import CODE_EXTENSIONS
 from construction.mentions.name_bounds import SHELL_PROMPT
 from construction.mentions.spans import find_file_spans
@@ -158,7 +158,6 @@ _OF_PULL = re.compile(r"/[\w:-]*(?:pr|pull|mr|merge|review)\b.* #?\d")
 _OF_REVIEW = re.compile(r"/(?:[\w-]+[:-])?(?:pr|mr|pull|merge|review)\b")
 _PICTURES = frozenset(("png", "jpg", "jpeg", "gif", "webp", "bmp", "tiff", "svg", "pdf"))
 _CODE = CODE_EXTENSIONS | {"diff", "patch"}
-_BROUGHT = re.compile(r"\b(?:below|following|above)\b|以下|下面|如下")
 _MOST_SIGNS = 4  # of a program that are shown
 _MOST = 20_000  # characters that are read
 
@@ -173,7 +172,7 @@ def missing_from_copy(
     """
     text = request[:_MOST]
     missing = [*_commands(text, given), *_not_pasted(text, given), *_pictures(text, given)]
-    if not _is_brought(text):
+    if not brings_along(text):
         missing += _states(text, given, over_code=over_code)
     if not any(extension_of(path) in _CODE for path in given):
         is_free = _is_free(text, given)
@@ -186,10 +185,6 @@ def missing_from_copy(
         elif _is_of_terminal(text) or (over_code and not is_free):
             missing.append(_SOURCE)
     return tuple(dict.fromkeys(missing))
-
-
-def _is_brought(text: str) -> bool:
-    return brings_code(text) or _BROUGHT.search(text.lower()) is not None
 
 
 def _is_free(text: str, given: Sequence[str]) -> bool:
@@ -215,7 +210,7 @@ def _signs(text: str, given: Sequence[str], *, is_free: bool, over_code: bool) -
     if not is_free:
         yield from (part.group() for part in _WHOLE.finditer(text))
     speaks_of_code = over_code or _OF_PROGRAMMING.search(text) is not None
-    if speaks_of_code and not (is_free or has_tables or _is_brought(text)):
+    if speaks_of_code and not (is_free or has_tables or brings_along(text)):
         yield from (part.group() for part in _FIELD.finditer(text))
     if not (is_free or names_file):
         yield from (part.group() for part in _PART.finditer(text))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from construction.mentions.brought import brings_code
 from construction.mentions.extensions import path_words
 from construction.mentions.negation import is_negated
 from construction.mentions.resources import ResourceKind, wants
@@ -61,8 +62,8 @@ def _holds_records(fixture: Fixture) -> bool:
 
 
 def _is_pasted(text: str) -> bool:
-    """Does the request bring its records along, as a block or as rows?"""
-    return "```" in text or len(_ROW.findall(text)) >= _PASTED_ROWS
+    """Does the request bring its records along, as a block, as a change of code, or as rows?"""
+    return brings_code(text) or len(_ROW.findall(text)) >= _PASTED_ROWS
 
 
 def _gathered(text: str) -> Iterator[str]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from construction.mentions.brought import brings_code
 from construction.mentions.extensions import CODE_EXTENSIONS, tail
 from construction.mentions.negation import is_negated
 from construction.mentions.spans import find_file_spans
@@ -54,7 +55,7 @@ def served_inputs(text: str, given: Sequence[str]) -> tuple[str, ...]:
 
 def missing_services(text: str, given: Sequence[str]) -> tuple[str, ...]:
     """The actions for which no input file stands; over code they are done in the code."""
-    if any(_extension(path) in CODE_EXTENSIONS for path in given) or "```" in text:
+    if any(_extension(path) in CODE_EXTENSIONS for path in given) or brings_code(text):
         return ()
     actions = service_actions(text)
     return tuple(dict.fromkeys(item.name for item in actions if not _stands_for(item, given)))

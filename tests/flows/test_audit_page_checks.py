@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from construction.judging import preflight
-from construction.judging.contracts import Conversation
+from construction.judging.conversation import Conversation
 from construction.judging.no_work import NoWork
 from construction.judging.preflight import PreflightConfig
 from construction.judging.request_counts import Demands, Opening

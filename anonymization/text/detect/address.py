@@ -110,7 +110,6 @@ _TOWN = re.compile(
     rf"|(?:{_TYPE}) {_SPACED}{{0,4}}{_SMALL}{_WORD}))"
     rf", (?P<town>{_SPACED}{{0,3}}{_SMALL}{_WORD})"
 )
-# A flat behind the street.
 _FLAT_LAST = re.compile(
     r"(?P<street>.*[^\s,])[ ,\n]{1,3}(?P<flat>(?:Apt|Suite|Flat|Unit|Floor)\.? \d{1,5}[A-Z]?)\W*",
     re.DOTALL,

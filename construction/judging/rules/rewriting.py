@@ -23,6 +23,7 @@ from construction.judging.lexicon import table
 from construction.judging.reading import Ask, read
 from construction.judging.rules.facts import Fact, FactKind, find_facts, plain_text
 from construction.judging.rules.sentences import is_exchange, is_noise
+from construction.mentions.brought import brings_code
 from construction.mentions.extensions import tail
 from construction.prompt_frame import WORDS
 from data.text.scripts import leading_language
@@ -213,11 +214,11 @@ def _safest(case: Case, rewritten: str) -> str:
 def _pieces(case: Case) -> tuple[list[str], bool]:
     """The request as parts that may have lead-ins of their own, and whether each is a turn.
 
-    The paragraphs of one turn belong together; so does a text with fenced code.
+    The paragraphs of one turn belong together; so does a text with code.
     """
     turns = case.candidate.provenance.detail.get("turns_in_prompt")
     paragraphs = case.request.split("\n\n")
-    if turns == 1 or "```" in case.request:
+    if turns == 1 or brings_code(case.request):
         return [case.request], True
     return paragraphs, len(paragraphs) == turns
 
@@ -225,7 +226,7 @@ def _pieces(case: Case) -> tuple[list[str], bool]:
 def _clean(part: str) -> str:
     """A part without channel header, lead-ins, chatter and announcements."""
     text = without_lead_ins(_HEADER.sub("", part, count=1) if part[:1] == "[" else part)
-    if "```" in text:
+    if brings_code(text):
         return text
     return _BLANK.sub("\n\n", "".join(_content(text))).strip()
 

@@ -79,9 +79,8 @@ class Strategy(StrEnum):
     WORKING_FOLDER = "working_folder"  # relative to the folder that the session's cwd maps to
     ROOT = "root"  # relative to a root
     UNIQUE_TAIL = "unique_tail"  # the one file whose path ends like the name
-    OTHER_CASE = (
-        "other_case"  # the one file of the working folder so spelled but for capitals and signs
-    )
+    # The one file of the working folder so spelled but for capitals, signs and an older ending.
+    OTHER_SPELLING = "other_spelling"
     TEXT = "text"  # a text of the working folder that says what the picture or recording holds
     NONE = "none"
 

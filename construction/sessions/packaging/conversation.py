@@ -9,12 +9,12 @@ from datetime import UTC, datetime
 
 from construction.grading.file_types import extension_of
 from construction.judging.addressees import Called, called
-from construction.judging.contracts import Conversation
+from construction.judging.conversation import Conversation
 from construction.judging.edits import missing_objects
 from construction.judging.inputs import inputs_spoken_of
-from construction.judging.request_counts import brings_code
 from construction.judging.working_copy import missing_from_copy
 from construction.mentions.bearings import tells_day, unknown_asker, unknown_day
+from construction.mentions.brought import brings_code
 from construction.mentions.extensions import is_tool, tail
 from construction.mentions.records import missing_records
 from construction.mentions.resources import ResourceKind, missing_systems, resources
@@ -56,7 +56,7 @@ def conversation_of(
     filled = [fixture.path for fixture in fixtures if not _is_empty(fixture)]
     is_pasted = len(instance.user_turns) == 1 and _reviews_pasted(merged.text)
     read_first = set() if is_pasted else _read_before_written(instance.acts)
-    is_told = tells_day(merged.text, inputs_spoken_of(merged.text, given), calendar_days)
+    is_told = _is_day_told(merged.text, given, calendar_days)
     return Conversation(
         people=len(merged.people),
         calling=tuple(part.said for part in merged.parts if called(part.said) is Called.AGENT),
@@ -104,10 +104,23 @@ def _read_before_written(acts: Sequence[AgentAct]) -> set[str]:
     return read
 
 
-def with_day(merged: Merged, turns: Sequence[UserTurn]) -> Merged:
-    """The request with the day on which it was typed, if it depends on that and the log has it."""
+def _is_day_told(text: str, given: Sequence[str], calendar_days: Collection[str]) -> bool:
+    return tells_day(text, inputs_spoken_of(text, given), calendar_days)
+
+
+def with_day(
+    merged: Merged,
+    turns: Sequence[UserTurn],
+    given: Sequence[str],
+    calendar_days: Collection[str],
+) -> Merged:
+    """The request with the day on which it was typed, if it depends on that and the log has it.
+
+    It stays as it is where one of the `given` files tells the day that is meant.
+    """
     times = [turn.at for turn in turns if turn.at is not None]
-    if not times or not unknown_day(merged.text, for_event=True):
+    is_told = _is_day_told(merged.text, given, calendar_days)
+    if not times or not unknown_day(merged.text, for_event=True, is_told=is_told):
         return merged
     day = datetime.fromtimestamp(times[-1], UTC).date().isoformat()
     words = _TODAY.get(leading_language(merged.text) or "", _TODAY_ELSE).format(day=day)

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from construction.judging import preflight
-from construction.judging.contracts import Case, Conversation
+from construction.judging.contracts import Case
+from construction.judging.conversation import Conversation
 from construction.judging.counted_results import with_counts
 from construction.judging.deliverables import (
     ANSWER,
@@ -112,7 +113,7 @@ def package(
     deliverables = without_held(with_counts(deliverables, merged.text, given), merged.text, given)
     deliverables = with_answer(deliverables, merged.text, served)
     if identity.disclosure is Disclosure.PUBLIC:
-        merged = with_day(merged, instance.user_turns)
+        merged = with_day(merged, instance.user_turns, given, days)
     messages = as_thread(merged) if _is_only_answer(deliverables) else None
     merged = messages or merged
     release = partial(with_released_paths, fixtures=fixtures, results=outputs, cwd=instance.cwd)

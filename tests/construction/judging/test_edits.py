@@ -10,6 +10,7 @@ from construction.judging.edits import changed_inputs, missing_objects, moved_in
 from tests.construction.judging.rules.cases import case
 
 BOOKS = ("in/club_fees.xlsx", "in/boats.xlsx")
+DIFF = "--- a/fee.txt\n+++ b/fee.txt\n-a = 1\n+a = 2"
 
 
 @pytest.mark.parametrize(
@@ -87,6 +88,8 @@ def test_the_changed_file_is_delivered() -> None:
         ("Delete the last row of the boats spreadsheet.", BOOKS, [], []),
         ("Sort the names and save them in the excel file.", ["in/names.txt"], [], []),
         ("Edit the letter in the word document below.", [], [], []),
+        (f"Review this change and rename the file to fee.py.\n\n{DIFF}", [], [], []),
+        ("Review this change and rename the file to fee.py.", [], [], ["the file"]),
         ("Rename the column Age in boats.xlsx.", BOOKS, [], []),
         ("Change the word file name to plan.docx.", ["old.docx", "b.pdf"], ["old.docx"], []),
         ("Duplicate the excel file and name it b.xlsx.", ["a.xlsx", "b.pdf"], ["a.xlsx"], []),

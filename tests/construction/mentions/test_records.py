@@ -32,6 +32,7 @@ def fixture(path: str, size: int = 4000) -> Fixture:
         ("Extract the scores in inputs/run.log.", [], 0),
         ("Do not download the invoices; design the form only.", [], 0),
         ("Pull the highest prices:\nNorth, 12, 40\nSouth, 9, 35\nWest, 20, 31", [], 0),
+        (f"{PULL}\n--- a/shop.sql\n+++ b/shop.sql\n-select\n+select all", [], 0),
         ("Write a script that parses dates and collects garbage.", [], 0),
         ("Explain how a warehouse counts its stock.", [], 0),
         ("Follow the audit skill's workflow to the end.", [fixture("rows.csv")], 1),

@@ -23,6 +23,7 @@ from tests.construction.judging.rules.cases import case
         ("Create a to-do list for the trip.", [], [], []),
         ("Add a to-do for Ada to plan.xlsx.", ["plan.xlsx"], [], []),
         ("Fix the broken tide job.", ["tide.py"], [], []),
+        ("Fix the broken tide job.\n\ndiff --git a/tide b/tide", [], [], []),
         ("Do not restart the tide job.", [], [], []),
         ("Explain how to restart a job.", [], [], []),
         ("Describe the job of a pilot.", [], [], []),

@@ -90,9 +90,11 @@ def test_paragraphs_of_one_message_are_no_later_requirements() -> None:
     assert rewrite(case(text)).startswith(f"{text}\n\n")
 
 
-def test_code_is_left_alone() -> None:
-    text = "Explain this:\n```\nhi\n\nthanks\n```"
-    assert "```\nhi\n\nthanks\n```" in rewrite(case(text))
+@pytest.mark.parametrize(
+    "code", ["```\nhi\n\nthanks\n```", "--- a/hi\n+++ b/hi\n hi\n\nThanks a lot!\n\n+bye"]
+)
+def test_code_is_left_alone(code: str) -> None:
+    assert code in rewrite(case(f"Explain this:\n{code}"))
 
 
 def test_messages_between_people_stay_as_packaged() -> None:

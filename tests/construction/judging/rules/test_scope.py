@@ -13,6 +13,7 @@ from data.contracts import Deliverable
 from tests.construction.judging.rules.cases import case
 
 CONFIG = GradingConfig()
+DIFF = "--- a/fee.py\n+++ b/fee.py\n@@ -1 +1 @@\n-a = b\n+a = c"
 CREW = InputTable(name="", columns=("Rower", "Club"), rows=9, cells=(("Ada", "Lee"),) * 9)
 
 
@@ -160,6 +161,18 @@ def test_a_text_that_the_request_brings_along_is_a_measure() -> None:
         first = rubric.criteria[0].text
         assert ("what the text in the request says" in first) == is_brought
         assert rubric.needs_model != is_brought
+
+
+@pytest.mark.parametrize(
+    ("text", "measure"),
+    [
+        (f"Review this change.\n\n{DIFF}", "of the code, the change or the output in the request"),
+        (f"审查这个改动。\n\n{DIFF}", "对需求中代码、改动或输出的说法"),
+        ("Explain what the review of a change is for.", "is true, or marked as an assumption"),
+    ],
+)
+def test_code_that_the_request_brings_along_is_a_measure(text: str, measure: str) -> None:
+    assert any(measure in item.text for item in grade(case(text), CONFIG).rubric.criteria)
 
 
 @pytest.mark.parametrize("text", ["Which news are about the tides?", "哪些新闻和潮汐有关？"])

@@ -55,6 +55,16 @@ def test_the_day_of_a_public_log_is_said_in_the_request() -> None:
     assert packaged(dated, "loans.csv", other).conversation.day_unknown == ("overdue",)
 
 
+@pytest.mark.parametrize(("path", "is_said"), [("mail/visit.eml", False), ("crew.csv", True)])
+def test_the_day_is_not_said_where_a_mail_tells_it(path: str, is_said: bool) -> None:
+    what = "email" if path.endswith("eml") else "list"
+    typed = said(f"Read the {what} about tomorrow's visit and put the visit into visit.ics.")
+    dated = replace(typed, user_turns=tuple(replace(t, at=NOON) for t in typed.user_turns))
+    public = packaged(dated, path, Disclosure.PUBLIC)
+    assert ("Today is" in public.case.request) == is_said
+    assert public.conversation.day_unknown == ()
+
+
 def test_a_host_that_is_to_be_dialled_needs_the_web() -> None:
     text = "Find the flag of the puzzle that runs at nc tides.harbour.example 4100."
     seen = package(
