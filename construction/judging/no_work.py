@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 from construction.judging.lexicon import phrases_of
 from construction.judging.reading import Ask, Reading
+from data.text.lexicon import load_table
 from data.text.sentences import phrase_form
 
+_TABLE = "no_work.toml"
 _SHORT = 30  # words; in a longer request a toy is only an example
 _POLITE = re.compile(
     r"(?:(?:please|can|could|would|will|you|help|me|to|i|id|like|need|want|now|then|and|also|first"
@@ -26,13 +28,14 @@ _DELETES = re.compile(
     r"(?:files?|folders?|director(?:y|ies)|documents?))"
     r"(?: (?:from|in|under) (?:the |my )?[\w./~-]+(?: folder| directory)?)?[.!]?"
 )
+_WORDS = {name: "|".join(words) for name, words in load_table(__package__, _TABLE)["trial"].items()}
 # What only tries out an agent or its harness, as a whole sentence: it names nothing to work on.
 _TRIAL = re.compile(
     r"(?i)\W*(?:please )?(?:"
-    r"(?:start|begin|step|turn|round|message|prompt|test|input|task|request|item|foo|bar|placeholder)"
+    rf"(?:{_WORDS['placeholders']})"
     r" ?#?\d*|\[[^\]]{1,60}\]|<[^>]{1,60}>"
-    r"|(?:run|execute|call|use|try|invoke|exercise|test) (?:an?|any|some|the|your) ?"
-    r"(?:[\w-]+ ){0,2}?(?:commands?|tools?|functions?|scripts?|subagents?|skills?|hooks?|plugins?)"
+    rf"|(?:{_WORDS['uses']}) (?:an?|any|some|the|your) ?"
+    rf"(?:[\w-]+ ){{0,2}}?(?:{_WORDS['means']})"
     r"|exercise (?:[\w-]+ ){1,3}(?:metadata|events?|tools?|records?|formats?|paths?|calls?)"
     r"|(?:delegate|spawn|launch|start|kick off|hand)\b(?: [\w-]+){0,6} sub-?agents?"
     r"|(?:i )?need (?:an?|some) (?:quick |short |simple )?(?:diagnostics?|test|check|reply)"
@@ -40,14 +43,8 @@ _TRIAL = re.compile(
 )
 # A file or a line with a word that says nothing, whatever else lies there: "foo.txt with bar".
 _FILE = r"[\"'`“]?[\w-]{1,30}\.\w{1,5}[\"'`”]?"
-_NOTHING = (
-    r"[\"'`“]?(?:hello[,!]? ?(?:world|there)?|hi|hey|test(?:ing)?(?: ?(?:123|text|content))?"
-    r"|foo(?: ?bar)?|bar|baz|it works|works|ok|okay|abc|123|lorem ipsum|hallo(?:,? welt)?"
-    r"|你好(?:，?世界)?|测试(?:一下|内容|文本)?)[!.]?[\"'`”]?"
-)
-_MAKES = (
-    r"(?:create|make|write|add|save|generate|build|print|echo|output|say|put|erstelle|schreibe?)"
-)
+_NOTHING = rf"[\"'`“]?(?:{_WORDS['nothing']})[!.]?[\"'`”]?"
+_MAKES = rf"(?:{_WORDS['makes']})"
 _TRIAL_FILE = re.compile(
     rf"(?i)\W*(?:please |can you |could you )?(?:{_MAKES}(?: me)? (?:(?:an?|the|one|eine?) )?"
     r"(?:(?:new|simple|small|short|plain|basic) )*(?:(?:text|word|python|markdown|html|test) )?"
@@ -142,7 +139,7 @@ def _has(form: str, name: str) -> bool:
 
 
 def _words(name: str) -> re.Pattern[str]:
-    return phrases_of("no_work.toml", name)
+    return phrases_of(_TABLE, name)
 
 
 def task_follows(sentences: Sequence[Reading]) -> bool:

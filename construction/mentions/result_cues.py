@@ -10,6 +10,7 @@ import re
 
 from construction.mentions.extensions import extension
 from construction.mentions.words import FILE
+from data.text.lexicon import load_table
 
 _NOUN = (
     r"(?:files?|copy|results?|outputs?|answers?|reports?|documents?|workbooks?|spreadsheets?|"
@@ -129,17 +130,17 @@ _MADE = (
     r"[^.;\n]* (?:in|as)\W*$"
 )
 
+_TABLE = load_table(__package__, "result_cues.toml")
+_WORDS = {name: "|".join(words) for name, words in _TABLE["appended"].items()}
 # "Write a letter about the lamps, letter.docx": what is made, and how it is to be called. Of what
 # is there already it says "of the", "from" or "based on".
 _APPENDED = re.compile(
     r"(?i)^\W*(?:(?:please|now|then|and|can you|could you) )?"
-    r"(?:write|make|create|draw(?: up)?|design|compose|draft|produce|generate|prepare|build|sketch"
-    r"|paint) (?:me |us )?(?:an?|one|two|three) "
-    r"(?![^.;\n]*\b(?:of (?:the|this|these|those|our|my|all)|from|based|using|according"
-    r"|compar\w+) ?)"
+    rf"(?:{_WORDS['makes']}) (?:me |us )?(?:an?|one|two|three) "
+    rf"(?![^.;\n]*\b(?:{_WORDS['made_of']}) ?)"
     rf"[^.;:\n{FILE}]{{3,200}}[,(–—-]\s?[\"'`“]?$"
-    r"|^(?:请|帮我)?(?:写|做|画|制作|设计|起草|拟|编)(?:一)?[首篇份封张个幅段]"
-    rf"(?![^。；\n]*(?:根据|从|基于|对比|比较|汇总))[^。；：\n{FILE}]{{2,80}}[，,（(]\s?$"
+    rf"|^(?:请|帮我)?(?:{_WORDS['makes_zh']})(?:一)?[首篇份封张个幅段]"
+    rf"(?![^。；\n]*(?:{_WORDS['made_of_zh']}))[^。；：\n{FILE}]{{2,80}}[，,（(]\s?$"
 )
 _ENDS = re.compile(r"[\"'`”)）]{0,2}\s*(?:[.!。！]|$)")
 

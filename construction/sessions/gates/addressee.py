@@ -38,6 +38,7 @@ from data.contracts import (
     UserTurn,
     share,
 )
+from data.text.lexicon import load_table
 from data.text.sentences import phrase_form
 
 _SEVERAL = 2  # writers
@@ -71,28 +72,24 @@ _TAKES_ON = re.compile(
     r"|hier (?:ist|sind)|当然|没问题|已(?:经)?(?:完成|写好|整理|生成|修复|更新)|以下是)"
 )
 
+_WORDS = {
+    name: "|".join(words) for name, words in load_table(__package__, "addressee.toml").items()
+}
 # A text that one colleague asks of another, and the agent that writes it for the one who is asked.
-_TEXT = (
-    r"(?:summary|brief|briefing|letter|report|memo|statement|document|e?-?mail|announcement|post"
-    r"|deck|slides?|proposal|minutes|agenda|one-pager|faq|speech|talking points|notes?|note|reply"
-    r"|reference|plan|draft|overview|checklist|table)s?"
-)
+_TEXT = rf"(?:{_WORDS['texts']})s?"
 _ASKS_FOR_TEXT = re.compile(
     r"(?i)\b(?:(?:can|could|would|will) you|please|(?:need|want) you to|you to)\b[^.?!]{0,30}"
-    r"\b(?:write|draft|prepare|put together|pull together|compile|compose|summari[sz]e|outline"
-    r"|create|make|produce|prep|give|send|do)\b"
+    rf"\b(?:{_WORDS['asks']})\b"
     rf"(?:[^.?!]{{0,60}}\b{_TEXT}\b|(?<=summarise)|(?<=summarize))"
-    r"|(?:能不能|能否|可以|麻烦|请|帮|你)[^。？！]{0,12}(?:写|起草|整理|准备|草拟|汇总|总结|拟|出|做)"
-    r"[^。？！]{0,20}(?:总结|摘要|简报|报告|信|函|邮件|说明|声明|通知|公告|方案|文档|纪要|稿|提纲|材料|清单)"
-    r"|\b(?:kannst|könntest) du\b[^.?!]{0,80}\b(?:schreiben|verfassen|entwerfen|zusammenfassen"
-    r"|erstellen|vorbereiten)\b"
+    rf"|(?:能不能|能否|可以|麻烦|请|帮|你)[^。？！]{{0,12}}(?:{_WORDS['asks_zh']})"
+    rf"[^。？！]{{0,20}}(?:{_WORDS['texts_zh']})"
+    rf"|\b(?:kannst|könntest) du\b[^.?!]{{0,80}}\b(?:{_WORDS['asks_de']})\b"
 )
 _WRITES = re.compile(
     r"(?i)\bI(?:['’]ll| will|['’]m(?: now)?) (?:\w+ )?"
-    r"(?:draft|writ|prepar|put(?:ting)? together|pull(?:ing)? together|compil|compos|summari|outlin"
-    r"|creat|produc)|^\W*(?:Subject:|Dear |#+ )"
-    r"|我(?:来|会|这就|马上|先|将|现在)+(?:为|给|帮)?[^，。]{0,6}(?:写|起草|整理|准备|草拟|汇总|总结|拟)"
-    r"|草稿如下|初稿如下|\bich (?:schreibe|verfasse|entwerfe|erstelle|bereite)\b"
+    rf"(?:{_WORDS['writes']})|^\W*(?:Subject:|Dear |#+ )"
+    rf"|我(?:来|会|这就|马上|先|将|现在)+(?:为|给|帮)?[^，。]{{0,6}}(?:{_WORDS['writes_zh']})"
+    rf"|草稿如下|初稿如下|\bich (?:{_WORDS['writes_de']})\b"
 )
 _BEGINNING = 200  # characters of a reply in which an agent says what it takes on
 
