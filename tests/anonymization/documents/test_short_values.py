@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import process_time
 
 import pytest
@@ -14,8 +15,8 @@ from anonymization.text.masking.pieces import Piece, labelled
 NOTHING = Around(frozenset(), frozenset(), has_open_dates=False)
 
 
-def listed(piece: Piece, file: Around = NOTHING) -> set[str]:
-    seen = list(short_sightings(piece, piece.value, file))
+def listed(piece: Piece, context: Around = NOTHING) -> set[str]:
+    seen = list(short_sightings(piece, piece.value, context))
     assert all(piece.value[s.start : s.end] == s.word for s in seen)
     return {sighting.word for sighting in seen}
 
@@ -40,6 +41,8 @@ def listed(piece: Piece, file: Around = NOTHING) -> set[str]:
         ("at 97.37692, 98.54173 on the map", set()),
         ("found at 47° 22′ 36.5″ N, 8°32' E", {"47° 22′ 36.5″ N", "8°32' E"}),
         ("it had 47° all day", set()),
+        ("in release 1.2345.678 of it", set()),
+        ("at 47.37692-8.54173 there", {"47.37692-8.54173"}),
         ("then ssh qv and ls, sudo -u kz ls", {"qv", "kz"}),
         ("then ssh to it", set()),
         ("it lies in ~wb/notes, ask @mf", {"wb", "mf"}),
@@ -80,6 +83,22 @@ def test_initials_without_points_are_those_of_a_name_in_the_file() -> None:
     piece = Piece("Jorun Selvig has it, and JS or JT signed")
     edit = Edit(0, 12, "Robin Fensby", EntityType.PERSON, "test", 1.0)
     assert listed(piece, around([(piece, [edit])], DetectionConfig())) == {"JS"}
+
+
+@pytest.mark.parametrize(
+    ("text", "dates"),
+    [
+        ("born 4/12/1991 or 04.12.1991", {"4/12/1991", "04.12.1991"}),
+        ("on 04-12-1991, not 12-04", {"04-12-1991"}),
+        ("the 4th of Dec. 1991, 4. December 1991", {"4th of Dec. 1991", "4. December 1991"}),
+        ("Sept. 3rd, 1984, September 1984, 3 September", {"Sept. 3rd, 1984"}),
+        ("1991年12月4日", {"1991年12月4日"}),
+        ("file-1991-12-04, 1991-12-04T10, v1991-12-04 and 1991-14-45", set()),
+        ("Q3 1991 at 10:30, 5 pm", set()),
+    ],
+)
+def test_dates_are_whole_and_no_part_of_a_code(text: str, dates: set[str]) -> None:
+    assert listed(Piece(text), replace(NOTHING, has_open_dates=True)) == dates
 
 
 def test_full_dates_are_listed_below_strict() -> None:
