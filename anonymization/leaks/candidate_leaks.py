@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymization.instruction_gate import GATE as INSTRUCTION
-from anonymization.instruction_gate import KINDS, ChangedPart, InstructionConfig, described
+from anonymization.instruction_gate import ChangedPart, InstructionConfig, described
 from anonymization.instruction_gate import measure as changes_of
 from anonymization.leaks.contracts import Leak
 from anonymization.leaks.gate import GATE, measure
@@ -133,7 +133,7 @@ class MaskedRequests:
 
 
 def _in_words(part: ChangedPart) -> tuple[str, str, str, str]:
-    return KINDS[part.kind], part.source, part.before, part.after
+    return part.kind.words, part.source, part.before, part.after
 
 
 def write_leak_check(

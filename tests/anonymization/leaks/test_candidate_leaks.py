@@ -10,6 +10,7 @@ import pytest
 
 from anonymization.instruction_gate import (
     ChangedPart,
+    ChangeKind,
     InstructionConfig,
     read_changes,
     write_changes,
@@ -141,8 +142,8 @@ def test_a_short_plain_number_of_a_public_session_is_sought_there_alone(
 def test_what_masking_changed_decides_before_a_leak_and_both_are_kept(tmp_path: Path) -> None:
     masked, out = tmp_path / "masking", tmp_path / "leak-check"
     masked.mkdir()
-    column = ChangedPart("columns", "turn 1", "Health", "Swinby")
-    quote = ChangedPart("quotes", "turn 2", "Quill", "Inglow")
+    column = ChangedPart(ChangeKind.COLUMNS, "turn 1", "Health", "Swinby")
+    quote = ChangedPart(ChangeKind.QUOTES, "turn 2", "Quill", "Inglow")
     write_changes(masked, {"one_i1": [column], "two_i1": [], "bare_i1": [quote, quote]})
     requests = MaskedRequests(read_changes([masked]), InstructionConfig(max_changed=1))
     texts = {"one": "Sum it up.", "two": "Write to Anna Petrova.", "bare": "Ask Anna Petrova."}
