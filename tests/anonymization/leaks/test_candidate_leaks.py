@@ -32,7 +32,7 @@ from data.contracts import Candidate, Disclosure, Fixture, Lane, Outcome, Proven
 from data.errors import InputError, ReleaseError
 from data.pool import read_pool
 from data.snapshot import write_snapshot
-from data.stage_tables import read_changed, read_records
+from data.stage_tables import CHANGED, read_private, read_records
 from tests.data.snapshot.sample import release
 
 CONFIG = LeakConfig()
@@ -160,7 +160,7 @@ def test_what_masking_changed_decides_before_a_leak_and_both_are_kept(tmp_path: 
     evidence = {row.item_id: row.evidence["found"] for row in records.ledger}
     assert evidence["one"] == "the name of a column"
     assert str(evidence["bare"]).startswith("a quoted text (2 times); PERSON in prompt")
-    first, *others = read_changed([out])
+    first, *others = read_private([out], CHANGED)
     assert tuple(first.values()) == (
         STAGE, "one", "the name of a column", "turn 1", "Health", "Swinby",
     )  # fmt: skip
