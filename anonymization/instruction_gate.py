@@ -14,15 +14,17 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
 from pathlib import Path
+from typing import Self
 
 import orjson
 
 from anonymization.text.contracts import PROVEN_BY_FORM, Edit, EntityType
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json
-from data.contracts import Bound, Count, Gate, GateReason, Limit, StageConfig
+from data.contracts import Bound, Count, Gate, GateReason, Limit, Scalar, StageConfig
 from data.neutralise import storable
 
 # Kinds that are numbers or codes of somebody: their digits are what masking is to change.
@@ -47,14 +49,6 @@ _QUOTED = re.compile(
 _DIGIT = re.compile(r"\d")
 _FILE = "instruction_changes.json"
 _SHOWN = 200  # characters of a changed part that a person is shown
-KINDS = {
-    "numbers": "a number",
-    "formats": "a format",
-    "columns": "the name of a column",
-    "files": "the name of a file to be made",
-    "quotes": "a quoted text",
-    "subjects": "a name in an address",
-}
 
 
 class InstructionReason(GateReason):
@@ -67,31 +61,41 @@ class InstructionConfig(StageConfig):
     max_changed: Count = 0
 
 
-@dataclass(frozen=True, slots=True)
-class InstructionChange:
-    """How many edits changed a number, a format, a column, a file to be made, or a quoted text.
+class ChangeKind(StrEnum):
+    """What a changed part is: its name in the measures of the gate, and in words.
 
-    `subjects` are names that the request or its inputs have only within an address that shows them
+    `SUBJECTS` are names that the request or its inputs have only within an address that shows them
     no more, while the other side says them.
     """
 
-    numbers: int = 0
-    formats: int = 0
-    columns: int = 0
-    files: int = 0
-    quotes: int = 0
-    subjects: int = 0
+    words: str
+
+    def __new__(cls, value: str, words: str = "") -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.words = words
+        return member
+
+    NUMBERS = "numbers", "a number"
+    FORMATS = "formats", "a format"
+    COLUMNS = "columns", "the name of a column"
+    FILES = "files", "the name of a file to be made"
+    QUOTES = "quotes", "a quoted text"
+    SUBJECTS = "subjects", "a name in an address"
+
+
+InstructionChange = Mapping[ChangeKind, int]  # how many parts of each kind masking changed
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedPart:
-    """One demanded part of a request that masking changed; `kind` is a count of the above.
+    """One demanded part of a request that masking changed.
 
     `source` is the turn, and the file of an address; what stood there, and what replaced it, are
     private as well.
     """
 
-    kind: str
+    kind: ChangeKind
     source: str = field(repr=False)
     before: str = field(repr=False)
     after: str = field(repr=False)
@@ -111,12 +115,13 @@ class MaskedWords:
 
 def measure(parts: Iterable[ChangedPart]) -> InstructionChange:
     """How many parts of each kind masking changed."""
-    return InstructionChange(**Counter(part.kind for part in parts))
+    counts = Counter(part.kind for part in parts)
+    return {kind: counts[kind] for kind in ChangeKind}
 
 
 def described(parts: Iterable[ChangedPart]) -> str:
     """The kinds of changed parts with their counts, and nothing of what they say (law 8)."""
-    counts = Counter(KINDS[part.kind] for part in parts)
+    counts = Counter(part.kind.words for part in parts)
     return "; ".join(text if n == 1 else f"{text} ({n} times)" for text, n in counts.items())
 
 
@@ -132,7 +137,7 @@ def changed_parts(
             yield changed_part(kind, named_turn(position), before, edit.new)
 
 
-def changed_part(kind: str, source: str, before: str, after: str) -> ChangedPart:
+def changed_part(kind: ChangeKind, source: str, before: str, after: str) -> ChangedPart:
     """A changed part as it is stored: texts that no table can hold are made storable, and cut."""
     return ChangedPart(kind, *(str(storable(text[:_SHOWN])) for text in (source, before, after)))
 
@@ -151,12 +156,18 @@ def write_changes(out: Path, changes: Mapping[str, Sequence[ChangedPart]]) -> No
 def read_changes(folders: Iterable[Path]) -> dict[str, list[ChangedPart]]:
     """What masking changed, by the id of the instance, from the outputs of masking."""
     rows = [orjson.loads((folder / _FILE).read_bytes()) for folder in folders]
-    return {
-        key: [ChangedPart(**part) for part in parts] for row in rows for key, parts in row.items()
-    }
+    return {key: [_read(part) for part in parts] for row in rows for key, parts in row.items()}
 
 
-def _changes(masked: MaskedWords, given: Collection[str]) -> Iterator[tuple[str, Edit]]:
+def _read(part: Mapping[str, str]) -> ChangedPart:
+    return ChangedPart(ChangeKind(part["kind"]), part["source"], part["before"], part["after"])
+
+
+def _recorded(change: InstructionChange) -> dict[str, Scalar]:
+    return {kind.value: count for kind, count in change.items()}
+
+
+def _changes(masked: MaskedWords, given: Collection[str]) -> Iterator[tuple[ChangeKind, Edit]]:
     """The edits of a turn that change a demanded part, each with every kind of part it changes."""
     text, edits, names = masked.text, masked.edits, masked.names
     released = [span for span in names if _tail(text[slice(*span)]) in given]
@@ -168,15 +179,15 @@ def _changes(masked: MaskedWords, given: Collection[str]) -> Iterator[tuple[str,
     words = [edit for edit in free if edit not in in_files and edit.type not in _NUMBERED]
     formats, quotes = _spans(_FORMAT, text), _spans(_QUOTED, text)
     columns = [span for span in _spans(_WORD, text) if _JOINED.search(text, *span)]
-    yield from (("numbers", edit) for edit in words if _changes_number(text, edit))
-    yield from (("formats", edit) for edit in free if _touches(edit, formats))
-    yield from (("columns", edit) for edit in words if _touches(edit, columns))
-    yield from (("files", edit) for edit in free if edit in in_files)
-    yield from (("quotes", edit) for edit in words if _touches(edit, quotes))
+    yield from ((ChangeKind.NUMBERS, edit) for edit in words if _changes_number(text, edit))
+    yield from ((ChangeKind.FORMATS, edit) for edit in free if _touches(edit, formats))
+    yield from ((ChangeKind.COLUMNS, edit) for edit in words if _touches(edit, columns))
+    yield from ((ChangeKind.FILES, edit) for edit in free if edit in in_files)
+    yield from ((ChangeKind.QUOTES, edit) for edit in words if _touches(edit, quotes))
 
 
 def _changes_number(text: str, edit: Edit) -> bool:
-    """Not a code, which changes in the files as well."""
+    """Does an edit replace digits? A code does not count: it changes in the files as well."""
     has_digit = _DIGIT.search(text, edit.start, edit.end) is not None
     return has_digit and edit.type is not EntityType.UNEXPLAINED
 
@@ -210,7 +221,8 @@ GATE = Gate(
             "parts of the request",
             "Masking changed at most this many demanded parts of the request.",
             InstructionReason.CHANGED,
-            lambda seen: sum(seen[part.name] for part in fields(InstructionChange)),
+            lambda seen: sum(seen[kind] for kind in ChangeKind),
         ),
     ),
+    measures=_recorded,
 )

@@ -12,13 +12,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from data.text.scripts import CJK
+from data.text.scripts import WORD_OUTSIDE_CJK
 
 _ADDRESS = re.compile(
     r"[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![\w-])"
     r"|(?<![\w.])(?:https?://|www\.)[!-~]{3,400}"
 )
-_WORD = re.compile(rf"[^\W\d_{CJK}]+")  # "Dana的邮件" says Dana
 _LEAST = 3  # letters of a name
 _MOST_SPOTS = 20  # of a word that are looked at
 # What addresses and requests share without meaning anybody.
@@ -100,7 +99,7 @@ def _is_shown(lost: LostName, shown: Callable[[str, int, int], str]) -> bool:
 
 
 def _take(text: str, start: int, end: int, words: Words) -> None:
-    for match in _WORD.finditer(text, start, end):
+    for match in WORD_OUTSIDE_CJK.finditer(text, start, end):
         word = match.group()
         words.plain.add(word.lower())
         if word[0].isupper() and len(word) >= _LEAST and not _COMMON.fullmatch(word):
@@ -114,6 +113,6 @@ def _note(spots: list[Spot], spot: Spot) -> None:
 
 def _telling(text: str) -> Iterator[str]:
     """The words of an address or a name that may name somebody."""
-    for match in _WORD.finditer(text):
+    for match in WORD_OUTSIDE_CJK.finditer(text):
         if len(match.group()) >= _LEAST and not _COMMON.fullmatch(match.group()):
             yield match.group().lower()

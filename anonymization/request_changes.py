@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from anonymization.instruction_gate import (
     ChangedPart,
+    ChangeKind,
     MaskedWords,
     changed_part,
     changed_parts,
@@ -63,7 +64,8 @@ def _subject(lost: LostName, sources: Mapping[str, str], shown: Shown) -> Change
     spots = lost.said[0], lost.held[0]
     source = ", ".join(sources[text] for text, _, _ in spots)
     before = " … ".join(text[start:end] for text, start, end in spots)
-    return changed_part("subjects", source, before, " … ".join(shown(*spot) for spot in spots))
+    after = " … ".join(shown(*spot) for spot in spots)
+    return changed_part(ChangeKind.SUBJECTS, source, before, after)
 
 
 def _shown(text: str, start: int, end: int, edits: Sequence[Edit]) -> str:

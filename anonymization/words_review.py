@@ -22,6 +22,7 @@ from data.canonical import canonical_json, keyed_digest
 from data.contracts import Scalar
 from data.errors import InputError
 from data.neutralise import csv_cell, one_line
+from data.text.dates import MONTHS
 
 WORDS = "words.csv"
 COLUMNS = ("decision", "word", "times", "files", "example", "why")
@@ -29,8 +30,9 @@ _DECISION, _WORD = COLUMNS[:2]
 KEEP, PRIVATE = "keep", "private"
 _ENCODINGS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"", "utf-8-sig"))
 # What spreadsheets read as a number, an amount or a date, and write back in another form.
+_MONTH = "|".join(name[:3] for name in MONTHS)
 _CONVERTED = re.compile(
-    r"[$€£¥￥(]?\d|\.\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}[ .-]?\d",
+    rf"[$€£¥￥(]?\d|\.\d|(?:{_MONTH})[a-z]{{0,6}}[ .-]?\d",
     re.IGNORECASE,
 )
 _SEPARATORS = ",;\t"
@@ -195,7 +197,7 @@ def _decided(path: Path) -> Iterator[tuple[int, str, str]]:
 
 def _word(path: Path, cell: str, line: int) -> str:
     """The word of a cell, without the apostrophe that keeps spreadsheets from calculating."""
-    is_protected = cell.startswith("'") and _as_typed(cell[1:]) == cell
+    is_protected = cell.startswith("'") and _protected(cell[1:]) == cell
     word = (cell[1:] if is_protected else cell).strip()
     if not word or one_line(word) != word:
         actual = "hidden characters in a word" if word else "a decision without a word"
@@ -237,7 +239,7 @@ def _suspicion(word: WordLeft) -> tuple[int, int, int]:
     return RANK[word.why], len(word.files), word.times
 
 
-def _as_typed(word: str) -> Scalar:
+def _protected(word: str) -> Scalar:
     """A word as a cell that no spreadsheet takes for a formula, a number or a date."""
     return f"'{word}" if _CONVERTED.match(word) else csv_cell(word)
 
@@ -270,7 +272,7 @@ def write_words(path: Path, words: Mapping[str, WordLeft], review: Review | None
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(COLUMNS)
     writer.writerows(
-        [csv_cell(decision), _as_typed(word), times, files, csv_cell(example), why]
+        [csv_cell(decision), _protected(word), times, files, csv_cell(example), why]
         for decision, word, times, files, example, why in rows
     )
     data = b"\xef\xbb\xbf" + table.getvalue().encode("utf-8", "backslashreplace")

@@ -46,7 +46,18 @@ from data.tables import (
 
 LEDGER_FILE, VERDICTS_FILE = "ledger.parquet", "verdicts.parquet"
 LINEAGE_FILE, TALLIES_FILE = "lineage_rows.parquet", "tallies.parquet"
-MISSING_FILE, CHANGED_FILE = "missing_inputs.parquet", "changed_parts.parquet"
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateTable:
+    """A table that a stage writes beside its ledger only if it has rows, and never releases."""
+
+    file: str
+    schema: Schema
+
+
+MISSING = PrivateTable("missing_inputs.parquet", MISSING_INPUTS)
+CHANGED = PrivateTable("changed_parts.parquet", CHANGED_PARTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,29 +97,19 @@ def write_records(out: Path, records: StageRecords) -> None:
     verdicts = (verdict_record(item_id, verdict) for item_id, verdict in records.verdicts)
     write_table(out / VERDICTS_FILE, verdicts, VERDICTS)
     write_table(out / LINEAGE_FILE, map(lineage_record, records.lineage), LINEAGE)
-    write_missing(out, [values for row in records.ledger for values in missing_values(row)])
+    missing = [values for row in records.ledger for values in missing_values(row)]
+    write_private(out, MISSING, missing)
 
 
-def write_missing(out: Path, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Write the names of missing inputs beside the ledger, if there are any."""
+def write_private(out: Path, table: PrivateTable, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Write the rows of a private table beside the ledger, if there are any."""
     if rows:
-        write_rows(out / MISSING_FILE, rows, MISSING_INPUTS)
+        write_rows(out / table.file, rows, table.schema)
 
 
-def read_missing(folders: Sequence[Path]) -> list[dict[str, Any]]:
-    """The missing inputs that stages recorded, with their names: private."""
-    return list(_rows(folders, MISSING_FILE, MISSING_INPUTS))
-
-
-def write_changed(out: Path, rows: Sequence[tuple[str, ...]]) -> None:
-    """Write the parts of requests that masking changed beside the ledger, if there are any."""
-    if rows:
-        write_rows(out / CHANGED_FILE, rows, CHANGED_PARTS)
-
-
-def read_changed(folders: Sequence[Path]) -> list[dict[str, Any]]:
-    """The parts of requests that masking changed, before and after: private."""
-    return list(_rows(folders, CHANGED_FILE, CHANGED_PARTS))
+def read_private(folders: Sequence[Path], table: PrivateTable) -> list[dict[str, Any]]:
+    """The rows of a private table that stages wrote beside their ledgers."""
+    return list(_rows(folders, table.file, table.schema))
 
 
 def kept_ids(folder: Path) -> set[str]:
@@ -132,7 +133,7 @@ def read_records(folders: Sequence[Path]) -> StageRecords:
     The evidence of a ledger row names the missing inputs: these records are private.
     """
     names: dict[tuple[str, str], list[str]] = {}
-    for row in read_missing(folders):
+    for row in read_private(folders, MISSING):
         names.setdefault((row["stage"], row["item_id"]), []).append(row["name"])
     return StageRecords(
         ledger=[

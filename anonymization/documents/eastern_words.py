@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 from anonymization.text.contracts import DetectionConfig
 from data.text.lexicon import load_table
-from data.text.scripts import HAN_KANA, JAPANESE_KANA, count_cjk, count_han, has_kana, is_han
+from data.text.scripts import (
+    HAN_KANA,
+    JAPANESE_KANA,
+    UNIFIED_HAN,
+    count_cjk,
+    count_han,
+    has_kana,
+    is_han,
+)
 
 if TYPE_CHECKING:
     from sudachipy import Tokenizer
@@ -24,7 +32,7 @@ _EASTERN = re.compile(rf"[{HAN_KANA}]+")
 _NAMES = frozenset({"nz", "nw", "nr", "ns", "nt", "PER", "LOC", "ORG"})
 # Names of everyday characters are often taken for verbs and adjectives.
 _NAMING = _NAMES | {"n", "s", "an", "vn", "TIME", "v", "vd", "a", "ad"}
-_FAMILIAR = re.compile("[小老阿][\u4e00-\u9fff](?![ぁ-ゖァ-ヺ])")
+_FAMILIAR = re.compile(rf"[小老阿][{UNIFIED_HAN}](?![ぁ-ゖァ-ヺ])")
 _HONOURED = re.compile("[ぁ-ゖァ-ヺー]{2,6}?(?=ちゃん|さん|くん|さま)")
 _NOUNS = frozenset({"名詞", "形状詞"})
 _NO_NOUNS = frozenset({"数詞", "助動詞語幹", "代名詞"})
@@ -33,14 +41,8 @@ Span = tuple[int, int]
 
 
 @cache
-def _everyday() -> frozenset[str]:
-    return frozenset(" ".join(load_table(__package__, "everyday.toml")["eastern"].split()).split())
-
-
-@cache
-def _single() -> frozenset[str]:
-    """Single characters of cells, and words that only look like a name behind 小, 老 or 阿."""
-    return frozenset(load_table(__package__, "everyday.toml")["eastern_single"].split())
+def _everyday(key: str = "eastern") -> frozenset[str]:
+    return frozenset(load_table(__package__, "everyday.toml")[key].split())
 
 
 def eastern_words(
@@ -76,12 +78,16 @@ def clauses(text: str) -> Iterator[re.Match[str]]:
 def short_names(text: str) -> Iterator[Span]:
     """Chinese names of one character: alone in a cell, or behind 小, 老 or 阿."""
     value = text.strip()
-    if len(value) == 1 and is_han(value) and value not in _everyday() | _single():
+    if len(value) == 1 and is_han(value) and not _calls_nobody(value, "eastern_characters"):
         start = text.index(value)
         yield start, start + 1
     for match in _FAMILIAR.finditer(text):
-        if match.group() not in _everyday() | _single():
+        if not _calls_nobody(match.group(), "eastern_prefixed"):
             yield match.span()
+
+
+def _calls_nobody(word: str, short: str) -> bool:
+    return word in _everyday() or word in _everyday(short)
 
 
 def _by_length(clause: str) -> tuple[Span, ...]:

@@ -84,15 +84,12 @@ def show_table(look: Look, rows: Sequence[Sequence[str]]) -> None:
                     show_caption(look, cell)
 
 
-_LEAD = len(CAPTION) + 2
-
-
 def caption_names(pieces: Iterable[Piece], model: str) -> list[Piece]:
     """The names in captions among `pieces`, as pieces of their own; sorted.
 
     `model` is the English model that brings the dictionary; without one nothing is found.
     """
-    captions = [p.value for p in pieces if p.lead == _LEAD and p.text.startswith(CAPTION)]
+    captions = [p.value for p in pieces if p.label == CAPTION]
     runs = sorted({run for caption in captions for run in _runs(caption)})
     if not model or not runs:
         return []
@@ -130,7 +127,7 @@ def column_people(pieces: Iterable[Piece], edits: Callable[[Piece], Sequence[Edi
     """
     columns: dict[str, list[Piece]] = {}
     for piece in dict.fromkeys(pieces):
-        label = piece.text[: piece.lead]
+        label = piece.label
         if label and not label.startswith(CAPTION):
             columns.setdefault(label, []).append(piece)
     names: set[str] = set()

@@ -9,8 +9,8 @@ from pathlib import Path, PurePath
 
 from anonymization.documents.contracts import DocumentReport, Refusal
 from anonymization.documents.remaining_words import words_left
+from anonymization.documents.sighting import GONE
 from anonymization.documents.survivors import survivors
-from anonymization.documents.worth_a_look import GONE
 from anonymization.text.contracts import DetectionConfig, Document
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece

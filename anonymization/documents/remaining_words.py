@@ -13,9 +13,10 @@ from anonymization.documents.eastern_words import clauses, eastern_words, is_jap
 from anonymization.documents.everyday_words import English
 from anonymization.documents.packed_words import packed_texts
 from anonymization.documents.short_values import Around, around, short_sightings
+from anonymization.documents.sighting import GONE, Sighting, whole_sighting, without
 from anonymization.documents.visitor import AS_SPACES
-from anonymization.documents.word_codes import numbered
-from anonymization.documents.worth_a_look import GONE, WORD, Sighting, is_field, sightings, without
+from anonymization.documents.word_codes import series_members
+from anonymization.documents.worth_a_look import WORD, is_field, sightings
 from anonymization.text.contracts import DetectionConfig, Edit
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import RANK, Why, WordLeft
@@ -71,7 +72,7 @@ def words_left(
     for sighting in finder.in_whole(plain):
         _note(words, sighting, Piece(plain), plain)
     _note_packed(words, finder, whole)
-    for word in list(numbered(word for word in words if words[word].why is Why.CODE)):
+    for word in list(series_members(word for word in words if words[word].why is Why.CODE)):
         del words[word]
     return words
 
@@ -82,11 +83,11 @@ class _Finder:
     def __init__(
         self,
         pieces: Sequence[Piece],
-        file: Around,
+        context: Around,
         detection: DetectionConfig,
         private: frozenset[str],
     ) -> None:
-        self._file, self._private, self._detection = file, private, detection
+        self._context, self._private, self._detection = context, private, detection
         self._english = english_words(detection)
         said = (piece.value for piece in pieces if piece.accepts is FindingFilter.ALL)
         texts = [piece.value for piece in pieces]
@@ -103,7 +104,7 @@ class _Finder:
         if is_stem and piece.accepts is FindingFilter.PROVEN:
             return
         yield from sightings(piece, rest, self._english, self._private, is_title)
-        yield from short_sightings(piece, rest, self._file)
+        yield from short_sightings(piece, rest, self._context)
         yield from _eastern(piece, rest, self._eastern)
         if piece.value.strip() in self._packed:
             yield from _as_a_whole(rest)
@@ -113,7 +114,7 @@ class _Finder:
         piece = Piece(plain)
         seen = [
             *sightings(piece, plain, self._english, self._private),
-            *short_sightings(piece, plain, self._file),
+            *short_sightings(piece, plain, self._context),
         ]
         for sighting in seen:
             words = {word.casefold() for word in WORD.findall(sighting.word)}
@@ -124,7 +125,7 @@ class _Finder:
         """What stands in a text that was packed."""
         piece = Piece(text)
         yield from sightings(piece, text, self._english, self._private)
-        yield from short_sightings(piece, text, self._file)
+        yield from short_sightings(piece, text, self._context)
         words = eastern_words([text], self._detection, is_japanese=is_japanese([text]))
         yield from _eastern(piece, text, words)
         yield from _as_a_whole(text)
@@ -134,8 +135,7 @@ def _as_a_whole(text: str) -> Iterator[Sighting]:
     """A short text that was packed, if nothing of it is masked."""
     value = text.strip()
     if len(value) <= _LONGEST_PACKED and GONE not in value:
-        start = text.index(value)
-        yield Sighting(value, start, start + len(value), Why.QUOTED)
+        yield whole_sighting(text, Why.QUOTED)
 
 
 def _note_packed(words: dict[str, WordLeft], finder: _Finder, text: str) -> None:

@@ -198,7 +198,7 @@ def languages_of(pieces: Sequence[Piece], config: DetectionConfig) -> dict[str, 
 
 
 def _short_language(pieces: Sequence[Piece]) -> str | None:
-    labels = {piece.text[: piece.lead - 2] for piece in pieces if piece.lead}
+    labels = {piece.label for piece in pieces if piece.lead}
     undeclared = {label for label in labels if declared_kind(label) is None}
     if labels and not any(_is_open(piece, undeclared) for piece in pieces):
         return None
@@ -209,7 +209,7 @@ def _is_open(piece: Piece, undeclared: Collection[str]) -> bool:
     """Is a text of letters neither a label nor under one that declares its value?"""
     value = piece.value.strip()
     is_label = not piece.lead and declared_kind(value) is not None
-    is_declared = bool(piece.lead) and piece.text[: piece.lead - 2] not in undeclared
+    is_declared = bool(piece.lead) and piece.label not in undeclared
     return not is_label and not is_declared and any(map(str.isalpha, value))
 
 

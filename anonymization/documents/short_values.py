@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from anonymization.documents.labels import names_people
-from anonymization.documents.worth_a_look import Sighting
+from anonymization.documents.sighting import Sighting, whole_sighting
+from anonymization.documents.word_codes import YEAR
 from anonymization.text.contracts import DetectionConfig, Edit, EntityType
 from anonymization.text.detect.explained_codes import is_amount, is_known_lead, is_plain
 from anonymization.text.detect.wording import words
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import Why
+from data.text.dates import MONTH_NAME, find_dates
 from data.text.lexicon import load_table
 
 _SMALL = words("words.toml", "function_words")
@@ -41,7 +43,8 @@ _OF_PEOPLE = re.compile(
 _NEAR = 40  # characters on both sides of a number, in which a word of persons may stand
 _DECIMAL = r"[-+]?\d{1,3}\.\d{3,8}"
 _PAIR = re.compile(
-    rf"(?<![\w.,;-])(?<!\d[,; ] )(?<!\d[,; ]){_DECIMAL}[,;/]? {{0,2}}{_DECIMAL}"
+    rf"(?<![\w.,;-])(?<!\d[,; ] )(?<!\d[,; ])({_DECIMAL})"
+    rf"(?:[,;/] {{0,2}}| {{1,2}}|(?=[-+]))({_DECIMAL})"
     r"(?![\d.])(?![,;]? ?-?\d)"
 )
 _PLACED = re.compile(
@@ -66,17 +69,9 @@ _LOGINS = re.compile(
     rf"|(?:用户名?|账号|登录名?|帐号)(?:是|为)?[:：= ]?({_LOGIN})(?!\w)"
 )
 _OF_LOGINS = re.compile(rf"(?i:(?:\b|_)(?:{_LOGIN_WORDS}|by)s?\b)|用户|账号|登录")
-_MONTH = (
-    r"(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
-_DATE = re.compile(
-    rf"(?<![\w.-])(?:(?:19|20)\d\d([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2(?:19|20)\d\d"
-    rf"|\d{{1,2}}(?:st|nd|rd|th)?\.? (?:of )?{_MONTH}\.?,? (?:19|20)\d\d"
-    rf"|{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?,? (?:19|20)\d\d"
-    r"|(?:19|20)\d\d ?年 ?\d{1,2} ?月 ?\d{1,2} ?日)(?![\w-])"
-)
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_DASHED = re.compile(r"\d{1,2}-\d{1,2}-(?:19|20)\d\d")  # prose has ranges in this form
+_ORDINAL = re.compile(rf"\d{{1,2}}\. {MONTH_NAME}\.? (?:19|20)\d\d", re.IGNORECASE)
+_PART_BEFORE, _PART_BEHIND = re.compile(r"[\w.-]"), re.compile(r"[\w-]")  # of a longer code
 _FEWEST = 3  # distinct numbers under one label, from which they are a column of numbers
 _MOST_LATITUDE, _MOST_LONGITUDE = 90, 180
 
@@ -89,6 +84,10 @@ class Around:
     numeric: frozenset[str]  # labels of columns that hold numbers
     has_open_dates: bool  # masking looks for dates only where words say whose they are
 
+    def is_cell(self, piece: Piece) -> bool:
+        """Does a value stand under a label, and not in a column of numbers?"""
+        return piece.lead > 0 and piece.label not in self.numeric
+
 
 def around(looked: Iterable[tuple[Piece, Sequence[Edit]]], detection: DetectionConfig) -> Around:
     """What the texts of a file say, each given with what masking changes in it."""
@@ -96,9 +95,8 @@ def around(looked: Iterable[tuple[Piece, Sequence[Edit]]], detection: DetectionC
     numbers: dict[str, set[str]] = {}
     for piece, edits in looked:
         names |= {piece.value[edit.start : edit.end].strip() for edit in edits}
-        label = piece.text[: piece.lead]
-        if label and _is_number(piece.value):
-            numbers.setdefault(label, set()).add(piece.value)
+        if piece.lead and _is_number(piece.value):
+            numbers.setdefault(piece.label, set()).add(piece.value)
     return Around(
         frozenset("".join(_CAPITAL.findall(name)) for name in names if _NAME.fullmatch(name)),
         frozenset(label for label, values in numbers.items() if len(values) >= _FEWEST),
@@ -106,34 +104,33 @@ def around(looked: Iterable[tuple[Piece, Sequence[Edit]]], detection: DetectionC
     )
 
 
-def short_sightings(piece: Piece, rest: str, file: Around) -> Iterator[Sighting]:
+def short_sightings(piece: Piece, rest: str, context: Around) -> Iterator[Sighting]:
     """The short values in `rest`, what masking left of a piece, that are worth a look."""
     if piece.accepts is FindingFilter.PROVEN:
         return
-    yield from _initials(rest, file)
+    yield from _initials(rest, context)
     yield from _logins(piece, rest)
-    yield from _places(piece, rest, file)
+    yield from _places(piece, rest, context)
     if piece.accepts is FindingFilter.ALL:
         yield from _codes(rest)
-        yield from _numbers(piece, rest, file)
-    if file.has_open_dates:
-        yield from (Sighting(m.group(), *m.span(), Why.CODE) for m in _DATE.finditer(rest))
+        yield from _numbers(piece, rest, context)
+    if context.has_open_dates:
+        yield from _dates(rest)
 
 
-def _initials(rest: str, file: Around) -> Iterator[Sighting]:
+def _initials(rest: str, context: Around) -> Iterator[Sighting]:
     for match in _POINTED.finditer(rest):
         if match.group().lower().replace(" ", "") not in _POINTED_WORDS:
             yield Sighting(match.group(), *match.span(), Why.NAME)
-    for match in _INITIALS.finditer(rest) if file.initials else ():
-        if match.group() in file.initials:
+    for match in _INITIALS.finditer(rest) if context.initials else ():
+        if match.group() in context.initials:
             yield Sighting(match.group(), *match.span(), Why.NAME)
 
 
 def _logins(piece: Piece, rest: str) -> Iterator[Sighting]:
     value = rest.strip()
-    if len(value) <= 2 and value.isalpha() and value.isascii() and _OF_LOGINS.search(_label(piece)):
-        start = rest.index(value)
-        yield Sighting(value, start, start + len(value), Why.FIELD)
+    if len(value) <= 2 and value.isalpha() and value.isascii() and _OF_LOGINS.search(piece.label):
+        yield whole_sighting(rest, Why.FIELD)
     for match in _LOGINS.finditer(rest):
         group = match.lastindex or 0
         if match[group].lower() not in _SMALL:
@@ -149,15 +146,13 @@ def _codes(rest: str) -> Iterator[Sighting]:
             yield Sighting(code, *match.span(group), Why.CODE)
 
 
-def _numbers(piece: Piece, rest: str, file: Around) -> Iterator[Sighting]:
-    value, label = rest.strip(), _label(piece)
-    is_cell = piece.lead > 0 and piece.text[: piece.lead] not in file.numeric
-    is_number = _NUMBER.fullmatch(value) is not None and not _YEAR.fullmatch(value)
-    if is_cell and is_number and not is_amount(label):
-        start = rest.index(value)
-        yield Sighting(value, start, start + len(value), Why.CODE)
+def _numbers(piece: Piece, rest: str, context: Around) -> Iterator[Sighting]:
+    value = rest.strip()
+    is_number = _NUMBER.fullmatch(value) is not None and not YEAR.fullmatch(value)
+    if context.is_cell(piece) and is_number and not is_amount(piece.label):
+        yield whole_sighting(rest, Why.CODE)
     for match in _QUOTED.finditer(rest):
-        if not _YEAR.fullmatch(match[1]):
+        if not YEAR.fullmatch(match[1]):
             yield Sighting(match[1], *match.span(1), Why.CODE)
     for match in _SET.finditer(rest):
         near = rest[max(0, match.start() - _NEAR) : match.end() + _NEAR]
@@ -165,27 +160,32 @@ def _numbers(piece: Piece, rest: str, file: Around) -> Iterator[Sighting]:
             yield Sighting(match[1], *match.span(1), Why.CODE)
 
 
-def _places(piece: Piece, rest: str, file: Around) -> Iterator[Sighting]:
+def _places(piece: Piece, rest: str, context: Around) -> Iterator[Sighting]:
     """Two decimals side by side that can be degrees, one near a word of places, and a precise one
     in a cell."""
     paired: set[int] = set()
     for match in _PAIR.finditer(rest):
-        degrees = sorted(abs(float(part)) for part in re.findall(_DECIMAL, match.group()))
+        degrees = sorted(abs(float(part)) for part in match.groups())
         if degrees[0] <= _MOST_LATITUDE and degrees[1] <= _MOST_LONGITUDE:
             paired.update(range(*match.span()))
             yield Sighting(match.group(), *match.span(), Why.CODE)
-    label = _label(piece)
-    is_cell = piece.lead > 0 and piece.text[: piece.lead] not in file.numeric
-    is_value = is_cell and _PRECISE.fullmatch(rest.strip()) is not None and not is_amount(label)
+    is_precise = _PRECISE.fullmatch(rest.strip()) is not None
+    is_value = context.is_cell(piece) and is_precise and not is_amount(piece.label)
     for match in _PLACED.finditer(rest):
-        near = f"{label} {rest[max(0, match.start() - _NEAR) : match.start()]}"
+        near = f"{piece.label} {rest[max(0, match.start() - _NEAR) : match.start()]}"
         is_placed = is_value or "°" in match.group() or _OF_PLACES.search(near.replace("_", " "))
         if is_placed and match.start() not in paired:
             yield Sighting(match.group(), *match.span(), Why.CODE)
 
 
-def _label(piece: Piece) -> str:
-    return piece.text[: max(0, piece.lead - 2)]
+def _dates(rest: str) -> Iterator[Sighting]:
+    """Dates with year, month and day that are no part of a longer code."""
+    days = [(start, end) for start, end, moment in find_dates(rest) if moment.is_day]
+    written = (match.span() for form in (_DASHED, _ORDINAL) for match in form.finditer(rest))
+    for start, end in sorted({*days, *written}):
+        is_part = _PART_BEFORE.match(rest[start - 1 : start]) or _PART_BEHIND.match(rest, end)
+        if not is_part:
+            yield Sighting(rest[start:end], start, end, Why.CODE)
 
 
 def _is_number(value: str) -> bool:

@@ -10,7 +10,8 @@ from anonymization.text.detect.explained_codes import is_known_lead, is_plain
 
 CELL = re.compile(r"\$?[A-Z]{1,3}\$?\d{1,7}")
 ATOM = re.compile(r"[A-Za-z0-9]+")
-
+YEAR = re.compile(r"(?:19|20)\d\d")
+DIGITS, PART_DIGITS, _FEW_DIGITS = 7, 5, 3  # of a number in parts, one of them, a code
 
 _MEASURE = re.compile(
     r"\d+(?:st|nd|rd|th|px|pt|em|rem|ms|s|m|h|d|k|kb|mb|gb|tb|kg|g|mg|km|cm|mm|x|v|w|hz|ghz|mhz"
@@ -23,7 +24,6 @@ _TIME_OR_SIZE = re.compile(
 _RANGE = re.compile(rf"{CELL.pattern}:{CELL.pattern}")
 _ZEROS = frozenset("0-fFdD")  # of a UUID that says nothing
 _CAPITALS = re.compile(r"[A-Z]{1,6}")
-_DIGITS, _PART_DIGITS, _FEW_DIGITS = 7, 5, 3  # of a number in parts, one of them, a code
 _GROUPS = re.compile(r"\d{1,4}(?:-\d{1,4}){2,}")  # `70-61-2`, an alarm code
 _LETTERED = re.compile(r"[A-Z](?:-\d{2,6}){2,}")  # `Q-26-0118`, an order number and no quarter
 _PASSPHRASE = re.compile(
@@ -32,7 +32,6 @@ _PASSPHRASE = re.compile(
 )
 _DEFAULTS = frozenset({"sheet", "theme", "slide", "image", "table", "chart", "drawing", "item"})
 _FEW = 3  # programs count on from 1: what has no others beside it and a larger number is chosen
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _WORDED = re.compile(r"(?P<stem>[A-Za-z]{3,20})[-_]?(?P<number>\d{1,4})")
 _LONG = re.compile(r"[A-Za-z]+\d{3,}|[A-Z]+[-_]\d{3,}")
 _BETWEEN = re.compile(r"[A-Za-z]{3,20}\d{1,4}[A-Za-z]{3,20}")
@@ -48,14 +47,13 @@ def is_code_like(chain: str) -> bool:
     """May a chain of letters and digits be a number of somebody or something?"""
     if not chain.isdigit() and re.sub("[-#/]", "", chain).isdigit():
         is_grouped = _GROUPS.fullmatch(chain) is not None and not is_plain(chain)
-        return sum(map(str.isdigit, chain)) >= (_PART_DIGITS if is_grouped else _DIGITS)
+        return sum(map(str.isdigit, chain)) >= (PART_DIGITS if is_grouped else DIGITS)
     if is_passphrase(chain) or is_worded_code(chain) or _LETTERED.fullmatch(chain):
         return True
     atoms = ATOM.findall(chain)
     odd = [atom for atom in atoms if not atom.isalpha() and not is_plain(atom)]
     if any(
-        len(atom) >= _PART_DIGITS if atom.isdigit() else not _MEASURE.fullmatch(atom)
-        for atom in odd
+        len(atom) >= PART_DIGITS if atom.isdigit() else not _MEASURE.fullmatch(atom) for atom in odd
     ):
         return True
     heads = [atom for atom in atoms if _CAPITALS.fullmatch(atom) and not is_known_lead(atom)]
@@ -65,7 +63,7 @@ def is_code_like(chain: str) -> bool:
 def is_passphrase(chain: str) -> bool:
     """Is it several words and a number that is no year: `word-Word-4711`?"""
     match = _PASSPHRASE.fullmatch(chain)
-    return match is not None and not _YEAR.fullmatch(match["number"] or match["first"])
+    return match is not None and not YEAR.fullmatch(match["number"] or match["first"])
 
 
 def is_worded_code(chain: str) -> bool:
@@ -78,10 +76,10 @@ def is_worded_code(chain: str) -> bool:
     is_default = is_office_word(match["stem"]) or match["stem"].lower() in _DEFAULTS
     if is_default and int(match["number"]) <= _FEW:
         return False
-    return not _YEAR.fullmatch(match["number"])
+    return not YEAR.fullmatch(match["number"])
 
 
-def numbered(chains: Iterable[str]) -> Iterator[str]:
+def series_members(chains: Iterable[str]) -> Iterator[str]:
     """Those of the words with a number that only count on: `col1`, `col2`; no long numbers."""
     series: dict[str, dict[int, str]] = {}
     for chain in chains:

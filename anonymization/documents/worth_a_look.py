@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from anonymization.documents.everyday_words import (
     English,
@@ -26,22 +25,24 @@ from anonymization.documents.joined_words import (
     parts_of,
     titles,
 )
-from anonymization.documents.word_codes import ATOM, CELL, is_code_like, says_nothing
-from anonymization.text.contracts import Edit
-from anonymization.text.detect.chosen_words import is_chosen
-from anonymization.text.detect.explained_codes import (
-    is_amount,
-    is_measured,
-    is_plain,
+from anonymization.documents.sighting import Sighting, whole_sighting
+from anonymization.documents.word_codes import (
+    ATOM,
+    CELL,
+    DIGITS,
+    PART_DIGITS,
+    YEAR,
+    is_code_like,
+    says_nothing,
 )
+from anonymization.text.detect.chosen_words import is_chosen
+from anonymization.text.detect.explained_codes import is_amount, is_measured, is_plain
 from anonymization.text.detect.explained_words import is_known
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import Why
 from data.text.scripts import HAN_KANA
 
-GONE = "\0"  # stands for each character that masking has replaced
 _SHORT_PIECE, _LONGEST_CODE, _SHORTEST = 40, 40, 2  # characters
-_DIGITS, _PART_DIGITS = 7, 5  # of a number in groups, a plain one
 _L = rf"(?:(?![{HAN_KANA}])[^\W\d_])"
 _CAPITALISED = rf"[A-Z](?:{_L}|['’&]){{0,30}}"
 _QUOTED_WORD = rf"(?:{_L}|\d)(?:{_L}|[\d'’&.-]){{0,23}}"
@@ -70,27 +71,7 @@ _CALLED = re.compile(
     r"[\"'“‘]?([A-Za-z]{2,20})"
 )
 _GOES_ON = re.compile(r"(?:['’]s)?[,;]? [a-z(]")
-_YEAR = re.compile(r"(?:19|20)\d\d")
 _ZERO_LED = re.compile(r"0\d{1,4}-\d{3,5}")
-
-
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """A word or run of words, where it stands in a text, and why it is worth a look."""
-
-    word: str
-    start: int
-    end: int
-    why: Why
-
-
-def without(value: str, edits: Sequence[Edit]) -> str:
-    """A text in which each character that masking replaces is GONE; offsets stay."""
-    parts, at = [], 0
-    for edit in edits:
-        parts += [value[at : edit.start], GONE * (edit.end - edit.start)]
-        at = edit.end
-    return "".join([*parts, value[at:]])
 
 
 def is_field(piece: Piece, rest: str) -> bool:
@@ -132,7 +113,7 @@ class _Reader:
         self, piece: Piece, rest: str, english: English, private: frozenset[str], is_title: bool
     ) -> None:
         self._text, self._english, self._private = rest, english, private
-        self._label = piece.text[: max(0, piece.lead - 2)]
+        self._label = piece.label
         self._is_inner = piece.accepts is not FindingFilter.ALL  # names of the format's own
         self._of_format = piece.accepts is FindingFilter.PROVEN
         self._is_value = bool(piece.lead) and piece.accepts is FindingFilter.ALL
@@ -157,8 +138,7 @@ class _Reader:
             and self._is_uncommon(value)
             and not any(self._in_doubt(word, True) for word in WORD.findall(value))
         ):
-            start = self._text.index(value)
-            yield Sighting(value, start, start + len(value), Why.FIELD)
+            yield whole_sighting(self._text, Why.FIELD)
         for start, end in self._phrases:
             yield Sighting(self._text[start:end], start, end, Why.FIELD)
         for match in _MONEY.finditer(self._text):
@@ -235,7 +215,7 @@ class _Reader:
         """The words in a chain of letters and digits, and the chain if it may be a number of
         somebody or something."""
         chain = match.group()
-        is_long = chain.isdigit() and len(chain) >= _PART_DIGITS  # such are plain only as amounts
+        is_long = chain.isdigit() and len(chain) >= PART_DIGITS  # such are plain only as amounts
         if self._of_format or (is_plain(chain) and not (is_long or _ZERO_LED.fullmatch(chain))):
             return
         for word in WORD.finditer(self._text, *match.span()):
@@ -249,8 +229,8 @@ class _Reader:
     def groups(self, match: re.Match[str]) -> Iterator[Sighting]:
         """A number in groups, unless it is a row of years, a date and time, or an amount."""
         parts = match.group().split(" ")
-        are_years = all(_YEAR.fullmatch(part) or len(part) == _SHORTEST for part in parts)
-        is_long = sum(map(str.isdigit, match.group())) >= _DIGITS
+        are_years = all(YEAR.fullmatch(part) or len(part) == _SHORTEST for part in parts)
+        is_long = sum(map(str.isdigit, match.group())) >= DIGITS
         if is_long and not are_years and not self._is_amount(match):
             yield Sighting(match.group(), *match.span(), Why.CODE)
 
@@ -265,7 +245,7 @@ class _Reader:
         if is_colour or is_cell or says_nothing(chain):
             return False
         if chain.replace(".", "").isdigit():
-            is_number = "." not in chain and len(chain) >= _PART_DIGITS
+            is_number = "." not in chain and len(chain) >= PART_DIGITS
             return is_number and not chain.endswith("000") and not self._is_amount(match)
         return is_code_like(chain)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from anonymization.instruction_gate import GATE as INSTRUCTION
-from anonymization.instruction_gate import KINDS, ChangedPart, InstructionConfig, described
+from anonymization.instruction_gate import ChangedPart, InstructionConfig, described
 from anonymization.instruction_gate import measure as changes_of
 from anonymization.leaks.contracts import Leak
 from anonymization.leaks.gate import GATE, measure
@@ -22,7 +22,7 @@ from data.errors import ReleaseError
 from data.ledger import deciding, gated_row
 from data.pool import write_pool
 from data.snapshot import layout
-from data.stage_tables import write_changed, write_stage_tables
+from data.stage_tables import CHANGED, write_private, write_stage_tables
 
 STAGE = GATE.stage
 _STRICT = frozenset({TRIPWIRE, IDENTIFIER})
@@ -133,7 +133,7 @@ class MaskedRequests:
 
 
 def _in_words(part: ChangedPart) -> tuple[str, str, str, str]:
-    return KINDS[part.kind], part.source, part.before, part.after
+    return part.kind.words, part.source, part.before, part.after
 
 
 def write_leak_check(
@@ -165,6 +165,6 @@ def write_leak_check(
     write_stage_tables(
         out, StageKind.FILTER, ids, rows, verdicts=verdicts, stage=STAGE, unit="candidate"
     )
-    write_changed(out, parts)
+    write_private(out, CHANGED, parts)
     kept = {row.item_id for row in rows if row.outcome is Outcome.KEPT}
     write_pool(out, [task for task in candidates if task.task_id in kept], {})

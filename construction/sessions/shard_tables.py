@@ -25,7 +25,7 @@ from data.contracts import (
 )
 from data.ledger import close, tally_outcomes
 from data.schemas import FIXTURES, RESTORATIONS, SESSIONS, TASK_INSTANCES, TURNS
-from data.stage_tables import write_missing
+from data.stage_tables import MISSING, write_private
 from data.survivors import SURVIVORS, survivor_values
 from data.tables import (
     LEDGER,
@@ -211,7 +211,7 @@ class ShardTables:
             ("survivors", SURVIVORS, self._survivors),
         ):
             write_rows(out / f"{name}.parquet", rows, schema)
-        write_missing(out, self._missing)
+        write_private(out, MISSING, self._missing)
 
     def _tally(self, stage: str, kind: StageKind, unit: str) -> list[dict[str, Any]]:
         entered, outcomes = self._entered[unit], self._outcomes[unit]

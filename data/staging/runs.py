@@ -36,7 +36,7 @@ from data.metrics import COSTS, openmetrics, samples
 from data.metrics import FILE as METRICS
 from data.schemas import Table
 from data.snapshot import SnapshotRef
-from data.stage_tables import read_changed, read_missing
+from data.stage_tables import CHANGED, MISSING, read_private
 from data.staging.database import RunTables, build_database, open_read_only, table_paths
 from data.staging.tables import RUN_ID, RUNS, SELECTION_ROWS, STAGED
 from data.tables import read_table, write_table
@@ -109,8 +109,8 @@ def stage_run(
     remove_leftovers(target)
     _write_row(target, {**_read_row(target), "built_at": round(time.time(), 3)})
     _rebuild(out)
-    _write_private(out, NAMES_FILE, read_missing(folders))
-    _write_private(out, CHANGES_FILE, read_changed(folders))
+    _write_private(out, NAMES_FILE, read_private(folders, MISSING))
+    _write_private(out, CHANGES_FILE, read_private(folders, CHANGED))
     _write_metrics(out, target)
     log.info("staged", extra={"staged_run": run_id})
     return run_id

@@ -71,6 +71,11 @@ class Moment:
     clock: str | None = None
     swapped: bool = False
 
+    @property
+    def is_day(self) -> bool:
+        """Are year, month and day stated?"""
+        return None not in (self.year, self.month, self.day)
+
     def covers(self, other: Moment) -> bool:
         """Does this moment state all that the other states, and the same?"""
         mine, theirs = self._parts(), other._parts()

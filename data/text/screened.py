@@ -30,8 +30,11 @@ class Screened:
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """As of the pattern."""
-        is_met = self.bits & met_by(text) == self.bits
-        return self.pattern.finditer(text) if is_met else iter(())
+        return self.matches(text, met_by(text))
+
+    def matches(self, text: str, met: int) -> Iterator[re.Match[str]]:
+        """As `finditer`, where `met_by` of the text is known."""
+        return self.pattern.finditer(text) if self.is_met_by(met) else iter(())
 
     def search(self, text: str) -> re.Match[str] | None:
         """As of the pattern."""
@@ -39,7 +42,11 @@ class Screened:
 
     def may_match(self, text: str) -> bool:
         """Has the text what a match needs?"""
-        return self.bits & met_by(text) == self.bits
+        return self.is_met_by(met_by(text))
+
+    def is_met_by(self, met: int) -> bool:
+        """Are the bits of all needs of the pattern among those that a text meets?"""
+        return self.bits & met == self.bits
 
 
 def screened(*alternatives: str, flags: int = 0) -> tuple[Screened, ...]:
@@ -51,8 +58,7 @@ def find_each(patterns: Iterable[Screened], text: str) -> Iterator[re.Match[str]
     """The matches of each pattern, which may overlap those of another."""
     met = met_by(text)
     for pattern in patterns:
-        if pattern.bits & met == pattern.bits:
-            yield from pattern.pattern.finditer(text)
+        yield from pattern.matches(text, met)
 
 
 def needs_of(pattern: re.Pattern[str]) -> tuple[Need, ...]:

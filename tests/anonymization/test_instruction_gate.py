@@ -11,6 +11,7 @@ import pytest
 from anonymization.instruction_gate import (
     GATE,
     ChangedPart,
+    ChangeKind,
     InstructionChange,
     InstructionConfig,
     MaskedWords,
@@ -56,15 +57,15 @@ def test_an_input_may_be_renamed_and_a_file_to_be_made_may_not() -> None:
     words = change(
         "Save it as Health_Plan.xlsx", "Health", EntityType.PERSON, ("Health_Plan.xlsx",)
     )
-    assert counted(words).files == 1
-    assert counted(words, {"health_plan.xlsx"}).files == 0
+    assert counted(words)[ChangeKind.FILES] == 1
+    assert counted(words, {"health_plan.xlsx"})[ChangeKind.FILES] == 0
 
 
 def test_the_home_folder_in_a_path_may_change_and_the_file_may_not() -> None:
     path = "/home/annlee/plans/plan.md"
     home = change(f"See {path} for it.", "annlee", EntityType.USER_PATH, (path,))
     name = change(f"See {path} for it.", "plan.md", EntityType.PERSON, (path,))
-    assert (counted(home).files, counted(name).files) == (0, 1)
+    assert (counted(home)[ChangeKind.FILES], counted(name)[ChangeKind.FILES]) == (0, 1)
 
 
 def test_each_changed_part_has_its_turn_and_both_texts_and_the_public_only_kinds() -> None:
@@ -72,9 +73,9 @@ def test_each_changed_part_has_its_turn_and_both_texts_and_the_public_only_kinds
     second = change("Sort by Health_Rating.", "Health", EntityType.PERSON)
     parts = list(changed_parts([first, second, second]))
     assert parts == [
-        ChangedPart("numbers", "turn 1", "Top 10 Sites", "Swinby"),
-        ChangedPart("columns", "turn 2", "Health", "Swinby"),
-        ChangedPart("columns", "turn 3", "Health", "Swinby"),
+        ChangedPart(ChangeKind.NUMBERS, "turn 1", "Top 10 Sites", "Swinby"),
+        ChangedPart(ChangeKind.COLUMNS, "turn 2", "Health", "Swinby"),
+        ChangedPart(ChangeKind.COLUMNS, "turn 3", "Health", "Swinby"),
     ]
     assert described(parts) == "a number; the name of a column (2 times)"
     assert described([]) == ""
@@ -103,7 +104,7 @@ def test_a_long_request_is_measured_in_linear_time(piece: str) -> None:
         ]
         words = MaskedWords(text, edits, [(edit.start, edit.end) for edit in edits])
         begin = time.process_time()
-        assert counted(words).files == len(edits)
+        assert counted(words)[ChangeKind.FILES] == len(edits)
         return time.process_time() - begin + 1e-3
 
     assert seconds(80_000) / seconds(10_000) < 24  # linear 8, quadratic 64

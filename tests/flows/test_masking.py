@@ -35,7 +35,7 @@ KEY = bytes(range(32))
 OTHER_KEY = bytes(32)
 PRIVATE = ("Margaret Holloway", "m.holloway@quarrymail.example", "+44 20 7946 0321")
 REQUEST = (
-    "Margaret Holloway (m.holloway@quarrymail.example, +44 20 7946 0321) of_dana for it: "
+    "Margaret Holloway (m.holloway@quarrymail.example, +44 20 7946 0321) asked for it: "
     "sum up hours_Margaret_Holloway.csv by week."
 )
 TABLE = b"name,hours\nMargaret Holloway,12\nMargaret Holloway,9\n"

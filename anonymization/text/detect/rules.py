@@ -204,10 +204,7 @@ def scan(rules: tuple[Rule, ...], folded: str, lines: MachineLines) -> Iterator[
     lowered = lower_in_place(folded)
     met = met_by(folded)
     for rule in rules:
-        screen = rule.pattern
-        if screen.bits & met != screen.bits:
-            continue
-        for match in screen.pattern.finditer(folded):
+        for match in rule.pattern.matches(folded, met):
             finding = _judge(rule, match, lowered)
             if finding is None:
                 continue

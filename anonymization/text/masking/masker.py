@@ -51,7 +51,7 @@ class Masker:
     Pass all texts to `learn` before the first is masked: then a value found in one of them is
     masked in all, and no surrogate already occurs in any of them. Values that are `listed` are
     masked wherever they stand, without detection; those that stand nowhere are in no vault.
-    Surrogates of addresses go on showing the names that are `said` openly.
+    Surrogates of addresses go on showing `open_names`, in folded case.
     """
 
     def __init__(
@@ -61,13 +61,13 @@ class Masker:
         mode: Mode,
         scope: str,
         listed: Listed = (),
-        said: frozenset[str] = frozenset(),
+        open_names: frozenset[str] = frozenset(),
     ) -> None:
         self.vault = Vault(scope, mode)
         self._detector = detector
         self._dictionary = detector.dictionary if isinstance(detector, Lexical) else frozenset()
         self._vocabulary = ScopeVocabulary()
-        self._surrogates = Surrogates(key, scope, self._vocabulary, said)
+        self._surrogates = Surrogates(key, scope, self._vocabulary, open_names)
         self._findings: dict[Piece, tuple[Finding, ...]] = {}
         self._values: dict[tuple[EntityType, str], None] = {}
         self._placeholders: dict[tuple[EntityType, str], str] = {}

@@ -12,6 +12,8 @@ from enum import StrEnum
 
 from anonymization.text.contracts import Edit, EntityType
 
+_SEPARATOR = ": "  # between a label and its value
+
 
 class FindingFilter(StrEnum):
     """Which findings count in a piece; values known from elsewhere always do.
@@ -43,6 +45,11 @@ class Piece:
         """The text without its lead."""
         return self.text[self.lead :]
 
+    @property
+    def label(self) -> str:
+        """What a reader sees before the value, without the separator; empty without a lead."""
+        return self.text[: max(0, self.lead - len(_SEPARATOR))]
+
 
 # Edits for the value of a piece, sorted, without overlap. The first visit of a document collects
 # its pieces and gets no edits; the second one gets them.
@@ -54,7 +61,8 @@ def labelled(label: str, value: str, accepts: FindingFilter = FindingFilter.ALL)
     """A value with the label that a reader sees before it."""
     if not label:
         return Piece(value, accepts=accepts)
-    return Piece(f"{label}: {value}", len(label) + 2, accepts=accepts)
+    lead = label + _SEPARATOR
+    return Piece(lead + value, len(lead), accepts=accepts)
 
 
 def shifted(edits: Iterable[Edit], by: int, escape: Escape | None = None) -> list[Edit]:

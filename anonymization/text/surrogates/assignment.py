@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from numpy.random import Generator
 
@@ -58,18 +58,22 @@ class SurrogateTable:
     """The surrogates given out so far, per space (given names, family names, hosts …).
 
     Within a space two tokens never get the same surrogate. A draw gets the number of earlier tries
-    before, so that it can fall back on longer words. `said` are names, in folded case, that the
-    texts go on saying openly.
+    before, so that it can fall back on longer words. `open_names` are names, in folded case,
+    that the texts go on saying.
     """
 
     def __init__(
-        self, key: bytes, vocabulary: ScopeVocabulary, said: frozenset[str] = frozenset()
+        self, key: bytes, vocabulary: ScopeVocabulary, open_names: frozenset[str] = frozenset()
     ) -> None:
-        self.said = said
+        self.open_names = open_names
         self._key = key
         self._vocabulary = vocabulary
         self._surrogates: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._taken: set[tuple[str, str]] = set()
+
+    def withdraw(self, names: Iterable[str]) -> None:
+        """Names, in folded case, that are part of a private value: they are open no more."""
+        self.open_names = self.open_names.difference(names)
 
     def knows(self, space: str, token: str) -> bool:
         """Does the token have a surrogate in this space?"""

@@ -38,9 +38,9 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     if not at:
         return handle(table, value, salt)
     kept = local.casefold() in lexicon().mailboxes
-    said = table.said.intersection(word.casefold() for word in LETTERS.findall(local))
-    new_host = host(table, domain, salt if kept or said else "")
-    stays = {name: name for name in said if new_host != domain}
+    stated = table.open_names.intersection(word.casefold() for word in LETTERS.findall(local))
+    new_host = host(table, domain, salt if kept or stated else "")
+    stays = {name: name for name in stated if new_host != domain}
     shared = ChainMap(stays, *map(table.tokens, () if salt else _NAMED))
     return (local if kept else handle(table, local, salt, shared)) + at + new_host
 

@@ -35,7 +35,7 @@ from anonymization.text.surrogates.shapes import (
 )
 from data.randomness import keyed_generator, keyed_hash
 from data.text.folding import alnum_form, plain_form
-from data.text.scripts import CJK, has_han
+from data.text.scripts import WORD_OUTSIDE_CJK, has_han
 
 Make = Callable[[SurrogateTable, str, str], str]
 
@@ -86,7 +86,6 @@ _NAMES_FIRST = (*_ORDER, EntityType.UNEXPLAINED)
 # A login, or a word that nothing explains, may be a part of somebody's name.
 _NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
-_WORD = re.compile(rf"[^\W\d_{CJK}]+")
 _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -94,8 +93,8 @@ class Surrogates:
     """Fake values for one scope. `vocabulary` holds the words of its texts.
 
     With another scope or key everything differs. Values passed to `learn` together get the same
-    surrogates in any order. Addresses go on showing the names that are `said` openly, but
-    none that is part of another private value.
+    surrogates in any order. Addresses go on showing `open_names`, in folded case, but none
+    that is part of another private value.
     """
 
     def __init__(
@@ -103,11 +102,11 @@ class Surrogates:
         key: bytes,
         scope: str,
         vocabulary: ScopeVocabulary,
-        said: frozenset[str] = frozenset(),
+        open_names: frozenset[str] = frozenset(),
     ) -> None:
         self._key = keyed_hash(key, STAGE, scope)
         self._vocabulary = vocabulary
-        self._table = SurrogateTable(self._key, vocabulary, said)
+        self._table = SurrogateTable(self._key, vocabulary, open_names)
         self._shift = Shift(keyed_generator(self._key, f"{STAGE}.dates", ""))
         self._made: dict[tuple[EntityType, str], str] = {}
         self._owners: dict[str, tuple[EntityType, str]] = {}
@@ -115,12 +114,12 @@ class Surrogates:
     def learn(self, values: Iterable[tuple[EntityType, str]]) -> None:
         """Give surrogates to new values: names first, full names before parts of them."""
         values = set(values)
-        self._table.said -= {
+        self._table.withdraw(
             word.casefold()
             for kind, value in values
             if kind is not EntityType.EMAIL
-            for word in _WORD.findall(value)
-        }
+            for word in WORD_OUTSIDE_CJK.findall(value)
+        )
         for kind, value in sorted(values, key=_rank):
             self.of(kind, value)
 

@@ -10,7 +10,7 @@ import pytest
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.packed_words import packed_texts
 from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
-from anonymization.documents.word_codes import is_code_like, numbered
+from anonymization.documents.word_codes import is_code_like, series_members
 from anonymization.levels import MaskingLevel
 from anonymization.words_review import WORDS, read_review
 
@@ -36,7 +36,7 @@ def test_words_and_digests_are_no_packed_texts(text: str) -> None:
 
 def test_words_with_a_number_that_only_count_on_are_no_codes() -> None:
     chains = ["col1", "col2", "harbor7", "badge12", "badge14", "call_8", "call_9", "gate512"]
-    assert list(numbered(chains)) == ["col1", "col2", "call_8", "call_9"]
+    assert list(series_members(chains)) == ["col1", "col2", "call_8", "call_9"]
     codes = {"Table1": False, "table9": True, "window42panel": True, "word-Word-4711": True}
     assert {chain: is_code_like(chain) for chain in codes} == codes
     assert not is_code_like("plan-Draft-2024")

@@ -8,7 +8,8 @@ import pytest
 
 from anonymization.documents.eastern_words import clauses, eastern_words
 from anonymization.documents.remaining_words import english_words, merged, words_left
-from anonymization.documents.worth_a_look import sightings, without
+from anonymization.documents.sighting import without
+from anonymization.documents.worth_a_look import sightings
 from anonymization.text.contracts import DetectionConfig, Edit, EntityType
 from anonymization.text.masking.pieces import FindingFilter, Piece, labelled
 from anonymization.words_review import Why

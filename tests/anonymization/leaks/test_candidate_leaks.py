@@ -10,6 +10,7 @@ import pytest
 
 from anonymization.instruction_gate import (
     ChangedPart,
+    ChangeKind,
     InstructionConfig,
     read_changes,
     write_changes,
@@ -31,7 +32,7 @@ from data.contracts import Candidate, Disclosure, Fixture, Lane, Outcome, Proven
 from data.errors import InputError, ReleaseError
 from data.pool import read_pool
 from data.snapshot import write_snapshot
-from data.stage_tables import read_changed, read_records
+from data.stage_tables import CHANGED, read_private, read_records
 from tests.data.snapshot.sample import release
 
 CONFIG = LeakConfig()
@@ -141,8 +142,8 @@ def test_a_short_plain_number_of_a_public_session_is_sought_there_alone(
 def test_what_masking_changed_decides_before_a_leak_and_both_are_kept(tmp_path: Path) -> None:
     masked, out = tmp_path / "masking", tmp_path / "leak-check"
     masked.mkdir()
-    column = ChangedPart("columns", "turn 1", "Health", "Swinby")
-    quote = ChangedPart("quotes", "turn 2", "Quill", "Inglow")
+    column = ChangedPart(ChangeKind.COLUMNS, "turn 1", "Health", "Swinby")
+    quote = ChangedPart(ChangeKind.QUOTES, "turn 2", "Quill", "Inglow")
     write_changes(masked, {"one_i1": [column], "two_i1": [], "bare_i1": [quote, quote]})
     requests = MaskedRequests(read_changes([masked]), InstructionConfig(max_changed=1))
     texts = {"one": "Sum it up.", "two": "Write to Anna Petrova.", "bare": "Ask Anna Petrova."}
@@ -159,7 +160,7 @@ def test_what_masking_changed_decides_before_a_leak_and_both_are_kept(tmp_path: 
     evidence = {row.item_id: row.evidence["found"] for row in records.ledger}
     assert evidence["one"] == "the name of a column"
     assert str(evidence["bare"]).startswith("a quoted text (2 times); PERSON in prompt")
-    first, *others = read_changed([out])
+    first, *others = read_private([out], CHANGED)
     assert tuple(first.values()) == (
         STAGE, "one", "the name of a column", "turn 1", "Health", "Swinby",
     )  # fmt: skip

@@ -26,7 +26,7 @@ from data.contracts import (
     Verdict,
     descriptions,
 )
-from data.stage_tables import MISSING_FILE, read_missing
+from data.stage_tables import MISSING, read_private
 from tests.construction.judging.rules.cases import case
 from tests.construction.sessions.instances import said
 
@@ -159,6 +159,6 @@ def test_a_case_that_is_not_self_contained_names_its_file_beside_the_ledger(
     (row,) = pl.read_parquet(tmp_path / "ledger.parquet").to_dicts()
     assert row["reason"] == "self_containment.missing_input"
     assert row["evidence"] == '{"missing":"a file .xlsx, named in the request"}'
-    assert (tmp_path / MISSING_FILE).is_file()
-    (named,) = read_missing([tmp_path])
+    assert (tmp_path / MISSING.file).is_file()
+    (named,) = read_private([tmp_path], MISSING)
     assert (named["item_id"], named["name"]) == ("lost", "figures_march.xlsx")

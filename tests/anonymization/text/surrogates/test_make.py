@@ -20,12 +20,12 @@ KEY = bytes(range(32))
 
 
 def surrogates(
-    *values: tuple[T, str], texts: tuple[str, ...] = (), said: frozenset[str] = frozenset()
+    *values: tuple[T, str], texts: tuple[str, ...] = (), open_names: frozenset[str] = frozenset()
 ) -> Surrogates:
     vocabulary = ScopeVocabulary()
     for text in (*texts, *(value for _, value in values)):
         vocabulary.add(text)
-    made = Surrogates(KEY, "scope", vocabulary, said)
+    made = Surrogates(KEY, "scope", vocabulary, open_names)
     made.learn(values)
     return made
 
@@ -72,21 +72,21 @@ SAID = frozenset({"dana", "straße".casefold()})
 def test_an_address_goes_on_showing_what_is_said_openly_and_nothing_else(
     value: str, kept: list[str]
 ) -> None:
-    new = surrogates((T.EMAIL, value), said=SAID).of(T.EMAIL, value)
+    new = surrogates((T.EMAIL, value), open_names=SAID).of(T.EMAIL, value)
     local, _, domain = value.rpartition("@")
     assert new.count("@") == 1
     assert domain == "localhost" or not new.endswith(domain)
     stayed = set(re.findall(r"[^\W\d_]+", value)) & set(re.findall(r"[^\W\d_]+", new))
     assert stayed - {"example", "localhost"} == set(kept)
     assert [word for word in re.findall(r"[^\W\d_]+", local) if word in stayed] == kept
-    assert surrogates((T.EMAIL, value), said=SAID).of(T.EMAIL, value) == new
+    assert surrogates((T.EMAIL, value), open_names=SAID).of(T.EMAIL, value) == new
 
 
 def test_addresses_with_one_name_stay_apart() -> None:
     locals_ = "dana", "dana1", "dana2", "k.dana", "d.dana", "e.dana", "dana_"
     hosts = "a.example", "b.example", "localhost"
     values = [f"{local}@{host}" for host in hosts for local in locals_]
-    made = surrogates(*((T.EMAIL, value) for value in values), said=SAID)
+    made = surrogates(*((T.EMAIL, value) for value in values), open_names=SAID)
     new = [made.of(T.EMAIL, value) for value in values]
     assert len(set(new)) == len(values)
     assert all("dana" in one for one, value in zip(new, values, strict=True) if "host" not in value)
@@ -103,7 +103,7 @@ def test_an_address_shows_what_a_name_became_in_the_text(kind: T) -> None:
 
 @pytest.mark.parametrize("kind", [T.SECRET, T.USER_PATH, T.ACCOUNT, T.PERSON])
 def test_a_name_that_is_part_of_another_private_value_is_not_shown(kind: T) -> None:
-    made = surrogates((T.EMAIL, "dana@quill.example"), (kind, "x-Dana-9"), said=SAID)
+    made = surrogates((T.EMAIL, "dana@quill.example"), (kind, "x-Dana-9"), open_names=SAID)
     assert "dana" not in made.of(T.EMAIL, "dana@quill.example")
 
 
