@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from anonymization.text.detect.wording import words as words_of_table
 from data.text.scripts import WORD_OUTSIDE_CJK
 
 _ADDRESS = re.compile(
@@ -19,6 +20,11 @@ _ADDRESS = re.compile(
     r"|(?<![\w.])(?:https?://|www\.)[!-~]{3,400}"
 )
 _LEAST = 3  # letters of a name
+_NEAR = 8  # characters before a word that tell whether a sentence starts with it
+_STARTS_SENTENCE = re.compile(r"(?:\A|[.!?:;。！？\n])[\s\"“‘'(\[*_#>-]*\Z")
+_GOES_ON = re.compile(r"['’]s\b| [A-Z][a-z]")  # "Dana's mails", "Dana Holt wrote"
+_GIVEN = frozenset(name.lower() for name in words_of_table("names.toml", "given"))
+_WORDS_TOO = words_of_table("words.toml", "small_words_too")
 _MOST_SPOTS = 20  # of a word that are looked at
 # What addresses and requests share without meaning anybody.
 _COMMON = re.compile(
@@ -102,8 +108,17 @@ def _take(text: str, start: int, end: int, words: Words) -> None:
     for match in WORD_OUTSIDE_CJK.finditer(text, start, end):
         word = match.group()
         words.plain.add(word.lower())
-        if word[0].isupper() and len(word) >= _LEAST and not _COMMON.fullmatch(word):
+        is_long = len(word) >= _LEAST and not _COMMON.fullmatch(word)
+        if word[0].isupper() and is_long and _is_name(text, *match.span()):
             _note(words.names[word.lower()], (text, *match.span()))
+
+
+def _is_name(text: str, start: int, end: int) -> bool:
+    """Does a capital mean a name? At the start of a sentence every word has one ("May I …")."""
+    if not _STARTS_SENTENCE.search(text, max(0, start - _NEAR), start):
+        return True
+    word = text[start:end].lower()
+    return (word in _GIVEN and word not in _WORDS_TOO) or bool(_GOES_ON.match(text, end))
 
 
 def _note(spots: list[Spot], spot: Spot) -> None:

@@ -15,11 +15,11 @@ The classes of each reading have led to rules, written on other requests: the ne
 the classes, and most of its requests are those of the one before. Each is a reading of that
 release, not of the code of today.
 
-The readers of the tenth hold ten and nine rejections wrong. Four of these were rejected in the
-ninth for the same reasons and held right by both its readers, two were its own two, one it had not
-drawn. The other three were released then: two were held no tasks by both labellers and by one
-reader, the third was scored 1 by both for what masking takes from it, which a reader of the request
-as published does not see.
+The readers of the tenth held ten and nine rejections wrong; rules for their classes were written on
+other requests. Of the eleventh both gave 0 to one task: an order to do the last part of a job that
+it quotes. A rule against that was written knowing this case, and the release was built and read
+anew by two others: that is the twelfth. The case is the first of its 60 rejections, both hold it
+right and its reason wrong, and it says nothing of the rule.
 
 In the eighth two readers were given the sentence that a reason is right if it names a true and
 decisive obstacle; a third read the rejections without it, as all other readers. Who wrote the
@@ -40,6 +40,7 @@ from benchmarks.report import table, write_result
 LABELS = Path(__file__).with_name("labels")
 # Of each reading its name, the commit, and the sheets of its readers, the last reading first.
 _READINGS = (
+    ("twelfth", "35abb7ac", ("1s", "1t"), ("2r", "2s")),
     ("eleventh", "7688d460", ("1q", "1r"), ("2p", "2q")),
     ("tenth", "48011f56", ("1o", "1p"), ("2n", "2o")),
     ("ninth", "88c8946d", ("1m", "1n"), ("2l", "2m")),

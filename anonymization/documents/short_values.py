@@ -29,7 +29,7 @@ _INITIALS = re.compile(r"(?<![\w.&-])[A-Z]{2,4}(?![\w&-])")
 _POINTED = re.compile(r"(?<![\w.])[A-Za-z]\.(?:[ -]?[A-Za-z]\.){1,3}(?!\w)")
 _NUMBER = re.compile(r"\d{3,4}")
 _QUOTED = re.compile(r"[\"“'‘](\d{3,4})[\"”'’]")
-_SET = re.compile(r"(?<!\d)[=:：] ?[\"“'‘]?(\d{2,4})(?![\w.,:/%°-]*\w| ?\*)")
+_SET = re.compile(r"(?<!\d)[=:：] ?[\"“'‘]?(\d{2,4})(?![.,:/%°-]*\w| ?\*)")
 _SIGNED = re.compile(
     r"#([A-Za-z]{1,3}-?\d{1,4})(?!\w)"
     r"|(?<!\w)[(\[\"“'‘]([A-Za-z]{1,3}-?\d{1,4}|\d{1,4}-?[A-Za-z]{1,3})[)\]\"”'’]"

@@ -222,8 +222,8 @@ def _said_in_one(paths: Collection[str], text: str) -> set[str]:
     spoken: dict[str, set[str]] = {}
     for path in paths:
         words = [re.escape(_stem(word)) for word in stem_words(path) if word]
-        name, noun = r"\w{0,3}[\W_]+".join(words), "|".join(_KINDS.get(extension_of(path), ()))
-        if noun and re.search(rf"(?<![a-z]){name}\w{{0,3}} (?:{noun})\b", text):
+        name, noun = r"[^\W_]{0,3}[\W_]+".join(words), "|".join(_KINDS.get(extension_of(path), ()))
+        if noun and re.search(rf"(?<![a-z]){name}[^\W_]{{0,3}} (?:{noun})\b", text):
             spoken.setdefault(extension_of(path), set()).add(path)
     return {path for path in paths if path in spoken.get(extension_of(path), paths)}
 

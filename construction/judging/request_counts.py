@@ -66,7 +66,7 @@ _PASTED_OUTPUT = re.compile(
 )
 # An order to repair the program, which its output does not hold; "how to fix it" asks for words.
 _REPAIRS = re.compile(
-    r"(?i)(?:^|[.;:,!?\n]\s*|\b(?:please|and|then|you|to me|just)\s+)"
+    r"(?i)(?:^|[.;:,!?\n][ \t]*|\b(?:please|and|then|you|to me|just)\s+)"
     r"(?:fix|debug|patch|solve|resolve|repair|handle)\b|(?<!怎么)(?<!如何)(?:修复|解决|修一下|修好)(?!方法|方案|建议|办法)"
 )
 
@@ -78,7 +78,9 @@ def brings_material(request: str) -> bool:
 
 
 # A passage in quotation marks, and lines that are quoted as mail programs do.
-_QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|„[^“”]+[“”]|«[^»]+»|「[^」]+」|『[^』]+』|(?m:^>[^\n]*$)")
+_QUOTED = re.compile(
+    r"\"[^\"]+\"|“[^“”]+”|„[^„“”]+[“”]|«[^«»]+»|「[^「」]+」|『[^『』]+』|(?m:^>[^\n]*$)"
+)
 _LEAST_QUOTED, _LEAST_BELOW = 12, 25  # words
 # What is quoted is then a part of some work, whose rest is not there: "do this last part: …".
 _PART_OF_WORK = re.compile(

@@ -14,7 +14,6 @@ from construction.judging.edits import missing_objects
 from construction.judging.inputs import inputs_spoken_of
 from construction.judging.working_copy import missing_from_copy
 from construction.mentions.bearings import tells_day, unknown_asker, unknown_day
-from construction.mentions.brought import brings_code
 from construction.mentions.extensions import is_tool, tail
 from construction.mentions.records import missing_records
 from construction.mentions.resources import ResourceKind, missing_systems, resources
@@ -27,11 +26,11 @@ from data.text.scripts import leading_language
 _CHANNEL = re.compile(r"\[[^\]#]{0,40}#\S")  # "[Slack #launch Mon …]": sent to a channel
 _DIALLED = re.compile(r"\b(?:nc|ncat|telnet|ssh) (?:[\w-]+@)?(?:[\w-]+\.){1,5}[a-z]{2,8}\b")
 _REVIEWS = re.compile(
-    r"(?is)\b(?:review|explain|summari[sz]e|describe|comment on)\b[^.\n]{0,60}"
-    r"\b(?:diff|patch|change|changes|commit|code)\b.*^(?:diff --git |@@ -\d)"
-    r"|(?:审查|检查|评审|解释|看看).{0,20}(?:改动|补丁|修改|代码).*^(?:diff --git |@@ -\d)",
-    re.MULTILINE,
+    r"(?i)\b(?:review|explain|summari[sz]e|describe|comment on)\b[^.\n]{0,60}"
+    r"\b(?:diff|patch|change|changes|commit|code)\b"
+    r"|(?:审查|检查|评审|解释|看看)[\s\S]{0,20}(?:改动|补丁|修改|代码)"
 )
+_CHANGE = re.compile(r"(?m)^(?:diff --git |@@ -\d)")
 _LEAST_STATE = 20  # bytes of JSON; fewer hold no record
 _TODAY = {"zh": "今天是 {day}。"}
 _TODAY_ELSE = "Today is {day}."
@@ -89,7 +88,8 @@ def _systems_missing(text: str, given: Sequence[str], filled: Sequence[str]) -> 
 
 def _reviews_pasted(text: str) -> bool:
     """Is a change to be looked at that stands in the request? What else was read lay around it."""
-    return brings_code(text) and _REVIEWS.search(text) is not None
+    last = max((change.start() for change in _CHANGE.finditer(text)), default=0)
+    return _REVIEWS.search(text, 0, last) is not None
 
 
 def _read_before_written(acts: Sequence[AgentAct]) -> set[str]:

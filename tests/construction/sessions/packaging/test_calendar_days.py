@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from construction.sessions.packaging.calendar_days import calendar_days
+from construction.sessions.packaging.calendar_days import calendar_days, event_days
 from data.content_store import ContentStore
 from data.contracts import Fixture
 from data.survivors import Survivor
@@ -33,3 +33,12 @@ def test_days_of_all_calendars_once_and_in_order(tmp_path: Path) -> None:
     files = {"calendar/Jo.ics": CALENDAR, "notes.txt": "DTSTART:20310601", "Bo.ics": "no event"}
     assert calendar_days(survivor(tmp_path / "store", files)) == ("20310503", "20310504")
     assert calendar_days(survivor(tmp_path / "none", {"notes.txt": "DTSTART:20310601"})) == ()
+
+
+def test_only_events_have_days() -> None:
+    zone = "BEGIN:VTIMEZONE\r\nDTSTART:19701025T030000\r\nEND:VTIMEZONE\r\n"
+    folded = "BEGIN:VEVENT\r\nDTSTART;TZID=Europe/\r\n Oslo:20310503T090000\r\nEND:VEVENT\r\n"
+    small = "begin:vevent\r\ndtstart:20310504\r\nend:vevent\r\n"
+    wrong = "BEGIN:VEVENT\r\nDTSTART:99999999\r\nEND:VEVENT\r\n"
+    content = (zone + folded + small + wrong).encode()
+    assert list(event_days(content)) == ["20310503", "20310504"]
