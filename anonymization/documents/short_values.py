@@ -23,13 +23,17 @@ from data.text.lexicon import load_table
 
 _SMALL = words("words.toml", "function_words")
 _POINTED_WORDS = frozenset(load_table(__package__, "everyday.toml")["pointed"].split())
+# "Ada van Holt", whose initials are looked for in the file.
 _NAME = re.compile(r"[A-Z][^\W\d_]+(?:[ -](?:[a-z]{1,3} )?[A-Z][^\W\d_]+){1,3}")
 _CAPITAL = re.compile(r"(?<![^\W_])[A-Z]")
 _INITIALS = re.compile(r"(?<![\w.&-])[A-Z]{2,4}(?![\w&-])")
+# "o.h.", "J. S."
 _POINTED = re.compile(r"(?<![\w.])[A-Za-z]\.(?:[ -]?[A-Za-z]\.){1,3}(?!\w)")
 _NUMBER = re.compile(r"\d{3,4}")
 _QUOTED = re.compile(r"[\"“'‘](\d{3,4})[\"”'’]")
+# "pin=4711", and neither "at: 12:30" nor "x=2.5".
 _SET = re.compile(r"(?<!\d)[=:：] ?[\"“'‘]?(\d{2,4})(?![.,:/%°-]*\w| ?\*)")
+# "#A7", "(K-9)", "B-12" alone.
 _SIGNED = re.compile(
     r"#([A-Za-z]{1,3}-?\d{1,4})(?!\w)"
     r"|(?<!\w)[(\[\"“'‘]([A-Za-z]{1,3}-?\d{1,4}|\d{1,4}-?[A-Za-z]{1,3})[)\]\"”'’]"
@@ -42,11 +46,13 @@ _OF_PEOPLE = re.compile(
 )
 _NEAR = 40  # characters on both sides of a number, in which a word of persons may stand
 _DECIMAL = r"[-+]?\d{1,3}\.\d{3,8}"
+# "47.1234, 8.5678", and no row of three numbers.
 _PAIR = re.compile(
     rf"(?<![\w.,;-])(?<!\d[,; ] )(?<!\d[,; ])({_DECIMAL})"
     rf"(?:[,;/] {{0,2}}| {{1,2}}|(?=[-+]))({_DECIMAL})"
     r"(?![\d.])(?![,;]? ?-?\d)"
 )
+# One decimal, or "47°22′N".
 _PLACED = re.compile(
     rf"(?<![\w.-]){_DECIMAL}(?![\w.]*\w)"
     r"|\d{1,3}° ?\d{1,2}[′'’](?: ?[\d.]{1,6}[″\"”])? ?[NSEWO]\b"
@@ -61,6 +67,7 @@ _LOGIN_WORDS = (
     r"login|log-in|user|user ?name|user_?id|account|handle|nick(?:name)?|alias|uid|owner|author"
     r"|assignee"
 )
+# "user: jk", "ssh jk", "/home/jk", "@jk", "jk@host", "~jk".
 _LOGINS = re.compile(
     rf"(?i:\b(?:{_LOGIN_WORDS})\b)[\"']?(?: is)? ?[=:：] ?[\"'@]?({_LOGIN})(?![\w.'’-])"
     rf"|(?i:\b(?:login|username|handle|ssh|su|sudo -u|as user)) ({_LOGIN})(?![\w.'’-])"

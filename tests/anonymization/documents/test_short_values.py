@@ -112,7 +112,21 @@ def test_full_dates_are_listed_below_strict() -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["1.234 ", "1.234,", "a.", "a. ", "login ", "12 ", "(A", "user:", "°1 ", "@a ", "2 of "]
+    "part",
+    [
+        "1.234 ",
+        "1.234,",
+        "a.",
+        "a. ",
+        "login ",
+        "12 ",
+        "(A",
+        "user:",
+        "°1 ",
+        "@a ",
+        "2 of ",
+        ":12.",
+    ],
 )
 def test_hostile_texts_take_time_in_proportion(part: str) -> None:
     file = Around(frozenset({"AB"}), frozenset(), has_open_dates=True)

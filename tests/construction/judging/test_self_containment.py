@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from time import process_time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.judging.contracts import Case, Containment, ContainmentReason
-from construction.judging.request_counts import brings_material
+from construction.judging.request_counts import brings_material, brings_text
 from construction.judging.self_containment import ContainmentConfig, judge_containment, verdict
 from construction.prompt_frame import WORDS
 from tests.construction.judging.rules.cases import case
@@ -157,6 +159,18 @@ def test_what_is_pasted_is_at_hand(text: str, is_contained: bool) -> None:
 )
 def test_output_is_material_where_it_is_to_be_explained(text: str, is_brought: bool) -> None:
     assert brings_material(text) == is_brought
+
+
+@pytest.mark.parametrize("piece", ["\n", "\n ", "“", "「", "«", "„"])
+def test_blank_lines_and_open_quotes_are_read_in_linear_time(piece: str) -> None:
+    def seconds(size: int) -> float:
+        request = "Traceback (most recent call last)" + piece * size
+        began = process_time()
+        brings_material(request)
+        brings_text(request)
+        return process_time() - began + 1e-3
+
+    assert seconds(24_000) / seconds(3_000) < 24  # linear 8, quadratic 64
 
 
 def test_a_part_of_what_was_said_in_another_message_is_not_at_hand() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import process_time
 
 import pytest
 
@@ -104,6 +105,16 @@ def test_what_was_read_around_a_pasted_change_is_no_input(
     typed = replace(said(f"{order}\n\n{diff}"), acts=(act,))
     seen = packaged(typed, "notes.md", Disclosure.PUBLIC).conversation
     assert seen.files_missing == missing
+
+
+def test_many_words_of_review_are_read_in_linear_time() -> None:
+    def seconds(size: int) -> float:
+        instance = said("```\n" + "review the code of it. " * size)
+        began = process_time()
+        packaged(instance, "harbour/fees.csv", Disclosure.PUBLIC)
+        return process_time() - began + 1e-3
+
+    assert seconds(4_000) / seconds(500) < 24  # linear 8, quadratic 64
 
 
 def test_a_session_over_code_that_is_not_there_lacks_it() -> None:
