@@ -24,10 +24,10 @@ from benchmarks.agreement import wilson
 from benchmarks.answer_forms import forms_of
 from benchmarks.grading import material_sources
 from benchmarks.report import table, write_result
-from construction.grading.answer_reasons import AnswerReason
-from construction.grading.answers import grade_answers
+from construction.grading.answers.contracts import AnswerReason
+from construction.grading.answers.parts import grade_answers
+from construction.grading.answers.question import name_of_side
 from construction.grading.spec import TaskSpec, spec_of
-from construction.statements.answers.sides import name_of_side
 from construction.statements.config import StatementsRecipe
 from construction.statements.database import ASKABLE, DATABASE, Sources, write_database
 from construction.statements.model import read_statements

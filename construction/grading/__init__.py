@@ -1,12 +1,7 @@
 """Graders: from what an agent did on a task to a score, without a model.
 
     spec.py        what a grader knows of a task: the private half, read from its JSON files
-    answers.py     typed answer parts, read from the designated answer field
-    answer_values.py  a part compared by type: answer_numbers.py, answer_words.py (texts, dates),
-                   answer_booleans.py, answer_lists.py
-    answer_reasons.py  why a part is wrong
-    answer_frames.py  whether the words around an answer only state it
-    list_markers.py   numbers, ranks, bullets and table columns that make a text a list
+    answers/       the one reader of answers: see its README.md
     milestones.py  intermediate results, found in tool calls and statements
     file_types.py  the file types that tasks ask for; text_openers.py, openers.py open them
     file_look.py   what a grader sees in a file; file_child.py looks in confined processes

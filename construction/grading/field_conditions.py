@@ -1,6 +1,6 @@
 """Do fields of requests and records meet what a check wants of them?
 
-Imports the standard library and text utilities alone: the exported bundle takes it along.
+Imports the reader of answers and text utilities: the exported bundle takes them along.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from construction.grading.answers.mentions import mentions
 from data.text.folding import plain_form
 
 MAX_CHARS = 10_000  # of a field that is searched
@@ -81,7 +82,7 @@ def _compares(value: Any, bound: Any, sign: int) -> bool:
 def _contains(value: Any, wanted: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(_equals(item, wanted) for item in value)
-    return plain_form(str(wanted)) in plain_form(str(value)[:MAX_CHARS])
+    return mentions(str(value)[:MAX_CHARS], str(wanted))
 
 
 def _all_of(value: Any, wanted: Sequence[Any]) -> bool:

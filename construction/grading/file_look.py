@@ -60,7 +60,8 @@ _FILLER_WORDS = frozenset(f"{_LATIN_TEXT} {_DUMMY_TEXT}".split())
 _HAN_DUMMY = re.compile(
     r"占位符?|待(?:补充|填写|完善)|示例(?:文本|内容)|此处(?:填写)?|测试(?:文本|内容)"
 )
-_TOKEN = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
+_TOKEN = re.compile(rf"[{HAN}]|[0-9]+(?:[.,][0-9]+)+(?![^\W_{HAN}])|[^\W_{HAN}]+")  # 3.12 is one
+_GROUPED = re.compile(r"(?<=[0-9]),(?=[0-9]{3}(?![0-9]))")
 _COMMENT = {"sh": "#", "sql": "--"}  # others: //
 _FILLER_SHARE = 0.7  # of the words, from which a text counts as filler
 _REPEATED_WORDS = 10  # a document of so many words, all the same one or two, is filler
@@ -175,7 +176,7 @@ def look(data: bytes, kind: FileType | None, limits: RuleLimits) -> Seen:
 
 
 def word_form(text: str) -> str:
-    """The words of a text in lower case, in order, with a space around each."""
+    """The words of a text in lower case, in order, with a space around each; figures are whole."""
     return f" {' '.join(_tokens(text))} "
 
 
@@ -213,7 +214,7 @@ def _is_only_comments(text: str, kind: FileType) -> bool:
 
 
 def _tokens(text: str) -> list[str]:
-    tokens = (match.group().casefold() for match in _TOKEN.finditer(text))
+    tokens = (_GROUPED.sub("", match.group().casefold()) for match in _TOKEN.finditer(text))
     return [token for token, _ in zip(tokens, range(_MOST_TOKENS), strict=False)]
 
 

@@ -35,7 +35,7 @@ class GradingRecipe(StageConfig):
     pass_threshold: Share = 0.8  # of the overall score; each required part must also be 1
     null_limit: Share = 0.2
     judge_only: Literal["admit", "refuse"] = "admit"
-    needs_model: Literal["admit", "refuse"] = "refuse"
+    needs_model: Literal["admit", "refuse"] = "admit"
 
 
 class GraderReason(GateReason):

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
-from construction.grading.answer_values import compare
-from construction.grading.answers import question_of
+from construction.grading.answers.parts import compare, question_of
 from construction.grading.spec import AnswerSpec, TaskSpec
 from data.text.folding import alphanumeric, fold_width, fold_words
 

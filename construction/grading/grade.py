@@ -12,8 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from construction.grading.actions import grade_actions
-from construction.grading.answers import grade_answers
+from construction.grading.answers.parts import grade_answers
 from construction.grading.combine import PASS_THRESHOLD, combine
+from construction.grading.findings import grade_findings, without_findings
 from construction.grading.milestones import progress
 from construction.grading.programs import Run
 from construction.grading.spec import TaskSpec
@@ -47,7 +48,11 @@ def grade(
     outputs = None if submission.outputs is None else Path(submission.outputs)
     parts = weighed(
         grade_answers(spec, submission.answer),
-        (*grade_actions(without_state_checks(spec), submission), *_state(spec, outputs, run)),
+        (
+            *grade_actions(without_state_checks(without_findings(spec)), submission),
+            *_state(spec, outputs, run),
+            *grade_findings(spec, outputs, run),
+        ),
         criteria(spec),
     )
     return combine(

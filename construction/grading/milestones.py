@@ -4,7 +4,7 @@ A number that is equal by chance is no evidence: it has to stand in the same cal
 sentence, as one of the milestone's words of context. Formulas after DataClawBench.
 
 Imports nothing but the standard library, text utilities and the number reader of
-`construction.statements.answers`: the exported bundle takes it along.
+`construction.grading.answers`: the exported bundle takes it along.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
 
-from construction.grading.answer_numbers import gives_up
+from construction.grading.answers.markup import sentences
+from construction.grading.answers.numbers import gives_up
 from construction.grading.combine import timely_progress
 from construction.grading.spec import MilestoneSpec, TaskSpec
-from construction.statements.answers.cleaning import sentences
 from data.contracts.attempt import AttemptStatus, Call, Progress, Submission, Termination
 from data.text.folding import fold_case, fold_spaces, fold_words
 from data.text.numbers import Number, scan_numbers

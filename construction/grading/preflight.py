@@ -13,10 +13,8 @@ from typing import Any
 import orjson
 
 from construction.grading.attacks import look_here
-from construction.grading.audit import Probe, audit, audited_kinds
 from construction.grading.files import grade_files
 from construction.grading.gate import GATE, STAGE, Attacked, GradingRecipe, measure
-from construction.grading.grade import grade
 from construction.grading.oracle import OracleError, computable, oracle
 from construction.grading.spec import TaskSpec, spec_of
 from construction.statements.tools.database import Database, open_database
@@ -95,6 +93,9 @@ def grading_facts(
     config: GradingRecipe, folders: Iterable[Path], tasks: Sequence[Candidate]
 ) -> GradingFacts:
     """How the released tasks are scored; `folders` are outputs of the preflight."""
+
+    from construction.grading.audit import Probe, audited_kinds
+
     shares: dict[str, float] = {}
     probes: dict[str, list[dict[str, Any]]] = {}
     for folder in folders:
@@ -159,6 +160,9 @@ def _audited(
     spec: TaskSpec, attacked: Mapping[str, Attacked], job: PreflightJob, database: Database | None
 ) -> list[dict[str, Any]]:
     """What the grader of a task did with submissions whose worth is known."""
+
+    from construction.grading.audit import audit
+
     grader = partial(_graded, threshold=job.config.pass_threshold)
     path = database if computable(spec) else None
     limit = job.config.null_limit
@@ -166,6 +170,8 @@ def _audited(
 
 
 def _graded(spec: TaskSpec, submission: Submission, threshold: float) -> Score:
+    from construction.grading.grade import grade
+
     return grade(spec, submission, threshold=threshold, file_grader=_own_files)
 
 

@@ -28,12 +28,18 @@ _PATH = "/usr/local/bin:/usr/bin:/bin"
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`files` by path below the folder it runs in; `command` is for `sh -c`; `wanted` is read."""
+    """`files` by path below the folder it runs in; `command` is for `sh -c`; `wanted` is read.
+
+    `libraries`: the program is the grader's own, and needs the libraries that open files. `keeps`
+    is a folder whose regular files are read back, too.
+    """
 
     files: Mapping[str, bytes]
     command: str
     seconds: float = 10.0
     wanted: tuple[str, ...] = ()
+    libraries: bool = False
+    keeps: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,9 @@ def run_here(program: Program) -> Ran:
         code, printed = _completed(program, folder)
         if code is None:
             return Ran(-1, timed_out=True)
-        files = {path: data for path in program.wanted if (data := _read(folder / path))}
+        kept = sorted((folder / program.keeps).rglob("*")) if program.keeps else []
+        paths = (*program.wanted, *(path.relative_to(folder).as_posix() for path in kept))
+        files = {path: data for path in paths if (data := _read(folder / path))}
         return Ran(code, {**files, STDOUT: printed})
 
 

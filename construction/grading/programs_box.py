@@ -1,4 +1,4 @@
-"""Programs that agents delivered, run in boxes of this machine: no network, no files of the host.
+"""Programs run in boxes of this machine: no network, no files of the host.
 
 Each program of an agent has a box of its own, so that none can prepare the ground for the next.
 """
@@ -9,6 +9,7 @@ from construction.grading.programs import STDOUT, Program, Ran
 from construction.sandbox.box import Box
 from construction.sandbox.resources import Limits
 from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.toolset import library_paths
 from data.errors import BenchmintError
 
 LIMITS = Limits(
@@ -29,7 +30,7 @@ class ProgramNotRun(BenchmintError):
 def run_in_box(program: Program) -> Ran:
     """Run in a box of its own. Raises ProgramNotRun."""
     try:
-        with Sandbox(Box(LIMITS)) as sandbox:
+        with Sandbox(Box(LIMITS, library_paths() if program.libraries else ())) as sandbox:
             return run_in(sandbox, program, "run")
     except SandboxFailed as error:
         raise ProgramNotRun(
@@ -49,7 +50,8 @@ def run_in(sandbox: Sandbox, program: Program, folder: str) -> Ran:
         variables=_VARIABLES,
     )
     files = {STDOUT: done.stdout}
-    for path in program.wanted:
+    kept = sandbox.names(f"{folder}/{program.keeps}") if program.keeps else []
+    for path in (*program.wanted, *(f"{program.keeps}/{name}" for name in sorted(kept))):
         try:
             files[path] = sandbox.read(f"{folder}/{path}")
         except FileRefused:

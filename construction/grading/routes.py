@@ -34,8 +34,8 @@ def unresolved(task: Candidate) -> Iterator[tuple[str, str]]:
 
 
 def _shows(kind: FileType | None, route: str) -> bool:
-    if kind is None:
-        return False
+    if kind is None:  # no rule opens it, a judge is shown what of it is text
+        return route == "text"
     return kind.name in VISUAL if route == "visual" else _has_text(kind)
 
 

@@ -6,11 +6,11 @@ What is tried, and what counts as a fault, stands in `trial`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal, Self
 
 from pydantic import model_validator
 
-from construction.grading.trial import TrialOutcome, TrialStep
 from data.contracts import Bound, Gate, GateReason, Limit, StageConfig, Status
 
 STAGE = "sandbox_preflight"
@@ -36,6 +36,35 @@ class SandboxRecipe(StageConfig):
                 'not tried: set sandbox = "run", or unverified = "keep"'
             )
         return self
+
+
+class TrialStep(StrEnum):
+    """The steps of a trial, in their order."""
+
+    UPLOAD = "upload"
+    EXECUTION = "execution"
+    DOWNLOAD = "download"
+    ROUTE = "route"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What went wrong, in one word, and where: `input 2`, `output 1`, `criterion 3`, a tool."""
+
+    step: TrialStep
+    what: str
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class TrialOutcome:
+    """How many inputs, tools, outputs and criteria were tried, and each fault."""
+
+    inputs: int
+    tools: int
+    outputs: int
+    criteria: int
+    faults: tuple[Fault, ...] = ()
 
 
 class SandboxReason(GateReason):

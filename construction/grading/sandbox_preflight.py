@@ -15,9 +15,9 @@ from construction.grading.sandbox_gate import (
     STAGE,
     SandboxReason,
     SandboxRecipe,
+    TrialOutcome,
     measure,
 )
-from construction.grading.trial import TrialOutcome
 from data.contracts import Candidate, StageKind, Status, Verdict
 from data.ledger import deciding, gated_row
 from data.pool import write_pool

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 
 from construction.grading.bundle import GRADER, Bundle, bundle_files
 from construction.grading.bundle_command import OUTPUTS
-from construction.grading.sandbox_gate import STAGE
-from construction.grading.trial import Fault, Returned, Trial, sandbox_faults
+from construction.grading.sandbox_gate import STAGE, Fault
+from construction.grading.trial import Returned, Trial, sandbox_faults
 from construction.sandbox.box import Box
 from construction.sandbox.delivery import fetch_outputs
 from construction.sandbox.escapes import assert_isolated

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from construction.grading.bundle_command import ANSWER, OUTPUTS
 from construction.grading.oracle import OracleError, computable, oracle
 from construction.grading.routes import unresolved
+from construction.grading.sandbox_gate import Fault, TrialOutcome, TrialStep
 from construction.grading.scripted_agent import slug
 from construction.grading.spec import spec_of
 from construction.statements.tools.agent_tools import BY_NAME, ToolSpec, answer
@@ -29,35 +29,6 @@ VERSION = "benchmint-trial/1"  # raised when a trial tries something else: outco
 SHELL_TOOLS = frozenset({"shell", "read_file", "write_file"})  # served by the shell of the sandbox
 _NOT_TRIED = {"task_id", "provenance", "preflight"}
 _ANSWERED = ("ok", "refused")
-
-
-class TrialStep(StrEnum):
-    """The steps of a trial, in their order."""
-
-    UPLOAD = "upload"
-    EXECUTION = "execution"
-    DOWNLOAD = "download"
-    ROUTE = "route"
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """What went wrong, in one word, and where: `input 2`, `output 1`, `criterion 3`, a tool."""
-
-    step: TrialStep
-    what: str
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
-class TrialOutcome:
-    """How many inputs, tools, outputs and criteria were tried, and each fault."""
-
-    inputs: int
-    tools: int
-    outputs: int
-    criteria: int
-    faults: tuple[Fault, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
-from typing import Any, Literal
+from typing import Any
 
 import polars as pl
-from pydantic import Field
 
 from construction.statements.categories import Category, CategoryReason
+from construction.statements.config import FilterConfig
 from construction.statements.filters_scale import implausible
 from construction.statements.model import POINTS, LabelMethod, Statement, Statements
-from construction.statements.periods.config import PeriodConfig
 from construction.statements.periods.fill import period_reasons
 from construction.statements.questions.wording import has_foreign_letters
-from data.contracts import Outcome, StageConfig, StageKind, StageTally
+from data.contracts import Outcome, StageKind, StageTally
 from data.ledger import close
 from data.tables import LEDGER
 
@@ -47,20 +46,6 @@ class FilterReason(StrEnum):
     NO_STATEMENT = "point.no_statement"  # its filing has no cash flow statement, only some items
     WRONG_LENGTH = "point.wrong_length"  # a flow of one day, or a balance of cash over months
     NOT_FILLED = "period.not_filled"  # `with_periods` has not run, or with another config
-
-
-class FilterConfig(StageConfig):
-    """`untranslated`: reject series without an English label, or ask in the local language.
-    `keep_auto_generated` names statements whose auto-generated points are kept, such as "Operating
-    indicators" for EDINET, which occur only in a filing's summary. `reject_zero`: reject values of
-    zero; blank values are always rejected. `reject_implausible`: reject values that a filer cannot
-    have meant (`filters_scale`). `periods` must be the same as for `with_periods`."""
-
-    untranslated: Literal["reject", "local"] = "reject"
-    keep_auto_generated: tuple[str, ...] = ()
-    reject_zero: bool = True
-    reject_implausible: bool = True
-    periods: PeriodConfig = Field(default=PeriodConfig())
 
 
 @dataclass(frozen=True, slots=True)

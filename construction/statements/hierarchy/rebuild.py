@@ -7,8 +7,8 @@ from itertools import groupby
 from typing import Any
 
 import polars as pl
-from pydantic import Field
 
+from construction.statements.config import HierarchyConfig
 from construction.statements.hierarchy.naming import (
     component,
     dimensioned_name,
@@ -24,16 +24,7 @@ from construction.statements.hierarchy.paths import (
 from construction.statements.hierarchy.stack import Row
 from construction.statements.hierarchy.tree import Trees, default_trees
 from construction.statements.model import SEPARATOR, SERIES, HierarchyMethod
-from data.contracts import StageConfig
 from data.text.scripts import HAN_KANA
-
-
-class HierarchyConfig(StageConfig):
-    """`max_components`: highest number of components of a name, statement and label included.
-    `check_sums`: use sums of values, where available, to confirm or move the start of a section."""
-
-    max_components: int = Field(default=6, ge=3)
-    check_sums: bool = True
 
 
 def rebuild(

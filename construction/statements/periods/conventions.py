@@ -17,10 +17,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from construction.statements.periods.config import YearLabel
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _LAST_EARLY_MONTH = 3
 
@@ -89,6 +91,9 @@ def read_conventions(conventions: pl.DataFrame, closings: pl.DataFrame) -> dict[
 
 def with_declared(conventions: pl.DataFrame, labels: Mapping[str, YearLabel]) -> pl.DataFrame:
     """The conventions with those that the recipe declares (`label_by_company`)."""
+
+    import polars as pl
+
     if not labels:
         return conventions
     declared = pl.col("company_id").replace_strict(labels, default=None, return_dtype=pl.String)

@@ -33,7 +33,7 @@ from typing import TypeVar
 
 import polars as pl
 
-from construction.statements.answers.question import exact
+from construction.grading.answers.question import exact
 from construction.statements.model import SEPARATOR, LabelMethod, Statements
 from construction.statements.periods.conventions import UNKNOWN, read_conventions
 from construction.statements.questions.amounts import number_of, reporting_exponents

@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 
 import polars as pl
 
-from construction.statements.answers.contracts import GoldAnswer
+from construction.grading.answers.contracts import GoldAnswer
 from construction.statements.model import Statements
 from construction.statements.questions.wording import WORDS
 

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 
-from construction.statements.answers.check import check_answer
-from construction.statements.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
+from construction.grading.answers.check import check_answer
+from construction.grading.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
 from construction.statements.model import Statement
 from construction.statements.questions.ambiguity import Database, Slots, rivals
 from construction.statements.questions.amounts import Amount, amount_of, number_of, percentage

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from construction.statements.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
-from construction.statements.answers.sides import sides
+from construction.grading.answers.lexicon import LOSS_ASKED, SIGNED_LABEL
+from construction.grading.answers.question import sides
 from construction.statements.questions.contracts import FlowSide
 from construction.statements.questions.wording import WORDS, Phrase, filed_phrase, phrase_of
 

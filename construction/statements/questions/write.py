@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 
-from construction.statements.answers.check import check_answer
+from construction.grading.answers.check import check_answer
 from construction.statements.model import Statement
 from construction.statements.questions.ambiguity import Database, Slots, other_values
 from construction.statements.questions.amounts import Amount, amount_of, number_of, trimmed

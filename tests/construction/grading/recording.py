@@ -14,7 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from construction.grading import actions, answers, files, grade, milestones
+from construction.grading import actions, files, grade, milestones
+from construction.grading.answers import parts as answers
 from construction.grading.spec import TaskSpec
 from data.contracts.attempt import Submission
 

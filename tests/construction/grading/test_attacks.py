@@ -24,11 +24,11 @@ from construction.grading.files import grade_files
 from construction.grading.gate import GATE, Attacked, GraderReason, GradingRecipe, measure
 from construction.grading.grade import grade
 from construction.grading.spec import RuleSpec, TaskSpec, spec_of
-from construction.judging.computed_rules import computed_rules
+from construction.judging.baseline.grade import grade as grade_by_facts
 from construction.judging.hard_rules import hard_rules
 from data.contracts import Deliverable, Status, Verdict
 from data.contracts.attempt import Score, ScorePart, Submission
-from tests.construction.judging.rules.cases import case
+from tests.construction.judging.cases import case
 
 PROMPT = "Refund order 17 and tell the customer the amount in US dollars. Was it paid by card?"
 TOOLS = ("orders.find", "refunds.create")
@@ -46,7 +46,9 @@ def with_check(kind: str, params: dict[str, Any], **more: Any) -> TaskSpec:
 
 def with_files(kind: str = "md", *names: str, rules: int | None = None) -> TaskSpec:
     request = Deliverable(file_type=kind, name_hints=names)
-    made = computed_rules(case(PROMPT), [request])
+    known = case(PROMPT)
+    candidate = known.candidate.model_copy(update={"deliverables": (request,), "rules": ()})
+    made = grade_by_facts(known.model_copy(update={"candidate": candidate})).rules
     made = (*hard_rules([request], "a {{ template }}"), *made)
     return task(rules=[rule.model_dump() for rule in made][:rules])
 

@@ -30,7 +30,14 @@ TASK = {
     ],
 }
 ROOT = Bundle("benchmint_grader", "A bundle of one module", "data.root")
-FILES = ("answers", "actions", "milestones", "files", "grade", "attacks")
+FILES = (
+    "answers/test_parts",
+    "test_actions",
+    "test_milestones",
+    "test_files",
+    "test_grade",
+    "test_attacks",
+)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +64,7 @@ def run(grader: Path, *arguments: object, text: str = "") -> subprocess.Complete
 def cases(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Everything that the tests of the graders let them grade, as lines of JSON."""
     folder = tmp_path_factory.mktemp("cases")
-    tests = [f"tests/construction/grading/test_{name}.py" for name in FILES]
+    tests = [f"tests/construction/grading/{name}.py" for name in FILES]
     plugin = "tests.construction.grading.recording"
     options = ("-q", "-p", plugin, "-p", "no:cacheprovider", "-n0", "--basetemp", folder / "tmp")
     done = subprocess.run(

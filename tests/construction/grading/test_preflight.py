@@ -12,13 +12,11 @@ from construction.grading.content_rules import text_key
 from construction.grading.file_look import word_form
 from construction.grading.gate import GraderReason, GradingRecipe
 from construction.grading.preflight import PreflightJob, preflight_shard
-from construction.judging.computed_rules import computed_rules
-from construction.judging.hard_rules import hard_rules
+from construction.judging.baseline.grade import grade as grade_by_facts
 from data.canonical import canonical_json
 from data.contracts import (
     Answer,
     Candidate,
-    Deliverable,
     Disclosure,
     Fixture,
     Lane,
@@ -28,7 +26,7 @@ from data.contracts import (
 )
 from data.pool import read_pool
 from data.stage_tables import read_records
-from tests.construction.judging.rules.cases import case
+from tests.construction.judging.cases import case
 from tests.construction.statements.tools.tiny import QUANDELL, REVENUE, tiny_statements
 
 TOOLS = ("discover_companies", "discover_company_series", "get_company_fundamentals")
@@ -138,9 +136,8 @@ def test_a_copy_of_the_input_earns_nothing(tmp_path: Path) -> None:
     path = tmp_path / digest
     path.write_bytes(content)
     fixture = Fixture(path="revenue.csv", sha256=digest, bytes=len(content), media_type="text/csv")
-    made = [Deliverable(file_type="csv", name_hints=("result.csv",))]
-    words = computed_rules(case("Sum the revenue of all regions as result.csv"), made)
-    rules = (*hard_rules(made, ""), *words, NOT_THE_INPUT)
+    words = grade_by_facts(case("Sum the revenue of all regions as result.csv")).rules
+    rules = (*words, NOT_THE_INPUT)
     task = candidate("copy", fixtures=(fixture,), rules=rules)
     verdict = judged(tmp_path / "out", None, task, files={digest: path})["copy"]
     assert (verdict.measures["null"], verdict.reason) == (0, GraderReason.JUDGE_ONLY)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from construction.grading.programs import STDOUT, Program
 from construction.grading.programs_box import run_in_box
-from construction.sandbox.box import bubblewrap
+from tests.needs import needs_box
 
-pytestmark = pytest.mark.skipif(bubblewrap() is None, reason="bubblewrap is not installed")
+pytestmark = needs_box
 
 
 def test_a_program_works_on_its_files_and_what_it_leaves_comes_back() -> None:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.statements.filters import SEED_DROPPED_SHARE, FilterConfig, filter_points
+from construction.statements.config import FilterConfig
+from construction.statements.filters import SEED_DROPPED_SHARE, filter_points
 from construction.statements.model import HISTORY, POINTS, ROWS, Statements
 from construction.statements.periods.config import PeriodConfig
 from construction.statements.periods.fill import with_periods

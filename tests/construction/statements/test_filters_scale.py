@@ -9,7 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from construction.statements.filters import FilterConfig, filter_points
+from construction.statements.config import FilterConfig
+from construction.statements.filters import filter_points
 from construction.statements.filters_scale import implausible
 from construction.statements.model import HISTORY, ROWS, Statements
 from construction.statements.readers.sec.read import read_sec

@@ -13,12 +13,12 @@ import pytest
 from tests.construction.grading.exports.sample import GOLD_TEXT
 from tests.construction.grading.exports.test_harbor_runs import (
     finished_trials,
-    needs_box,
     needs_harbor,
     run_harbor,
 )
 from tests.construction.statements.tools.tiny import QUANDELL, REVENUE
 from tests.flows.json_server import json_server
+from tests.needs import needs_box
 
 needs_tmux = pytest.mark.skipif(shutil.which("tmux") is None, reason="terminus-2 needs tmux")
 _CALL = {"company_id": QUANDELL, "series_id": REVENUE, "period": "2024-Q1"}

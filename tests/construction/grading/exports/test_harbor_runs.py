@@ -15,6 +15,7 @@ from construction.grading.exports.harbor import ENVIRONMENT, export_harbor
 from tests.conftest import REPO
 from tests.construction.grading.exports.sample import sample_export
 from tests.construction.statements.tools.tiny import QUANDELL
+from tests.needs import needs_box
 
 LOAD = """
 import sys, warnings
@@ -63,7 +64,6 @@ HARBOR_SETTINGS = {"HARBOR_TELEMETRY": "0", "LITELLM_LOCAL_MODEL_COST_MAP": "Tru
 _OWN_HARBOR = REPO / ".venv-harbor" / "bin" / "harbor"
 HARBOR = str(_OWN_HARBOR) if _OWN_HARBOR.exists() else shutil.which("harbor")
 needs_harbor = pytest.mark.skipif(HARBOR is None, reason="no harbor: `make harbor` (Python 3.12)")
-needs_box = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")
 AGENTS = [  # arguments of Harbor, and the reward
     (["-a", "oracle"], 1.0),
     (["-a", "nop"], 0.0),

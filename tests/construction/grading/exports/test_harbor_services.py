@@ -17,10 +17,10 @@ from tests.construction.grading.exports.test_harbor_runs import (
     AGENTS,
     PROBE,
     harbor,
-    needs_box,
     needs_harbor,
 )
 from tests.flows.evaluate.workflow_release import ANSWER, TODO, write_release
+from tests.needs import needs_box
 
 pytestmark = pytest.mark.slow(seconds=20)
 

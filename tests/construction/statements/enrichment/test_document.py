@@ -19,6 +19,7 @@ from construction.statements.enrichment.document import (
     screenshot,
 )
 from data.errors import InputError
+from tests.needs import needs_chromium
 
 _HEAD = b"""<?xml version="1.0" encoding="utf-8"?>
 <!DOCTYPE html [<!ENTITY boom "boom">]>
@@ -141,9 +142,8 @@ def test_a_browser_that_fails_gives_no_screenshot(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
+@needs_chromium
 def test_a_real_browser_shows_the_highlighted_fact() -> None:
-    if shutil.which("chromium") is None:
-        pytest.skip("no Chromium on this machine: apt-get install chromium")
     page = (
         b"<html><body><p>Cash <ix:nonFraction name='us-gaap:Cash' contextRef='c1'>812,400"
         b"</ix:nonFraction></p></body></html>"

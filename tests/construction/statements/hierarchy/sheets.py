@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.hierarchy.rebuild import HierarchyConfig, rebuild
+from construction.statements.config import HierarchyConfig
+from construction.statements.hierarchy.rebuild import rebuild
 from tests.construction.statements.frames import points, rows, series
 
 Line = tuple[str, str, str | None]  # concept, label, value

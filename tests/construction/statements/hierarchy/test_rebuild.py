@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from construction.statements.hierarchy.rebuild import HierarchyConfig, hierarchy_report, rebuild
+from construction.statements.config import HierarchyConfig
+from construction.statements.hierarchy.rebuild import hierarchy_report, rebuild
 from construction.statements.model import SERIES, Statements
 from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.edinet.read import read_edinet

@@ -7,11 +7,11 @@ from decimal import Decimal
 
 import pytest
 
+from construction.grading.answers.check import check_answer
+from construction.grading.answers.contracts import ErrorReason
 from construction.grading.grade import grade
 from construction.grading.oracle import oracle
 from construction.grading.spec import spec_of
-from construction.statements.answers.check import check_answer
-from construction.statements.answers.contracts import ErrorReason
 from construction.statements.questions.contracts import Level, Means, Question, QuestionConfig
 from construction.statements.questions.make import make_questions
 from construction.statements.questions.output import candidate_of

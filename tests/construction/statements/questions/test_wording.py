@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.statements.answers.check import check_answer
+from construction.grading.answers.check import check_answer
 from construction.statements.questions.amounts import amount_of
 from construction.statements.questions.contracts import FlowSide
 from construction.statements.questions.naming import core_name, natural_name

@@ -1,0 +1,221 @@
+"""The words that change what a number means, as patterns; the words are in `lexicon.toml`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from data.text.folding import fold_width
+from data.text.lexicon import load_table
+from data.text.scripts import HAN_KANA
+
+_WORDS = load_table(__package__, "lexicon.toml")
+
+
+def _either(*names: str) -> str:
+    """One of the words of these lists: English ones whole, the others anywhere."""
+    english = [word for name in names for word in _WORDS[name]["en"]]
+    others = [word for name in names for word in _WORDS[name]["cjk"]]
+    whole = [rf"(?<![A-Za-z])(?:{'|'.join(english)})(?![A-Za-z])"] if english else []
+    return f"(?:{'|'.join([*whole, *others])})"
+
+
+def _any(*names: str) -> re.Pattern[str]:
+    return re.compile(_either(*names), re.I)
+
+
+CHANGE_DOWN = _any("change_down")
+CHANGE_UP = _any("change_up")
+LOSS_NOUN = _any("loss_noun")
+LOSS = _any("loss_noun", "change_down")
+LOSS_ASKED = _any("loss_noun", "change_down", "loss_asked")
+OPPOSITE = _any("gain_noun", "change_up")
+MOVEMENT = _any("change_up", "change_down", "movement")
+CONVENTION = _any("convention")
+MOVES = _any("change_up", "change_down")
+CHANGE = _any("change_asked")
+PLAN = _any("plan")
+COPULA = _any("copula")
+LINK = _any("link")
+EARLIER = _any("earlier")
+REFUSAL = _any("refusal")
+GIVES_UP = _any("gives_up")
+GUESS = _any("guess")
+DOUBT = _any("doubt")
+CONCLUSION = _any("conclusion")
+WITHDRAWAL = _any("withdrawal")
+_OPENING = (
+    r"(?:(?<=[.!?。！？\n;；:])[ *_\"'(]{0,8}|[—–,、，(（] {0,3}| -{1,2} ?|\.{2,3} ?)"
+    r"(?:(?:no|oh|er|um|well|so|but|and|however)[ ,]{1,2}){0,2}"
+)
+RETRACTION = re.compile(_OPENING + _either("retraction"), re.I)
+_CLOSE = 2000  # characters at the end of an answer in which it may take something back
+_CLOSING = " \t\n.,;:!?。、*_`\"'）)」"
+
+
+def taken_back(answer: str) -> re.Match[str] | None:
+    """Where an answer last takes back what it said: "Wait, …", "Correction: …", 訂正:…"""
+    last = None
+    for match in RETRACTION.finditer(answer, max(answer.rfind("}") + 1, len(answer) - _CLOSE)):
+        replaces = answer[: match.start()].strip() and answer[match.end() :].strip(_CLOSING)
+        if replaces or (last is None and WITHDRAWAL.search(match[0])):
+            last = match
+    return last
+
+
+_UP, _DOWN = _either("signed_gain"), _either("signed_loss")
+SIGNED_LABEL = re.compile(
+    rf"{_UP}(?: from [a-z ]{{1,30}})?\s*"
+    rf"(?:\(\s*{_DOWN}\s*\)|/\s*\(?{_DOWN}\)?|(?:or |and |又は|或){_DOWN})"
+    rf"|{_DOWN}\s*(?:\(\s*{_UP}\s*\)|/\s*\(?{_UP}\)?|or {_UP})"
+    rf"|\(\s*{_DOWN}\s*\)|{_either('signed_word')}",
+    re.I,
+)
+
+# Up to eight hedges between a word and the value it governs, as in "by about the same"
+HEDGES = rf"(?:\s*{_either('hedge')}){{0,8}}\s*"
+FROM = re.compile(rf"(?<![A-Za-z])from{HEDGES}\Z", re.I)
+CHANGE_BY = re.compile(rf"{_either('change_by')}{HEDGES}\Z", re.I)
+CHANGE_AFTER = re.compile(rf" ?{_either('change_after')}", re.I)
+NEGATED_BEFORE = re.compile(rf"{_either('negated_before')}{HEDGES}\Z", re.I)
+NEGATED_AFTER = re.compile(rf" ?{_either('negated_after')}")
+BETWEEN = re.compile(rf"(?:(?<![A-Za-z])between|介于){HEDGES}\Z", re.I)
+LEVEL_BEFORE = re.compile(rf"(?:(?<![A-Za-z])(?:to|from|at)(?![A-Za-z])|[至到]){HEDGES}\Z", re.I)
+RANGE_BETWEEN = re.compile(rf"\s*{_either('range')}{HEDGES}", re.I)
+ALTERNATIVE = re.compile(rf"[\s,、]*{_either('alternative')}{HEDGES}", re.I)
+EITHER = re.compile(r"\beither\b", re.I)
+
+GENERIC = frozenset(" ".join(_WORDS["generic"]["en"]).split())
+GENERIC_HAN = re.compile("|".join(_WORDS["generic"]["cjk"]))
+STATING = GENERIC | frozenset(" ".join(_WORDS["stating"]["en"]).split())
+STATING_MEASURED = frozenset(" ".join(_WORDS["stating"]["measured"]).split())
+STATING_HAN = re.compile("|".join([*_WORDS["stating"]["cjk"], *_WORDS["generic"]["cjk"]]))
+
+_MAX_QUESTION = 2000  # characters that are read
+_MAX_RUN = 200  # Japanese or Chinese characters in a row that are compared
+_LEAST_SHARED = 2  # of them in a row that make a word of the question
+_LEAST_STEM = 3
+_LEAST_AGENT = 5  # letters before -er
+_ENDINGS = ("ing", "ied", "ies", "ed", "es", "s", "d", "e", "y")
+_IRREGULAR = {
+    form: base
+    for base, forms in {
+        "be": "is are was were been",
+        "begin": "began begun",
+        "build": "built",
+        "buy": "bought",
+        "choose": "chose chosen",
+        "fall": "fell fallen",
+        "give": "gave given",
+        "grow": "grew grown",
+        "have": "has had",
+        "hold": "held",
+        "lead": "led",
+        "lose": "lost",
+        "make": "made",
+        "pay": "paid",
+        "rise": "rose risen",
+        "run": "ran",
+        "sell": "sold",
+        "spend": "spent",
+        "take": "took taken",
+        "win": "won",
+        "write": "wrote written",
+    }.items()
+    for form in forms.split()
+}
+_WORD = re.compile(r"[A-Za-z][A-Za-z&.]*|[0-9]+")
+_CAPITALISED = re.compile(r"\b[A-Z][\w'’&-]*")
+_SMALL = frozenset(["of", "and", "the", "in", "for", "to", "on", "per", "a", "an"])
+_ABBREVIATION = re.compile(r"(?=(?:[a-z]*[A-Z]){2})[A-Za-z]{2,8}")
+_RUN = re.compile(f"[{HAN_KANA}]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """`words` in their order and lower case, their `stems`, and the text itself."""
+
+    words: tuple[str, ...]
+    stems: frozenset[str]
+    text: str
+
+    def has(self, word: str) -> bool:
+        """Is it a word of the question, inflected perhaps, or an abbreviation of some of them?"""
+        bare = word.removesuffix("'s").removesuffix("’s").strip(".'’&-")
+        parts = [part for part in bare.lower().split("-") if part]
+        return all(map(self._has_form, parts)) or self._abbreviates(bare)
+
+    def _has_form(self, part: str) -> bool:
+        """Revolver stands for "revolving" too."""
+        agent = part.removesuffix("s").removesuffix("er")
+        return stem(part) in self.stems or (len(agent) > _LEAST_AGENT and stem(agent) in self.stems)
+
+    def has_initials(self, word: str) -> bool:
+        """Is it the initials of at least three words in a row: cfo of "chief financial officer"?"""
+        initials = "".join(word[0] for word in self.words)
+        return len(word) > _LEAST_SHARED and word in initials
+
+    def lower_case(self) -> Wording:
+        """The wording without its capitalised words."""
+        return wording(_CAPITALISED.sub(" ", self.text))
+
+    def without(self, text: str) -> str:
+        """The Japanese or Chinese of a text that the question does not have."""
+        return "".join(self._unshared(match[0]) for match in _RUN.finditer(text))
+
+    def _unshared(self, run: str) -> str:
+        if len(run) > _MAX_RUN:
+            return run
+        rest, at = [], 0
+        while at < len(run):
+            end = at
+            while end < len(run) and run[at : end + 1] in self.text:
+                end += 1
+            shared = end - at >= _LEAST_SHARED
+            rest.append("" if shared else run[at])
+            at = end if shared else at + 1
+        return "".join(rest)
+
+    def _abbreviates(self, word: str) -> bool:
+        """EPS of "earnings per share", RevPAR of "revenue per available room"."""
+        if not _ABBREVIATION.fullmatch(word):
+            return False
+        short = word.lower()
+        long = [word for word in self.words if word not in _SMALL]
+        return any(
+            _spells(short, words, at) for words in (self.words, long) for at in range(len(words))
+        )
+
+
+def _spells(short: str, words: tuple[str, ...] | list[str], at: int) -> bool:
+    """Do beginnings of at least two consecutive words from `at` on make up the abbreviation?"""
+    ends = {0}
+    for number, word in enumerate(words[at : at + len(short)], start=1):
+        ends = {
+            end + taken
+            for end in ends
+            for taken in range(1, len(word) + 1)
+            if short[end : end + taken] == word[:taken]
+        }
+        if number >= _LEAST_SHARED and len(short) in ends:
+            return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def wording(question: str) -> Wording:
+    """The words of a question; of a long one the beginning is read."""
+    text = fold_width(question[:_MAX_QUESTION])
+    words = tuple(match[0].lower().strip(".&") for match in _WORD.finditer(text))
+    return Wording(words, frozenset(map(stem, words)), text)
+
+
+def stem(word: str) -> str:
+    """The word without all endings of English inflection: operate, operated, operating."""
+    base = _IRREGULAR.get(word, word)
+    ending = next((ending for ending in _ENDINGS if base.endswith(ending)), "")
+    while ending and len(base) - len(ending) >= _LEAST_STEM:
+        base = base.removesuffix(ending)
+        ending = next((ending for ending in _ENDINGS if base.endswith(ending)), "")
+    return base[:-1] if len(base) > _LEAST_STEM and base[-1] == base[-2] else base
