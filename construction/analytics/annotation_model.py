@@ -19,7 +19,7 @@ from construction.analytics.environment.declaration import Declaration
 from construction.analytics.milestones import program_of_steps
 from construction.analytics.released import StepsDoNotRunError, answer_text, submission_of
 from construction.analytics.steps import TypedStep, reads_steps
-from construction.grading.answers import grade_answers
+from construction.grading.answers.parts import grade_answers
 from construction.grading.spec import TaskSpec, spec_of
 from construction.judging.contracts import Answer, Fault, JudgeReason
 from construction.judging.model.asking import Checked, Stage

@@ -7,12 +7,15 @@ something decides, and is what is recorded.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from construction.analytics import steps as s
-from construction.analytics.candidates import Judged
 from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import STAGE, AnalyticsReason
 from data.contracts import Bound, Gate, Limit
+
+if TYPE_CHECKING:
+    from construction.analytics.candidates import Judged
 
 
 @dataclass(frozen=True, slots=True)

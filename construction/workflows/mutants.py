@@ -22,6 +22,7 @@ from construction.workflows.engine import OK
 from construction.workflows.runs import Run, replay
 from data.contracts.attempt import StateChange, Submission
 from data.contracts.candidate import Answer, Check
+from data.text.dates import read_date
 
 Meant = Callable[[StateChange], bool]
 OTHER_TEXT = "something else entirely"
@@ -65,8 +66,7 @@ def _withheld(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
 def _record_set(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
     name, service = check.params["record"], check.params["service"]
     yield from _left_out(check, draft, run, lambda change: change.record == name)
-    for field in check.params["where"]:
-        yield _altered(check, run, (service, name), field)
+    yield from _rewritten(check, run, (service, name))
 
 
 def _record_made(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
@@ -77,8 +77,7 @@ def _record_made(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
     number = _request_behind(draft, run, check.params["service"], made)
     twice = (*run.requests[: number + 1], *run.requests[number:])
     yield _again(check, "made twice", draft, twice, run)
-    for field in check.params["where"]:
-        yield _altered(check, run, (check.params["service"], made[0]), field)
+    yield from _rewritten(check, run, (check.params["service"], made[0]))
 
 
 def _record_gone(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
@@ -127,16 +126,60 @@ def _again(check: Check, title: str, draft: Draft, requests: Sequence[Request], 
     return Mutant(check.check_id, title, replay(draft.world, requests, run.answer).submission())
 
 
-def _altered(check: Check, run: Run, record: tuple[str, str], field: str) -> Mutant:
-    """The record has another value in one field."""
+def _rewritten(check: Check, run: Run, record: tuple[str, str]) -> Iterator[Mutant]:
+    """The record has another value in one field; where a text has to hold something, also texts
+    that hold nearly that, deny it, or name it among others."""
+    for field, wanted in check.params["where"].items():
+        yield _altered(check, run, record, field, "altered", _other)
+        if isinstance(wanted, Mapping) and "contains" in wanted:
+            for title, spoiled in spoiled_texts(str(wanted["contains"])):
+                yield _altered(check, run, record, field, title, _always(spoiled))
+
+
+def _altered(
+    check: Check,
+    run: Run,
+    record: tuple[str, str],
+    field: str,
+    title: str,
+    other: Callable[[Any], Any],
+) -> Mutant:
     submission = run.submission()
     changes = tuple(
-        replace(change, after={**change.after, field: _other(change.after.get(field))})
+        replace(change, after={**change.after, field: other(change.after.get(field))})
         if (change.service, change.record) == record and change.after is not None
         else change
         for change in submission.changes
     )
-    return Mutant(check.check_id, f"{field} altered", replace(submission, changes=changes))
+    return Mutant(check.check_id, f"{field} {title}", replace(submission, changes=changes))
+
+
+def _always(value: str) -> Callable[[Any], Any]:
+    return lambda _: value
+
+
+def spoiled_texts(wanted: str) -> Iterator[tuple[str, str]]:
+    """Texts around a figure, a day or a name that do not state it, by what is wrong with them."""
+    day = read_date(wanted)
+    if day is not None:
+        others = [day + dt.timedelta(days) for days in range(-9, 10)]
+        yield "a day late", f"It is {day + dt.timedelta(1)}."
+        yield "a year early", f"It is {day.replace(day=1, year=day.year - 1)}."
+        yield "before it", f"Not before {wanted}; it is {day + dt.timedelta(30)}."
+        yield "every day", " ".join(map(str, others))
+        yield "one of two", f"{wanted} or {day + dt.timedelta(3)}"
+    elif wanted.replace(".", "", 1).isdecimal():
+        other = f"{Decimal(wanted) + 1}"
+        yield "a unit off", f"It is {other}."
+        yield "a digit before it", f"It is 9{wanted}."
+        yield "a digit behind it", f"It is {wanted}{'' if '.' in wanted else '.'}7."
+        yield "negative", f"It is -{wanted}."
+        yield "one of two", f"{other} or {wanted}"
+    else:
+        yield "in a longer word", f"re{wanted}"
+        return
+    yield "denied", f"It is certainly not {wanted}."
+    yield "taken back", f"It is {wanted}. Correction: it is unknown, that was wrong."
 
 
 def _other(value: Any) -> Any:

@@ -28,6 +28,7 @@ from construction.workflows.repair.screening import (
 from construction.workflows.scenarios.registry import SCENARIOS
 from construction.workflows.screening import (
     PILOT,
+    SCREEN,
     STAGE,
     Piloted,
     Screened,
@@ -35,6 +36,7 @@ from construction.workflows.screening import (
     screen,
     screened,
 )
+from construction.workflows.trials import UNTRIED
 from construction.workflows.world_file import write_world
 from data.atomic import write_bytes
 from data.contracts import Candidate, LedgerRow, Outcome, StageKind, Verdict
@@ -51,12 +53,16 @@ WORLDS, FILES, PANEL_FILE = "worlds", "files", "panel.csv"
 
 @dataclass(frozen=True, slots=True)
 class GeneratorJob:
-    """What one shard makes: the drafts of a generator from number 1, with their task ids."""
+    """What one shard makes: the drafts of a generator from number 1, with their task ids.
+
+    Without a sandbox, drafts whose programs have to be tried are rejected.
+    """
 
     generator: str
     task_ids: tuple[str, ...]
     seed: int
     config: ScreeningConfig
+    has_sandbox: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +146,10 @@ def _write(made: Sequence[Made], unfit: Sequence[str], out: Path) -> None:
 
 
 def made_by(job: GeneratorJob) -> Iterator[Made]:
-    """The screened drafts of a generator, in order. Raises InputError without a sandbox."""
+    """The screened drafts of a generator, in order. Raises InputError if a sandbox breaks."""
     if job.generator in REPAIRS:
-        yield from _repairs(job, REPAIRS[job.generator])
+        make = _repairs if job.has_sandbox else _untried_repairs
+        yield from make(job, REPAIRS[job.generator])
         return
     scenario = SCENARIOS[job.generator]
     drafts = [scenario.build(number, job.seed) for number, _ in enumerate(job.task_ids, 1)]
@@ -161,11 +168,17 @@ def _repairs(job: GeneratorJob, repair: Repair) -> Iterator[Made]:
             run = stack.enter_context(own_programs())
         except SandboxFailed as error:
             raise InputError(
-                "the sandbox of repair tasks", str(error), "bubblewrap, in which they are tried",
-                "Then build again: finished stages are kept.",
+                "the sandbox of repair tasks", str(error), "the one that the release had so far",
+                "Install it (make system), or build with --revision to do without.",
             ) from error  # fmt: skip
         for number, task_id in enumerate(job.task_ids, 1):
             yield _repaired(job, repair, number, task_id, run)
+
+
+def _untried_repairs(job: GeneratorJob, repair: Repair) -> Iterator[Made]:
+    for number, task_id in enumerate(job.task_ids, 1):
+        candidate = repair_candidates.candidate_of(repair.build(number, job.seed), repair, task_id)
+        yield Made(candidate, (SCREEN.judge(UNTRIED, job.config),))
 
 
 def _repaired(job: GeneratorJob, repair: Repair, number: int, task_id: str, run: Run) -> Made:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from construction.grading.grade import grade
 from construction.grading.spec import TaskSpec, spec_of
 from construction.workflows.client import InProcessClient
 from construction.workflows.contracts import Client, Draft, RefusedError, Request, Scenario, World
@@ -79,4 +78,6 @@ def spec_of_draft(draft: Draft) -> TaskSpec:
 
 
 def graded(spec: TaskSpec, submission: Submission, threshold: float) -> Score:
+    from construction.grading.grade import grade
+
     return grade(spec, submission, threshold=threshold)

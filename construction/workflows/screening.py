@@ -21,6 +21,7 @@ STAGE = "workflows"
 
 
 class ScreenReason(GateReason):
+    NO_SANDBOX = "screen.no_sandbox", "Its programs are tried in a sandbox, and there is none."
     NOT_RUNNABLE = "screen.not_runnable", "Services cannot start from its world, or refuse it."
     ORACLE_FAILED = "screen.oracle_failed", "The reference solution does not score 1."
     NOT_REPRODUCIBLE = "screen.not_reproducible", "A second run has another score or state."
@@ -75,6 +76,7 @@ SCREEN = Gate(
         draft, scenario, siblings, threshold
     )[0],
     limits=(
+        _none("untried", "Its programs can be tried.", ScreenReason.NO_SANDBOX),
         _none("faults", "Services start from the world.", ScreenReason.NOT_RUNNABLE),
         Limit(
             "oracle",

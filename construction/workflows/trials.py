@@ -25,6 +25,7 @@ class Tried:
     `faults` counts what is wrong with its world, and a solution that ended in an error. `oracle` is
     the score of the reference; `differing` counts what a second run had otherwise. `survivors` are
     mutants that lost nothing, and checks and answers without a mutant, of `mutants` in all.
+    `untried` is 1 where its programs need a sandbox and there is none.
     """
 
     faults: int
@@ -38,6 +39,10 @@ class Tried:
     siblings: int = 0
     survivors: int = 0
     mutants: int = 0
+    untried: int = 0
+
+
+UNTRIED = Tried(faults=0, oracle=0.0, untried=1)
 
 
 def tried(

@@ -20,7 +20,7 @@ from construction.analytics.output import candidate_of, prompt_of
 from construction.analytics.released import answer_text
 from construction.analytics.steps import Operation, operation_of
 from construction.analytics.templates import read_templates
-from construction.grading.answers import grade_answers
+from construction.grading.answers.parts import grade_answers
 from construction.grading.milestones import inferred
 from construction.grading.spec import spec_of
 from data.contracts import Outcome

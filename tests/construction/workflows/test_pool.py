@@ -6,9 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import polars as pl
-import pytest
 
-from construction.sandbox.box import bubblewrap
 from construction.workflows.panel import PANEL
 from construction.workflows.pool import (
     PANEL_FILE,
@@ -27,8 +25,9 @@ from data.contracts import Lane
 from data.pool import read_pool
 from selection.scores import read_scores
 from tests.construction.workflows.test_proposals import BOSS, PROPOSAL
+from tests.needs import needs_box
 
-pytestmark = pytest.mark.skipif(bubblewrap() is None, reason="bubblewrap is not installed")
+pytestmark = needs_box
 
 
 def shard(out: Path, generator: str, *task_ids: str) -> Path:

@@ -15,7 +15,6 @@ import pytest
 
 from construction.grading.bundle import write_bundle
 from construction.grading.programs import Run
-from construction.sandbox.box import bubblewrap
 from construction.workflows.repair.candidates import candidate_of
 from construction.workflows.repair.catalogue import BY_NAME, REPAIRS, all_drafts
 from construction.workflows.repair.panel import panel_scores
@@ -30,6 +29,7 @@ from construction.workflows.repair.screening import (
 from construction.workflows.screening import ScreeningConfig, ScreenReason
 from data.canonical import digest
 from tests.conftest import REPO
+from tests.needs import needs_box
 
 CONFIG = ScreeningConfig()
 DRAFTS = {f"{draft.generator}-{draft.number}": draft for draft in all_drafts(3, 11)}
@@ -37,8 +37,6 @@ WITHOUT_PROGRAMS = [
     name for name, draft in DRAFTS.items() if all(c.kind != "runs" for c in draft.checks)
 ]
 ONE_OF_EACH = [f"{name}-{place % 3 + 1}" for place, name in enumerate(BY_NAME)]
-
-needs_box = pytest.mark.skipif(bubblewrap() is None, reason="bubblewrap is not installed")
 
 
 @pytest.fixture(scope="module")

@@ -58,16 +58,9 @@ class ForeignTask:
     gaps: tuple[Gap, ...]
 
 
-def task_folders(root: Path) -> list[Path]:
-    """The folder itself, or those below it, that hold a task."""
-    if (root / TASK).is_file():
-        return [root]
-    return sorted(path for path in root.iterdir() if (path / TASK).is_file())
-
-
 def read_task(folder: Path) -> ForeignTask:
     """Read one folder. Raises InputError naming the file and the field in error."""
-    document = _document(folder / TASK)
+    document = document_of(folder)
     prompt, language = _prompt(document, folder)
     names = [_name(tool) for tool in _list(document.get("tools"))]
     fixtures, lost = _fixtures(document, folder)
@@ -103,7 +96,9 @@ def read_task(folder: Path) -> ForeignTask:
     return ForeignTask(folder, task_id, prompt, tuple(names), reference, candidate, tuple(gaps))
 
 
-def _document(path: Path) -> Mapping[str, Any]:
+def document_of(folder: Path) -> Mapping[str, Any]:
+    """The task.yaml of a folder. Raises InputError."""
+    path = folder / TASK
     try:
         if path.is_symlink() or (size := path.stat().st_size) > _MAX_BYTES:
             what = "a link" if path.is_symlink() else f"{size:,} bytes"

@@ -7,20 +7,15 @@ steps_num, milestone{name: value}`. Records are hostile input: nothing in them i
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from construction.analytics.contracts import RATED_BY_STEPS, difficulty_of
-from data.errors import InputError
+from construction.lint.findings import Finding, Report, Row, repeated, words_of
 from data.text.folding import fold_case, fold_width
 from data.text.scripts import HAN
-
-LARGEST_BYTES = 64 * 1024**2
 
 
 class RecordFault(StrEnum):
@@ -39,13 +34,6 @@ class RecordFault(StrEnum):
     LEVEL = "difficulty.level"
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    record: str
-    fault: RecordFault
-    detail: str
-
-
 _FIELDS = ("id", "question", "guidelines", "answer", "steps", "milestone")
 _TYPES: Mapping[str, tuple[type, str]] = {
     "question": (str, "text"),
@@ -54,7 +42,6 @@ _TYPES: Mapping[str, tuple[type, str]] = {
     "milestone": (Mapping, "object"),
 }
 _DEEPEST = 32  # lists and objects in each other; checks walk them by recursion
-_BOM = b"\xef\xbb\xbf"
 _YES_NO_ASKED = re.compile(
     r"\byes\b[\"'” ]*(?:/|or|,)[\"'“ ]*\bno\b|\btrue or false\b"
     r"|是[”\"'」]?\s*(?:或|/|、)\s*[“\"'「]?(?:否|不是)",
@@ -64,6 +51,17 @@ _YES_NO = frozenset(["yes", "no", "true", "false", "是", "否", "不是"])
 _NUMBER_ASKED = re.compile(
     r"\b(?:a|one|single) (?:\w+ ){0,2}(?:number|integer|percentage|figure|value)\b"
     r"|\bas a percentage\b|\bround|\bdecimal|\binteger\b|数值|整数|小数|百分比|四舍五入",
+    re.I,
+)
+# One number and nothing else: where several things are asked for, a list may hold them.
+_ONE_NUMBER = re.compile(
+    r"\b(?:a|one|single) (?:single |numerical |numeric |whole |decimal |positive )*"
+    r"(?:number|integer|percentage|value)\b|\ban integer\b|一个(?:数值|整数|数字)",
+    re.I,
+)
+_SEVERAL = re.compile(
+    r"\b(?:and|then|each|both|names?|comma|separated|pairs?|two|three|first|second|followed|order|"
+    r"tuple|values|numbers|integers)\b|[、,，;；]\s*然后|分别|依次|名称|逗号|顺序|两个|三个|各",
     re.I,
 )
 _LIST_ASKED = re.compile(r"\b(?:list|array)\b|列表|数组", re.I)
@@ -86,6 +84,11 @@ _NOT_AN_AMOUNT = re.compile(
     r"\bnumber of\b|多少(?:家|个|项|条)|相关系数|比值|之比|排名",
     re.I,
 )
+_NO_UNIT = re.compile(
+    r"\b(?:without|no|not|omit\w*|exclud\w*)\s+(?:\w+[, ]+){0,5}?(?:units?|symbols?|signs?)\b"
+    r"|(?:不|无需)[^，。；]{0,6}单位",
+    re.I,
+)
 _UNIT = re.compile(
     r"\b(?:yen|yuan|rmb|cny|jpy|usd|eur|dollars?|euros?|percent(?:age)?s?|per cent|million|billion|"
     r"thousand|trillion|tonnes?|tons?|km2|hectares?|points?|persons?|people|units?)\b|[%％$€¥£]"
@@ -95,36 +98,27 @@ _UNIT = re.compile(
 _WORD = re.compile(rf"[a-z]{{3,}}|\d+(?:\.\d+)?|(?=([{HAN}]{{2}}))")
 
 
-def read_records(path: Path) -> list[Any]:
-    """The records of a JSON array or of JSON lines. Raises InputError."""
-    if path.stat().st_size > LARGEST_BYTES:
-        expected = f"at most {LARGEST_BYTES:,} bytes"
-        raise InputError(path.name, "a larger file", expected, "Split it.")
-    raw = path.read_bytes().removeprefix(_BOM)
-    if not raw.strip():
-        raise InputError(path.name, "an empty file", "records", "Name another.")
-    try:
-        loaded = orjson.loads(raw)
-        return loaded if isinstance(loaded, list) else [loaded]
-    except orjson.JSONDecodeError as error:
-        if raw.lstrip().startswith(b"["):
-            raise _no_json(path, error, error.lineno) from None
-    records = []
-    for number, line in enumerate(raw.splitlines(), 1):
-        try:
-            records += [orjson.loads(line)] if line.strip() else []
-        except orjson.JSONDecodeError as error:
-            raise _no_json(path, error, number) from None
-    return records
+def recognises(row: Row) -> bool:
+    """Has it a question, and at least two more of the form's other fields?"""
+    return "question" in row and len(row.keys() & {*_FIELDS, "steps_num", "metadata"}) > 2
 
 
-def _no_json(path: Path, error: orjson.JSONDecodeError, line: int) -> InputError:
-    actual = f"no JSON at character {error.colno}"
-    expected = "a JSON array, or one record per line (NaN is no JSON)"
-    return InputError(path.name, actual, expected, "Correct it.", line)
+def lint(rows: Sequence[Any], _path: Path) -> Report:
+    """The faults of records; their data is not here."""
+    report = Report("records of DataClawBench", len(rows))
+    report.defects += lint_records(rows)
+    wanted = [
+        (str(row.get("id")), words_of(f"{row.get('question')} {row.get('guidelines')}"))
+        for row in rows
+        if isinstance(row, Mapping) and row.get("question")
+    ]
+    report.defects += repeated(wanted, "task.duplicate", "the question")
+    what = "the data is not here: no gold was computed anew"
+    report.unchecked.append(Finding("", "oracle", what))
+    return report
 
 
-def lint_records(records: list[Any]) -> list[Finding]:
+def lint_records(records: Sequence[Any]) -> list[Finding]:
     """The faults of all records, in their order."""
     findings, seen = [], set[str]()
     for number, record in enumerate(records, 1):
@@ -197,6 +191,8 @@ def _type(record: Mapping[str, Any]) -> Faults:
         given = [str(item).casefold() for item in answer or ()]
         if _YES_NO_ASKED.search(wanted) and not _YES_NO.intersection(given):
             yield RecordFault.ANSWER_TYPE, "yes or no is asked for"
+        elif _ONE_NUMBER.search(wanted) and not _SEVERAL.search(wanted):
+            yield RecordFault.ANSWER_TYPE, "a number is asked for"
         return
     if _YES_NO_ASKED.search(wanted) and not _NUMBER_ASKED.search(wanted):
         if text not in _YES_NO:
@@ -232,7 +228,7 @@ def _unit(record: Mapping[str, Any]) -> Faults:
     text = str(answer).strip()
     if isinstance(answer, list | Mapping) or not _NUMBER.fullmatch(text):
         return
-    said = f"{question} {_guidelines(record)}"
+    said = _NO_UNIT.sub(" ", f"{question} {_guidelines(record)}")
     is_amount = _AMOUNT_ASKED.search(question) and not _NOT_AN_AMOUNT.search(question)
     if is_amount and not _UNIT.search(said):
         yield RecordFault.UNIT_MISSING, "no unit in question and guidelines"

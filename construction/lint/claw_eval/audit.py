@@ -1,8 +1,9 @@
 """Foreign graders under attack: nothing, talk alone, and talk with one empty call of each tool.
 
 A grader is a program of somebody else's: it runs in a box of its own for each attack, without
-network and without a judge. Of the 105 graders that Claw-Eval-Live published, 41 pass an agent
-that makes one empty call per tool and writes nothing, when the judge is absent.
+network and without a judge. What an attacker says is what an agent could say that knows nothing:
+the task in its own words, and that it is done. The reference solution is no part of it; a grader
+that accepts a right answer from whoever knows it is not at fault for that.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 from construction.grading.attacks import DONE, EMPTY_CALLS, NULL, TALK
 from construction.grading.combine import PASS_THRESHOLD
 from construction.grading.programs import STDOUT, Program, Run
-from construction.workflows.foreign.reader import GRADER, ForeignTask
+from construction.lint.claw_eval.reader import GRADER, ForeignTask
 
 _DRIVER = Path(__file__).with_name("driver.py")
 _MAX_BYTES = 2 << 20
@@ -83,8 +84,7 @@ def _score(printed: bytes) -> float | None:
 
 def attempts(task: ForeignTask) -> dict[str, dict[str, Any]]:
     """What each attack hands in, in the words of the framework: messages, dispatches, audit."""
-    text = "\n".join(part for part in (task.prompt, task.reference, DONE) if part)
-    talk = [_message("user", task.prompt), _message("assistant", text)]
+    talk = [_message("user", task.prompt), _message("assistant", f"{task.prompt}\n{DONE}")]
     calls = [
         {
             "tool_name": name,

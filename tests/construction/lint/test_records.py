@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from construction.analytics.record_lint import lint_records, read_records
+from construction.lint.findings import rows_of
+from construction.lint.records import lint_records
 from data.errors import InputError
 
 GOOD: dict[str, Any] = {
@@ -64,6 +65,27 @@ CASES: list[tuple[dict[str, Any], set[str]]] = [
     (other(answer="北京市", guidelines="请回答一个数值，保留两位小数。"), {"answer.type"}),
     (other(answer="Corlund", guidelines="Give a list of names."), {"answer.type"}),
     (other(answer=["Corlund"], guidelines=YES_NO), {"answer.type"}),
+    (
+        other(answer=["Corlund", 12.5], guidelines="Give a value in %, with one decimal."),
+        {"answer.type"},
+    ),
+    (other(answer=[3, 4], guidelines="Give two integers, the larger one first."), set()),
+    (other(answer=["Corlund", 1.5], guidelines="Give the name, then a number in %."), set()),
+    (
+        other(
+            question="What was the total revenue of steel firms in Corlund in 2020?",
+            guidelines="A number with 2 decimals; do not write any unit or sign.",
+        ),
+        {"answer.unit_missing"},
+    ),
+    (
+        {
+            **GOOD_ZH,
+            "question": "2020年科伦德省钢铁企业的营业收入总额是多少？",
+            "guidelines": "请回答一个数值，保留两位小数，不带单位。",
+        },
+        {"answer.unit_missing"},
+    ),
     (other(milestone={"export_quota": 77}), {"milestone.not_in_steps"}),
     (other(milestone={"total_revenue": 1, "carbon price": 9}), {"milestone.not_in_steps"}),
     ({**GOOD_ZH, "milestone": {"专利授权": 9}}, {"milestone.not_in_steps"}),
@@ -111,12 +133,12 @@ CASES: list[tuple[dict[str, Any], set[str]]] = [
 def test_exactly_the_faults_of_a_record_are_listed(
     record: dict[str, Any], faults: set[str]
 ) -> None:
-    assert {str(finding.fault) for finding in lint_records([record])} == faults
+    assert {str(finding.code) for finding in lint_records([record])} == faults
 
 
 def test_repeated_ids_and_what_is_no_record_are_listed() -> None:
     findings = lint_records([GOOD, GOOD, 7])
-    assert [(item.record, str(item.fault)) for item in findings] == [
+    assert [(item.task, str(item.code)) for item in findings] == [
         ("r1", "record.repeated_id"),
         ("#3", "record.no_field"),
     ]
@@ -125,12 +147,16 @@ def test_repeated_ids_and_what_is_no_record_are_listed() -> None:
 def test_files_are_arrays_or_lines(tmp_path: Path) -> None:
     path = tmp_path / "records.json"
     path.write_text('[{"id": 1}, {"id": 2}]')
-    assert len(read_records(path)) == 2
+    assert len(rows_of(path)) == 2
     path.write_text('{"id": 1}\n\n{"id": 2}\n')
-    assert len(read_records(path)) == 2
+    assert len(rows_of(path)) == 2
+    path.write_text('{"tasks": [{"id": 1}, {"id": 2}]}')
+    assert len(rows_of(path)) == 2
+    path.write_text('{"a": {"question": "?"}, "b": {"question": "!"}}')
+    assert [row["id"] for row in rows_of(path)] == ["a", "b"]
     path.write_text('{"id": 1}\nno\n')
     with pytest.raises(InputError, match=r"records.json:2: found no JSON"):
-        read_records(path)
+        rows_of(path)
 
 
 @pytest.mark.parametrize("field", ["answer", "milestone"])
@@ -138,16 +164,16 @@ def test_records_that_are_nested_deep_are_named(tmp_path: Path, field: str) -> N
     path = tmp_path / "records.json"
     deep = '{"a":' * 1000 + "1" + "}" * 1000
     path.write_text(f'[{{"id": "x", "{field}": {deep}}}]')
-    assert [str(item.fault) for item in lint_records(read_records(path))] == ["record.too_deep"]
+    assert [str(item.code) for item in lint_records(rows_of(path))] == ["record.too_deep"]
 
 
 def test_a_wrong_line_of_an_array_is_named(tmp_path: Path) -> None:
     path = tmp_path / "records.json"
     path.write_bytes(b'\xef\xbb\xbf[\n {"id": 1},\n {"id": NaN}\n]')
     with pytest.raises(InputError, match=r"records.json:3: found no JSON at character \d+"):
-        read_records(path)
+        rows_of(path)
     path.write_bytes(b'\xef\xbb\xbf[\n {"id": 1}]')
-    assert len(read_records(path)) == 1
+    assert len(rows_of(path)) == 1
     path.write_bytes(b" \n")
     with pytest.raises(InputError, match="found an empty file"):
-        read_records(path)
+        rows_of(path)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from construction.grading.programs_box import run_in_box
-from construction.sandbox.box import bubblewrap
-from construction.workflows.foreign.audit import AuditReason, attempts, audit
-from construction.workflows.foreign.reader import Gap, Missing, read_task, task_folders
+from construction.lint.claw_eval.audit import AuditReason, attempts, audit
+from construction.lint.claw_eval.reader import Gap, Missing, read_task
+from construction.lint.findings import Finding
+from construction.lint.registry import lint_path
 from data.errors import InputError
-from flows.commands.workflows import foreign_lines, has_foreign_tasks
+from tests.needs import needs_box
 
 TASK = """
 task_id: W07
@@ -60,8 +62,6 @@ def grade(messages):
     except OSError:
         return float(os.path.exists("/etc/hostname"))
 """
-
-needs_box = pytest.mark.skipif(bubblewrap() is None, reason="bubblewrap is not installed")
 
 
 def folder(root: Path, grader: str | None, task: str = TASK) -> Path:
@@ -152,20 +152,25 @@ def test_what_is_no_task_is_refused_by_name(tmp_path: Path, text: str) -> None:
         read_task(made)
 
 
-def test_folders_are_found_by_their_task(tmp_path: Path) -> None:
-    made = folder(tmp_path / "bench", None)
-    assert task_folders(tmp_path / "bench") == [made] == task_folders(made)
-    assert has_foreign_tasks(tmp_path / "bench")
-    assert not has_foreign_tasks(tmp_path)
-
-
 def test_empty_calls_are_one_of_each_tool_without_arguments(tmp_path: Path) -> None:
     made = attempts(read_task(folder(tmp_path / "bench", SOUND)))
     calls = made["empty_calls"]["dispatches"]
     assert [call["tool_name"] for call in calls] == ["gmail_teleport", "parceltracker_list"]
     assert all(call["request_body"] == {} for call in calls)
     assert made["talk"]["dispatches"] == made["null"]["dispatches"] == []
-    assert "write to each supplier" in made["talk"]["messages"][1]["text"]
+
+
+def test_no_attacker_is_told_the_reference(tmp_path: Path) -> None:
+    text = json.dumps(attempts(read_task(folder(tmp_path / "bench", SOUND))))
+    assert "Put the late deliveries into the calendar" in text
+    assert "List the parcels" not in text
+
+
+FACTS = """
+def grade(messages):
+    text = messages[-1].message.text if messages else ""
+    return sum(fact in text for fact in ("parcels", "each supplier")) / 2
+"""
 
 
 @needs_box
@@ -183,6 +188,7 @@ def test_empty_calls_are_one_of_each_tool_without_arguments(tmp_path: Path) -> N
             ],
         ),
         (SOUND, []),
+        (FACTS, []),
         (BROKEN, [AuditReason.NOT_RUN]),
         (NOSY, []),
         ("not python at all", [AuditReason.NOT_RUN]),
@@ -195,24 +201,53 @@ def test_graders_are_attacked_in_a_box(
 
 
 @needs_box
-def test_the_command_lists_gaps_and_faults(tmp_path: Path) -> None:
-    folder(tmp_path / "bench", COUNTS_CALLS)
-    n, lines = foreign_lines(tmp_path / "bench")
-    assert n == 1
-    assert "W07: foreign.unknown_service: parceltracker" in lines
-    assert "W07: grader.passed_by_empty_calls (null 0.0, talk 0.5, empty_calls 1.0)" in lines
+@pytest.mark.parametrize("below", ["", "tasks", "a/b"])
+def test_faults_portability_and_what_was_not_checked_are_told_apart(
+    tmp_path: Path, below: str
+) -> None:
+    made = folder(tmp_path / "bench" / below, COUNTS_CALLS)
+    (made.parent / "secret.txt").write_text("secret")
+    report = lint_path(tmp_path / "bench")
+    assert (report.format, report.tasks) == ("tasks of Claw-Eval-Live", 1)
+    assert report.defects == [
+        Finding("W07", "foreign.missing_fixture", "fixtures/gone.json"),
+        Finding("W07", "foreign.missing_fixture", "../../secret.txt"),
+        Finding("W07", "grader.passed_by_empty_calls", "null 0.0, talk 0.5, empty_calls 1.0"),
+    ]
+    assert [finding.code for finding in report.portability] == [
+        "foreign.unknown_service", "foreign.unknown_tool", "foreign.no_checks"
+    ]  # fmt: skip
+    assert [finding.code for finding in report.unchecked] == ["oracle"]
+    assert lint_path(made / "task.yaml").defects == report.defects
 
 
-def test_a_task_that_cannot_be_read_is_a_line_and_the_others_are_linted(tmp_path: Path) -> None:
+@needs_box
+def test_a_grader_that_does_not_run_here_is_not_checked(tmp_path: Path) -> None:
+    report = lint_path(folder(tmp_path / "bench", BROKEN))
+    assert "grader.not_run" in [finding.code for finding in report.unchecked]
+    assert "grader.not_run" not in [finding.code for finding in report.defects]
+
+
+def test_a_prompt_that_tells_the_solution_and_a_repeated_one_are_faults(tmp_path: Path) -> None:
+    solution = "List the parcels, then write to each supplier."
+    telling = TASK.replace("to their suppliers.", f"to their suppliers. {solution}")
+    made = folder(tmp_path / "bench", None, telling)
+    made.rename(made.with_name("other"))
+    folder(tmp_path / "bench", None, telling)
+    codes = {finding.code for finding in lint_path(tmp_path / "bench").defects}
+    assert codes >= {"solution.in_instruction", "task.duplicate", "record.repeated_id"}
+
+
+def test_a_task_that_cannot_be_read_is_a_finding_and_the_others_are_linted(tmp_path: Path) -> None:
     folder(tmp_path / "bench", None)
     for name, text in (("a", "- no mapping"), ("b", "prompt: " + "x" * (3 << 20))):
         (tmp_path / "bench" / name).mkdir()
         (tmp_path / "bench" / name / "task.yaml").write_text(text)
-    n, lines = foreign_lines(tmp_path / "bench")
-    assert n == 3
-    assert any("a/task.yaml: found list; expected a mapping" in line for line in lines)
-    assert any("expected a file of at most 2,097,152 bytes" in line for line in lines)
-    assert any("W07" in line for line in lines)
+    report = lint_path(tmp_path / "bench")
+    assert report.tasks == 3
+    unreadable = [f.detail for f in report.defects if f.code == "task.unreadable"]
+    assert "a/task.yaml: found list; expected a mapping" in unreadable[0]
+    assert "expected a file of at most 2,097,152 bytes" in unreadable[1]
 
 
 @needs_box

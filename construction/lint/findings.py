@@ -1,0 +1,113 @@
+"""What a lint says: faults, what keeps tasks from running here, and what it did not look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+import polars as pl
+
+from data.errors import InputError
+
+LARGEST_BYTES = 64 << 20
+_BOM = b"\xef\xbb\xbf"
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something about one task, or about all of them (`task` empty)."""
+
+    task: str
+    code: str
+    detail: str = ""
+
+
+@dataclass(slots=True)
+class Report:
+    """The findings about a set. Only `defects` are the author's to mend."""
+
+    format: str
+    tasks: int
+    defects: list[Finding] = field(default_factory=list)
+    portability: list[Finding] = field(default_factory=list)
+    unchecked: list[Finding] = field(default_factory=list)
+
+    def lists(self) -> dict[str, list[Finding]]:
+        return {
+            "defects": self.defects,
+            "portability": self.portability,
+            "not checked": self.unchecked,
+        }
+
+
+def repeated(named: Iterable[tuple[str, str]], code: str, what: str) -> Iterator[Finding]:
+    """Tasks whose second member was there before; an empty one repeats nothing."""
+    first: dict[str, str] = {}
+    for task, key in named:
+        if key and key in first:
+            yield Finding(task, code, f"{what} of {first[key]}")
+        first.setdefault(key, task)
+
+
+def words_of(text: str) -> str:
+    """A text as it is compared with others: its words, in lower case."""
+    return " ".join(text.casefold().split())
+
+
+def rows_of(path: Path) -> list[Any]:
+    """The records of a JSON array, of JSON lines, or of an object that has them under one name or
+    by id. Raises InputError.
+    """
+    if path.stat().st_size > LARGEST_BYTES:
+        raise InputError(
+            path.name, "a larger file", f"at most {LARGEST_BYTES:,} bytes", "Split it."
+        )
+    if path.suffix in (".parquet", ".csv"):
+        return _table(path)
+    raw = path.read_bytes().removeprefix(_BOM)
+    if not raw.strip():
+        raise InputError(path.name, "an empty file", "records", "Name another.")
+    try:
+        return _listed(orjson.loads(raw))
+    except orjson.JSONDecodeError as error:
+        if raw.lstrip().startswith(b"["):
+            raise _no_json(path, error, error.lineno) from None
+    records = []
+    for number, line in enumerate(raw.splitlines(), 1):
+        try:
+            records += [orjson.loads(line)] if line.strip() else []
+        except orjson.JSONDecodeError as error:
+            raise _no_json(path, error, number) from None
+    return records
+
+
+def _table(path: Path) -> list[Any]:
+    try:
+        is_csv = path.suffix == ".csv"
+        frame = pl.read_csv(path, infer_schema=False) if is_csv else pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        actual = type(error).__name__
+        raise InputError(path.name, actual, "a table with a head", "Correct it.") from None
+    return frame.to_dicts()
+
+
+def _listed(loaded: Any) -> list[Any]:
+    if isinstance(loaded, list):
+        return loaded
+    if isinstance(loaded, dict) and loaded:
+        lists = [value for value in loaded.values() if isinstance(value, list)]
+        if len(lists) == len(loaded) == 1:
+            return list(lists[0])
+        if all(isinstance(value, dict) and "question" in value for value in loaded.values()):
+            return [{"id": name, **value} for name, value in loaded.items()]
+    return [loaded]
+
+
+def _no_json(path: Path, error: orjson.JSONDecodeError, line: int) -> InputError:
+    actual = f"no JSON at character {error.colno}"
+    expected = "a JSON array, or one record per line (NaN is no JSON)"
+    return InputError(path.name, actual, expected, "Correct it.", line)
