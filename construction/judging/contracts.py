@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Generic, Protocol, TypeVar
+from typing import Annotated, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from construction.judging.calls.contracts import Answered, Question, Unanswered, Usage
+from construction.judging.evidence.contracts import Evidence as CaseEvidence
 from data.contracts import (
     Candidate,
-    Count,
     Deliverable,
     Evidence,
     GateReason,
     Label,
+    MissingInput,
     Rubric,
     Rule,
     StageConfig,
@@ -28,6 +29,7 @@ from data.contracts import (
 from data.contracts.candidate import Confidence, Contract
 
 T = TypeVar("T")
+Difficulty = Literal["easy", "medium", "hard"]
 
 
 class ContainmentReason(StrEnum):
@@ -41,6 +43,7 @@ class ContainmentReason(StrEnum):
     MULTI_TASK = "multi_task"
     AMBIGUOUS_TASK = "ambiguous_task"
     NOT_VERIFIABLE = "not_verifiable"
+    NEEDS_MODEL = "needs_model"  # facts do not tell, and no model was asked
 
 
 class SelfContainmentReason(GateReason):
@@ -59,6 +62,10 @@ class SelfContainmentReason(GateReason):
     MULTI_TASK = "self_containment.multi_task", "It asks for different pieces of work."
     AMBIGUOUS_TASK = "self_containment.ambiguous_task", "It does not say clearly what is wanted."
     NOT_VERIFIABLE = "self_containment.not_verifiable", "No third person could judge the result."
+    NEEDS_MODEL = (
+        "self_containment.needs_model",
+        "No model or person has read it, and facts do not tell.",
+    )
 
 
 UNASSIGNED = "unassigned"  # a role or skill that would be a guess
@@ -84,56 +91,37 @@ class CriterionVerdict(StrEnum):
     NOT_MET = "not_met"
 
 
-class InputTable(Contract):
-    """A table of an input file: its sheet, its columns, and how many other rows it has.
-
-    `blanks` counts the empty cells by column, where some but not all are empty; `repeats` the rows
-    that are the same as an earlier one. `cells` are those of a small table, row by row.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    rows: Count
-    blanks: dict[str, int] = Field(default_factory=dict)
-    repeats: Count = 0
-    cells: tuple[tuple[str, ...], ...] = ()
-
-
-class InputFile(Contract):
-    """What an input file with text holds: its telling words (`terms`), and a `key` of all words."""
-
-    words: Count
-    key: int
-    terms: tuple[str, ...] = ()
-    tables: tuple[InputTable, ...] = ()
-
-
 class Case(Contract):
     """A packaged candidate with all that its judge may read, masked throughout.
 
-    `request` is the person's part of the prompt, `background` what was said before it, `reply`
-    the original agent's last words; `asked_back`: whether it ever asked back. `excerpts` holds the
-    beginning of each fixture's text by its path; fixtures without text have none. `inputs` says
-    what the fixtures that open hold.
+    `request` is the person's own words, merged, without the frame that code puts around them;
+    `evidence` is what the judge reads.
     """
 
     candidate: Candidate
     request: str
-    background: tuple[str, ...] = ()
-    reply: str = ""
-    asked_back: bool = False
-    excerpts: dict[str, str] = Field(default_factory=dict)
-    inputs: dict[str, InputFile] = Field(default_factory=dict)
+    evidence: CaseEvidence = CaseEvidence()
+    today: str = ""  # the ISO day that the request counts from, if it counts from one
 
 
-class Containment(Contract):
-    """The verdict on one case; it has a `rewritten_prompt` only if it is self-contained."""
+class Screened(Contract):
+    """The verdict on one case, by facts, a model or people.
 
-    self_contained: bool
+    `missing` is what it lacks, with private names. `today` is the ISO day on which it was said, if
+    the request counts from that day ("the next 30 days") and the evidence tells it. `results` are
+    input files that the agent made, and that hold the result.
+    """
+
     reason_code: ContainmentReason
-    brief_reason: Annotated[str, Field(max_length=400)]
+    brief_reason: Annotated[str, Field(max_length=400)] = ""
     confidence: Confidence = 1.0
-    rewritten_prompt: str | None = None
+    missing: tuple[MissingInput, ...] = ()
+    today: str = ""
+    results: tuple[str, ...] = ()
+
+    @property
+    def self_contained(self) -> bool:
+        return self.reason_code is ContainmentReason.SELF_CONTAINED
 
 
 class Taxonomy(Contract):
@@ -147,13 +135,33 @@ class Taxonomy(Contract):
     task_class: TaskClass | None = None
 
 
-class Grading(Contract):
-    """What a good answer is: files, weighted criteria (they sum to 1), hard rules, evidence."""
+class Written(Contract):
+    """A task as it is released: the request in one message, files to deliver, labels, difficulty.
 
+    `request` has no frame; code puts it around (`prompt_frame.frame`).
+    """
+
+    request: str
     deliverables: tuple[Deliverable, ...]
+    taxonomy: Taxonomy
+    difficulty: Difficulty
+    difficulty_reason: str
+
+
+class Graded(Contract):
+    """How answers to a task are judged: rubric, hard rules, and programs if it is `computable`.
+
+    `reference` writes the deliverables into `outputs/`, reading `inputs/`; `checks` reads both and
+    prints findings as JSON. Both are plain Python, and count only when proven (`checks`).
+    """
+
     rubric: Rubric
     rules: tuple[Rule, ...]
     evidence: Evidence
+    computable: bool = False
+    reference: str = ""
+    checks: str = ""
+    why: str = ""  # it is computable, or is not
 
 
 class JudgeReason(StrEnum):
@@ -162,8 +170,6 @@ class JudgeReason(StrEnum):
     PROMPT_LEAK = "judge.prompt_leak"  # repeats the instructions, their mark or the fence
     FOREIGN_URL = "judge.foreign_url"  # holds a URL that the material does not
     CONTRADICTION = "judge.contradiction"  # verdict and reason contradict each other
-    ADDRESSED = "judge.addressed"  # the material addresses its judge, and no second judge was asked
-    DISPUTED = "judge.disputed"  # the material addresses its judge, and the rules disagree
     OTHER_LANGUAGE = "judge.other_language"
     TOO_LONG = "judge.too_long"
     EMPTY = "judge.empty"
@@ -172,12 +178,9 @@ class JudgeReason(StrEnum):
     UNKNOWN_LABEL = "judge.unknown_label"
     UNKNOWN_FILE_TYPE = "judge.unknown_file_type"
     UNKNOWN_EVIDENCE = "judge.unknown_evidence"
-    WEIGHTS = "judge.weights"
     DIMENSIONS = "judge.dimensions"
     CLAIM_BELIEVED = "judge.claim_believed"  # a passage that only claims a thing was taken for it
     CONTROL_MET = "judge.control_met"  # what nothing delivered can meet was called met
-    NAMES_A_TASK = "judge.names_a_task"  # a definition of a single task, not of a class
-    TAKEN_NAME = "judge.taken_name"
     CHANGED_WORDS = "judge.changed_words"
     AMBIGUOUS = "judge.ambiguous"
     NOT_CHECKABLE = "judge.not_checkable"
@@ -188,22 +191,20 @@ class JudgeReason(StrEnum):
 class ModelStagesConfig(StageConfig):
     """Settings of the stages that ask a model; lengths are characters after cleaning.
 
+    `evidence_tokens` is the budget of what a candidate's evidence takes in a prompt, and
+    `delivered_tokens` that of the inputs and outputs of an attempt.
+
     `judge` marks the labels (`LlmConfig.judge`). A longer text is cut in the middle.
     """
 
     judge: str = "model"
+    evidence_tokens: Annotated[int, Field(gt=0)] = 12_000
     request_chars: Annotated[int, Field(gt=0)] = 12_000
-    background_chars: Annotated[int, Field(gt=0)] = 2_000
-    reply_chars: Annotated[int, Field(gt=0)] = 1_500
     excerpt_chars: Annotated[int, Field(gt=0)] = 1_500
-    delivered_chars: Annotated[int, Field(gt=0)] = 30_000
+    delivered_tokens: Annotated[int, Field(gt=0)] = 24_000
     passage_chars: Annotated[int, Field(gt=0)] = 1_200
-    files: Annotated[int, Field(gt=0)] = 40
     path_chars: Annotated[int, Field(gt=0)] = 200
     rewrite_chars: Annotated[int, Field(gt=0)] = 8_000
-    class_members: Annotated[int, Field(gt=0)] = 12
-    class_neighbours: Count = 4
-    member_chars: Annotated[int, Field(gt=0)] = 500
     wording_chars: Annotated[int, Field(gt=0)] = 700
     min_ideas: Annotated[int, Field(gt=0)] = 5
     max_ideas: Annotated[int, Field(gt=0)] = 8

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from construction.grading.file_types import TYPES, FileType
-from construction.judging.request_bounds import changes
 from data.contracts import Deliverable, Rule
 
 _PLACEHOLDER_KINDS = ("document", "data")
@@ -30,15 +29,14 @@ def hard_rules(deliverables: Sequence[Deliverable], request: str) -> tuple[Rule,
     """The rules that any good output satisfies, whatever its content, in a fixed order.
 
     A request that itself mentions tracebacks or placeholders (a bug report, a template) has no
-    rule against them: its deliverable may quote one. Where everything is to go, a file is empty.
+    rule against them: its deliverable may quote one.
     """
     rules: list[Rule] = []
     for deliverable in deliverables:
         rules += _rules_of_type(deliverable)
     known = [TYPES[item.file_type] for item in deliverables if item.file_type in TYPES]
     everything = _extensions(known) or [item.file_type for item in deliverables]
-    if not changes(request, "clears"):
-        rules.append(_rule("non_empty", everything, "No deliverable is empty."))
+    rules.append(_rule("non_empty", everything, "No deliverable is empty."))
     words = request.lower()
     readable = _extensions([kind for kind in known if kind.opener])
     if readable and not any(word in words for word in _TALKS_ABOUT_ERRORS):

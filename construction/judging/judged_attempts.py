@@ -9,7 +9,7 @@ off than one that is judged. What it would have come to with these parts met sta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -24,26 +24,27 @@ from construction.grading.milestones import termination
 from construction.grading.spec import TaskSpec, spec_of
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Asker, ModelStagesConfig
-from construction.judging.delivered_text import text_of
-from construction.judging.model.attempt_case import (
-    LONGEST,
-    WORTH,
-    AttemptCase,
-    DeliveredFile,
-    JudgedAttempt,
-)
+from construction.judging.evidence.changes import changes_of
+from construction.judging.evidence.contracts import Evidence, FileView
+from construction.judging.evidence.shown import plain_text
+from construction.judging.evidence.views import look
+from construction.judging.model.attempt_case import WORTH, AttemptCase, JudgedAttempt
 from construction.judging.model.attempts import judge_attempts
 from construction.judging.rendering import pages_of
+from construction.judging.review import LONGEST_ITEM, Decisions, ReviewItem, Topic
 from construction.mentions.extensions import tail
 from data.attempts import AttemptRecord, outputs_folder, read_attempts
 from data.contracts import Candidate
 from data.contracts.attempt import Attempt, Score, ScorePart
-from data.randomness import Key
+from data.neutralise import visible
+from data.randomness import Key, keyed_order
 from data.releases.tasks import ReleasedTask, ReleasedTasks
 
 _MOST_FILES, _MOST_PAGES = 20, 40  # that a judge is shown
 _MOST_PICTURED = 16 << 20  # bytes of all pages of an attempt; endpoints refuse larger requests
 _COUNTED_FILES = 10_000
+_NOT_RENDERED = "its pages are not shown"
+_TASK_CHARS = 2_000  # of the task, in a packet for people
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,27 +110,29 @@ def _open_parts(score: Score) -> list[ScorePart]:
 
 @dataclass(frozen=True, slots=True)
 class _OpenTask:
-    """A task with parts that a judge has to score; `inputs` maps a path to its text."""
+    """A task with parts that a judge has to score, and the views of its inputs."""
 
     task: ReleasedTask
     spec: TaskSpec
-    inputs: Mapping[str, str]
+    criteria: tuple[str, ...]
+    inputs: tuple[FileView, ...]
     by_looks: bool
 
     def case(self, record: AttemptRecord, score: Score, outputs: Path, kept: Path) -> AttemptCase:
         """What a judge is shown of an attempt with these outputs."""
         candidate = self.task.candidate
-        files, left_out = _delivered(outputs, candidate, kept if self.by_looks else None)
+        delivered, left_out = _delivered(outputs, candidate)
+        views, pages = _shown(outputs, delivered, kept if self.by_looks else None)
         wanted = {part.name for part in _open_parts(score)}
-        texts = [f"{criterion.dimension}: {criterion.text}" for criterion in self.spec.criteria]
-        named = zip((part.name for part in criteria(self.spec)), texts, strict=True)
+        named = zip((part.name for part in criteria(self.spec)), self.criteria, strict=True)
+        changes = changes_of(self.inputs, views)
         return AttemptCase(
             attempt_id=record.attempt.attempt_id,
             task=self.task.instruction,
             criteria={name: text for name, text in named if name in wanted},
             answer=record.submission.answer,
-            files=files,
-            inputs=self.inputs,
+            evidence=Evidence(files=self.inputs, outputs=views, changes=changes),
+            pages=pages,
             wants_files=bool(candidate.deliverables),
             left_out=left_out,
         )
@@ -137,17 +140,25 @@ class _OpenTask:
 
 def _open_task(release: ReleasedTasks, task_id: str) -> _OpenTask:
     task, grading = release.tasks[task_id], release.grading(task_id)
-    by_looks = (grading.get("rubric") or {}).get("route") == "visual"
-    inputs = {name: text_of(path.parent, path.name)[0] for name, path in task.inputs.items()}
-    return _OpenTask(task, spec_of(grading), inputs, by_looks)
+    rubric = grading.get("rubric") or {}
+    texts = tuple(map(_criterion, rubric.get("criteria", ())))
+    by_looks = rubric.get("route") == "visual"
+    return _OpenTask(task, spec_of(grading), texts, look(task.inputs), by_looks)
 
 
-def _delivered(
-    outputs: Path, candidate: Candidate, kept: Path | None
-) -> tuple[tuple[DeliveredFile, ...], int]:
+def _criterion(criterion: Mapping[str, Any]) -> str:
+    """A criterion with its anchors, where it has some."""
+    anchors = criterion.get("anchors") or {}
+    shown = "".join(
+        f" [{name.replace('_', ' ')}: {text}]" for name, text in anchors.items() if text
+    )
+    return f"{criterion['dimension']}: {criterion['text']}{shown}"
+
+
+def _delivered(outputs: Path, candidate: Candidate) -> tuple[list[str], int]:
     """The files that a judge is shown, those that the task names first, and how many others.
 
-    `kept` None: pages are not looked at. A folder that is a link delivers nothing.
+    A folder that is a link delivers nothing.
     """
     hints = {tail(name) for item in candidate.deliverables for name in item.name_hints}
     types = {item.file_type for item in candidate.deliverables}
@@ -158,16 +169,25 @@ def _delivered(
 
     delivered = () if outputs.is_symlink() else regular_files(outputs, _COUNTED_FILES)
     names = sorted(delivered, key=rank)
-    files: list[DeliveredFile] = []
+    return names[:_MOST_FILES], max(0, len(names) - _MOST_FILES)
+
+
+def _shown(
+    outputs: Path, names: Sequence[str], kept: Path | None
+) -> tuple[tuple[FileView, ...], dict[str, tuple[Image, ...]]]:
+    """The views of outputs, and pictures of their pages; `kept` None: those are not looked at."""
+    views = list(look({name: outputs / name for name in names}))
+    pages: dict[str, tuple[Image, ...]] = {}
     room, bytes_left = _MOST_PAGES, _MOST_PICTURED
-    for name in names[:_MOST_FILES]:
-        text, trouble = text_of(outputs, name)
-        made = pages_of(outputs, name, kept)[0] if kept is not None else ()
-        pages = _within(made[:room], bytes_left)
-        room -= len(pages)
-        bytes_left -= sum(len(page.content) for page in pages)
-        files.append(DeliveredFile(name, text[:LONGEST], trouble, pages))
-    return tuple(files), len(names) - len(files)
+    for at, name in enumerate(names if kept is not None else ()):
+        made, trouble = pages_of(outputs, name, kept or outputs)
+        pages[views[at].path] = own = _within(made[:room], bytes_left)
+        room -= len(own)
+        bytes_left -= sum(len(page.content) for page in own)
+        if trouble and trouble != "no_pages":
+            note = "; ".join(filter(None, (views[at].note, f"{_NOT_RENDERED}: {trouble}")))
+            views[at] = views[at].model_copy(update={"note": note})
+    return tuple(views), pages
 
 
 def _within(pages: Sequence[Image], most: int) -> tuple[Image, ...]:
@@ -204,7 +224,9 @@ def _settled(
 def _part(
     part: ScorePart, case: AttemptCase, result: JudgedAttempt | None, judge: str
 ) -> ScorePart:
-    not_read = Counter(file.trouble for file in case.files if file.trouble)
+    outputs = case.evidence.outputs
+    not_read = Counter(view.note for view in outputs if view.kind in ("unreadable", "binary"))
+    not_read += Counter(view.note for view in outputs if _NOT_RENDERED in view.note)
     detail: dict[str, Any] = {"judge": judge, "addressed": case.is_addressed}
     detail |= {"not_read": dict(sorted(not_read.items()))} if not_read else {}
     detail |= {"files_not_shown": case.left_out} if case.left_out else {}
@@ -212,6 +234,7 @@ def _part(
         return replace(part, value=0.0, reason=case.nothing, detail=detail)
     seen = result.verdicts[part.name]
     detail |= {
+        "finding": seen.finding,
         "quotes": list(seen.quotes),
         "page": seen.page,
         "supported": seen.verdict is not None,
@@ -234,3 +257,67 @@ def _ended(run: GradedRun, scores: Sequence[tuple[Attempt, Score]]) -> GradedRun
     by_id = {record.attempt.attempt_id: record.attempt for record in attempts}
     own = tuple((by_id[a.attempt_id], score) for a, score in scores)
     return replace(run, attempts=attempts, scores=own)
+
+
+def packets(
+    judged: JudgedRun, judge: str, most: int, seed: int, earlier: Sequence[ReviewItem]
+) -> list[ReviewItem]:
+    """The parts of at most so many attempts, drawn by the seed, and all that were drawn `earlier`.
+
+    Earlier ones are made anew where their attempt was judged now, and stay as they are elsewhere:
+    a sheet that is out can still come back.
+    """
+    ids = [case.attempt_id for case in judged.cases]
+    drawn = {ids[at] for at in keyed_order(seed, "packets", ids)[:most]}
+    drawn |= {item.item_id.rpartition(":")[0] for item in earlier}
+    items = {item.key: item for item in earlier}
+    for case, result in zip(judged.cases, judged.results, strict=True):
+        if case.attempt_id in drawn:
+            items |= {item.key: item for item in _items(case, result, judge)}
+    return list(items.values())
+
+
+def _items(case: AttemptCase, result: JudgedAttempt, judge: str) -> Iterator[ReviewItem]:
+    for part, criterion in case.criteria.items():
+        yield ReviewItem(
+            item_id=_item_id(result, part),
+            topic=Topic.CRITERION,
+            text=_packet_text(case, criterion),
+            answers={judge: str(result.verdicts[part].verdict or "")},
+        )
+
+
+def _item_id(result: JudgedAttempt, part: str) -> str:
+    return f"{result.attempt_id}:{part}"
+
+
+def _packet_text(case: AttemptCase, criterion: str) -> str:
+    """Criterion, task and what was delivered; what is cut is named, and where the whole stands."""
+    where = f"Delivered files: {case.folder}"
+    if case.left_out:
+        where += f" ({case.left_out} more than are shown here)"
+    views = case.evidence.outputs
+    files = (f"[{view.path}]\n{plain_text(view) or f'(no text: {view.note})'}" for view in views)
+    task = _cut(visible(case.task), _TASK_CHARS, "the task of the release")
+    whole = visible("\n\n".join([criterion, task, where, case.answer or "", *files]))
+    return _cut(whole, LONGEST_ITEM, case.folder)
+
+
+def _cut(text: str, most: int, where: str) -> str:
+    """At most so many characters, with how many are missing and where the whole stands."""
+    if len(text) <= most:
+        return text
+    mark = "\n⟨{} more characters are not shown; the whole stands in {}⟩"
+    kept = most - len(mark) - len(where) - len(str(len(text)))
+    return text[:kept] + mark.format(len(text) - kept, where)
+
+
+def rated_pairs(judged: JudgedRun, decisions: Decisions) -> tuple[list[str], list[str]]:
+    """What counts of the judge's verdicts, and those of people, on the parts that both judged."""
+    pairs = [
+        (str(seen.counted), decisions[key].decision.decision)
+        for result in judged.results
+        for part, seen in result.verdicts.items()
+        if (key := (_item_id(result, part), Topic.CRITERION)) in decisions
+    ]
+    return [own for own, _ in pairs], [persons for _, persons in pairs]

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from construction.judging.calls.budget import Budget
 from construction.judging.calls.contracts import LlmConfig, LlmRuntime
 from construction.judging.contracts import Judged
-from construction.judging.judge import JudgingConfig, ModelCalls, ModelStage, client_config
-from construction.judging.model.asking import cost_rows, model_client, shared_budget
+from construction.judging.settings import JudgingConfig, ModelCalls, ModelStage, client_config
 from data.atomic import private_dir
 from data.contracts import Scalar
 
@@ -45,15 +44,24 @@ class Judges:
 
     def budget(self) -> AbstractContextManager[Budget]:
         """What every client opened within may spend together; within another budget, that one."""
+
+        from construction.judging.model.asking import shared_budget
+
         return shared_budget(self.client_config)
 
     @contextmanager
     def client(self, *, masked: bool) -> Iterator[Client]:
         """The client of the model, with the run's budget and its private store of replies."""
+
+        from construction.judging.model.asking import model_client
+
         store = private_dir(private_dir(self.out / "private") / "captures" / "llm")
         with model_client(self.client_config, self.endpoint, store, masked=masked) as client:
             yield client
 
     def costs(self, judged: Mapping[str, Sequence[Judged[Any]]]) -> list[dict[str, Scalar]]:
         """What the answers of each stage cost when asked."""
+
+        from construction.judging.model.asking import cost_rows
+
         return cost_rows(self.client_config, judged)

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 
-from openai import AsyncOpenAI
+from openai import OpenAI
 
 from construction.judging.calls.batch import Batches
-from construction.judging.calls.budget import Budget, Spent
+from construction.judging.calls.budget import FORECASTS, Budget, Spent
 from construction.judging.calls.contracts import (
     Answered,
     CallReason,
@@ -31,12 +32,10 @@ from construction.judging.calls.contracts import (
     Question,
     Unanswered,
 )
-from construction.judging.calls.endpoint import Endpoint, Live
+from construction.judging.calls.endpoint import Endpoint, Live, connect
 from construction.judging.calls.replies import settle
-from construction.judging.calls.requests import key
-from construction.judging.calls.shapes import Dialect
+from construction.judging.calls.requests import Dialect, forecast, key
 from construction.judging.calls.store import SHAPES, Store
-from construction.judging.calls.transport import Loop, connect
 from data.canonical import digest
 from data.errors import ConfigError
 
@@ -44,7 +43,7 @@ _BATCH_REPLY_BYTES = 4_000_000_000
 
 
 class Client:
-    """Asks one model. Close it, or use it in a `with`; several threads may ask at once.
+    """Asks one model. Close it, or use it in a `with`; threads ask one after another.
 
     `store` is a private folder; None keeps nothing (mode `live` only). `masked` states that every
     text in the questions is masked: otherwise only a loopback endpoint is called (law 9). `budget`
@@ -65,12 +64,12 @@ class Client:
         self._budget = budget or Budget(config)
         self._store = Store(store) if store is not None else None
         path = store / SHAPES if store is not None else None
-        self._dialect = Dialect(path, runtime.base_url, config.model)
+        names = {config.model, *config.models.values()}
+        self._dialects = {name: Dialect(path, runtime, name) for name in sorted(names)}
         self._asked: set[str] = set()
         self._known: tuple[str, Question] | None = None  # with an answer of an earlier run
-        self._connecting = threading.Lock()
-        self._loop: Loop | None = None
-        self._http: AsyncOpenAI | None = None
+        self._asking = threading.Lock()
+        self._http: OpenAI | None = None
         self._live: Live | None = None
 
     def __enter__(self) -> Client:
@@ -115,7 +114,8 @@ class Client:
             if name in outcomes or name in waiting:
                 continue
             replies = self._store.replies(name) if self._store else []
-            outcome = settle(question, replies, replayed=True)
+            limit = self._config.limit(question)
+            outcome = settle(question, replies, replayed=True, limit=limit)
             if outcome is None:
                 waiting[name] = question
             else:
@@ -128,11 +128,9 @@ class Client:
 
     def close(self) -> None:
         """Close connections and files."""
-        if self._loop is not None:
-            if self._http is not None:
-                self._loop.run(self._http.close())
-            self._loop.close()
-            self._loop = None
+        if self._http is not None:
+            self._http.close()
+            self._http = None
         if self._store is not None:
             self._store.close()
             self._store = None
@@ -142,30 +140,29 @@ class Client:
         if not waiting:
             return {}
         if self._config.mode is Mode.REPLAY:
-            missing = "no recorded reply"
+            forecasts, missing = FORECASTS.get(), "no recorded reply"
+            if forecasts is not None:
+                forecasts += forecast(waiting.values(), self._config)
             return {
                 name: Unanswered(question.item_id, CallReason.MISSING, missing)
                 for name, question in waiting.items()
             }
-        loop, http = self._connect()
-        if self._config.mode is Mode.BATCH and self._store is not None:
-            parts = (self._config, self._runtime, http, self._store, self._dialect, self._budget)
-            return loop.run(Batches(*parts).ask(waiting))
-        if self._live is None:
-            endpoint = Endpoint(self._config, self._runtime, http, self._dialect, self._budget)
-            self._live = Live(endpoint, self._store, self._dialect, self._runtime)
-        return loop.run(self._live.ask(waiting, self._known))
+        with self._asking, self._store.alone() if self._store else nullcontext():
+            http = self._connected()
+            parts = (self._config, self._runtime, http)
+            if self._config.mode is Mode.BATCH and self._store is not None:
+                return Batches(*parts, self._store, self._dialects, self._budget).ask(waiting)
+            if self._live is None:
+                endpoint = Endpoint(*parts, self._dialects, self._budget)
+                self._live = Live(endpoint, self._store, self._dialects, *parts[:2])
+            return self._live.ask(waiting, self._known)
 
-    def _connect(self) -> tuple[Loop, AsyncOpenAI]:
-        """The event loop and the connections, made when first needed: a replay needs neither."""
-        with self._connecting:
-            if self._http is None:
-                batch = self._config.mode is Mode.BATCH
-                largest = _BATCH_REPLY_BYTES if batch else self._runtime.max_reply_bytes
-                self._http = connect(self._runtime, largest)
-            if self._loop is None:
-                self._loop = Loop()
-            return self._loop, self._http
+    def _connected(self) -> OpenAI:
+        """The connections, made when first needed: a replay needs none."""
+        if self._http is None:
+            batch = self._config.mode is Mode.BATCH
+            self._http = connect(self._runtime, _BATCH_REPLY_BYTES if batch else None)
+        return self._http
 
 
 def _check(config: LlmConfig, runtime: LlmRuntime, store: Path | None, masked: bool) -> None:
@@ -173,6 +170,9 @@ def _check(config: LlmConfig, runtime: LlmRuntime, store: Path | None, masked: b
     mode = config.mode
     if mode is Mode.RULES:
         raise ConfigError("mode rules asks no model: there is no client to make")
+    limited = config.budget_tokens is not None or config.budget_cost is not None
+    if limited and config.max_tokens == "none":
+        raise ConfigError('a budget needs a limit of replies: max_tokens must not be "none"')
     if not config.model:
         raise ConfigError(f"mode {mode} needs the name of a model")
     if store is None and mode is not Mode.LIVE:

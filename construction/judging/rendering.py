@@ -7,6 +7,7 @@ fonts and programs differ from machine to machine, and what a judge was shown mu
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +30,7 @@ _SETTINGS = ("/etc/libreoffice", "/etc/chromium", "/etc/chromium.d")
 _LIBRARIES = ("pypdfium2", "pillow")
 _MOST_BYTES = 100 << 20
 _PDF, _TROUBLE = "page.pdf", "trouble"
+_PROGRAMS = {"soffice": "LibreOffice", "chromium": "Chromium"}
 _TO_PNG = """
 import sys
 from pathlib import Path
@@ -62,7 +64,7 @@ class PageLimits:
 def pages_of(
     folder: Path, name: str, kept: Path, limits: PageLimits | None = None
 ) -> tuple[tuple[Image, ...], str]:
-    """Pictures of the first pages of a file below `folder`, and in one word why there are none.
+    """Pictures of the first pages of a file below `folder`, and shortly why there are none.
 
     `kept` is a private folder of pages made before. Raises SandboxFailed without a sandbox.
     """
@@ -74,6 +76,9 @@ def pages_of(
         content = read_regular(str(folder), name, _MOST_BYTES)
     except (OSError, TooLarge):
         return (), "unsafe_file"
+    program = "soffice" if kind.name in OFFICE else "chromium"
+    if kind.name in OFFICE | PAGES_OF_BROWSER and shutil.which(program) is None:
+        return (), f"{_PROGRAMS[program]} is not installed"  # not kept: it may be installed later
     made_from = [_VERSION, kind.name, digest(content), limits.pages, limits.pixels]
     target = kept / digest(made_from)[:32]
     if not target.is_dir():

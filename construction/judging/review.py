@@ -19,10 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from construction.judging.contracts import (
     UNASSIGNED,
-    Containment,
     ContainmentReason,
     CriterionVerdict,
     RoleClass,
+    Screened,
 )
 from data import hash_chain
 from data.atomic import PRIVATE_FILE, write_bytes
@@ -49,7 +49,9 @@ class Topic(StrEnum):
 
 
 OPTIONS: Mapping[Topic, tuple[str, ...]] = {
-    Topic.CONTAINMENT: tuple(ContainmentReason),
+    Topic.CONTAINMENT: tuple(
+        r for r in ContainmentReason if r is not ContainmentReason.NEEDS_MODEL
+    ),
     Topic.ROLE: tuple(RoleClass),
     Topic.ANSWER: (),
     Topic.CRITERION: tuple(CriterionVerdict),
@@ -192,21 +194,20 @@ def _decisions(entries: Sequence[Mapping[str, Any]], path: Path) -> Decisions:
     return known
 
 
-def overridden(
-    containment: Containment | None, recorded_decision: Recorded | None
-) -> Containment | None:
+def overridden(screened: Screened | None, recorded_decision: Recorded | None) -> Screened | None:
     """The verdict that the review decided on; without a decision the given one."""
     if recorded_decision is None:
-        return containment
+        return screened
     reason = ContainmentReason(recorded_decision.decision.decision)
-    accepted = reason is ContainmentReason.SELF_CONTAINED
-    rewritten = containment.rewritten_prompt if containment and accepted else None
-    return Containment(
-        self_contained=accepted,
-        reason_code=reason,
-        brief_reason="decided in review",
-        rewritten_prompt=rewritten,
-    )
+    known = screened or Screened(reason_code=reason)
+    decided: dict[str, Any] = {
+        "reason_code": reason,
+        "brief_reason": "decided in review",
+        "confidence": 1.0,
+    }
+    if reason is ContainmentReason.SELF_CONTAINED:
+        decided["missing"] = ()
+    return known.model_copy(update=decided)
 
 
 def with_decisions(candidate: Candidate, decisions: Decisions) -> Candidate:

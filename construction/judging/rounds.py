@@ -16,20 +16,22 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from construction.judging.baseline.screen import screen as screen_by_facts
 from construction.judging.consensus import RULES, ConsensusConfig, Endorsed, Opinion, Routed, route
 from construction.judging.contracts import (
     Asker,
     Case,
-    Containment,
     ContainmentReason,
     Judged,
     ModelStagesConfig,
+    Screened,
 )
-from construction.judging.judge import JudgingConfig, contain
+from construction.judging.judge import screen_cases
 from construction.judging.model.asking import ask, require_answers
-from construction.judging.model.containment import SecondOpinion, containment_stage, rules_opinion
 from construction.judging.model.prompt import Cleaner
+from construction.judging.model.screen import screen_stage
 from construction.judging.review import ReviewItem, Topic, disputes
+from construction.judging.settings import JudgingConfig, ModelStage
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
 from data.errors import InputError
@@ -48,7 +50,7 @@ class Round(_Record):
     item_id: Annotated[str, Field(min_length=1, max_length=300)]
     case: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]  # digest of what they read
     round: Annotated[int, Field(ge=1)]
-    verdicts: dict[str, Containment | None]
+    verdicts: dict[str, Screened | None]
 
     @property
     def key(self) -> tuple[str, str, int, tuple[str, ...]]:
@@ -71,7 +73,7 @@ class HeldRounds:
     """All rounds that count for a release; `by_model`: the verdicts just given, by model."""
 
     rounds: Rounds
-    by_model: Mapping[str, Sequence[Judged[Containment]]]
+    by_model: Mapping[str, Sequence[Judged[Screened]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ class Agreement:
     """The cases that were agreed on, each with its verdict; `disputed` are for people to decide."""
 
     cases: list[Case]
-    judged: list[Judged[Containment]]
+    judged: list[Judged[Screened]]
     judge: str
     routed: Routed
     disputed: list[ReviewItem]
@@ -104,15 +106,14 @@ def hold_rounds(
     known = rounds_of(log, release, cases, consensus)
     is_new = all(line.release != release for line in log)
     due = _due(cases, known, decided, consensus, is_new=is_new)
-    judged: dict[str, list[Judged[Containment]]] = {}
+    judged: dict[str, list[Judged[Screened]]] = {}
     for annotator in consensus.annotators if due else ():
         if annotator == RULES:
-            judged[annotator] = contain(due, config, None)
+            judged[annotator] = screen_cases(due, config, None)
             continue
         with open_model(annotator) as client:
-            settings = config.with_model(annotator).stage_settings
-            second = rules_opinion(config.containment)
-            verdicts = judge_anew(due, known, client, settings, second)
+            settings = config.with_model(annotator).stage_settings(ModelStage.SCREEN)
+            verdicts = judge_anew(due, known, client, settings)
             judged[annotator] = require_answers(verdicts)
     log = with_release(log, release, held_rounds(due, judged, known))
     write_rounds(folder, log)
@@ -188,19 +189,19 @@ def rounds_of(
 
 
 def opinions(rounds: Rounds) -> list[Opinion]:
-    """The reason codes that were given, as `consensus.route` takes them."""
+    """The reason codes as `consensus.route` takes them; who abstains gives none."""
     return [
         Opinion(held.item_id, annotator, str(verdict.reason_code), held.round)
         for of_case in rounds.values()
         for held in of_case
         for annotator, verdict in sorted(held.verdicts.items())
-        if verdict is not None
+        if verdict is not None and verdict.reason_code is not ContainmentReason.NEEDS_MODEL
     ]
 
 
 def held_rounds(
     cases: Sequence[Case],
-    judged_by: Mapping[str, Sequence[Judged[Containment]]],
+    judged_by: Mapping[str, Sequence[Judged[Screened]]],
     known: Rounds,
 ) -> list[Round]:
     """The next round of each case, from the verdicts of each annotator in the cases' order."""
@@ -215,10 +216,8 @@ def held_rounds(
     ]
 
 
-def endorsed_verdict(
-    rounds: Sequence[Round], endorsed: Endorsed, order: Sequence[str]
-) -> Containment:
-    """The verdict of an endorsed case: the first with the answer, and the first rewritten prompt.
+def endorsed_verdict(rounds: Sequence[Round], endorsed: Endorsed, order: Sequence[str]) -> Screened:
+    """The verdict of an endorsed case: the first with the answer.
 
     `order` are the annotators. Of a case that the review endorsed the last round is read, in which
     nobody need have given the answer.
@@ -227,11 +226,7 @@ def endorsed_verdict(
     answer = ContainmentReason(endorsed.answer)
     verdicts = [each for each in (held.verdicts[name] for name in order) if each is not None]
     same = [each for each in verdicts if each.reason_code is answer]
-    prompts = [each.rewritten_prompt for each in same if each.rewritten_prompt is not None]
-    if not same:
-        is_good = answer is ContainmentReason.SELF_CONTAINED
-        return Containment(self_contained=is_good, reason_code=answer, brief_reason="endorsed")
-    return same[0].model_copy(update={"rewritten_prompt": prompts[0] if prompts else None})
+    return same[0] if same else Screened(reason_code=answer, brief_reason="endorsed")
 
 
 def judge_anew(
@@ -239,10 +234,9 @@ def judge_anew(
     earlier: Rounds,
     client: Asker,
     config: ModelStagesConfig,
-    second: SecondOpinion,
-) -> list[Judged[Containment]]:
+) -> list[Judged[Screened]]:
     """A model's verdicts; it is told how often each verdict was given in the earlier rounds."""
-    stage = containment_stage(config, second)
+    stage = screen_stage(config, screen_by_facts)
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
         counts = [_verdict_counts(held) for held in earlier[case.candidate.task_id]]

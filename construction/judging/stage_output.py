@@ -1,19 +1,24 @@
-"""What the judging stages write and read back: cases, verdicts, labels, ledgers, review items."""
+"""What the judging stages write and read back: cases, verdicts, candidates, programs, ledgers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
-from construction.judging.consensus import RULES
-from construction.judging.contracts import Case, Containment, Judged
-from construction.judging.difficulty import with_difficulty
-from construction.judging.judge import Labelled, completed, contained
-from construction.judging.missing import missing_in_case
+import orjson
+from pydantic import BaseModel
+
+from construction.judging.contracts import (
+    Case,
+    ContainmentReason,
+    Graded,
+    Judged,
+    Screened,
+    Written,
+)
+from construction.judging.judge import graded_candidate, screened_case, written_case
 from construction.judging.model.asking import rows
-from construction.judging.model.containment import STAGE as CONTAINMENT
-from construction.judging.model.labels import TASK_CLASS
 from construction.judging.review import (
     Decisions,
     ReviewItem,
@@ -22,25 +27,17 @@ from construction.judging.review import (
     overridden,
     with_decisions,
 )
-from construction.judging.self_containment import GATE
+from construction.judging.self_containment import GATE, ScreeningConfig
+from construction.judging.self_containment import NAME as SCREEN
 from data.atomic import write_bytes
 from data.canonical import canonical_json
-from data.contracts import (
-    Candidate,
-    LedgerRow,
-    Outcome,
-    StageKind,
-    TaskClass,
-    Verdict,
-)
+from data.contracts import Candidate, StageKind, Status
 from data.ledger import deciding, gated_row
 from data.stage_tables import write_stage_tables
 
-LABELS = "labels"
-_CASES, _KEPT = "cases.jsonl", "kept.jsonl"
-_EXCERPT = 1500  # characters
-_HEAD = 8192  # bytes
-DocumentTexts = Callable[[Path, str], Iterable[str] | None]
+T = TypeVar("T")
+WRITE, GRADE = "write", "grade"
+_CASES, _KEPT, _PROGRAMS = "cases.jsonl", "kept.jsonl", "programs.jsonl"
 
 
 def write_cases(out: Path, cases: Sequence[Case]) -> None:
@@ -50,40 +47,15 @@ def write_cases(out: Path, cases: Sequence[Case]) -> None:
 
 def read_cases(folder: Path) -> list[Case]:
     """The cases that `write_cases` wrote."""
-    return [Case.model_validate_json(line) for line in (folder / _CASES).read_bytes().splitlines()]
+    return _cases(folder / _CASES)
 
 
-def with_excerpts(case: Case, files: Mapping[str, Path], document_texts: DocumentTexts) -> Case:
-    """The case with the first 1,500 characters of each fixture that has text.
-
-    `files` are the contents by SHA-256. `document_texts` gives the texts of an office file or PDF,
-    from its content and its path in the task; None for any other file, which is read as UTF-8.
-    """
-    excerpts = {
-        item.path: _excerpt(item.path, files[item.sha256], document_texts)
-        for item in case.candidate.fixtures
-    }
-    with_text = {path: text for path, text in excerpts.items() if text}
-    return case.model_copy(update={"excerpts": with_text})
-
-
-def _excerpt(path: str, file: Path, document_texts: DocumentTexts) -> str:
-    texts = document_texts(file, path)
-    if texts is not None:
-        return "\n".join(text for text in texts if text.strip())[:_EXCERPT]
-    with file.open("rb") as handle:
-        head = handle.read(_HEAD)
-    return "" if b"\0" in head else head.decode("utf-8", "ignore")[:_EXCERPT]
-
-
-def reviewed(
-    judged: Sequence[Judged[Containment]], decisions: Decisions
-) -> list[Judged[Containment]]:
+def reviewed(judged: Sequence[Judged[Screened]], decisions: Decisions) -> list[Judged[Screened]]:
     """The verdicts; people's decisions, if there are any, replace the judge's."""
     return [_reviewed(item, decisions) for item in judged]
 
 
-def _reviewed(judged: Judged[Containment], decisions: Decisions) -> Judged[Containment]:
+def _reviewed(judged: Judged[Screened], decisions: Decisions) -> Judged[Screened]:
     decision = decisions.get((judged.item_id, Topic.CONTAINMENT))
     if decision is None:
         return judged
@@ -91,121 +63,123 @@ def _reviewed(judged: Judged[Containment], decisions: Decisions) -> Judged[Conta
     return Judged(judged.item_id, value, notes=judged.notes, usage=judged.usage)
 
 
-def write_contained(
+def write_screened(
     cases: Sequence[Case],
-    judged: Sequence[Judged[Containment]],
+    judged: Sequence[Judged[Screened]],
     decisions: Decisions,
     judge: str,
+    config: ScreeningConfig,
     out: Path,
 ) -> None:
-    """Write the self-contained cases, and the stage tables of all cases."""
-    kept = [
-        _decided(contained(case, item.value, judge), decisions)
-        for case, item in zip(cases, judged, strict=True)
-        if item.value is not None and item.value.self_contained
-    ]
+    """Write the cases that pass the gate, and the stage tables of all cases."""
+    kept, ledger, verdicts = [], [], []
+    for case, item in zip(cases, judged, strict=True):
+        if item.value is None:
+            ledger += rows(SCREEN, "candidate", [item])
+            continue
+        verdict = GATE.judge(item.value, config)
+        verdicts.append((item.item_id, verdict))
+        ledger.append(gated_row(SCREEN, "candidate", item.item_id, deciding([verdict]), {}))
+        if verdict.status is not Status.FAILED:
+            kept.append(_decided(screened_case(case, item.value, judge), decisions))
     _write(out / _KEPT, kept)
+    ids = [case.candidate.task_id for case in cases]
     write_stage_tables(
-        out,
-        StageKind.FILTER,
-        [case.candidate.task_id for case in cases],
-        [_row(case, item) for case, item in zip(cases, judged, strict=True)],
-        verdicts=[
-            (item.item_id, _verdict(item.value)) for item in judged if item.value is not None
-        ],
-        stage=CONTAINMENT,
-        unit="candidate",
+        out, StageKind.FILTER, ids, ledger, verdicts=verdicts, stage=SCREEN, unit="candidate"
     )
 
 
 def read_kept(folder: Path) -> list[Case]:
-    """The cases that `write_contained` kept."""
-    return [Case.model_validate_json(line) for line in (folder / _KEPT).read_bytes().splitlines()]
+    """The cases that a stage kept."""
+    return _cases(folder / _KEPT)
 
 
-def write_labelled(
-    cases: Sequence[Case], labelled: Labelled, decisions: Decisions, out: Path
+def write_written(
+    cases: Sequence[Case],
+    judged: Sequence[Judged[Written]],
+    decisions: Decisions,
+    judge: str,
+    out: Path,
 ) -> None:
-    """Write the candidates with labels and grading; a case that lacks either is errored."""
-    candidates: list[Candidate] = []
-    ledger: list[LedgerRow] = []
-    for case, taxonomy, grading in zip(cases, labelled.labels, labelled.gradings, strict=True):
-        task_id = case.candidate.task_id
-        if taxonomy.value is None or grading.value is None:
-            reason = str(taxonomy.reason or grading.reason)
-            ledger.append(LedgerRow(LABELS, "candidate", task_id, Outcome.ERRORED, reason=reason))
-            continue
-        complete = completed(case.candidate, taxonomy.value, grading.value)
-        candidate = with_difficulty(case, complete)
-        candidates.append(with_decisions(_with_judges(candidate, labelled), decisions))
-        ledger.append(LedgerRow(LABELS, "candidate", task_id, Outcome.KEPT))
-    _write(out / _KEPT, candidates)
-    _write_names(out, labelled.names)
-    ids = [case.candidate.task_id for case in cases]
-    write_stage_tables(out, StageKind.FILTER, ids, ledger, stage=LABELS, unit="candidate")
+    """Write the cases with request, deliverables and labels, and the stage tables."""
+    kept = [
+        _decided(written_case(case, item.value, judge), decisions)
+        for case, item in zip(cases, judged, strict=True)
+        if item.value is not None
+    ]
+    _write(out / _KEPT, kept)
+    _write_tables(out, WRITE, judged)
 
 
-def _with_judges(candidate: Candidate, labelled: Labelled) -> Candidate:
-    """The candidate with who judged which part of it, in the private provenance."""
-    named = {name.value.subclass_id for name in labelled.names if name.value is not None}
-    task_class = candidate.task_class
-    by_model = task_class is not None and task_class.subclass_id in named
-    judges = {**labelled.judges} if by_model else {**labelled.judges, TASK_CLASS: RULES}
-    source = candidate.provenance
-    provenance = source.model_copy(update={"detail": {**source.detail, "judges": judges}})
-    return candidate.model_copy(update={"provenance": provenance})
+def write_graded(
+    cases: Sequence[Case], judged: Sequence[Judged[Graded]], judge: str, out: Path
+) -> None:
+    """Write the candidates with rubric and rules, their programs, and the stage tables."""
+    pairs = [(c, i.value) for c, i in zip(cases, judged, strict=True) if i.value is not None]
+    _write(out / _KEPT, [graded_candidate(case, graded, judge) for case, graded in pairs])
+    programs = [
+        {
+            "task_id": case.candidate.task_id,
+            "reference": graded.reference,
+            "checks": graded.checks,
+            "why": graded.why,
+        }
+        for case, graded in pairs
+        if graded.computable
+    ]
+    write_bytes(out / _PROGRAMS, b"".join(canonical_json(one) + b"\n" for one in programs))
+    _write_tables(out, GRADE, judged)
 
 
-def _write_names(out: Path, names: Sequence[Judged[TaskClass]]) -> None:
-    """Write the stage tables of naming task classes.
-
-    An errored group keeps the name that the rules gave it.
-    """
-    if not names:
-        return
-    folder = out / TASK_CLASS
-    folder.mkdir()
-    # In parentheses, as names of groups: where the rules named a class, its id is public.
-    groups = [replace(name, item_id=f"({name.item_id})") for name in names]
-    ids, ledger = [group.item_id for group in groups], rows(TASK_CLASS, "group", groups)
-    write_stage_tables(folder, StageKind.FILTER, ids, ledger, stage=TASK_CLASS, unit="group")
-
-
-def read_labelled(folder: Path) -> tuple[Candidate, ...]:
-    """The candidates that `write_labelled` completed."""
+def read_graded(folder: Path) -> tuple[Candidate, ...]:
+    """The candidates that `write_graded` completed."""
     lines = (folder / _KEPT).read_bytes().splitlines()
     return tuple(Candidate.model_validate_json(line) for line in lines)
 
 
+def read_programs(folder: Path) -> dict[str, Mapping[str, str]]:
+    """By task id: the reference solution and the check program, not proven yet."""
+    lines = map(orjson.loads, (folder / _PROGRAMS).read_bytes().splitlines())
+    return {line["task_id"]: line for line in lines}
+
+
 def for_review(
-    cases: Sequence[Case], by_judge: Mapping[str, Sequence[Judged[Containment]]]
+    cases: Sequence[Case],
+    judged: Sequence[Judged[Screened]],
+    facts: Sequence[Judged[Screened]],
+    judge: str,
 ) -> list[ReviewItem]:
-    """The cases on whose self-containment the judges differ."""
-    texts = {case.candidate.task_id: case.candidate.prompt for case in cases}
-    answers = {
-        judge: {
-            item.item_id: str(item.value.reason_code) for item in judged if item.value is not None
-        }
-        for judge, judged in by_judge.items()
+    """What people are to decide: a model without an answer, or one that facts speak against."""
+    texts = {case.candidate.task_id: case.request for case in cases}
+    answers = {i.item_id: str(i.value.reason_code) for i in judged if i.value is not None}
+    known = {
+        item.item_id: str(item.value.reason_code)
+        for item in facts
+        if item.value is not None and item.value.reason_code is not ContainmentReason.NEEDS_MODEL
     }
-    return disputes(Topic.CONTAINMENT, texts, answers)
+    against = {item.item_id: item.detail[:_MOST_DETAIL] for item in judged if item.detail}
+    against_it = {
+        task_id: against.get(task_id) or known.get(task_id) or answers.get(task_id, "")
+        for task_id in texts
+    }
+    return disputes(Topic.CONTAINMENT, texts, {judge: answers, "facts": against_it})
 
 
-def _row(case: Case, judged: Judged[Containment]) -> LedgerRow:
-    unit, item_id = "candidate", judged.item_id
-    if judged.value is None:
-        return LedgerRow(CONTAINMENT, unit, item_id, Outcome.ERRORED, reason=str(judged.reason))
-    row = gated_row(CONTAINMENT, unit, item_id, deciding([_verdict(judged.value)]), {})
-    return replace(row, missing=missing_in_case(case, row.reason))
-
-
-def _verdict(judgement: Containment) -> Verdict:
-    return GATE.judge(judgement, GATE.config())
+_MOST_DETAIL = 3_000  # characters
 
 
 def _decided(case: Case, decisions: Decisions) -> Case:
     return case.model_copy(update={"candidate": with_decisions(case.candidate, decisions)})
 
 
-def _write(path: Path, values: Sequence[Case] | Sequence[Candidate]) -> None:
+def _write_tables(out: Path, stage: str, judged: Sequence[Judged[T]]) -> None:
+    ids, ledger = [item.item_id for item in judged], rows(stage, "candidate", judged)
+    write_stage_tables(out, StageKind.FILTER, ids, ledger, stage=stage, unit="candidate")
+
+
+def _cases(path: Path) -> list[Case]:
+    return [Case.model_validate_json(line) for line in path.read_bytes().splitlines()]
+
+
+def _write(path: Path, values: Sequence[BaseModel]) -> None:
     write_bytes(path, b"".join(canonical_json(value) + b"\n" for value in values))

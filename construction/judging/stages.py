@@ -1,4 +1,4 @@
-"""What each judging stage computes: consensus, self-containment, and the labels of what is kept."""
+"""What each judging stage computes: consensus, and what is screened, written and graded."""
 
 from __future__ import annotations
 
@@ -6,29 +6,33 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from construction.judging.consensus import STAGE as CONSENSUS
 from construction.judging.consensus import UNIT
-from construction.judging.contracts import Asker, Case, Containment, Judged
-from construction.judging.judge import LABELLING, ModelStage, contain, label_and_grade, verdicts
+from construction.judging.contracts import Asker, Case, Judged, Screened
+from construction.judging.judge import grade_cases, screen_cases, written_cases
 from construction.judging.judges import Judges
-from construction.judging.model.asking import require_answers, write_model_use
-from construction.judging.model.containment import STAGE as CONTAINMENT
+from construction.judging.model.asking import write_model_use
 from construction.judging.review import Decisions, Topic, answers_decided, write_items
 from construction.judging.rounds import Agreement, agree, hold_rounds
+from construction.judging.settings import ModelStage
 from construction.judging.stage_output import (
     for_review,
     reviewed,
-    write_contained,
-    write_labelled,
+    write_graded,
+    write_screened,
+    write_written,
 )
 from data.atomic import write_bytes
 from data.canonical import canonical_json, digest
 from data.contracts import Scalar, StageKind
 from data.stage_tables import write_stage_tables
+
+if TYPE_CHECKING:
+    from construction.judging.llm import Client
 
 _AGREED = "agreed.json"
 
@@ -80,57 +84,69 @@ def write_consensus(cases: Sequence[Case], consented: Consented, out: Path) -> N
     write_model_use(out, consented.costs)
 
 
-def contain_as_agreed(
-    cases: Sequence[Case], consensus: Path, decisions: Decisions, out: Path
+def screen_as_agreed(
+    cases: Sequence[Case], consensus: Path, judges: Judges, decisions: Decisions, out: Path
 ) -> None:
     """Keep what the consensus found self-contained."""
     agreed = orjson.loads((consensus / _AGREED).read_bytes())
     admitted = [case for case in cases if case.candidate.task_id in agreed["verdicts"]]
     judged = [
-        Judged(task_id, Containment.model_validate(agreed["verdicts"][task_id]))
+        Judged(task_id, Screened.model_validate(agreed["verdicts"][task_id]))
         for task_id in (case.candidate.task_id for case in admitted)
     ]
-    write_contained(admitted, reviewed(judged, decisions), decisions, agreed["judge"], out)
+    verdicts, config = reviewed(judged, decisions), judges.config
+    write_screened(admitted, verdicts, decisions, agreed["judge"], config, out)
 
 
-def contain_as_judged(
+def screen_as_judged(
     cases: Sequence[Case], judges: Judges, decisions: Decisions, out: Path
 ) -> None:
     """Keep what the judge of the recipe, or people, find self-contained.
 
-    Where the rules differ from a model, people are asked to decide.
+    Where facts speak against a model, people are asked to decide.
     """
-    config = judges.config
-    if not config.model.does(ModelStage.SELF_CONTAINMENT):
-        judged = reviewed(contain(cases, config, None), decisions)
-        write_contained(cases, judged, decisions, "rules", out)
-        write_items(out, [])
-        return
-    with judges.client(masked=True) as client:
-        judged = require_answers(contain(cases, config, client))
-        replies = {"model-replies-containment": client.replies_digest()}
-    by_judge = {config.model.judge: judged, "rules": verdicts(cases, config)}
-    write_items(out, for_review(cases, by_judge))
-    write_contained(cases, reviewed(judged, decisions), decisions, config.model.judge, out)
-    write_model_use(out, judges.costs({CONTAINMENT: judged}), replies)
+    config, stage = judges.config, ModelStage.SCREEN
+    judge = config.model.judge_of(stage)
+    with _client(judges, stage) as client:
+        judged = screen_cases(cases, config, client)
+        _note_use(judges, stage, client, judged, out)
+    facts = screen_cases(cases, config, None)
+    write_items(out, for_review(cases, judged, facts, judge) if client is not None else [])
+    write_screened(cases, reviewed(judged, decisions), decisions, judge, config, out)
 
 
-def label_cases(
+def write_tasks(
     cases: Sequence[Case], judges: Judges, decisions: Decisions, seed: int, out: Path
 ) -> None:
-    """Give the cases their labels, task class, deliverables, rubric and rules.
+    """Give the cases their request, deliverables, labels and difficulty."""
+    config, stage = judges.config, ModelStage.WRITE
+    with _client(judges, stage) as client:
+        judged = written_cases(cases, config, client, seed)
+        _note_use(judges, stage, client, judged, out)
+    write_written(cases, judged, decisions, config.model.judge_of(stage), out)
 
-    A candidate on which the model gave no usable answer is errored.
-    """
-    config = judges.config
-    by_model = [stage for stage in LABELLING if config.model.does(stage)]
-    with judges.client(masked=True) if by_model else nullcontext() as client:
-        result = label_and_grade(cases, config, client, seed)
-        replies = {"model-replies-labels": client.replies_digest()} if client is not None else {}
-    write_labelled(cases, result, decisions, out)
-    judged: dict[ModelStage, Sequence[Judged[Any]]] = {
-        ModelStage.LABELS: result.labels,
-        ModelStage.TASK_CLASS: result.names,
-        ModelStage.GRADING: result.gradings,
-    }
-    write_model_use(out, judges.costs({str(stage): judged[stage] for stage in by_model}), replies)
+
+def grade_tasks(cases: Sequence[Case], judges: Judges, out: Path) -> None:
+    """Give the candidates of the cases their rubric and rules, and keep the programs."""
+    config, stage = judges.config, ModelStage.GRADE
+    with _client(judges, stage) as client:
+        judged = grade_cases(cases, config, client)
+        _note_use(judges, stage, client, judged, out)
+    write_graded(cases, judged, config.model.judge_of(stage), out)
+
+
+def _client(judges: Judges, stage: ModelStage) -> AbstractContextManager[Client | None]:
+    """The client of the model if it does a stage."""
+    return judges.client(masked=True) if judges.config.model.does(stage) else nullcontext()
+
+
+def _note_use(
+    judges: Judges,
+    stage: ModelStage,
+    client: Client | None,
+    judged: Sequence[Judged[Any]],
+    out: Path,
+) -> None:
+    if client is not None:
+        replies = {f"model-replies-{stage}": client.replies_digest()}
+        write_model_use(out, judges.costs({str(stage): judged}), replies)

@@ -1,35 +1,25 @@
-"""Where a text names files: names with a known extension, paths, and names in quotes.
+"""Where a text names files, by form: names with a known extension, names in quotes, and paths.
 
-These are not files: the ends of URLs and e-mail addresses, version numbers, products such as
-Node.js, patterns such as `*.csv`, and anything inside pasted code, logs and stack traces.
+These are not files: URLs and e-mail addresses, products such as Node.js, patterns such as `*.csv`,
+and anything inside pasted code, diffs and stack traces.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from construction.mentions.extensions import (
     BARE_NAMES,
-    CODE_EXTENSIONS,
     DOUBTFUL_EXTENSIONS,
     MEDIA_TYPES,
     NOT_FILES,
     extension,
+    tail,
 )
-from construction.mentions.name_bounds import (
-    LONGEST_NAME,
-    NOWHERE,
-    Zones,
-    pasted,
-    reach,
-    rooted_start,
-    token_start,
-    words_before,
-)
-from data.text.scripts import HAN, has_han
+from data.text.scripts import HAN, has_han, is_han
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +27,8 @@ class FileSpan:
     """A file named at `text[start:end]`; `path` is that text.
 
     `reach` is the earliest offset at which the name could start. Names with spaces and names
-    after Chinese words have no certain start; comparing with the existing files settles it.
-    A `doubtful` span (a folder, `Makefile`, `logo.ai`) counts only if the sentence says that it
-    is a file.
+    after Chinese words have no certain start; `settled` compares them with files that are known.
+    A `doubtful` span (a folder, `Makefile`, `logo.ai`) is a file only where one is known.
     """
 
     path: str
@@ -49,234 +38,198 @@ class FileSpan:
     doubtful: bool = False
 
 
-_PLACEHOLDER = re.compile(r"\*|<[\w -]{1,40}>|\{[\w -]{1,40}\}")  # a pattern, not a name
-_EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,10})(?![A-Za-z0-9_])")
-_AFTER = re.compile(r"@|\.[A-Za-z0-9]|\\|/[\w.-]{1,80}|\((?=[^)]{0,40}\))")
-_SPLIT_AT_SLASH = frozenset(
-    ("docx", "xlsx", "pptx", "pdf", "doc", "xls", "ppt", "csv", "md", "txt", "png", "jpg")
-)
-
-_QUOTES = {
-    "”": "“",
-    "’": "‘",
-    "」": "「",
-    "』": "『",
-    "》": "《",
-    "〉": "〈",
-    '"': '"',
-    "'": "'",
-    "`": "`",
-}
 MAX_SPANS = 400  # per text; a pasted listing of thousands of files declares no further inputs
-
-_URL = re.compile(rf"(?i)\b(?!file:)[a-z][a-z0-9+.\-]{{1,15}}://[^\s<>\"'`，。；、）】」》{HAN}]+")
-_DOMAIN_PATH = re.compile(
-    r"(?i)(?:www\.|(?:[a-z0-9\-]+\.)+(?:com|org|net|io|cn|dev|edu|gov|co|app|xyz|info|ai|uk|jp|de)"
-    r"(?::\d+)?/)"
+_LONGEST_NAME = 255
+_LONGEST_REACH = 100
+_STOPS = (
+    " \t\r\n\f\v\u3000\xa0\u2005\"'`“”‘’「」『』《》〈〉<>|*?,;:，；。：、！？…=!()（）[]【】{}\0"
 )
-_ABBREVIATION = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]{1,2}$")
-# `$` marks a variable only where it fills part of a name (`report_$DATE.csv`).
-_PATTERN = re.compile(r"(?i)y{4}|x{3,}|[{}]|(?<![^_. -])\$\w|\$\(|%(?![0-9a-f]{2})|^xx\.")
-_COMMAND = re.compile(
-    r"(?:python3?|node|npx|npm|yarn|pnpm|bash|sh|cat|git|rm|cp|mv|ls|cd|vim?|nano|head|tail|less|"
-    r"curl|wget|pip3?|uv|make|docker|go|cargo|java|javac|tsx?|pytest|ruff|sed|awk|grep|sudo|open)\s"
+_STOP = re.escape(_STOPS)
+_TOKEN = re.compile(
+    rf"(?:[A-Za-z]:(?=[/\\]))?(?:[^{_STOP}]|(?<=[\w)\]）】])[(\[（][^\s()（）\[\]]{{1,40}}[)\]）]"
+    r"|(?<=\w) \(\d{1,3}\)(?=\.)){1,255}"
 )
-
-_KNOWN_ROOTS = (
-    "home|Users|root|mnt|data|tmp|var|opt|etc|srv|media|workspaces?|Volumes|app|private|proc|dev|sys|"
-    "usr|inputs?|outputs?|uploads?|files|projects?|repo"
+_QUOTED = re.compile(
+    r"“([^“”\n]{1,200})”|‘([^‘’\n]{1,200})’|「([^「」\n]{1,200})」|『([^『』\n]{1,200})』"
+    r"|《([^《》\n]{1,200})》|\"([^\"\n]{1,200})\"|`([^`\n]{1,200})`|(?<!\w)'([^'\n]{1,200})'"
 )
+_COMMAND = re.compile(r"(?:\./)?[a-z][\w.-]{0,20} +(?:-|\S*[/.])")  # `cat a.txt`
+_EXTENSION = re.compile(r"\.([A-Za-z0-9]{1,10})(?![A-Za-z0-9_@])")
+_GOES_ON = re.compile(r"\.[A-Za-z0-9]|\\|/(?![^/\s]{1,100}\.[A-Za-z0-9]{2,5}\b)|[(\[（]")
+_AWAY = re.compile(  # URLs, addresses of mail, domains with a path
+    rf"(?i)\b(?!file:)[a-z][a-z0-9+.\-]{{1,15}}://[^\s<>\"'`，。；、）】」》{HAN}]+"
+    r"|(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[a-z]{2,24}"
+    r"|(?<![\w./-])(?:www\.|(?:[a-z0-9\-]{1,63}\.){1,5}(?:com|org|net|io|cn|dev|edu|gov|app)"
+    r"(?::\d{1,5})?/)[^\s<>\"'`]*"
+)
+_PATTERN = re.compile(r"(?i)y{4}|x{3,}|(?<![^_. -])\$\w|\$\(|%(?![0-9a-f]{2})")
 _PATH = re.compile(
-    rf"(?<![\w/\\.:@+%=<-])(?:@?(?:~|\.{{1,2}})[/\\]|[A-Za-z]:[/\\]|\\\\|/(?=(?:{_KNOWN_ROOTS})/)|"
-    r"/(?=(?:[\w.+-]{1,120}/){2,40}(?![\w.]))|@)?"
-    r"(?:[\w.+@%=-]{1,120}[/\\]){1,40}[\w.+%=-]{0,120}"
+    r"(?<![\w/\\.:@+%=<-])(?:(?:~|\.{1,2}|[A-Za-z]:)?[/\\])?(?:[\w.+@%=-]{1,120}[/\\]){1,40}"
+    r"(?:[\w.+%=-]{1,120})?"
 )
-# A path with a root, in a hidden folder (`.aws/credentials`), or with `..` in it.
-_IS_PATH = re.compile(
-    r"@?(?:~|\.{1,2})[/\\]|[A-Za-z]:[/\\]|\\\\|/|@|\.[A-Za-z]|.{0,240}[/\\]\.\.[/\\]"
+_ROOT = re.compile(rf"(?<=[{HAN}])(?:(?:~|\.{{1,2}}|[A-Za-z]:)?[/\\])(?=[\w.])")
+_WHOLE = re.compile(
+    rf"(?<![\w./\\-])(?:[\w.-]{{1,60}}/){{0,8}}(?:{'|'.join(sorted(BARE_NAMES))}|id_rsa|\.env)"
+    r"(?![\w./\\-])"
 )
-_DOTTED = (
-    r"(?:env(?:\.\w+)?|npmrc|netrc|gitignore|dockerignore|bashrc|zshrc|htpasswd|pypirc|pgpass|"
-    r"git-credentials|editorconfig)"
+# Where a name may begin after Chinese words written without a space.
+_AFTER_HAN = re.compile(
+    r"(?:保存|另存|存|导出|输出|写|命名|整理|转|放|合并|汇总)(?:为|成|到|入|在|进)|(?:请|帮我|并)?"
+    r"(?:把|将|从|根据|基于|参考|读取|打开|查看|看一下|看|分析|检查|对比|比较|生成|新建|名为|叫做"
+    r"|文件|表格|附件|以及|还有|一份|一个)|^(?:在|用|和|与)"
 )
-_DOT_NAMES = re.compile(rf"\.(?<![\w./\\-].){_DOTTED}(?![\w/\\-])")
-_KEY_NAMES = ("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519")
-_WHOLE_NAMES = (*sorted(BARE_NAMES), *_KEY_NAMES)
-_WHOLE = re.compile(rf"(?<![\w./\\-])(?:{'|'.join(_WHOLE_NAMES)})(?![\w./\\-])")
-_ENDS_WHOLE = re.compile(rf"[/\\](?:\.{_DOTTED}|{'|'.join(_WHOLE_NAMES)})$")
-_FOLDER = r"(?:这个|那个|该|此|整个)?(?:目录|文件夹|下的|下面|里的|里面)"
-_FOLDER_AFTER = re.compile(rf"[\s`\"'」》”]{{0,2}}(?:folder|director(?:y|ies)|dir\b|{_FOLDER})")
-_FOLDER_BEFORE = re.compile(r"(?:folder|directory|目录|文件夹)[\s:：`\"'「]{0,3}$")
-# A slash between Chinese words is mostly an "or"; a folder stands apart from the words before it.
-_IN_HAN = re.compile(rf"[{HAN}]+(?:[/\\][{HAN}]+)*[/\\]?")
-_WORD_PAIR = re.compile(
-    r"(?!(?:src|lib|docs?|data|tests?|app|pkg|cmd|scripts?|config|assets|sources?|inputs?|outputs?)/)"
-    r"[A-Za-z-]+/[A-Za-z-]+"
+_FENCE = re.compile(r"(?ms)^[ \t]*(?:```|~~~)[^\n]*\n(.*?)(?:^[ \t]*(?:```|~~~)|\Z)")
+_ONLY_PATHS = re.compile(r"(?:[ \t]*(?=\S*[./\\])[\w./\\:~@+%-]{1,255}[ \t]*(?:\n|\Z)|[ \t]*\n)*")
+_MACHINE = re.compile(  # diffs, stack traces, a shell's lines
+    r"(?m)^(?:diff --git |@@ -\d|[+-]{3} [ab]/|[ \t]*(?:at \S{1,200}\(|File \"|[$➜❯%] \S)"
+    r"|[\w.-]{1,60}@[\w.-]+[:~ ].{0,80}[$#%] |[\w.]{1,80}(?:Error|Exception)\b:"
+    r"|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d).*$"
 )
-_SHORT = re.compile(r"(?i)(?:w|b|n|h|c)/(?:o|c|a)?")  # with, without, because, not applicable
-_APART = re.compile(r"(?:[\s`\"'“‘「《:：(（])$")
-_HAN_FOLDER = re.compile(r"[ `\"'」》”]{0,2}(?:目录|文件夹)")
-_HAN_INSIDE = re.compile(r"[ `\"'」》”]{0,2}(?:里|下|中|内)")
-_FOLDER_WORDS = ("folder", "directory", "文件夹", "目录")  # of a text that can name one so
-# A folder without a slash: "the folder named boats", "the `boats` directory".
-_NAMED_FOLDER = re.compile(
-    r"(?i)\b(?:sub)?(?:folder|directory) (?:named|called|titled) [\"'`“]?"
-    r"(?P<after>[a-z][\w-]{1,60})(?![\w./\\])"
-    r"|`(?P<before>[a-z][\w-]{1,60})` (?:sub)?(?:folder|directory)\b"
-    r"|\b(?:in|into|under|inside) (?:an? |the |new ){0,2}(?:sub)?(?:folder|directory) "
-    r"(?!(?:order|form|structure|view)\b)(?P<bare>[a-z][\w-]{2,60})(?=\s*(?:[.,;:]|$|and\b))"
-    r"|(?:名为|叫做?)[\s“「`\"']{0,2}(?P<zh>[\w-]{1,40})[”」`\"']?\s?的(?:子)?(?:文件夹|目录)"
-)
-_FOLDER_INSIDE = re.compile(rf"(?<=[^/\\]){_FOLDER}")
+
+
+class _Zones:
+    """Stretches of a text, merged where they overlap; a lookup takes logarithmic time."""
+
+    def __init__(self, zones: Iterable[tuple[int, int]]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for start, end in sorted(zones):
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(end, self._ends[-1])
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def touch(self, start: int, end: int) -> bool:
+        position = bisect_left(self._starts, end) - 1
+        return position >= 0 and self._ends[position] > start
 
 
 def find_file_spans(text: str) -> tuple[FileSpan, ...]:
     """At most `MAX_SPANS` spans, in order and without overlap. Linear in the text's length."""
-    urls = Zones(match.span() for match in _URL.finditer(text)) if "://" in text else NOWHERE
-    spans = list(islice(_with_extension(text, urls), MAX_SPANS)) if "." in text else []
-    if "/" in text or "\\" in text:
-        spans += islice(_paths(text, urls, spans), MAX_SPANS)
-    spans += islice(_whole_names(text, spans), MAX_SPANS)
-    lowered = text.lower()
-    if any(word in lowered for word in _FOLDER_WORDS):
-        spans += islice(_named_folders(text, spans), MAX_SPANS)
-    if not spans:
+    if "." not in text and "/" not in text and "\\" not in text and not _WHOLE.search(text):
         return ()
-    pasted_zones = Zones(pasted(text))
-    kept = [span for span in spans if not pasted_zones.touch(span.start, span.start + 1)]
-    return tuple(sorted(kept, key=lambda span: span.start)[:MAX_SPANS])
+    away = _Zones([*(match.span() for match in _AWAY.finditer(text)), *_pasted(text)])
+    spans_kept: list[FileSpan] = []
+    for spans in (_quoted(text), _tokens(text), _paths(text), _whole(text)):
+        taken = _Zones([(span.start, span.end) for span in spans_kept])
+        for span in spans:
+            if len(spans_kept) >= MAX_SPANS:
+                break
+            if not (taken.touch(span.start, span.end) or away.touch(span.start, span.end)):
+                spans_kept.append(span)
+    return tuple(sorted(spans_kept, key=lambda span: span.start))
 
 
-def _with_extension(text: str, urls: Zones) -> Iterator[FileSpan]:
-    floor = 0
-    for match in _EXTENSION.finditer(text):
-        ext, end = match.group(1).lower(), match.end()
-        if ext not in MEDIA_TYPES or match.start() < floor or not _ends_here(text, end, ext):
+def settled(text: str, span: FileSpan, known: Iterable[str]) -> str | None:
+    """The longest of the `known` paths with whose name the span ends; None if there is none."""
+    wide = text[span.reach : span.end].casefold()
+    names = [path for path in known if _ends_with(wide, tail(path))]
+    return max(names, key=lambda path: (len(tail(path)), path), default=None)
+
+
+def _ends_with(wide: str, name: str) -> bool:
+    if not name or not wide.endswith(name):
+        return False
+    before = wide[: -len(name)][-1:]
+    return not (before.isascii() and (before.isalnum() or before in ("_", "-")) and before)
+
+
+def _pasted(text: str) -> Iterator[tuple[int, int]]:
+    """Fenced blocks, unless they list only paths, and lines that a machine wrote."""
+    for fence in _FENCE.finditer(text):
+        if not _ONLY_PATHS.fullmatch(fence[1]):
+            yield fence.span()
+    yield from (line.span() for line in _MACHINE.finditer(text))
+
+
+def _quoted(text: str) -> Iterator[FileSpan]:
+    for match in _QUOTED.finditer(text):
+        start, end = match.span(match.lastindex or 0)
+        name = text[start:end]
+        if name.strip() != name or _COMMAND.match(name) or set("*<>{}\n").intersection(name):
             continue
-        if urls.touch(match.start(), match.end()):
-            continue
-        span = _quoted(text, floor, end) or _unquoted(text, floor, match.start(), end)
-        if span is not None and _is_file(span.path):
-            floor = end
-            yield span
+        if _is_file(name):
+            yield FileSpan(name, start, end, start, _is_doubtful(name))
+        elif name.endswith("/") and " " not in name:
+            yield FileSpan(name, start, end, start, True)
 
 
-def _ends_here(text: str, end: int, ext: str) -> bool:
-    after = _AFTER.match(text, end)
-    if after is None:
-        return True
-    if after.group().startswith("/"):
-        # "a.docx/b.docx" names two files, but "site.js/" may be a folder.
-        follows = extension(after.group()) and text[after.end() : after.end() + 1] != "/"
-        return bool(follows) and (ext in _SPLIT_AT_SLASH or ext in CODE_EXTENSIONS - {"js"})
-    return after.group() == "(" and ext not in ("json", "log", "html", "text", "map", "xml", "sql")
+def _tokens(text: str) -> Iterator[FileSpan]:
+    for token in _TOKEN.finditer(text):
+        floor = token.start()
+        if text[floor - 1 : floor] in ("*", "?", "{", "}", "<", ">") and floor:
+            continue  # part of a pattern: `*.csv`
+        for match in _EXTENSION.finditer(text, floor, token.end()):
+            end = match.end()
+            is_known = match[1].lower() in MEDIA_TYPES and not _GOES_ON.match(text, end)
+            if is_known and end - floor <= _LONGEST_NAME:
+                start = _start(text, floor, match.start())
+                if _is_file(text[start:end]):
+                    reach = _reach(text, floor)
+                    path = text[start:end].removeprefix("@")
+                    yield FileSpan(path, end - len(path), end, reach, _is_doubtful(path))
+                floor = end + text.startswith("/", end)
 
 
-def _quoted(text: str, floor: int, end: int) -> FileSpan | None:
-    """The name in quotes that ends at `end`; it may contain spaces, but is not a command."""
-    opener = _QUOTES.get(text[end : end + 1])
-    if opener is None:
-        return None
-    start = text.rfind(opener, max(floor, end - LONGEST_NAME), end) + 1
-    content = text[start:end]
-    if start == 0 or not content.strip() or "\n" in content or _COMMAND.match(content):
-        return None
-    if opener == "'" and start > 1 and text[start - 2].isalnum():
-        return None  # an apostrophe
-    if _PLACEHOLDER.search(content):
-        return None
-    start += len(content) - len(content.lstrip())
-    return FileSpan(text[start:end], start, end, start, _is_doubtful(text[start:end]))
+def _start(text: str, floor: int, dot: int) -> int:
+    """Where a name begins that Chinese words may precede without a space."""
+    stem = text[floor:dot]
+    if not has_han(stem):
+        return floor
+    root = _ROOT.search(stem)
+    if root and is_han(stem[0]):
+        return floor + root.start()
+    limit = stem.find("/") if "/" in stem else len(stem) - 1
+    cuts = [match.end() for match in _AFTER_HAN.finditer(stem, 0, limit + 1)]
+    return floor + max((cut for cut in cuts if cut <= limit), default=0)
 
 
-def _unquoted(text: str, floor: int, dot: int, end: int) -> FileSpan | None:
-    start = token_start(text, floor, dot)
-    if start == dot or _is_pattern(text, start):
-        return None
-    start = rooted_start(text, floor, start)
-    start += words_before(text[start:dot])
-    if start >= dot:
-        return None
-    path = text[start:end]
-    return FileSpan(path, start, end, reach(text, floor, start), _is_doubtful(path))
-
-
-def _is_pattern(text: str, start: int) -> bool:
-    """True for a pattern instead of a name: `*.csv`, `report_*.csv`, `v<N>_x.csv`."""
-    before, first = text[start - 1 : start], text[start]
-    if before in ("*", "?", ">"):
-        return first in "._-" or (before == "*" and text[start - 2 : start - 1].isalnum())
-    return False
+def _reach(text: str, start: int) -> int:
+    """The earliest offset at which a name with spaces could begin without crossing a stop."""
+    position, lowest = start, max(0, start - _LONGEST_REACH)
+    while position > lowest and (text[position - 1] == " " or text[position - 1] not in _STOPS):
+        position -= 1
+    return position + len(text[position:start]) - len(text[position:start].lstrip())
 
 
 def _is_file(path: str) -> bool:
-    name = re.split(r"[/\\]", path)[-1]
-    stem = name[: -len(extension(name)) - 1]
-    if not stem or name.lower() in NOT_FILES or path.lower() in NOT_FILES:
+    name = path.replace("\\", "/").rpartition("/")[2]
+    ending = extension(name)
+    stem = name[: -len(ending) - 1] if ending else ""
+    if not ending or (not stem and name == path) or {name.lower(), path.lower()} & NOT_FILES:
         return False
-    if _ABBREVIATION.match(path) or _PATTERN.search(name) or _DOMAIN_PATH.match(path):
+    if _PATTERN.search(name) or path.startswith("&") or "@" in path[1:]:
         return False
-    if path.startswith("&"):
-        return False  # code: `&flags.json`
-    at = path.find("@", 1)
-    if at > 0 and path[at - 1] not in "/\\":
-        return False
-    short = len(extension(name)) == 1 or extension(name) in DOUBTFUL_EXTENSIONS
-    return not short or stem[0].isalpha() or len(name) < len(path)
+    return not _is_doubtful(name) or len(name) < len(path) or stem[0].isalpha()
 
 
 def _is_doubtful(path: str) -> bool:
-    return extension(path) in DOUBTFUL_EXTENSIONS and "/" not in path and "\\" not in path
+    short = len(extension(path)) == 1 or extension(path) in DOUBTFUL_EXTENSIONS
+    return short and "/" not in path and "\\" not in path
 
 
-def _paths(text: str, urls: Zones, taken: Sequence[FileSpan]) -> Iterator[FileSpan]:
-    covered = Zones((span.start, span.end) for span in taken)
-    for match in _PATH.finditer(text):
-        start, path = match.start(), match.group()
-        if inside := _FOLDER_INSIDE.search(path):
-            path = path[: inside.start()]
-        path = path.rstrip(".")
-        end = start + len(path)
-        if urls.touch(start, end) or covered.touch(start, end) or _DOMAIN_PATH.match(path):
-            continue
-        before = _FOLDER_BEFORE.search(text, max(0, start - 20), start)
-        named = before is not None or _FOLDER_AFTER.match(text, end) is not None
-        if _is_prose(text, start, end, path):
-            continue
-        is_file = _ENDS_WHOLE.search(path) is not None
-        if named or is_file or _IS_PATH.match(path) or path.endswith("/"):
-            first = words_before(path)
-            doubtful = not (named or is_file)
-            yield FileSpan(path[first:], start + first, end, start, doubtful)
+def _paths(text: str) -> Iterator[FileSpan]:
+    """Folders and files without extension: from a root, or with a slash at the end."""
+    for match in _PATH.finditer(text) if "/" in text or "\\" in text else ():
+        path = match.group().rstrip(".")
+        start = match.start()
+        *folders, last = path.replace("\\", "/").split("/")
+        if has_han(last) and not has_han("".join(folders)):
+            path = path[: -len(last)]  # `/srv/in/下`: prose follows the folder
+        parts: Sequence[str] = [part for part in path.replace("\\", "/").split("/") if part]
+        if root := _ROOT.search(path):
+            start, path = start + root.start(), path[root.start() :]
+        is_rooted = path[0] in "/~." or path[1:2] == ":"
+        if (is_rooted and len(parts) > 1) or (path[-1] in "/\\" and not has_han(path)):
+            yield FileSpan(path, start, start + len(path), start, True)
 
 
-def _is_prose(text: str, start: int, end: int, path: str) -> bool:
-    """Is the slash an "or" ("theme/skin"), or part of an abbreviation ("w/"), or code?"""
-    if _SHORT.fullmatch(path) or path.startswith("&"):
-        return True
-    if _IN_HAN.fullmatch(path):
-        is_apart = _APART.search(text, max(0, start - 1), start) is not None
-        is_inside = path.endswith(("/", "\\")) and _HAN_INSIDE.match(text, end) is not None
-        is_quoted = path.endswith(("/", "\\")) and text[start - 1 : start] in _QUOTES.values()
-        return not (is_apart and (is_inside or is_quoted or _HAN_FOLDER.match(text, end)))
-    is_pair = _WORD_PAIR.fullmatch(path) is not None and has_han(text[max(0, start - 9) : end + 9])
-    return is_pair and _HAN_FOLDER.match(text, end) is None
+def _whole(text: str) -> Iterator[FileSpan]:
+    for match in _WHOLE.finditer(text):
+        yield FileSpan(match.group(), match.start(), match.end(), match.start(), True)
 
 
-def _whole_names(text: str, taken: Sequence[FileSpan]) -> Iterator[FileSpan]:
-    patterns = [_DOT_NAMES] if "." in text else []
-    if any(name in text for name in _WHOLE_NAMES):
-        patterns.append(_WHOLE)
-    covered = Zones((span.start, span.end) for span in taken) if taken else NOWHERE
-    for pattern in patterns:
-        for match in pattern.finditer(text):
-            if not covered.touch(*match.span()):
-                yield FileSpan(match.group(), match.start(), match.end(), match.start(), True)
-
-
-def _named_folders(text: str, taken: Sequence[FileSpan]) -> Iterator[FileSpan]:
-    covered = Zones((span.start, span.end) for span in taken) if taken else NOWHERE
-    for match in _NAMED_FOLDER.finditer(text):
-        start, end = match.span(match.lastgroup or 0)
-        if not covered.touch(start, end):
-            yield FileSpan(text[start:end], start, end, start, True)
+def file_name_spans(text: str) -> list[tuple[int, int]]:
+    """Start and end of each file name in a text."""
+    return [(span.start, span.end) for span in find_file_spans(text)]

@@ -26,13 +26,14 @@ class Box:
     """What a sandbox is made of. `libraries` are packages and modules that Python finds inside.
 
     `programs` is a folder that is mounted read-only at `PROGRAMS`; `settings` are files and folders
-    of the system's `/etc` that a program inside reads.
+    of the system's `/etc` that a program inside reads. `folders` are further empty ones, in memory.
     """
 
     limits: Limits = field(default_factory=Limits)
     libraries: tuple[Path, ...] = ()
     programs: Path | None = None
     settings: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     confined: bool = True  # False in the tests that show that escapes are noticed
 
 
@@ -51,8 +52,9 @@ def wrapper(box: Box) -> list[str]:
         binds += ["--ro-bind-try", folder, folder]
     if box.programs is not None:
         binds += ["--ro-bind", str(box.programs.resolve()), PROGRAMS]
-    share = str(box.limits.disk_bytes // len(_WRITABLE))
-    writable = [part for path in _WRITABLE for part in ("--size", share, "--tmpfs", path)]
+    folders = (*_WRITABLE, *box.folders)
+    share = str(box.limits.disk_bytes // len(folders))
+    writable = [part for path in folders for part in ("--size", share, "--tmpfs", path)]
     return [
         "--unshare-all", "--unshare-user", "--disable-userns", "--uid", "1000", "--gid", "1000",
         "--cap-drop", "ALL", "--new-session", "--die-with-parent", "--hostname", "sandbox",

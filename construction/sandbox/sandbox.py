@@ -18,6 +18,7 @@ from typing import Any, Self
 
 from construction.sandbox.box import SERVER, WORK, Box, bubblewrap, interpreter, wrapper
 from construction.sandbox.resources import enforcer
+from data.errors import BenchmintError
 
 _NOT_RUN = 127  # the code of a command that could not be started, as shells have it
 _GRACE_SECONDS = 10.0  # in which the server answers beyond the time of the command
@@ -25,7 +26,7 @@ _HEADER_BYTES = 16 << 20
 _LONGEST_NAME, _LONGEST_PART = 1024, 255  # bytes of a name that comes out, and between its slashes
 
 
-class SandboxFailed(Exception):
+class SandboxFailed(BenchmintError):
     """The sandbox cannot start or has ended: an infrastructure error, not the agent's doing."""
 
 
@@ -88,9 +89,11 @@ class Sandbox:
             self._enforcer.watch(self._process.pid)
         try:
             self.names("")  # once it answers, it is complete: only then does all of it end together
-        except SandboxFailed:
+        except SandboxFailed as error:
             self.__exit__(None, None, None)
-            raise
+            raise SandboxFailed(
+                f"{error} as it started; bubblewrap (bwrap) needs user namespaces"
+            ) from error
         return self
 
     def __exit__(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from construction.judging.preflight import GATE as PREFLIGHT
-from construction.judging.preflight import PreflightConfig
 from construction.sessions.gates.network import GATE as NETWORK
 from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.local_gates import LocalGatesConfig
@@ -16,7 +14,6 @@ class SessionsConfig(LocalGatesConfig):
     """All stages of the lane. A gate is a field here, or in `LocalGatesConfig`."""
 
     network: Annotated[NetworkConfig, NETWORK] = NetworkConfig()
-    preflight: Annotated[PreflightConfig, PREFLIGHT] = PreflightConfig()
 
     @property
     def local_gates(self) -> LocalGatesConfig:
@@ -30,4 +27,3 @@ class SessionsConfig(LocalGatesConfig):
 
 
 NETWORK_GATES = gates_in(SessionsConfig, NETWORK.stage)
-PACKAGE_GATES = gates_in(SessionsConfig, PREFLIGHT.stage)

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from construction.sessions.gates.addressee import GATE as ADDRESSEE
-from construction.sessions.gates.addressee import AddresseeConfig
 from construction.sessions.gates.fixture import GATE as FIXTURE
 from construction.sessions.gates.fixture import FixtureConfig
 from construction.sessions.gates.length import GATE as LENGTH
 from construction.sessions.gates.length import LengthConfig
 from construction.sessions.gates.restoration import GATE as RESTORATION
 from construction.sessions.gates.restoration import RestorationConfig
-from construction.sessions.recovery.features import RecoveryConfig
+from construction.sessions.recovery.recover import RecoveryConfig
 from data.contracts import StageConfig, gates_in
 
 
@@ -28,7 +26,6 @@ class LocalGatesConfig(StageConfig):
 
     recovery: RecoveryConfig = RecoveryConfig()
     length: Annotated[LengthConfig, LENGTH] = LengthConfig()
-    addressee: Annotated[AddresseeConfig, ADDRESSEE] = AddresseeConfig()
     fixture: Annotated[FixtureConfig, FIXTURE] = FixtureConfig()
     restoration: Annotated[RestorationConfig, RESTORATION] = RestorationConfig()
 

@@ -6,7 +6,8 @@ the whole input is. It writes into one directory and touches nothing else.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -23,9 +24,10 @@ from construction.sessions.gates.restoration import RestoredSpan
 from construction.sessions.local_gates import LOCAL_GATES, LocalGatesConfig
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile, count_lines
-from construction.sessions.recovery.recover import recover
+from construction.sessions.recovery.recover import Tasks, recover
 from construction.sessions.scan import ScannedFile
 from construction.sessions.shard_tables import ShardTables
+from data.canonical import file_digest
 from data.content_store import ContentStore
 from data.contracts import (
     Fixture,
@@ -37,6 +39,7 @@ from data.contracts import (
     TaskInstance,
     run_gates,
 )
+from data.errors import InputError
 from data.ledger import deciding, gated_row
 from data.survivors import FIXTURES
 from data.text.language import UNDETERMINED, language_of
@@ -44,12 +47,16 @@ from data.text.language import UNDETERMINED, language_of
 
 @dataclass(frozen=True, slots=True)
 class ShardJob:
-    """The input of a worker. `roots` are the folders that hold the sessions' files."""
+    """The input of a worker. `roots` are the folders that hold the sessions' files.
+
+    `tasks` is what a model answered about sessions, by their uid.
+    """
 
     files: tuple[ScannedFile, ...]
     roots: tuple[Path, ...]
     config: LocalGatesConfig
     key: bytes
+    tasks: Mapping[str, Tasks] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +101,7 @@ def _read_file(shard: _Shard, file: ScannedFile) -> None:
             failure = item
         else:
             tables.issue(item)
+    _require_unchanged(file)
     tables.lines(file.relative, count_lines(file.path))
     evidence: dict[str, Scalar] = {"path": file.relative}
     if failure is not None:
@@ -111,8 +119,22 @@ def _read_file(shard: _Shard, file: ScannedFile) -> None:
     )
 
 
+def _require_unchanged(file: ScannedFile) -> None:
+    """Raise InputError for a log that changed or went since it was scanned, which its key names."""
+    try:
+        is_same = file.sha256 in (None, file_digest(file.path))
+    except OSError:
+        is_same = False
+    if not is_same:
+        raise InputError(
+            file.relative, "another file than at the start of the build, or none",
+            "the log as it was scanned", "Leave the logs alone during a build, and build again.",
+        )  # fmt: skip
+
+
 def _take_session(shard: _Shard, session: Session) -> None:
-    recovered = recover(session, shard.job.config.recovery)
+    tasks = shard.job.tasks.get(session.uid)
+    recovered = recover(session, shard.job.config.recovery, tasks)
     shard.tables.session(session, recovered.instances, recovered.left_out)
     for instance in recovered.instances:
         _gate(shard, instance)

@@ -7,33 +7,42 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from construction.judging.inputs import with_inputs
-from construction.judging.stage_output import DocumentTexts, with_excerpts, write_cases
+from construction.judging.stage_output import write_cases
 from construction.sessions.config import SessionsConfig
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.reach import STAGE as NETWORK
 from construction.sessions.network.reach import judge_reach
 from construction.sessions.packaging.package import STAGE as PACKAGE
 from construction.sessions.packaging.package import Identity, drop_copies, package_survivors
+from construction.sessions.packaging.released import with_files
 from construction.sessions.scan import ScannedFile, scan
 from data.atomic import write_bytes
 from data.contracts import SourceFormat, StageKind
-from data.errors import ConfigError
+from data.errors import InputError
 from data.pool import write_pool
 from data.stage_tables import write_stage_tables
 from data.survivors import FIXTURES, Survivor, unpack_fixtures
 
+_NAMED = 3  # files by name
 _PROBES = "probes.json"
 _RESULTS = TypeAdapter(dict[str, ProbeResult])
 
 
 def scan_given(sessions: Sequence[Path], format: SourceFormat | None) -> Sequence[ScannedFile]:
-    """Identify every file that was given. Raises ConfigError if there is none."""
+    """Identify every file that was given. Raises InputError if none of them is a session log."""
     files = scan(sessions, format)
-    if not files:
-        given = ", ".join(str(path) for path in sessions)
-        raise ConfigError(f"{given}: found no file; expected session logs.")
-    return files
+    if any(file.format is not None for file in files):
+        return files
+    given = ", ".join(str(path) for path in sessions)
+    actual = "no file"
+    if files:
+        count = "one file" if len(files) == 1 else f"{len(files):,} files"
+        names = ", ".join(f"{file.relative} ({file.label})" for file in files[:_NAMED])
+        actual = (
+            f"{count}, of which none is a session log: {names}{' …'[: 2 * (len(files) > _NAMED)]}"
+        )
+    formats = ", ".join(SourceFormat)
+    raise InputError(given, actual, f"session logs ({formats})", "Check the path, or --format.")
 
 
 def write_distinct(survivors: Sequence[Survivor], stage: str, out: Path) -> None:
@@ -71,7 +80,6 @@ def write_packaged(
     survivors: Sequence[Survivor],
     identify: Callable[[str], Identity],
     config: SessionsConfig,
-    document_texts: DocumentTexts,
     out: Path,
 ) -> None:
     """Write candidates, their fixtures and cases, and what became of every instance."""
@@ -81,7 +89,6 @@ def write_packaged(
         StageKind.FILTER,
         _ids(survivors),
         packaged.rows,
-        verdicts=packaged.verdicts,
         lineage=packaged.lineage,
         stage=PACKAGE,
         unit="instance",
@@ -93,8 +100,7 @@ def write_packaged(
     copies = {sha256: Path(FIXTURES, sha256) for sha256 in sorted(released)}
     write_pool(out, candidates, copies)
     files = {sha256: out / path for sha256, path in copies.items()}
-    cases = [with_excerpts(case, files, document_texts) for case in packaged.cases]
-    write_cases(out, with_inputs(cases, files))
+    write_cases(out, with_files(packaged.cases, files))
 
 
 def _ids(survivors: Sequence[Survivor]) -> list[str]:

@@ -13,16 +13,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from construction.signals.codebook import UNCATEGORIZED, Codebook
 from construction.signals.config import ClusterConfig, ScoringConfig
 from construction.signals.embedding import Vectors, cosine
 from construction.signals.matching import CueHit
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 NOISE = -1
 _BLOCK = 2048  # rows compared at once: memory stays below _BLOCK * n * 8 bytes
@@ -35,6 +37,9 @@ def cluster(vectors: Vectors, config: ClusterConfig) -> NDArray[np.int64]:
     of each other share a cluster; any other row joins its nearest core within `radius` (of equally
     near ones the first), if there is one.
     """
+
+    from scipy.sparse.csgraph import connected_components
+
     near = _near(vectors, 1.0 - config.radius)
     is_core = np.diff(near.indptr) >= config.neighbours
     labels = np.full(len(vectors), NOISE, dtype=np.int64)
@@ -52,6 +57,8 @@ def cluster(vectors: Vectors, config: ClusterConfig) -> NDArray[np.int64]:
 
 
 def _near(vectors: Vectors, least: float) -> sparse.csr_array:
+    from scipy import sparse
+
     blocks = []
     for start in range(0, len(vectors), _BLOCK):
         similarity = cosine(vectors[start : start + _BLOCK], vectors)

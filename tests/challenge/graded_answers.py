@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from construction.grading.answers import grade_answers
+from construction.grading.answers.parts import grade_answers
 from construction.grading.spec import spec_of
 
 SETS = ("graded_answers", "graded_answers_2", "graded_answers_3")

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from construction.sandbox.box import Box, bubblewrap
+from construction.sandbox.box import Box
 from construction.sandbox.delivery import fetch_outputs
 from construction.sandbox.resources import Limits
 from construction.sandbox.sandbox import Sandbox, SandboxFailed
+from tests.needs import needs_box
 
-pytestmark = pytest.mark.skipif(
-    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-)
+pytestmark = needs_box
 DISK = 6 << 20
 DEEP = """
 import os

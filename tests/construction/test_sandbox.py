@@ -13,14 +13,13 @@ from pathlib import Path
 import pytest
 
 from construction.sandbox import escapes
-from construction.sandbox.box import Box, bubblewrap
+from construction.sandbox.box import Box
 from construction.sandbox.resources import Limits, Watchdog
 from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
 from tests.conftest import REPO
+from tests.needs import needs_box
 
-pytestmark = pytest.mark.skipif(
-    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-)
+pytestmark = needs_box
 SMALL = Limits(
     memory_bytes=128 << 20,
     disk_bytes=30 << 20,

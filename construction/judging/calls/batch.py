@@ -1,28 +1,25 @@
 """Asking through the Batch API: cheaper, slower, and resumed by the next run after a kill.
 
 Before a batch is submitted, the store records it under a name that is sent along as metadata.
-Whenever a process is killed, the next run finds the batch again and pays for none twice.
+Whenever a process is killed, the next run finds the batch again and pays for none twice. A batch
+holds requests to one model; the id of a request is the key of its question.
 """
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
 
-from openai import AsyncOpenAI
+import orjson
+from openai import APIConnectionError, APIStatusError, OpenAI
+from openai.types import Batch
 
-from construction.judging.calls.batch_api import (
-    Absent,
-    BatchApi,
-    Line,
-    Order,
-    chunks,
-    make_order,
-    total,
-)
-from construction.judging.calls.budget import Budget
+from construction.judging.calls.budget import Budget, Tariff
 from construction.judging.calls.contracts import (
     CallReason,
     LlmConfig,
@@ -32,51 +29,137 @@ from construction.judging.calls.contracts import (
     Unanswered,
     Usage,
 )
-from construction.judging.calls.endpoint import TRANSIENT, Failure
-from construction.judging.calls.replies import judge, settle
-from construction.judging.calls.requests import Turn, form
-from construction.judging.calls.shapes import Dialect
+from construction.judging.calls.endpoint import (
+    NO_BUDGET,
+    NO_FORM,
+    PATHS,
+    TRANSIENT,
+    Failure,
+    require_account,
+)
+from construction.judging.calls.replies import (
+    Reply,
+    at,
+    declined,
+    judge,
+    parse,
+    read_reply,
+    safe_code,
+    settle,
+)
+from construction.judging.calls.requests import Dialect, Manner, Turn, body, form, worst_case
 from construction.judging.calls.store import NotedBatch, Store, Stored
 from data.canonical import digest
+from data.errors import BenchmintError, ConfigError
 
-_ONE_AT_A_TIME = "0" * 64  # the claim for which other batch runs on this store wait
+_DONE = frozenset({"completed", "failed", "expired", "cancelled"})
+_MARK = "benchmint"  # the metadata key under which a batch is found again
+_LISTED = 1000  # how many of the endpoint's batches are searched for ours
 _ROUNDS = 5  # first replies, repairs, and requests that came back undone
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+class BatchError(BenchmintError):
+    """The endpoint's Batch API failed; batches that were submitted stay recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One request of a batch: its question's key, its turn, the manner it is asked in."""
+
+    key: str
+    turn: Turn
+    manner: Manner
+    worst: Usage
+    sent: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def line(self) -> bytes:
+        url = f"/v1{PATHS[self.manner.api]}"
+        request = {"custom_id": self.key, "method": "POST", "url": url, "body": self.sent}
+        return orjson.dumps(request) + b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line that came back: a reply, or a status with a code and the error's message."""
+
+    key: str
+    reply: Reply | None
+    status: int = 0
+    code: str = ""
+    message: str = field(default="", repr=False)
+
+
+def read_lines(content: bytes, longest: int, keys: Sequence[str] = ()) -> Iterator[Line]:
+    """The lines of an output or error file; those with a foreign id are skipped.
+
+    `keys` as for `read_reply`.
+    """
+    for raw in content.split(b"\n"):
+        document = parse(raw) if 0 < len(raw) <= longest else None
+        key, response = at(document, "custom_id"), at(document, "response")
+        if not isinstance(key, str) or not _KEY.fullmatch(key):
+            continue
+        status, reply = at(response, "status_code"), read_reply(at(response, "body"), Usage(), keys)
+        if status == 200 and reply is not None:
+            yield Line(key, reply)
+            continue
+        error = at(response, "body", "error") or at(document, "error")
+        status = status if isinstance(status, int) else 0
+        code, message = safe_code(at(error, "code")), str(at(error, "message") or "")
+        yield Line(key, declined(status, code, message), status, code, message)
+
+
+def chunks(orders: Sequence[Order], runtime: LlmRuntime) -> Iterator[list[Order]]:
+    """The orders in batches of one model within the endpoint's limits."""
+    chunk: list[Order] = []
+    size = 0
+    for order in sorted(orders, key=lambda order: str(order.sent["model"])):
+        length = len(order.line)
+        full = size + length > runtime.batch_bytes or len(chunk) >= runtime.batch_requests
+        if chunk and (full or chunk[-1].sent["model"] != order.sent["model"]):
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(order)
+        size += length
+    if chunk:
+        yield chunk
 
 
 class Batches:
-    """Settles questions batch by batch; used from one event loop."""
+    """Settles questions batch by batch; who calls it holds the store alone."""
 
     def __init__(
         self,
         config: LlmConfig,
         runtime: LlmRuntime,
-        client: AsyncOpenAI,
+        client: OpenAI,
         store: Store,
-        dialect: Dialect,
+        dialects: Mapping[str, Dialect],
         budget: Budget,
     ) -> None:
-        self._config, self._runtime, self._api = config, runtime, BatchApi(client, runtime)
-        self._store, self._dialect, self._budget = store, dialect, budget
+        self._config, self._runtime, self._client = config, runtime, client
+        self._patient = client.with_options(max_retries=runtime.attempts - 1)
+        self._store, self._dialects, self._budget = store, dialects, budget
         self._failed: dict[str, Failure] = {}
         self._paid: set[str] = set()
 
-    async def ask(self, questions: Mapping[str, Question]) -> dict[str, Outcome]:
-        """The outcome of each question, by key; `pending` where its batch is not done yet."""
+    def ask(self, questions: Mapping[str, Question]) -> dict[str, Outcome]:
+        """The outcome of each question, by key; `pending` where its batch is not done yet.
+
+        Raises ConfigError where the endpoint has no Batch API or refuses the key, BatchError where
+        it keeps failing.
+        """
         deadline = time.monotonic() + self._runtime.batch_wait
-        async with AsyncExitStack() as stack:
-            await stack.enter_async_context(self._store.claims.hold(_ONE_AT_A_TIME))
-            for key in sorted(questions):
-                await stack.enter_async_context(self._store.claims.hold(key))
-            for noted in self._store.batches():
-                self._budget.take_over(noted.worst)
-                await self._finish(noted, (), deadline)
-            for _ in range(_ROUNDS):
-                orders = [] if self._store.batches() else self._orders(questions)
-                submitted = [
-                    (await self._submit(chunk), chunk) for chunk in chunks(orders, self._runtime)
-                ]
-                for noted, chunk in submitted:
-                    await self._finish(noted, chunk, deadline)
+        for noted in self._store.batches():
+            self._budget.take_over(noted.worst, Tariff(noted.model, batch=True))
+            self._finish(noted, (), deadline)
+        for _ in range(_ROUNDS):
+            orders = [] if self._store.batches() else self._orders(questions)
+            submitted = [(self.submit(chunk), chunk) for chunk in chunks(orders, self._runtime)]
+            for noted, chunk in submitted:
+                self._finish(noted, chunk, deadline)
         return {key: self._outcome(key, question) for key, question in questions.items()}
 
     def _orders(self, questions: Mapping[str, Question]) -> list[Order]:
@@ -87,82 +170,120 @@ class Batches:
             if key in self._failed or settle(question, replies, replayed=False) is not None:
                 continue
             turn = Turn(question, replies[-1] if replies else None)
-            order = make_order(key, turn, self._config, self._dialect)
-            if order is None:
-                self._failed[key] = Failure(
-                    CallReason.REJECTED, "no form of structured output is supported"
-                )
-            elif not self._can_pay(order.worst):
-                self._failed[key] = Failure(CallReason.BUDGET, "the run's budget is used up")
+            model, worst = self._config.model_of(question.stage), worst_case(turn, self._config)
+            manner = self._dialects[model].manner(form(question.answer).digest)
+            if manner is None:
+                self._failed[key] = NO_FORM
+            elif not self._budget.reserve(worst, Tariff(model, batch=True), wait=False):
+                self._failed[key] = NO_BUDGET
             else:
-                orders.append(order)
+                sent = body(turn, self._config, manner)
+                orders.append(Order(key, turn, manner, worst, sent))
         return orders
 
-    def _can_pay(self, worst: Usage) -> bool:
-        """Reserve the worst case of a call; the first that does not fit ends the run's spending."""
-        if self._budget.exhausted or not self._budget.try_reserve(worst, batch=True):
-            self._budget.exhausted = True
-            return False
-        return True
-
-    async def _submit(self, orders: Sequence[Order]) -> NotedBatch:
+    def submit(self, orders: Sequence[Order]) -> NotedBatch:
         """Record a batch and submit it; it has no id if it is unclear whether it arrived."""
-        noted = NotedBatch(
-            digest([[order.key for order in orders], time.time_ns()]), "", total(orders)
-        )
+        name = digest([[order.key for order in orders], time.time_ns()])
+        worst = sum((order.worst for order in orders), Usage())
+        noted = NotedBatch(name, "", worst, str(orders[0].sent["model"]))
         self._store.note_batch(noted)
-        batch = await self._api.submit(noted.name, b"".join(order.line for order in orders))
-        if batch is not None:
-            noted = replace(noted, batch=batch.id)
-            self._store.note_batch(noted)
+        content = b"".join(order.line for order in orders)
+        with self._explained():
+            file = self._patient.files.create(file=(f"{name}.jsonl", content), purpose="batch")
+        try:
+            batch = self._client.batches.create(
+                input_file_id=file.id,
+                endpoint="/v1/responses" if orders[0].manner.api == "responses" else
+                "/v1/chat/completions",
+                completion_window="24h",
+                metadata={_MARK: name},
+            )  # fmt: skip
+        except APIConnectionError:
+            return noted  # a second try could be a second batch: `wait` looks for the first
+        except APIStatusError as error:
+            if error.status_code in TRANSIENT and not error.code:
+                return noted
+            with self._explained():
+                raise
+        noted = replace(noted, batch=batch.id)
+        self._store.note_batch(noted)
         return noted
 
-    async def _finish(self, noted: NotedBatch, orders: Sequence[Order], deadline: float) -> None:
-        """Wait for a batch and keep its replies; one that is not done stays recorded."""
-        batch = await self._api.wait(noted, deadline)
-        if batch is Absent.NEVER_ARRIVED:
-            self._store.drop_batch(noted.name)
-            self._budget.settle(noted.worst, None, batch=True)
-        elif isinstance(batch, Absent):
-            # It will have to be paid for, so this run is charged its worst case.
-            self._budget.settle(noted.worst, noted.worst, batch=True, replies=0)
-        else:
-            lines = [line async for line in self._api.lines(batch)]
-            rows = [
-                Stored(line.key, line.number, line.reply)
-                for line in lines
-                if line.reply is not None
-            ]
-            self._store.keep_all(rows)
-            self._store.drop_batch(noted.name)
-            paid = sum((row.reply.usage for row in rows), Usage())
-            self._budget.settle(noted.worst, paid, batch=True, replies=len(rows))
-            self._paid.update(row.key for row in rows)
-            self._learn(lines, {(order.key, order.turn.number): order for order in orders})
+    def wait(self, noted: NotedBatch, deadline: float) -> Batch | None:
+        """The batch when it is done, or as it is at the deadline; None: it never arrived."""
+        with self._explained():
+            if noted.batch:
+                batch = self._patient.batches.retrieve(noted.batch)
+            else:
+                time.sleep(self._runtime.batch_poll)  # a new batch may not be listed at once
+                listed = islice(self._patient.batches.list(limit=100), _LISTED)
+                ours = (one for one in listed if (one.metadata or {}).get(_MARK) == noted.name)
+                newest = next(ours, None)
+                if newest is None:
+                    return None
+                batch = newest
+            while batch.status not in _DONE and time.monotonic() < deadline:
+                time.sleep(min(self._runtime.batch_poll, max(0.0, deadline - time.monotonic())))
+                batch = self._patient.batches.retrieve(batch.id)
+            return batch
 
-    def _learn(self, lines: Iterable[Line], orders: Mapping[tuple[str, int], Order]) -> None:
+    def _finish(self, noted: NotedBatch, orders: Sequence[Order], deadline: float) -> None:
+        """Wait for a batch and keep its replies; one that is not done stays recorded."""
+        tariff = Tariff(noted.model, batch=True)
+        batch = self.wait(noted, deadline)
+        if batch is None:
+            self._store.drop_batch(noted.name)
+            self._budget.settle(noted.worst, tariff, None)
+        elif batch.status not in _DONE:
+            # It will have to be paid for, so this run is charged its worst case.
+            self._budget.settle(noted.worst, tariff, noted.worst, replies=0)
+        else:
+            lines, by_key = self._lines(batch), {order.key: order for order in orders}
+            rows = [self._row(line, by_key.get(line.key)) for line in lines]
+            kept = [row for row in rows if row is not None]
+            self._store.keep(kept)
+            self._store.drop_batch(noted.name)
+            paid = sum((row.reply.usage for row in kept), Usage())
+            self._budget.settle(noted.worst, tariff, paid, replies=len(kept))
+            self._paid.update(row.key for row in kept)
+            self._learn(lines, by_key)
+
+    def _lines(self, batch: Batch) -> list[Line]:
+        files = [file for file in (batch.output_file_id, batch.error_file_id) if file]
+        with self._explained():
+            contents = [self._patient.files.content(file).content for file in files]
+        keys, longest = (self._client.api_key,), self._runtime.max_reply_bytes
+        return [line for content in contents for line in read_lines(content, longest, keys)]
+
+    def _row(self, line: Line, order: Order | None) -> Stored | None:
+        if line.reply is None:
+            return None
+        left_out = order.manner.without(self._config) if order else ()
+        number = len(self._store.replies(line.key))
+        return Stored(line.key, number, replace(line.reply, left_out=left_out))
+
+    def _learn(self, lines: Iterable[Line], orders: Mapping[str, Order]) -> None:
         """Remember which forms of request the endpoint accepted and which it refused."""
         for line in lines:
-            order = orders.get((line.key, line.number))
+            order = orders.get(line.key)
             if order is None:
                 continue
-            answer, shape = order.turn.question.answer, order.shape
+            answer, dialect = order.turn.question.answer, self._dialects[str(order.sent["model"])]
             if line.reply is not None:
-                self._dialect.learn(shape, judge(line.reply, answer))
-            elif not self._dialect.adapt(
-                line.status, line.message, shape, form(answer).digest, order.limit_field
-            ):
-                self._note_refusal(line)
-
-    def _note_refusal(self, line: Line) -> None:
-        """Mark a request as failed if another round cannot help."""
-        if line.status >= 400 and line.status not in TRANSIENT:
-            detail = f"http {line.status} {line.code}".rstrip()
-            self._failed[line.key] = Failure(CallReason.REJECTED, detail)
+                dialect.learn(order.manner, judge(line.reply, answer))
+                continue
+            require_account(line.status, (line.code,), line.message, self._runtime, answering=True)
+            schema = form(answer).digest
+            again = dialect.adapt(line.status, line.message, order.manner, schema, order.sent)
+            if again is not None:
+                dialect.turn_to(again)
+            elif line.status >= 400 and line.status not in TRANSIENT:
+                detail = f"http {line.status} {line.code}".rstrip()
+                self._failed[line.key] = Failure(CallReason.REJECTED, detail)
 
     def _outcome(self, key: str, question: Question) -> Outcome:
-        replayed = key not in self._paid
-        outcome = settle(question, self._store.replies(key), replayed=replayed)
+        limit, replies = self._config.limit(question), self._store.replies(key)
+        outcome = settle(question, replies, replayed=key not in self._paid, limit=limit)
         if outcome is not None:
             return outcome
         if key in self._failed:
@@ -172,3 +293,17 @@ class Batches:
         else:
             failure = Failure(CallReason.FAILED, "no batch returned a reply")
         return Unanswered(question.item_id, failure.reason, failure.detail)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """What a call of the Batch API that failed after all its attempts means."""
+        try:
+            yield
+        except APIStatusError as error:
+            status, codes = error.status_code, (safe_code(error.code), safe_code(error.type))
+            require_account(status, codes, error.message, self._runtime)
+            if status == 404:
+                raise ConfigError("the endpoint has no Batch API (404)") from None
+            raise BatchError(f"the endpoint's Batch API answers {status}") from None
+        except APIConnectionError:
+            raise BatchError("the endpoint's Batch API does not answer") from None

@@ -1,13 +1,23 @@
-"""What a run may spend: a call's worst case is reserved before it, its cost settled after."""
+"""What a run may spend: a call's worst case is reserved before it, its cost settled after.
+
+A run that only looks (`build --dry-run`) counts what it would ask in `FORECASTS`.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from construction.judging.calls.contracts import LlmConfig, Usage
+
+
+class Tariff(NamedTuple):
+    """What decides the price of a call: the model, and whether a batch pays for it."""
+
+    model: str
+    batch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +29,25 @@ class Spent:
     cost: float
 
 
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What questions of one stage would cost, as far as that is known before they are asked.
+
+    The tokens of prompts are estimated, those of replies the most that they may have.
+    """
+
+    stage: str
+    model: str
+    calls: int
+    usage: Usage
+    cost: float
+
+
+FORECASTS: ContextVar[list[Forecast] | None] = ContextVar("forecasts", default=None)
+
+
 class Budget:
-    """Tokens and money of one run; shared by its clients, each with a loop of its own.
+    """Tokens and money of one run; shared by its clients and their threads.
 
     A call starts only if the run would stay within its limits even if every call under way cost
     its worst case. The first call that does not fit while none is under way ends the run's
@@ -29,81 +56,66 @@ class Budget:
     """
 
     def __init__(self, config: LlmConfig) -> None:
-        self._prices = config.prices
-        self._max_tokens = config.budget_tokens
-        self._max_cost = config.budget_cost
-        self._paid = {False: Usage(), True: Usage()}  # by whether a batch paid it
-        self._reserved = {False: Usage(), True: Usage()}
+        self._config = config
+        self._paid: dict[Tariff, Usage] = {}
+        self._reserved: dict[Tariff, Usage] = {}
         self._replies = 0
-        self._lock = threading.Lock()
-        self._changed: dict[asyncio.AbstractEventLoop, asyncio.Event] = {}
+        self._changed = threading.Condition()
         self.exhausted = False
 
     @property
     def spent(self) -> Spent:
         """The replies, tokens and cost paid so far."""
-        both = self._paid[False] + self._paid[True]
-        return Spent(self._replies, both, self._cost(self._paid))
+        usage = sum(self._paid.values(), Usage())
+        return Spent(self._replies, usage, self._cost(self._paid))
 
-    async def reserve(self, worst: Usage) -> bool:
-        """Wait until `worst` fits, and reserve it; False if it never will in this run."""
-        while True:
-            with self._lock:
-                if self.exhausted:
-                    return False
-                if self._reserve(worst, batch=False):
+    def reserve(self, worst: Usage, tariff: Tariff, *, wait: bool = True) -> bool:
+        """Reserve `worst`, when it fits; False if it never will in this run.
+
+        Without `wait`, the first that does not fit now ends the run's spending.
+        """
+        with self._changed:
+            while not self.exhausted:
+                if self._fits(worst, tariff):
+                    self._hold(worst, tariff)
                     return True
-                if not any(self._reserved.values()):
+                if not wait or not any(self._reserved.values()):
                     self.exhausted = True
-                    return False
-                loop = asyncio.get_running_loop()
-                changed = self._changed.setdefault(loop, asyncio.Event())
-            await changed.wait()
-
-    def try_reserve(self, worst: Usage, *, batch: bool = False) -> bool:
-        """Reserve `worst` if it fits now."""
-        with self._lock:
-            return self._reserve(worst, batch=batch)
-
-    def _reserve(self, worst: Usage, *, batch: bool) -> bool:
-        reserved = {**self._reserved, batch: self._reserved[batch] + worst}
-        if not self._fits(reserved):
+                    self._changed.notify_all()
+                else:
+                    self._changed.wait()
             return False
-        self._reserved = reserved
-        return True
 
-    def take_over(self, worst: Usage) -> None:
+    def take_over(self, worst: Usage, tariff: Tariff) -> None:
         """Reserve for a batch that an earlier run submitted, even beyond the limits."""
-        with self._lock:
-            self._reserved[True] = self._reserved[True] + worst
+        with self._changed:
+            self._hold(worst, tariff)
 
-    def _fits(self, reserved: dict[bool, Usage]) -> bool:
-        total = {kind: self._paid[kind] + reserved[kind] for kind in (False, True)}
-        if self._max_tokens is not None and sum(map(_tokens, total.values())) > self._max_tokens:
-            return False
-        return self._max_cost is None or self._cost(total) <= self._max_cost
-
-    def settle(
-        self, worst: Usage, paid: Usage | None, *, batch: bool = False, replies: int = 1
-    ) -> None:
+    def settle(self, worst: Usage, tariff: Tariff, paid: Usage | None, replies: int = 1) -> None:
         """Release a reservation and record what was paid; None: nothing was."""
-        with self._lock:
-            held = self._reserved[batch]
-            self._reserved[batch] = Usage(
-                held.prompt_tokens - worst.prompt_tokens,
-                held.completion_tokens - worst.completion_tokens,
-            )
+        with self._changed:
+            self._reserved[tariff] = self._reserved[tariff] - worst
             if paid is not None:
-                self._paid[batch] = self._paid[batch] + paid
+                self._paid[tariff] = self._paid.get(tariff, Usage()) + paid
                 self._replies += replies
-            waiting, self._changed = self._changed, {}
-        for loop, changed in waiting.items():
-            with suppress(RuntimeError):  # the client was closed while it waited
-                loop.call_soon_threadsafe(changed.set)
+            self._changed.notify_all()
 
-    def _cost(self, usages: dict[bool, Usage]) -> float:
-        return sum(self._prices.cost(usage, batch=batch) for batch, usage in usages.items())
+    def _hold(self, worst: Usage, tariff: Tariff) -> None:
+        self._reserved[tariff] = self._reserved.get(tariff, Usage()) + worst
 
+    def _fits(self, worst: Usage, tariff: Tariff) -> bool:
+        total: dict[Tariff, Usage] = {tariff: worst}
+        for part in (self._paid, self._reserved):
+            for each, usage in part.items():
+                total[each] = total.get(each, Usage()) + usage
+        most, most_cost = self._config.budget_tokens, self._config.budget_cost
+        if most is not None and sum(usage.tokens for usage in total.values()) > most:
+            return False
+        return most_cost is None or self._cost(total) <= most_cost
 
-def _tokens(usage: Usage) -> int:
-    return usage.prompt_tokens + usage.completion_tokens
+    def _cost(self, usages: dict[Tariff, Usage]) -> float:
+        prices = self._config.prices
+        return sum(
+            prices.cost(usage, batch=tariff.batch, model=tariff.model)
+            for tariff, usage in usages.items()
+        )

@@ -7,16 +7,28 @@ so that no traceback and no log shows a prompt or an answer.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import ip_address
-from typing import Annotated
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
 from data.contracts import Count, StageConfig
-from data.errors import ConfigError
+from data.errors import BenchmintError, ConfigError
+
+# TOML has no null, so that a setting is left out of requests by the word "none".
+NONE = BeforeValidator(lambda value: None if value == "none" else value)
+Temperature = Annotated[Annotated[float, Field(ge=0, le=2)] | None, NONE]
+Seed = Annotated[int | None, NONE]
+Effort = Annotated[str | None, NONE]
+ReplyLimit = Annotated[int, Field(gt=0)] | Literal["stage", "none"]
+
+
+class AccountError(BenchmintError):
+    """The endpoint serves this account nothing: no question after this one would be answered."""
 
 
 class CallReason(StrEnum):
@@ -59,7 +71,8 @@ class Question:
     """One request. `item_id` says what it is about and is never sent to the endpoint.
 
     The reply must fit the pydantic model `answer`, whose JSON Schema is sent along. `max_tokens`
-    limits the reply, including its reasoning.
+    limits the reply, including its reasoning. `repair` holds an earlier answer to the same question
+    and what is wrong with it.
     """
 
     item_id: str
@@ -69,6 +82,7 @@ class Question:
     answer: type[BaseModel]
     max_tokens: int = 1024
     images: tuple[Image, ...] = ()
+    repair: tuple[str, str] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +92,23 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
     def __bool__(self) -> bool:
-        return bool(self.prompt_tokens or self.completion_tokens)
+        return bool(self.tokens)
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.prompt_tokens + other.prompt_tokens,
             self.completion_tokens + other.completion_tokens,
+        )
+
+    def __sub__(self, other: Usage) -> Usage:
+        return Usage(
+            self.prompt_tokens - other.prompt_tokens,
+            self.completion_tokens - other.completion_tokens,
         )
 
 
@@ -95,6 +119,8 @@ class Answered:
     `model` is the name that the endpoint gave, `usage` what the answer cost when it was asked for.
     `repaired`: the first reply could not be used. `replayed`: the reply was stored before, so that
     nothing was paid now; this depends on earlier runs and must not enter a digested output.
+    `mended` names what did not fit after the repair and was cut or left out, `left_out` settings
+    that the endpoint does not take, so that it was asked without them.
     """
 
     item_id: str
@@ -103,6 +129,8 @@ class Answered:
     usage: Usage
     replayed: bool
     repaired: bool
+    mended: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +145,7 @@ class Unanswered:
     detail: str
     usage: Usage = Usage()
     replayed: bool = False
+    left_out: tuple[str, ...] = ()
 
 
 Outcome = Answered | Unanswered
@@ -132,46 +161,88 @@ class Mode(StrEnum):
     RULES = "rules"  # no model: the rules judge, and there is no client
 
 
-class Prices(StageConfig):
-    """Price per million tokens, in any one currency; batches cost `batch_share` of it."""
+class Price(StageConfig):
+    """Price per million tokens, in any one currency."""
 
     prompt: Annotated[float, Field(ge=0)] = 0.0
     completion: Annotated[float, Field(ge=0)] = 0.0
-    batch_share: Annotated[float, Field(gt=0, le=1)] = 0.5
 
-    def cost(self, usage: Usage, *, batch: bool = False) -> float:
+
+class Prices(Price):
+    """The price of every model that `models` does not name; batches cost `batch_share` of it."""
+
+    batch_share: Annotated[float, Field(gt=0, le=1)] = 0.5
+    models: Mapping[str, Price] = {}
+
+    def cost(self, usage: Usage, *, batch: bool = False, model: str = "") -> float:
         """What `usage` costs, in the currency of the prices."""
-        full = usage.prompt_tokens * self.prompt + usage.completion_tokens * self.completion
+        price = self.models.get(model, self)
+        full = usage.prompt_tokens * price.prompt + usage.completion_tokens * price.completion
         return full / 1e6 * (self.batch_share if batch else 1.0)
 
 
-class LlmConfig(StageConfig):
-    """Recipe: which model judges, how it samples, and what a run may spend.
+class Sampling(StageConfig):
+    """Recipe: how a model is asked. What is "none" is not sent, for models that do not accept it.
 
-    `temperature` and `seed` None: not sent, for models that do not accept them. `image_tokens` is
-    the most that a picture costs. `budget_tokens` and `budget_cost` limit each run (None: no
-    limit); prompt and completion tokens count alike.
+    `max_tokens` limits each reply, its reasoning included: "stage" as each prompt says, "none" by
+    no limit but the endpoint's own. `extra_body` holds further fields of a request, as they are.
+    Without `sees_images` no picture is sent; `image_tokens` is the most that one costs.
+    """
+
+    temperature: Temperature = 0.0
+    seed: Seed = 0
+    max_tokens: ReplyLimit = "stage"
+    reasoning_effort: Effort = None
+    extra_body: Mapping[str, Any] = {}
+    sees_images: bool = False
+    image_tokens: Annotated[int, Field(gt=0)] = 4096
+
+
+class Spending(StageConfig):
+    """Runtime: what answers cost, and what a run may spend.
+
+    `budget_tokens` and `budget_cost` limit each run (None: no limit); prompt and completion tokens
+    count alike.
+    """
+
+    prices: Prices = Prices()
+    budget_tokens: Count | None = None
+    budget_cost: Annotated[float, Field(ge=0)] | None = None
+
+
+class LlmConfig(Sampling, Spending):
+    """Which model is asked, how it samples, and what a run may spend.
+
+    `models` names other models by the stage of their questions.
     """
 
     mode: Mode = Mode.RULES
     model: str = ""
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = 0.0
-    seed: int | None = 0
-    image_tokens: Annotated[int, Field(gt=0)] = 4096
-    prices: Prices = Prices()
-    budget_tokens: Count | None = None
-    budget_cost: Annotated[float, Field(ge=0)] | None = None
+    models: Mapping[str, str] = {}
+    sees_images: bool = True  # who asks about pictures sends them
 
     @property
     def judge(self) -> str:
         """The judge's name in outputs, the same in all modes that ask a model."""
         return "rules" if self.mode is Mode.RULES else f"model:{self.model}"
 
+    def model_of(self, stage: str) -> str:
+        """The model that answers the questions of a stage."""
+        return self.models.get(stage, self.model)
+
+    def limit(self, question: Question) -> int | None:
+        """How many tokens the reply to a question may have; None: as many as the endpoint gives."""
+        if self.max_tokens == "none":
+            return None
+        return question.max_tokens if self.max_tokens == "stage" else self.max_tokens
+
 
 class LlmRuntime(StageConfig):
     """Runtime, not part of the digest: endpoint and its pace. Times are in seconds.
 
-    `key_variable` names the environment variable that holds the key, which is stored nowhere else.
+    `api` is the interface: chat completions or responses. `key_variable` names the environment
+    variable that holds the key, which is stored nowhere else. `headers` are sent along; a value
+    `env:NAME` is read from the environment.
     `attempts` includes the first call. After `give_up_after` questions in a row without any reply
     from the endpoint, the run stops asking. `timeout` limits one call, `max_wait` each pause
     between attempts, whatever the endpoint asks for. `batch_wait`: how long one run waits for
@@ -179,7 +250,9 @@ class LlmRuntime(StageConfig):
     """
 
     base_url: str = "http://127.0.0.1:8000/v1"
+    api: Literal["chat", "responses"] = "chat"
     key_variable: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] = "OPENAI_API_KEY"
+    headers: Mapping[str, str] = {}
     concurrency: Annotated[int, Field(ge=1, le=512)] = 16
     calls_per_minute: Annotated[float, Field(gt=0)] | None = None
     connect_timeout: Annotated[float, Field(gt=0)] = 10.0
@@ -221,3 +294,13 @@ class LlmRuntime(StageConfig):
         if value or self.is_loopback:
             return value or "none"
         raise ConfigError(f"no key for the model: set the environment variable {self.key_variable}")
+
+    def secret_headers(self) -> dict[str, str]:
+        """The headers with their values from the environment. Raises ConfigError."""
+        values: dict[str, str] = {}
+        for name, value in self.headers.items():
+            variable = value.removeprefix("env:")
+            values[name] = value if variable == value else os.environ.get(variable, "").strip()
+            if not values[name]:
+                raise ConfigError(f"header {name}: set the environment variable {variable}")
+        return values

@@ -1,24 +1,30 @@
-"""Asking an endpoint now: one call and its attempts, and many questions at once.
+"""Asking an endpoint now: the connection, one call and its attempts, many questions at once.
 
-Each reply is stored before anything else is done with it.
+Attempts are counted here and not by the openai client, because each may be paid for and has to fit
+into the budget. Each reply is stored before anything else is done with it.
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from enum import Enum
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from email.utils import parsedate_to_datetime
+from math import inf
+from queue import Empty, SimpleQueue
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import orjson
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, OpenAIError
+from openai import APIConnectionError, APIStatusError, OpenAI, OpenAIError
 
-from construction.judging.calls.budget import Budget
+from construction.judging.calls.budget import Budget, Tariff
 from construction.judging.calls.contracts import (
+    AccountError,
     CallReason,
     LlmConfig,
     LlmRuntime,
@@ -37,17 +43,168 @@ from construction.judging.calls.replies import (
     safe_code,
     settle,
 )
-from construction.judging.calls.requests import Turn, body, form, worst_case
-from construction.judging.calls.shapes import Dialect, Shape
+from construction.judging.calls.requests import Dialect, Manner, Turn, body, form, worst_case
 from construction.judging.calls.store import Store, Stored
-from construction.judging.calls.transport import Pace, wait_after
 from data.errors import BenchmintError, ConfigError
+from data.randomness import keyed_generator
 
-_LASTING = frozenset({400, 413, 422})  # statuses that speak of the request, not of the run
+PATHS = {"chat": "/chat/completions", "responses": "/responses"}
 TRANSIENT = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-_NO_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+_LASTING = frozenset({400, 413, 422})  # statuses that speak of the request, not of the run
+_NO_CREDIT = frozenset(
+    {
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+        "insufficient_balance",
+        "account_deactivated",
+    }
+)
+_NO_BALANCE = re.compile(r"credit balance is|insufficient (?:account )?(?:balance|credits?|funds)")
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 _OPTIONS: Any = {"headers": {"Content-Type": "application/json"}, "security": {"bearer_auth": True}}
+
+
+class _Bounded(httpx2.SyncByteStream):
+    """A response body that raises an error when it is too long, or takes too long."""
+
+    def __init__(self, stream: httpx2.SyncByteStream, limit: int, seconds: float) -> None:
+        self._stream, self._limit, self._end = stream, limit, time.monotonic() + seconds
+
+    def __iter__(self) -> Iterator[bytes]:
+        size = 0
+        for chunk in self._stream:
+            size += len(chunk)
+            if size > self._limit:
+                raise httpx2.ReadError(f"a body of more than {self._limit} bytes")
+            if time.monotonic() > self._end:
+                raise httpx2.ReadTimeout("a body without end")
+            yield chunk
+
+    def close(self) -> None:
+        self._stream.close()
+
+
+def connect(runtime: LlmRuntime, batch_bytes: int | None = None) -> OpenAI:
+    """The openai client of a run: no redirects, no proxy for this machine, no endless bodies.
+
+    A body has `max_reply_bytes` and `timeout`, those of batches `batch_bytes` and any time.
+    Compressed bodies, which are not requested, are refused. Raises ConfigError if the endpoint
+    needs a key and the environment has none.
+    """
+
+    def bound(response: httpx2.Response) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise httpx2.ReadError("a compressed body")
+        if isinstance(response.stream, httpx2.SyncByteStream):
+            bounds = (batch_bytes, inf) if batch_bytes else (runtime.max_reply_bytes, seconds)
+            response.stream = _Bounded(response.stream, *bounds)
+
+    seconds = runtime.timeout
+    timeout = httpx2.Timeout(seconds, connect=runtime.connect_timeout)
+    client = httpx2.Client(
+        timeout=timeout,
+        headers={"accept-encoding": "identity"},
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=runtime.concurrency),
+        event_hooks={"response": [bound]},
+        follow_redirects=False,
+        trust_env=not runtime.is_loopback,
+    )
+    return OpenAI(
+        api_key=runtime.key(),
+        base_url=runtime.base_url,
+        default_headers=runtime.secret_headers(),
+        timeout=timeout,
+        max_retries=0,
+        http_client=client,
+    )
+
+
+class Pace:
+    """Spaces calls evenly; where an endpoint asks to wait, all calls wait.
+
+    `per_minute` None: calls are not spaced.
+    """
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._interval = 60.0 / per_minute if per_minute else 0.0
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def turn(self) -> None:
+        """Wait until the next call may start."""
+        with self._lock:
+            start = max(time.monotonic(), self._next)
+            # The slot is taken before the wait, so that later callers queue behind it.
+            self._next = start + self._interval if self._interval else self._next
+        time.sleep(max(0.0, start - time.monotonic()))
+
+    def hold(self, seconds: float) -> None:
+        """Start no call for the next `seconds`."""
+        with self._lock:
+            self._next = max(self._next, time.monotonic() + seconds)
+
+
+def wait_after(
+    headers: Mapping[str, str], key: str, attempt: int, base: float, longest: float
+) -> float:
+    """Seconds to wait before the next attempt: as the endpoint asks, else exponential backoff.
+
+    The backoff doubles with every attempt. A keyed draw spreads it over its upper half, so that
+    calls that failed together are not repeated together. Never more than `longest`.
+    """
+    requested = retry_after(headers)
+    if requested is not None:
+        return min(requested, longest)
+    spread = keyed_generator(0, "llm.backoff", f"{key}:{attempt}").random()
+    return min(base * 2.0 ** min(attempt, 30), longest) * (0.5 + spread / 2)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a response asks to wait: `retry-after-ms` or `retry-after` (seconds or date)."""
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "").strip()[:40]) / unit
+        except ValueError:
+            continue
+        if 0 <= seconds < float("inf"):
+            return seconds
+    try:
+        moment = parsedate_to_datetime(headers.get("retry-after", "")[:80])
+        return max(0.0, moment.timestamp() - time.time())
+    except (TypeError, ValueError, OverflowError, IndexError):
+        return None
+
+
+def require_account(
+    status: int,
+    codes: tuple[str, ...],
+    message: str,
+    runtime: LlmRuntime,
+    *,
+    answering: bool = False,
+) -> None:
+    """Raise what ends a run where a refusal is one of the account, and not of this request.
+
+    `answering`: it has answered in this run, so that a 403 speaks of the request.
+    """
+    host, code = urlsplit(runtime.base_url).hostname, next(filter(None, codes), "")
+    status_line = f"({status} {code})" if code else f"({status})"
+    if status == 401:
+        named = runtime.key_variable
+        raise ConfigError(f"the model's endpoint refuses the key in {named} {status_line}")
+    if status == 402:
+        why, todo = "wants payment", "Top up the account"
+    elif not _NO_CREDIT.isdisjoint(codes) or _NO_BALANCE.search(message[:4000].lower()):
+        why, todo = "says that the quota is spent", "Top up the account"
+    elif status == 403 and not answering:
+        why, todo = "serves this account or region nothing", "Ask its provider"
+    else:
+        return
+    raise AccountError(
+        f"the model's endpoint {host} {why} {status_line}. {todo}, or name another endpoint or "
+        "model. Answers so far are kept: run it again to continue."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,128 +219,135 @@ class Failure:
     lasting: bool = False
 
 
-class _Next(Enum):
-    AGAIN = "again"  # after a pause
-    ANEW = "anew"  # at once, in another form
-    NEVER = "never"
-
-
 @dataclass(frozen=True, slots=True)
 class _Trouble:
-    """One attempt that brought no reply; `paid`: it may be charged all the same."""
+    """One attempt that brought no reply, and may be repeated after a pause.
 
-    then: _Next
+    `paid`: it may be charged all the same.
+    """
+
     detail: str
     paid: bool = False
     headers: Mapping[str, str] = field(default_factory=dict)
-    reason: CallReason = CallReason.FAILED
-    lasting: bool = False
+
+
+NO_FORM = Failure(CallReason.REJECTED, "no form of structured output is supported")
+NO_BUDGET = Failure(CallReason.BUDGET, "the run's budget is used up")
 
 
 class Endpoint:
-    """Calls one endpoint and model, within budget and pace. Used from one event loop."""
+    """Calls one endpoint within budget and pace, from any thread."""
 
     def __init__(
         self,
         config: LlmConfig,
         runtime: LlmRuntime,
-        client: AsyncOpenAI,
-        dialect: Dialect,
+        client: OpenAI,
+        dialects: Mapping[str, Dialect],
         budget: Budget,
     ) -> None:
-        self._config, self._runtime = config, runtime
-        self._client, self._dialect, self._budget = client, dialect, budget
+        self._config, self._runtime, self._client = config, runtime, client
+        self._dialects, self._budget = dialects, budget
         self._pace = Pace(runtime.calls_per_minute)
+        self.has_answered = False
+        self._keys = (client.api_key, *runtime.secret_headers().values())
 
-    async def call(self, key: str, turn: Turn) -> Reply | Failure:
+    def call(self, key: str, turn: Turn) -> Reply | Failure:
         """Make one call, with as many attempts as the runtime allows.
 
-        Raises ConfigError where the endpoint refuses the key, or has no such path or model.
+        Raises ConfigError where the endpoint refuses the key, or has no such path or model, and
+        AccountError where it serves the account nothing.
         """
-        worst, attempt = worst_case(turn, self._config), 0
-        while True:
-            shape = self._dialect.shape(form(turn.question.answer).digest)
-            if shape is None:
-                return Failure(CallReason.REJECTED, "no form of structured output is supported")
-            if not await self._budget.reserve(worst):
-                return Failure(CallReason.BUDGET, "the run's budget is used up")
-            result = await self._attempt(turn, shape, worst)
+        question, attempt = turn.question, 0
+        model = self._config.model_of(question.stage)
+        worst, dialect = worst_case(turn, self._config), self._dialects[model]
+        manner = dialect.manner(form(question.answer).digest)
+        while manner is not None:
+            if not self._budget.reserve(worst, Tariff(model)):
+                return NO_BUDGET
+            result = self._attempt(turn, manner, worst, Tariff(model))
             if isinstance(result, Reply):
-                self._dialect.learn(shape, judge(result, turn.question.answer))
-                return result
-            if result.then is _Next.ANEW:
+                self.has_answered = self.has_answered or not result.refused
+                dialect.learn(manner, judge(result, question.answer))
+                return replace(result, left_out=manner.without(self._config))
+            if isinstance(result, Manner):
+                manner = result  # at once
                 continue
             attempt += 1
-            if result.then is _Next.NEVER or attempt >= self._runtime.attempts:
-                detail = f"{result.detail}, attempt {attempt}"
-                return Failure(result.reason, detail, result.lasting)
-            await self._pause(key, attempt, result)
+            if isinstance(result, Failure) or attempt >= self._runtime.attempts:
+                reason = result.reason if isinstance(result, Failure) else CallReason.FAILED
+                lasting = isinstance(result, Failure) and result.lasting
+                return Failure(reason, f"{result.detail}, attempt {attempt}", lasting)
+            self._pause(key, attempt, result)
+        return NO_FORM
 
-    async def _attempt(self, turn: Turn, shape: Shape, worst: Usage) -> Reply | _Trouble:
+    def _attempt(
+        self, turn: Turn, manner: Manner, worst: Usage, tariff: Tariff
+    ) -> Reply | Manner | Failure | _Trouble:
         """One request; its reservation is settled however it ends."""
         paid: Usage | None = worst
         try:
-            await self._pace.turn()
-            result = await self._request(turn, shape, worst)
+            self._pace.turn()
+            result = self._request(turn, manner, worst)
             if isinstance(result, Reply):
                 paid = result.usage
-            elif not result.paid:
+            elif not (isinstance(result, _Trouble) and result.paid):
                 paid = None
             return result
+        except BenchmintError:
+            paid = None
+            raise
         finally:
-            self._budget.settle(worst, paid)
+            self._budget.settle(worst, tariff, paid)
 
-    async def _request(self, turn: Turn, shape: Shape, worst: Usage) -> Reply | _Trouble:
-        runtime, dialect = self._runtime, self._dialect
-        limit_field = dialect.limit_field
-        content = orjson.dumps(body(turn, self._config, shape, limit_field))
+    def _request(
+        self, turn: Turn, manner: Manner, worst: Usage
+    ) -> Reply | Manner | Failure | _Trouble:
+        sent = body(turn, self._config, manner)
         try:
-            async with asyncio.timeout(runtime.timeout + runtime.connect_timeout):
-                response = await self._client.post(
-                    "/chat/completions", cast_to=httpx2.Response, content=content, options=_OPTIONS
-                )
+            response = self._client.post(
+                PATHS[manner.api],
+                cast_to=httpx2.Response,
+                content=orjson.dumps(sent),
+                options=_OPTIONS,
+            )
         except APIStatusError as error:
-            code = safe_code(error.code or error.type)
-            refusal = declined(error.status_code, code, error.message)
-            if refusal is not None:
-                return refusal
-            schema = form(turn.question.answer).digest
-            if dialect.adapt(error.status_code, error.message, shape, schema, limit_field):
-                return _Trouble(_Next.ANEW, "")
-            return self._refused(error)
+            return self._refused(error, turn.question, manner, sent)
         except APIConnectionError as error:
             cause = error.__cause__ or error
-            sent = not isinstance(cause, _NEVER_SENT)
-            return _Trouble(_Next.AGAIN, _snake(type(cause).__name__), paid=sent)
-        except TimeoutError:
-            return _Trouble(_Next.AGAIN, "timeout", paid=True)
+            return _Trouble(_snake(type(cause).__name__), paid=not isinstance(cause, _NEVER_SENT))
         except OpenAIError as error:
-            return _Trouble(_Next.NEVER, _snake(type(error).__name__), paid=True)
-        reply = read_reply(parse(response.content), worst, (self._client.api_key,))
-        return reply or _Trouble(_Next.AGAIN, "broken_reply", paid=True)
+            return Failure(CallReason.FAILED, _snake(type(error).__name__))
+        reply = read_reply(parse(response.content), worst, self._keys)
+        return reply or _Trouble("broken_reply", paid=True)
 
-    def _refused(self, error: APIStatusError) -> _Trouble:
+    def _refused(
+        self, error: APIStatusError, question: Question, manner: Manner, sent: Mapping[str, Any]
+    ) -> Reply | Manner | Failure | _Trouble:
         """What a status other than success means."""
-        status, code = error.status_code, safe_code(error.code or error.type)
-        if status == 401:
-            named = self._runtime.key_variable
-            raise ConfigError(f"the model's endpoint refuses the key in {named} (401)")
+        status, codes = error.status_code, (safe_code(error.code), safe_code(error.type))
+        message = f"{error.param or ''} {error.message}"
+        refusal = declined(status, next(filter(None, codes), ""), message)
+        if refusal is not None:
+            return refusal
+        require_account(status, codes, message, self._runtime, answering=self.has_answered)
+        dialect = self._dialects[str(sent["model"])]
+        again = dialect.adapt(status, message, manner, form(question.answer).digest, sent)
+        if again is not None:
+            return again
         if status == 404:
             raise ConfigError("the model's endpoint has no such path or model (404)")
-        detail = f"http {status} {code}".rstrip()
-        if code in _NO_CREDIT:
-            return _Trouble(_Next.NEVER, detail)
+        detail = f"http {status} {next(filter(None, codes), '')}".rstrip()
         if status in TRANSIENT:
-            return _Trouble(_Next.AGAIN, detail, headers=error.response.headers)
-        lasting = status in _LASTING
-        return _Trouble(_Next.NEVER, detail, reason=CallReason.REJECTED, lasting=lasting)
+            return _Trouble(detail, headers=error.response.headers)
+        return Failure(CallReason.REJECTED, detail, lasting=status in _LASTING)
 
-    async def _pause(self, key: str, attempt: int, trouble: _Trouble) -> None:
+    def _pause(self, key: str, attempt: int, trouble: _Trouble) -> None:
         runtime = self._runtime
         seconds = wait_after(trouble.headers, key, attempt, runtime.backoff, runtime.max_wait)
         if "retry-after" in trouble.headers:
             self._pace.hold(seconds)  # the endpoint is busy, so all calls wait
-        await asyncio.sleep(seconds)
+        time.sleep(seconds)
 
 
 def _snake(name: str) -> str:
@@ -191,19 +355,23 @@ def _snake(name: str) -> str:
 
 
 class Live:
-    """Settles questions one by one; used from one event loop."""
+    """Settles questions, several at once, in threads that an interrupted run does not wait for."""
 
     def __init__(
-        self, endpoint: Endpoint, store: Store | None, dialect: Dialect, runtime: LlmRuntime
+        self,
+        endpoint: Endpoint,
+        store: Store | None,
+        dialects: Mapping[str, Dialect],
+        config: LlmConfig,
+        runtime: LlmRuntime,
     ) -> None:
-        self._endpoint, self._store, self._dialect = endpoint, store, dialect
-        self._runtime = runtime
+        self._endpoint, self._store, self._dialects = endpoint, store, dialects
+        self._config, self._runtime = config, runtime
         self._failed_in_a_row = 0
-        self._error: BenchmintError | None = None
-        self._has_answered = False
-        self._not_taken: set[str] = set()  # keys of requests that the endpoint does not take
+        self._error: BaseException | None = None
+        self._not_taken: dict[str, Turn] = {}  # what the endpoint does not take
 
-    async def ask(
+    def ask(
         self, questions: Mapping[str, Question], known: tuple[str, Question] | None = None
     ) -> dict[str, Outcome]:
         """The outcome of each question, by key.
@@ -214,75 +382,83 @@ class Live:
         An error ends the asking after all calls under way have ended and their replies are stored.
         """
         outcomes: dict[str, Outcome] = {}
-        waiting = iter(questions.items())
 
-        async def work() -> None:
-            for key, question in waiting:
-                outcomes[key] = await self._outcome(key, question)
+        def work(keys: Iterable[str]) -> None:
+            for key in keys:
+                if self._error is not None:
+                    return
+                try:
+                    outcomes[key] = self._outcome(key, questions[key])
+                except BaseException as error:  # raised by `ask`, in the thread of the caller
+                    self._error = self._error or error
 
         # An unknown endpoint is tried with one question before all are asked at once.
-        if not self._dialect.known:
-            for key, question in waiting:
-                outcomes[key] = await self._outcome(key, question)
-                break
-        workers = min(self._runtime.concurrency, len(questions))
-        await asyncio.gather(*(work() for _ in range(workers)))
-        not_taken = [key for key in questions if key in self._not_taken]
-        if not_taken and self._error is None and await self._is_answering(known):
-            for key in not_taken:
-                outcomes[key] = await self._outcome(key, questions[key], refusing=True)
+        first = {self._config.model_of(q.stage): key for key, q in reversed([*questions.items()])}
+        trials = [key for model, key in first.items() if not self._dialects[model].known]
+        work(trials)
+        rest: SimpleQueue[str] = SimpleQueue()
+        for key in questions:
+            if key not in trials:
+                rest.put(key)
+        self._side_by_side(lambda: work(_taken(rest)), min(self._runtime.concurrency, rest.qsize()))
+        if self._not_taken and self._error is None and self._is_answering(known):
+            for key, turn in self._not_taken.items():
+                self._keep(key, turn, NOT_TAKEN)
+                replies = [NOT_TAKEN] if turn.first is None else [turn.first, NOT_TAKEN]
+                outcome = self._settled(questions[key], replies, replayed=False)
+                outcomes |= {key: outcome} if outcome else {}
+        self._not_taken = {}
         if self._error is not None:
             raise self._error
         return outcomes
 
-    async def _is_answering(self, known: tuple[str, Question] | None) -> bool:
-        if not self._has_answered and known is not None:
-            key, question = known
-            reply = await self._endpoint.call(key, Turn(question, None))
-            self._has_answered = isinstance(reply, Reply)
-        return self._has_answered
-
-    async def _outcome(self, key: str, question: Question, *, refusing: bool = False) -> Outcome:
-        """Settle one question; an error is raised at the end, by `ask`."""
-        if self._error or self._failed_in_a_row >= self._runtime.give_up_after:
-            return Unanswered(question.item_id, CallReason.FAILED, "the endpoint gave no answers")
+    def _side_by_side(self, work: Callable[[], None], number: int) -> None:
+        threads = [threading.Thread(target=work, daemon=True) for _ in range(number)]
+        for thread in threads:
+            thread.start()
         try:
-            outcome = await self._settle(key, question, refusing)
-        except BenchmintError as error:
-            self._error = self._error or error
-            return Unanswered(question.item_id, CallReason.FAILED, type(error).__name__)
-        if isinstance(outcome, Unanswered) and outcome.reason is CallReason.FAILED:
-            self._failed_in_a_row += 1
-        else:
+            for thread in threads:
+                thread.join()
+        except BaseException as interrupt:
+            self._error = interrupt
+            raise
+
+    def _is_answering(self, known: tuple[str, Question] | None) -> bool:
+        if not self._endpoint.has_answered and known is not None:
+            self._endpoint.call(known[0], Turn(known[1]))
+        return self._endpoint.has_answered
+
+    def _outcome(self, key: str, question: Question) -> Outcome:
+        if self._failed_in_a_row >= self._runtime.give_up_after:
+            return Unanswered(question.item_id, CallReason.FAILED, "the endpoint gave no answers")
+        # Another process may have asked while this one waited for its turn.
+        replies = self._store.replies(key) if self._store else []
+        replayed = True
+        while (outcome := self._settled(question, replies, replayed=replayed)) is None:
+            turn = Turn(question, replies[-1] if replies else None)
+            reply = self._endpoint.call(key, turn)
+            if isinstance(reply, Failure):
+                failed = reply.reason is CallReason.FAILED
+                self._failed_in_a_row = self._failed_in_a_row + 1 if failed else 0
+                self._not_taken |= {key: turn} if reply.lasting else {}
+                return Unanswered(question.item_id, reply.reason, reply.detail)
             self._failed_in_a_row = 0
+            self._keep(key, turn, reply)
+            replies, replayed = [*replies, reply], False
         return outcome
 
-    async def _settle(self, key: str, question: Question, refusing: bool) -> Outcome:
-        async with self._claimed(key):
-            # Another process may have asked while this one waited for the claim.
-            replies = self._store.replies(key) if self._store else []
-            replayed = True
-            while (outcome := settle(question, replies, replayed=replayed)) is None:
-                turn = Turn(question, replies[-1] if replies else None)
-                reply = await self._endpoint.call(key, turn)
-                if isinstance(reply, Failure) and reply.lasting and refusing:
-                    reply = NOT_TAKEN
-                if isinstance(reply, Failure):
-                    self._not_taken.update([key] if reply.lasting else [])
-                    return Unanswered(question.item_id, reply.reason, reply.detail)
-                self._has_answered = self._has_answered or not reply.refused
-                await self._keep(key, turn, reply)
-                replies, replayed = [*replies, reply], False
-            return outcome
+    def _settled(
+        self, question: Question, replies: list[Reply], *, replayed: bool
+    ) -> Outcome | None:
+        return settle(question, replies, replayed=replayed, limit=self._config.limit(question))
 
-    async def _keep(self, key: str, turn: Turn, reply: Reply) -> None:
+    def _keep(self, key: str, turn: Turn, reply: Reply) -> None:
         if self._store is not None:
-            await self._store.keep(Stored(key, turn.number, reply))
+            self._store.keep([Stored(key, turn.number, reply)])
 
-    @asynccontextmanager
-    async def _claimed(self, key: str) -> AsyncIterator[None]:
-        if self._store is None:
-            yield
-            return
-        async with self._store.claims.hold(key):
-            yield
+
+def _taken(keys: SimpleQueue[str]) -> Iterator[str]:
+    """The keys that no other thread has taken."""
+    with suppress(Empty):
+        while True:
+            yield keys.get_nowait()

@@ -6,6 +6,7 @@ their texts alone, so that a replay gives the same outcome as the run that paid 
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -14,6 +15,7 @@ from typing import Any
 
 import orjson
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from construction.judging.calls.contracts import (
     Answered,
@@ -26,29 +28,38 @@ from construction.judging.calls.contracts import (
 from data.endpoint_names import plain_name
 
 TRIES = 2
-_FENCE = re.compile(r"\A\s*```[a-zA-Z]{0,10}\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 _MALFORMED = frozenset({"json_invalid", "missing", "model_type"})
 _HINTS = 8  # validation errors that a repair names
+_MENDS = 200  # places of one answer that are cut or left out
 _CODE = re.compile(r"[a-z0-9_]{1,40}")
 _TOO_LONG = "context_length_exceeded"  # a code of endpoints; stored as the `finish` of a reply
 _FILTERED = "content_filter"
+_NOT_TAKEN = "not_taken"
+_LENGTHS = frozenset({"length", "max_output_tokens", "max_tokens"})
 _NO_ROOM = re.compile(r"context[ _](?:length|size|window)")
-_THOUGHT = "</think>"
+_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>")
+_OBJECT = re.compile(r'\{\s*"')
+_DECODER = json.JSONDecoder()
+_RAISE = "raise judging.model.max_tokens, or lower judging.model.reasoning_effort"
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One paid reply. `finish` is the endpoint's finish reason, or "" if it gave none."""
+    """One paid reply. `finish` is the endpoint's finish reason, or "" if it gave none.
+
+    `left_out` names the settings without which it was asked, because the endpoint refused them.
+    """
 
     text: str = field(repr=False)
     finish: str
     refused: bool
     model: str
     usage: Usage
+    left_out: tuple[str, ...] = ()
 
 
 # What is stored where an endpoint does not take a request that is like others which it answers.
-NOT_TAKEN = Reply("", "not_taken", True, "", Usage())
+NOT_TAKEN = Reply("", _NOT_TAKEN, True, "", Usage())
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,43 +89,66 @@ def parse(body: bytes) -> Any:
         return None
 
 
+def at(document: Any, *path: str | int) -> Any:
+    """What stands in a document under the names and numbers of `path`; None if nothing does."""
+    for part in path:
+        if isinstance(part, int):
+            document = document[part] if isinstance(document, list) and document else None
+        else:
+            document = document.get(part) if isinstance(document, dict) else None
+    return document
+
+
+def _text(document: Any, *path: str | int) -> str:
+    value = at(document, *path)
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
 def read_reply(document: Any, worst: Usage, keys: Collection[str] = ()) -> Reply | None:
-    """The reply in a chat completion; None if the document is not one.
+    """The reply in a chat completion or a response; None if the document is neither.
 
     An endpoint that reports no usage is charged the reserved worst case, `worst`. Names that it
     gives are replaced if they hold one of the `keys`, or are no plain names.
     """
-    choices = _get(document, "choices", list)
-    if not choices:
+    if isinstance(at(document, "output"), list):
+        text, refusal, finish = _said_in_response(document)
+    elif isinstance(at(document, "choices", 0), dict):
+        message = at(document, "choices", 0, "message")
+        text, refusal = _text(message, "content"), _text(message, "refusal")
+        finish = _text(document, "choices", 0, "finish_reason")
+    else:
         return None
-    message = _get(choices[0], "message", dict) or {}
-    finish = _get(choices[0], "finish_reason", str) or ""
-    refused = bool(_get(message, "refusal", str)) or finish == "content_filter"
-    text = _get(message, "content", str) or _tool_arguments(message)
+    refused = bool(refusal) or finish == _FILTERED
     return Reply(
-        text="" if refused else text.encode("utf-8", "replace").decode(),
-        finish=plain_name(finish, keys)[:40],
+        text="" if refused else text,
+        finish=plain_name("length" if finish in _LENGTHS else finish, keys)[:40],
         refused=refused,
-        model=plain_name(_get(document, "model", str) or "", keys),
-        usage=_usage(_get(document, "usage", dict), worst),
+        model=plain_name(_text(document, "model"), keys),
+        usage=_usage(at(document, "usage"), worst),
     )
 
 
-def _get(document: Any, key: str, kind: type) -> Any:
-    value = document.get(key) if isinstance(document, dict) else None
-    return value if isinstance(value, kind) and not isinstance(value, bool) else None
-
-
-def _tool_arguments(message: Any) -> str:
-    calls = _get(message, "tool_calls", list)
-    function = _get(calls[0], "function", dict) if calls else None
-    return _get(function, "arguments", str) or ""
+def _said_in_response(document: Any) -> tuple[str, str, str]:
+    """Text, refusal and finish reason of a response."""
+    messages = [item for item in document["output"] if at(item, "type") == "message"]
+    parts = [part for message in messages for part in at(message, "content") or ()]
+    text, refusal = ("".join(_text(part, kind) for part in parts) for kind in ("text", "refusal"))
+    return text, refusal, _text(document, "incomplete_details", "reason") or "stop"
 
 
 def _usage(usage: Any, worst: Usage) -> Usage:
-    prompt, completion = _get(usage, "prompt_tokens", int), _get(usage, "completion_tokens", int)
+    """What was billed. Tokens of the total that neither part names were reasoning, and output."""
+    prompt, completion, total = (
+        next((at(usage, n) for n in names if type(at(usage, n)) is int), None)
+        for names in (
+            ("prompt_tokens", "input_tokens"),
+            ("completion_tokens", "output_tokens"),
+            ("total_tokens",),
+        )
+    )
     if prompt is None or completion is None or min(prompt, completion) < 0:
         return worst
+    completion = max(completion, (total or 0) - prompt)
     # The store holds 64-bit integers; no context window comes near this bound.
     return Usage(min(prompt, 10**12), min(completion, 10**12))
 
@@ -132,14 +166,24 @@ def declined(status: int, code: str, message: str) -> Reply | None:
 
 
 def json_text(text: str) -> str:
-    """The JSON in a reply, without reasoning before it and a Markdown fence around it."""
-    _, _, said = text.rpartition(_THOUGHT)
-    fenced = _FENCE.match(said)
-    return (fenced.group(1) if fenced else said).strip()
+    """The one JSON object in a reply, or what follows the reasoning if there is not just one."""
+    said = _THOUGHT.split(text)[-1].strip()
+    objects: list[str] = []
+    start = said.find("{")
+    while start >= 0:
+        end = start + 1
+        try:
+            value, end = _DECODER.raw_decode(said, start)
+            objects += [said[start:end]] if value else []
+        except (ValueError, RecursionError):
+            if _OBJECT.match(said, start):
+                return said  # an object that breaks off: no part of it is the answer
+        start = said.find("{", end)
+    return objects[0] if len(objects) == 1 else said
 
 
-def judge(reply: Reply, answer: type[BaseModel]) -> BaseModel | Unfit:
-    """The validated answer in a reply, or why there is none."""
+def judge(reply: Reply, answer: type[BaseModel], limit: int | None = None) -> BaseModel | Unfit:
+    """The validated answer in a reply, or why there is none; `limit` is that of its tokens."""
     if reply.refused:
         return Unfit(CallReason.REFUSED, f"refused, finish {safe_code(reply.finish) or 'unknown'}")
     if reply.finish == _TOO_LONG:
@@ -149,13 +193,23 @@ def judge(reply: Reply, answer: type[BaseModel]) -> BaseModel | Unfit:
         # A complete answer counts, even if white space after it reached the limit.
         return answer.model_validate_json(text)
     except ValidationError as error:
-        if reply.finish == "length":
-            return Unfit(CallReason.TRUNCATED, f"{len(text)} characters, cut at max_tokens")
-        return _invalid(text, error)
+        errors = error.errors(include_input=False, include_url=False)
+    if reply.finish == "length":
+        return Unfit(CallReason.TRUNCATED, _cut(len(text), reply.usage, limit))
+    mended = mend(text, answer, frozenset({"extra_forbidden"}))
+    return mended[0] if mended else _invalid(text, errors)
 
 
-def _invalid(text: str, error: ValidationError) -> Unfit:
-    errors = error.errors(include_input=False, include_url=False, include_context=False)
+def _cut(characters: int, usage: Usage, limit: int | None) -> str:
+    """Which limit cut a reply, and what to do about it."""
+    used = f"{characters} characters after {usage.completion_tokens} tokens"
+    if limit is None:
+        return f"{used}, cut at the endpoint's own limit: set judging.model.max_tokens"
+    less = "; the endpoint itself may allow less" if usage.completion_tokens < limit // 2 else ""
+    return f"{used}, cut at max_tokens {limit}: {_RAISE}{less}"
+
+
+def _invalid(text: str, errors: Sequence[ErrorDetails]) -> Unfit:
     kinds = Counter(one["type"] for one in errors)
     summary = ", ".join(f"{kind}×{count}" for kind, count in sorted(kinds.items()))
     hints = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}"[:200] for one in errors[:_HINTS]]
@@ -167,21 +221,79 @@ def _invalid(text: str, error: ValidationError) -> Unfit:
     )
 
 
-def settle(question: Question, replies: Sequence[Reply], *, replayed: bool) -> Outcome | None:
+def mend(
+    text: str, answer: type[BaseModel], kinds: frozenset[str] | None = None
+) -> tuple[BaseModel, tuple[str, ...]] | None:
+    """The answer without the parts that do not fit, and which parts; None if too little is left.
+
+    Texts and lists are cut to their longest; fields that are unknown, or invalid and not required,
+    and items of lists with anything else are left out. `kinds`: only errors of these are mended.
+    """
+    value = parse(text.encode("utf-8", "replace"))
+    done: list[str] = []
+    for _ in range(_MENDS):
+        try:
+            return answer.model_validate_json(orjson.dumps(value)), tuple(done)
+        except ValidationError as invalid:
+            error = invalid.errors(include_input=False, include_url=False)[0]
+        if (kinds is not None and error["type"] not in kinds) or not _mend_one(value, error):
+            return None
+        done.append(f"{'.'.join(map(str, error['loc']))}: {error['type']}")
+    return None
+
+
+def _mend_one(value: Any, error: ErrorDetails) -> bool:
+    """Cut or leave out the place of one error; whether it could be done."""
+    places: list[tuple[Any, Any]] = []  # a container, and the part of it
+    for part in error["loc"]:
+        if not isinstance(value, dict | list):
+            break  # the names of branches of a union stand after what they are branches of
+        named: Any = part
+        if named in value if isinstance(value, dict) else isinstance(named, int):
+            places.append((value, named))
+            value = value[named]
+    most = error.get("ctx", {}).get("max_length")
+    if error["type"] in {"string_too_long", "too_long"} and places and isinstance(most, int):
+        container, part = places[-1]
+        container[part] = value[: most - 1] + "…" if isinstance(value, str) else value[:most]
+        return True
+    if error["type"] == "extra_forbidden" and places:
+        del places[-1][0][places[-1][1]]
+        return True
+    for container, part in reversed(places):
+        if isinstance(container, list):
+            del container[part]
+            return True
+    if error["type"] != "missing" and places:  # then it is missing, unless it need not be there
+        del places[0][0][places[0][1]]
+        return True
+    return False
+
+
+def settle(
+    question: Question, replies: Sequence[Reply], *, replayed: bool, limit: int | None = None
+) -> Outcome | None:
     """The outcome that follows from the replies so far; None: another reply is needed."""
     if not replies:
         return None
-    judged = judge(replies[-1], question.answer)
+    last, model = replies[-1], question.answer
+    mended: tuple[str, ...] = ()
+    judged = judge(last, model, limit)
     usage = sum((reply.usage for reply in replies), Usage())
-    if not isinstance(judged, Unfit):
-        repaired, model = len(replies) > 1, replies[-1].model
-        return Answered(question.item_id, judged, model, usage, replayed, repaired)
-    if judged.reason is CallReason.TOO_LONG:
-        first = judge(replies[0], question.answer)  # a repair is longer than what it repairs
+    left_out = tuple(sorted({name for reply in replies for name in reply.left_out}))
+    if isinstance(judged, Unfit) and judged.reason is CallReason.TOO_LONG:
+        first = judge(replies[0], model, limit)  # a repair is longer than what it repairs
         judged = first if isinstance(first, Unfit) else judged
-    elif len(replies) < TRIES:
+    elif isinstance(judged, Unfit) and len(replies) < TRIES and last.finish != _NOT_TAKEN:
         return None
-    return Unanswered(question.item_id, judged.reason, judged.detail, usage, replayed)
+    elif isinstance(judged, Unfit) and judged.reason is CallReason.INVALID:
+        judged, mended = mend(json_text(last.text), model) or (judged, ())
+    if isinstance(judged, Unfit):
+        reason, detail = judged.reason, judged.detail
+        return Unanswered(question.item_id, reason, detail, usage, replayed, left_out)
+    repaired = len(replies) > 1
+    name = last.model
+    return Answered(question.item_id, judged, name, usage, replayed, repaired, mended, left_out)
 
 
 def safe_code(word: object) -> str:

@@ -1,21 +1,39 @@
-"""From a question to its request: key, messages, repair, and the most it can cost. Pure."""
+"""From a question to its request: key, messages, repair, form, and the most it can cost.
+
+Structured output is asked for in one of three shapes: `json_schema`, `json_object` with the schema
+in words, or in words alone. Which of them an endpoint takes is tried once per address and model,
+and kept in a small file beside the replies; settings that it refuses are left out.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
+import orjson
 from openai import pydantic_function_tool
 from pydantic import BaseModel
 
-from construction.judging.calls.contracts import CallReason, Image, LlmConfig, Question, Usage
+from construction.judging.calls.budget import Forecast
+from construction.judging.calls.contracts import (
+    CallReason,
+    Image,
+    LlmConfig,
+    LlmRuntime,
+    Mode,
+    Question,
+    Usage,
+)
 from construction.judging.calls.replies import Reply, Unfit, judge
-from construction.judging.calls.shapes import Shape, shape_fields
-from data.canonical import canonical_json, digest
+from data.atomic import PRIVATE_FILE, write_bytes
+from data.canonical import canonical_json, digest, pretty_json
 
 _VERSION = 1  # part of every key: raise it when the messages change, so that no old reply is used
 _REPAIR_TOKENS = 2  # times that the repair of a truncated reply may be longer
@@ -32,6 +50,30 @@ _NOTES = {
 }
 
 
+class Shape(StrEnum):
+    SCHEMA = "json_schema"
+    OBJECT = "json_object"
+    WORDS = "text"
+
+
+_ORDER = tuple(Shape)
+_NAME = "answer"
+_BOUNDS = frozenset({"maxLength", "maxItems"})
+_LARGEST = 1000  # largest bound that servers can put into a grammar; llama.cpp fails at 1,500
+_UNSUPPORTED = re.compile(
+    r"response_format|text\.format|json_schema|json_object|structured.output|grammar|guided"
+)
+_NEW_LIMIT = "max_completion_tokens"  # of reasoning models, instead of `max_tokens`
+_LIMIT = "max_tokens"
+# Settings by the names under which endpoints refuse them.
+_SETTINGS = {
+    "temperature": ("temperature",),
+    "seed": ("seed",),
+    "reasoning_effort": ("reasoning_effort", "reasoning.effort", "reasoning"),
+    _LIMIT: (_LIMIT, _NEW_LIMIT, "max_output_tokens"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Form:
     """The JSON Schema of an answer's model, in the strict form that endpoints ask for."""
@@ -44,7 +86,7 @@ class Form:
 @lru_cache(maxsize=256)
 def form(answer: type[BaseModel]) -> Form:
     """The form that replies for `answer` must have."""
-    tool: Any = pydantic_function_tool(answer, name="answer")
+    tool: Any = pydantic_function_tool(answer, name=_NAME)
     schema = tool["function"]["parameters"]
     text = canonical_json(schema)
     return Form(schema, text.decode(), digest(text))
@@ -62,59 +104,155 @@ class Turn:
         return 0 if self.first is None else 1
 
 
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How an endpoint is asked: through which interface, in which shape, without which settings."""
+
+    api: str = "chat"
+    shape: Shape = Shape.SCHEMA
+    limit_field: str = _LIMIT
+    left_out: frozenset[str] = frozenset()
+
+    def without(self, config: LlmConfig) -> tuple[str, ...]:
+        """The settings that the configuration has and the request has not."""
+        return tuple(sorted(name for name in self.left_out if getattr(config, name) is not None))
+
+
 def key(question: Question, config: LlmConfig) -> str:
     """The key of a question in the store: a digest of all that decides the answer.
 
-    The endpoint's address, the shape of the request, the item and the stage are not part of it:
+    The endpoint's address, the manner of the request, the item and the stage are not part of it:
     two items with the same text are one call.
     """
+    further = {
+        "reasoning_effort": config.reasoning_effort,
+        "extra_body": dict(config.extra_body),
+        "repair": question.repair,
+    }
     return digest(
         {
             "version": _VERSION,
-            "model": config.model,
+            "model": config.model_of(question.stage),
             "temperature": config.temperature,
             "seed": config.seed,
-            "max_tokens": question.max_tokens,
+            "max_tokens": config.limit(question),
             "schema": form(question.answer).digest,
             "system": _clean(question.system),
             "user": _clean(question.user),
             "images": [
                 [image.media_type, hashlib.sha256(image.content).hexdigest()]
-                for image in question.images
+                for image in _images(question, config)
             ],
+            **{name: value for name, value in further.items() if value},
         }
     )
 
 
-def body(turn: Turn, config: LlmConfig, shape: Shape, limit_field: str) -> dict[str, Any]:
-    """The JSON body of a chat completion."""
-    sampling = {"temperature": config.temperature, "seed": config.seed}
-    return {
-        "model": config.model,
-        "messages": _messages(turn, in_words=shape is Shape.OBJECT),
-        limit_field: max_tokens(turn),
-        **{name: value for name, value in sampling.items() if value is not None},
-        **shape_fields(shape, form(turn.question.answer).schema),
+def body(turn: Turn, config: LlmConfig, manner: Manner) -> dict[str, Any]:
+    """The JSON body of a request."""
+    question = turn.question
+    sent: dict[str, Any] = {"model": config.model_of(question.stage), **config.extra_body}
+    settings = {
+        "temperature": config.temperature,
+        "seed": config.seed,
+        "reasoning_effort": config.reasoning_effort,
+        _LIMIT: max_tokens(turn, config),
     }
+    wanted = {k: v for k, v in settings.items() if v is not None and k not in manner.left_out}
+    limit = wanted.pop(_LIMIT, None)
+    messages = _messages(turn, config, in_words=manner.shape is not Shape.SCHEMA)
+    format_ = _format(manner.shape, form(question.answer).schema)
+    if manner.api == "chat":
+        sent |= {"messages": messages} | wanted | ({manner.limit_field: limit} if limit else {})
+        return sent | ({} if manner.shape is Shape.WORDS else {"response_format": format_})
+    effort = wanted.pop("reasoning_effort", None)
+    sent |= {"input": [_item(message) for message in messages], "store": False} | wanted
+    sent |= {"reasoning": {"effort": effort}} if effort else {}
+    sent |= {"max_output_tokens": limit} if limit else {}
+    flat = {"type": format_["type"], **format_.get("json_schema", {})}
+    return sent | ({} if manner.shape is Shape.WORDS else {"text": {"format": flat}})
 
 
-def max_tokens(turn: Turn) -> int:
+def _item(message: Mapping[str, Any]) -> dict[str, Any]:
+    """A message of a chat as an item of the responses API."""
+    content = message["content"]
+    if isinstance(content, str):
+        return dict(message)
+    parts = [
+        {"type": "input_text", "text": part["text"]}
+        if part["type"] == "text"
+        else {"type": "input_image", "image_url": part["image_url"]["url"]}
+        for part in content
+    ]
+    return {"role": message["role"], "content": parts}
+
+
+def _format(shape: Shape, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The response format of a chat completion that asks for `schema` in the given shape.
+
+    Large bounds are left out where servers make a grammar of them; every reply is validated.
+    """
+    if shape is Shape.OBJECT:
+        return {"type": "json_object", "schema": _loose(schema)}
+    named = {"name": _NAME, "schema": schema, "strict": True}
+    return {"type": "json_schema", "json_schema": named}
+
+
+def _loose(value: Any) -> Any:
+    """A schema without its large bounds."""
+    if isinstance(value, Mapping):
+        large = {
+            name
+            for name in _BOUNDS & value.keys()
+            if isinstance(value[name], int) and value[name] > _LARGEST
+        }
+        return {name: _loose(part) for name, part in value.items() if name not in large}
+    return [_loose(part) for part in value] if isinstance(value, list) else value
+
+
+def max_tokens(turn: Turn, config: LlmConfig) -> int | None:
     """How long the reply may be; the repair of a truncated one may be longer."""
-    limit = turn.question.max_tokens
-    return limit * _REPAIR_TOKENS if _fault(turn) is CallReason.TRUNCATED else limit
+    limit, unfit = config.limit(turn.question), _unfit(turn)
+    truncated = unfit is not None and unfit.reason is CallReason.TRUNCATED
+    return limit * _REPAIR_TOKENS if limit and truncated else limit
 
 
 def worst_case(turn: Turn, config: LlmConfig) -> Usage:
-    """The most a call can cost: no tokenizer makes more tokens of a text than it has bytes."""
-    texts = [text for message in _messages(turn, in_words=True) for text in _texts(message)]
+    """The most a call can cost: no tokenizer makes more tokens of a text than it has bytes.
+
+    Where replies have no limit, that of the stage stands for it.
+    """
+    texts = [text for message in _messages(turn, config, in_words=True) for text in _texts(message)]
     prompt = sum(len(text.encode()) for text in texts) + len(form(turn.question.answer).text)
-    images = len(turn.question.images) * config.image_tokens
-    return Usage(prompt + images + _TEMPLATE_TOKENS, max_tokens(turn))
+    images = len(_images(turn.question, config)) * config.image_tokens
+    limit = max_tokens(turn, config) or turn.question.max_tokens
+    return Usage(prompt + images + _TEMPLATE_TOKENS, limit)
 
 
-def _fault(turn: Turn) -> CallReason | None:
-    judged = _unfit(turn)
-    return judged.reason if judged else None
+def forecast(questions: Iterable[Question], config: LlmConfig) -> list[Forecast]:
+    """What it would cost to ask, by stage, each question once."""
+    usages: dict[str, list[Usage]] = {}
+    for question in questions:
+        texts = [
+            text for m in _messages(Turn(question), config, in_words=True) for text in _texts(m)
+        ]
+        prompt = sum(_about(text) for text in texts)
+        images = len(_images(question, config)) * config.image_tokens
+        reply = config.limit(question) or question.max_tokens
+        usages.setdefault(question.stage, []).append(Usage(prompt + images, reply))
+    batch, rows = config.mode is Mode.BATCH, []
+    for stage, each in usages.items():
+        model, usage = config.model_of(stage), sum(each, Usage())
+        cost = config.prices.cost(usage, batch=batch, model=model)
+        rows.append(Forecast(stage, model, len(each), usage, cost))
+    return rows
+
+
+def _about(text: str) -> int:
+    """Tokens of a text, as tokenizers of today make them: a fourth of its Latin letters, two
+    thirds of its Chinese ones."""
+    other = len(text) - sum(map(str.isascii, text))
+    return (len(text) - other) // 4 + other * 2 // 3 + 4
 
 
 def _unfit(turn: Turn) -> Unfit | None:
@@ -122,29 +260,42 @@ def _unfit(turn: Turn) -> Unfit | None:
     return judged if isinstance(judged, Unfit) else None
 
 
-def _messages(turn: Turn, *, in_words: bool) -> list[dict[str, Any]]:
+def _images(question: Question, config: LlmConfig) -> tuple[Image, ...]:
+    return question.images if config.sees_images else ()
+
+
+def _messages(turn: Turn, config: LlmConfig, *, in_words: bool) -> list[dict[str, Any]]:
     """System, user, and for a repair what was wrong. User and assistant always alternate."""
     question, unfit = turn.question, _unfit(turn)
     system = _clean(question.system)
     if in_words:
         system = f"{system}\n\n{_IN_WORDS}{form(question.answer).text}"
-    user = _clean(question.user)
     note = _NOTES[unfit.reason].format(hint=unfit.hint) if unfit else ""
-    quoted = turn.first.text[:_QUOTED] if turn.first and _is_invalid(unfit) else ""
-    if note and not quoted.strip():
-        user, note = f"{user}\n\n{note}", ""
+    is_invalid = unfit is not None and unfit.reason is CallReason.INVALID
+    quoted = turn.first.text[:_QUOTED] if turn.first and is_invalid else ""
+    repairs = [question.repair] if question.repair else []
+    repairs += [(quoted, note)] if note else []
+    user = _content(_clean(question.user), _images(question, config))
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": system},
-        {"role": "user", "content": _content(user, question.images)},
+        {"role": "user", "content": user},
     ]
-    if note:
-        messages.append({"role": "assistant", "content": quoted})
-        messages.append({"role": "user", "content": note})
+    for said, wrong in repairs:
+        if said.strip():
+            messages.append({"role": "assistant", "content": _clean(said)})
+            messages.append({"role": "user", "content": _clean(wrong)})
+        else:
+            _add(messages[-1], wrong)
     return messages
 
 
-def _is_invalid(unfit: Unfit | None) -> bool:
-    return unfit is not None and unfit.reason is CallReason.INVALID
+def _add(message: dict[str, Any], note: str) -> None:
+    """Put a note below the text of a message."""
+    content = message["content"]
+    if isinstance(content, str):
+        message["content"] = f"{content}\n\n{note}"
+    else:
+        content[0]["text"] += f"\n\n{note}"
 
 
 def _content(text: str, images: Sequence[Image]) -> str | list[dict[str, Any]]:
@@ -168,3 +319,111 @@ def _texts(message: Mapping[str, Any]) -> list[str]:
 def _clean(text: str) -> str:
     """Lone surrogates, which no request can carry, become question marks."""
     return text.encode("utf-8", "replace").decode()
+
+
+def is_unsupported(status: int, message: str) -> bool:
+    """Whether an endpoint refused the shape of a request (some do so with status 500)."""
+    if status not in {400, 404, 415, 422, 500, 501}:
+        return False
+    return bool(_UNSUPPORTED.search(message[:4000].lower()))
+
+
+class Dialect:
+    """What is known of one endpoint and model; `known` after the first well-formed reply.
+
+    An endpoint may refuse one schema and accept others: refusals are remembered per schema. The
+    settings that it refuses are remembered for the run.
+    """
+
+    def __init__(self, path: Path | None, runtime: LlmRuntime, model: str) -> None:
+        self._path = path
+        interface = " responses" if runtime.api == "responses" else ""
+        self._name = f"{runtime.base_url} {model}{interface}"
+        learnt = _read(path).get(self._name, {})
+        self.known = learnt.get("shape") in _ORDER
+        self._shape = Shape(learnt["shape"]) if self.known else _ORDER[0]
+        limit = _NEW_LIMIT if learnt.get("completion_limit") is True else _LIMIT
+        # The responses API has no seed.
+        left_out = frozenset({"seed"} if runtime.api == "responses" else ())
+        self._manner = Manner(runtime.api, self._shape, limit, left_out)
+        self._refused: dict[str, set[Shape]] = {}
+
+    def manner(self, schema: str) -> Manner | None:
+        """How to ask for `schema` (a digest); None if each shape of it was refused."""
+        refused = self._refused.get(schema, set())
+        start = _ORDER.index(self._shape)
+        shapes = (shape for shape in _ORDER[start:] + _ORDER[:start] if shape not in refused)
+        shape = next(shapes, None)
+        return replace(self._manner, shape=shape) if shape else None
+
+    def learn(self, manner: Manner, judged: BaseModel | Unfit) -> None:
+        """Remember how a reply was asked for, and whether it had the required form."""
+        self.turn_to(manner)
+        if self.known:
+            return
+        if not isinstance(judged, Unfit) or judged.is_well_formed:
+            self._shape, self.known = manner.shape, True
+            self._save()
+        elif judged.malformed and manner.shape is not _ORDER[-1]:
+            self._leave(manner.shape)
+
+    def adapt(
+        self, status: int, message: str, manner: Manner, schema: str, sent: Mapping[str, Any]
+    ) -> Manner | None:
+        """The manner in which to ask again after a refusal; None: it is not refused for its form.
+
+        `manner`, `schema` (its digest) and `sent` (its body) are those of the request.
+        """
+        if status == 400 and _NEW_LIMIT in message[:4000] and _LIMIT in sent:
+            return replace(manner, limit_field=_NEW_LIMIT)
+        setting = _refused_setting(message, sent) if status in {400, 422} else ""
+        if setting:
+            return replace(manner, left_out=manner.left_out | {setting})
+        if not is_unsupported(status, message):
+            return None
+        self._refused.setdefault(schema, set()).add(manner.shape)
+        self._leave(manner.shape)
+        again = self.manner(schema)
+        return replace(manner, shape=again.shape) if again else None
+
+    def turn_to(self, manner: Manner) -> None:
+        """Ask as in `manner` from now on, before any reply has come."""
+        known = self._manner
+        limit = _NEW_LIMIT if _NEW_LIMIT in (known.limit_field, manner.limit_field) else _LIMIT
+        left_out = known.left_out | manner.left_out
+        self._manner = replace(known, limit_field=limit, left_out=left_out)
+
+    def _leave(self, shape: Shape) -> None:
+        if not self.known and shape is self._shape:
+            self._shape = _ORDER[(_ORDER.index(shape) + 1) % len(_ORDER)]
+
+    def _save(self) -> None:
+        if self._path is None:
+            return
+        learnt = {
+            "shape": self._shape.value,
+            "completion_limit": self._manner.limit_field == _NEW_LIMIT,
+        }
+        everything = {**_read(self._path), self._name: learnt}
+        write_bytes(self._path, pretty_json(everything), mode=PRIVATE_FILE)
+
+
+def _refused_setting(message: str, sent: Mapping[str, Any]) -> str:
+    """The setting that a refusal names, of those that were sent; "" if it names none."""
+    for setting, names in _SETTINGS.items():
+        for name in names:
+            named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message[:4000])
+            if named and name.partition(".")[0] in sent:
+                return setting
+    return ""
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    """What earlier runs learnt, by endpoint and model; nothing if the file cannot be read."""
+    try:
+        endpoints = orjson.loads(path.read_bytes()) if path is not None else {}
+    except (FileNotFoundError, orjson.JSONDecodeError):
+        return {}
+    if not isinstance(endpoints, dict):
+        return {}
+    return {name: told for name, told in endpoints.items() if isinstance(told, dict)}

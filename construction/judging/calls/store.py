@@ -2,132 +2,71 @@
 
 SQLite with a write-ahead log. A file per reply would cost two syncs each, JSON lines an index read
 at every start; here many replies share one sync, and 100,000 are found at once (measured in
-benchmarks/results/llm_client.md). The folder is private: replies are made from session text.
+benchmarks/results/llm_client.md). The folder is private: replies are made from session text. Old
+replies are removed on request, except those that releases were made of.
 
-Of all processes that share a store, only one at a time asks a question: it claims its key,
-one byte of a lock file. The system releases the claim of a process that ends in any way.
+Of all that share a store, only one at a time asks: it holds the lock of a file, which the system
+releases however its process ends. Whoever comes next finds the answers stored.
 """
 
 from __future__ import annotations
 
-import asyncio
 import fcntl
 import os
 import sqlite3
-import struct
 import threading
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
+
+import orjson
 
 from construction.judging.calls.contracts import Usage
 from construction.judging.calls.replies import TRIES, Reply
 from data.atomic import PRIVATE_FILE, private_dir
 from data.errors import BenchmintError
+from data.releases import REPLIES as REPLIES_FOLDER
+from data.releases import Kind, Plan, Removal
 
-_POLL = (
-    0.02,
-    0.5,
-)  # seconds between attempts at a claim that another process holds: first, longest
-
-
-class Claims:
-    """The claims of one client, used from one event loop.
-
-    On Linux a lock belongs to the open file, so two clients of one process exclude each other too.
-    Elsewhere it belongs to the process, which may then have one client only.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
-        self._held: set[str] = set()
-
-    @asynccontextmanager
-    async def hold(self, key: str) -> AsyncIterator[None]:
-        """Wait until no one else holds `key` (hexadecimal), then hold it."""
-        pause, longest = _POLL
-        while not self.take(key):
-            await asyncio.sleep(pause)
-            pause = min(pause * 2, longest)
-        try:
-            yield
-        finally:
-            self.give(key)
-
-    def take(self, key: str) -> bool:
-        """Hold `key` if no one does; whether it is held now."""
-        if key in self._held or not _lock(self._handle, _offset(key)):
-            return False
-        self._held.add(key)
-        return True
-
-    def give(self, key: str) -> None:
-        """Release `key`."""
-        _unlock(self._handle, _offset(key))
-        self._held.discard(key)
-
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Exclude every other process while the body runs; claims are not affected."""
-        fcntl.flock(self._handle, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(self._handle, fcntl.LOCK_UN)
-
-    def close(self) -> None:
-        """Release all claims."""
-        os.close(self._handle)
-
-
-def _offset(key: str) -> int:
-    return int(key[:15], 16)  # 60 bits: no two keys meet
-
-
-def _lock(handle: int, offset: int) -> bool:
-    try:
-        if hasattr(fcntl, "F_OFD_SETLK"):
-            fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _flock(fcntl.F_WRLCK, offset))
-        else:
-            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, offset)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _unlock(handle: int, offset: int) -> None:
-    if hasattr(fcntl, "F_OFD_SETLK"):
-        fcntl.fcntl(handle, fcntl.F_OFD_SETLK, _flock(fcntl.F_UNLCK, offset))
-    else:
-        fcntl.lockf(handle, fcntl.LOCK_UN, 1, offset)
-
-
-def _flock(kind: int, offset: int) -> bytes:
-    return struct.pack("hhqqi4x", kind, os.SEEK_SET, offset, 1, 0)  # struct flock, 64-bit Linux
-
-
-REPLIES, _LOCKS, SHAPES = "replies.sqlite", "claims.lock", "shapes.json"
+REPLIES, _LOCK, SHAPES = "replies.sqlite", "claims.lock", "shapes.json"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS replies (
   key TEXT NOT NULL, turn INTEGER NOT NULL, text TEXT NOT NULL, finish TEXT NOT NULL,
   refused INTEGER NOT NULL, model TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
-  completion_tokens INTEGER NOT NULL, at REAL NOT NULL, PRIMARY KEY (key, turn)
+  completion_tokens INTEGER NOT NULL, at REAL NOT NULL, left_out TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (key, turn)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS batches (
   name TEXT PRIMARY KEY, batch TEXT NOT NULL, worst_prompt INTEGER NOT NULL,
-  worst_completion INTEGER NOT NULL, at REAL NOT NULL
+  worst_completion INTEGER NOT NULL, at REAL NOT NULL, model TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS uses (
   digest TEXT NOT NULL, key TEXT NOT NULL, PRIMARY KEY (digest, key)
 ) WITHOUT ROWID;
 """
+_ADDED = {"replies": "left_out", "batches": "model"}  # columns that older stores have not
 _FIND = (
-    "SELECT turn, text, finish, refused, model, prompt_tokens, completion_tokens"
+    "SELECT turn, text, finish, refused, model, prompt_tokens, completion_tokens, left_out"
     " FROM replies WHERE key = ? ORDER BY turn"
 )
-_KEEP = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_KEEP = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+
+_OLD = """
+SELECT coalesce(sum(n), 0), coalesce(sum(size), 0), min(first), needed FROM (
+  SELECT key, count(*) AS n, max(at) AS at, min(at) AS first,
+    sum(length(CAST(text AS BLOB))) AS size,
+    key IN (SELECT key FROM uses WHERE digest IN (SELECT value FROM json_each(:needed))) AS needed
+  FROM replies GROUP BY key
+) WHERE at < :before GROUP BY needed
+"""
+_DELETE = """
+DELETE FROM replies
+WHERE key IN (SELECT key FROM replies GROUP BY key HAVING max(at) < :before) AND key NOT IN
+  (SELECT key FROM uses WHERE digest IN (SELECT value FROM json_each(:needed)))
+"""
 
 
 class StoreError(BenchmintError):
@@ -145,7 +84,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class NotedBatch:
-    """A batch to be collected: our name for it, the endpoint's id, its worst case.
+    """A batch to be collected: our name for it, the endpoint's id, its worst case, its model.
 
     An empty `batch`: it was about to be submitted, and it is unknown whether it was.
     """
@@ -153,6 +92,7 @@ class NotedBatch:
     name: str
     batch: str
     worst: Usage
+    model: str
 
 
 class Store:
@@ -163,35 +103,39 @@ class Store:
         self._path = folder / REPLIES
         os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE))
         self._reading, self._writing = threading.Lock(), threading.Lock()
-        self._pending: list[tuple[Stored, asyncio.Future[None]]] = []
-        self._drain: asyncio.Task[None] | None = None
-        self.claims = Claims(folder / _LOCKS)
+        self._lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE)
         # SQLite's busy timeout does not cover switching to the write-ahead log.
-        with self._guarded(), self.claims.alone():
+        with self._guarded(), self.alone():
             self._reader, self._writer = self._connect(), self._connect()
             self._writer.executescript(_TABLES)
+            for table, column in _ADDED.items():
+                names = [row[1] for row in self._writer.execute(f"PRAGMA table_info({table})")]
+                if column not in names:
+                    added = f"ALTER TABLE {table} ADD COLUMN {column} TEXT NOT NULL DEFAULT ''"
+                    self._writer.execute(added)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Exclude every other store of this folder, in this process and others."""
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)
 
     def replies(self, key: str) -> list[Reply]:
         """The replies kept under a key: none, the first, or the first and its repair."""
         with self._guarded(), self._reading:
             rows = self._reader.execute(_FIND, (key,)).fetchall()
         kept = [
-            Reply(text, finish, bool(refused), model, Usage(prompt, completion))
-            for turn, text, finish, refused, model, prompt, completion in rows
+            Reply(text, finish, bool(refused), model, Usage(prompt, completion), _names(left_out))
+            for turn, text, finish, refused, model, prompt, completion, left_out in rows
             if turn < TRIES
         ]
         return kept if [row[0] for row in rows] == list(range(len(rows))) else []
 
-    async def keep(self, stored: Stored) -> None:
-        """Return when the reply is on the disk. Replies that come together share one sync."""
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._pending.append((stored, done))
-        if self._drain is None:
-            self._drain = asyncio.create_task(self._write_pending())
-        await done
-
-    def keep_all(self, rows: Sequence[Stored]) -> None:
-        """As `keep`, for many replies and from any thread."""
+    def keep(self, rows: Sequence[Stored]) -> None:
+        """Return when the replies are on the disk."""
         values = [
             (
                 row.key,
@@ -203,6 +147,7 @@ class Store:
                 row.reply.usage.prompt_tokens,
                 row.reply.usage.completion_tokens,
                 time.time(),
+                " ".join(row.reply.left_out),
             )
             for row in rows
         ]
@@ -213,15 +158,15 @@ class Store:
         """Batches not yet collected, the oldest first."""
         with self._guarded(), self._reading:
             rows = self._reader.execute("SELECT * FROM batches ORDER BY at, name").fetchall()
-        return [NotedBatch(row[0], row[1], Usage(row[2], row[3])) for row in rows]
+        return [NotedBatch(row[0], row[1], Usage(row[2], row[3]), row[5]) for row in rows]
 
     def note_batch(self, noted: NotedBatch) -> None:
         """Record that a batch is about to be submitted, or that it was."""
         worst = noted.worst
         tokens = (worst.prompt_tokens, worst.completion_tokens)
-        row = (noted.name, noted.batch, *tokens, time.time())
+        row = (noted.name, noted.batch, *tokens, time.time(), noted.model)
         with self._transaction() as writer:
-            writer.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?)", row)
+            writer.execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def drop_batch(self, name: str) -> None:
         """Forget a batch whose replies are kept."""
@@ -247,28 +192,11 @@ class Store:
             yield self._writer
 
     def close(self) -> None:
-        """Close files and release claims."""
-        self.claims.close()
+        """Close the files."""
+        os.close(self._lock)
         with self._reading, self._writing:
             self._reader.close()
             self._writer.close()
-
-    async def _write_pending(self) -> None:
-        try:
-            while self._pending:
-                batch, self._pending = self._pending, []
-                try:
-                    await asyncio.to_thread(self.keep_all, [stored for stored, _ in batch])
-                except Exception as error:  # whatever it is, the waiting callers must get it
-                    for _, done in batch:
-                        if not done.done():
-                            done.set_exception(error)
-                    continue
-                for _, done in batch:
-                    if not done.done():
-                        done.set_result(None)
-        finally:
-            self._drain = None
 
     def _connect(self) -> sqlite3.Connection:
         link = sqlite3.connect(
@@ -297,3 +225,82 @@ class Store:
         except sqlite3.Error as error:
             kind = type(error).__name__
             raise StoreError(f"{self._path}: {kind}; expected a store of replies.") from None
+
+
+def _names(left_out: str) -> tuple[str, ...]:
+    return tuple(left_out.split())
+
+
+def with_replies(out: Path, plan: Plan, before: date, needed: frozenset[str]) -> Plan:
+    """The plan with the model replies that are old enough, by the times in their store."""
+    if any((out / part).is_symlink() for part in ("private/captures", REPLIES_FOLDER)):
+        return Plan(
+            plan.removals, (*plan.kept, (REPLIES_FOLDER, "a symbolic link is never followed"))
+        )
+    replies = old_replies(out / REPLIES_FOLDER, before, needed)
+    kept, removals = list(plan.kept), list(plan.removals)
+    if replies.unknown:
+        why = "a release needs replies that the store does not know of: --all-replies removes them"
+        kept += [(REPLIES_FOLDER, why)] if replies.needed else []
+    elif replies.needed:
+        kept.append((REPLIES_FOLDER, f"{replies.needed} replies that releases were made from"))
+    if replies.since is not None:
+        removals.append(
+            Removal(Kind.REPLIES, REPLIES_FOLDER, replies.since, replies.replies, replies.size)
+        )
+    return Plan(tuple(removals), tuple(kept))
+
+
+@dataclass(frozen=True, slots=True)
+class OldReplies:
+    """Replies that may be removed: how many, their bytes of text, the oldest; `needed` stay.
+
+    `unknown`: a release was made from replies that this store does not know, so all stay.
+    """
+
+    replies: int = 0
+    size: int = 0
+    since: date | None = None
+    needed: int = 0
+    unknown: bool = False
+
+
+def old_replies(folder: Path, before: date, releases: Collection[str]) -> OldReplies:
+    """The replies stored in `folder` before the date; `releases` are digests of those to keep.
+
+    The last reply to a question decides about its age. Raises StoreError.
+    """
+    if not (folder / REPLIES).is_file():
+        return OldReplies()
+    store = Store(folder)
+    try:
+        with store.reading() as reader:
+            rows = reader.execute(_OLD, _bounds(before, releases)).fetchall()
+            known = {row[0] for row in reader.execute("SELECT DISTINCT digest FROM uses")}
+    finally:
+        store.close()
+    by_needed = {bool(row[3]): row for row in rows}
+    replies, size, first, _ = by_needed.get(False, (0, 0, None, 0))
+    stay = by_needed[True][0] if True in by_needed else 0
+    if not known.issuperset(releases):
+        return OldReplies(needed=stay + replies, unknown=True)
+    since = datetime.fromtimestamp(first, UTC).date() if first is not None else None
+    return OldReplies(replies, size, since, stay)
+
+
+def forget_replies(folder: Path, before: date, releases: Collection[str]) -> None:
+    """Remove the replies that `old_replies` counts, without a trace. Raises StoreError."""
+    store = Store(folder)
+    try:
+        with store.writing() as writer:
+            writer.execute(_DELETE, _bounds(before, releases))
+            writer.execute("VACUUM")
+            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        store.close()
+
+
+def _bounds(before: date, releases: Collection[str]) -> dict[str, float | str]:
+    midnight = datetime(before.year, before.month, before.day, tzinfo=UTC)
+    needed = orjson.dumps(sorted(releases)).decode()
+    return {"before": midnight.timestamp(), "needed": needed}

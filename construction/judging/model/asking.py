@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -26,6 +26,7 @@ from construction.judging.calls.contracts import (
     Unanswered,
     Usage,
 )
+from construction.judging.calls.contracts import Outcome as CallOutcome
 from construction.judging.contracts import Asker, Fault, Judged, JudgeReason
 from construction.judging.model.injection import leaked
 from construction.judging.model.prompt import Block, Cleaner, Prompt, data_block
@@ -43,6 +44,9 @@ A = TypeVar("A", bound=BaseModel)
 T = TypeVar("T")
 _MODEL_USE = "model_use.json"
 Costs = Sequence[Mapping[str, Scalar]]
+_LEFT_OUT = "asked without "  # the note on a setting that the endpoint does not take
+_FOREIGN = "It holds a web address that does not stand in the material."
+_SETTLED = "faults that stayed: "
 _MOST_NAMED = 3  # items without an answer that an error names
 _UNSETTLED = frozenset(reason for reason in CallReason if not reason.is_settled)
 _BUDGET: ContextVar[Budget | None] = ContextVar("budget", default=None)
@@ -57,20 +61,39 @@ class Checked(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
+class Faults:
+    """What is wrong with an answer, a short sentence each; the model is asked once to mend it.
+
+    `reason` is that of the item if it stays wrong and nothing falls back.
+    """
+
+    sentences: tuple[str, ...]
+    reason: JudgeReason = JudgeReason.WRONG_FORM
+
+
+@dataclass(frozen=True, slots=True)
 class Stage(Generic[S, A, T]):
     """A stage that asks a model: how a subject becomes material, and an answer a value.
 
     `content` cleans every string of the material with the given cleaner. `check` gets only answers
-    that fit their type and repeat nothing of the prompt but what the material repeats.
+    that fit their type and repeat nothing of the prompt but what the material repeats. What it
+    finds as `Faults` goes back to the model once. `settle` makes a value of what is still wrong
+    then, field by field: of the last answer (None if there is none) and its faults. `programs` are
+    fields that run where there is no network, so that they may hold any address.
     """
 
     prompt: Prompt
     answer: type[A]
     item_id: Callable[[S], str]
     content: Callable[[S, Cleaner], dict[str, Any]]
-    check: Callable[[S, A], Checked[T] | Fault]
+    check: Callable[[S, A], Checked[T] | Fault | Faults]
     tables: str = ""
     images: Callable[[S], tuple[Image, ...]] = lambda subject: ()
+    programs: frozenset[str] = frozenset()
+    settle: Callable[[S, A | None, tuple[str, ...]], T] | None = None
+
+
+_Verdict = Checked[T] | Fault | Faults | Unanswered
 
 
 def ask(stage: Stage[S, A, T], subjects: Sequence[S], client: Asker) -> list[Judged[T]]:
@@ -79,11 +102,35 @@ def ask(stage: Stage[S, A, T], subjects: Sequence[S], client: Asker) -> list[Jud
     questions = [
         question(stage, subject, block) for subject, block in zip(subjects, blocks, strict=True)
     ]
-    outcomes = client.ask(questions) if questions else []
-    return [
-        _judged(stage, subject, block, outcome)
-        for subject, block, outcome in zip(subjects, blocks, outcomes, strict=True)
-    ]
+    outcomes = _answers(client, questions)
+    checked = [_checked(stage, *one) for one in zip(subjects, blocks, outcomes, strict=True)]
+    repairs = {n: _repair(questions[n], outcomes[n], one) for n, one in enumerate(checked)}
+    again = {n: repair for n, repair in repairs.items() if repair is not None}
+    for n, second in zip(again, _answers(client, list(again.values())), strict=True):
+        first = outcomes[n]
+        # Without a usable second answer the first one and its faults stand.
+        stands = isinstance(second, Unanswered) and second.reason.is_settled
+        left_out = tuple(sorted({*first.left_out, *second.left_out}))
+        usage, kept = first.usage + second.usage, first if stands else second
+        outcomes[n] = replace(kept, usage=usage, left_out=left_out)
+        checked[n] = checked[n] if stands else _checked(stage, subjects[n], blocks[n], second)
+    return [_judged(stage, *one) for one in zip(subjects, outcomes, checked, strict=True)]
+
+
+def _answers(client: Asker, questions: list[Question]) -> list[Answered | Unanswered]:
+    return client.ask(questions) if questions else []
+
+
+def _repair(question: Question, outcome: CallOutcome, checked: object) -> Question | None:
+    """The question with the answer to it and what it is asked to mend, if that is asked at all."""
+    sentences = checked.sentences if isinstance(checked, Faults) else ()
+    if isinstance(checked, Fault) and checked.reason is JudgeReason.FOREIGN_URL:
+        sentences = (_FOREIGN,)
+    if not sentences or not isinstance(outcome, Answered) or outcome.repaired:
+        return None
+    faults = "".join(f"\n- {sentence}" for sentence in sentences)
+    complaint = f"Your answer has these faults:{faults}\nSend the whole corrected object."
+    return replace(question, repair=(outcome.value.model_dump_json(), complaint))
 
 
 def question(stage: Stage[S, A, T], subject: S, block: Block | None = None) -> Question:
@@ -132,26 +179,35 @@ def _block(stage: Stage[S, A, T], subject: S) -> Block:
 
 
 def _judged(
-    stage: Stage[S, A, T], subject: S, block: Block, outcome: Answered | Unanswered
+    stage: Stage[S, A, T], subject: S, outcome: CallOutcome, checked: _Verdict[T]
 ) -> Judged[T]:
     item_id = stage.item_id(subject)
+    notes = outcome.mended if isinstance(outcome, Answered) else ()
+    notes = (*notes, *(f"{_LEFT_OUT}{name}" for name in outcome.left_out))
+    if isinstance(checked, Checked):
+        return Judged(item_id, checked.value, notes=(*checked.notes, *notes), usage=outcome.usage)
+    faults = checked.sentences if isinstance(checked, Faults) else (str(checked.reason),)
+    detail = "; ".join(faults) if isinstance(checked, Faults) else checked.detail
+    if stage.settle is None or checked.reason in _UNSETTLED:
+        return Judged(item_id, None, checked.reason, detail, notes, outcome.usage)
+    value = outcome.value if isinstance(outcome, Answered) else None
+    answer = value if isinstance(checked, Faults) and isinstance(value, stage.answer) else None
+    settled = stage.settle(subject, answer, faults)
+    notes = (*notes, f"{_SETTLED}{len(faults)}")
+    return Judged(item_id, settled, detail=detail, notes=notes, usage=outcome.usage)
+
+
+def _checked(stage: Stage[S, A, T], subject: S, block: Block, outcome: CallOutcome) -> _Verdict[T]:
     if isinstance(outcome, Unanswered):
-        return Judged(item_id, None, outcome.reason, outcome.detail, usage=outcome.usage)
-    checked = _checked(stage, subject, block, outcome.value)
-    if isinstance(checked, Fault):
-        return Judged(item_id, None, checked.reason, checked.detail, usage=outcome.usage)
-    return Judged(item_id, checked.value, notes=checked.notes, usage=outcome.usage)
-
-
-def _checked(
-    stage: Stage[S, A, T], subject: S, block: Block, value: BaseModel
-) -> Checked[T] | Fault:
+        return outcome
+    value = outcome.value
     if not isinstance(value, stage.answer):
         return Fault(JudgeReason.WRONG_FORM, type(value).__name__)
     texts = texts_of(value.model_dump(mode="json"))
     if leaked(stage.prompt, block.fence, texts, texts_of(orjson.loads(block.text))):
         return Fault(JudgeReason.PROMPT_LEAK)
-    urls = _urls(texts)
+    spoken = value.model_dump(mode="json", exclude=set(stage.programs))
+    urls = _urls(texts_of(spoken))
     if urls and not urls <= _urls([block.text]):
         return Fault(JudgeReason.FOREIGN_URL)
     return stage.check(subject, value)
@@ -226,15 +282,18 @@ def cost_rows(
 
 def _cost_row(config: LlmConfig, stage: str, judged: Sequence[Judged[Any]]) -> dict[str, Scalar]:
     usage = sum((item.usage for item in judged), Usage())
-    cost = config.prices.cost(usage, batch=config.mode is Mode.BATCH)
+    model = config.model_of(stage)
+    cost = config.prices.cost(usage, batch=config.mode is Mode.BATCH, model=model)
+    notes = {note for item in judged for note in item.notes if note.startswith(_LEFT_OUT)}
     return {
         "stage": stage,
-        "judge": config.judge,
+        "judge": f"model:{model}",
         "items": len(judged),
         "errors": sum(item.value is None for item in judged),
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
         "cost": round(cost, 6),
+        "left_out": ", ".join(sorted(note.removeprefix(_LEFT_OUT) for note in notes)),
     }
 
 

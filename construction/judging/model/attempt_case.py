@@ -8,12 +8,14 @@ from enum import StrEnum
 
 from construction.judging.calls.contracts import Image, Usage
 from construction.judging.contracts import CriterionVerdict
+from construction.judging.evidence.contracts import Evidence, FileView
+from construction.judging.evidence.shown import plain_pieces, plain_text
 from construction.judging.model.controls import Shown, with_controls
 from construction.judging.model.injection import addresses_judge
 from construction.judging.model.quotes import Passage, without_lines
 from data.randomness import Key
 
-LONGEST = 200_000  # characters of one text that are read
+LONGEST = 400_000  # characters of one text that are read
 
 WORTH: Mapping[CriterionVerdict, float] = {
     CriterionVerdict.MET: 1.0,
@@ -36,30 +38,21 @@ class AttemptReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class DeliveredFile:
-    """A delivered file: its text, or in one word why it has none, and pictures of its pages."""
-
-    name: str
-    text: str = field(default="", repr=False)
-    trouble: str = ""
-    pages: tuple[Image, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class AttemptCase:
     """What a judge is shown of an attempt.
 
-    `criteria` maps the name of a part to its criterion, `inputs` an input file's path to its text.
-    `wants_files`: the task asks for files. `left_out` counts delivered files that are not shown;
-    `folder` is where all of them are, below the attempts.
+    `criteria` maps the name of a part to its criterion. `evidence` holds inputs, outputs and what
+    became of inputs; `pages` the pictures of outputs by path. `wants_files`: the task asks for
+    files. `left_out` counts delivered files that are not shown; `folder` is where all of them are,
+    below the attempts.
     """
 
     attempt_id: str
     task: str = field(repr=False)
     criteria: Mapping[str, str] = field(repr=False)
     answer: str | None = field(repr=False)
-    files: tuple[DeliveredFile, ...]
-    inputs: Mapping[str, str] = field(default_factory=dict, repr=False)
+    evidence: Evidence = field(default_factory=Evidence, repr=False)
+    pages: Mapping[str, tuple[Image, ...]] = field(default_factory=dict, repr=False)
     wants_files: bool = False
     left_out: int = 0
     folder: str = ""
@@ -67,28 +60,29 @@ class AttemptCase:
     @property
     def nothing(self) -> AttemptReason | None:
         """Why there is nothing to judge; None where there is something."""
-        if any(file.text.strip() or file.pages for file in self.files):
+        outputs = self.evidence.outputs
+        if self.pictures or any(plain_text(view) for view in outputs):
             return None
         if not self.wants_files and (self.answer or "").strip():
             return None
-        return AttemptReason.NOTHING_READABLE if self.files else AttemptReason.NOTHING_DELIVERED
+        return AttemptReason.NOTHING_READABLE if outputs else AttemptReason.NOTHING_DELIVERED
 
     @property
-    def pages(self) -> tuple[Image, ...]:
-        """All pictures in order."""
-        return tuple(page for file in self.files for page in file.pages)
+    def pictures(self) -> tuple[Image, ...]:
+        """All pages in the order of the outputs."""
+        return tuple(i for v in self.evidence.outputs for i in self.pages.get(v.path, ()))
 
     @property
-    def delivered(self) -> tuple[str, ...]:
-        """All text that can be evidence."""
-        texts = (self.answer or "", *(file.text for file in self.files))
-        return tuple(text[:LONGEST] for text in texts)
+    def delivered(self) -> tuple[tuple[str, str], ...]:
+        """All text that can be evidence, that of a table with its header row before it."""
+        pieces = [piece for view in self.evidence.outputs for piece in plain_pieces(view)]
+        return tuple((head, text[:LONGEST]) for head, text in (("", self.answer or ""), *pieces))
 
     @property
     def is_addressed(self) -> bool:
         """Does anything that was delivered address its judge?"""
-        names = (file.name for file in self.files)
-        return any(addresses_judge(text) for text in (*self.delivered, *names))
+        names = [view.path for view in self.evidence.outputs]
+        return any(addresses_judge(text) for text in (*(t for _, t in self.delivered), *names))
 
     def pieces(self, most: int) -> tuple[AttemptCase, ...]:
         """The same attempt with at most so many criteria each, by names of their own.
@@ -107,25 +101,60 @@ class AttemptCase:
 
     def without(self, sentences: Set[str]) -> AttemptCase:
         """The attempt without the lines of these sentences, and without pages of such files."""
-        files = []
-        for file in self.files:
-            text = without_lines(file.text, sentences)
-            files.append(file if text == file.text else replace(file, text=text, pages=()))
-        answer = without_lines(self.answer or "", sentences)
-        return replace(self, files=tuple(files), answer=answer)
+        outputs = tuple(_without(view, sentences) for view in self.evidence.outputs)
+        same = {
+            new.path for new, old in zip(outputs, self.evidence.outputs, strict=True) if new == old
+        }
+        changes = tuple(change for change in self.evidence.changes if change.path in same)
+        return replace(
+            self,
+            evidence=self.evidence.model_copy(update={"outputs": outputs, "changes": changes}),
+            answer=without_lines(self.answer or "", sentences),
+            pages={path: pages for path, pages in self.pages.items() if path in same},
+        )
 
     def shown_criteria(self, key: Key) -> Shown:
         """The criteria as the judge is shown them, with controls that nothing here meets."""
-        names = (file.name for file in self.files)
-        given = (self.task, *self.criteria.values(), *self.inputs, *self.inputs.values())
-        return with_controls(key, self.attempt_id, self.criteria, (*given, *names, *self.delivered))
+        given = [self.task, *self.criteria.values(), *(text for _, text in self.delivered)]
+        for view in (*self.evidence.files, *self.evidence.outputs):
+            given.append(view.path)
+        given += map(plain_text, self.evidence.files)
+        return with_controls(key, self.attempt_id, self.criteria, given)
+
+
+def _without(view: FileView, sentences: Set[str]) -> FileView:
+    """A view without the lines, rows and notes in which some sentences stand."""
+
+    def is_clean(text: str) -> bool:
+        return without_lines(text, sentences) == text
+
+    sheets = []
+    for sheet in view.sheets:
+        rows = {
+            name: tuple(row if is_clean(" | ".join(row)) else () for row in getattr(sheet, name))
+            for name in ("head", "tail")
+        }
+        notes = {
+            "note": without_lines(sheet.note, sentences),
+            "formula_cells": tuple(filter(is_clean, sheet.formula_cells)),
+        }
+        changed = any(getattr(sheet, name) != value for name, value in rows.items())
+        columns = () if changed else sheet.columns  # their examples are cells
+        sheets.append(sheet.model_copy(update={**rows, **notes, "columns": columns}))
+    parts = tuple(
+        part.model_copy(update={"text": without_lines(part.text, sentences)}) for part in view.parts
+    )
+    outline = tuple(filter(is_clean, view.outline))
+    update = {"sheets": tuple(sheets), "parts": parts, "outline": outline}
+    return view.model_copy(update=update)
 
 
 @dataclass(frozen=True, slots=True)
 class PartVerdict:
     """A verdict with its evidence; `verdict` is None where no evidence of a reply supports one.
 
-    `quotes` are those that stand in what was delivered, `passages` the sentences of each.
+    `finding` says what is there and what is wrong; `quotes` are those that stand in what was
+    delivered, `passages` the sentences of each.
     """
 
     verdict: CriterionVerdict | None
@@ -133,6 +162,7 @@ class PartVerdict:
     page: int | None = None
     passages: tuple[Passage, ...] = field(default=(), repr=False)
     reason: str | None = None
+    finding: str = field(default="", repr=False)
 
     @property
     def counted(self) -> CriterionVerdict:

@@ -15,10 +15,10 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, lru_cache
+from typing import Any
 
-from construction.judging.contracts import Case
 from construction.judging.model.prompt import CHAT_TOKEN, HIDDEN, Prompt
 from data.text.folding import fold_width
 from data.text.lexicon import load_table
@@ -31,6 +31,9 @@ _SPELLED = re.compile(r"(?<![A-Za-z])(?:[A-Za-z][ .\-_*·]{1,3}){11}[A-Za-z](?![
 _BASE64 = re.compile(r"[A-Za-z0-9+/]{24,8000}={0,2}")
 _BLANKS = re.compile(r"\s+")
 _EMOJI_JOINED = re.compile("[\u200d\ufe0e\ufe0f]")
+_JOINTS = re.compile(r"[_\-.]+")
+_NAME_END = re.compile(r"\.\w{1,5}$")
+_LEFT_OUT = "⟨left out: it is addressed to a judge⟩"
 _PIECE = 20_000  # characters at each end of a text that are read
 # Cyrillic and Greek letters that look like Latin ones.
 _LOOKALIKES = str.maketrans(
@@ -73,34 +76,6 @@ def addresses_judge(text: str) -> bool:
     )
 
 
-def case_addresses_judge(case: Case) -> bool:
-    """Whether anything that a judge reads of a case addresses it, including file names."""
-    paths = (fixture.path for fixture in case.candidate.fixtures)
-    hints = (name for item in case.candidate.deliverables for name in item.name_hints)
-    texts = (
-        case.request,
-        *case.background,
-        case.reply,
-        *case.excerpts,
-        *case.excerpts.values(),
-        *(re.sub(r"[_\-.]+", " ", path) for path in (*paths, *hints)),
-    )
-    return any(addresses_judge(text) for text in texts)
-
-
-def unaddressed(case: Case) -> Case:
-    """The case for judges by rules, without hidden characters and text that addresses the judge.
-
-    Paragraphs that address the judge are removed; if none would remain, only such sentences.
-    """
-    return case.model_copy(
-        update={
-            "request": without_addressed(case.request),
-            "background": tuple(without_addressed(text) for text in case.background),
-        }
-    )
-
-
 def without_addressed(text: str) -> str:
     """A text without the paragraphs that address a judge; if none remains, without sentences."""
     if not addresses_judge(text):
@@ -111,6 +86,29 @@ def without_addressed(text: str) -> str:
         if remaining:
             return HIDDEN.sub("", joint.join(remaining))
     return HIDDEN.sub("", text)
+
+
+def _speaks(text: str) -> bool:
+    """Does a text, or the name of a file that is made of its words, address a judge?"""
+    is_name = " " not in text or _NAME_END.search(text) is not None
+    return addresses_judge(text) or (is_name and addresses_judge(_JOINTS.sub(" ", text)))
+
+
+def without_addressed_in(content: Any) -> Any:
+    """The content of a prompt with every string rid of what addresses a judge, names of files too.
+
+    A string in which nothing else stands says that it was left out.
+    """
+    if isinstance(content, str):
+        if not _speaks(content):
+            return content
+        remaining = without_addressed(content)
+        return _LEFT_OUT if _speaks(remaining) else remaining
+    if isinstance(content, Mapping):
+        return {key: without_addressed_in(part) for key, part in content.items()}
+    return (
+        [without_addressed_in(p) for p in content] if isinstance(content, list | tuple) else content
+    )
 
 
 def _forms(text: str) -> Iterator[str]:

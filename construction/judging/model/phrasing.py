@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from construction.grading.answers.check import check_answer
 from construction.judging.calls.contracts import Image
 from construction.judging.consensus import RULES
 from construction.judging.contracts import (
@@ -27,7 +28,6 @@ from construction.judging.contracts import (
     JudgeReason,
     ModelStagesConfig,
 )
-from construction.judging.judge import ModelStage
 from construction.judging.judges import Judges
 from construction.judging.model.asking import (
     Checked,
@@ -37,7 +37,7 @@ from construction.judging.model.asking import (
     write_model_use,
 )
 from construction.judging.model.prompt import Cleaner, load_prompt
-from construction.statements.answers.check import check_answer
+from construction.judging.settings import ModelStage
 from construction.statements.enrichment.picture import render_png
 from construction.statements.model import read_statements
 from construction.statements.questions.ambiguity import Database, Slots, index_database, rivals
@@ -240,7 +240,8 @@ def word_questions(
     images = statement_pictures(questions, pages, terms.seed) if model.sees_images else {}
     public = all(item.company.disclosure == Disclosure.PUBLIC for item in questions)
     with judges.client(masked=public) as client:
-        worded = _phrased(questions, index, client, judges.config.stage_settings, images)
+        settings = judges.config.stage_settings(ModelStage.QUESTION_PHRASING)
+        worded = _phrased(questions, index, client, settings, images)
         replies = {"model-replies-questions": client.replies_digest()}
     costs = judges.costs({STAGE: require_answers(worded)})
     write_phrased(questions, worded, judge, terms, out)

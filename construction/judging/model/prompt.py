@@ -25,8 +25,8 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from construction.judging.contracts import Case, ModelStagesConfig
+from construction.judging.evidence.shown import deal
 from data.canonical import digest
-from data.contracts import Fixture
 from data.errors import ConfigError
 from data.neutralise import visible
 
@@ -45,7 +45,7 @@ CHAT_TOKEN = re.compile(
 _DEFACED = str.maketrans({"<": "‹", ">": "›", "[": "［", "]": "］"})
 _BRACKETS = str.maketrans({"⟦": "[", "⟧": "]", "〚": "[", "〛": "]"})
 CUT = "⟨{} characters left out⟩"
-_NAME_CHARS = 120
+_GROWTH = 1_000_000  # characters that are shown by their names are longer than they were
 _FOLDER = files("construction.judging.model").joinpath("prompts")
 _FIELDS = frozenset(
     {"id", "version", "max_tokens", "system", "reference", "intro", "outro", "free_words"}
@@ -53,13 +53,15 @@ _FIELDS = frozenset(
 NAMES = (
     "annotation",
     "attempts",
-    "containment",
     "evidence",
-    "grading",
+    "grade",
     "ideas",
     "phrasing",
-    "task_class",
-    "taxonomy",
+    "recovery",
+    "scope",
+    "screen",
+    "second",
+    "write",
 )
 
 
@@ -90,6 +92,16 @@ class Cleaner:
         head = most - most // 3
         tail = shown[len(shown) - most // 3 :] if most // 3 else ""
         return f"{shown[:head]}{CUT.format(len(shown) - most)}{tail}"
+
+    def tree(self, value: Any, name: str) -> Any:
+        """A value of JSON with each of its strings cleaned and whole; `name` is its place."""
+        if isinstance(value, str):
+            return self.text(value, len(value) + _GROWTH, name)
+        if isinstance(value, Mapping):
+            return {key: self.tree(part, str(key)) for key, part in value.items()}
+        return (
+            [self.tree(part, name) for part in value] if isinstance(value, list | tuple) else value
+        )
 
 
 def cleaned(text: str) -> str:
@@ -126,53 +138,12 @@ def indented(value: Any, margin: str = "\n") -> str:
 
 
 def case_content(case: Case, cleaner: Cleaner, config: ModelStagesConfig) -> dict[str, Any]:
-    """What a judge reads of a case: request, earlier messages, files, the agent's last words."""
-    candidate = case.candidate
-    return {
-        "request": cleaner.text(case.request, config.request_chars, "request"),
-        "said_before": [
-            cleaner.text(text, config.background_chars, f"said_before {number}")
-            for number, text in enumerate(case.background, start=1)
-        ],
-        "input_files": files_content(case, cleaner, config),
-        "files_to_make": [
-            {
-                "type": cleaner.text(item.file_type, _NAME_CHARS, "files_to_make"),
-                "count": item.count,
-                "names": [
-                    cleaner.text(name, _NAME_CHARS, "files_to_make") for name in item.name_hints
-                ],
-            }
-            for item in candidate.deliverables
-        ],
-        "web_addresses": [
-            cleaner.text(url, config.path_chars, "web_addresses") for url in candidate.network.urls
-        ],
-        "language": candidate.language,
-        "agent_asked_back": case.asked_back,
-        "agent_last_words": cleaner.text(case.reply, config.reply_chars, "agent_last_words"),
-    }
-
-
-def files_content(case: Case, cleaner: Cleaner, config: ModelStagesConfig) -> list[dict[str, Any]]:
-    """The input files: path, size, type and beginning; files beyond the limit are only counted."""
-    fixtures = sorted(case.candidate.fixtures, key=lambda fixture: fixture.path)
-    shown = [_file(fixture, case, cleaner, config) for fixture in fixtures[: config.files]]
-    if len(fixtures) > config.files:
-        cleaner.notes.append(f"input_files: {len(fixtures) - config.files} more not listed")
-    return shown
-
-
-def _file(
-    fixture: Fixture, case: Case, cleaner: Cleaner, config: ModelStagesConfig
-) -> dict[str, Any]:
-    begins = case.excerpts.get(fixture.path, "")
-    return {
-        "path": cleaner.text(fixture.path, config.path_chars, "input_files"),
-        "bytes": fixture.bytes,
-        "type": cleaner.text(fixture.media_type, _NAME_CHARS, "input_files"),
-        "begins": cleaner.text(begins, config.excerpt_chars, "input_files"),
-    }
+    """What a judge reads of a case: its language, and the evidence within its budget."""
+    shown = deal(case.evidence, config.evidence_tokens)
+    cleaner.notes += [f"left out: {what}" for what in shown.left_out]
+    urls = [cleaner.text(url, config.path_chars, "web") for url in case.candidate.network.urls]
+    content: dict[str, Any] = cleaner.tree(shown.content, "evidence")
+    return {"language": case.candidate.language, **content} | ({"web": urls} if urls else {})
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Literal
 
-from construction.mentions.extensions import CODE_EXTENSIONS, extension, is_tool, tail
-from construction.mentions.missing_paths import BY_AGENT, missing_path
+from construction.mentions.extensions import CODE_EXTENSIONS, extension
+from construction.mentions.named_files import BY_AGENT, missing_file
 from data.contracts import (
     Bound,
     Count,
@@ -22,14 +22,20 @@ from data.contracts import (
     MissingInput,
     Scalar,
     StageConfig,
+    Status,
     named_in_turn,
 )
 
-_SOME_FILES = 3  # of code: with fewer, an agent may have looked at a tool of its own
-
 
 class FixtureReason(GateReason):
-    UNRESOLVED = "fixture.unresolved", "A declared file cannot be found."
+    UNRESOLVED = (
+        "fixture.unresolved",
+        "A file that was attached, or that the agent read, cannot be found.",
+    )
+    NAMED_ONLY = (
+        "fixture.named_only",
+        "A file that only the words name cannot be found: it may be an input or a result.",
+    )
     NO_CODE = (
         "fixture.no_code",
         "The program code that the agent worked on is not among the files.",
@@ -81,7 +87,6 @@ class Strategy(StrEnum):
     UNIQUE_TAIL = "unique_tail"  # the one file whose path ends like the name
     # The one file of the working folder so spelled but for capitals, signs and an older ending.
     OTHER_SPELLING = "other_spelling"
-    TEXT = "text"  # a text of the working folder that says what the picture or recording holds
     NONE = "none"
 
 
@@ -103,7 +108,10 @@ class FoundFile:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedMention:
-    """What became of one named file or folder. `files` is empty exactly if there is a problem."""
+    """What became of one named file or folder. `files` is empty exactly if there is a problem.
+
+    `source` says how it is known: attached, named in the person's words, or read by the agent.
+    """
 
     role: Literal["declared", "observed"]
     turn: int
@@ -111,94 +119,92 @@ class ResolvedMention:
     problem: FixtureReason | None
     files: tuple[FoundFile, ...] = ()
     name: str = field(default="", repr=False)  # as the person or the agent wrote it: private
+    source: Literal["attached", "named", "read"] = "attached"
 
 
 @dataclass(frozen=True, slots=True)
 class FixtureObservation:
-    """Counts are of declared mentions; a folder is one. `total_bytes` is of the declared files.
+    """Counts of files that are inputs by facts: attached, at hand and named, or read by the agent.
 
-    `refused` mentions exist but must not be released. `reason` is that of the first mention that
-    is missing or refused. Where the agent worked on code and none is at hand, that is the reason
-    unless a code file is missing by name: in a talk about a program, folders, data and pictures are
-    mostly of its output.
+    A folder is one. `refused` ones exist but must not be released; `absent` ones cannot be found.
+    `unverified` files are only named in words and are nowhere. `total_bytes` is of the declared
+    files. `reason` is that of the first that is absent or refused; where most of these are program
+    code and none is at hand, that is the reason.
     """
 
     instance_id: str
     declared: int
     resolved: int
     refused: int
+    absent: int
+    unverified: int
     total_bytes: int
     reason: FixtureReason | None
     mentions: tuple[ResolvedMention, ...]
 
     @property
     def missing(self) -> tuple[MissingInput, ...]:
-        """The declared files and folders that are not at hand, or must not be released.
-
-        Missing code comes first, where it is the reason that which the agent read.
-        """
-        code = _missing_code(self.mentions) if self.reason is FixtureReason.NO_CODE else ()
-        problems = [m for m in self.mentions if m.role == "declared" and m.problem is not None]
-        return (
-            *(missing_path(name, BY_AGENT) for name in code),
-            *(
-                missing_path(mention.name, named_in_turn(mention.turn))
-                for mention in sorted(problems, key=_clearest_first)
-            ),
+        """The files and folders that are not at hand, or must not be released; facts first."""
+        problems = sorted((m for m in self.mentions if is_fact(m)), key=lambda m: m.turn < 0)
+        return tuple(
+            missing_file(m.name, BY_AGENT if m.source == "read" else named_in_turn(m.turn))
+            for m in problems or [m for m in self.mentions if m.problem is FixtureReason.NAMED_ONLY]
         )
 
 
+def is_fact(mention: ResolvedMention) -> bool:
+    """Does it fail the gate? A file outside the folders that an agent looked at is none."""
+    if mention.problem is None or mention.problem is FixtureReason.NAMED_ONLY:
+        return False
+    return mention.source != "read" or mention.problem is FixtureReason.UNRESOLVED
+
+
 def measure(instance_id: str, mentions: Sequence[ResolvedMention]) -> FixtureObservation:
-    """Count what was declared and what of it is at hand."""
-    declared = [mention for mention in mentions if mention.role == "declared"]
-    problems = [mention.problem for mention in declared if mention.problem is not None]
-    reason = problems[0] if problems else None
-    if problems and set(problems) == {FixtureReason.UNRESOLVED}:
-        missing = [m.name for m in declared if m.problem is not None]
-        reason = FixtureReason.NO_CODE if _is_about_code(missing, mentions) else reason
+    """Count what is an input and what of it is at hand."""
+    facts = [mention for mention in mentions if is_fact(mention)]
+    inputs = [mention for mention in mentions if mention.role == "declared" and mention.files]
+    absent = [mention for mention in facts if mention.problem is FixtureReason.UNRESOLVED]
     return FixtureObservation(
         instance_id=instance_id,
-        declared=len(declared),
-        resolved=len(declared) - len(problems),
-        refused=sum(problem is not FixtureReason.UNRESOLVED for problem in problems),
-        total_bytes=sum(file.bytes for mention in declared for file in mention.files),
-        reason=reason,
+        declared=len(inputs) + len(facts),
+        resolved=len(inputs),
+        refused=len(facts) - len(absent),
+        absent=len(absent),
+        unverified=sum(mention.problem is FixtureReason.NAMED_ONLY for mention in mentions),
+        total_bytes=sum(file.bytes for mention in inputs for file in mention.files),
+        reason=_reason(facts, absent, mentions),
         mentions=tuple(mentions),
     )
 
 
-def _is_about_code(missing: Sequence[str], mentions: Sequence[ResolvedMention]) -> bool:
-    """Is the code that is not at hand more of an obstacle than what is missing by name?"""
-    only_folders = all(name and not extension(name) for name in missing)
-    is_much = len(_missing_code(mentions)) >= (1 if only_folders else _SOME_FILES)
-    return is_much and not any(extension(name) in CODE_EXTENSIONS for name in missing)
-
-
-def _clearest_first(mention: ResolvedMention) -> int:
-    """Code, then other files, then folders, which a name in a talk may not even be."""
-    kind = extension(mention.name)
-    return 0 if kind in CODE_EXTENSIONS else 1 if kind or not mention.name else 2
-
-
-def _missing_code(mentions: Sequence[ResolvedMention]) -> tuple[str, ...]:
-    """The code files that the agent read and that are not at hand, if no code file is."""
-    code = [m for m in mentions if extension(m.name) in CODE_EXTENSIONS]
-    if any(mention.files for mention in code):
-        return ()
-    read = (m.name for m in code if m.role == "observed" and not is_tool(m.name))
-    return tuple({tail(name): name for name in read}.values())
+def _reason(
+    facts: Sequence[ResolvedMention],
+    absent: Sequence[ResolvedMention],
+    mentions: Sequence[ResolvedMention],
+) -> FixtureReason | None:
+    refused = [mention.problem for mention in facts if mention not in absent]
+    if refused or not absent:
+        return refused[0] if refused else None
+    code = [mention for mention in absent if extension(mention.name) in CODE_EXTENSIONS]
+    is_at_hand = any(
+        extension(file.target) in CODE_EXTENSIONS for mention in mentions for file in mention.files
+    )
+    is_code = len(code) * 2 > len(absent) and not is_at_hand
+    return FixtureReason.NO_CODE if is_code else FixtureReason.UNRESOLVED
 
 
 def counts(observation: FixtureObservation) -> dict[str, Scalar]:
-    """What is recorded. Files that only the agent read are counted, and never reject."""
+    """What is recorded."""
     observed = [mention for mention in observation.mentions if mention.role == "observed"]
     return {
         "declared": observation.declared,
         "resolved": observation.resolved,
         "refused": observation.refused,
+        "absent": observation.absent,
+        "unverified": observation.unverified,
         "total_bytes": observation.total_bytes,
-        "observed_files": sum(1 for mention in observed if mention.problem is None),
-        "observed_left_out": sum(1 for mention in observed if mention.problem is not None),
+        "observed_files": sum(1 for mention in observed if mention.files),
+        "observed_left_out": sum(1 for mention in observed if not mention.files),
     }
 
 
@@ -227,9 +233,9 @@ GATE = Gate(
             "missing files",
             Bound.MAX,
             "files",
-            "At most this many declared files cannot be found.",
+            "Every file that was attached, or that the agent read, can be found.",
             None,
-            lambda seen: seen["declared"] - seen["resolved"] - seen["refused"],
+            lambda seen: seen["absent"],
             at=0,
         ),
         Limit(
@@ -239,6 +245,17 @@ GATE = Gate(
             "All declared files together have at most this size.",
             FixtureReason.TOO_LARGE,
             lambda seen: seen["total_bytes"],
+        ),
+        Limit(
+            "unverified files",
+            Bound.MAX,
+            "files",
+            "A file that only the words name is at hand, or screening tells what it is.",
+            FixtureReason.NAMED_ONLY,
+            lambda seen: seen["unverified"],
+            at=0,
+            movable=False,
+            status=Status.UNVERIFIED,
         ),
     ),
 )

@@ -7,10 +7,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
 from urllib.parse import urljoin
-
-from pydantic import Field
 
 from construction.mentions.urls import WebUrl, normalise, parse_url
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult, Reach
@@ -23,6 +20,7 @@ from construction.sessions.network.captures import (
 )
 from construction.sessions.network.exchange import TRANSIENT, Answer, HostTurns, backoff, exchange
 from construction.sessions.network.expiring_urls import acts_when_opened
+from construction.sessions.network.settings import NetworkRuntime
 from construction.sessions.network.transport import (
     ProbeFailure,
     Wire,
@@ -30,25 +28,10 @@ from construction.sessions.network.transport import (
     is_public,
     port_allowed,
 )
-from data.contracts import StageConfig
 from data.errors import ConfigError
 
 # Names that by definition never resolve on the public network (RFC 6761, 6762, 8375, ICANN).
 _LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "home.arpa")
-
-
-class NetworkRuntime(StageConfig):
-    """Runtime settings of the probe, not part of the digest. Times are in seconds.
-
-    `host_delay` is the pause between two requests to a host, `refresh` selects the captured
-    results to probe again.
-    """
-
-    concurrency: Annotated[int, Field(ge=1, le=64)] = 8
-    host_delay: Annotated[float, Field(ge=0)] = 1.0
-    backoff: Annotated[float, Field(ge=0)] = 1.0
-    max_retry_after: Annotated[float, Field(ge=0)] = 30.0
-    refresh: Literal["never", "unverified", "all"] = "never"
 
 
 @dataclass(slots=True)

@@ -1,44 +1,24 @@
-"""Turns task instances into candidates, without a language model; the preflight gate judges them.
+"""Turns task instances into candidates, by facts alone: files, names, what the agent did.
 
-The prompt holds the person's own words in order, with released file paths and a closing block that
-lists inputs and deliverables (`prompts.prompt`). Copies of an instance are dropped.
+The request holds the person's own words in order, with released file paths; `prompt_frame.frame`
+puts inputs and deliverables around it. Whether it is a task is screened later.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from construction.judging import preflight
 from construction.judging.contracts import Case
-from construction.judging.conversation import Conversation
-from construction.judging.counted_results import with_counts
-from construction.judging.deliverables import (
-    ANSWER,
-    expected_deliverables,
-    with_moved,
-)
-from construction.judging.edits import changed_inputs, moved_inputs
 from construction.judging.hard_rules import hard_rules
-from construction.judging.held_results import without_held
-from construction.judging.inputs import inputs_spoken_of
-from construction.judging.messages import with_answer, with_messages
-from construction.judging.signals import measure
-from construction.mentions.named_files import output_files
-from construction.mentions.services import served_inputs
-from construction.sessions.config import PACKAGE_GATES, SessionsConfig
-from construction.sessions.packaging.calendar_days import calendar_days
-from construction.sessions.packaging.conversation import conversation_of, with_day
+from construction.prompt_frame import ANSWER, PromptWords, frame, words_of
+from construction.sessions.config import SessionsConfig
+from construction.sessions.packaging.evidence import evidence_of
 from construction.sessions.packaging.tools import NetworkMode, network_policy, tools_of
-from construction.sessions.prompts.prompt import (
-    as_thread,
-    background,
-    merge_turns,
-    prompt_text,
-)
+from construction.sessions.packaging.wanted import expected, named_outputs
+from construction.sessions.prompts.redactions import holds_mark
 from construction.sessions.prompts.released_paths import with_released_paths
-from construction.sessions.prompts.spellings import with_names_as_given
+from construction.sessions.recovery.agent_work import other_tools
 from data.contracts import (
     Candidate,
     Deliverable,
@@ -51,12 +31,13 @@ from data.contracts import (
     Outcome,
     Provenance,
     TaskInstance,
-    Verdict,
-    run_gates,
+    UserTurn,
 )
-from data.ledger import deciding, gated_row
+from data.ledger import gated_row
 from data.survivors import Survivor
 from data.text.language import UNDETERMINED, language_of
+
+STAGE = "package"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,107 +50,65 @@ class Identity:
     licence: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Packaged:
-    """A candidate as a case for its judges, and how its request came about.
-
-    `judged` is the case without files that merely lie in the session's folder, where neither words
-    nor log speak of any: they are no material at hand.
-    """
-
-    case: Case
-    conversation: Conversation
-    judged: Case
-
-    @property
-    def candidate(self) -> Candidate:
-        return self.case.candidate
-
-
 def package(
     instance: TaskInstance,
     fixtures: Sequence[Fixture],
     identity: Identity,
     *,
     network: NetworkMode = "check",
-    days: Collection[str] = (),
-) -> Packaged:
-    """Make the candidate of an instance whose redactions are restored and whose files are copied.
+) -> Case:
+    """Make the case of an instance whose redactions are restored and whose files are copied.
 
     Where pages are frozen (`network` is `freeze`) the task may reach no URL, even if its prompt
-    names some; unless URLs are checked, it may not reach the open web. `days` are those on which
-    the given calendars have events.
+    names some; unless URLs are checked, it may not reach the open web.
     """
-    given = [fixture.path for fixture in fixtures]
-    instance = with_names_as_given(instance, given)
-    merged = merge_turns(instance.user_turns)
-    outputs = [mention.path for mention in output_files(instance, given)]
-    changed = changed_inputs(merged.text, given, outputs)
-    served = [path for path in served_inputs(merged.text, given) if path not in changed]
-    moved = moved_inputs(merged.text, given)
-    named = [*outputs, *(path for path in (*changed, *served) if path not in moved)]
-    deliverables = expected_deliverables(merged.text, named, instance.acts, given)
-    deliverables = with_messages(with_moved(deliverables, moved), merged.text)
-    deliverables = without_held(with_counts(deliverables, merged.text, given), merged.text, given)
-    deliverables = with_answer(deliverables, merged.text, served)
-    if identity.disclosure is Disclosure.PUBLIC:
-        merged = with_day(merged, instance.user_turns, given, days)
-    messages = as_thread(merged) if _is_only_answer(deliverables) else None
-    merged = messages or merged
-    release = partial(with_released_paths, fixtures=fixtures, results=outputs, cwd=instance.cwd)
-    parts = [replace(part, said=release(part.said)) for part in merged.parts]
-    request = "\n\n".join(part.said for part in parts)
-    earlier = background(instance, merged.text)
-    policy = network_policy(request, network)
+    outputs = named_outputs(instance, fixtures)
+    deliverables = expected(instance, outputs, fixtures)
+    turns = said_in(instance)
+    texts = [with_released_paths(turn.said, fixtures, outputs, instance.cwd) for turn in turns]
+    language = language_of("\n\n".join(texts)) or UNDETERMINED
+    words = words_of(language, "\n\n".join(texts))
+    request = _merged(turns, texts, words)
+    guidelines = [words.as_one] if len(turns) > 1 else []
+    guidelines += [words.gaps] if any(f.role == "observed" for f in fixtures) else []
+    policy = network_policy(instance, request, network)
     candidate = Candidate(
         task_id=identity.task_id,
         lane=Lane.SESSIONS,
-        prompt=prompt_text(earlier, parts, fixtures, deliverables, thread=messages is not None),
-        language=language_of(request) or UNDETERMINED,
+        prompt=frame(request, fixtures, deliverables, language, guidelines=guidelines),
+        language=language,
         execution_surface=_surface(instance, fixtures, deliverables, policy),
-        fixtures=tuple(sorted(fixtures, key=lambda fixture: fixture.path)),
-        tools=tools_of(instance, fixtures, policy, request),
+        fixtures=tuple(fixtures),
+        tools=tools_of(instance, fixtures, policy),
         network=policy,
         deliverables=deliverables,
         rules=hard_rules(deliverables, request),
-        provenance=_provenance(instance, identity, len(parts)),
+        provenance=_provenance(instance, identity, len(turns)),
     )
-    case = Case(
+    return Case(
         candidate=candidate,
         request=request,
-        background=earlier,
-        reply=instance.reply,
-        asked_back=instance.asked_back,
+        evidence=evidence_of(instance, [fixture.path for fixture in fixtures]),
     )
-    conversation = conversation_of(
-        instance,
-        fixtures,
-        merged,
-        is_thread=messages is not None,
-        is_offline=network != "check",
-        has_event=any(item.file_type == "ics" for item in deliverables),
-        calendar_days=days,
-    )
-    judged = case
-    if not instance.acts and _are_unspoken(request, fixtures, deliverables):
-        without = candidate.model_copy(update={"fixtures": ()})
-        judged = case.model_copy(update={"candidate": without})
-    return Packaged(case, conversation, judged)
 
 
-def _is_only_answer(deliverables: Sequence[Deliverable]) -> bool:
-    """True if only a written answer is to be delivered."""
-    return all(item.name_hints == (ANSWER,) for item in deliverables)
+def said_in(instance: TaskInstance) -> list[UserTurn]:
+    """The turns with words, in order; a message that was sent again stands once."""
+    turns: dict[str, UserTurn] = {}
+    for turn in instance.user_turns:
+        turns.setdefault(turn.said.strip(), turn)
+    return [turn for said, turn in turns.items() if said]
 
 
-def _are_unspoken(
-    request: str, fixtures: Sequence[Fixture], deliverables: Sequence[Deliverable]
-) -> bool:
-    """Do the files merely lie in the folder, and only an answer is asked for?"""
-    if any(fixture.role != "observed" for fixture in fixtures):
-        return False
-    spoken = inputs_spoken_of(request, [fixture.path for fixture in fixtures])
-    return not spoken and _is_only_answer(deliverables)
+def _merged(turns: Sequence[UserTurn], texts: Sequence[str], words: PromptWords) -> str:
+    """The person's words as one text; those of several people with their names."""
+    if len({turn.sender for turn in turns if turn.sender}) < 2:
+        return "\n\n".join(text.strip() for text in texts)
+    named = [
+        f"{turn.sender}: {text.strip()}" if turn.sender else text.strip()
+        for turn, text in zip(turns, texts, strict=True)
+    ]
+    return "\n\n".join([words.several_people, *named])
 
 
 def _provenance(instance: TaskInstance, identity: Identity, turns: int) -> Provenance:
@@ -183,6 +122,8 @@ def _provenance(instance: TaskInstance, identity: Identity, turns: int) -> Prove
             "started_by": str(instance.started_by),
             "user_turns": len(instance.user_turns),
             "turns_in_prompt": turns,
+            "other_tools": other_tools(instance.tools),
+            "redacted": any(holds_mark(turn.text) for turn in instance.user_turns),
         },
     )
 
@@ -198,7 +139,8 @@ def _surface(
         return "shell"
     if policy.mode != "none":
         return "web"
-    return "chat" if _is_only_answer(deliverables) and not fixtures else "files"
+    is_answer = all(item.name_hints == (ANSWER,) for item in deliverables)
+    return "chat" if is_answer and not fixtures else "files"
 
 
 def drop_copies(survivors: Sequence[Survivor]) -> tuple[list[Survivor], list[LedgerRow]]:
@@ -227,15 +169,11 @@ def drop_copies(survivors: Sequence[Survivor]) -> tuple[list[Survivor], list[Led
     return kept, [rows[name] for name in sorted(rows)]
 
 
-STAGE = preflight.GATE.stage
-
-
 @dataclass(frozen=True, slots=True)
 class PackagedPool:
-    """The stage's cases sorted by task id, its verdicts, ledger rows and lineage."""
+    """The stage's cases sorted by task id, its ledger rows and lineage."""
 
     cases: list[Case]
-    verdicts: list[tuple[str, Verdict]]
     rows: list[LedgerRow]
     lineage: list[LineageRow]
 
@@ -246,34 +184,14 @@ def package_survivors(
     config: SessionsConfig,
 ) -> PackagedPool:
     """Package each survivor; `identify` returns the released identity for an instance id."""
-    pool = PackagedPool([], [], [], [])
+    pool = PackagedPool([], [], [])
     for survivor in survivors:
-        instance = survivor.instance
-        packaged = package(
-            instance,
-            survivor.fixtures,
-            identify(instance.instance_id),
-            network=config.network.mode,
-            days=calendar_days(survivor),
-        )
-        adapters = {preflight.GATE.name: partial(measure, conversation=packaged.conversation)}
-        _, verdicts = run_gates(PACKAGE_GATES, config, packaged.judged, adapters)
-        decided = deciding(verdicts)
-        pool.verdicts.extend((instance.instance_id, verdict) for verdict in verdicts)
-        pool.rows.append(
-            gated_row(STAGE, "instance", instance.instance_id, decided, survivor.evidence)
-        )
-        if decided is None:
-            pool.cases.append(packaged.case)
-            pool.lineage.append(
-                LineageRow(
-                    STAGE,
-                    "instance",
-                    instance.instance_id,
-                    "candidate",
-                    packaged.candidate.task_id,
-                    "packaged",
-                )
-            )
+        name = survivor.instance.instance_id
+        mode = config.network.mode
+        case = package(survivor.instance, survivor.fixtures, identify(name), network=mode)
+        task_id = case.candidate.task_id
+        pool.cases.append(case)
+        pool.rows.append(gated_row(STAGE, "instance", name, None, survivor.evidence))
+        pool.lineage.append(LineageRow(STAGE, "instance", name, "candidate", task_id, "packaged"))
     pool.cases.sort(key=lambda case: case.candidate.task_id)
     return pool

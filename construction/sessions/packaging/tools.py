@@ -5,33 +5,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from construction.mentions.resources import ResourceKind, wants
 from construction.mentions.urls import find_urls
 from data.contracts import Fixture, NetworkPolicy, TaskInstance
 
 NetworkMode = Literal["check", "freeze", "offline"]
 
 
-def network_policy(text: str, network: NetworkMode) -> NetworkPolicy:
-    """The URLs in the prompt may be reached, or the web where the request searches it."""
+def network_policy(instance: TaskInstance, text: str, network: NetworkMode) -> NetworkPolicy:
+    """The URLs in the prompt may be reached, or the web where the agent searched it."""
     if network == "freeze":
         return NetworkPolicy()
     urls = tuple(dict.fromkeys(mention.url for mention in find_urls(text)))
-    if network == "check" and wants(text, ResourceKind.WEB):
+    if network == "check" and _called(instance, "websearch"):
         return NetworkPolicy(mode="web", urls=urls)
     return NetworkPolicy(mode="list", urls=urls) if urls else NetworkPolicy()
 
 
 def tools_of(
-    instance: TaskInstance, fixtures: Sequence[Fixture], policy: NetworkPolicy, request: str
+    instance: TaskInstance, fixtures: Sequence[Fixture], policy: NetworkPolicy
 ) -> tuple[str, ...]:
     """Plain names of the tools that the task needs; `write_file` is always among them."""
-    kinds = {act.kind for act in instance.acts}
     needs = {
         "read_file": bool(fixtures),
         "write_file": True,
-        "shell": "ran" in kinds,
+        "shell": any(act.kind == "ran" for act in instance.acts),
         "fetch": policy.mode != "none",
-        "browser": wants(request, ResourceKind.BROWSER),
+        "browser": _called(instance, "browser"),
     }
     return tuple(name for name, needed in needs.items() if needed)
+
+
+def _called(instance: TaskInstance, word: str) -> bool:
+    return any(word in tool.lower().replace("_", "") for tool in instance.tools)

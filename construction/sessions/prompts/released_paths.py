@@ -7,16 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from construction.mentions.extensions import extension, path_parts, tail
 from construction.mentions.spans import FileSpan, find_file_spans
-from construction.mentions.stand_ins import text_for
 from construction.mentions.urls import find_urls
+from construction.prompt_frame import INPUTS, OUTPUTS
 from data.contracts import Fixture
-from data.text.scripts import HAN
 
-INPUTS = "inputs/"
-OUTPUTS = "outputs/"
 _RESULTS = frozenset((("result",), ("results",), ("output",), ("outputs",), ("out",)))
 _STOP = re.compile(r"(?<=[\w-]/)\.(?=\s|$)")  # behind a folder: it ends the sentence
-_ROOT_AFTER_HAN = re.compile(rf"(?<=[{HAN}])(?:~|\.{{1,2}}|[A-Za-z]:)?[/\\](?=[\x21-\x7e])")
 
 
 def with_page_paths(text: str, pages: Mapping[str, str]) -> str:
@@ -45,13 +41,9 @@ def with_released_paths(
     pieces, position = [], 0
     sought = _STOP.sub(",", text)
     for span in find_file_spans(sought) if fixtures or places else ():
-        match = (
-            _in_outputs(span, places)
-            or _as_outputs(text, span, fixtures)
-            or _fixture_at(text, span, fixtures)
-        )
+        match = _in_outputs(span, places) or _as_outputs(text, span, fixtures)
         if match is None and tail(span.path) not in made:
-            match = _text_at(span, fixtures)
+            match = _fixture_at(text, span, fixtures)
         match = match or _folder_at(span, fixtures, cwd)
         if match is not None:
             start, path = match
@@ -70,8 +62,7 @@ def _result_folders(results: Sequence[str]) -> tuple[tuple[str, ...], ...]:
 
 def _in_outputs(span: FileSpan, folders: Sequence[tuple[str, ...]]) -> tuple[int, str] | None:
     """(start of the name, path in `outputs/`) of what lies in a folder of results."""
-    start = span.start + _root_at(span.path)
-    written = span.path[start - span.start :]
+    start, written = span.start, span.path
     parts = tuple(path_parts(written))
     for folder in folders:
         if parts[: len(folder)] == folder and len(parts) > len(folder):
@@ -84,8 +75,8 @@ def _in_outputs(span: FileSpan, folders: Sequence[tuple[str, ...]]) -> tuple[int
 
 def _as_outputs(text: str, span: FileSpan, fixtures: Sequence[Fixture]) -> tuple[int, str] | None:
     """(start of the name, `outputs/`) of a folder of results from the root, without a fixture."""
-    start = span.start + _root_at(span.path)
-    parts = [part for part in path_parts(span.path[start - span.start :].rstrip("/")) if part]
+    start = span.start
+    parts = [part for part in path_parts(span.path.rstrip("/")) if part]
     start -= text[start - 1 : start] == "/"
     if text[start] not in "/~" or len(parts) < 2 or (parts[-1],) not in _RESULTS:
         return None
@@ -101,8 +92,8 @@ def _folder_at(
     span: FileSpan, fixtures: Sequence[Fixture], cwd: str | None
 ) -> tuple[int, str] | None:
     """(start of the name, path in `inputs/`) of a folder that holds fixtures."""
-    start = span.start + _root_at(span.path)
-    parts = [part for part in path_parts(span.path[start - span.start :].rstrip("/\\")) if part]
+    start = span.start
+    parts = [part for part in path_parts(span.path.rstrip("/\\")) if part]
     if len(parts) < 2 or extension(span.path):
         return None
     folders = {parent for fixture in fixtures for parent in _parents(fixture.path)}
@@ -123,22 +114,21 @@ def _fixture_at(text: str, span: FileSpan, fixtures: Sequence[Fixture]) -> tuple
     """(start of the name, path) of the fixture that a span names; None if it names none.
 
     Of several fixtures with the same name this is the one that shares the longest tail with the
-    path as written. A name after Chinese words, whose start is uncertain, is matched by its end.
+    path as written, and none if two share as much. A name whose start is uncertain is matched by
+    its end.
     """
     wide = text[span.reach : span.end].casefold()
     named = [fixture.path for fixture in fixtures if _ends_with_name(wide, tail(fixture.path))]
     if not named:
         return None
-    path = min(named, key=lambda path: (-_shared(path, span.path), -len(path), path))
+    ranked = sorted(named, key=lambda path: (-len(tail(path)), -_shared(path, span.path), path))
+    path = ranked[0]
+    rank = (len(tail(path)), _shared(path, span.path))
+    if [(len(tail(other)), _shared(other, span.path)) for other in ranked].count(rank) > 1:
+        return None
     if tail(span.path) == tail(path):
-        return span.start + _root_at(span.path), INPUTS + path
+        return span.start, INPUTS + path
     return span.end - len(tail(path)), INPUTS + path
-
-
-def _text_at(span: FileSpan, fixtures: Sequence[Fixture]) -> tuple[int, str] | None:
-    """(start of the name, path) of the text that stands for a picture or a recording."""
-    path = text_for(span.path, [fixture.path for fixture in fixtures])
-    return None if path is None else (span.start + _root_at(span.path), INPUTS + path)
 
 
 def _ends_with_name(wide: str, name: str) -> bool:
@@ -146,12 +136,6 @@ def _ends_with_name(wide: str, name: str) -> bool:
         return False
     before = wide[: -len(name)]
     return not before or not (before[-1].isascii() and (before[-1].isalnum() or before[-1] in "_-"))
-
-
-def _root_at(written: str) -> int:
-    """The offset of a path that follows Chinese words without a space: "看/root/a.docx"."""
-    root = _ROOT_AFTER_HAN.search(written)
-    return root.start() if root else 0
 
 
 def _shared(path: str, written: str) -> int:

@@ -1,7 +1,6 @@
 """Task recovery: sessions become task instances by splitting and merging turns."""
 
 from construction.sessions.recovery.exchanges import LeftOutReason
-from construction.sessions.recovery.features import RecoveryConfig
-from construction.sessions.recovery.recover import Cut, Recovered, recover
+from construction.sessions.recovery.recover import Recovered, RecoveryConfig, Tasks, recover
 
-__all__ = ["Cut", "LeftOutReason", "Recovered", "RecoveryConfig", "recover"]
+__all__ = ["LeftOutReason", "Recovered", "RecoveryConfig", "Tasks", "recover"]

@@ -10,10 +10,10 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any
 
-from construction.sessions.recovery.lexicon import RESET_COMMANDS
-from construction.sessions.recovery.shell import READ, WROTE, shell_acts
+from construction.sessions.recovery.shell import READ, WROTE, only_shows, shell_acts
 from data.contracts import AgentAct, Origin, Role, Session, ToolCall, Turn
 
+RESET_COMMANDS = frozenset({"/new", "/reset", "/clear", "/newtask", "/new-task", "/new_task"})
 # Tool names, lower case and without separators.
 _READERS = frozenset({
     "read", "readfile", "viewfile", "openfile", "view", "open", "notebookread", "viewimage",
@@ -35,6 +35,13 @@ _RUNNERS = frozenset({
 _EDITORS = frozenset({
     "edit", "editfile", "multiedit", "notebookedit", "strreplace", "strreplaceeditor",
     "strreplacebasededittool", "insert", "replace", "fileedit", "editnotebook", "searchreplace",
+})  # fmt: skip
+# What shows folders, or helps an agent to plan, and touches nothing.
+_LOOKERS = frozenset({
+    "glob", "grep", "ls", "list", "listdir", "listfiles", "listdirectory", "find", "findfiles",
+    "search", "searchfiles", "searchfilecontent", "filesearch", "grepsearch", "codebasesearch",
+    "todowrite", "todoread", "updateplan", "task", "think", "exitplanmode", "writestdin",
+    "taskcreate", "taskupdate", "bashoutput", "killshell", "process", "python", "execute",
 })  # fmt: skip
 _KINDS = (
     dict.fromkeys(_READERS, READ) | dict.fromkeys(_WRITERS, WROTE) | dict.fromkeys(_RUNNERS, "run")
@@ -63,6 +70,22 @@ def acts_of(turn: Turn) -> Iterator[AgentAct]:
         if kind is not None:
             for act, path in _file_acts(kind, call, is_edit=is_edit):
                 yield AgentAct(act, path, turn.index)
+
+
+def runs_program(call: ToolCall) -> bool:
+    """Did a call run more than programs that show files and folders?"""
+    kind, _ = _kind(call.name) if len(call.name) <= _LONGEST_NAME else (None, False)
+    if kind != "run":
+        return False
+    command = _command(call.arguments)
+    return not only_shows(_scripted(command) or command)
+
+
+def handles_files(tool: str) -> bool:
+    """Is it a tool that reads, writes or edits files, or runs a shell?"""
+    return len(tool) <= _LONGEST_NAME and (
+        _kind(tool)[0] is not None or tool.translate(_DROPPED).lower() in _LOOKERS
+    )
 
 
 @lru_cache(maxsize=256)
@@ -164,7 +187,7 @@ class LeftOutReason(StrEnum):
     MACHINE_TURN = "machine_turn"  # a scheduled prompt or heartbeat, and the agent's reaction
     RESET_COMMAND = "reset_command"  # "/new" alone, and the answer to it
     BEFORE_FIRST_REQUEST = "before_first_request"
-    COURTESY_ONLY = "courtesy_only"  # thanks without a task before them
+    NO_TASK = "no_task"  # a model read that it asks for no work
     EMPTY_TURN = "empty_turn"
     SUB_AGENT = "sub_agent_session"
 

@@ -1,105 +1,178 @@
-"""Turns the turns of a session into task instances."""
+"""Turns the turns of a session into task instances.
+
+Where one task ends and the next begins is a question of meaning, which a model answers
+(`by_model`). Without its answer structure alone decides: a reset, a long pause, and material of
+another task after something was delivered.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from construction.mentions.extensions import CODE_EXTENSIONS, extension, is_tool
+from pydantic import Field
+
+from construction.mentions.extensions import tail
+from construction.mentions.spans import find_file_spans
 from construction.mentions.urls import find_urls
 from construction.sessions.prompts.redactions import holds_mark
+from construction.sessions.recovery.agent_work import made_by_programs, tools_called
 from construction.sessions.recovery.exchanges import Exchange, LeftOutReason, read_exchanges
-from construction.sessions.recovery.features import RecoveryConfig, asks_back, closes
-from construction.sessions.recovery.segment import decide
-from construction.sessions.recovery.shell import READ, WROTE
-from data.contracts import AgentAct, CutReason, Scalar, Session, TaskInstance, Turn, UserTurn
+from construction.sessions.recovery.shell import WROTE
+from data.contracts import AgentAct, CutReason, Session, StageConfig, TaskInstance, Turn, UserTurn
 
 _SAID_BEFORE = 3  # turns
-_CODE_FILES = 3
+_NAMED_CHARS = 4_000  # of a message in which file names are looked for
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """The boundary before a human turn that begins a new instance, with reason and evidence.
+class RecoveryConfig(StageConfig):
+    """When structure alone separates two tasks, and how much of a session a model is shown.
 
-    `evidence` holds the score, the cohesion across the gap (0 to 1), the pause in seconds, and
-    the names of the cues that held (rows of `cues.CUES`), strongest first.
+    `long_pause_seconds`: a pause this long (12 hours) separates work on different files.
+    `prompt_tokens`: what one question about a session may hold, `message_tokens`: of one message,
+    whose middle is left out where it is longer; `window_turns`: messages a question. A longer
+    session is asked about in windows that overlap by `overlap_turns`.
     """
 
-    turn_index: int
-    reason: CutReason
-    evidence: Mapping[str, Scalar]
+    long_pause_seconds: float = Field(default=43_200.0, gt=0)
+    prompt_tokens: int = Field(default=12_000, gt=0)
+    message_tokens: int = Field(default=900, gt=0)
+    window_turns: int = Field(default=60, gt=1)
+    overlap_turns: int = Field(default=6, ge=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """The instances of a session, the cuts between them, and the reasons of turns left out.
+    """The instances of a session and the reasons of turns left out.
 
     Every turn index is either in `left_out` or in the `turn_indices` of exactly one instance.
     """
 
     instances: tuple[TaskInstance, ...]
-    cuts: tuple[Cut, ...]
     left_out: Mapping[int, LeftOutReason]
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
-    """The exchanges of one instance; `start` is the position of the first in the session."""
+class Tasks:
+    """Which messages of a person form one task, by their turn indices; `reason` of the cuts.
 
-    start: int
-    exchanges: Sequence[Exchange]
-    asks_back: bool
+    `no_task` are messages that ask for no work. A message that is in neither belongs to the task of
+    the one before it.
+    """
+
+    tasks: tuple[tuple[int, ...], ...]
+    no_task: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The exchanges of one instance by their positions in the session, ascending."""
+
+    positions: tuple[int, ...]
     reason: CutReason
 
 
-def recover(session: Session, config: RecoveryConfig) -> Recovered:
-    """Split a session into task instances; sub-agent sessions yield none."""
+def recover(session: Session, config: RecoveryConfig, tasks: Tasks | None = None) -> Recovered:
+    """Split a session into task instances; sub-agent sessions yield none.
+
+    `tasks` is a model's answer about this session; without it structure alone decides.
+    """
     if session.parent_session_id is not None:
-        return Recovered((), (), {turn.index: LeftOutReason.SUB_AGENT for turn in session.turns})
+        return Recovered((), {turn.index: LeftOutReason.SUB_AGENT for turn in session.turns})
     exchanges, left_out = read_exchanges(session)
-    asked_back = [asks_back(exchange.reply) for exchange in exchanges]
-    groups, cuts = _grouped(exchanges, asked_back, config)
-    if groups and all(_closes(exchange.turn) for exchange in groups[0].exchanges):
-        left_out |= dict.fromkeys(_indices(groups[0]), LeftOutReason.COURTESY_ONLY)
-        groups, cuts = groups[1:], cuts[1:]
-        groups[:1] = [replace(group, reason=CutReason.SESSION_START) for group in groups[:1]]
-    instances = _instances(session, [exchange.turn.said for exchange in exchanges], groups)
-    return Recovered(instances, tuple(cuts), dict(sorted(left_out.items())))
+    if tasks is None:
+        groups, idle = _by_structure(exchanges, config), list[int]()
+    else:
+        groups, idle = _as_told(exchanges, tasks)
+    for position in idle:
+        left_out |= dict.fromkeys(_indices([exchanges[position]]), LeftOutReason.NO_TASK)
+    return Recovered(_instances(session, exchanges, groups), dict(sorted(left_out.items())))
 
 
-def _grouped(
-    exchanges: Sequence[Exchange], asked_back: Sequence[bool], config: RecoveryConfig
-) -> tuple[list[_Group], list[Cut]]:
-    starts: list[tuple[int, CutReason]] = [(0, CutReason.SESSION_START)] if exchanges else []
-    cuts: list[Cut] = []
-    for decision in decide(exchanges, asked_back, config):
-        if decision.reason is not None:
-            starts.append((decision.position, decision.reason))
-            first = exchanges[decision.position].turn.index
-            cuts.append(Cut(first, decision.reason, decision.evidence))
-    ends = [start for start, _ in starts[1:]] + [len(exchanges)]
-    groups = [
-        _Group(start, exchanges[start:end], any(asked_back[start:end]), reason)
-        for (start, reason), end in zip(starts, ends, strict=False)
-    ]
-    return groups, cuts
+def _by_structure(exchanges: Sequence[Exchange], config: RecoveryConfig) -> list[_Group]:
+    groups: list[list[int]] = []
+    reasons: list[CutReason] = []
+    known: set[str] = set()
+    has_delivered = False
+    for position, exchange in enumerate(exchanges):
+        brought, used = _brought(exchange), _used(exchange)
+        pause = _pause(exchanges[position - 1], exchange) if position else 0.0
+        reason: CutReason | None = None
+        if not position:
+            reason = CutReason.SESSION_START
+        elif exchange.after_reset:
+            reason = CutReason.EXPLICIT_RESET
+        elif known.isdisjoint(brought | used):
+            if has_delivered and brought:
+                reason = CutReason.AFTER_DELIVERY
+            elif pause >= config.long_pause_seconds and (brought or used) and known:
+                reason = CutReason.LONG_PAUSE
+        if reason is not None:
+            groups.append([])
+            reasons.append(reason)
+            known, has_delivered = set(), False
+        groups[-1].append(position)
+        known |= brought | used
+        has_delivered = has_delivered or any(act.kind == WROTE for act in exchange.acts)
+    return [_Group(tuple(group), reason) for group, reason in zip(groups, reasons, strict=True)]
 
 
-def _closes(turn: Turn) -> bool:
-    return not turn.attachments and closes(turn.said)
+def _brought(exchange: Exchange) -> set[str]:
+    """The names of the files that a person attaches or names."""
+    attached = {tail(item.path).lower() for item in exchange.turn.attachments if item.path}
+    spans = find_file_spans(exchange.turn.said[:_NAMED_CHARS])
+    return attached | {tail(span.path).lower() for span in spans if not span.doubtful}
+
+
+def _used(exchange: Exchange) -> set[str]:
+    return {tail(act.path).lower() for act in exchange.acts}
+
+
+def _pause(before: Exchange, after: Exchange) -> float:
+    """Seconds without a turn before `after`; 0 where times are not recorded."""
+    if after.turn.at is None or before.ended_at is None:
+        return 0.0
+    return max(0.0, after.turn.at - before.ended_at)
+
+
+def _as_told(exchanges: Sequence[Exchange], tasks: Tasks) -> tuple[list[_Group], list[int]]:
+    """The groups that a model named, in the order of their first messages, and idle positions."""
+    position_of = {exchange.turn.index: at for at, exchange in enumerate(exchanges)}
+    task_of = {
+        position_of[index]: number
+        for number, members in enumerate(tasks.tasks)
+        for index in members
+        if index in position_of
+    }
+    idle = {position_of[index] for index in tasks.no_task if index in position_of}
+    groups: dict[int, list[int]] = {}
+    last = 0
+    for position in range(len(exchanges)):
+        if position in idle and position not in task_of:
+            continue
+        last = task_of.get(position, last)
+        groups.setdefault(last, []).append(position)
+    started = [CutReason.SESSION_START, *[CutReason.OTHER_TASK] * len(groups)]
+    in_order = sorted(groups.values())
+    made = [_Group(tuple(of), reason) for of, reason in zip(in_order, started, strict=False)]
+    return made, sorted(idle - task_of.keys())
+
+
+def asks_back(reply: str) -> bool:
+    """Does the agent's text end with a question mark?"""
+    return reply.rstrip().endswith(("?", "？"))
 
 
 def _instances(
-    session: Session, said: Sequence[str], groups: Sequence[_Group]
+    session: Session, exchanges: Sequence[Exchange], groups: Sequence[_Group]
 ) -> tuple[TaskInstance, ...]:
-    redacted = [any(_is_redacted(exchange) for exchange in group.exchanges) for group in groups]
+    said = [exchange.turn.said for exchange in exchanges]
+    members = [[exchanges[position] for position in group.positions] for group in groups]
+    redacted = [any(map(_is_redacted, of)) for of in members]
     urls = session_urls(session) if any(redacted) else ()
-    over_code = _is_over_code(act for group in groups for act in _acts(group))
-    writers = (exchange.turn.sender for group in groups for exchange in group.exchanges)
-    people = tuple(dict.fromkeys(name for name in writers if name))
+    made = made_by_programs(session)
     return tuple(
         TaskInstance(
             instance_id=f"{session.uid}_i{number}",
@@ -108,46 +181,27 @@ def _instances(
             source_format=session.source_format,
             source_path=session.source_path,
             started_by=group.reason,
-            user_turns=tuple(_user_turn(exchange.turn) for exchange in group.exchanges),
-            turn_indices=tuple(sorted(_indices(group))),
-            acts=tuple(_acts(group)),
+            user_turns=tuple(_user_turn(exchange.turn) for exchange in of),
+            turn_indices=tuple(sorted(_indices(of))),
+            acts=tuple(_acts(of)),
             session_urls=urls if is_redacted else (),
-            reply=_last_reply(group.exchanges),
-            asked_back=group.asks_back,
+            reply=_last_reply(of),
+            asked_back=any(asks_back(exchange.reply) for exchange in of),
             cwd=session.cwd,
-            fingerprint=_fingerprint(group.exchanges),
-            said_before=tuple(said[max(0, group.start - _SAID_BEFORE) : group.start]),
-            people=people,
-            opening=said[0] if said else "",
-            over_code=over_code and any(map(_touches_code, _acts(group))),
+            fingerprint=_fingerprint(of),
+            said_before=tuple(said[max(0, group.positions[0] - _SAID_BEFORE) : group.positions[0]]),
+            answers=tuple(exchange.reply for exchange in of),
+            tools=tools_called(of),
+            made=tuple(sorted({act.path for act in _acts(of)} & made)),
         )
-        for number, (group, is_redacted) in enumerate(zip(groups, redacted, strict=True), start=1)
+        for number, (group, of, is_redacted) in enumerate(
+            zip(groups, members, redacted, strict=True), start=1
+        )
     )
 
 
-def _is_over_code(acts: Iterable[AgentAct]) -> bool:
-    """Did the agent read several code files that it had not written? A tool of its own is fewer."""
-    written: set[str] = set()
-    read: set[str] = set()
-    for act in acts:
-        if act.kind == WROTE:
-            written.add(act.path)
-        elif act.kind == READ and act.path not in written:
-            read.add(act.path)
-    return sum(map(_is_code, read)) >= _CODE_FILES
-
-
-def _touches_code(act: AgentAct) -> bool:
-    """A session may turn from a program to something else, which needs none of the program."""
-    return act.kind in (READ, WROTE) and _is_code(act.path)
-
-
-def _is_code(path: str) -> bool:
-    return extension(path) in CODE_EXTENSIONS and not is_tool(path)
-
-
-def _acts(group: _Group) -> Iterator[AgentAct]:
-    return (act for exchange in group.exchanges for act in exchange.acts)
+def _acts(exchanges: Sequence[Exchange]) -> Iterator[AgentAct]:
+    return (act for exchange in exchanges for act in exchange.acts)
 
 
 def _last_reply(exchanges: Sequence[Exchange]) -> str:
@@ -163,8 +217,8 @@ def _user_turn(turn: Turn) -> UserTurn:
     )
 
 
-def _indices(group: _Group) -> Iterator[int]:
-    for exchange in group.exchanges:
+def _indices(exchanges: Sequence[Exchange]) -> Iterator[int]:
+    for exchange in exchanges:
         yield exchange.turn.index
         yield from (turn.index for turn in exchange.answers)
 

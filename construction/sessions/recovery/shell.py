@@ -27,6 +27,9 @@ _VIEWERS = frozenset({
     "stat", "xxd", "strings", "sort", "uniq", "cut", "diff", "pdftotext", "csvlook", "bat",
     "tac", "column", "source",
 })  # fmt: skip
+_LISTERS = frozenset(
+    {"ls", "find", "tree", "pwd", "cd", "du", "echo", "which", "true", "fd", "dir"}
+)
 _WITH_PATTERN = frozenset({"sed", "grep", "rg", "awk", "jq"})  # their first word is not a file
 _INTERPRETERS = frozenset({
     "python", "python3", "node", "deno", "bun", "bash", "sh", "zsh", "ruby", "perl", "rscript",
@@ -52,6 +55,18 @@ def shell_acts(command: str) -> Iterator[tuple[str, str]]:
             if count > _MAX_FILES:
                 return
             yield act
+
+
+def only_shows(command: str) -> bool:
+    """Does a command only show files and folders, so that it can have made none?"""
+    programs = [
+        words[0].rsplit("/", 1)[-1].lower()
+        for words in _simple_commands(command[:_MAX_COMMAND])
+        if words
+    ]
+    return all(program in _VIEWERS or program in _LISTERS for program in programs) and not any(
+        sign in command for sign in (">", "<<")
+    )
 
 
 def _without_documents(command: str) -> str:

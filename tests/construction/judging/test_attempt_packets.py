@@ -7,26 +7,31 @@ from datetime import date
 from typing import Any
 
 from construction.grading.logs import GradedRun
-from construction.judging.attempt_packets import packets, rated_pairs
 from construction.judging.contracts import CriterionVerdict
-from construction.judging.judged_attempts import JudgedRun
+from construction.judging.evidence.contracts import Evidence, FileView
+from construction.judging.judged_attempts import JudgedRun, packets, rated_pairs
 from construction.judging.model.attempt_case import (
     AttemptCase,
-    DeliveredFile,
     JudgedAttempt,
     PartVerdict,
 )
 from construction.judging.review import LONGEST_ITEM, Decision, Recorded, ReviewItem, Topic
 from construction.judging.review_sheet import csv_sheet, xlsx_sheet
+from tests.construction.judging.model.attempt_cases import text_file
 
 MET, PARTLY, NOT_MET = CriterionVerdict
 PARTS = ("rubric.depth", "rubric.depth.2")
 
 
-def judged(*names: str, verdict: CriterionVerdict | None = MET, **more: Any) -> JudgedRun:
+def judged(
+    *names: str,
+    verdict: CriterionVerdict | None = MET,
+    files: tuple[FileView, ...] = (text_file("a.md", "The text."),),
+    **more: Any,
+) -> JudgedRun:
     given: dict[str, Any] = {
         "answer": "done",
-        "files": (DeliveredFile("a.md", "The text."),),
+        "evidence": Evidence(outputs=files),
         "folder": "b/outputs/c",
     }
     cases = tuple(
@@ -44,7 +49,7 @@ def only(run: JudgedRun) -> ReviewItem:
 
 def test_what_is_cut_is_said_and_where_the_whole_stands() -> None:
     text = "All is well. " * 10_000
-    shown = only(judged("x", files=(DeliveredFile("a.md", text),))).text
+    shown = only(judged("x", files=(text_file("a.md", text),))).text
     assert len(shown) <= LONGEST_ITEM
     kept = shown.count("All is well. ")
     missing = int(shown.rpartition("⟨")[2].partition(" ")[0])
@@ -54,21 +59,25 @@ def test_what_is_cut_is_said_and_where_the_whole_stands() -> None:
 
 
 def test_a_text_that_grows_where_it_is_made_visible_is_cut_by_its_shown_length() -> None:
-    shown = only(judged("x", files=(DeliveredFile("a.md", "\x0c" * 20_000),))).text
+    shown = only(judged("x", files=(text_file("a.md", "\x0c" * 20_000 + "end"),))).text
     assert len(shown) <= LONGEST_ITEM
     assert shown.endswith("b/outputs/c⟩")
 
 
 def test_files_without_text_and_files_that_are_not_shown_are_named() -> None:
-    files = (DeliveredFile("chart.png", "", "no_text"),)
+    files = (
+        FileView(
+            path="chart.png", bytes=1, media_type="image/png", kind="picture", note="PNG, 4×4"
+        ),
+    )
     shown = only(judged("x", files=files, left_out=980)).text
-    assert "[chart.png]\n(no text: no_text)" in shown
+    assert "[chart.png]\n(no text: PNG, 4×4)" in shown
     assert "Delivered files: b/outputs/c (980 more than are shown here)" in shown
 
 
 def test_any_file_name_and_character_fits_into_both_sheets() -> None:
     name = os.fsdecode(b"caf\xe9\xff.md")
-    files = (DeliveredFile(name, "before \ufffe\uffff\x00\ud800 after"),)
+    files = (text_file(name, "before \ufffe\uffff\x00\ud800 after"),)
     items = packets(judged("x", files=files, answer=f"see {name}"), "j", 1, 0, [])
     assert "caf⟨U+DCE9⟩" in items[0].text
     assert csv_sheet(items) and xlsx_sheet(items)

@@ -1,9 +1,8 @@
-"""Pages of delivered files as pictures, and the text of delivered files."""
+"""Pages of delivered files as pictures."""
 
 from __future__ import annotations
 
 import io
-import shutil
 from pathlib import Path
 
 import docx
@@ -12,14 +11,9 @@ import pptx
 import pytest
 from PIL import Image, ImageDraw
 
-from construction.judging.delivered_text import text_of
 from construction.judging.rendering import PageLimits, pages_of
-from construction.sandbox.box import bubblewrap
+from tests.needs import needs_box, needs_chromium, needs_office
 
-needs = pytest.mark.skipif(
-    bubblewrap() is None or shutil.which("soffice") is None or shutil.which("chromium") is None,
-    reason="bubblewrap, LibreOffice or Chromium is not installed: `make system` installs them",
-)
 DARK = 128
 
 
@@ -47,7 +41,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@needs
+@needs_box
+@needs_chromium
+@needs_office
 @pytest.mark.slow(seconds=30)
 def test_each_type_with_a_look_becomes_pictures(files: Path, tmp_path: Path) -> None:
     for name in sorted(path.name for path in files.iterdir()):
@@ -58,7 +54,9 @@ def test_each_type_with_a_look_becomes_pictures(files: Path, tmp_path: Path) -> 
             assert min(page.convert("L").tobytes()) < DARK, f"{name}: an empty page"
 
 
-@needs
+@needs_box
+@needs_chromium
+@needs_office
 def test_pages_that_were_made_are_kept_and_what_is_broken_has_none(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -73,9 +71,10 @@ def test_pages_that_were_made_are_kept_and_what_is_broken_has_none(
     assert pages_of(tmp_path, "notes.md", tmp_path) == ((), "no_pages")
 
 
-def test_text_comes_out_of_a_child_and_trouble_is_named(files: Path, tmp_path: Path) -> None:
-    assert "Revenue rose by 5 percent." in text_of(files, "text.docx")[0]
-    (tmp_path / "broken.docx").write_bytes(b"PK no more")
-    assert text_of(tmp_path, "broken.docx") == ("", "broken")
-    assert text_of(files, "chart.png")[1] in ("", "no_text")
-    assert text_of(tmp_path, "absent.txt") == ("", "unsafe_file")
+def test_a_program_that_is_missing_is_named_and_not_remembered(
+    files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert pages_of(files, "text.docx", tmp_path) == ((), "LibreOffice is not installed")
+    assert pages_of(files, "page.html", tmp_path) == ((), "Chromium is not installed")
+    assert not list(tmp_path.iterdir())

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
 
-from construction.judging.contracts import Containment, ContainmentReason
+from construction.judging.contracts import ContainmentReason, Screened
 from construction.judging.review import (
     DECISIONS,
     OPTIONS,
@@ -347,9 +347,7 @@ def test_an_altered_log_stops_everything(tmp_path: Path, tamper: str) -> None:
 def test_decisions_override_and_are_told_in_the_provenance(tmp_path: Path) -> None:
     record(tmp_path, [decision("t1", "self_contained"), decision("t1", "hr_admin", Topic.ROLE)])
     result = recorded(tmp_path)
-    before = Containment(
-        self_contained=False, reason_code=ContainmentReason.MISSING_INPUT, brief_reason="x"
-    )
+    before = Screened(reason_code=ContainmentReason.MISSING_INPUT, brief_reason="x")
     after = overridden(before, result[("t1", Topic.CONTAINMENT)])
     assert after is not None and after.self_contained and after.confidence == 1.0
     assert overridden(None, result[("t1", Topic.CONTAINMENT)]) == after

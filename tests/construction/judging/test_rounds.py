@@ -11,8 +11,7 @@ import pytest
 
 from construction.judging.calls.contracts import Question
 from construction.judging.consensus import ConsensusConfig, Endorsed
-from construction.judging.contracts import Containment, ContainmentReason, Judged
-from construction.judging.model.containment import rules_opinion
+from construction.judging.contracts import ContainmentReason, Judged, Screened
 from construction.judging.rounds import (
     ReleaseRounds,
     Round,
@@ -25,19 +24,20 @@ from construction.judging.rounds import (
     with_release,
     write_rounds,
 )
-from construction.judging.self_containment import ContainmentConfig
 from data.canonical import digest
 from data.errors import InputError
+from tests.construction.judging.model.answers import screened
 from tests.construction.judging.model.fakes import CONFIG, Scripted, case
 
 WHO = ConsensusConfig(annotators=("rules", "m"))
 ONE = case("Write a note on parking.", item_id="one")
 TWO = case("Write a note on bicycles.", item_id="two")
-YES = Containment(self_contained=True, reason_code="self_contained", brief_reason="whole")
-NO = Containment(self_contained=False, reason_code="ambiguous_task", brief_reason="open")
+YES = Screened(reason_code="self_contained", brief_reason="whole", confidence=0.9)
+NO = Screened(reason_code="ambiguous_task", brief_reason="open")
+ABSTAINS = Screened(reason_code="needs_model")
 
 
-def held(number: int, item: str = "one", **verdicts: Containment | None) -> Round:
+def held(number: int, item: str = "one", **verdicts: Screened | None) -> Round:
     of = {"one": ONE, "two": TWO}[item]
     return Round(item_id=item, case=digest(of), round=number, verdicts=verdicts)
 
@@ -70,7 +70,7 @@ def test_another_text_or_other_annotators_begin_anew() -> None:
 
 
 def test_the_next_round_takes_what_each_annotator_said() -> None:
-    refused: Judged[Containment] = Judged("one", None, "call.refused")
+    refused: Judged[Screened] = Judged("one", None, "call.refused")
     result = {"rules": [Judged("one", YES)], "m": [refused]}
     (first,) = held_rounds([ONE], result, {"one": []})
     assert first == held(1, rules=YES, m=None)
@@ -79,12 +79,16 @@ def test_the_next_round_takes_what_each_annotator_said() -> None:
     assert second.round == 2
 
 
-def test_the_first_annotator_speaks_with_the_first_prompt() -> None:
-    rewritten = YES.model_copy(update={"brief_reason": "m", "rewritten_prompt": "A note, please."})
-    rounds = [held(1, rules=NO, m=YES), held(2, rules=YES, m=rewritten)]
+def test_who_abstains_gives_no_opinion() -> None:
+    rounds = {"one": [held(1, rules=ABSTAINS, m=YES)]}
+    assert [one.annotator for one in opinions(rounds)] == ["m"]
+
+
+def test_the_first_annotator_with_the_answer_speaks() -> None:
+    rounds = [held(1, rules=NO, m=YES), held(2, rules=YES, m=YES)]
     order = ("rules", "m")
     verdict = endorsed_verdict(rounds, Endorsed("one", "self_contained", 2, ("m", "rules")), order)
-    assert (verdict.brief_reason, verdict.rewritten_prompt) == ("whole", "A note, please.")
+    assert verdict == YES
     by_review = endorsed_verdict(rounds, Endorsed("one", "missing_input", 0, ("review",)), order)
     assert by_review.reason_code is ContainmentReason.MISSING_INPUT
     assert not by_review.self_contained
@@ -96,11 +100,10 @@ def test_a_model_is_told_how_earlier_rounds_were_spread() -> None:
     def reply(question: Question) -> Mapping[str, object]:
         material = question.user.split("⟧\n", 1)[1].split("\n⟦end", 1)[0]
         seen.append(json.loads(material).get("earlier_rounds"))
-        return YES.model_dump(mode="json")
+        return screened(reason="whole")
 
-    second = rules_opinion(ContainmentConfig())
     earlier = {"one": [held(1, rules=YES, m=NO)], "two": []}
-    judged = judge_anew([ONE, TWO], earlier, Scripted(reply), CONFIG, second)
+    judged = judge_anew([ONE, TWO], earlier, Scripted(reply), CONFIG)
     assert [one.value for one in judged] == [YES, YES]
     assert seen == [[{"ambiguous_task": 1, "self_contained": 1}], None]
 

@@ -1,117 +1,99 @@
-"""What judging stages write: ledgers, labels, review decisions, and who judged."""
+"""What judging stages write: ledgers, tasks in their frame, review decisions, and who judged."""
 
 from __future__ import annotations
 
 import datetime as dt
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
-from pydantic import ValidationError
 
-from construction.judging.calls.contracts import CallReason, Usage
-from construction.judging.contracts import Case, Containment, ContainmentReason, Judged
-from construction.judging.judge import JudgingConfig, ModelCalls, contain, label_and_grade
-from construction.judging.model.asking import require_answers
+from construction.judging.baseline.screen import screen as by_facts
+from construction.judging.contracts import Case, Judged, Screened, Written
+from construction.judging.difficulty import difficulty_of
+from construction.judging.judge import (
+    as_said,
+    grade_cases,
+    graded_candidate,
+    screen_cases,
+    screened_case,
+    written_case,
+    written_cases,
+)
 from construction.judging.review import Decision, Topic, record, recorded
+from construction.judging.settings import JudgingConfig
 from construction.judging.stage_output import (
     for_review,
     read_cases,
+    read_graded,
     read_kept,
-    read_labelled,
+    read_programs,
     reviewed,
-    with_excerpts,
     write_cases,
-    write_contained,
-    write_labelled,
+    write_graded,
+    write_screened,
+    write_written,
 )
-from data.errors import ReleaseError
-from tests.construction.judging.model.fakes import Scripted, always
-from tests.construction.judging.rules.cases import case
+from data.contracts import Fixture, MissingInput, MissingKind
+from tests.construction.judging.model.answers import graded, screened, written
+from tests.construction.judging.model.fakes import Scripted, always, case
 
-RULES = JudgingConfig()
-GOOD = case(
-    "Count the errors in gateway.csv by service and save the table as errors.xlsx.",
-    files=("gateway.csv",),
-    task_id="good",
+RULES, MODEL = JudgingConfig(), JudgingConfig.model_validate({"model": {"name": "m"}})
+GATEWAY = {"gateway.csv": "service,code\ngateway,502\n"}
+GOOD = case("Count the errors in gateway.csv by service.", GATEWAY, item_id="good")
+THANKS = case("Thank you so much, that was all!", item_id="thanks")
+NO_FILE = Screened(
+    reason_code="missing_input",
+    missing=(MissingInput(MissingKind.FILE, "named in the request", "annex.pdf", "pdf"),),
 )
-THANKS = case("Thank you so much, that was all!", task_id="thanks")
 
 
-def by_rules(out: Path, cases: list[Case]) -> list[Judged[Containment]]:
-    out.mkdir()
-    judged = contain(cases, RULES, None)
-    write_contained(cases, judged, {}, "rules", out)
-    return judged
+def rows_of(folder: Path) -> dict[str, dict[str, Any]]:
+    table = pl.read_parquet(folder / "ledger.parquet")
+    return {row["item_id"]: row for row in table.iter_rows(named=True)}
 
 
-def test_by_rules_what_is_no_task_is_rejected_with_its_reason(tmp_path: Path) -> None:
-    by_rules(tmp_path / "a", [GOOD, THANKS])
-    rows = pl.read_parquet(tmp_path / "a" / "ledger.parquet").sort("item_id")
-    assert rows["outcome"].to_list() == ["kept", "rejected"]
-    assert rows["gate"].to_list() == [None, "self_containment"]
-    assert rows["reason"].to_list()[1] == "self_containment.conversation_only"
-    assert rows["observed"].to_list()[1] == "conversation_only"
-    assert [one.candidate.task_id for one in read_kept(tmp_path / "a")] == ["good"]
+def verdicts(*values: Screened) -> list[Judged[Screened]]:
+    return [Judged(name, value) for name, value in zip(("good", "thanks"), values, strict=True)]
 
 
-def test_what_is_kept_gets_labels_and_a_rubric(tmp_path: Path) -> None:
-    by_rules(tmp_path / "a", [GOOD])
-    cases = read_kept(tmp_path / "a")
-    (tmp_path / "b").mkdir()
-    write_labelled(cases, label_and_grade(cases, RULES, None, 7), {}, tmp_path / "b")
-    (done,) = read_labelled(tmp_path / "b")
-    assert done.role is not None
-    assert (done.role.value, done.role.judge) == ("engineering_it", "rules")
-    assert done.rubric is not None
-    assert sum(one.weight for one in done.rubric.criteria) == 1.0
-    assert done.task_class is not None
-    assert done.task_class.big_class == "engineering_it"
-    assert done.task_class.split == "in_domain"  # the only class of a big class is not held out
-    assert done.provenance.judge == "rules"
-    assert done.provenance.detail["judges"] == {
-        "labels": "rules",
-        "task_class": "rules",
-        "grading": "rules",
-    }
-
-
-NAMED = {
-    "big_class": "Running of services",
-    "name": "Log error counts",
-    "definition": "Server logs go in, counts of their errors by service come out as a table.",
-    "confidence": 0.9,
-    "reason": "all count errors",
-}
+def test_what_passes_is_kept_and_what_is_missing_is_told(tmp_path: Path) -> None:
+    judged = verdicts(Screened(reason_code="self_contained"), NO_FILE)
+    write_screened([GOOD, THANKS], judged, {}, "model:m", RULES, tmp_path)
+    rows = rows_of(tmp_path)
+    assert (rows["good"]["outcome"], rows["thanks"]["outcome"]) == ("kept", "rejected")
+    assert rows["thanks"]["reason"] == "self_containment.missing_input"
+    assert "a file .pdf, named in the request" in rows["thanks"]["evidence"]
+    (kept,) = read_kept(tmp_path)
+    assert (kept.candidate.task_id, kept.candidate.provenance.judge) == ("good", "model:m")
 
 
 @pytest.mark.parametrize(
-    ("result", "outcome", "reason", "name", "judge"),
-    [
-        (NAMED, "kept", None, "Log error counts", "model:m"),
-        (CallReason.REFUSED, "errored", "call.refused", "No single skill", "rules"),
-    ],
+    ("allowed", "outcome", "status"), [(False, "rejected", "failed"), (True, "kept", "unverified")]
 )
-def test_a_model_may_name_the_classes_and_nothing_else(
-    result: dict[str, object] | CallReason,
-    outcome: str,
-    reason: str | None,
-    name: str,
-    judge: str,
-    tmp_path: Path,
+def test_what_nobody_has_read_goes_out_only_where_the_recipe_says_so(
+    allowed: bool, outcome: str, status: str, tmp_path: Path
 ) -> None:
-    config = JudgingConfig.model_validate({"model": {"name": "m", "stages": ["task_class"]}})
-    given = label_and_grade([GOOD], config, always(result), 7)
-    write_labelled([GOOD], given, {}, tmp_path)
-    (done,) = read_labelled(tmp_path)
-    assert done.task_class is not None and done.role is not None
-    assert (done.task_class.name, done.task_class.big_class) == (name, "engineering_it")
-    assert done.role.judge == "rules"
-    judges = {"labels": "rules", "task_class": judge, "grading": "rules"}
-    assert done.provenance.detail["judges"] == judges
-    (row,) = pl.read_parquet(tmp_path / "task_class" / "ledger.parquet").iter_rows(named=True)
-    assert (row["stage"], row["unit"]) == ("task_class", "group")
-    assert (row["outcome"], row["reason"]) == (outcome, reason)
+    config = JudgingConfig(release_unjudged=allowed)
+    unread = Screened(reason_code="needs_model")
+    judged = verdicts(Screened(reason_code="self_contained"), unread)
+    write_screened([GOOD, THANKS], judged, {}, "rules", config, tmp_path)
+    assert rows_of(tmp_path)["thanks"]["outcome"] == outcome
+    stated = pl.read_parquet(tmp_path / "verdicts.parquet").filter(pl.col("item_id") == "thanks")
+    assert stated["status"].to_list() == [status]
+    assert stated["reason"].to_list() == ["self_containment.needs_model"]
+    judges = {
+        single.candidate.task_id: single.candidate.provenance.judge
+        for single in read_kept(tmp_path)
+    }
+    assert judges == {"good": "rules"} | ({"thanks": "nobody"} if allowed else {})
+
+
+def test_without_a_model_the_facts_judge_and_leave_the_rest_open() -> None:
+    judged = screen_cases([GOOD, THANKS], RULES, None)
+    assert [single.value for single in judged] == [by_facts(GOOD), by_facts(THANKS)]
+    assert judged[1].value is not None and judged[1].value.reason_code == "needs_model"
 
 
 def test_a_person_overrules_and_is_recorded(tmp_path: Path) -> None:
@@ -124,65 +106,98 @@ def test_a_person_overrules_and_is_recorded(tmp_path: Path) -> None:
     )
     record(tmp_path, [decision])
     decisions = recorded(tmp_path)
-    cases = [GOOD, THANKS]
-    judged = reviewed(contain(cases, RULES, None), decisions)
-    (tmp_path / "a").mkdir()
-    write_contained(cases, judged, decisions, "rules", tmp_path / "a")
-    kept = {one.candidate.task_id: one.candidate for one in read_kept(tmp_path / "a")}
-    assert set(kept) == {"good", "thanks"}
-    review = kept["thanks"].provenance.detail["review"]
-    assert review["self_containment"]["reviewer"] == "A. Reviewer"
-    assert "review" not in kept["good"].provenance.detail
-
-
-def test_judges_that_differ_leave_the_case_to_people() -> None:
-    rules = contain([GOOD, THANKS], RULES, None)
-    refusing = Containment(
-        self_contained=False,
-        reason_code=ContainmentReason.AMBIGUOUS_TASK,
-        brief_reason="too open",
+    judged = reviewed(verdicts(NO_FILE, NO_FILE), decisions)
+    write_screened([GOOD, THANKS], judged, decisions, "model:m", RULES, tmp_path / "a")
+    (kept,) = read_kept(tmp_path / "a")
+    assert kept.candidate.task_id == "thanks"
+    assert (
+        kept.candidate.provenance.detail["review"]["self_containment"]["reviewer"] == "A. Reviewer"
     )
-    model = [Judged("good", refusing), rules[1]]
-    (item,) = for_review([GOOD, THANKS], {"model:m": model, "rules": rules})
-    assert item.item_id == "good"
-    assert item.answers == {"model:m": "ambiguous_task", "rules": "self_contained"}
 
 
-def test_a_model_judges_where_there_is_a_client() -> None:
-    result = {"self_contained": True, "reason_code": "self_contained", "brief_reason": "all there"}
-    config = JudgingConfig.model_validate({"model": {"name": "m"}})
-    (judged,) = contain([GOOD], config, always(result))
-    assert judged.value is not None
-    assert judged.value.brief_reason == "all there"
-    assert judged.usage == Usage(5, 3)
+def test_a_screened_case_loses_results_and_knows_its_day() -> None:
+    verdict = Screened(reason_code="self_contained", today="2026-03-12", results=("gateway.csv",))
+    item = screened_case(GOOD, verdict, "model:m")
+    assert (item.candidate.fixtures, item.evidence.files, item.today) == ((), (), "2026-03-12")
 
 
-def test_a_refusal_is_errored_and_an_unheard_question_stops_the_build(tmp_path: Path) -> None:
-    config = JudgingConfig.model_validate({"model": {"name": "m"}})
-    refused = contain([GOOD], config, always(CallReason.REFUSED))
-    assert require_answers(refused) == refused
-    write_contained([GOOD], refused, {}, "model:m", tmp_path)
-    (row,) = pl.read_parquet(tmp_path / "ledger.parquet").iter_rows(named=True)
-    assert (row["outcome"], row["reason"]) == ("errored", "call.refused")
-    script = Scripted(lambda question: CallReason.BUDGET)
-    with pytest.raises(ReleaseError, match=r"call\.budget 2.*run it again"):
-        require_answers(contain([GOOD, THANKS], config, script))
+def test_the_request_is_the_models_and_the_frame_is_codes() -> None:
+    rewritten = written("Count the errors in gateway.csv, by service, into errors.xlsx.",
+                        deliverables=[{"path": "errors.xlsx", "what": "counts"}])  # fmt: skip
+    item = GOOD.model_copy(update={"today": "2026-03-12"})
+    item = case([item.request, "into errors.xlsx"], GATEWAY, item_id="good", today="2026-03-12")
+    (single,) = written_cases([item], MODEL, always(rewritten), 7)
+    assert single.value is not None
+    candidate = written_case(item, single.value, "model:m").candidate
+    assert candidate.prompt == (
+        "Count the errors in gateway.csv, by service, into errors.xlsx.\n\nToday is 2026-03-12.\n\n"
+        "Input files:\n- inputs/gateway.csv\n\nDeliver into outputs/:\n- outputs/errors.xlsx"
+    )
+    assert candidate.provenance.detail["judges"] == {"write": "model:m"}
+    assert candidate.task_class is not None and candidate.task_class.split == "in_domain"
+    as_told = written_case(item, as_said(item), "rules").candidate
+    assert "Take all of the above together as one request" in as_told.prompt
 
 
-def test_how_answers_come_is_no_part_of_the_recipe() -> None:
-    recipe = JudgingConfig.model_validate({"model": {"name": "m"}})
-    assert '"mode"' not in recipe.model_dump_json()
-    with pytest.raises(ValidationError):
-        ModelCalls.model_validate({"mode": "rules"})
+def test_what_is_written_and_graded_is_read_back(tmp_path: Path) -> None:
+    tasks: list[Judged[Written]] = written_cases([GOOD], RULES, None, 7)
+    write_written([GOOD], tasks, {}, "rules", tmp_path / "w")
+    cases = read_kept(tmp_path / "w")
+    answer = graded(computable=True, reference="x = 1", checks="print([])", why="counts")
+    grades = grade_cases(cases, MODEL, always(answer))
+    write_graded(cases, grades, "model:m", tmp_path / "g")
+    (done,) = read_graded(tmp_path / "g")
+    assert done.rubric is not None and not done.rubric.needs_model
+    assert sum(single.weight for single in done.rubric.criteria) == pytest.approx(1)
+    assert done.provenance.detail["judges"] == {"write": "rules", "grade": "model:m"}
+    assert read_programs(tmp_path / "g")["good"]["checks"] == "print([])\n"
+    assert [row["outcome"] for row in rows_of(tmp_path / "g").values()] == ["kept"]
 
 
-def test_cases_come_back_with_the_beginning_of_their_files(tmp_path: Path) -> None:
-    file = tmp_path / "content"
-    file.write_text("service,code\ngateway,502\n" * 500)
-    files = {GOOD.candidate.fixtures[0].sha256: file}
-    result = with_excerpts(GOOD, files, lambda file, path: None)
-    write_cases(tmp_path, [result])
-    (back,) = read_cases(tmp_path)
-    assert back == result
-    assert back.excerpts["gateway.csv"].startswith("service,code\ngateway,502")
-    assert len(back.excerpts["gateway.csv"]) == 1500
+def test_an_unanswered_case_is_errored(tmp_path: Path) -> None:
+    judged: list[Judged[Written]] = [Judged("good", None, "call.truncated")]
+    write_written([GOOD], judged, {}, "model:m", tmp_path)
+    row = rows_of(tmp_path)["good"]
+    assert (row["outcome"], row["reason"]) == ("errored", "call.truncated")
+    assert read_kept(tmp_path) == []
+
+
+def test_people_decide_where_facts_speak_against_a_model() -> None:
+    lost = screened(verdict="missing_input", missing=[
+        {"what": "gateway.csv", "kind": "file", "quote": "gateway.csv"}])  # fmt: skip
+    client = Scripted(lambda question: lost if question.item_id == "good" else screened())
+    cases = [GOOD, THANKS]
+    judged = screen_cases(cases, MODEL, client)
+    (item,) = for_review(cases, judged, screen_cases(cases, RULES, None), "model:m")
+    assert (item.item_id, item.answers["model:m"]) == ("good", "self_contained")
+    assert "is not missing: gateway.csv is an input file" in item.answers["facts"]
+
+
+def test_cases_are_read_back(tmp_path: Path) -> None:
+    write_cases(tmp_path, [GOOD, THANKS])
+    assert read_cases(tmp_path) == [GOOD, THANKS]
+
+
+def with_inputs(count: int, item: Case) -> Case:
+    files = tuple(
+        Fixture(path=f"{n}.txt", sha256="0" * 64, bytes=1, media_type="text/plain")
+        for n in range(count)
+    )
+    return item.model_copy(
+        update={"candidate": item.candidate.model_copy(update={"fixtures": files})}
+    )
+
+
+def test_difficulty_counts_files_and_what_tables_hold() -> None:
+    assert difficulty_of(GOOD) == "easy"
+    assert difficulty_of(with_inputs(4, THANKS)) == "medium"
+    many = case("Sum.", {"a.csv": "x\n" + "1\n" * 300}, outputs=[f"{n}.md" for n in range(4)])
+    assert difficulty_of(many) == "medium"
+    assert difficulty_of(with_inputs(4, many)) == "hard"
+
+
+def test_a_grading_replaces_rules_and_rubric_alone() -> None:
+    (single,) = grade_cases([GOOD], RULES, None)
+    assert single.value is not None
+    done = graded_candidate(GOOD, single.value, "rules")
+    assert (done.prompt, done.rules) == (GOOD.candidate.prompt, single.value.rules)

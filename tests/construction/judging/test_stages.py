@@ -19,16 +19,12 @@ from data.errors import ReleaseError
 from data.run_store import RunStore
 from flows.recipe import Settings
 from flows.run import Run
-from tests.construction.judging.model.fakes import Scripted
-from tests.construction.judging.rules.cases import case
+from tests.construction.judging.model.answers import screened
+from tests.construction.judging.model.fakes import Scripted, case
 
-GOOD = case(
-    "Count the errors in gateway.csv by service and save the table as errors.xlsx.",
-    files=("gateway.csv",),
-    task_id="good",
-)
-PLAN = case("Write a plan for the move of the office in May, one page.", task_id="plan")
-THANKS = case("Thank you so much, that was all!", task_id="thanks")
+GOOD = case("Count the errors in gateway.csv.", {"gateway.csv": "a\n1\n"}, item_id="good")
+PLAN = case("Write a plan for the move of the office in May, one page.", item_id="plan")
+THANKS = case("Thank you so much, that was all!", item_id="thanks")
 CASES = [GOOD, PLAN, THANKS]
 REVIEW = "review"
 DAYS = {"first": "2026-01-15", "second": "2026-02-15", "third": "2026-03-15"}
@@ -52,9 +48,9 @@ class Annotators:
             self.asked.append((name, question.item_id))
             stubborn = name == "n" and question.item_id == "plan" and not self.gives_in
             reason = "ambiguous_task" if stubborn else "self_contained"
-            reason = "conversation_only" if question.item_id == "thanks" else reason
-            whole = reason == "self_contained"
-            return {"self_contained": whole, "reason_code": reason, "brief_reason": "so it is"}
+            if question.item_id == "thanks":
+                return screened(verdict="conversation_only", is_work=False, work_quote="Thank you")
+            return screened(verdict=reason)
 
         yield Scripted(reply)
 
@@ -67,7 +63,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> Annotators:
 
 
 def route_at(out: Path, release: str, rounds: int = 3) -> Consented:
-    judging = {"consensus": {"annotators": ["rules", "m", "n"], "max_rounds": rounds}}
+    judging = {"consensus": {"annotators": ["m", "n"], "max_rounds": rounds}}
     values = {
         "judging": judging,
         "release": {"release_date": DAYS[release]},
@@ -95,7 +91,7 @@ def test_unanimous_goes_on_and_the_rest_waits(models: Annotators, tmp_path: Path
     verdicts = {one.item_id: one.value for one in done.agreement.judged}
     assert verdicts.keys() == {"good", "thanks"}
     assert verdicts["thanks"] is not None and not verdicts["thanks"].self_contained
-    assert done.agreement.judge == "consensus: rules, model:m, model:n"
+    assert done.agreement.judge == "consensus: model:m, model:n"
     (item,) = read_items(tmp_path / "private" / REVIEW)
     assert (item.item_id, item.answers["model:n"]) == ("plan", "ambiguous_task")
     assert sum(done.agreement.routed.tally.counts.values()) == len(CASES)

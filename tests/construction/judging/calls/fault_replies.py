@@ -12,7 +12,7 @@ from typing import Any
 
 _ITEM = re.compile(r"item=(\S+)")
 _PLAN = re.compile(r"plan=(\S+)")
-_STATUS = {"429": 429, "500": 500, "503": 503, "400": 400, "401": 401, "403": 403, "404": 404}
+_STATUS = frozenset({"400", "401", "402", "403", "404", "429", "500", "503"})
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,14 @@ class Counts:
 
 
 def shape_of(body: Mapping[str, Any]) -> str:
-    if "tools" in body:
-        return "tool"
-    return str(body.get("response_format", {}).get("type", "text"))
+    wanted = body.get("response_format") or body.get("text", {}).get("format") or {}
+    return str(wanted.get("type", "text"))
 
 
 def text_of(body: Mapping[str, Any]) -> str:
     """The first user message: what the question says."""
-    content = next(said["content"] for said in body["messages"] if said["role"] == "user")
+    messages = body.get("messages") or body["input"]
+    content = next(said["content"] for said in messages if said["role"] == "user")
     return content if isinstance(content, str) else str(content[0]["text"])
 
 
@@ -82,18 +82,21 @@ def say(path: str, body: Mapping[str, Any], counts: Counts) -> Said:
     plan = _PLAN.search(text)
     steps = plan.group(1).split(",") if plan else ["ok"]
     step = steps[min(counts.calls[item], len(steps)) - 1]
-    return _step(step, item, shape, body, counts, heed="/ignores/" not in path or shape == "tool")
+    return _step(step, item, shape, body, counts, heed="/ignores/" not in path or shape == "text")
 
 
 def _refusal(path: str, shape: str, body: Mapping[str, Any]) -> Said | None:
     """Endpoints that do not take every request."""
     if "/noschema/" in path and shape == "json_schema":
         return _error(500, "Input should be 'text' or 'json_object'", None)
-    if "/toolonly/" in path and shape != "tool":
+    if "/wordsonly/" in path and shape != "text":
         return _error(400, "response_format is not supported", "unsupported_parameter")
     if "/newstyle/" in path and "max_tokens" in body:
         message = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
         return _error(400, message, "unsupported_parameter")
+    for setting in ("temperature", "seed", "reasoning_effort") if "/strict/" in path else ():
+        if setting in body:
+            return _error(400, f"'{setting}' takes its default only.", "unsupported_value")
     return None
 
 
@@ -106,9 +109,11 @@ def _step(
         return _error(400, "This model's maximum context length is 9 tokens.", None)
     if name == "blocked":
         return _error(400, "a secret message", "content_filter")
+    if name == "quota":
+        return _error(429, "a secret message", "insufficient_quota")
     if name in _STATUS:
         headers = {"Retry-After": seconds} if seconds else {}
-        return _error(_STATUS[name], "a secret message", "some_code", headers)
+        return _error(int(name), "a secret message", "some_code", headers)
     counts.served[item] += 1
     usage = {"prompt_tokens": len(text_of(body)) // 4 + 50, "completion_tokens": 20}
     counts.tokens += sum(usage.values())
@@ -121,9 +126,11 @@ def _step(
     if name == "garbage":
         return Said(200, b'{"choices": [{"mess', {"Content-Type": "application/json"})
     answer = json.dumps({"label": item, "score": len(text_of(body)), "why": "because"})
-    document = _completion(name, answer, shape if heed else "text", heed)
+    document = _completion(name, answer, heed)
     if name != "nousage":
         document["usage"] = usage
+    if "input" in body:
+        document = _response(document)
     content = json.dumps(document).encode()
     if name == "cut":
         return Said(200, content, sent=len(content) // 2)
@@ -131,7 +138,7 @@ def _step(
     return Said.of(200, document, wait=float(seconds) if name == "slow" else 0.0)
 
 
-def _completion(name: str, answer: str, shape: str, heed: bool) -> dict[str, Any]:
+def _completion(name: str, answer: str, heed: bool) -> dict[str, Any]:
     """A chat completion whose content is what the step calls for."""
     content = {
         "wrong": '{"label": 7}',
@@ -140,17 +147,28 @@ def _completion(name: str, answer: str, shape: str, heed: bool) -> dict[str, Any
         "length": answer[:12],
         "empty": "",
         "fenced": f"<think>hm</think>\n```json\n{answer}\n```",
-    }.get(name, answer if heed else f"Sure! {answer} Anything else?")
+        "prose": f"Gladly: {answer} Anything else?",
+        "two": f'{answer} or {{"label": 1}}',
+        "extra": json.dumps({**json.loads(answer), "more": 1}),
+    }.get(name, answer if heed else "Gladly.")
     message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
     if name == "refusal":
         message = {"role": "assistant", "content": None, "refusal": "I would rather not."}
-    elif shape == "tool":
-        function = {"name": "answer", "arguments": content}
-        calls = [{"id": "c1", "type": "function", "function": function}]
-        message = {"role": "assistant", "content": None, "tool_calls": calls}
     finish = {"length": "length", "filter": "content_filter"}.get(name, "stop")
     choice = {"index": 0, "finish_reason": finish, "message": message}
     return {"id": "x", "object": "chat.completion", "model": "fake-1", "choices": [choice]}
+
+
+def _response(document: dict[str, Any]) -> dict[str, Any]:
+    """The same as an answer of the responses API."""
+    choice, usage = document["choices"][0], document["usage"]
+    kept = {"type": "output_text", "text": choice["message"]["content"]}
+    if choice["message"]["refusal"]:
+        kept = {"type": "refusal", "refusal": choice["message"]["refusal"]}
+    cut = {"reason": "max_output_tokens"} if choice["finish_reason"] == "length" else None
+    tokens = {"input_tokens": usage["prompt_tokens"], "output_tokens": usage["completion_tokens"]}
+    output = [{"type": "reasoning"}, {"type": "message", "content": [kept]}]
+    return {"model": "fake-1", "output": output, "incomplete_details": cut, "usage": tokens}
 
 
 def _error(

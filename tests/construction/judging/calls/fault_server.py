@@ -62,7 +62,7 @@ class Server:
         if where == "/set":
             self.batches.settings = json.loads(body)
             return Said.of(200, {})
-        if where.endswith("/chat/completions"):
+        if where.endswith(("/chat/completions", "/responses")):
             self.counts.authorizations.add(headers.get("authorization", ""))
             return say(where, json.loads(body), self.counts)
         return self.batches.answer(method, where, body)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from construction.judging.calls.batch_api import BatchApi, BatchError
+from construction.judging.calls.batch import BatchError, Batches
 from construction.judging.calls.contracts import Answered, CallReason, Unanswered
 from tests.construction.judging.calls.conftest import Fault, ask
 
@@ -70,11 +70,11 @@ def test_a_run_killed_around_submission_pays_once(
     requests = [ask(f"{moment}{number}") for number in range(4)]
     fault.set(polls=0, lose_create=moment == "lost")
 
-    async def killed(*_: object) -> None:
+    def killed(*_: object) -> None:
         raise BatchError("killed here")
 
     with monkeypatch.context() as patched:
-        patched.setattr(BatchApi, "submit" if moment == "before" else "wait", killed)
+        patched.setattr(Batches, "submit" if moment == "before" else "wait", killed)
         with (
             fault.client(tmp_path / "s", mode="batch") as client,
             pytest.raises(BatchError, match="killed here"),
@@ -99,7 +99,7 @@ def test_a_batch_keeps_within_the_budget(fault: Fault, tmp_path: Path) -> None:
 
 
 def test_a_batch_finds_the_shape_that_works(fault: Fault, tmp_path: Path) -> None:
-    fault.set(polls=0, path="/toolonly/")
+    fault.set(polls=0, path="/wordsonly/")
     with fault.client(tmp_path / "s", mode="batch") as client:
         outcomes = client.ask([ask("shaped1"), ask("shaped2")])
     fault.set()

@@ -1,14 +1,13 @@
-"""One budget for several clients, each of which has an event loop in a thread of its own."""
+"""One budget for several clients, each in a thread of its own."""
 
 from __future__ import annotations
 
-import asyncio
 import threading
 
-from construction.judging.calls.budget import Budget
+from construction.judging.calls.budget import Budget, Tariff
 from construction.judging.calls.contracts import LlmConfig, Mode, Usage
 
-WORST, PAID = Usage(60, 40), Usage(6, 4)
+WORST, PAID, LIVE = Usage(60, 40), Usage(6, 4), Tariff("m")
 LIMIT = 1_000
 
 
@@ -17,20 +16,16 @@ def test_clients_side_by_side_keep_within_one_budget_and_none_waits_for_ever() -
     most: list[int] = []
     admitted: list[bool] = []
 
-    async def call() -> None:
-        if not await budget.reserve(WORST):
-            admitted.append(False)
-            return
-        admitted.append(True)
-        await asyncio.sleep(0)
-        budget.settle(WORST, PAID)
-        usage = budget.spent.usage
-        most.append(usage.prompt_tokens + usage.completion_tokens)
+    def client() -> None:
+        for _ in range(60):
+            if not budget.reserve(WORST, LIVE):
+                admitted.append(False)
+                continue
+            admitted.append(True)
+            budget.settle(WORST, LIVE, PAID)
+            most.append(budget.spent.usage.tokens)
 
-    async def client() -> None:
-        await asyncio.gather(*(call() for _ in range(60)))
-
-    threads = [threading.Thread(target=asyncio.run, args=(client(),)) for _ in range(3)]
+    threads = [threading.Thread(target=client) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:

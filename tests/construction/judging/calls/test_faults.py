@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from construction.judging.calls.contracts import Answered, CallReason, Unanswered
+from construction.judging.calls.contracts import AccountError, Answered, CallReason, Unanswered
 from data.errors import ConfigError
 from tests.construction.judging.calls.conftest import Fault, Verdict, ask
 
@@ -20,6 +21,8 @@ RECOVERED = {
     "gzip,ok": 2,
     "huge,ok": 2,
     "fenced": 1,
+    "prose": 1,
+    "extra": 1,
     "nousage": 1,
     "slow:0.05": 1,
 }
@@ -29,7 +32,12 @@ HOPELESS = {
     "values": (CallReason.INVALID, "43 characters: int_parsing×1"),
     "refusal": (CallReason.REFUSED, "refused, finish stop"),
     "filter": (CallReason.REFUSED, "refused, finish content_filter"),
-    "length": (CallReason.TRUNCATED, "12 characters, cut at max_tokens"),
+    "two": (CallReason.INVALID, "65 characters: json_invalid×1"),
+    "length": (
+        CallReason.TRUNCATED,
+        "12 characters after 20 tokens, cut at max_tokens 1024: raise judging.model.max_tokens, or "
+        "lower judging.model.reasoning_effort; the endpoint itself may allow less",
+    ),
     "toolong": (CallReason.TOO_LONG, "the request does not fit into the model's context"),
     "wrong,toolong": (CallReason.INVALID, "12 characters: missing×2, string_type×1"),
     "blocked": (CallReason.REFUSED, "refused, finish content_filter"),
@@ -179,8 +187,8 @@ def test_a_call_that_takes_too_long_is_charged_in_full(fault: Fault, tmp_path: P
     [
         ("", ["json_schema"]),
         ("noschema", ["json_object", "json_schema"]),
-        ("toolonly", ["json_object", "json_schema", "tool"]),
-        ("ignores", ["json_object", "json_schema", "tool"]),
+        ("wordsonly", ["json_object", "json_schema", "text"]),
+        ("ignores", ["json_object", "json_schema", "text"]),
     ],
 )
 def test_the_shape_that_works_is_found_once_and_remembered(
@@ -202,11 +210,87 @@ def test_the_shape_that_works_is_found_once_and_remembered(
     assert sum(fault.counts()["shapes"].values()) == sum(after.values()) + 1
 
 
-def test_reasoning_models_get_their_own_limit_field(fault: Fault, tmp_path: Path) -> None:
-    with fault.client(tmp_path / "store", "newstyle") as client:
-        outcomes = client.ask([ask("new1"), ask("new2")])
-    assert all(isinstance(outcome, Answered) for outcome in outcomes)
-    assert sum(fault.counts()["calls"][item] for item in ("new1", "new2")) == 3
+@pytest.mark.parametrize(
+    ("kind", "requests", "left_out"),
+    [("newstyle", 3, ()), ("strict", 5, ("reasoning_effort", "seed", "temperature"))],
+)
+def test_what_an_endpoint_refuses_by_name_is_left_out_for_the_run_and_said(
+    fault: Fault, tmp_path: Path, kind: str, requests: int, left_out: tuple[str, ...]
+) -> None:
+    questions = [ask(f"{kind}{number}") for number in range(2)]
+    with fault.client(tmp_path / "store", kind, reasoning_effort="low") as client:
+        outcomes = client.ask(questions)
+    assert [getattr(one, "left_out", None) for one in outcomes] == [left_out] * 2
+    assert sum(fault.counts()["calls"][one.item_id] for one in questions) == requests
+    settings: Any = {"reasoning_effort": "low", "mode": "replay"}
+    with fault.client(tmp_path / "store", kind, **settings) as client:
+        replayed = client.ask(questions)
+    assert [getattr(one, "left_out", None) for one in replayed] == [left_out] * 2
+
+
+def test_what_a_recipe_leaves_out_is_not_sent_and_what_it_adds_is(
+    fault: Fault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM", "team-7")
+    settings: Any = {"temperature": "none", "seed": "none", "max_tokens": "none"}
+    added: Any = {"extra_body": {"top_k": 5}, "models": {"test": "fake-2"}}
+    headers = {"X-Team": "env:TEAM", "X-Title": "plain"}
+    with fault.client(None, **settings, **added, headers=headers) as client:
+        client.ask([ask("plain")])
+    sent = fault.counts()["bodies"][-1]
+    assert {*sent} == {"model", "messages", "response_format", "top_k"}
+    assert (sent["model"], sent["top_k"]) == ("fake-2", 5)
+    with fault.client(None, max_tokens=77, reasoning_effort="high") as client:
+        client.ask([ask("set")])
+    sent = fault.counts()["bodies"][-1]
+    assert (sent["max_tokens"], sent["reasoning_effort"], sent["seed"]) == (77, "high", 0)
+    monkeypatch.delenv("TEAM")
+    with (
+        fault.client(None, headers=headers) as client,
+        pytest.raises(ConfigError, match="header X-Team: set the environment variable TEAM"),
+    ):
+        client.ask([ask("plain")])
+
+
+def test_the_responses_api_answers_alike(fault: Fault, tmp_path: Path) -> None:
+    plans = ["ok", "length,ok", "refusal", "prose", "wrong,ok"]
+    questions = [ask(f"resp{number}", plan) for number, plan in enumerate(plans)]
+    with fault.client(tmp_path / "s", api="responses", reasoning_effort="low") as client:
+        outcomes = client.ask(questions)
+        sent = fault.counts()["bodies"][0]
+    assert [isinstance(one, Answered) for one in outcomes] == [True, True, False, True, True]
+    assert outcomes[0].left_out == ("seed",)
+    sent = next(b for b in fault.counts()["bodies"] if "resp0" in str(b))
+    assert (sent["max_output_tokens"], sent["reasoning"]) == (1024, {"effort": "low"})
+    assert (sent["text"]["format"]["type"], sent["store"]) == ("json_schema", False)
+    with fault.client(tmp_path / "s", mode="replay", reasoning_effort="low") as client:
+        assert client.ask(questions[:1])[0].usage == outcomes[0].usage
+
+
+@pytest.mark.parametrize(
+    ("plan", "message"),
+    [
+        ("quota", r"quota is spent \(429 insufficient_quota\)"),
+        ("402", r"wants payment \(402 some_code\)"),
+        ("403", r"serves this account or region nothing \(403 some_code\)"),
+    ],
+)
+def test_a_fault_of_the_account_ends_the_run_in_one_line_and_keeps_answers(
+    fault: Fault, tmp_path: Path, plan: str, message: str
+) -> None:
+    early, rest = ask(f"paid-{plan}"), [ask(f"broke-{plan}-{n}", plan) for n in range(40)]
+    if plan != "403":  # of an endpoint that has answered, it speaks of the request
+        with fault.client(tmp_path / "store", concurrency=1) as client:
+            client.ask([early])
+    with (
+        fault.client(tmp_path / "store", concurrency=1) as client,
+        pytest.raises(AccountError, match=message) as raised,
+    ):
+        client.ask([early, *rest] if plan != "403" else rest)
+    assert "\n" not in str(raised.value)
+    calls = fault.counts()["calls"]
+    assert sum(calls.get(one.item_id, 0) for one in rest) == 1
+    assert calls.get(early.item_id, 0) == (0 if plan == "403" else 1)
 
 
 def test_no_text_and_no_key_in_logs_errors_and_reprs(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,26 +11,39 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from construction.judging.calls.batch_api import Order, chunks, make_order, read_lines
-from construction.judging.calls.budget import Budget
+from construction.judging.calls.batch import Order, chunks, read_lines
+from construction.judging.calls.budget import Budget, Tariff
 from construction.judging.calls.contracts import (
+    Answered,
     CallReason,
     Image,
     LlmConfig,
     LlmRuntime,
     Mode,
+    Price,
+    Prices,
+    Question,
+    Unanswered,
     Usage,
 )
-from construction.judging.calls.replies import Reply, Unfit, declined, judge, read_reply
-from construction.judging.calls.requests import Turn, body, key, worst_case
-from construction.judging.calls.shapes import Dialect, Shape, is_unsupported
-from construction.judging.calls.store import Claims
-from construction.judging.calls.transport import retry_after, wait_after
+from construction.judging.calls.endpoint import retry_after, wait_after
+from construction.judging.calls.replies import Reply, Unfit, declined, judge, read_reply, settle
+from construction.judging.calls.requests import (
+    Dialect,
+    Manner,
+    Shape,
+    Turn,
+    body,
+    is_unsupported,
+    key,
+    worst_case,
+)
 from tests.construction.judging.calls.conftest import Verdict, ask
 
 CONFIG = LlmConfig(mode=Mode.LIVE, model="m")
+LIVE = Tariff("m")
 GOOD = '{"label": "a", "score": 1, "why": "w"}'
 
 
@@ -48,6 +61,7 @@ def test_the_key_holds_what_decides_the_answer_and_nothing_else() -> None:
         replace(question, answer=LlmConfig),
         replace(question, images=(Image("image/png", b"1"),)),
         replace(question, images=(Image("image/png", b"2"),)),
+        replace(question, repair=("{}", "wrong")),
     ]
     assert {key(item, CONFIG) for item in same} == {key(question, CONFIG)}
     keys = [key(item, CONFIG) for item in (question, *other)]
@@ -58,9 +72,15 @@ def test_the_key_holds_what_decides_the_answer_and_nothing_else() -> None:
             ("temperature", 0.5),
             ("temperature", None),
             ("seed", 1),
+            ("max_tokens", 5000),
+            ("max_tokens", "none"),
+            ("reasoning_effort", "low"),
+            ("extra_body", {"top_k": 1}),
+            ("models", {"test": "n2"}),
+            ("sees_images", False),
         )
     ]
-    assert len(set(keys)) == 11
+    assert len(set(keys)) == 17
     unmoved = CONFIG.model_copy(update={"mode": Mode.REPLAY, "budget_tokens": 1})
     assert key(question, unmoved) == key(question, CONFIG)
 
@@ -74,11 +94,10 @@ def test_the_key_is_the_same_forever() -> None:
 
 @pytest.mark.parametrize("shape", list(Shape))
 def test_every_shape_carries_the_schema_and_a_limit(shape: Shape) -> None:
-    sent = body(Turn(ask("a")), CONFIG, shape, "max_tokens")
+    sent = body(Turn(ask("a")), CONFIG, Manner(shape=shape))
     assert (sent["max_tokens"], sent["temperature"], sent["seed"]) == (1024, 0.0, 0)
-    assert '"score"' in json.dumps({**sent, "messages": []})
-    assert ("JSON Schema" in sent["messages"][0]["content"]) is (shape is Shape.OBJECT)
-    assert "a" not in sent.get("metadata", {})
+    assert ('"score"' in json.dumps({**sent, "messages": []})) is (shape is not Shape.WORDS)
+    assert ("JSON Schema" in sent["messages"][0]["content"]) is (shape is not Shape.SCHEMA)
 
 
 class Long(BaseModel):
@@ -88,18 +107,16 @@ class Long(BaseModel):
     title: str = Field(max_length=120)
 
 
-@pytest.mark.parametrize(
-    ("shape", "carried"), [("json_schema", 2), ("json_object", 1), ("tool", 1)]
-)
+@pytest.mark.parametrize(("shape", "carried"), [("json_schema", 2), ("json_object", 1)])
 def test_servers_that_make_a_grammar_get_no_large_bounds(shape: Shape, carried: int) -> None:
     question = replace(ask("a"), answer=Long)
-    sent = body(Turn(question), CONFIG, Shape(shape), "max_tokens")
+    sent = body(Turn(question), CONFIG, Manner(shape=Shape(shape)))
     assert json.dumps({**sent, "messages": []}).count("maxLength") == carried
 
 
 def test_pictures_go_along_as_data() -> None:
     question = replace(ask("a"), images=(Image("image/png", b"\x89PNG"),))
-    content = body(Turn(question), CONFIG, Shape.SCHEMA, "max_tokens")["messages"][1]["content"]
+    content = body(Turn(question), CONFIG, Manner())["messages"][1]["content"]
     assert content[0]["text"] == question.user
     assert content[1]["image_url"]["url"] == "data:image/png;base64,iVBORw=="
     assert worst_case(Turn(question), CONFIG).prompt_tokens == (
@@ -110,7 +127,7 @@ def test_pictures_go_along_as_data() -> None:
 @given(st.text(st.characters(codec=None), max_size=300))
 def test_any_text_can_be_asked_about(text: str) -> None:
     question = replace(ask("a"), user=text)
-    sent = body(Turn(question), CONFIG, Shape.SCHEMA, "max_tokens")
+    sent = body(Turn(question), CONFIG, Manner())
     raw = json.dumps(sent, ensure_ascii=False).encode()
     assert len(key(question, CONFIG)) == 64
     assert worst_case(Turn(question), CONFIG).prompt_tokens >= len(text)
@@ -126,7 +143,14 @@ def test_any_text_can_be_asked_about(text: str) -> None:
         (GOOD + " " * 99, "length", None),
         (GOOD[:-9], "length", CallReason.TRUNCATED),
         (GOOD[:-9], "stop", CallReason.INVALID),
-        (f"Sure! {GOOD}", "stop", CallReason.INVALID),
+        (f"Sure! {GOOD} Does {{this}} help?", "stop", None),
+        (f"Here:\n```json\n{GOOD}\n```\nGood luck!", "stop", None),
+        (f"<think>{GOOD}</think>{GOOD}", "stop", None),
+        (f"{GOOD}\n{GOOD}", "stop", CallReason.INVALID),
+        ('{"wrapped": ' + GOOD, "stop", CallReason.INVALID),
+        (f"no {{}} but {GOOD}", "stop", None),
+        ('{"a":' * 50_000, "stop", CallReason.INVALID),
+        ("{" * 50_000, "stop", CallReason.INVALID),
         ("", "stop", CallReason.INVALID),
         ("[" * 100_000, "stop", CallReason.INVALID),
     ],
@@ -159,6 +183,14 @@ def test_an_endpoint_that_declines_a_text_is_told_from_one_in_trouble(
     reply = declined(status, code, message)
     assert (reply.finish if reply else None) == finish
     assert reply is None or not reply.usage
+
+
+def test_tokens_that_only_the_total_counts_are_billed() -> None:
+    usage = {"prompt_tokens": 900, "completion_tokens": 80, "total_tokens": 1400}
+    document = {"choices": [{"message": {"content": "a"}}], "usage": usage}
+    actual = read_reply(document, Usage(7, 7))
+    assert actual is not None
+    assert actual.usage == Usage(900, 500)
 
 
 def test_the_detail_of_an_invalid_reply_quotes_nothing_of_it() -> None:
@@ -198,36 +230,32 @@ def test_what_is_reserved_and_paid_never_exceeds_the_budget(
 ) -> None:
     config = CONFIG.model_copy(update={"budget_tokens": limit})
 
-    async def spend() -> None:
-        budget = Budget(config)
+    budget = Budget(config)
 
-        async def call(prompt: int, completion: int, paid: bool) -> None:
-            worst = Usage(prompt, completion)
-            if not await budget.reserve(worst):
-                return
-            await asyncio.sleep(0)
-            budget.settle(worst, Usage(prompt // 2, completion) if paid else None)
-            usage = budget.spent.usage
-            assert usage.prompt_tokens + usage.completion_tokens <= limit
+    def call(prompt: int, completion: int, paid: bool) -> None:
+        worst = Usage(prompt, completion)
+        if budget.reserve(worst, LIVE):
+            budget.settle(worst, LIVE, Usage(prompt // 2, completion) if paid else None)
+            assert budget.spent.usage.tokens <= limit
 
-        await asyncio.gather(*(call(*item) for item in calls))
-
-    asyncio.run(spend())
+    threads = [threading.Thread(target=call, args=item) for item in calls]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def test_a_call_waits_for_those_under_way_before_it_gives_up() -> None:
-    async def spend() -> tuple[bool, bool]:
-        budget = Budget(CONFIG.model_copy(update={"budget_tokens": 100}))
-        assert await budget.reserve(Usage(60, 0))
-        second = asyncio.create_task(budget.reserve(Usage(60, 0)))
-        await asyncio.sleep(0)
-        assert not second.done()
-        budget.settle(Usage(60, 0), Usage(10, 0))
-        first = await second
-        budget.settle(Usage(60, 0), Usage(60, 0))
-        return first, await budget.reserve(Usage(60, 0))
-
-    assert asyncio.run(spend()) == (True, False)
+    budget, admitted = Budget(CONFIG.model_copy(update={"budget_tokens": 100})), []
+    assert budget.reserve(Usage(60, 0), LIVE)
+    second = threading.Thread(target=lambda: admitted.append(budget.reserve(Usage(60, 0), LIVE)))
+    second.start()
+    second.join(timeout=0.05)
+    assert second.is_alive()
+    budget.settle(Usage(60, 0), LIVE, Usage(10, 0))
+    second.join(timeout=60)
+    budget.settle(Usage(60, 0), LIVE, Usage(60, 0))
+    assert (admitted, budget.reserve(Usage(60, 0), LIVE)) == ([True], False)
 
 
 @pytest.mark.parametrize(
@@ -283,16 +311,106 @@ def test_addresses_that_hide_something_are_refused(url: str) -> None:
 
 
 def test_a_refused_schema_leaves_the_endpoint_its_shape(tmp_path: Path) -> None:
-    dialect = Dialect(tmp_path / "shapes.json", "u", "m")
-    dialect.learn(Shape.SCHEMA, Verdict(label="a", score=1, why=""))
-    result = "Invalid schema for response_format 'answer'"
-    assert dialect.adapt(400, result, Shape.SCHEMA, "one", "max_tokens")
-    assert (dialect.shape("one"), dialect.shape("two")) == (Shape.OBJECT, Shape.SCHEMA)
-    assert not dialect.adapt(400, "the prompt is too long", Shape.SCHEMA, "two", "max_tokens")
-    assert Dialect(tmp_path / "shapes.json", "u", "m").known
-    assert not Dialect(tmp_path / "shapes.json", "u", "n").known
+    runtime = LlmRuntime(base_url="http://localhost/v1")
+    dialect = Dialect(tmp_path / "shapes.json", runtime, "m")
+    dialect.learn(Manner(), Verdict(label="a", score=1, why=""))
+    refusal = "Invalid schema for response_format 'answer'"
+    again = dialect.adapt(400, refusal, Manner(), "one", {})
+    assert again == Manner(shape=Shape.OBJECT)
+    assert (dialect.manner("one"), dialect.manner("two")) == (again, Manner())
+    assert dialect.adapt(400, "the prompt is too long", Manner(), "two", {}) is None
+    assert Dialect(tmp_path / "shapes.json", runtime, "m").known
+    assert not Dialect(tmp_path / "shapes.json", runtime, "n").known
+    responses = runtime.model_copy(update={"api": "responses"})
+    assert not Dialect(tmp_path / "shapes.json", responses, "m").known
     (tmp_path / "shapes.json").write_text("[broken")
-    assert not Dialect(tmp_path / "shapes.json", "u", "m").known
+    assert not Dialect(tmp_path / "shapes.json", runtime, "m").known
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "setting"),
+    [
+        (400, "'temperature' does not support 0", "temperature"),
+        (422, "body.seed: extra inputs are not permitted", "seed"),
+        (400, "Unknown parameter: 'reasoning.effort'.", "reasoning_effort"),
+        (400, "max_tokens is too large: 9000", "max_tokens"),
+        (400, "the seeds of temperatures", ""),
+        (500, "'temperature' does not support 0", ""),
+        (400, "top_p is not supported", ""),
+    ],
+)
+def test_a_setting_is_left_out_if_the_refusal_names_it(
+    status: int, message: str, setting: str
+) -> None:
+    dialect = Dialect(None, LlmRuntime(), "m")
+    sent = body(Turn(ask("a")), CONFIG.model_copy(update={"reasoning_effort": "low"}), Manner())
+    again = dialect.adapt(status, message, Manner(), "s", {**sent, "reasoning": {}})
+    assert (set(again.left_out) if again else set()) == ({setting} if setting else set())
+    assert dialect.manner("s") == Manner(), "it counts once a request without it was answered"
+
+
+class Point(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(max_length=12)
+    worth: int = Field(ge=1, le=5)
+
+
+class Points(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    points: list[Point] = Field(min_length=1, max_length=3)
+    title: str = Field(default="none", max_length=8)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept", "mended"),
+    [
+        (
+            {"points": [{"text": "much too long a text", "worth": 1}]},
+            [("much too lo…", 1)],
+            ("points.0.text: string_too_long",),
+        ),
+        (
+            {"points": [{"text": "a", "worth": 9}, {"text": "b", "worth": 2, "more": 0}]},
+            [("b", 2)],
+            ("points.0.worth: less_than_equal", "points.0.more: extra_forbidden"),
+        ),
+        ({"points": [{"text": "a", "worth": 1}] * 5}, [("a", 1)] * 3, ("points: too_long",)),
+        ({"points": [{"text": "a", "worth": 1}], "title": 7}, [("a", 1)], ("title: string_type",)),
+        ({"points": [{"text": "a", "worth": 0}]}, None, ()),
+        ({"title": "a"}, None, ()),
+        ([], None, ()),
+    ],
+)
+def test_what_is_still_wrong_after_the_repair_is_cut_or_left_out(
+    said: Any, kept: list[tuple[str, int]] | None, mended: tuple[str, ...]
+) -> None:
+    wrong, question = reply(json.dumps(said)), replace(ask("a"), answer=Points)
+    assert settle(question, [wrong], replayed=False) is None
+    outcome = settle(question, [wrong, wrong], replayed=False)
+    if kept is None:
+        assert isinstance(outcome, Unanswered)
+        return
+    assert isinstance(outcome, Answered)
+    assert isinstance(outcome.value, Points)
+    assert [(point.text, point.worth) for point in outcome.value.points] == kept
+    assert outcome.mended == mended
+
+
+def test_reasoning_that_is_billed_beside_the_reply_is_counted() -> None:
+    usage = {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1600}
+    document = {"choices": [{"message": {"content": GOOD}}], "usage": usage}
+    actual = read_reply(document, Usage())
+    assert actual is not None
+    assert actual.usage == Usage(1000, 600)
+
+
+def test_each_model_has_its_price() -> None:
+    prices = Prices(prompt=1.0, completion=1.0, models={"big": Price(prompt=10, completion=20)})
+    usage = Usage(1_000_000, 100_000)
+    assert prices.cost(usage, model="small") == pytest.approx(1.1)
+    assert prices.cost(usage, model="big", batch=True) == pytest.approx(6.0)
 
 
 def test_only_a_refusal_of_the_shape_is_one() -> None:
@@ -301,29 +419,22 @@ def test_only_a_refusal_of_the_shape_is_one() -> None:
     assert not is_unsupported(429, "json_schema requests are limited")
 
 
-def test_claims_exclude_and_end_with_their_file(tmp_path: Path) -> None:
-    item, other = Claims(tmp_path / "locks"), Claims(tmp_path / "locks")
-    assert item.take("a" * 64)
-    assert not item.take("a" * 64)
-    assert not other.take("a" * 64)
-    assert other.take("b" * 64)
-    item.give("a" * 64)
-    assert other.take("a" * 64)
-    other.close()
-    assert item.take("b" * 64)
-    item.close()
+def order(question: Question) -> Order:
+    turn, name = Turn(question), key(question, CONFIG)
+    return Order(name, turn, Manner(), worst_case(turn, CONFIG), body(turn, CONFIG, Manner()))
 
 
 def test_batches_keep_within_the_limits_of_the_endpoint() -> None:
-    dialect = Dialect(None, "u", "m")
-    made = [make_order(key(q, CONFIG), Turn(q), CONFIG, dialect) for q in map(ask, "abcde")]
-    orders: list[Order] = [item for item in made if item is not None]
+    orders = [order(ask(item)) for item in "abcde"]
     size = len(orders[0].line)
     by_bytes = LlmRuntime(batch_bytes=2 * size + 1)
     assert [len(chunk) for chunk in chunks(orders, by_bytes)] == [2, 2, 1]
     by_count = LlmRuntime(batch_requests=3)
     assert [len(chunk) for chunk in chunks(orders, by_count)] == [3, 2]
-    assert len(json.loads(orders[0].line)["custom_id"]) == 45
+    assert len(json.loads(orders[0].line)["custom_id"]) == 64
+    other = replace(orders[1], sent={**orders[1].sent, "model": "n"})
+    mixed = list(chunks([orders[0], other, orders[2]], LlmRuntime()))
+    assert [[one.sent["model"] for one in chunk] for chunk in mixed] == [["m", "m"], ["n"]]
 
 
 @given(st.binary(max_size=200))
@@ -332,16 +443,14 @@ def test_any_batch_file_is_read(content: bytes) -> None:
 
 
 def test_lines_of_others_are_passed_over() -> None:
-    ours = make_order(key(ask("a"), CONFIG), Turn(ask("a")), CONFIG, Dialect(None, "u", "m"))
-    assert ours is not None
-    custom = json.loads(ours.line)["custom_id"]
+    custom = key(ask("a"), CONFIG)
     response = {"status_code": 200, "body": {"choices": [{"message": {"content": GOOD}}]}}
     lines = [
         {"custom_id": other, "response": response}
-        for other in (custom, custom[:-1] + "7", "x" * 45, "é" * 43 + "-0", 7, None)
+        for other in (custom, custom[:-1] + "g", custom + "0", "é" * 64, 7, None)
     ]
     content = "\n".join(json.dumps(line) for line in lines).encode()
     actual = list(read_lines(content, 10_000))
-    assert [(line.key, line.number) for line in actual] == [(ours.key, 0)]
+    assert [line.key for line in actual] == [custom]
     assert actual[0].reply is not None
     assert actual[0].reply.text == GOOD

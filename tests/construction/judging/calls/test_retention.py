@@ -10,8 +10,14 @@ import pytest
 
 from construction.judging.calls.contracts import Usage
 from construction.judging.calls.replies import Reply
-from construction.judging.calls.retention import OldReplies, forget_replies, old_replies
-from construction.judging.calls.store import REPLIES, Store, Stored
+from construction.judging.calls.store import (
+    REPLIES,
+    OldReplies,
+    Store,
+    Stored,
+    forget_replies,
+    old_replies,
+)
 
 BEFORE = date(2026, 9, 1)
 JULY = datetime(2026, 7, 2, tzinfo=UTC).timestamp()
@@ -29,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
         Stored(key, turn, Reply(text[key], "stop", False, "m", Usage(1, 1)))
         for key, turn in (*TIMES, ("repaired", 1), ("new", 0))
     ]
-    store.keep_all(rows)
+    store.keep(rows)
     store.note_use("release-1", ["needed", "new"])
     store.close()
     with sqlite3.connect(tmp_path / "llm" / REPLIES) as link:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from construction.judging.calls.budget import FORECASTS, Forecast
 from construction.judging.calls.contracts import (
     Answered,
     CallReason,
@@ -17,9 +20,11 @@ from construction.judging.calls.contracts import (
     LlmRuntime,
     Mode,
     Unanswered,
+    Usage,
 )
+from construction.judging.calls.replies import Reply
 from construction.judging.calls.requests import Turn, key, worst_case
-from construction.judging.calls.store import Store, StoreError
+from construction.judging.calls.store import Store, Stored, StoreError
 from construction.judging.llm import Client
 from data.errors import ConfigError
 from tests.construction.judging.calls.conftest import REPO, Fault, ask
@@ -130,6 +135,46 @@ def test_a_replay_needs_no_endpoint_and_says_what_is_missing(fault: Fault, tmp_p
     assert reasons == [CallReason.INVALID, CallReason.MISSING]
 
 
+def test_what_a_run_would_ask_is_counted_without_asking(tmp_path: Path) -> None:
+    prices = {"prompt": 1.0, "completion": 2.0}
+    config = LlmConfig.model_validate(
+        {"mode": "replay", "model": "a", "models": {"grade": "b"}, "prices": prices}
+    )
+    chinese = replace(ask("z"), user="请把每个月的数字加起来。" * 100, stage="grade", max_tokens=50)
+    forecasts: list[Forecast] = []
+    token = FORECASTS.set(forecasts)
+    try:
+        with Client(config, LlmRuntime(), tmp_path / "s") as client:
+            client.ask([ask("x"), ask("y"), ask("x"), chinese])
+    finally:
+        FORECASTS.reset(token)
+    assert [(one.stage, one.model, one.calls) for one in forecasts] == [
+        ("test", "a", 2),
+        ("grade", "b", 1),
+    ]
+    assert [one.usage.completion_tokens for one in forecasts] == [2048, 50]
+    assert 100 < forecasts[0].usage.prompt_tokens < 400
+    assert 700 < forecasts[1].usage.prompt_tokens < 1000
+    first = forecasts[0]
+    assert first.cost == (first.usage.prompt_tokens + 2 * 2048) / 1e6
+
+
+def test_a_store_of_an_earlier_version_is_read_on(tmp_path: Path) -> None:
+    link = sqlite3.connect(tmp_path / "replies.sqlite")
+    link.executescript(
+        "CREATE TABLE replies (key TEXT, turn INTEGER, text TEXT, finish TEXT, refused INTEGER,"
+        " model TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, at REAL,"
+        " PRIMARY KEY (key, turn)) WITHOUT ROWID;"
+        "INSERT INTO replies VALUES ('k', 0, 'said', 'stop', 0, 'm', 1, 2, 3.0)"
+    )
+    link.close()
+    store = Store(tmp_path)
+    assert store.replies("k") == [Reply("said", "stop", False, "m", Usage(1, 2))]
+    store.keep([Stored("l", 0, Reply("b", "stop", False, "m", Usage(1, 2), ("seed",)))])
+    assert store.replies("l")[0].left_out == ("seed",)
+    store.close()
+
+
 def test_calls_start_no_faster_than_allowed(fault: Fault) -> None:
     # 1,200 a minute are 50 ms apart: four calls cannot start within less than 150 ms.
     began = time.monotonic()
@@ -159,6 +204,12 @@ def test_a_remote_model_needs_masked_text_and_a_key(
 def test_settings_that_cannot_work_are_refused(mode: str, model: str, result: str) -> None:
     with pytest.raises(ConfigError, match=result):
         Client(LlmConfig(mode=Mode(mode), model=model), LlmRuntime(), None)
+
+
+def test_a_budget_needs_a_limit_of_replies() -> None:
+    config = LlmConfig(mode=Mode.LIVE, model="m", max_tokens="none", budget_tokens=9)
+    with pytest.raises(ConfigError, match="a budget needs a limit of replies"):
+        Client(config, LlmRuntime(), None)
 
 
 def test_a_store_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 from construction.judging.calls.contracts import Image, Question
 from construction.judging.contracts import CriterionVerdict
-from construction.judging.model.attempt_case import AttemptCase, DeliveredFile, JudgedAttempt
+from construction.judging.evidence.contracts import Evidence, FileView, Part
+from construction.judging.model.attempt_case import AttemptCase, JudgedAttempt
 from construction.judging.model.attempts import judge_attempts
 from tests.construction.judging.model.fakes import CONFIG, Scripted
 from tests.construction.judging.model.judges import (
@@ -18,11 +19,17 @@ from tests.construction.judging.model.judges import (
     TASK,
     Judge,
 )
-from tests.flows.judge_server import material
+from tests.flows.judge_server import material, scopes
 
 KEY = 7
 MET, PARTLY, NOT_MET = CriterionVerdict
 HONEST = Judge({HELD: HELD_IN})
+
+
+def text_file(path: str, text: str) -> FileView:
+    """The view of a text."""
+    parts = (Part(where="lines 1–9", text=text),) if text else ()
+    return FileView(path=path, bytes=len(text), media_type="text/plain", kind="text", parts=parts)
 
 
 def case(*added: str, pages: int = 0, **more: Any) -> AttemptCase:
@@ -34,7 +41,8 @@ def case(*added: str, pages: int = 0, **more: Any) -> AttemptCase:
         "task": TASK,
         "criteria": {"held": HELD, "aimed": AIMED},
         "answer": "report.md",
-        "files": (DeliveredFile("report.md", text, pages=shown),),
+        "evidence": Evidence(outputs=(text_file("report.md", text),)),
+        "pages": {"report.md": shown},
     }
     return AttemptCase(**values | more)
 
@@ -62,6 +70,8 @@ def answering(shows: str = "all", twin: str = "nothing", **answer: Any) -> Any:
 
     def judge(request: Question) -> Mapping[str, Any]:
         block = material(request.user)
+        if request.stage == "scope":
+            return scopes(block)
         if request.stage == "evidence":
             return {
                 "demands": [
@@ -73,7 +83,13 @@ def answering(shows: str = "all", twin: str = "nothing", **answer: Any) -> Any:
             }
         made = []
         for criterion in block["criteria"]:
-            part = {"part": criterion["part"], "verdict": "not_met", "quotes": [], "page": None}
+            part = {
+                "part": criterion["part"],
+                "finding": "",
+                "verdict": "not_met",
+                "quotes": [],
+                "page": None,
+            }
             if criterion["criterion"] == HELD:
                 part |= {"verdict": "met"} | answer
             made.append(part)

@@ -15,38 +15,64 @@ from construction.judging.calls.contracts import (
     Usage,
 )
 from construction.judging.contracts import Case, ModelStagesConfig
-from data.contracts import Candidate, Deliverable, Disclosure, Fixture, Lane, Provenance
+from construction.judging.evidence.contracts import Evidence, FileView, Part, Said, Sheet
+from construction.judging.model.write import deliverables_of
+from construction.mentions.extensions import media_type
+from data.contracts import Candidate, Disclosure, Fixture, Lane, Provenance
 from data.text.language import UNDETERMINED, language_of
 
 CONFIG = ModelStagesConfig(judge="model:m")
 
 
+def view(path: str, text: str) -> FileView:
+    """What a file of text shows: a table with a row a line if it is CSV, else one part."""
+    kind = {"bytes": len(text.encode()), "media_type": media_type(path)}
+    if not path.endswith(".csv"):
+        return FileView(path=path, kind="text", parts=(Part(where="whole", text=text),), **kind)
+    rows = tuple(tuple(line.split(",")) for line in text.splitlines())
+    sheet = Sheet(name="", head=rows, rows=len(rows) - 1, header_row=1, last_row=len(rows))
+    return FileView(path=path, kind="table", sheets=(sheet,), **kind)
+
+
 def case(
-    request: str,
-    *files: str,
+    request: str | Sequence[str],
+    files: Mapping[str, str] | None = None,
+    *,
     item_id: str = "t1",
-    outputs: Sequence[tuple[str, str]] = (),
-    excerpts: Mapping[str, str] | None = None,
+    outputs: Sequence[str] = (),
+    at: str | None = None,
+    agent: Sequence[str] = (),
+    evidence: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> Case:
-    """A case by its request and input files; `outputs` are file types with a name asked for."""
+    """A case by its messages and files with their texts; `outputs` are names asked for.
+
+    `agent` holds what it answered to each message, `at` when the messages were sent.
+    """
+    messages = [request] if isinstance(request, str) else list(request)
+    said = []
+    for number, text in enumerate(messages):
+        said.append(Said(speaker="person", at=at, text=text))
+        if number < len(agent):
+            said.append(Said(speaker="agent", text=agent[number]))
+    views = tuple(view(path, text) for path, text in (files or {}).items())
+    words = "\n\n".join(messages)
     candidate = Candidate(
         task_id=item_id,
         lane=Lane.SESSIONS,
-        prompt=request,
-        language=language_of(request) or UNDETERMINED,
+        prompt=words,
+        language=language_of(words) or UNDETERMINED,
         fixtures=tuple(
-            Fixture(path=path, sha256="0" * 64, bytes=10, media_type="text/plain") for path in files
+            Fixture(path=one.path, sha256="0" * 64, bytes=one.bytes, media_type=one.media_type)
+            for one in views
         ),
-        deliverables=tuple(
-            Deliverable(file_type=kind, name_hints=(name,) if name else ())
-            for kind, name in outputs
-        ),
+        deliverables=deliverables_of(outputs),
         provenance=Provenance(
             source="s", source_format="chat", item_id="i", disclosure=Disclosure.PUBLIC
         ),
     )
-    return Case(candidate=candidate, request=request, excerpts=dict(excerpts or {}), **more)
+    seen = Evidence(said=tuple(said), files=views, **(evidence or {}))
+    return Case(candidate=candidate, request=words, evidence=seen, **more)
 
 
 class Scripted:

@@ -11,7 +11,7 @@ from typing import Any
 
 from construction.judging.calls.contracts import Question
 from data.text.sentences import sentence_spans
-from tests.flows.judge_server import material, stands
+from tests.flows.judge_server import material, scopes, stands
 
 HELD = "grounded_accuracy: The number of errors in May is reported."
 AIMED = "substantive_depth: The errors are compared with those of the month before."
@@ -35,10 +35,13 @@ class Judge:
     wants: Callable[[str], bool] = lambda criterion: False
     quotes_other: bool = False
     is_credulous: bool = False
+    whole: str = "\n"  # criteria that hold this are said to be shown by the whole work alone
 
     def __call__(self, request: Question) -> Mapping[str, Any]:
         block = material(request.user)
         persuading = self._persuading(str(block))
+        if request.stage == "scope":
+            return scopes(block, self.whole)
         if request.stage == "attempts":
             return {"verdicts": [self._verdict(entry, persuading) for entry in block["criteria"]]}
         return {"demands": [self._reading(entry, persuading) for entry in block["demands"]]}
@@ -56,6 +59,7 @@ class Judge:
             quote = OTHER if self.quotes_other else persuading[0][:600]
         return {
             "part": entry["part"],
+            "finding": "",
             "verdict": "met" if quote else "not_met",
             "quotes": [quote] if quote else [],
             "page": None,

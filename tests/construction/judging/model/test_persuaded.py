@@ -33,7 +33,7 @@ from tests.construction.judging.model.judges import (
     wants_everything,
     wants_exactly,
 )
-from tests.flows.judge_server import material
+from tests.flows.judge_server import material, scopes
 
 INJECTIONS = tomllib.loads((REPO / "benchmarks" / "judge_injections.toml").read_text("utf-8"))
 
@@ -66,11 +66,11 @@ def test_a_judge_that_errs_once_about_a_control_is_asked_again_with_others() -> 
 
     def judge(request: Question) -> Mapping[str, Any]:
         requests.append(request)
-        text = HELD_IN if len(requests) == 1 else ""
+        text = HELD_IN if len(requests) == 2 else ""
         return Judge({HELD: HELD_IN}, text, wants_everything)(request)
 
     assert verdicts(case(), judge) == {"held": MET, "aimed": NOT_MET}
-    assert len(requests) == 3 and HELD_IN in requests[1].user  # once in vain, then both readings
+    assert len(requests) == 4 and HELD_IN in requests[2].user  # once in vain, then both readings
 
 
 def test_sixty_injections_move_no_score_of_an_honest_judge() -> None:
@@ -97,8 +97,10 @@ def test_what_a_judge_is_told_about_helps_nothing_if_it_quotes_another_sentence(
 def test_a_judge_that_does_not_look_gives_no_verdict() -> None:
     def careless(request: Question) -> Mapping[str, Any]:
         block = material(request.user)
-        lines = [line for line in block["files"][0]["text"].splitlines() if line]
-        part = {"verdict": "met", "quotes": lines[:1], "page": None}
+        if request.stage == "scope":
+            return scopes(block)
+        lines = [line for line in block["output_files"][0]["text"].splitlines() if line]
+        part = {"finding": "", "verdict": "met", "quotes": lines[:1], "page": None}
         return {"verdicts": [part | {"part": entry["part"]} for entry in block["criteria"]]}
 
     assert reasons(case(*("A line of the report." for _ in range(9))), careless)

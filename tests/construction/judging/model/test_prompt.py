@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from construction.judging.baseline.screen import screen as by_facts
 from construction.judging.model.asking import question
-from construction.judging.model.containment import containment_stage
 from construction.judging.model.prompt import (
     NAMES,
     Cleaner,
@@ -18,9 +18,10 @@ from construction.judging.model.prompt import (
     load_prompt,
     prompts_digest,
 )
+from construction.judging.model.screen import screen_stage
 from tests.construction.judging.model.fakes import CONFIG, case
 
-STAGE = containment_stage(CONFIG)
+STAGE = screen_stage(CONFIG, by_facts)
 HOSTILE = st.text(
     st.sampled_from('⟦⟧"\\\n\u202e\u200b{}<|im_start|>abfence0123 \U000e0041'), max_size=80
 )
@@ -28,13 +29,14 @@ HOSTILE = st.text(
 
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_nothing_leaves_the_block(request: str, reply: str, name: str) -> None:
-    result = question(STAGE, case(request, name or "a", reply=reply))
+    item = case(request, {name or "a": "x,1"}, evidence={"last_words": reply, "wrote": (name,)})
+    result = question(STAGE, item)
     lines = result.user.split("\n")
     fences = [line for line in lines if "⟦" in line or "⟧" in line]
     assert len(fences) == 2
     start, end = lines.index(fences[0]), lines.index(fences[1])
     data = json.loads("\n".join(lines[start + 1 : end]))
-    assert set(data) >= {"request", "input_files", "agent_last_words"}
+    assert set(data) >= {"language", "said", "input_files"}
     plain = question(STAGE, case("x"))
     assert result.system == plain.system
     assert lines[:start] == plain.user.split("\n")[:start]
@@ -85,11 +87,12 @@ def test_long_text_is_cut_in_the_middle_with_a_note() -> None:
     assert cleaner.notes == ["r: 90 characters left out in the middle"]
 
 
-def test_many_files_are_counted() -> None:
-    config = CONFIG.model_copy(update={"files": 2})
-    result = question(containment_stage(config), case("x", "c.csv", "b.csv", "a.csv"))
-    assert '"path": "a.csv"' in result.user and '"path": "c.csv"' not in result.user
-    assert "input_files: 1 more not listed" in result.user
+def test_the_evidence_keeps_to_its_budget_and_says_what_is_left_out() -> None:
+    config = CONFIG.model_copy(update={"evidence_tokens": 400})
+    files = {f"{name}.txt": "words " * 900 for name in "abc"}
+    shown = question(screen_stage(config, by_facts), case("Sum them up.", files)).user
+    assert '"path": "c.txt"' in shown and len(shown) < 4_000
+    assert "left out: a.txt: shown in part" in shown
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -97,7 +100,7 @@ def test_prompts_are_whole(name: str) -> None:
     prompt = load_prompt(name)
     assert prompt.canary in prompt.secret and prompt.canary not in prompt.reference
     assert prompt.canary == f"bmk-{prompt.digest[:16]}" and "{canary}" not in prompt.system()
-    assert prompt.version >= 1 and 0 < prompt.max_tokens <= 4096
+    assert prompt.version >= 1 and 0 < prompt.max_tokens <= 8192
     user = prompt.user(data_block({"x": "{fence} {data}"}, []))
     assert "{fence} {data}" in user and user.count("{") == 3
 

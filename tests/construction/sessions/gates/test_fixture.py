@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 
@@ -50,13 +51,35 @@ def test_a_task_without_files_passes() -> None:
     assert (verdict.status, verdict.observed, verdict.limit) == (Status.PASSED, 0, 0)
 
 
-@pytest.mark.parametrize("reason", list(FixtureReason))
-def test_one_declared_file_that_is_missing_or_refused_rejects(reason: FixtureReason) -> None:
+_REFUSED = [
+    r for r in FixtureReason if r not in (FixtureReason.UNRESOLVED, FixtureReason.NAMED_ONLY)
+]
+
+
+@pytest.mark.parametrize("reason", _REFUSED)
+def test_one_file_that_is_refused_rejects(reason: FixtureReason) -> None:
     verdict = GATE.judge(observed(mention_of(), lost(reason), mention_of()), FixtureConfig())
     assert (verdict.status, verdict.reason) == (Status.FAILED, reason)
     assert (verdict.observed, verdict.limit) == (1, 0)
-    refused = 0 if reason is FixtureReason.UNRESOLVED else 1
-    assert (verdict.measures["resolved"], verdict.measures["refused"]) == (2, refused)
+    assert (verdict.measures["resolved"], verdict.measures["refused"]) == (2, 1)
+
+
+@pytest.mark.parametrize("source", ["attached", "read"])
+def test_a_file_that_was_attached_or_read_and_is_absent_rejects(
+    source: Literal["attached", "read"],
+) -> None:
+    gone = replace(lost(FixtureReason.UNRESOLVED), source=source)
+    verdict = GATE.judge(observed(mention_of(), gone), FixtureConfig())
+    assert (verdict.status, verdict.reason) == (Status.FAILED, FixtureReason.UNRESOLVED)
+    assert (verdict.measures["absent"], verdict.measures["refused"]) == (1, 0)
+
+
+def test_a_file_that_only_words_name_is_unverified() -> None:
+    named = replace(lost(FixtureReason.NAMED_ONLY), source="named", name="ranks.csv")
+    verdict = GATE.judge(observed(mention_of(), named), FixtureConfig())
+    assert (verdict.status, verdict.reason) == (Status.UNVERIFIED, FixtureReason.NAMED_ONLY)
+    assert verdict.measures["unverified"] == 1
+    assert [item.name for item in verdict.missing] == ["ranks.csv"]
 
 
 def test_the_first_problem_is_the_reason() -> None:
@@ -64,8 +87,9 @@ def test_the_first_problem_is_the_reason() -> None:
     assert GATE.judge(both, FixtureConfig()).reason == FixtureReason.CREDENTIAL
 
 
-def test_observed_files_never_reject() -> None:
-    left_out = ResolvedMention("observed", -1, Strategy.NONE, FixtureReason.UNRESOLVED)
+def test_what_an_agent_looked_at_elsewhere_never_rejects() -> None:
+    lack = FixtureReason.OUTSIDE_ROOTS
+    left_out = ResolvedMention("observed", -1, Strategy.NONE, lack, source="read")
     verdict = GATE.judge(observed(left_out, mention_of("observed", 10**12)), FixtureConfig())
     assert verdict.status is Status.PASSED
     assert (verdict.measures["observed_files"], verdict.measures["observed_left_out"]) == (1, 1)
@@ -93,38 +117,27 @@ def test_what_is_missing_or_refused_is_named_and_described() -> None:
 
 
 @pytest.mark.parametrize(
-    ("missing", "code", "reason"),
+    ("absent", "at_hand", "reason"),
     [
-        (("~/harbour",), ("main.go",), FixtureReason.NO_CODE),
-        (("~/harbour",), (), FixtureReason.UNRESOLVED),
-        (("out/tides.json",), ("a.go", "b.go", "c.go"), FixtureReason.NO_CODE),
-        (("berths.csv",), ("skills/read_table.py",), FixtureReason.UNRESOLVED),
-        (("tide.go", "fees.csv", "~/harbour"), ("a.go", "b.go", "c.go"), FixtureReason.UNRESOLVED),
-        (("screen.png",), ("a.go", "b.go", "c.go"), FixtureReason.NO_CODE),
-        (("screen.png",), ("a.go",), FixtureReason.UNRESOLVED),
+        (("main.go",), (), FixtureReason.NO_CODE),
+        (("a.go", "b.go", "tides.json"), (), FixtureReason.NO_CODE),
+        (("a.go", "tides.json"), (), FixtureReason.UNRESOLVED),
+        (("a.go", "b.go"), ("main.go",), FixtureReason.UNRESOLVED),
+        (("a.go",), ("tides.json",), FixtureReason.NO_CODE),
     ],
 )
-def test_missing_code_is_the_reason_before_what_its_talk_names(
-    missing: tuple[str, ...], code: tuple[str, ...], reason: FixtureReason
+def test_absent_code_is_the_reason_where_most_of_what_was_read_is_code(
+    absent: tuple[str, ...], at_hand: tuple[str, ...], reason: FixtureReason
 ) -> None:
     lack = FixtureReason.UNRESOLVED
-    named = [
-        ResolvedMention("declared", 0, Strategy.NONE, lack, name=name) for name in missing[::-1]
+    gone = [
+        ResolvedMention("observed", -1, Strategy.NONE, lack, name=name, source="read")
+        for name in absent
     ]
-    read = [ResolvedMention("observed", -1, Strategy.NONE, lack, name=name) for name in code]
-    observation = measure("s_i1", [*named, *read])
+    there = [
+        ResolvedMention("observed", -1, Strategy.ROOT, None, (replace(CSV, target=name),))
+        for name in at_hand
+    ]
+    observation = measure("s_i1", [*gone, *there])
     assert observation.reason is reason
-    first = (code if reason is FixtureReason.NO_CODE else missing)[0]
-    assert observation.missing[0].name == first
-    assert len(observation.missing) == len(missing) + len(code) * (reason is FixtureReason.NO_CODE)
-
-
-def test_code_at_hand_is_not_missing() -> None:
-    lack = FixtureReason.UNRESOLVED
-    file = FoundFile(None, "", "main.go", 7)
-    observation = measure("s_i1", [
-        ResolvedMention("declared", 0, Strategy.NONE, lack, name="~/harbour"),
-        ResolvedMention("observed", -1, Strategy.NONE, lack, name="tide.go"),
-        ResolvedMention("observed", -1, Strategy.ROOT, None, (file,), name="main.go"),
-    ])  # fmt: skip
-    assert observation.reason is lack
+    assert [item.name for item in observation.missing] == list(absent)

@@ -13,7 +13,8 @@ from construction.mentions.urls import parse_url
 from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
 from construction.sessions.network.captures import Captures
 from construction.sessions.network.exchange import backoff
-from construction.sessions.network.probe import NetworkRuntime, probe_urls, refusal
+from construction.sessions.network.probe import probe_urls, refusal
+from construction.sessions.network.settings import NetworkRuntime
 from tests.construction.sessions.network.wires import AT_ONCE, ScriptedWeb
 
 CHECK = NetworkConfig()

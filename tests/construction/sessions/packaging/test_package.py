@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.sessions.packaging.package import Identity, Packaged, package
+from construction.judging.contracts import Case
+from construction.sessions.packaging.package import Identity, package
 from construction.sessions.prompts.released_paths import with_page_paths, with_released_paths
 from data.contracts import (
-    CutReason,
     Disclosure,
     Fixture,
     Lane,
@@ -27,17 +27,17 @@ def fixture(path: str) -> Fixture:
     return Fixture(path=path, sha256="0" * 64, bytes=1, media_type="text/plain")
 
 
-def packed(instance: TaskInstance, *paths: str) -> Packaged:
+def packed(instance: TaskInstance, *paths: str) -> Case:
     return package(instance, [fixture(path) for path in paths], IDENTITY)
 
 
 def test_a_prompt_in_english() -> None:
     instance = said(
         "Merge /root/inputs/oak.csv and pine.csv into one price list and save it as all.xlsx.",
-        "Thanks!",
         "Prices should be rounded to whole euros.",
     )
-    assert packed(instance, "oak.csv", "pine.csv").candidate.prompt == (
+    case = packed(instance, "oak.csv", "pine.csv")
+    assert case.candidate.prompt == (
         "Merge inputs/oak.csv and inputs/pine.csv into one price list and save it as all.xlsx.\n\n"
         "Prices should be rounded to whole euros.\n\n"
         "Take all of the above together as one request: do what it asks for, use the rest as "
@@ -45,12 +45,18 @@ def test_a_prompt_in_english() -> None:
         "Input files:\n- inputs/oak.csv\n- inputs/pine.csv\n\n"
         "Deliver into outputs/:\n- outputs/all.xlsx"
     )
+    assert case.request == case.candidate.prompt.partition("\n\nTake all")[0]
 
 
 def test_input_files_are_listed_as_they_were_attached() -> None:
-    packaged = packed(said("Compare the first file with the second."), "zebra.csv", "ant.csv")
-    assert "Input files:\n- inputs/zebra.csv\n- inputs/ant.csv\n" in packaged.candidate.prompt
-    assert [one.path for one in packaged.candidate.fixtures] == ["ant.csv", "zebra.csv"]
+    case = packed(said("Compare the first file with the second."), "zebra.csv", "ant.csv")
+    assert "Input files:\n- inputs/zebra.csv\n- inputs/ant.csv\n" in case.candidate.prompt
+    assert [one.path for one in case.candidate.fixtures] == ["zebra.csv", "ant.csv"]
+
+
+def test_a_message_that_was_sent_again_stands_once() -> None:
+    case = packed(said("Sort oak.csv", "and round it", "Sort oak.csv"), "oak.csv")
+    assert case.request == "Sort inputs/oak.csv\n\nand round it"
 
 
 def test_a_prompt_in_chinese() -> None:
@@ -80,59 +86,74 @@ def test_several_writers_are_named() -> None:
         "These messages were written by several people, in this order:\n\n"
         "Mia: The hinges are in.\n\nRaj: Agent, list what is still missing.\n\n"
     )
-    assert packaged.conversation.people == 2
 
 
-def from_people(texts: list[str], senders: list[str]) -> TaskInstance:
-    instance = said(*texts)
-    pairs = zip(instance.user_turns, senders, strict=True)
-    return replace(instance, user_turns=tuple(replace(turn, sender=name) for turn, name in pairs))
-
-
-def test_messages_that_reached_somebody_are_a_thread_to_be_answered() -> None:
-    packaged = packed(
-        from_people(
-            [
-                "The hinges are in.",
-                "Should we wait for the handles or deliver without?",
-                "It is raining here.",
-            ],
-            ["Mia", "Mia", "Mia"],
-        )
-    )
-    assert packaged.conversation.is_thread
-    prompt = packaged.candidate.prompt
-    assert prompt.startswith("These messages reached the person you assist, the oldest first:")
-    assert "Mia: Should we wait for the handles or deliver without?\n\nWrite the answer" in prompt
-    assert "raining" not in prompt
-
-
-def test_a_thread_needs_a_writer_an_open_question_and_no_file_to_make() -> None:
-    assert not packed(from_people(["The hinges are in."], ["Mia"])).conversation.is_thread
-    assert not packed(
-        said("Should we wait for the handles or deliver without?")
-    ).conversation.is_thread
-    wants_file = from_people(["Please put the open orders into orders.xlsx."], ["Mia"])
-    assert not packed(wants_file).conversation.is_thread
-    assert not packed(from_people(["Agent, list what is missing."], ["Mia"])).conversation.is_thread
-
-
-def test_background_stands_before_the_request() -> None:
+def test_the_evidence_tells_what_was_said_and_done() -> None:
+    acts = [("read", "/w/oak.csv", 1), ("ran", "sum.py", 1), ("wrote", "/w/all.csv", 1)]
     instance = replace(
-        said("What does the Lindgren worktop cost?"),
-        started_by=CutReason.TOPIC_SHIFT,
-        said_before=("Our price for Lindgren is 240 per metre.",),
+        said("Sum up oak.csv in all.csv", "Round it", acts=acts),
+        reply="Done.",
+        answers=("Which column?", "Done."),
+        tools=("Read ×1", "Bash ×2"),
+        said_before=("Good morning",),
     )
-    assert packed(instance).candidate.prompt.startswith(
-        "Background, from earlier in the same conversation:\n\n"
-        "Our price for Lindgren is 240 per metre.\n\nThe request:\n\n"
-        "What does the Lindgren worktop cost?\n\nTake all"
-    )
+    timed = replace(instance.user_turns[0], at=1_773_306_060.0, sender="Mia")
+    evidence = packed(replace(instance, user_turns=(timed, instance.user_turns[1]))).evidence
+    assert [(said.speaker, said.at, said.text) for said in evidence.said] == [
+        ("person:Mia", "2026-03-12T09:01+00:00", "Sum up oak.csv in all.csv"),
+        ("agent", None, "Which column?"),
+        ("person", None, "Round it"),
+        ("agent", None, "Done."),
+    ]
+    assert [said.text for said in evidence.before] == ["Good morning"]
+    assert (evidence.read, evidence.ran) == (("/w/oak.csv",), ("sum.py",))
+    assert (evidence.wrote, evidence.last_words) == (("/w/all.csv",), "Done.")
+    assert evidence.tools == ("Read ×1", "Bash ×2")
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "acts", "names", "source"),
+    [
+        # Named and made by the agent; named and nowhere; named, read and then changed.
+        (
+            "Sum up oak.csv in all.csv",
+            ("oak.csv",),
+            [("wrote", "/w/all.csv", 1)],
+            "all.csv",
+            "both",
+        ),
+        ("Sum up oak.csv in all.csv", ("oak.csv",), [], "all.csv", "request"),
+        (
+            "Add a row Sum to oak.xlsx",
+            ("oak.xlsx",),
+            [("read", "/w/oak.xlsx", 1), ("wrote", "/w/oak.xlsx", 1)],
+            "oak.xlsx",
+            "both",
+        ),
+        # Nothing is named: what the agent made, or else an answer.
+        ("Sum up oak.csv", ("oak.csv",), [("wrote", "/w/sum.md", 1)], "sum.md", "produced"),
+        ("Sum up oak.csv", ("oak.csv",), [("read", "/w/oak.csv", 1)], "answer.md", "request"),
+        ("把oak.csv的合计写到合计表.xlsx", ("oak.csv",), [], "合计表.xlsx", "request"),
+    ],
+)
+def test_what_is_delivered_follows_from_names_and_acts(
+    words: str, given: tuple[str, ...], acts: list[tuple[str, str, int]], names: str, source: str
+) -> None:
+    (item,) = packed(said(words, acts=acts, cwd="/w"), *given).candidate.deliverables
+    assert (item.name_hints, item.source) == ((names,), source)
+
+
+def test_what_a_program_made_is_delivered() -> None:
+    """The agent read the result back, so that it looks like an input."""
+    acts = [("read", "oak.csv", 1), ("ran", "sum.py", 1), ("read", "sums.csv", 1)]
+    instance = replace(said("Save a csv with the sums", acts=acts), made=("sums.csv",))
+    (item,) = packed(instance, "oak.csv").candidate.deliverables
+    assert (item.file_type, item.name_hints, item.source) == ("csv", ("sums.csv",), "produced")
 
 
 def test_every_field_of_a_candidate() -> None:
     instance = said(
-        "Summarise https://example.com/a and save it as a PDF", acts=[("ran", "make.sh", 1)]
+        "Summarise https://example.com/a and save it as hinges.pdf", acts=[("ran", "make.sh", 1)]
     )
     candidate = packed(instance, "notes.md").candidate
     assert (candidate.task_id, candidate.lane, candidate.language) == (
@@ -154,6 +175,8 @@ def test_every_field_of_a_candidate() -> None:
         "started_by": "session_start",
         "user_turns": 1,
         "turns_in_prompt": 1,
+        "other_tools": [],
+        "redacted": False,
     }
 
 
@@ -162,7 +185,7 @@ def test_every_field_of_a_candidate() -> None:
     [
         ("How do hinges work?", (), "chat"),
         ("Summarise notes.md", ("notes.md",), "files"),
-        ("Write a report on hinges and export it as a PDF", (), "files"),
+        ("Write a report on hinges as hinges.pdf", (), "files"),
         ("Read https://example.com/hinges and explain it", (), "web"),
     ],
 )
@@ -181,10 +204,8 @@ def test_without_network_nothing_is_reached() -> None:
     assert packaged.candidate.network == NetworkPolicy()
 
 
-def test_the_agents_own_names_are_not_told_but_those_of_edited_files_are() -> None:
+def test_the_agents_own_names_are_not_told() -> None:
     acts = [("wrote", "/w/oak.py", 1), ("wrote", "/w/pine.py", 1)]
-    edited = packed(said("Fix the rounding", acts=acts), "src/oak.py", "src/pine.py")
-    assert edited.candidate.prompt.endswith("- outputs/oak.py\n- outputs/pine.py")
     fresh = packed(said("Write something that rounds", acts=acts))
     assert fresh.candidate.prompt.endswith("- at least 2 × .py")
 
@@ -203,6 +224,7 @@ def test_the_agents_own_names_are_not_told_but_those_of_edited_files_are() -> No
         ("https://example.com/oak.csv", ("oak.csv",), "https://example.com/oak.csv"),
         ("soak.csv and oak.csvx", ("oak.csv",), "soak.csv and oak.csvx"),
         ("inputs/oak.csv", ("oak.csv",), "inputs/oak.csv"),
+        ("oak.csv of both", ("a/oak.csv", "b/oak.csv"), "oak.csv of both"),
     ],
 )
 def test_files_go_by_their_released_paths(text: str, paths: tuple[str, ...], expected: str) -> None:
@@ -217,8 +239,10 @@ def test_packaging_depends_on_nothing_but_its_input(texts: list[str], paths: lis
     instance = said(*texts)
     there = packed(instance, *paths).candidate
     back = packed(instance, *reversed(paths)).candidate
+    assert there.fixtures == back.fixtures[::-1]
     assert there == packed(instance, *paths).candidate
     # Files are listed as they were attached; nothing else goes by their order.
     assert sorted(there.prompt.split("\n")) == sorted(back.prompt.split("\n"))
-    assert there.model_copy(update={"prompt": ""}) == back.model_copy(update={"prompt": ""})
+    same = {"prompt": "", "fixtures": ()}
+    assert there.model_copy(update=same) == back.model_copy(update=same)
     assert all(f"- inputs/{path}" in there.prompt for path in paths)

@@ -1,16 +1,11 @@
-"""Sessions for the tests: built turn by turn, or read from `dialogs.txt`."""
+"""Sessions for the tests, built turn by turn."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from data.contracts import Attachment, Origin, Role, Session, SourceFormat, ToolCall, Turn
 
-_TAG = re.compile(r"\s*\[(file|wrote|read|ran): ([^\]]+)\]")
-_TOOLS = {"wrote": "write", "read": "read"}
-_UNITS = {"m": 60, "h": 3600, "d": 86_400}
 _START = 1_700_000_000.0
 
 
@@ -77,46 +72,3 @@ class Talk:
 def call(name: str, result: str = "ok", *, is_error: bool = False, **arguments: object) -> ToolCall:
     """A tool call with its result."""
     return ToolCall(f"call-{name}", name, dict(arguments), result, is_error)
-
-
-@dataclass
-class Dialog:
-    """A dialogue of `dialogs.txt`: `tasks` are the indices of the human turns of each task."""
-
-    name: str
-    talk: Talk
-    tasks: list[list[int]]
-
-
-def dialogs() -> list[Dialog]:
-    """All dialogues of the file, in order."""
-    dialogs: list[Dialog] = []
-    lines = (Path(__file__).parent / "dialogs.txt").read_text(encoding="utf-8").splitlines()
-    for line in lines:
-        if line.startswith("== "):
-            dialogs.append(Dialog(line[3:], Talk(line[3:].replace(" ", "-")), [[]]))
-        elif line == "---":
-            dialogs[-1].tasks.append([])
-        elif line and not line.startswith("#"):
-            _speak(dialogs[-1], *line.split(": ", 1))
-    return dialogs
-
-
-def _speak(dialog: Dialog, who: str, rest: str) -> None:
-    talk = dialog.talk
-    tags = _TAG.findall(rest)
-    text = _TAG.sub("", rest).strip()
-    if who == "p":
-        talk.pause(float(rest[:-1]) * _UNITS[rest[-1]])
-    elif who == "u":
-        if text not in ("/new", "/reset"):
-            dialog.tasks[-1].append(len(talk.turns))
-        talk.user(text, *(path for kind, path in tags if kind == "file"))
-    elif who == "a":
-        talk.agent(text, *(_tool(kind, value) for kind, value in tags))
-    else:
-        talk.machine(text, Origin.CRON if who == "c" else Origin.SYSTEM)
-
-
-def _tool(kind: str, value: str) -> ToolCall:
-    return call("bash", command=value) if kind == "ran" else call(_TOOLS[kind], path=value)

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.sessions.recovery import RecoveryConfig, recover
 from construction.sessions.recovery.exchanges import acts_of
 from construction.sessions.recovery.shell import shell_acts
 from data.contracts import Origin, Role, ToolCall, Turn
-from tests.construction.sessions.recovery.talk import Talk, call
+from tests.construction.sessions.recovery.talk import call
 
 
 def acts(*calls: ToolCall) -> list[tuple[str, str]]:
@@ -128,24 +127,3 @@ def test_any_command_gives_paths_that_stand_in_it(command: str) -> None:
     for kind, path in shell_acts(command):
         assert kind in ("read", "wrote", "ran")
         assert path.replace(" ", "") in command.replace("\\ ", "").replace(" ", "")
-
-
-@pytest.mark.parametrize(
-    ("tools", "is_over_code"),
-    [
-        ([call("Read", path=f"src/{name}.go") for name in "abc"], True),
-        ([call("Edit", path=f"src/{name}.go") for name in "abc"], True),
-        ([call("Read", path=f"src/{name}.go") for name in "ab"], False),
-        ([call("Read", path=f"{name}.md") for name in "abc"], False),
-        ([call("Read", path=f"/home/ann/.agent/skills/tide/{n}.py") for n in "abc"], False),
-        ([call(tool, path=f"{n}.py") for n in "abc" for tool in ("Write", "Edit")], False),
-    ],
-)
-def test_a_session_over_code_marks_its_instances_that_touch_code(
-    tools: list[ToolCall], is_over_code: bool
-) -> None:
-    talk = Talk().user("Explain how the tides are computed.").agent("Done.", *tools)
-    talk.user("New task: put the fees first.").agent("Done.", *tools[:1])
-    talk.user("New task: write a haiku on ferries.").agent("Done.")
-    instances = recover(talk.session(), RecoveryConfig()).instances
-    assert [instance.over_code for instance in instances] == [is_over_code, is_over_code, False]

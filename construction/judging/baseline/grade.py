@@ -1,0 +1,160 @@
+"""What an answer can be held against where no model wrote a rubric: hard rules from plain names.
+
+Rules hold of the files that the request names, of column headings that it lists in quotes, and of
+words: a file about the task uses some of its own or of its inputs. The rest is for a judge: the
+rubric has one criterion per dimension and is marked as needing a model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from construction.grading.content_rules import uses
+from construction.grading.file_look import RuleLimits, look, word_form
+from construction.grading.file_types import TYPES
+from construction.grading.null_files import LOREM, holding, shell, stub
+from construction.judging.contracts import Case, Graded
+from construction.judging.hard_rules import hard_rules
+from construction.prompt_frame import ANSWER
+from data.contracts import Criterion, Evidence, Rubric, Rule
+from data.text.scripts import has_han, leading_language
+
+_NO_PROSE = frozenset({"srt", "vtt", "svg", "zip"})
+_FEW_TERMS, _MANY_TERMS, _MOST_TERMS = 3, 20, 300  # with few of them a text need not use any
+_SEVERAL = 3
+_FLOOR = 4  # words; a stub has fewer
+_LONG_WORD = 5  # letters; shorter ones say little of what a text is about
+_CHARS = 20_000  # of a text that are read
+_TABLES = frozenset({"csv", "tsv", "xlsx"})
+_VISUAL = frozenset({"pptx", "html", "png", "jpg", "svg", "pdf", "gif", "webp"})
+# Only quoted names behind the word itself: "columns `a`, `b`". Others may be rows or sheets.
+_COLUMNS = re.compile(
+    r"(?i)(?:\bcolumns?(?: headers?| names?)?(?: are| named| called)?|列(?:名|标题)?为?)"
+    r"\s*[:：]?\s*"
+    r"((?:[`\"“「'][^`\"”」'\n]{1,40}[`\"”」'](?:\s*(?:,|、|，|and|和|及)\s*){0,2}){1,20})"
+)
+_QUOTED = re.compile(r"[`\"“「']([^`\"”」'\n]{1,40})[`\"”」']")
+_WEIGHTS = {
+    "grounded_accuracy": 0.375,
+    "task_relevance": 0.25,
+    "substantive_depth": 0.125,
+    "practical_utility": 0.125,
+    "communication_quality": 0.125,
+}
+_TEXTS = {
+    "en": {
+        "grounded_accuracy": (
+            "Every figure, name and date agrees with the input files and the request."
+        ),
+        "task_relevance": "All that the request asks for is done, and nothing else.",
+        "substantive_depth": (
+            "What the files hold on the question is used in full, exceptions included."
+        ),
+        "practical_utility": "Who asked can use what is delivered as it is.",
+        "communication_quality": "It is clear and in the language and form that were asked for.",
+    },
+    "zh": {
+        "grounded_accuracy": "所有数字、名称和日期都与输入文件和任务一致。",
+        "task_relevance": "任务要求的都已完成，没有多余的内容。",
+        "substantive_depth": "充分使用了文件中与任务有关的内容，包括例外情况。",
+        "practical_utility": "提出任务的人可以直接使用交付的成果。",
+        "communication_quality": "表达清楚，语言和格式符合要求。",
+    },
+}
+
+
+def grade(case: Case) -> Graded:
+    """The hard rules of a case, and a rubric that needs a model."""
+    items = case.candidate.deliverables
+    known = {rule.rule_id: rule for rule in case.candidate.rules}
+    for rule in (*hard_rules(items, case.request), *_columns(case), *_subjects(case)):
+        known.setdefault(rule.rule_id, rule)
+    texts = _TEXTS["zh" if leading_language(case.request) == "zh" else "en"]
+    criteria = tuple(
+        Criterion(dimension=name, weight=weight, text=texts[name])
+        for name, weight in _WEIGHTS.items()
+    )
+    kinds = {TYPES[item.file_type].kind for item in items if item.file_type in TYPES}
+    is_visual = any(item.file_type in _VISUAL for item in items)
+    return Graded(
+        rubric=Rubric(route="visual" if is_visual else "text", criteria=criteria, needs_model=True),
+        rules=tuple(known.values()),
+        evidence=Evidence(
+            retrieval=bool(case.candidate.fixtures),
+            accuracy="data" in kinds,
+            action="code" in kinds,
+            semantic=not kinds or "document" in kinds,
+        ),
+        why="no model was asked",
+    )
+
+
+def _subjects(case: Case) -> Iterator[Rule]:
+    """For each type with text: it uses words of the request or of the inputs."""
+    for item in case.candidate.deliverables:
+        kind = TYPES.get(item.file_type)
+        if kind is None or kind.opener in (None, "image", "zip") or kind.name in _NO_PROSE:
+            continue
+        terms = [term for term in _terms(case) if not _is_in_nothing(term, kind.extensions[0])]
+        common = {"extensions": list(kind.extensions)}
+        if len(terms) < _FEW_TERMS:
+            text = f"Every .{kind.name} file has at least {_FLOOR} words."
+            params = {**common, "unit": "words", "min": _FLOOR}
+            yield Rule(rule_id=f"length.{kind.name}", kind="length", params=params, text=text)
+            continue
+        is_answer = item.name_hints == (ANSWER,)
+        text = f"The .{kind.name} output uses words of the request or of the inputs."
+        least = 1 if is_answer or len(terms) < _MANY_TERMS else _SEVERAL
+        params = {**common, "terms": terms, "min": least, "files": item.count, "figures": is_answer}
+        yield Rule(rule_id=f"mentions.{kind.name}", kind="mentions", params=params, text=text)
+
+
+def _terms(case: Case) -> list[str]:
+    """Long words and figures of the request and of what its inputs show, each once; of Chinese,
+    pairs of characters."""
+    texts = [case.request]
+    for view in case.evidence.files:
+        rows = [row for sheet in view.sheets for row in sheet.head]
+        texts += [" ".join(cell for row in rows for cell in row), *(p.text for p in view.parts)]
+    terms: dict[str, None] = {}
+    for text in texts:
+        words = word_form(text[:_CHARS]).split()
+        for word, after in zip(words, [*words[1:], ""], strict=False):
+            if has_han(word):
+                if has_han(after):
+                    terms.setdefault(f"{word} {after}")
+            elif len(word) >= (2 if word.isdigit() else _LONG_WORD):
+                terms.setdefault(word)
+        if len(terms) >= _MOST_TERMS:
+            break
+    return list(terms)[:_MOST_TERMS]
+
+
+def _is_in_nothing(term: str, extension: str) -> bool:
+    """Does a file that has no work in it use the term: a shell, a stub, or filler?"""
+    return any(uses(text, term) for text in _texts_of_nothing(extension))
+
+
+@cache
+def _texts_of_nothing(extension: str) -> tuple[str, ...]:
+    kind = next(kind for kind in TYPES.values() if extension in kind.extensions)
+    files = (shell(extension), stub(extension), holding(extension, LOREM))
+    return tuple(look(data, kind, RuleLimits()).text for data in files if data is not None)
+
+
+def _columns(case: Case) -> Iterator[Rule]:
+    """A rule on headings, where one table is delivered and one list of them stands in quotes."""
+    tables = [item for item in case.candidate.deliverables if item.file_type in _TABLES]
+    lists = _COLUMNS.findall(case.request)
+    if len(tables) != 1 or tables[0].count != 1 or len(lists) != 1:
+        return
+    names = [name.strip() for name in _QUOTED.findall(lists[0])]
+    kind = tables[0].file_type
+    yield Rule(
+        rule_id=f"columns.{kind}",
+        kind="columns",
+        params={"extensions": list(TYPES[kind].extensions), "names": names},
+        text=f"A table has the columns {', '.join(names)}.",
+    )

@@ -1,0 +1,398 @@
+"""Changed copies of files: results that are wrong in one way, and inputs with one cell changed.
+
+A changed copy differs from the original in one thing: a number, a row, a name, an order, the heads
+of two columns, a unit. Texts, delimited tables, JSON and workbooks are changed by their structure,
+documents and slides in their paragraphs and cells; other types are left alone. Which places are
+changed follows from the content alone, so that the same file gives the same copies.
+
+This file is also the program that makes the copies, in a sandbox (inputs come from sessions, and
+results from programs of a model); so it imports the standard library and what opens files there:
+
+    python3 mutants.py wrong|cells NAME OTHERS    reads `given`, writes `made/`
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+_NUMBER = re.compile(r"(?<![\w.,-])-?\d[\d,]*(?:\.\d+)?(?![\w]|[.,-]\d)")
+_WORD = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})?")
+_LONG_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{4,}(?![^\W_])|[\u4e00-\u9fff]{2,4}")
+_UNITS = {
+    "EUR": "USD",
+    "USD": "EUR",
+    "€": "$",
+    "$": "€",
+    "£": "€",
+    "%": "‰",
+    "元": "万元",
+    "kg": "lb",
+}
+_TABLES = {"csv": ",", "tsv": "\t"}
+_TEXTS = frozenset({"md", "txt", "json", "html", "xml", "yaml", "yml", "toml", "ics", "eml", "log"})
+PLACES = 6  # of one kind in one file
+_MOST = 30  # copies of one file
+INDEX = "index.json"
+Rows = list[list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One changed copy: the kind of change, what stood there and stands there now."""
+
+    kind: str
+    path: str
+    content: bytes
+    before: str = ""
+    after: str = ""
+
+
+def main() -> None:
+    """Make the copies of one file; none of a file that does not open."""
+    what, path, others = sys.argv[1], sys.argv[2], frozenset(json.loads(sys.argv[3]))
+    content = Path("given").read_bytes()
+    made: list[Mutant] = []
+    try:
+        copies = _cells(path, content) if what == "cells" else _wrong(path, content, others)
+        made += (copy for copy in islice(copies, _MOST) if copy.content != content)
+    except Exception:  # libraries raise anything for files that are not of their type
+        made.clear()
+    Path("made").mkdir()
+    for number, mutant in enumerate(made):
+        Path("made", str(number)).write_bytes(mutant.content)
+    rows = [[mutant.kind, mutant.before, mutant.after] for mutant in made]
+    Path("made", INDEX).write_text(json.dumps(rows), encoding="utf-8")
+
+
+def _extension(path: str) -> str:
+    return PurePosixPath(path).suffix.lower().removeprefix(".")
+
+
+def _wrong(path: str, content: bytes, others: frozenset[str]) -> Iterator[Mutant]:
+    kind = _extension(path)
+    if kind in _TABLES:
+        yield from _of_table(path, content, _TABLES[kind], others)
+    elif kind == "xlsx":
+        yield from _of_workbook(path, content, others)
+    elif kind in ("docx", "pptx"):
+        yield from _of_paragraphs(path, content, kind, others)
+    elif kind in _TEXTS:
+        yield from _of_text(path, content, others)
+
+
+def _cells(path: str, content: bytes) -> Iterator[Mutant]:
+    kind = _extension(path)
+    if kind in _TABLES:
+        yield from _table_numbers(path, _rows(content, _TABLES[kind]), _TABLES[kind])
+    elif kind == "xlsx":
+        yield from _workbook_numbers(path, content)
+    elif kind in ("docx", "pptx"):
+        changed = _of_paragraphs(path, content, kind)
+        yield from (one for one in changed if one.kind == "number")
+    elif kind in _TEXTS:
+        yield from _text_numbers(path, content)
+
+
+def another(number: str, way: int = 0) -> str:
+    """Another number in the same form: larger by a tenth and something, one more, or doubled."""
+    digits = number.replace(",", "")
+    decimals = len(digits.partition(".")[2])
+    value = float(digits)
+    near, step = (0.37, 10.0**-decimals) if decimals else (3.0, 1.0)
+    changed = (value * 1.1 + near, value + step, value * 2 + step)[way]
+    return f"{changed:,.{decimals}f}" if "," in number else f"{changed:.{decimals}f}"
+
+
+def _ways(places: int) -> range:
+    """In how many ways each of so many numbers is changed, so that few give enough copies."""
+    return range(1 if places >= PLACES else 3)
+
+
+def _spread(places: Sequence[Any], most: int = PLACES) -> list[Any]:
+    """Some of many places, first and last among them."""
+    if len(places) <= most:
+        return list(places)
+    return [places[round(step * (len(places) - 1) / (most - 1))] for step in range(most)]
+
+
+# Texts
+
+
+def _of_text(path: str, content: bytes, others: frozenset[str]) -> Iterator[Mutant]:
+    text = content.decode("utf-8", "replace")
+    yield from _text_numbers(path, content)
+    lines = text.splitlines(keepends=True)
+    telling = [at for at, line in enumerate(lines) if _WORD.search(line) or _NUMBER.search(line)]
+    for at in _spread(telling):
+        shorter = "".join(lines[:at] + lines[at + 1 :])
+        yield Mutant("row", path, shorter.encode(), lines[at].strip())
+    for at, after in pairwise(telling):  # two lines change places
+        turned = list(lines)
+        turned[at], turned[after] = lines[after], lines[at]
+        yield Mutant("order", path, "".join(turned).encode(), lines[at].strip())
+        if at >= PLACES:
+            break
+    yield from _unit(path, text)
+    yield from _entity(path, text, others)
+    yield from _words(path, text)
+
+
+def _words(path: str, text: str) -> Iterator[Mutant]:
+    """Longer words replaced by others of the same text: another name, another colour."""
+    words = {match[0] for match in _LONG_WORD.finditer(text)}
+    for word in _spread(sorted(words)):
+        other = next((one for one in sorted(words, reverse=True) if one != word), "")
+        if other:
+            yield Mutant("entity", path, text.replace(word, other).encode(), word, other)
+
+
+def _text_numbers(path: str, content: bytes) -> Iterator[Mutant]:
+    text = content.decode("utf-8", "replace")
+    numbers = list(_NUMBER.finditer(text))
+    for match in _spread(numbers):
+        for way in _ways(len(numbers)):
+            new = another(match[0], way)
+            changed = text[: match.start()] + new + text[match.end() :]
+            yield Mutant("number", path, changed.encode(), match[0], new)
+
+
+def _unit(path: str, text: str) -> Iterator[Mutant]:
+    for unit, other in _UNITS.items():
+        if unit in text:
+            yield Mutant("unit", path, text.replace(unit, other).encode(), unit, other)
+            return
+
+
+def _entity(path: str, text: str, others: frozenset[str]) -> Iterator[Mutant]:
+    present = sorted(name for name in others if name in text)
+    for name in _spread(present, 3):
+        other = next((one for one in sorted(others) if one != name), "")
+        if other:
+            yield Mutant("entity", path, text.replace(name, other).encode(), name, other)
+
+
+# Delimited tables
+
+
+def _rows(content: bytes, delimiter: str) -> Rows:
+    text = content.decode("utf-8-sig", "replace")
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+
+
+def _written(rows: Rows, delimiter: str) -> bytes:
+    target = io.StringIO(newline="")
+    csv.writer(target, delimiter=delimiter, lineterminator="\n").writerows(rows)
+    return target.getvalue().encode()
+
+
+def _of_table(
+    path: str, content: bytes, delimiter: str, others: frozenset[str]
+) -> Iterator[Mutant]:
+    rows = _rows(content, delimiter)
+    yield from _table_numbers(path, rows, delimiter)
+    yield from _reordered(path, rows, lambda changed: _written(changed, delimiter))
+    yield from _entity(path, _written(rows, delimiter).decode(), others | _names(rows))
+
+
+def _table_numbers(path: str, rows: Rows, delimiter: str) -> Iterator[Mutant]:
+    places = [
+        (r, c) for r, row in enumerate(rows) if r for c, cell in enumerate(row) if _is_number(cell)
+    ]
+    for r, c in _spread(places):
+        for way in _ways(len(places)):
+            new = another(rows[r][c].strip(), way)
+            changed = _written(_with(rows, r, c, new), delimiter)
+            yield Mutant("number", path, changed, rows[r][c], new)
+
+
+def _reordered(path: str, rows: Rows, written: Callable[[Rows], bytes]) -> Iterator[Mutant]:
+    """A row less, a row twice, the order turned round, the values of two columns swapped."""
+    body = rows[1:]
+    if len(body) > 1:
+        for at in sorted({1, len(body)}):
+            yield Mutant("row", path, written(rows[:at] + rows[at + 1 :]), ",".join(rows[at]))
+        yield Mutant("order", path, written([rows[0], *reversed(body)]))
+        yield Mutant("row", path, written([*rows, body[0]]), "", ",".join(body[0]))
+    columns = sorted(
+        c for c in range(len(rows[0]) if rows else 0)
+        if all(len(row) > c and _is_number(row[c]) for row in body)
+    )  # fmt: skip
+    if body and len(columns) > 1:
+        first, second = columns[:2]
+        swapped = [rows[0], *([_swapped(row, first, second) for row in body])]
+        yield Mutant("column", path, written(swapped), rows[0][first], rows[0][second])
+
+
+def _with(rows: Rows, row: int, column: int, value: str) -> Rows:
+    return [
+        [*one[:column], value, *one[column + 1 :]] if at == row else one
+        for at, one in enumerate(rows)
+    ]
+
+
+def _swapped(row: list[str], first: int, second: int) -> list[str]:
+    changed = list(row)
+    changed[first], changed[second] = row[second], row[first]
+    return changed
+
+
+def _is_number(cell: str) -> bool:
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def _names(rows: Rows) -> frozenset[str]:
+    return frozenset(
+        cell.strip() for row in rows[1:] for cell in row if _WORD.fullmatch(cell.strip())
+    )
+
+
+# Workbooks
+
+
+def _of_workbook(path: str, content: bytes, others: frozenset[str]) -> Iterator[Mutant]:
+    yield from _workbook_numbers(path, content)
+    book = _opened(content)
+    names: dict[str, tuple[str, int, int]] = {}
+    for sheet in book.worksheets:
+        for row in sheet.iter_rows():
+            for cell in row:
+                if isinstance(cell.value, str) and _WORD.fullmatch(cell.value.strip()):
+                    names.setdefault(cell.value.strip(), (sheet.title, cell.row, cell.column))
+    known = sorted(names.keys() | others)
+    for name in _spread(sorted(names), 3):
+        other = next((one for one in known if one != name), "")
+        if other:
+            yield Mutant("entity", path, _set(content, *names[name], other), name, other)
+    for sheet in book.worksheets:
+        if sheet.max_row > 2:
+            for row in sorted({2, sheet.max_row}):
+                yield Mutant("row", path, _less(content, sheet.title, row), str(row))
+            yield Mutant("order", path, _turned(content, sheet.title))
+            break
+
+
+def _workbook_numbers(path: str, content: bytes) -> Iterator[Mutant]:
+    book = _opened(content)
+    places = [
+        (sheet.title, cell.row, cell.column, cell.value)
+        for sheet in book.worksheets
+        for row in sheet.iter_rows()
+        for cell in row
+        if isinstance(cell.value, int | float) and not isinstance(cell.value, bool)
+    ]
+    for title, row, column, value in _spread(places):
+        new = round(value * 1.1 + 3, 2) if isinstance(value, float) else value + max(3, value // 9)
+        yield Mutant("number", path, _set(content, title, row, column, new), str(value), str(new))
+
+
+def _opened(content: bytes) -> Any:
+    from openpyxl import load_workbook
+
+    return load_workbook(io.BytesIO(content))
+
+
+def _saved(book: Any) -> bytes:
+    target = io.BytesIO()
+    book.save(target)
+    return target.getvalue()
+
+
+def _set(content: bytes, title: str, row: int, column: int, value: object) -> bytes:
+    book = _opened(content)
+    book[title].cell(row, column).value = value
+    return _saved(book)
+
+
+def _less(content: bytes, title: str, row: int) -> bytes:
+    book = _opened(content)
+    book[title].delete_rows(row)
+    return _saved(book)
+
+
+def _turned(content: bytes, title: str) -> bytes:
+    book = _opened(content)
+    sheet = book[title]
+    values = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2)]
+    for row, turned in zip(sheet.iter_rows(min_row=2), reversed(values), strict=True):
+        for cell, value in zip(row, turned, strict=True):
+            cell.value = value
+    return _saved(book)
+
+
+# Documents and slides
+
+
+def _of_paragraphs(
+    path: str, content: bytes, kind: str, others: frozenset[str] = frozenset()
+) -> Iterator[Mutant]:
+    whole = list(enumerate(map(_plain, _runs(_document(content, kind), kind))))
+    figures = [(at, match) for at, text in whole for match in _NUMBER.finditer(text)]
+    for at, match in _spread(figures):
+        new = another(match[0])
+        yield Mutant("number", path, _put(content, kind, at, match.span(), new), match[0], new)
+    for at, _ in _spread(figures, 2):
+        text = dict(whole)[at]
+        yield Mutant("row", path, _put(content, kind, at, (0, len(text)), ""), text)
+    named = [(at, text.index(name), name) for at, text in whole for name in others if name in text]
+    for at, start, name in _spread(sorted(named), 3):
+        other = next((one for one in sorted(others) if one != name), "")
+        if other:
+            span = (start, start + len(name))
+            yield Mutant("entity", path, _put(content, kind, at, span, other), name, other)
+
+
+def _document(content: bytes, kind: str) -> Any:
+    if kind == "docx":
+        from docx import Document
+
+        return Document(io.BytesIO(content))
+    from pptx import Presentation
+
+    return Presentation(io.BytesIO(content))
+
+
+def _runs(document: Any, kind: str) -> Iterator[Any]:
+    """Every paragraph, in order, those in cells of tables among them."""
+    if kind == "docx":
+        yield from document.paragraphs
+        for table in document.tables:
+            for row in table.rows:
+                for cell in row.cells:
+                    yield from cell.paragraphs
+        return
+    for slide in document.slides:
+        for shape in slide.shapes:
+            if shape.has_text_frame:
+                yield from shape.text_frame.paragraphs
+            if getattr(shape, "has_table", False):
+                for row in shape.table.rows:
+                    for cell in row.cells:
+                        yield from cell.text_frame.paragraphs
+
+
+def _plain(paragraph: Any) -> str:
+    return "".join(run.text for run in paragraph.runs)
+
+
+def _put(content: bytes, kind: str, at: int, span: tuple[int, int], new: str) -> bytes:
+    document = _document(content, kind)
+    paragraph = next(one for number, one in enumerate(_runs(document, kind)) if number == at)
+    text = _plain(paragraph)
+    runs = list(paragraph.runs)
+    runs[0].text = text[: span[0]] + new + text[span[1] :]
+    for run in runs[1:]:
+        run.text = ""
+    return _saved(document)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,352 @@
+"""The proof of a check program, by running, without a model.
+
+A task with a computable result comes with two programs of a model: a reference solution and a check
+program. A second solution was asked for apart, by a prompt that shows neither. Every run is in a
+sandbox of its own. What counts as proven are the findings that hold on the results of both
+solutions; there must be some, and then
+
+- nothing, the text of the task, empty files and copies of the inputs fail;
+- wrong copies of the reference's result fail, at least `MUTANTS` of them, each by a finding that
+  says something about what was changed; a finding that fails for none of them is left out;
+- with a changed input, the old result fails and the reference's new one holds: the program computes
+  what it expects.
+
+What does not prove itself is dropped with its reason; nothing here decides about the task.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+
+from construction.grading.file_types import TYPES, extension_of
+from construction.grading.findings import FINDINGS, Finding, program_of, read_findings
+from construction.grading.programs import Program, Run
+from construction.judging.checks import mutants
+from construction.judging.checks.mutants import INDEX, Mutant
+from data.canonical import canonical_json, digest
+from data.contracts import Check
+
+VERSION = 2  # raised when what a proof asks for changes
+MUTANTS = 6
+_SOLUTION, _COMMAND = "solution.py", "mkdir -p outputs && python3 -B solution.py"
+_SOLUTION_SECONDS = 60.0
+_CHANGED_INPUTS = 8  # tried until one changes the result
+_MOST_MUTANTS = 30
+_MOST_INPUT_BYTES = 2_000_000  # of all inputs: the check carries them along
+_MAKER = Path(mutants.__file__)
+_SEPARATOR = re.compile(r"[,\t;|]")
+_NAME = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})?")
+_MOST_TEXT, _MOST_NAMES = 200_000, 200
+WEIGHT = 0.8  # of the checks in the task; right results pass it by themselves
+
+
+class ProofReason(StrEnum):
+    """Why check programs are not proven."""
+
+    NOT_RUN = "proof.not_run"  # no sandbox
+    TOO_LARGE = "proof.inputs_too_large"
+    REFERENCE_FAILED = "proof.reference_failed"
+    NO_FINDINGS = "proof.no_findings"
+    NO_SECOND = "proof.no_second_solution"
+    SECOND_FAILED = "proof.second_failed"
+    SECOND_DISAGREES = "proof.second_disagrees"
+    PASSED_WITHOUT_WORK = "proof.passed_without_work"
+    MUTANTS_PASSED = "proof.mutants_passed"
+    NOT_COMPUTED = "proof.not_computed"  # a changed input does not change what is expected
+
+
+@dataclass(frozen=True, slots=True)
+class Provable:
+    """A task with its programs; `inputs` by their paths below `inputs/`, `prompt` as released."""
+
+    task_id: str
+    prompt: str
+    deliverables: tuple[str, ...]
+    inputs: Mapping[str, bytes] = field(repr=False)
+    reference: str = field(repr=False)
+    checks: str = field(repr=False)
+    second: str = field(repr=False)
+
+    @property
+    def key(self) -> str:
+        """A digest of all that the proof depends on; a proof is captured under it."""
+        inputs = {path: digest(content) for path, content in self.inputs.items()}
+        programs = [self.reference, self.checks, self.second]
+        return digest([VERSION, self.prompt, list(self.deliverables), inputs, programs])
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """The outcome: the findings that count, or why there are none; `counts` of what was tried."""
+
+    findings: tuple[str, ...] = ()
+    reason: ProofReason | None = None
+    detail: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+class _Unproven(Exception):
+    def __init__(self, reason: ProofReason, detail: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.detail = reason, detail
+
+
+def prove(task: Provable, run: Run | None) -> Proof:
+    """Run everything that the proof takes. Raises what `run` raises."""
+    if run is None:
+        return Proof(reason=ProofReason.NOT_RUN)
+    proof = _Proving(task, run)
+    try:
+        agreed = proof.findings()
+        proof.without_work(agreed)
+        findings = proof.wrong_results(agreed)
+        if findings != agreed:
+            proof.without_work(findings)
+        proof.changed_inputs(findings)
+    except _Unproven as why:
+        return Proof(reason=why.reason, detail=why.detail, counts=proof.counts)
+    return Proof(findings, counts=proof.counts)
+
+
+def proven_check(task: Provable, proof: Proof) -> Check:
+    """The check that goes into the candidate."""
+    inputs = {
+        path: base64.b64encode(content).decode() for path, content in sorted(task.inputs.items())
+    }
+    return Check(
+        check_id="computed",
+        kind=FINDINGS,
+        params={"program": task.checks, "inputs": inputs, "findings": list(proof.findings)},
+        text="; ".join(proof.findings),
+        weight=WEIGHT,
+        required=True,
+        evidence="accuracy",
+    )
+
+
+class _Proving:
+    def __init__(self, task: Provable, run: Run) -> None:
+        self.task, self.run = task, run
+        self.counts: dict[str, int] = {"mutants": 0, "killed": 0, "changed_inputs": 0}
+        self.result: Mapping[str, bytes] = {}
+
+    def findings(self) -> tuple[str, ...]:
+        """The findings that hold on the results of both solutions."""
+        task = self.task
+        if sum(map(len, task.inputs.values())) > _MOST_INPUT_BYTES:
+            raise _Unproven(ProofReason.TOO_LARGE)
+        self.result = self._solved(task.reference, ProofReason.REFERENCE_FAILED)
+        own = self._checked(self.result)
+        if not own:
+            raise _Unproven(ProofReason.NO_FINDINGS)
+        holding = [finding.name for finding in own if finding.passed]
+        if not holding:
+            raise _Unproven(ProofReason.REFERENCE_FAILED, "its checks fail on it")
+        if not task.second:
+            raise _Unproven(ProofReason.NO_SECOND)
+        others = self._checked(self._solved(task.second, ProofReason.SECOND_FAILED)) or ()
+        agreed = {finding.name for finding in others if finding.passed}
+        both = tuple(name for name in holding if name in agreed)
+        if not both:
+            differing = next((f for f in others if not f.passed), None)
+            raise _Unproven(ProofReason.SECOND_DISAGREES, _shown(differing))
+        return both
+
+    def without_work(self, findings: Sequence[str]) -> None:
+        """Nothing, talk, empty files and copies of inputs must not pass."""
+        for name, outputs in self._lazy():
+            if self._passes(findings, outputs):
+                raise _Unproven(ProofReason.PASSED_WITHOUT_WORK, name)
+
+    def wrong_results(self, findings: Sequence[str]) -> tuple[str, ...]:
+        """The findings that fail for a wrong copy of the result, for what was changed in it."""
+        unbroken = set(findings)
+        for mutant in self._wrong():
+            outputs = {**self.result, mutant.path: mutant.content}
+            printed = self._checked(outputs)
+            failed = [f for f in printed or () if f.name in set(findings) and not f.passed]
+            self.counts["mutants"] += 1
+            if not failed or not _is_right(mutant, failed, len(findings)):
+                continue
+            self.counts["killed"] += 1
+            unbroken -= {finding.name for finding in failed}
+        killed = self.counts["killed"]
+        if killed < MUTANTS:
+            tried = self.counts["mutants"]
+            raise _Unproven(ProofReason.MUTANTS_PASSED, f"{killed} of {tried} failed rightly")
+        return tuple(name for name in findings if name not in unbroken)
+
+    def changed_inputs(self, findings: Sequence[str]) -> None:
+        """With another number in an input, the old result fails and the new one holds."""
+        task = self.task
+        for mutant in self._inputs():
+            inputs = {**task.inputs, mutant.path: mutant.content}
+            try:
+                changed = self._solved(task.reference, ProofReason.REFERENCE_FAILED, inputs)
+            except _Unproven:
+                continue  # the changed input is no input of this kind any more
+            self.counts["changed_inputs"] += 1
+            old, new = self._checked(self.result, inputs), self._checked(changed, inputs)
+            if new is None or not all(finding.passed for finding in _among(findings, new)):
+                continue
+            if old is not None and any(not finding.passed for finding in _among(findings, old)):
+                return
+        raise _Unproven(ProofReason.NOT_COMPUTED)
+
+    def _solved(
+        self, program: str, failure: ProofReason, inputs: Mapping[str, bytes] | None = None
+    ) -> dict[str, bytes]:
+        """What a solution leaves in `outputs/`, all deliverables among it."""
+        given = self.task.inputs if inputs is None else inputs
+        files = {_SOLUTION: program.encode()}
+        files |= {f"inputs/{path}": content for path, content in given.items()}
+        ran = self.run(Program(files, _COMMAND, _SOLUTION_SECONDS, libraries=True, keeps="outputs"))
+        if ran.timed_out or ran.code != 0:
+            how = "took too long" if ran.timed_out else f"ended with code {ran.code}"
+            raise _Unproven(failure, how)
+        outputs = {
+            path.removeprefix("outputs/"): content
+            for path, content in ran.files.items()
+            if path.startswith("outputs/")
+        }
+        there = {_base(path).casefold() for path in outputs}
+        lacking = [n for n in self.task.deliverables if _base(n).casefold() not in there]
+        if lacking or not outputs:
+            raise _Unproven(failure, f"did not write {', '.join(lacking) or 'anything'}")
+        return outputs
+
+    def _checked(
+        self, outputs: Mapping[str, bytes], inputs: Mapping[str, bytes] | None = None
+    ) -> tuple[Finding, ...] | None:
+        given = self.task.inputs if inputs is None else inputs
+        return read_findings(self.run(program_of(self.task.checks, given, outputs)))
+
+    def _passes(self, findings: Sequence[str], outputs: Mapping[str, bytes]) -> bool:
+        printed = self._checked(outputs)
+        passed = {finding.name for finding in printed or () if finding.passed}
+        return passed.issuperset(findings)
+
+    def _lazy(self) -> Iterator[tuple[str, dict[str, bytes]]]:
+        names = tuple(self.result)
+        yield "nothing", {}
+        yield "talk", dict.fromkeys(names, self.task.prompt.encode())
+        yield "empty", {name: _empty(name) for name in names}
+        copies = {
+            name: content
+            for name in names
+            for path, content in self.task.inputs.items()
+            if extension_of(path) == extension_of(name)
+            and (_base(path) == _base(name) or len(self.task.inputs) == 1)
+        }
+        if copies and copies != self.result:
+            yield "a copy of the input", {**{name: _empty(name) for name in names}, **copies}
+
+    def _wrong(self) -> list[Mutant]:
+        """Wrong copies, kinds in turn, so that a limit takes some of each."""
+        others = frozenset().union(*map(_names_in, self.task.inputs.values()))
+        by_kind: dict[str, list[Mutant]] = {}
+        for path, content in self.result.items():
+            for mutant in copies_of(path, content, self.run, others):
+                if mutant.content != content:
+                    by_kind.setdefault(mutant.kind, []).append(mutant)
+        longest = max(map(len, by_kind.values()), default=0)
+        turns = (made[at] for at in range(longest) for made in by_kind.values() if at < len(made))
+        return list(turns)[:_MOST_MUTANTS]
+
+    def _inputs(self) -> list[Mutant]:
+        by_file = [copies_of(path, content, self.run) for path, content in self.task.inputs.items()]
+        longest = max(map(len, by_file), default=0)
+        turns = [made[at] for at in range(longest) for made in by_file if at < len(made)]
+        return turns[:_CHANGED_INPUTS]
+
+
+def copies_of(
+    path: str, content: bytes, run: Run, others: frozenset[str] | None = None
+) -> list[Mutant]:
+    """Changed copies of a file, made in a sandbox.
+
+    With `others`, names of other entities, they are wrong copies of a result; without, copies of an
+    input with one number changed.
+    """
+    what, names = ("cells", "[]") if others is None else ("wrong", json.dumps(sorted(others)))
+    arguments = shlex.join([what, PurePosixPath(path).name, names])
+    files = {"mutants.py": _MAKER.read_bytes(), "given": content}
+    command = f"python3 -B mutants.py {arguments}"
+    ran = run(Program(files, command, _SOLUTION_SECONDS, libraries=True, keeps="made"))
+    if ran.timed_out or ran.code != 0:
+        return []
+    rows = json.loads(ran.files.get(f"made/{INDEX}", b"[]"))
+    return [
+        Mutant(kind, path, ran.files[f"made/{number}"], before, after)
+        for number, (kind, before, after) in enumerate(rows)
+        if f"made/{number}" in ran.files
+    ]
+
+
+def _names_in(content: bytes) -> frozenset[str]:
+    """Names that a delimited text holds as whole cells: entities that a mutant may swap in."""
+    text = content.decode("utf-8", "replace")[:_MOST_TEXT]
+    cells = {cell.strip() for line in text.splitlines()[1:] for cell in _SEPARATOR.split(line)}
+    return frozenset(sorted(cell for cell in cells if _NAME.fullmatch(cell))[:_MOST_NAMES])
+
+
+def _is_right(mutant: Mutant, failed: Sequence[Finding], count: int) -> bool:
+    """Does a failed finding speak of what was changed, or do others still hold?"""
+    if len(failed) < count:
+        return True
+    words = " ".join(f"{finding.expected} {finding.actual}" for finding in failed).replace(",", "")
+    marks = [mark.replace(",", "") for mark in (mutant.before, mutant.after) if mark]
+    return count == 1 or any(_core(mark) in words for mark in marks)
+
+
+def _core(mark: str) -> str:
+    return mark.rstrip("0").rstrip(".") if "." in mark else mark
+
+
+def _among(findings: Sequence[str], printed: Sequence[Finding]) -> list[Finding]:
+    """The proven findings, those failed that are not there."""
+    by_name = {finding.name: finding for finding in printed}
+    return [by_name.get(name, Finding(name, passed=False)) for name in findings]
+
+
+def _shown(finding: Finding | None) -> str:
+    if finding is None:
+        return "no finding holds on it"
+    values = {"expected": finding.expected, "found": finding.actual}
+    return f"{finding.name}: {json.dumps(values, ensure_ascii=False)}"
+
+
+def _base(path: str) -> str:
+    return PurePosixPath(path).name
+
+
+def _empty(name: str) -> bytes:
+    """An empty file of the type of a name."""
+    kind = TYPES.get(extension_of(name))
+    return b"" if kind is None else b"\n"
+
+
+def proof_record(proof: Proof) -> bytes:
+    """A proof as it is captured."""
+    return canonical_json(
+        {
+            "findings": list(proof.findings),
+            "reason": proof.reason,
+            "detail": proof.detail,
+            "counts": dict(proof.counts),
+        }
+    )
+
+
+def read_proof(record: bytes) -> Proof:
+    """The proof of a record."""
+    kept = json.loads(record)
+    reason = None if kept["reason"] is None else ProofReason(kept["reason"])
+    return Proof(tuple(kept["findings"]), reason, kept["detail"], kept["counts"])

@@ -1,0 +1,162 @@
+"""The stage of executable checks: second solutions, proofs, and candidates with what is proven."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from construction.grading.programs import Run
+from construction.judging.checks.prove import (
+    Proof,
+    Provable,
+    proof_record,
+    prove,
+    proven_check,
+    read_proof,
+)
+from construction.judging.contracts import Judged
+from construction.judging.judges import Judges
+from construction.judging.model.asking import require_answers, write_model_use
+from construction.judging.model.second import second_solutions
+from construction.judging.settings import ModelStage
+from construction.judging.stage_output import read_graded, read_kept, read_programs
+from data.atomic import write_bytes
+from data.canonical import canonical_json, digest
+from data.captures import CaptureFile
+from data.contracts import Candidate, LedgerRow, Outcome, StageKind
+from data.stage_tables import write_stage_tables
+
+STAGE = "checks"
+PROGRAM = "program"  # the unit: one task's pair of programs
+_KEPT = "kept.jsonl"
+Contents = Callable[[Candidate], Mapping[str, bytes]]
+
+
+class Proofs(CaptureFile[str, Proof]):
+    """Proofs by the digest of what they depend on; a rebuild replays them."""
+
+    EXPECTED = "a proof of check programs"
+    REMEDY = "Restore the file, or delete it to have the programs proven again."
+
+    def _record(self, key: str, outcome: Proof) -> dict[str, Any]:
+        return {"key": key, "proof": proof_record(outcome).decode()}
+
+    def _entry(self, record: dict[str, Any]) -> tuple[str, Proof]:
+        return str(record["key"]), read_proof(str(record["proof"]).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Proving:
+    """Where proofs are kept, what the inputs of a candidate hold, and how programs are run."""
+
+    captured: Path
+    contents: Contents
+    run: Run | None
+
+
+def write_checked(written: Path, graded: Path, judges: Judges, proving: Proving, out: Path) -> None:
+    """Ask for second solutions, prove the programs, and write the candidates with their checks.
+
+    `written` and `graded` are the outputs of these stages. A pair of programs that is not proven is
+    rejected with the reason; the candidate stays, with its rubric.
+    """
+    candidates, programs = read_graded(graded), read_programs(graded)
+    cases = [c for c in read_kept(written) if c.candidate.task_id in programs]
+    seconds: list[Judged[str]] = []
+    if cases:
+        with judges.client(masked=True) as client:
+            config = judges.config.stage_settings(ModelStage.GRADE)
+            seconds = require_answers(second_solutions(cases, client, config))
+            replies = {"model-replies-second": client.replies_digest()}
+    second_of = {one.item_id: one.value or "" for one in seconds}
+    tasks = {
+        candidate.task_id: _provable(
+            candidate, programs[candidate.task_id], second_of.get(candidate.task_id, ""), proving
+        )
+        for candidate in candidates
+        if candidate.task_id in programs
+    }
+    proofs = _proofs(tasks, proving)
+    kept = [
+        _checked(candidate, tasks[candidate.task_id], proofs[candidate.task_id])
+        if candidate.task_id in tasks
+        else candidate
+        for candidate in candidates
+    ]
+    write_bytes(out / _KEPT, b"".join(canonical_json(one) + b"\n" for one in kept))
+    ids = [candidate.task_id for candidate in candidates]
+    rows = [LedgerRow(STAGE, "candidate", task_id, Outcome.KEPT) for task_id in ids]
+    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=STAGE, unit="candidate")
+    _write_programs(out / PROGRAM, tasks, proofs)
+    if cases:
+        records = {task_id: proof_record(proof).decode() for task_id, proof in proofs.items()}
+        inputs = {**replies, "proofs": digest(records)}
+        write_model_use(out, judges.costs({str(ModelStage.GRADE): seconds}), inputs)
+
+
+def _provable(
+    candidate: Candidate, programs: Mapping[str, str], second: str, proving: Proving
+) -> Provable:
+    names = [name for item in candidate.deliverables for name in item.name_hints]
+    return Provable(
+        candidate.task_id,
+        candidate.prompt,
+        tuple(names),
+        proving.contents(candidate),
+        programs["reference"],
+        programs["checks"],
+        second,
+    )
+
+
+def _proofs(tasks: Mapping[str, Provable], proving: Proving) -> dict[str, Proof]:
+    """The proof of each task, from the capture where it is there; new ones are kept at once.
+
+    Without a sandbox nothing is captured: nothing was found out.
+    """
+    captured = Proofs.load(proving.captured)
+    proofs: dict[str, Proof] = {}
+    for task_id, task in sorted(tasks.items()):
+        proof = captured.find(task.key)
+        if proof is None:
+            proof = prove(task, proving.run)
+            if proving.run is not None:
+                captured.keep(task.key, proof)
+        proofs[task_id] = proof
+    if len(captured):
+        captured.save()
+    return proofs
+
+
+def _checked(candidate: Candidate, task: Provable, proof: Proof) -> Candidate:
+    """The candidate with the proven check; how the proof went stays in the private provenance."""
+    source = candidate.provenance
+    outcome = {"findings": len(proof.findings), **proof.counts}
+    if proof.reason is not None:
+        outcome["reason"] = proof.reason  # type: ignore[assignment]
+    detail = {**source.detail, "proof": outcome}
+    changes: dict[str, object] = {"provenance": source.model_copy(update={"detail": detail})}
+    if proof.findings:
+        changes["checks"] = (*candidate.checks, proven_check(task, proof))
+    return candidate.model_copy(update=changes)
+
+
+def _write_programs(out: Path, tasks: Mapping[str, Provable], proofs: Mapping[str, Proof]) -> None:
+    """The stage tables of the pairs of programs: kept if proven, else rejected with the reason."""
+    if not tasks:
+        return
+    out.mkdir()
+    ids = [f"({task_id})" for task_id in sorted(tasks)]
+    rows: Sequence[LedgerRow] = [
+        LedgerRow(
+            STAGE,
+            PROGRAM,
+            f"({task_id})",
+            Outcome.KEPT if proof.findings else Outcome.REJECTED,
+            reason=None if proof.reason is None else str(proof.reason),
+        )
+        for task_id, proof in sorted(proofs.items())
+    ]
+    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=STAGE, unit=PROGRAM)

@@ -1,0 +1,495 @@
+"""What of the evidence stands in a prompt, and where a quote stands in the evidence.
+
+`deal` gives the request first and whole, then each file its head, then small files whole and the
+larger ones alike what is left of the budget, files that the task names or the agent read twice as
+much. What is left out is said in its place and in `left_out`. The same evidence and budget give the
+same content.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from construction.judging.evidence.contracts import (
+    Column,
+    Evidence,
+    FileView,
+    ImageRef,
+    Part,
+    Said,
+    Sheet,
+)
+from data.text.scripts import HAN
+
+BUDGET = 12_000  # tokens of the evidence of one candidate
+PICTURE_TOKENS = 1_000
+_CHARS_PER_TOKEN, _HAN_TOKENS = 3.8, 0.9  # rough, over the tokenizers in use
+_WIDE = re.compile(rf"[{HAN}\u3040-\u30ff\uac00-\ud7af]")
+_SAID_SHARE, _PICTURE_SHARE = 0.5, 0.4  # of the budget, at most
+_TRIES = 8
+_LEAST = 60  # tokens of a file's view below which only its name is worth while
+_ROW_CHARS, _COLUMNS, _OUTLINE, _LISTED = 400, 40, 40, 60
+_TREE_TOKENS, _BEFORE_TOKENS, _WORDS_TOKENS = 400, 800, 500
+_TOKEN = re.compile(
+    rf"(?<!\d)[-−]?\d[\d,]*(?:\.\d+)?|[{HAN}\u3040-\u30ff\uac00-\ud7af]|[^\W\d_{HAN}]+|#\w+[/!?]*|\d+"
+)
+_ELLIPSIS = re.compile(r"\s*(?:\.{3,}|…+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The content for a prompt, the images that go with it, and what is left out."""
+
+    content: dict[str, Any] = field(repr=False)
+    images: tuple[ImageRef, ...]
+    left_out: tuple[str, ...]
+    tokens: int
+
+
+def tokens_of(value: object, depth: int = 0) -> int:
+    """About how many tokens a value takes in a prompt, as JSON with an indent of one a level."""
+    chars, wide = _size(value, depth)
+    return int(chars / _CHARS_PER_TOKEN + wide * _HAN_TOKENS) + 1
+
+
+def _size(value: object, depth: int) -> tuple[int, int]:
+    """Characters without wide ones, and the wide ones."""
+    if isinstance(value, str):
+        escaped = len(value) + value.count("\n") + value.count('"') + 2
+        wide = 0 if value.isascii() else sum(1 for _ in _WIDE.finditer(value))
+        return escaped - wide, wide
+    if isinstance(value, dict):
+        sizes = [_size(inner, depth + 1) for inner in value.values()]
+        names = sum(map(len, value)) + 4 * len(value)
+    elif isinstance(value, list | tuple):
+        sizes, names = [_size(inner, depth + 1) for inner in value], 0
+    else:
+        return len(str(value)), 0
+    margins = (depth + 3) * len(sizes) + depth + 3
+    return sum(size for size, _ in sizes) + names + margins, sum(wide for _, wide in sizes)
+
+
+def deal(
+    evidence: Evidence, budget: int = BUDGET, *, images: bool = False, outputs_first: bool = False
+) -> Shown:
+    """The evidence within a budget of tokens; of an attempt the outputs count more than inputs."""
+    left_out: list[str] = []
+    content: dict[str, Any] = {"said": _said(evidence.said, int(budget * _SAID_SHARE), left_out)}
+    content |= {key: value for key, value in _around(evidence, left_out).items() if value}
+    named = _named_paths(evidence)
+    files = [(view, 2 if view.path in named else 1) for view in evidence.files]
+    files += [(view, 4 if outputs_first else 1) for view in evidence.outputs]
+    costs = [tokens_of(_file(view), 2) for view, _ in files]
+    room = budget - tokens_of(content)
+    most = max(int(budget * _PICTURE_SHARE), room - sum(costs)) if images else 0
+    pictures = _pictures(evidence, most, left_out)
+    budget -= PICTURE_TOKENS * len(pictures)
+    room -= PICTURE_TOKENS * len(pictures)
+    for _ in range(_TRIES):  # costs are rough: what is too much is taken from the files again
+        notes: list[str] = []
+        shown = _files(files, costs, room, notes)
+        given = len(evidence.files)
+        lists = {"input_files": shown[:given], "output_files": shown[given:]}
+        content |= {name: [e for e in entries if e] for name, entries in lists.items() if entries}
+        used = tokens_of(content)
+        if used <= budget:
+            break
+        room -= int((used - budget) * 1.5) + _LEAST
+    return Shown(content, pictures, (*left_out, *notes), used + PICTURE_TOKENS * len(pictures))
+
+
+def _said(said: Sequence[Said], room: int, left_out: list[str]) -> list[dict[str, str]]:
+    """The messages, people's whole before the agent's; long ones keep both ends."""
+    costs = [tokens_of(message.text) for message in said]
+    own = [at for at, message in enumerate(said) if message.speaker != "agent"]
+    others = [at for at in range(len(said)) if at not in own]
+    shares = dict(zip(own, _levels([costs[at] for at in own], room), strict=True))
+    rest = min(_WORDS_TOKENS * 2, room - sum(shares.values()))
+    shares |= zip(others, _levels([costs[at] for at in others], rest), strict=True)
+    shown = []
+    for at, message in enumerate(said):
+        text, cut = _ends(message.text, shares[at])
+        if cut:
+            left_out.append(f"message {at + 1}: {cut} characters")
+        when = {"at": message.at} if message.at else {}
+        shown.append({"speaker": message.speaker, **when, "text": text})
+    return shown
+
+
+def _around(evidence: Evidence, left_out: list[str]) -> dict[str, Any]:
+    """What stands around the files: what was said before, folders, what the agent did."""
+    before = _said(evidence.before, _BEFORE_TOKENS, left_out) if evidence.before else []
+    words, cut = _ends(evidence.last_words, _WORDS_TOKENS)
+    if cut:
+        left_out.append(f"last words of the agent: {cut} characters")
+    done = {
+        name: _listed(list(getattr(evidence, name)), name, left_out)
+        for name in ("tools", "read", "ran", "wrote")
+    }
+    agent = {**done, "last_words": words}
+    changes = [
+        {"path": c.path, "how": c.how, "lines": list(c.lines)}
+        | ({"more": c.more} if c.more else {})
+        for c in evidence.changes
+    ]
+    return {
+        "said_before": before,
+        "folders": _listed(list(evidence.tree), "folders", left_out),
+        "agent": {key: value for key, value in agent.items() if value},
+        "changes": changes,
+    }
+
+
+def _listed(lines: list[str], what: str, left_out: list[str]) -> list[str]:
+    shown = [_ends(line, 80)[0] for line in lines[:_LISTED]]
+    if len(lines) > _LISTED:
+        left_out.append(f"{what}: {len(lines) - _LISTED} entries")
+        shown.append(f"⟨{len(lines) - _LISTED} more⟩")
+    return shown
+
+
+def _pictures(evidence: Evidence, room: int, left_out: list[str]) -> tuple[ImageRef, ...]:
+    """The images that fit: files that are pictures first, then one page of each file in turn."""
+    views = (*evidence.outputs, *evidence.files)
+    ordered = [
+        (view.kind != "picture", at, view, name)
+        for view in views
+        for at, name in enumerate(view.pictures)
+    ]
+    ordered.sort(key=lambda entry: entry[:2])
+    references = [ImageRef(path=view.path, picture=name) for _, _, view, name in ordered]
+    most = room // PICTURE_TOKENS
+    if len(references) > most:
+        left_out.append(
+            f"{len(references) - most} of {len(references)} pictures and pages are not shown"
+        )
+    return tuple(references[:most])
+
+
+def _named_paths(evidence: Evidence) -> set[str]:
+    """The inputs whose names stand in the request, or that the agent read."""
+    text = "\n".join(message.text for message in evidence.said if message.speaker != "agent")
+    read = {path.rpartition("/")[2] for path in evidence.read}
+    names = {view.path: view.path.rpartition("/")[2] for view in evidence.files}
+    return {path for path, name in names.items() if name in text or name in read}
+
+
+def _levels(costs: Sequence[int], room: int, weights: Sequence[int] = ()) -> list[int]:
+    """Shares of a room by what each needs: small needs are met, the others get alike by weight."""
+    weights = weights or [1] * len(costs)
+    order = sorted(range(len(costs)), key=lambda at: (costs[at] / weights[at], at))
+    shares, weight = [0] * len(costs), sum(weights)
+    for at in order:
+        shares[at] = max(0, min(costs[at], room * weights[at] // weight))
+        room -= shares[at]
+        weight -= weights[at]
+    return shares
+
+
+def _files(
+    files: Sequence[tuple[FileView, int]], costs: Sequence[int], room: int, left_out: list[str]
+) -> list[dict[str, Any]]:
+    """Each file whole or in part; of very many the last are left out."""
+    most = max(0, room // _LEAST)
+    listed = set(sorted(range(len(files)), key=lambda at: (-files[at][1], at))[:most])
+    if len(listed) < len(files):
+        left_out.append(f"{len(files) - len(listed)} of {len(files)} files")
+    whole = [cost if at in listed else 0 for at, cost in enumerate(costs)]
+    shares = _levels(whole, room, [weight for _, weight in files])
+    shown: list[dict[str, Any]] = []
+    for (view, _), share, cost in zip(files, shares, whole, strict=True):
+        if not cost:
+            shown.append({})
+        elif share >= cost:
+            shown.append(_file(view))
+        else:
+            shown.append(_short(view, share))
+            left_out.append(f"{view.path}: shown in part")
+    return shown
+
+
+def _file(view: FileView) -> dict[str, Any]:
+    """A view whole. A small table needs no columns, and data whose source is shown no tables."""
+    head: dict[str, Any] = {"path": view.path, "kind": view.kind, "bytes": view.bytes}
+    if view.note:
+        head["note"] = view.note
+    if view.pictures and view.kind != "picture":
+        head["pages"] = len(view.pictures)
+    sheets = [_sheet(sheet, len(sheet.head), len(sheet.tail)) for sheet in view.sheets]
+    texts = [{"place": part.where, "text": part.text} for part in view.parts]
+    if view.kind == "data":  # one list of records is read best as a table, and else as it stands
+        is_table = len(sheets) == 1 and view.sheets[0].whole and view.sheets[0].name == "records"
+        sheets, texts = (sheets, []) if is_table else ([], texts)
+    if view.kind in ("text", "code", "data") or len(texts) == 1:
+        text = "\n".join(str(part["text"]) for part in texts)
+        return head | {k: v for k, v in (("sheets", sheets), ("text", text)) if v}
+    return head | {k: v for k, v in (("sheets", sheets), ("parts", texts)) if v}
+
+
+def _short(view: FileView, room: int) -> dict[str, Any]:
+    """A view in part: outline and columns, then rows or both ends of the text."""
+    head: dict[str, Any] = {"path": view.path, "kind": view.kind, "bytes": view.bytes}
+    if room < _LEAST:
+        return head | {"left_out": "its content"}
+    if view.note:
+        head["note"] = _ends(view.note, room // 4)[0]
+    outline = [_ends(line, 40)[0] for line in view.outline]
+    most = _fitting(outline, room // 4)
+    if most:
+        more = [f"⟨{len(outline) - most} more⟩"] if most < len(outline) else []
+        head["outline"] = outline[:most] + more
+    room -= tokens_of(head)
+    if view.sheets:
+        shares = _levels([tokens_of(_sheet(s, len(s.head), 8), 4) for s in view.sheets], room)
+        head["sheets"] = [
+            _short_sheet(s, share) for s, share in zip(view.sheets, shares, strict=True)
+        ]
+        room -= tokens_of(head["sheets"])
+    if view.parts and room >= _LEAST:
+        head["parts"] = _short_parts(view.parts, room)
+    return head
+
+
+def _fitting(lines: Sequence[Any], room: int) -> int:
+    for at, line in enumerate(lines):
+        room -= tokens_of(line) + 2
+        if room < 0:
+            return at
+    return len(lines)
+
+
+def _sheet(sheet: Sheet, head: int, tail: int, columns: int = _COLUMNS) -> dict[str, Any]:
+    """A sheet with its first and last rows, each as "number: cell | cell"."""
+    is_whole = sheet.whole and head >= len(sheet.head)
+    shown: dict[str, Any] = {"sheet": sheet.name} if sheet.name else {}
+    shown |= {"rows_below_header": sheet.rows}
+    if not is_whole or sheet.rows > 12:
+        shown["columns"] = [_column(column) for column in sheet.columns[:columns]]
+        if len(sheet.columns) > columns:
+            shown["columns"].append(f"⟨{len(sheet.columns) - columns} more columns⟩")
+    else:
+        formats = {column.name: column.format for column in sheet.columns if column.format}
+        shown |= {"number_formats": formats} if formats else {}
+    for name in ("duplicates", "note"):
+        shown |= {name: value} if (value := getattr(sheet, name)) else {}
+    if sheet.errors:
+        shown["error_cells"] = _counted(sheet.errors, sheet.error_count)
+    if sheet.formulas:
+        shown["formulas"] = _counted(sheet.formula_cells[: max(8, head)], sheet.formulas)
+    first = sheet.first_row
+    rows = [line for at, row in enumerate(sheet.head[:head], first) if (line := _row(at, row))]
+    if not is_whole:
+        last = _last_rows(sheet)[-tail:] if tail else ()
+        start = max(sheet.last_row - len(last) + 1, first + head)
+        rows.append(f"⟨rows {first + head}–{start - 1} are not shown⟩")
+        rows += [
+            _row(at, row)
+            for at, row in enumerate(last[-(sheet.last_row - start + 1) :], start)
+            if row
+        ]
+    if sheet.first_column > 1:
+        shown["first_column"] = sheet.first_column
+    return shown | {"cells": rows}
+
+
+def _last_rows(sheet: Sheet) -> tuple[tuple[str, ...], ...]:
+    return sheet.tail or (sheet.head[-8:] if sheet.whole else ())
+
+
+def _row(at: int, row: Sequence[str]) -> str:
+    text = " | ".join(" ".join(cell.split()) if "\n" in cell else cell for cell in row)
+    return f"{at}: {text}" if row else ""
+
+
+def _counted(cells: Sequence[str], count: int) -> list[str]:
+    return [*cells, *([f"⟨{count - len(cells)} more⟩"] if count > len(cells) else [])]
+
+
+def _column(column: Column) -> str:
+    """A column on one line."""
+    facts = [column.type]
+    if column.low is not None:
+        facts.append(f"{column.low} to {column.high}")
+    facts.append(f"{column.distinct} distinct")
+    facts += [f"{column.blanks} blank"] if column.blanks else []
+    facts += [f"format {column.format}"] if column.format else []
+    facts += [f"e.g. {' / '.join(column.examples)}"] if column.examples else []
+    return f"{column.name}: {', '.join(facts)}"
+
+
+def _short_sheet(sheet: Sheet, room: int) -> dict[str, Any]:
+    """As many rows as fit, a fifth of them from the end; where room is narrow columns alone."""
+    whole = _sheet(sheet, len(sheet.head), len(sheet.tail))
+    if tokens_of(whole, 4) <= room:
+        return whole
+    rest = room - tokens_of(_sheet(sheet, 0, 0), 4)
+    if rest < 0:
+        few = {"formula_cells": sheet.formula_cells[:3], "errors": sheet.errors[:8]}
+        return _sheet(sheet.model_copy(update=few), 0, 0, max(3, room // 40))
+    ends = [_row(sheet.last_row, row) for row in reversed(_last_rows(sheet))]
+    tail = min(8, _fitting(ends, rest // 5))
+    rows = [_row(at, row) for at, row in enumerate(sheet.head, sheet.first_row)]
+    return _sheet(sheet, _fitting(rows, rest * 4 // 5), tail)
+
+
+def _short_parts(parts: Sequence[Part], room: int) -> list[dict[str, str]]:
+    """The first parts and the last that fit, the ones at the cut in part."""
+    ahead, behind = room * 3 // 4, room // 4
+    shown: list[dict[str, str]] = []
+    at = 0
+    while at < len(parts) and ahead > 20:
+        text, cut = _ends(parts[at].text, ahead - 12, head_only=True)
+        shown.append({"place": parts[at].where, "text": text})
+        ahead -= tokens_of(text) + 12
+        at += 1
+        if cut:
+            break
+    last: list[dict[str, str]] = []
+    stop = len(parts)
+    while stop > at and behind > 20:
+        text, cut = _ends(parts[stop - 1].text, behind - 12, tail_only=True)
+        last.append({"place": parts[stop - 1].where, "text": text})
+        behind -= tokens_of(text) + 12
+        stop -= 1
+        if cut:
+            break
+    if stop > at:
+        gap = f"{parts[at].where} to {parts[stop - 1].where}" if stop - at > 1 else parts[at].where
+        shown.append({"place": gap, "text": "⟨not shown⟩"})
+    return shown + last[::-1]
+
+
+def _ends(
+    text: str, room: int, *, head_only: bool = False, tail_only: bool = False
+) -> tuple[str, int]:
+    """A text of about so many tokens, three parts of four from its beginning, and what is cut."""
+    cost = tokens_of(text)
+    if cost <= max(room, 1):
+        return text, 0
+    kept = max(20, len(text) * room // cost)
+    cut = len(text) - kept
+    if cut <= 30:
+        return text, 0
+    mark = f"⟨{cut} characters left out⟩"
+    if head_only:
+        return text[:kept] + mark, cut
+    if tail_only:
+        return mark + text[-kept:], cut
+    behind = kept // 4
+    return text[: kept - behind] + mark + text[len(text) - behind :], cut
+
+
+def plain_pieces(view: FileView, *, numbered: bool = True) -> Iterator[tuple[str, str]]:
+    """The texts of which a view consists, rows as they are shown, each with its header row."""
+    for sheet in view.sheets:
+        rows = [_row(at, row) for at, row in enumerate(sheet.head, sheet.first_row) if row]
+        first = sheet.last_row - len(sheet.tail) + 1
+        rows += [_row(at, row) for at, row in enumerate(sheet.tail, first) if row]
+        rows = rows if numbered else [row.partition(": ")[2] for row in rows]
+        at = sheet.header_row - sheet.first_row if sheet.header_row else len(sheet.head)
+        header = _row(sheet.header_row, sheet.head[at]) if at < len(sheet.head) else ""
+        yield header, "\n".join([*rows, *sheet.formula_cells, sheet.note]).strip()
+    if view.parts:
+        yield "", "\n".join(part.text for part in view.parts)
+
+
+def plain_text(view: FileView, *, numbered: bool = True) -> str:
+    """All that a view holds as one text."""
+    return "\n\n".join(text for _, text in plain_pieces(view, numbered=numbered)).strip("\n")
+
+
+def find_quote(evidence: Evidence, quote: str) -> str | None:
+    """Where a quote stands in the evidence: "message 1", "data/a.xlsx, row 7"; else None.
+
+    Words are compared without case, width, blanks and punctuation, numbers as numbers, both whole.
+    A quote with an ellipsis stands where all its pieces stand in one file or message.
+    """
+    return _quotable(_Same(evidence)).find(quote)
+
+
+class _Same:
+    """An evidence by its identity, so that its words are indexed once."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+
+    def __hash__(self) -> int:
+        return id(self.evidence)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.evidence is self.evidence
+
+
+class _Quotable:
+    """All passages of an evidence with their words: rows and parts first, then whole files."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        small = [(where, words_of(text)) for where, text in _passages(evidence)]
+        whole: dict[str, list[str]] = {}
+        for where, words in small:
+            whole.setdefault(where.partition(", ")[0], []).append(words[:-1])
+        self._passages = small + [(where, f"{''.join(own)} ") for where, own in whole.items()]
+
+    def find(self, quote: str) -> str | None:
+        pieces = [words for part in _ELLIPSIS.split(quote) if (words := words_of(part)).strip()]
+        if not pieces:
+            return None
+        fitting = (where for where, words in self._passages if all(p in words for p in pieces))
+        return next(fitting, None)
+
+
+@lru_cache(maxsize=4)
+def _quotable(same: _Same) -> _Quotable:
+    return _Quotable(same.evidence)
+
+
+def words_of(text: str) -> str:
+    """The words and numbers of a text in plain form, a blank around each."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    words = []
+    for match in _TOKEN.finditer(folded):
+        word = match[0]
+        if word[-1].isdigit():
+            bare = word.replace(",", "").replace("−", "-")
+            if match.start() and folded[match.start() - 1].isalnum():
+                bare = bare.lstrip("-")  # the dash of a range or a date
+            word = format(Decimal(bare).normalize(), "f") if "." in bare else bare
+        words.append(word)
+    return f" {' '.join(words)} "
+
+
+def _passages(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """Every piece of text that a prompt may show, by its place."""
+    for at, message in enumerate(evidence.said, 1):
+        yield f"message {at}", message.text
+    for view in (*evidence.files, *evidence.outputs):
+        yield from _passages_of(view)
+    for at, message in enumerate(evidence.before, 1):
+        yield f"said before {at}", message.text
+    for change in evidence.changes:
+        yield f"changes of {change.path}", "\n".join(change.lines)
+    yield "last words", evidence.last_words
+    for name in ("tree", "read", "ran", "wrote", "tools"):
+        yield name, "\n".join(getattr(evidence, name))
+
+
+def _passages_of(view: FileView) -> Iterator[tuple[str, str]]:
+    for sheet in view.sheets:
+        name = f"{view.path}, {sheet.name} row" if sheet.name else f"{view.path}, row"
+        for at, row in enumerate(sheet.head, sheet.first_row):
+            yield f"{name} {at}", " | ".join(row)
+        for at, row in enumerate(sheet.tail, sheet.last_row - len(sheet.tail) + 1):
+            yield f"{name} {at}", " | ".join(row)
+        columns = "\n".join(map(_column, sheet.columns))
+        cells = "\n".join((*sheet.errors, *sheet.formula_cells))
+        yield f"{view.path}, {sheet.name}", f"{sheet.name}\n{columns}\n{cells}\n{sheet.note}"
+    for part in view.parts:
+        yield f"{view.path}, {part.where}", part.text
+    outline = "\n".join(view.outline)
+    yield f"{view.path}, outline", f"{view.path}\n{outline}\n{view.note}"

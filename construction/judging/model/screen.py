@@ -1,0 +1,252 @@
+"""Screening by a model: is it work for an agent, and what does a newcomer lack?
+
+Every claim quotes what shows it. Code overrules a claim only with a fact: the file is there, the
+quote is not, the messages bear times. A verdict without a claim that stands has no ground. Text
+that addresses its judge is taken out before the model reads (`injection`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from construction.judging.contracts import (
+    Answer,
+    Asker,
+    Case,
+    ContainmentReason,
+    Judged,
+    JudgeReason,
+    ModelStagesConfig,
+    Screened,
+)
+from construction.judging.evidence.shown import find_quote
+from construction.judging.model.asking import Checked, Faults, Stage, ask
+from construction.judging.model.injection import without_addressed_in
+from construction.judging.model.prompt import Cleaner, case_content, load_prompt
+from construction.mentions.extensions import extension
+from data.contracts import MissingInput, MissingKind
+
+PROMPT = "screen"
+UNKNOWN_DAY = "unknown"
+_SOURCE = "named in the request"
+_FEWEST_PIECES = 2
+_KINDS = {
+    "file": MissingKind.FILE,
+    "context": MissingKind.CONVERSATION,
+    "system": MissingKind.SYSTEM,
+    "day": MissingKind.DAY,
+    "person": MissingKind.ASKER,
+}
+_Quote = Annotated[str, Field(max_length=400)]
+_What = Annotated[str, Field(max_length=200)]
+_REASON = ContainmentReason
+Verdict = Literal[
+    "self_contained",
+    "conversation_only",
+    "depends_on_live_system",
+    "missing_input",
+    "missing_context",
+    "multi_task",
+    "ambiguous_task",
+    "not_verifiable",
+]
+
+
+class Lacking(Answer):
+    what: _What
+    kind: Literal["file", "context", "system", "day", "person"]
+    quote: _Quote
+
+
+class World(Answer):
+    what: _What
+    quote: _Quote
+
+
+class ScreenAnswer(Answer):
+    """The reason comes before the verdict."""
+
+    reason: Annotated[str, Field(max_length=800)]
+    addressee: Literal["agent", "someone_else", "nobody"]
+    addressee_quote: _Quote
+    is_work: bool
+    work_quote: _Quote
+    missing: Annotated[tuple[Lacking, ...], Field(max_length=12)]
+    needs_world: Annotated[tuple[World, ...], Field(max_length=12)]
+    pieces: Annotated[tuple[_What, ...], Field(max_length=12)]
+    results: Annotated[tuple[_What, ...], Field(max_length=40)]
+    today: Annotated[str, Field(max_length=40)]
+    verdict: Verdict
+    confidence: Annotated[float, Field(ge=0, le=1)]
+
+
+def screen(
+    cases: Sequence[Case],
+    client: Asker,
+    config: ModelStagesConfig,
+    otherwise: Callable[[Case], Screened],
+) -> list[Judged[Screened]]:
+    """The verdict on each case, in order; `otherwise` judges where no answer can be used."""
+    return ask(screen_stage(config, otherwise), cases, client)
+
+
+def screen_stage(
+    config: ModelStagesConfig, otherwise: Callable[[Case], Screened]
+) -> Stage[Case, ScreenAnswer, Screened]:
+    """The stage, for callers that want its requests or checks alone."""
+
+    def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
+        shown: dict[str, Any] = without_addressed_in(case_content(case, cleaner, config))
+        return shown
+
+    return Stage(
+        prompt=load_prompt(PROMPT),
+        answer=ScreenAnswer,
+        item_id=lambda case: case.candidate.task_id,
+        content=content,
+        check=_check,
+        settle=lambda case, answer, faults: (
+            otherwise(case) if answer is None else Claims(case, answer).screened
+        ),
+    )
+
+
+def _check(case: Case, answer: ScreenAnswer) -> Checked[Screened] | Faults:
+    claims = Claims(case, answer)
+    if claims.faults:
+        return Faults(tuple(claims.faults), JudgeReason.CONTRADICTION)
+    return Checked(claims.screened)
+
+
+class Claims:
+    """What an answer claims about a case, and what of it stands: `faults` says what does not."""
+
+    def __init__(self, case: Case, answer: ScreenAnswer) -> None:
+        self.case, self.answer = case, answer
+        self.faults: list[str] = []
+        self.today = self._day()
+        self.missing = tuple(self._missing())
+        self.world = [one for one in answer.needs_world if self._stands(one.what, one.quote)]
+        verdict = _REASON(answer.verdict)
+        if not self._has_ground(verdict):
+            verdict = _REASON.SELF_CONTAINED
+        elif verdict is _REASON.SELF_CONTAINED and (self.missing or self.world):
+            self.faults.append(
+                "the verdict is self_contained, but something is listed as missing or needed: "
+                "list only what the work cannot be done without, or change the verdict"
+            )
+        self.screened = Screened(
+            reason_code=verdict,
+            brief_reason=" ".join(answer.reason.split())[:400],
+            confidence=round(answer.confidence, 9),
+            missing=() if verdict is _REASON.SELF_CONTAINED else self._lacks(),
+            today=self.today,
+            results=tuple(self._results()),
+        )
+
+    def _stands(self, what: str, quote: str) -> bool:
+        """Does a claim quote words of the material?"""
+        if find_quote(self.case.evidence, quote) is not None:
+            return True
+        self.faults.append(f"“{what}”: its quote does not stand in the material: “{quote[:80]}”")
+        return False
+
+    def _missing(self) -> Iterator[Lacking]:
+        for lack in self.answer.missing:
+            there = self._path_of(lack.what) if lack.kind == "file" else None
+            if lack.kind == "day" and self.today:
+                self.faults.append(f"“{lack.what}” is known: the messages are of {self.today}")
+            elif there is not None:
+                self.faults.append(f"“{lack.what}” is not missing: {there} is an input file")
+            elif self._stands(lack.what, lack.quote):
+                yield lack
+
+    def _path_of(self, what: str) -> str | None:
+        """The input file whose name stands in some words; None where there is none."""
+        words = what.casefold().replace("\\", "/")
+        named = {
+            view.path.rpartition("/")[2].casefold(): view.path
+            for view in self.case.evidence.files
+            if view.bytes
+        }
+        return next((path for name, path in named.items() if name in words), None)
+
+    def _day(self) -> str:
+        """The ISO day that a request counts from; empty where there is none, or none is known."""
+        day = self.answer.today.strip()
+        if not day:
+            return ""
+        said = [one.at[:10] for one in self.case.evidence.said if one.at and one.speaker != "agent"]
+        if day in said or (_is_day(day) and find_quote(self.case.evidence, day) is not None):
+            return day
+        if said:
+            self.faults.append(f"today is “{day}”, but the messages are of {said[-1]}")
+            return said[-1]
+        if day != UNKNOWN_DAY:
+            self.faults.append(f"today is “{day}”, but nothing in the material says so")
+        elif self.answer.verdict == "self_contained":
+            self.faults.append(
+                "the request counts from a day that is unknown: then the day is missing, unless "
+                "today is left empty because the day does not matter"
+            )
+        return ""
+
+    def _has_ground(self, verdict: ContainmentReason) -> bool:
+        """Does a rejection rest on a claim that stands?"""
+        answer, kinds = self.answer, {lack.kind for lack in self.missing}
+        if verdict is _REASON.CONVERSATION_ONLY:
+            claimed = [("no work", answer.work_quote)] if not answer.is_work else []
+            if answer.addressee != "agent":
+                claimed.append(("not for the agent", answer.addressee_quote))
+            if claimed:  # of two claims one that stands is enough
+                evidence = self.case.evidence
+                if any(find_quote(evidence, quote) is not None for _, quote in claimed):
+                    return True
+                return self._stands(*claimed[0])
+            self.faults.append("conversation_only needs is_work false or another addressee")
+            return False
+        needed: dict[ContainmentReason, tuple[bool, str]] = {
+            _REASON.DEPENDS_ON_LIVE_SYSTEM: (
+                bool(self.world) or "system" in kinds,
+                "an entry of needs_world",
+            ),
+            _REASON.MISSING_INPUT: (bool(kinds), "an entry of missing"),
+            _REASON.MISSING_CONTEXT: (bool(kinds), "an entry of missing"),
+            _REASON.MULTI_TASK: (len(answer.pieces) >= _FEWEST_PIECES, "two pieces or more"),
+        }
+        has_ground, what = needed.get(verdict, (True, ""))
+        if not has_ground:
+            self.faults.append(f"the verdict {verdict} needs {what} that stands in the material")
+        return has_ground
+
+    def _lacks(self) -> tuple[MissingInput, ...]:
+        lacks = [(_KINDS[one.kind], one.what) for one in self.missing]
+        lacks += [(MissingKind.SYSTEM, one.what) for one in self.world]
+        return tuple(
+            MissingInput(kind, _SOURCE, what, extension(what) if kind is MissingKind.FILE else "")
+            for kind, what in lacks
+        )
+
+    def _results(self) -> Iterator[str]:
+        """The inputs that are results, if the agent wrote them: that is a fact."""
+        evidence = self.case.evidence
+        wrote = {path.rpartition("/")[2] for path in evidence.wrote}
+        for view in evidence.files:
+            if view.path.rpartition("/")[2] in wrote and any(
+                view.path.endswith(path.lstrip("./"))
+                for path in self.answer.results
+                if path.strip()
+            ):
+                yield view.path
+
+
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,379 @@
+"""Writing by a model: the request as one message, the files to deliver, labels and difficulty.
+
+The request is the model's, the frame around it is the project's. What a person said survives and
+nothing is invented (`faithful`); an answer that breaks this goes back once, and what stays wrong
+falls back to the person's own words, to the files that packaging expects, to the baseline's label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from construction.grading.file_types import extension_of, type_of
+from construction.judging.contracts import (
+    UNASSIGNED,
+    Answer,
+    Asker,
+    Case,
+    Catalogue,
+    Judged,
+    JudgeReason,
+    ModelStagesConfig,
+    Taxonomy,
+    Written,
+)
+from construction.judging.evidence.contracts import Evidence
+from construction.judging.evidence.shown import find_quote
+from construction.judging.model.asking import Checked, Faults, Stage, ask
+from construction.judging.model.faithful import SOFT, Fact, FactKind, inventions, losses, named
+from construction.judging.model.prompt import HIDDEN, Cleaner, case_content, load_prompt
+from construction.signals.crosswalk import default_crosswalk
+from data.contracts import Deliverable, Label
+from data.contracts.candidate import Confidence
+from data.neutralise import visible
+from data.text.lexicon import load_table
+from data.text.scripts import leading_language
+
+PROMPT = "write"
+ANSWER = "answer.md"
+_GAP = "⟨…⟩"
+_SMALL = 100  # a number below this stands in files by chance, so that a person has to say it
+_MOST_FILES = 30
+_OPEN_NAME = re.compile(r"[*?<>{}\[\]]|\.\.\.|…")
+_PATH_START = re.compile(
+    r"^(?:(?:\.{0,2}|/?(?:work|workspace|home|tmp|root|mnt/data))/)*(?:(?:in|out)puts?/)?"
+)
+_LABEL_SIGNS = re.compile(r"[^a-z0-9.]+")
+_Text = Annotated[str, Field(max_length=300)]
+
+
+class LeftOut(Answer):
+    quote: Annotated[str, Field(max_length=2_000)]
+    why: _Text
+
+
+class Choice(Answer):
+    """A label: why, which, and how sure."""
+
+    reason: _Text
+    label: Annotated[str, Field(max_length=120)]
+    confidence: Confidence
+
+
+class FileAnswer(Answer):
+    path: Annotated[str, Field(max_length=200)]
+    what: _Text
+
+
+class WriteAnswer(Answer):
+    request: Annotated[str, Field(max_length=40_000)]
+    left_out: Annotated[tuple[LeftOut, ...], Field(max_length=40)]
+    deliverables: Annotated[tuple[FileAnswer, ...], Field(max_length=_MOST_FILES)]
+    business_task: Annotated[str, Field(max_length=200)]
+    role: Choice
+    skill: Choice
+    family: Choice
+    difficulty_reason: Annotated[str, Field(max_length=400)]
+    difficulty: Literal["easy", "medium", "hard"]
+
+
+Otherwise = Callable[[Case], Written]
+
+
+def write(
+    cases: Sequence[Case], client: Asker, config: ModelStagesConfig, otherwise: Otherwise
+) -> list[Judged[Written]]:
+    """The task of each case, in order; `otherwise` writes what the model leaves wrong."""
+    return ask(write_stage(config, otherwise), cases, client)
+
+
+def write_stage(
+    config: ModelStagesConfig, otherwise: Otherwise
+) -> Stage[Case, WriteAnswer, Written]:
+    """The stage, for callers that want its requests or checks alone."""
+
+    def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
+        return case_content(case, cleaner, config)
+
+    def check(case: Case, answer: WriteAnswer) -> Checked[Written] | Faults:
+        drawn = Draft(case, answer, otherwise(case), config)
+        if drawn.faults:
+            return Faults(tuple(drawn.faults), drawn.reason)
+        return Checked(drawn.written(), tuple(drawn.notes))
+
+    def settle(case: Case, answer: WriteAnswer | None, faults: tuple[str, ...]) -> Written:
+        given = otherwise(case)
+        return given if answer is None else Draft(case, answer, given, config).written()
+
+    return Stage(
+        prompt=load_prompt(PROMPT),
+        answer=WriteAnswer,
+        item_id=lambda case: case.candidate.task_id,
+        content=content,
+        check=check,
+        settle=settle,
+        tables=_tables(default_catalogue()),
+    )
+
+
+class Draft:
+    """An answer held against its case: `faults` to be mended, and the task without them."""
+
+    def __init__(
+        self, case: Case, answer: WriteAnswer, otherwise: Written, config: ModelStagesConfig
+    ) -> None:
+        self.case, self.answer, self.otherwise, self.config = case, answer, otherwise, config
+        self.faults: list[str] = []
+        self.notes: list[str] = []
+        self.reason = JudgeReason.WRONG_FORM
+        self.messages = [s.text for s in case.evidence.said if s.speaker != "agent"] or [
+            case.request
+        ]
+        self.paths = self._paths()
+        self.request = self._request()
+        self.taxonomy = self._taxonomy()
+
+    @cached_property
+    def inputs(self) -> Evidence:
+        """The input files alone: what the agent said and made is no source."""
+        return Evidence(files=self.case.evidence.files)
+
+    def written(self) -> Written:
+        """The task; the fields that are wrong are those of the baseline."""
+        return Written(
+            request=self.request or self.case.request,
+            deliverables=deliverables_of(self.paths) or self.otherwise.deliverables,
+            taxonomy=self.taxonomy,
+            difficulty=self.answer.difficulty,
+            difficulty_reason=" ".join(self.answer.difficulty_reason.split()),
+        )
+
+    def _fault(self, reason: JudgeReason, sentence: str) -> None:
+        self.reason = reason
+        self.faults.append(sentence)
+
+    def _request(self) -> str:
+        """The rewritten request; empty where the person's own words are to stand."""
+        request = visible(HIDDEN.sub("", self._whole(self.answer.request))).strip()
+        if not request:
+            if len(self.messages) > 1:
+                self._fault(
+                    JudgeReason.EMPTY,
+                    "`request` is empty, but there are several messages: make one message of them",
+                )
+            return ""
+        if len(request) > self.config.rewrite_chars and len(request) > len(self.case.request) * 1.2:
+            self._fault(JudgeReason.TOO_LONG, f"`request` has {len(request)} characters")
+            return ""
+        language = leading_language(self.case.request)
+        if leading_language(request) != language:
+            self._fault(
+                JudgeReason.OTHER_LANGUAGE, f"`request` has to be in the language {language}"
+            )
+            return ""
+        return request if self._is_faithful(request) else ""
+
+    def _whole(self, request: str) -> str:
+        """The request with each pasted passage put in whole: "first words ⟨…⟩ last words"."""
+        lines = []
+        for line in request.split("\n"):
+            first, gap, last = (part.strip() for part in line.partition(_GAP))
+            passage = self._passage(first, last) if gap else line
+            if passage is None:
+                self._fault(
+                    JudgeReason.LOSS,
+                    f"no message holds a passage from “{first[:60]}” to “{last[:60]}”",
+                )
+                return ""
+            lines.append(passage)
+        return "\n".join(lines)
+
+    def _passage(self, first: str, last: str) -> str | None:
+        for message in self.messages:
+            start = message.find(first)
+            end = message.find(last, start + len(first)) if start >= 0 else -1
+            if end >= 0:
+                return message[start : end + len(last)]
+        return None
+
+    def _is_faithful(self, request: str) -> bool:
+        """Are the person's facts there, and none beside them? Soft ones may go, if they must."""
+        quotes = [one.quote for one in self.answer.left_out]
+        lost = losses(request, self.messages, quotes)
+        hard = [fact for fact in lost if fact.kind not in SOFT]
+        if lost:
+            self._fault(
+                JudgeReason.LOSS,
+                f"`request` lost {named(lost)}: put back what the work uses; quote in `left_out` "
+                "the words of the messages that you leave out or replace",
+            )
+        new = [fact for fact in inventions(request, self._sources()) if not self._is_given(fact)]
+        if new:
+            self._fault(
+                JudgeReason.INVENTION,
+                f"`request` holds {named(new)}, which neither the messages nor the files hold",
+            )
+        return not hard and not new
+
+    def _sources(self) -> list[str]:
+        """What the request may repeat: the person's words, now and before, and names of files."""
+        case = self.case
+        before = [said.text for said in case.evidence.before if said.speaker != "agent"]
+        names = [fixture.path for fixture in case.candidate.fixtures]
+        names += self.paths
+        return [*self.messages, *before, "\n".join(names), case.request]
+
+    def _is_given(self, fact: Fact) -> bool:
+        """Does a fact stand in the input files? What the agent said is none."""
+        if fact.kind is FactKind.NUMBER and _is_small(fact.text):
+            return False
+        return find_quote(self.inputs, fact.text) is not None
+
+    def _paths(self) -> list[str]:
+        """The files to deliver, in plain paths below `outputs/`."""
+        paths: dict[str, None] = {}
+        for file in self.answer.deliverables:
+            path = plain_path(file.path)
+            if not path or path.endswith("/"):
+                self._fault(
+                    JudgeReason.WRONG_FORM,
+                    f"deliverable “{file.path[:80]}”: give the path of a file, not of a folder",
+                )
+            elif not extension_of(path) and not self._is_said(path):
+                self._fault(
+                    JudgeReason.UNKNOWN_FILE_TYPE,
+                    f"deliverable “{path}”: give it the type that suits it, such as {path}.md",
+                )
+            else:
+                paths.setdefault(path)
+        if not self.answer.deliverables:
+            self._fault(JudgeReason.EMPTY, f"no deliverable: an answer alone is {ANSWER}")
+        return list(paths)
+
+    def _is_said(self, name: str) -> bool:
+        return any(name.rpartition("/")[2] in message for message in self.messages)
+
+    def _taxonomy(self) -> Taxonomy:
+        answer, catalogue = self.answer, default_catalogue()
+        given = self.otherwise.taxonomy
+        role = self._label("role", answer.role, catalogue.roles)
+        own = {
+            name: text
+            for name, text in catalogue.skills.items()
+            if role is None or role.value in (UNASSIGNED, name.partition(".")[0])
+        }
+        skill = self._label("skill", answer.skill, own)
+        family = self._label("family", answer.family, catalogue.families)
+        skill = skill or given.skill_subclass
+        route = catalogue.routes.get(skill.value)
+        chosen = None if family is None or family.value == UNASSIGNED else family
+        return Taxonomy(
+            business_task=" ".join(answer.business_task.split()) or given.business_task,
+            role=role or given.role,
+            skill_subclass=skill,
+            skill_route=given.skill_route
+            if route is None
+            else skill.model_copy(update={"value": route, "reason": f"route of {skill.value}"}),
+            task_family=self.case.candidate.task_family or chosen,
+        )
+
+    def _label(self, field: str, choice: Choice, table: Mapping[str, str]) -> Label | None:
+        """The label of a choice; None, and a fault, for one that the catalogue does not hold."""
+        value = _known(choice.label, table)
+        if value is None:
+            near = ", ".join(sorted(table)[:12]) if len(table) <= 12 else "the catalogue"
+            self._fault(
+                JudgeReason.UNKNOWN_LABEL,
+                f"{field} “{choice.label}” is no label; take one of {near}, or {UNASSIGNED}",
+            )
+            return None
+        return Label(
+            value=value,
+            confidence=round(choice.confidence, 9),
+            reason=" ".join(choice.reason.split()),
+            judge=self.config.judge,
+        )
+
+
+def _is_small(number: str) -> bool:
+    digits = number.replace(",", "")
+    return digits.isdigit() and int(digits) < _SMALL
+
+
+def plain_path(path: str) -> str:
+    """A path below `outputs/` in its plain form; "" for one that leads out of it."""
+    plain = " ".join(path.split()).replace("\\", "/").strip("`'\"“” ")
+    plain = _PATH_START.sub("", plain)
+    parts = plain.split("/")
+    return "" if ".." in parts or not plain else "/".join(part for part in parts if part != ".")
+
+
+def _known(label: str, table: Mapping[str, str]) -> str | None:
+    """The label of a table that is meant, however it is spelt; a skill also without its role."""
+    wanted = _LABEL_SIGNS.sub("_", label.strip().lower()).strip("_")
+    if wanted in ("", "none", "null", "n_a", UNASSIGNED):
+        return UNASSIGNED
+    if wanted in table:
+        return wanted
+    same = [
+        name
+        for name in table
+        if name.partition(".")[2] == wanted or name.replace(".", "_") == wanted
+    ]
+    return same[0] if len(same) == 1 else None
+
+
+def deliverables_of(paths: Sequence[str]) -> tuple[Deliverable, ...]:
+    """Files to deliver as the candidate holds them, by type; one with an asterisk has no name."""
+    by_type: dict[str, list[str]] = {}
+    for path in paths:
+        known = type_of(path)
+        kind = known.name if known else extension_of(path) or "file"
+        by_type.setdefault(kind, []).append(path)
+    return tuple(
+        Deliverable(
+            file_type=kind,
+            count=len(own),
+            name_hints=tuple(path for path in own if not _OPEN_NAME.search(path)),
+        )
+        for kind, own in sorted(by_type.items())
+    )
+
+
+@cache
+def default_catalogue() -> Catalogue:
+    """Roles and skill subclasses with their definitions, routes, and the task families.
+
+    A skill subclass is called `role.skill`.
+    """
+    roles, by_role = (
+        load_table("construction.judging", "tables", f"{name}.toml") for name in ("roles", "skills")
+    )
+    skills = {
+        f"{role}.{name}": entry
+        for role, entries in sorted(by_role.items())
+        for name, entry in entries.items()
+    }
+    return Catalogue(
+        roles={role: entry["definition"] for role, entry in roles.items()},
+        skills={name: f"{entry['name']}: {entry['definition']}" for name, entry in skills.items()},
+        families=dict(default_crosswalk().task_families),
+        routes={name: entry["route"] for name, entry in skills.items()},
+    )
+
+
+def _tables(catalogue: Catalogue) -> str:
+    named_tables = (
+        ("role", catalogue.roles),
+        ("skill", catalogue.skills),
+        ("family", catalogue.families),
+    )
+    return "\n\n".join(
+        f"{name}:\n" + "\n".join(f"- {label}: {table[label]}" for label in sorted(table))
+        for name, table in named_tables
+    )

@@ -1,0 +1,109 @@
+"""Settings of judging: who judges, by which model, and the limits of each stage.
+
+Kept apart from the code that uses them: every command reads the recipe, and few judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from construction.judging.calls.contracts import LlmConfig, Mode, Sampling, Spending
+from construction.judging.consensus import ConsensusConfig
+from construction.judging.contracts import ModelStagesConfig
+from construction.judging.self_containment import ScreeningConfig
+from data.contracts import Share, StageConfig
+
+
+class ClassesConfig(StageConfig):
+    """Requests within `radius` of each other (average linkage, cosine distance) share a class.
+
+    `skill_share` is the part of the distance that depends on whether the skills are the same. The
+    business tasks are compared, or the first `chars` of a request without one. `held_out_share` of
+    the subclasses of each big class are kept for held-out tests.
+    """
+
+    radius: Share = 0.6
+    skill_share: Share = 0.3
+    chars: Annotated[int, Field(gt=0)] = 600
+    held_out_share: Share = 0.25
+
+
+class ModelStage(StrEnum):
+    """What a model can do; the baseline does what it does not."""
+
+    RECOVERY = "recovery"
+    SCREEN = "screen"
+    WRITE = "write"
+    GRADE = "grade"
+    QUESTION_PHRASING = "question_phrasing"
+    CANDIDATE_IDEAS = "candidate_ideas"
+
+
+_PROMPTS = {ModelStage.QUESTION_PHRASING: "phrasing", ModelStage.CANDIDATE_IDEAS: "ideas"}
+
+
+def _in_order(stages: tuple[ModelStage, ...]) -> tuple[ModelStage, ...]:
+    return tuple(stage for stage in ModelStage if stage in stages)
+
+
+class ModelConfig(Sampling):
+    """Recipe: which model judges what, and how it is asked. Without a name the rules judge.
+
+    `models` names another model for a stage. With `sees_images` the model is shown the pictures
+    that a question is about.
+    """
+
+    name: str = ""
+    models: Mapping[ModelStage, str] = {}
+    stages: Annotated[tuple[ModelStage, ...], AfterValidator(_in_order)] = tuple(ModelStage)
+
+    @property
+    def judge(self) -> str:
+        """The judge's name in outputs, whether the model answered now or earlier."""
+        return f"model:{self.name}" if self.name else "rules"
+
+    def does(self, stage: ModelStage) -> bool:
+        """Whether a model does this stage."""
+        return bool(self.models.get(stage, self.name)) and stage in self.stages
+
+    def judge_of(self, stage: ModelStage) -> str:
+        """The judge's name in outputs of this stage."""
+        return f"model:{self.models.get(stage, self.name)}" if self.does(stage) else "rules"
+
+
+class ModelCalls(Spending):
+    """Runtime: where a model's answers come from, what they cost, and what a run may spend.
+
+    It is not part of the digest: a replay makes the same release as the run that was recorded.
+    """
+
+    mode: Literal[Mode.LIVE, Mode.RECORD, Mode.REPLAY, Mode.BATCH] = Mode.RECORD
+
+
+def client_config(model: ModelConfig, calls: ModelCalls) -> LlmConfig:
+    """The settings of the model client; its questions name their stage by their prompt."""
+    sampling = {name: getattr(model, name) for name in Sampling.model_fields}
+    models = dict(model.models) | {_PROMPTS.get(k, str(k)): v for k, v in model.models.items()}
+    return LlmConfig(model=model.name, models=models, **sampling, **calls.model_dump())
+
+
+class JudgingConfig(ScreeningConfig):
+    """Who judges, and the settings of each stage, by a model or by the baseline."""
+
+    model: ModelConfig = ModelConfig()
+    consensus: ConsensusConfig = ConsensusConfig()
+    model_stages: ModelStagesConfig = ModelStagesConfig()
+    classes: ClassesConfig = ClassesConfig()
+
+    def stage_settings(self, stage: ModelStage) -> ModelStagesConfig:
+        """`model_stages` with the name of the judge that the labels of a stage are marked with."""
+        return self.model_stages.model_copy(update={"judge": self.model.judge_of(stage)})
+
+    def with_model(self, name: str) -> JudgingConfig:
+        """The same settings with another model for every stage."""
+        own = {"name": name, "models": {}}
+        return self.model_copy(update={"model": self.model.model_copy(update=own)})

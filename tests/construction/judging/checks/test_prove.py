@@ -1,0 +1,277 @@
+"""Proofs of check programs: what is proven, and what each fault of a program leads to."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from construction.grading.findings import FINDINGS, grade_findings, read_findings
+from construction.grading.grade import grade
+from construction.grading.programs import STDOUT, Program, Ran
+from construction.grading.spec import spec_of
+from construction.judging.checks.prove import (
+    Proof,
+    ProofReason,
+    Provable,
+    copies_of,
+    proof_record,
+    prove,
+    proven_check,
+    read_proof,
+)
+from data.contracts import Candidate, Disclosure, Lane, Provenance
+from data.contracts.attempt import Submission
+
+ORDERS = b"depot,boxes\nGoole,12\nSelby,8\nGoole,9\nThorne,9\nSelby,9\n"
+REFERENCE = """
+import csv, collections, pathlib
+total = collections.Counter()
+for row in csv.DictReader(open("inputs/orders.csv")):
+    total[row["depot"]] += int(row["boxes"])
+with open("outputs/depots.csv", "w", newline="") as file:
+    writer = csv.writer(file)
+    writer.writerow(["depot", "boxes"])
+    writer.writerows(total.most_common())
+"""
+SECOND = """
+rows = [line.strip().split(",") for line in open("inputs/orders.csv")][1:]
+names = sorted({name for name, _ in rows})
+sums = [(sum(int(n) for name, n in rows if name == one), one) for one in names]
+text = "Depot,Total boxes\\n" + "".join(f"{one},{n}\\n" for n, one in sorted(sums, reverse=True))
+open("outputs/depots.csv", "w").write(text)
+"""
+CHECKS = """
+import csv, json
+want = {}
+for row in csv.DictReader(open("inputs/orders.csv")):
+    want[row["depot"]] = want.get(row["depot"], 0) + int(row["boxes"])
+got = {}
+try:
+    for row in list(csv.reader(open("outputs/depots.csv")))[1:]:
+        got[row[0]] = int(row[1])
+except Exception:
+    pass
+found = [{"finding": f"boxes of {name}", "passed": got.get(name) == n, "expected": n,
+          "found": got.get(name, "nothing")} for name, n in want.items()]
+order = sorted(want.values(), reverse=True)
+found.append({"finding": "order", "passed": list(got.values()) == order, "expected": order,
+              "found": list(got.values())})
+found.append({"finding": "depots", "passed": set(got) == set(want), "expected": sorted(want),
+              "found": sorted(got)})
+print(json.dumps(found))
+"""
+NONE: frozenset[str] = frozenset()
+ALL = ("boxes of Goole", "boxes of Selby", "boxes of Thorne", "order", "depots")
+TASK = Provable(
+    "t1",
+    "Add up the boxes per depot in orders.csv, largest first, into depots.csv.",
+    ("depots.csv",),
+    {"orders.csv": ORDERS},
+    REFERENCE,
+    CHECKS,
+    SECOND,
+)
+
+
+def run(program: Program) -> Ran:
+    """Programs of these tests alone: in a folder of their own, without a sandbox."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for path, content in program.files.items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content)
+        command = program.command.replace("python3", sys.executable)
+        done = subprocess.run(
+            ["/bin/sh", "-c", command], cwd=folder, capture_output=True, timeout=30, check=False
+        )
+        kept = sorted((folder / program.keeps).rglob("*")) if program.keeps else []
+        files = {path.relative_to(folder).as_posix(): path.read_bytes() for path in kept}
+        return Ran(done.returncode, {**files, STDOUT: done.stdout})
+
+
+def test_a_sound_pair_of_programs_is_proven() -> None:
+    proof = prove(TASK, run)
+    assert (proof.reason, proof.detail) == (None, "")
+    assert proof.findings == ALL
+    assert proof.counts["killed"] >= 6
+    assert proof.counts["changed_inputs"] >= 1
+    assert read_proof(proof_record(proof)) == proof
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"reference": "raise SystemExit(3)"}, ProofReason.REFERENCE_FAILED),
+        ({"reference": "open('outputs/other.csv', 'w').write('a')"}, ProofReason.REFERENCE_FAILED),
+        ({"checks": "print('fine')"}, ProofReason.NO_FINDINGS),
+        ({"checks": "print('[]')"}, ProofReason.NO_FINDINGS),
+        ({"second": ""}, ProofReason.NO_SECOND),
+        ({"second": "raise ValueError"}, ProofReason.SECOND_FAILED),
+        (
+            {"second": "open('outputs/depots.csv', 'w').write('depot,boxes\\nYork,1\\n')"},
+            ProofReason.SECOND_DISAGREES,
+        ),
+        (
+            {"checks": 'print(\'[{"finding": "ok", "passed": true}]\')'},
+            ProofReason.PASSED_WITHOUT_WORK,
+        ),
+        (
+            {
+                "checks": "import json, os\n"
+                "there = os.path.exists('outputs/depots.csv')\n"
+                "text = open('outputs/depots.csv').read() if there else ''\n"
+                "is_short = 'Goole' in text and len(text) < 50\n"
+                "print(json.dumps([{'finding': 'names', 'passed': is_short}]))"
+            },
+            ProofReason.MUTANTS_PASSED,
+        ),
+        ({"inputs": {"orders.csv": ORDERS * 80_000}}, ProofReason.TOO_LARGE),
+    ],
+)
+def test_what_does_not_prove_itself_is_dropped_with_its_reason(
+    change: dict[str, object], reason: ProofReason
+) -> None:
+    proof = prove(replace(TASK, **change), run)  # type: ignore[arg-type]
+    assert (proof.findings, proof.reason) == ((), reason)
+
+
+def test_expected_values_that_are_written_into_the_program_are_noticed() -> None:
+    fixed = CHECKS.replace(
+        'for row in csv.DictReader(open("inputs/orders.csv")):\n'
+        '    want[row["depot"]] = want.get(row["depot"], 0) + int(row["boxes"])',
+        'want = {"Goole": 21, "Selby": 17, "Thorne": 9}',
+    )
+    assert fixed != CHECKS
+    assert prove(replace(TASK, checks=fixed), run).reason is ProofReason.NOT_COMPUTED
+
+
+def test_findings_on_which_the_solutions_differ_do_not_count() -> None:
+    unsorted = SECOND.replace("sorted(sums, reverse=True)", "sorted(sums)")
+    assert prove(replace(TASK, second=unsorted), run).findings == tuple(
+        name for name in ALL if name != "order"
+    )
+
+
+def test_a_finding_that_never_fails_is_left_out() -> None:
+    more = CHECKS.replace(
+        "print(json.dumps(found))",
+        "found.append({'finding': 'written', 'passed': bool(got)})\nprint(json.dumps(found))",
+    )
+    assert prove(replace(TASK, checks=more), run).findings == ALL
+
+
+def test_without_a_sandbox_nothing_is_proven() -> None:
+    assert prove(TASK, None) == Proof(reason=ProofReason.NOT_RUN)
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [b"", b"{}", b"[1]", b'[{"finding": "a"}]', b'[{"finding": "a", "passed": "yes"}]',
+     b'[{"finding": "a", "passed": true}, {"finding": "a", "passed": true}]', b"[" * 10_000],
+)  # fmt: skip
+def test_what_is_no_list_of_findings(printed: bytes) -> None:
+    assert read_findings(Ran(0, {STDOUT: printed})) is None
+
+
+def candidate() -> Candidate:
+    check = proven_check(TASK, prove(TASK, run))
+    provenance = Provenance(
+        source="s", source_format="chat", item_id="i", disclosure=Disclosure.PUBLIC
+    )
+    return Candidate(
+        task_id="t1",
+        lane=Lane.SESSIONS,
+        prompt=TASK.prompt,
+        language="en",
+        checks=(check,),
+        provenance=provenance,
+    )
+
+
+def test_attempts_are_graded_by_the_proven_findings(tmp_path: Path) -> None:
+    spec = spec_of(candidate().model_dump(mode="json"))
+    assert [check.kind for check in spec.checks] == [FINDINGS]
+    for text, passed, failed in (
+        ("Depot;x,Boxes\nGoole,21\nSelby,17\nThorne,9\n", True, []),
+        ("depot,boxes\nGoole,21\nSelby,71\nThorne,9\n", False, ["boxes of Selby", "order"]),
+        ("depot,boxes\nSelby,17\nGoole,21\nThorne,9\n", False, ["order"]),
+    ):
+        (tmp_path / "depots.csv").write_text(text)
+        score = grade(spec, Submission(outputs=str(tmp_path)), run=run)
+        assert score.passed is passed
+        assert [
+            p.name.removeprefix("check.computed.") for p in score.parts if not p.value
+        ] == failed
+    (part,) = (p for p in score.parts if not p.value)
+    assert (part.reason, part.detail) == (
+        "finding.wrong",
+        {"expected": "[21, 17, 9]", "found": "[17, 21, 9]"},
+    )
+
+
+def test_nothing_fails_and_without_a_box_nothing_is_judged(tmp_path: Path) -> None:
+    spec = spec_of(candidate().model_dump(mode="json"))
+    assert grade(spec, Submission(outputs=str(tmp_path)), run=run).passed is False
+    (tmp_path / "depots.csv").write_text("depot,boxes\nGoole,21\n")
+    parts = grade_findings(spec, tmp_path, None)
+    assert {(part.value, part.reason) for part in parts} == {(None, "finding.no_box")}
+
+
+def test_an_agent_cannot_print_findings_or_link_to_files(tmp_path: Path) -> None:
+    spec = spec_of(candidate().model_dump(mode="json"))
+    (tmp_path / "check.py").write_text("print('[]')")
+    (tmp_path / "depots.csv").symlink_to("/etc/hostname")
+    parts = grade_findings(spec, tmp_path, run)
+    assert {part.value for part in parts} == {0.0}
+
+
+def test_kinds_of_changed_copies() -> None:
+    table = b"name,paid,due\nQuill,100,40\nHobb,35.50,2\nYarrow,7,12\n"
+    kinds = {mutant.kind for mutant in copies_of("a/paid.csv", table, run, NONE)}
+    assert kinds == {"number", "row", "order", "column", "entity"}
+    text = b"Quill paid 1,200.50 EUR.\nHobb paid nothing.\n"
+    changes = {
+        (m.kind, m.before, m.after)
+        for m in copies_of("answer.md", text, run, frozenset({"Quill", "Hobb"}))
+    }
+    assert ("number", "1,200.50", "1,320.92") in changes
+    assert ("unit", "EUR", "USD") in changes
+    assert ("entity", "Quill", "Hobb") in changes
+    assert copies_of("a.xlsx", b"no workbook", run, NONE) == []
+    assert [m.content for m in copies_of("b.txt", b"seats: 12", run)] == [
+        b"seats: 16",
+        b"seats: 13",
+        b"seats: 25",
+    ]
+
+
+def test_workbooks_and_documents_are_changed_in_their_cells_and_paragraphs() -> None:
+    import io
+
+    from docx import Document
+    from openpyxl import Workbook, load_workbook
+
+    book = Workbook()
+    sheet = book.create_sheet("seats", 0)
+    sheet.append(["name", "seats"])
+    for name, seats in (("Quill", 4), ("Hobb", 9), ("Yarrow", 2)):
+        sheet.append([name, seats])
+    target = io.BytesIO()
+    book.save(target)
+    made = copies_of("seats.xlsx", target.getvalue(), run, NONE)
+    assert {mutant.kind for mutant in made} == {"number", "row", "order", "entity"}
+    number = next(mutant for mutant in made if mutant.kind == "number")
+    changed = load_workbook(io.BytesIO(number.content))["seats"]
+    assert [cell.value for cell in changed["B"]] == ["seats", 7, 9, 2]
+    document = Document()
+    document.add_paragraph("Seats: 15 in all.")
+    target = io.BytesIO()
+    document.save(target)
+    kinds = [mutant.kind for mutant in copies_of("report.docx", target.getvalue(), run, NONE)]
+    assert kinds == ["number", "row"]

@@ -1,0 +1,120 @@
+"""Grading by a model: weights, paths and facts put right, quotes looked up, programs kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from construction.judging.baseline.grade import grade as by_facts
+from construction.judging.contracts import Case, Graded, Judged
+from construction.judging.model.grade import grade
+from tests.construction.judging.model.answers import DIMENSIONS, criterion, graded
+from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case
+
+BEDS = {"data/beds.csv": "branch,beds,taken\nRye,80,66\nLydd,0,#DIV/0!\n"}
+ITEM = case("What share of the beds is taken, per branch?", BEDS, outputs=["report.docx"])
+
+
+def judged(answer: dict[str, Any], item: Case = ITEM) -> tuple[Judged[Graded], Scripted]:
+    client = always(answer)
+    (single,) = grade([item], client, CONFIG, by_facts)
+    return single, client
+
+
+def value(answer: dict[str, Any], item: Case = ITEM) -> tuple[Graded, int]:
+    single, client = judged(answer, item)
+    assert single.value is not None
+    return single.value, len(client.asked)
+
+
+def with_facts(*facts: tuple[str, str]) -> dict[str, Any]:
+    first, *others = DIMENSIONS
+    return graded(criterion(first, 0.2, *facts), *(criterion(name, 0.2) for name in others))
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [0.3333, 0.1666, 0.1667, 0.1667, 0.1666],
+        [30, 20, 20, 20, 10],
+        [1, 1, 1, 1, 0],
+        [0, 0, 0, 0, 0],
+        [2, 1, -1, 1, 1],
+    ],
+)
+def test_weights_are_scaled_to_one(weights: list[float]) -> None:
+    pairs = zip(DIMENSIONS, weights, strict=True)
+    result, calls = value(graded(*(criterion(name, weight) for name, weight in pairs)))
+    assert sum(single.weight for single in result.rubric.criteria) == pytest.approx(1, abs=1e-8)
+    assert calls == 1 and not result.rubric.needs_model
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["data/beds.csv", "inputs/data/beds.csv", "./data/beds.csv", "beds.csv", "Data\\Beds.csv",
+     "data/beds.csv#row 2"],
+)  # fmt: skip
+def test_a_path_is_known_in_every_form(path: str) -> None:
+    result, calls = value(with_facts((path, "")))
+    assert (result.rubric.criteria[0].evidence, calls) == (("data/beds.csv",), 1)
+
+
+def test_a_deliverable_is_no_unknown_input() -> None:
+    result, calls = value(with_facts(("report.docx", ""), ("outputs/report.docx", "its title")))
+    assert (result.rubric.criteria[0].evidence, calls) == ((), 1)
+
+
+def test_quotes_are_looked_up_and_point_to_their_place() -> None:
+    result, calls = value(with_facts(("beds.csv", "Lydd | 0 | #DIV/0!")))
+    assert (result.rubric.criteria[0].evidence, calls) == (("data/beds.csv#row 3",), 1)
+
+
+@pytest.mark.parametrize(
+    "fact", [("data/budget.xlsx", ""), ("data/beds.csv", "Rye,80,71"), ("", "Hythe")]
+)
+def test_a_criterion_on_what_no_input_holds_is_dropped(fact: tuple[str, str]) -> None:
+    result, calls = value(with_facts(fact))
+    assert calls == 2
+    assert [single.dimension for single in result.rubric.criteria] == sorted(
+        DIMENSIONS[1:], key=DIMENSIONS.index
+    )
+    assert sum(single.weight for single in result.rubric.criteria) == pytest.approx(1, abs=1e-8)
+
+
+def test_a_false_fact_beside_a_true_one_costs_a_criterion_only_if_it_says_so() -> None:
+    true, false = ("beds.csv", "Rye | 80 | 66"), ("beds.csv", "Hythe | 99 | 12")
+    for text, kept in (("Rye has 66 of 80 beds taken.", 5), ("Hythe has 12 of 99 taken.", 4)):
+        first = criterion(DIMENSIONS[0], 0.2, true, false, text=text)
+        result, _ = value(graded(first, *(criterion(name, 0.2) for name in DIMENSIONS[1:])))
+        assert len(result.rubric.criteria) == kept
+
+
+def test_without_any_criterion_the_rubric_is_the_baselines() -> None:
+    result, calls = value(graded(criterion("beauty", 1)))
+    assert calls == 2
+    assert result.rubric == by_facts(ITEM).rubric and result.rubric.needs_model
+
+
+def test_dimensions_are_known_however_they_are_spelt() -> None:
+    names = [name.replace("_", " ").title() for name in DIMENSIONS]
+    result, calls = value(graded(*(criterion(name, 0.2) for name in names)))
+    assert ([single.dimension for single in result.rubric.criteria], calls) == (list(DIMENSIONS), 1)
+    anchors = result.rubric.criteria[0].anchors
+    assert anchors is not None and (anchors.met, anchors.not_met) == ("All.", "None.")
+
+
+def test_rules_are_those_of_code() -> None:
+    result, _ = value(graded())
+    assert result.rules == by_facts(ITEM).rules and result.rules
+
+
+def test_programs_are_kept_without_their_fence_and_need_python() -> None:
+    fenced = "```python\nprint([])\n```"
+    result, calls = value(graded(computable=True, reference=fenced, checks="print([])"))
+    assert (result.computable, result.reference, calls) == (True, "print([])\n", 1)
+    for wrong in ("", "def (:"):
+        result, calls = value(graded(computable=True, reference="x = 1", checks=wrong))
+        assert (result.computable, result.reference, result.checks, calls) == (False, "", "", 2)
+    result, _ = value(graded(reference="x = 1", checks="x = 2"))
+    assert (result.computable, result.reference) == (False, "")

@@ -1,0 +1,133 @@
+"""Screening by a model: claims with quotes, and the facts that overrule them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from construction.judging.baseline.screen import screen as by_facts
+from construction.judging.calls.contracts import CallReason
+from construction.judging.contracts import Case, Judged, Screened
+from construction.judging.model.screen import screen
+from data.contracts import MissingKind
+from tests.construction.judging.model.answers import lack, screened
+from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case
+
+LEASES = {"leases.csv": "flat,ends\nPetrel,2026-03-20\nTern,2026-09-01\n"}
+DUE = "Which leases in leases.csv end in the next 30 days?"
+
+
+def judged(item: Case, *answers: dict[str, Any]) -> tuple[Judged[Screened], Scripted]:
+    """The verdict where the model gives these answers, the last one again and again."""
+    remaining = list(answers)
+    client = Scripted(lambda question: remaining.pop(0) if len(remaining) > 1 else remaining[0])
+    (single,) = screen([item], client, CONFIG, by_facts)
+    return single, client
+
+
+def verdict(item: Case, **changes: Any) -> Screened:
+    value = judged(item, screened(**changes))[0].value
+    assert value is not None
+    return value
+
+
+def test_a_task_is_accepted_at_once() -> None:
+    single, client = judged(case("Count the rows of a.csv.", {"a.csv": "x\n1\n"}), screened())
+    assert single.value is not None and single.value.self_contained
+    assert (single.notes, len(client.asked)) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "changes", "reason", "kind"),
+    [
+        ("Sum up the annex.", {"verdict": "missing_input", "missing": [lack("annex", "the annex")]},
+         "missing_input", MissingKind.FILE),
+        ("还是按上次说的口径再算一遍", {"verdict": "missing_context",
+         "missing": [lack("口径", "上次说的口径", "context")]},
+         "missing_context", MissingKind.CONVERSATION),
+        ("Close ticket 4471.", {"verdict": "depends_on_live_system",
+         "needs_world": [{"what": "the help desk", "quote": "Close ticket 4471"}]},
+         "depends_on_live_system", MissingKind.SYSTEM),
+    ],
+)  # fmt: skip
+def test_a_rejection_with_a_quote_stands_and_names_what_is_missing(
+    words: str, changes: dict[str, Any], reason: str, kind: MissingKind
+) -> None:
+    value = verdict(case(words), **changes)
+    assert value.reason_code == reason
+    assert [single.kind for single in value.missing] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("changes", "files"),
+    [
+        ({"verdict": "missing_input", "missing": [lack("the ledger", "see the big ledger")]}, {}),
+        ({"verdict": "missing_input", "missing": [lack("Ledger.csv", "from ledger.csv")]},
+         {"data/ledger.csv": "a\n1\n"}),
+        ({"verdict": "depends_on_live_system",
+          "needs_world": [{"what": "bank", "quote": "our bank portal"}]}, {}),
+        ({"verdict": "missing_context"}, {}),
+        ({"verdict": "multi_task"}, {}),
+        ({"verdict": "conversation_only"}, {}),
+        ({"verdict": "conversation_only", "is_work": False, "work_quote": "thanks a lot"}, {}),
+    ],
+)  # fmt: skip
+def test_a_claim_against_a_fact_goes_back_once_and_then_falls(
+    changes: dict[str, Any], files: dict[str, str]
+) -> None:
+    item = case("Sum the amounts from ledger.csv by month.", files)
+    single, client = judged(item, screened(**changes))
+    assert len(client.asked) == 2 and client.asked[1].repair is not None
+    assert single.value is not None and single.value.self_contained
+    assert single.detail  # what people are shown
+
+
+def test_the_mended_answer_counts() -> None:
+    wrong = screened(verdict="missing_input", missing=[lack("the ledger", "no such words")])
+    right = screened(verdict="missing_input", missing=[lack("the ledger", "the ledger")])
+    single, _ = judged(case("Sum the ledger by month."), wrong, right)
+    assert single.value is not None and single.value.reason_code == "missing_input"
+
+
+def test_people_among_themselves_are_no_task() -> None:
+    item = case(["@Mia did you send the figures?", "great, thx"])
+    value = verdict(
+        item,
+        verdict="conversation_only",
+        addressee="someone_else",
+        addressee_quote="@Mia did you send the figures?",
+        work_quote="not there",
+    )
+    assert value.reason_code == "conversation_only"
+
+
+def test_a_relative_day_is_known_from_the_times_of_messages() -> None:
+    item = case(DUE, LEASES, at="2026-03-12T08:10+00:00")
+    assert verdict(item, today="2026-03-12").today == "2026-03-12"
+    missing = [lack("the day", "the next 30 days", "day")]
+    value = verdict(item, today="unknown", verdict="missing_context", missing=missing)
+    assert (value.self_contained, value.today) == (True, "2026-03-12")
+
+
+def test_a_relative_day_that_nothing_tells_is_missing() -> None:
+    missing = [lack("the day", "the next 30 days", "day")]
+    value = verdict(case(DUE, LEASES), today="unknown", verdict="missing_context", missing=missing)
+    assert (value.reason_code, value.missing[0].kind) == ("missing_context", MissingKind.DAY)
+    assert verdict(case(DUE, LEASES), today="2031-01-01").today == ""  # made up
+    assert verdict(case(DUE, LEASES), today="2026-03-20").today == "2026-03-20"  # in the file
+
+
+def test_results_among_the_inputs_go_only_if_the_agent_wrote_them() -> None:
+    files = {"orders.csv": "a\n1\n", "depots.csv": "b\n2\n"}
+    made = case("Total orders.csv into depots.csv.", files, evidence={"wrote": ("/w/depots.csv",)})
+    assert verdict(made, results=["depots.csv", "orders.csv"]).results == ("depots.csv",)
+    assert verdict(case("Total it.", files), results=["depots.csv"]).results == ()
+
+
+def test_without_a_usable_answer_the_facts_judge() -> None:
+    item = case("Count the rows of a.csv.", {"a.csv": "x\n1\n"})
+    (single,) = screen([item], always(CallReason.REFUSED), CONFIG, by_facts)
+    assert single.value == by_facts(item)
+    (none,) = screen([item], always(CallReason.BUDGET), CONFIG, by_facts)
+    assert (none.value, none.reason) == (None, "call.budget")

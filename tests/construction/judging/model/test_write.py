@@ -1,0 +1,148 @@
+"""Writing by a model: the request, its deliverables and labels, repaired before refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from construction.judging.contracts import Case, Judged, Written
+from construction.judging.judge import as_said
+from construction.judging.model.write import deliverables_of, plain_path, write
+from tests.construction.judging.model.answers import UNASSIGNED, written
+from tests.construction.judging.model.fakes import CONFIG, Scripted, case
+
+TRIPS = {"trips.csv": "driver,month,miles\nAnna,1,120\nBo,2,260\n"}
+TURNS = ["Hi! total miles per driver from trips.csv", "sorry, per month, 2 decimals", "hello??"]
+GOOD = "Total the miles per month from trips.csv, with 2 decimals."
+
+
+def judged(item: Case, *answers: dict[str, Any]) -> tuple[Judged[Written], Scripted]:
+    remaining = list(answers)
+    client = Scripted(lambda question: remaining.pop(0) if len(remaining) > 1 else remaining[0])
+    (single,) = write([item], client, CONFIG, as_said)
+    return single, client
+
+
+def value(item: Case, answer: dict[str, Any]) -> tuple[Written, int]:
+    single, client = judged(item, answer)
+    assert single.value is not None
+    return single.value, len(client.asked)
+
+
+def test_a_faithful_request_is_taken_at_once() -> None:
+    files = [{"path": "outputs/miles.xlsx", "what": "miles"}]
+    result, calls = value(case(TURNS, TRIPS), written(GOOD, deliverables=files))
+    assert (result.request, calls) == (GOOD, 1)
+    assert [(single.file_type, single.name_hints) for single in result.deliverables] == [
+        ("xlsx", ("miles.xlsx",))
+    ]
+    assert (result.difficulty, result.difficulty_reason) == ("easy", "one step")
+
+
+def test_one_clear_message_stands_as_it_is() -> None:
+    result, calls = value(case("Sum trips.csv, please", TRIPS), written())
+    assert (result.request, calls) == ("Sum trips.csv, please", 1)
+    result, calls = value(case(TURNS, TRIPS), written())
+    assert (result.request, calls) == ("\n\n".join(TURNS), 2)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "Total the miles per month from trips.csv.",  # lost the decimals
+        GOOD + " Anna drove 911 miles.",  # nobody said so
+        "汇总 trips.csv 里每月的里程，保留2位小数。",
+    ],
+)
+def test_a_request_that_stays_wrong_falls_back_to_the_persons_words(request_: str) -> None:
+    item = case(TURNS, TRIPS)
+    result, calls = value(item, written(request_, business_task="Total miles"))
+    assert (result.request, calls) == (item.request, 2)
+    assert result.taxonomy.business_task == "Total miles"  # the other fields stay the model's
+
+
+def test_an_address_that_nobody_gave_goes_back_and_then_nothing_of_it_counts() -> None:
+    item = case(TURNS, TRIPS)
+    result, calls = value(item, written(GOOD + " See https://example.org/more"))
+    assert (result, calls) == (as_said(item), 2)
+
+
+def test_what_the_agent_answered_is_an_invention() -> None:
+    item = case(
+        ["is the warranty over?", "put that in a letter"], agent=["It ended on 3 May 2024."]
+    )
+    result, _ = value(item, written("Write a letter saying that it ended on 3 May 2024."))
+    assert result.request == item.request
+
+
+def test_a_mended_request_counts_and_names_may_go() -> None:
+    item = case(["Dear Pia Olsen, sum trips.csv", "with 3 decimals"], TRIPS)
+    lost = written("Sum trips.csv.")
+    mended = written("Sum trips.csv with 3 decimals.")
+    single, client = judged(item, lost, mended)
+    assert single.value is not None and single.value.request == "Sum trips.csv with 3 decimals."
+    assert client.asked[1].repair is not None and "number “3”" in client.asked[1].repair[1]
+
+
+def test_a_pasted_passage_is_put_in_whole() -> None:
+    mail = "From: P. Olsen\nwe need 14 chairs\nby Friday\nkind regards, Pia"
+    item = case(["answer this one pls", mail, "politely"])
+    result, _ = value(item, written("Answer this one politely:\nFrom: P. Olsen ⟨…⟩ regards, Pia"))
+    assert result.request == f"Answer this one politely:\n{mail}"
+
+
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("engineering_it", "engineering_it"),
+        ("Engineering IT", "engineering_it"),
+        ("unassigned", "unassigned"),
+        ("none", "unassigned"),
+    ],
+)
+def test_labels_are_known_however_they_are_spelt(label: str, expected: str) -> None:
+    choice = {"reason": "code", "label": label, "confidence": 0.8}
+    result, calls = value(case("Sum trips.csv", TRIPS), written(role=choice))
+    assert (result.taxonomy.role.value, result.taxonomy.role.judge, calls) == (
+        expected,
+        "model:m",
+        1,
+    )
+
+
+def test_an_unknown_label_is_that_of_the_baseline() -> None:
+    item = case("Sum trips.csv", TRIPS)
+    result, calls = value(item, written(role=UNASSIGNED | {"label": "wizardry"}))
+    assert (result.taxonomy.role, calls) == (as_said(item).taxonomy.role, 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "plain"),
+    [
+        ("outputs/data/x.xlsx", "data/x.xlsx"),
+        ("./outputs/x.md", "x.md"),
+        ("inputs/data/score.xlsx", "data/score.xlsx"),
+        ("/work/outputs/x.md", "x.md"),
+        ("out\\x.md", "out/x.md"),
+        ("`x.md`", "x.md"),
+        ("../x.md", "x.md"),
+        ("a/../../x.md", ""),
+    ],
+)
+def test_paths_are_put_in_plain_form(path: str, plain: str) -> None:
+    assert plain_path(path) == plain
+
+
+def test_any_type_is_a_deliverable_and_an_asterisk_names_none() -> None:
+    made = deliverables_of(["minutes.rtf", "points.parquet", "bills/*.pdf", "Makefile"])
+    assert {single.file_type: (single.count, single.name_hints) for single in made} == {
+        "rtf": (1, ("minutes.rtf",)),
+        "parquet": (1, ("points.parquet",)),
+        "pdf": (1, ()),
+        "file": (1, ("Makefile",)),
+    }
+    words = "Save the minutes as minutes.rtf and the points as points.parquet."
+    files = [{"path": name, "what": "it"} for name in ("minutes.rtf", "points.parquet")]
+    result, calls = value(case(words), written(deliverables=files))
+    assert ([single.file_type for single in result.deliverables], calls) == (["parquet", "rtf"], 1)
