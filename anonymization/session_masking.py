@@ -80,6 +80,17 @@ class MaskedFile:
     report: DocumentReport
 
 
+def mask_messages(texts: Sequence[str], job: MaskJob, scope: str) -> list[str]:
+    """Texts of one session, masked together, for a reader that needs their sense alone.
+
+    They are in no vault that is kept. `job` brings settings, key and the owner's values; `scope`
+    is the session's uid.
+    """
+    masker = Masker(detector(job.config.detection), job.key, job.config.mode, scope, job.listed)
+    learn([[Piece(text) for text in texts]], masker)
+    return [masked_text(text, masker, job.find_names) for text in texts]
+
+
 def vault_name(key: bytes, scope: str) -> str:
     """The name of a session's vault, which reveals nothing of the session."""
     return keyed_digest(key, scope)[:_NAME_CHARS]

@@ -8,6 +8,7 @@ import platform
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -18,7 +19,7 @@ from typing import Any
 from data.atomic import PRIVATE_FILE, private_dir, remove_leftovers
 from data.canonical import digest, file_digest
 from data.errors import BenchmintError, ConfigError, InputError, NoSpaceError
-from data.logs import logged
+from data.logs import FLOW_RUN, logged
 
 _PACKAGES = ("flows", "construction", "anonymization", "selection", "data")
 _TOOLS = ("prefect", "polars", "duckdb", "pydantic", "numpy", "scipy", "pulp")
@@ -28,27 +29,65 @@ class BuildRunning(BenchmintError):
     """Another process builds into the same directory."""
 
 
+RUN_SECONDS = 3600.0  # that a build waits for a run of the service, and a run for any build
+_STEP = 0.5
+_OF_A_RUN = b"run"  # what the lock says while a run of the service holds it
+_HELD: set[int] = set()  # the descriptors of the locks that this process holds
+
+
+def _leave_to_parent() -> None:
+    """A process that is forked while a lock is held does not hold it."""
+    for handle in _HELD:
+        os.close(handle)
+    _HELD.clear()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
+
+
 @contextmanager
-def building(out: Path) -> Iterator[None]:
+def building(out: Path, wait_seconds: float = 0) -> Iterator[None]:
     """Hold the lock of an output directory, and log what is done there.
 
-    Raises BuildRunning if another build holds the lock.
+    Whoever finds a run of the service at work waits for it, up to an hour; another build is waited
+    for as long as `wait_seconds`. Raises BuildRunning after that.
     """
     lock = private_dir(out / "private") / "build.lock"
     handle = os.open(lock, os.O_CREAT | os.O_RDWR, PRIVATE_FILE)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise BuildRunning(
-                f"{out}: another build is running here. Wait for it, or build with another --out."
-            ) from None
+        _take(handle, out, wait_seconds)
+        _HELD.add(handle)
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, _OF_A_RUN if FLOW_RUN in os.environ else b"build", 0)
         for folder in (out, out / "private", out / "private" / "captures"):
             remove_leftovers(folder)
         with logged(out):
             yield
     finally:
+        _HELD.discard(handle)
         os.close(handle)
+
+
+def _take(handle: int, out: Path, wait_seconds: float) -> None:
+    """Take the lock, waiting for its holder. Raises BuildRunning."""
+    began, is_told = time.monotonic(), False
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            is_run = os.pread(handle, len(_OF_A_RUN), 0) == _OF_A_RUN
+        else:
+            return
+        if time.monotonic() - began >= max(wait_seconds, RUN_SECONDS if is_run else 0):
+            what = "a run of the service" if is_run else "another build"
+            raise BuildRunning(
+                f"{out}: {what} is running here. Wait for it, or build with another --out."
+            )
+        if not is_told:
+            who = "a run of the service builds" if is_run else "another build is running"
+            print(f"benchmint: {who} here; waiting for it to finish", file=sys.stderr, flush=True)
+            is_told = True
+        time.sleep(_STEP)
 
 
 @cache
@@ -89,10 +128,10 @@ def host_and_tools() -> dict[str, Any]:
 
 def require_apart(material: Sequence[Path], out: Path) -> None:
     """Raise ConfigError where a build would read what it writes: its key, its private half."""
-    folder = out.resolve()
+    folder = Path(os.path.realpath(out))  # as `resolve`, which raises where links lead in circles
     written = (folder, folder / "private", folder / "snapshots")
     for given in material:
-        source = given.resolve()
+        source = Path(os.path.realpath(given))
         if any(path.is_relative_to(source) for path in written) or any(
             source.is_relative_to(path) for path in written[1:]
         ):
@@ -120,10 +159,21 @@ def require_space(out: Path, material: Iterable[Path]) -> None:
     What is needed is estimated from the size of the input; a disk may still fill up later.
     """
     needed = _LEAST_SPACE + _PER_INPUT_BYTE * sum(map(_bytes_of, material))
-    for folder, least in ((out, needed), (Path(tempfile.gettempdir()), _LEAST_TEMPORARY)):
+    for folder, least in ((out, needed), (_temporary(), _LEAST_TEMPORARY)):
         free = shutil.disk_usage(nearest(folder)).free
         if free < least:
             raise NoSpaceError(folder, free, least)
+
+
+def _temporary() -> Path:
+    """Where temporary files go. Raises InputError where no folder for them can be written."""
+    try:
+        return Path(tempfile.gettempdir())
+    except FileNotFoundError as error:
+        raise InputError(
+            "temporary files", "no folder that can be written", "one in TMPDIR, or /tmp",
+            "Set TMPDIR to a folder of yours.",
+        ) from error  # fmt: skip
 
 
 def _bytes_of(path: Path) -> int:

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import BaseModel
 
 _OPTIONS = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS
 
 
 def _default(value: object) -> object:
-    if isinstance(value, BaseModel):
+    if hasattr(value, "model_dump"):  # a model of pydantic, which not every command loads
         return value.model_dump(mode="json")
     if isinstance(value, Path):
         return value.as_posix()

@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 
 from data.builds import nearest
 from data.errors import BenchmintError, missing_package
+from data.hints import runnable
 from data.loopback import LOOPBACK
 from data.neutralise import one_line
 from data.randomness import release_key
@@ -121,7 +122,7 @@ def model(title: str, name: str, load: Callable[[], object]) -> Finding:
         load()
     except Exception as error:  # whatever a broken wheel raises
         if missing := missing_package(error):
-            todo = f"For sessions: pip install -e '.[{missing.extra}]'"
+            todo = f"For sessions: {missing.todo}"
             return Finding(check, Grade.WARN, f"{missing.module} is not installed", todo)
         problem = f"{name} does not load ({type(error).__name__})"
         return Finding(check, Grade.FAIL, problem, "Run: make clean install")
@@ -178,11 +179,11 @@ def disk(out: Path, free: int | None = None) -> Finding:
     space = f"{free / _GIB:.1f} GiB free"
     if free < _LEAST:
         return Finding(
-            "disk", Grade.FAIL, space, "Free space: benchmint purge --before DATE --dry-run"
+            "disk", Grade.FAIL, space, "Free space: `benchmint purge --before DATE --dry-run`"
         )
     if free < _SCANT:
         return Finding(
-            "disk", Grade.WARN, space, "Enough for the demo; benchmint purge frees more."
+            "disk", Grade.WARN, space, "Enough for the demo; `benchmint purge` frees more."
         )
     return Finding("disk", Grade.OK, space)
 
@@ -201,12 +202,20 @@ def key(path: Path) -> Finding:
     return Finding("release key", Grade.OK, f"{path} is readable by its owner only")
 
 
-def sandbox(problem: str | None, *, is_needed: bool) -> Finding:
-    """Whether candidates and agents can be run here; `is_needed`: the settings ask for it."""
+def sandbox(problem: str | None) -> Finding:
+    """Whether candidates and agents can be run here."""
     if problem is None:
         return Finding("sandbox", Grade.OK, "bubblewrap starts and isolates")
-    todo = "For `[preflight] sandbox` and `benchmint evaluate`: make system"
-    return Finding("sandbox", Grade.FAIL if is_needed else Grade.WARN, problem, todo)
+    todo = "Tasks that need one are left out, with the reason."
+    return Finding("sandbox", Grade.WARN, f"absent, {problem}", todo)
+
+
+def workers(*, can_have: bool) -> Finding:
+    """Whether shards are computed side by side."""
+    if can_have:
+        return Finding("workers", Grade.OK, "processes can share their work")
+    actual = "processes can share no lock (is there a /dev/shm that can be written?)"
+    return Finding("workers", Grade.WARN, actual, "Shards are computed one after the other.")
 
 
 def telemetry(variables: Mapping[str, str], defaults: Mapping[str, str]) -> Finding:
@@ -229,4 +238,4 @@ def telemetry(variables: Mapping[str, str], defaults: Mapping[str, str]) -> Find
 def finding_line(finding: Finding) -> str:
     """A finding in a line for a person."""
     todo = f". {finding.todo}" if finding.todo else ""
-    return one_line(f"{finding.grade:<5}{finding.check}: {finding.actual}{todo}")
+    return one_line(runnable(f"{finding.grade:<5}{finding.check}: {finding.actual}{todo}"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,6 +36,7 @@ EXTRA_MODULES = {
     "notebooks": ("marimo",),
     "pictures": ("resvg_py",),
 }  # modules that the extras of pyproject.toml bring
+_TARGETS = ("evaluate", "notebooks")  # extras that the Makefile adds by their names
 
 
 def error_location(error: BaseException) -> str:
@@ -92,9 +95,12 @@ class MissingPackageError(BenchmintError):
     """A package of an extra that is not installed: its name, and how to install the extra."""
 
     def __init__(self, module: str, extra: str) -> None:
+        target = extra if extra in _TARGETS else "install"
+        pip = shlex.quote(str(Path(sys.executable).with_name("pip")))
+        self.todo = f"make {target} (or in this environment: {pip} install -e '.[{extra}]')"
         super().__init__(
             f"{module}: found no such package; it belongs to the extra `{extra}`. "
-            f"Install it: pip install -e '.[{extra}]' (`make install` installs what a build needs)."
+            f"In the checkout run: {self.todo}"
         )
         self.module, self.extra = module, extra
 
@@ -172,6 +178,8 @@ def error_line(error: Exception) -> str:
         return str(error)
     if missing := missing_package(error):
         return str(missing)
+    if isinstance(error, RuntimeError) and str(error).startswith("Symlink loop"):  # of pathlib
+        return f"{error}: found links that lead to each other; expected a file or folder."
     if not isinstance(error, OSError):
         return f"internal error: {type(error).__name__} at {error_location(error)}. {_AGAIN}"
     # What the operating system says about which file: its names are no session text.

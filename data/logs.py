@@ -21,11 +21,11 @@ import orjson
 from data.atomic import PRIVATE_FILE, private_dir
 from data.errors import InputError, error_location
 from data.neutralise import one_line
-from data.progress import console, is_tracking
+from data.progress import console, is_tracking, keep_telling, say
 
 LOGGER = "benchmint"
 log = logging.getLogger(f"{LOGGER}.build")
-_FLOW_RUN = "PREFECT__FLOW_RUN_ID"  # set by Prefect's worker for the runs it starts
+FLOW_RUN = "PREFECT__FLOW_RUN_ID"  # set by Prefect's worker for the runs it starts
 _FOLDER = "logs"
 _KEPT = 100  # log files
 _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -93,7 +93,7 @@ def logged(out: Path) -> Iterator[None]:
     _forget(out / "private" / _FOLDER)
     log_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}Z-{os.getpid()}"
     with logging_to(out, log_id):
-        log.info("began", extra={"flow_run": os.environ.get(_FLOW_RUN)})
+        log.info("began", extra={"flow_run": os.environ.get(FLOW_RUN)})
         try:
             yield
         except BaseException:
@@ -126,9 +126,9 @@ class Stages(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Print what is being done now, if the record marks a beginning."""
         if record.getMessage() == "computing" and not is_tracking():
-            console.print(f"{one_line(str(record.__dict__['stage']))} …", markup=False)
+            say(f"{one_line(str(record.__dict__['stage']))} …")
         elif record.getMessage() == "staged":
-            console.print("writing and verifying the release …", markup=False)
+            say("writing and verifying the release …")
 
 
 def tell_all() -> None:
@@ -139,6 +139,7 @@ def tell_all() -> None:
 def tell_stages() -> None:
     """Print each stage that begins to standard error, unless all records are printed."""
     _tell(Stages(logging.INFO))
+    keep_telling()
 
 
 def _tell(handler: logging.Handler) -> None:

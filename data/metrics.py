@@ -6,6 +6,7 @@ Nothing of this enters a digest (law 5): `timings.parquet` lies in the private s
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,6 +27,7 @@ TIMINGS = Table(
     {
         "work": (pl.String, "stage of the run store; it may hold several stages of the funnel"),
         "seconds": (pl.Float64, "wall-clock seconds it took"),
+        "cpu_seconds": (pl.Float64, "processor seconds it took, with those of its own processes"),
         "bytes": (pl.Int64, "size of the files it wrote"),
     },
 )
@@ -54,6 +56,7 @@ class Measure(StrEnum):
 
     ITEMS = "stage_items"
     SECONDS = "work_seconds"
+    CPU = "work_cpu_seconds"
     BYTES = "work_bytes"
     COST = "judging_cost"
     TOKENS = "judging_tokens"
@@ -62,11 +65,12 @@ class Measure(StrEnum):
 _HELP = {
     Measure.ITEMS: "Units of a stage: those that came in, and each outcome.",
     Measure.SECONDS: "Wall-clock time that a piece of work took when it was computed.",
+    Measure.CPU: "Processor time, user and system, that it took when it was computed.",
     Measure.BYTES: "Size of the files that a piece of work wrote.",
     Measure.COST: "What judging by a model cost, in the currency of the configured prices.",
     Measure.TOKENS: "Tokens of the model that judged.",
 }
-_UNITS = {Measure.SECONDS: "seconds", Measure.BYTES: "bytes"}
+_UNITS = {Measure.SECONDS: "seconds", Measure.CPU: "seconds", Measure.BYTES: "bytes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,16 @@ class Sample:
     value: float
 
 
-def write_timing(folder: Path, work: str, seconds: float) -> int:
-    """Record in a stage's directory how long it took and how much it wrote; returns the bytes."""
+def cpu_seconds() -> float:
+    """Processor time of this process so far, and of the processes that it has waited for."""
+    return sum(os.times()[:4])
+
+
+def write_timing(folder: Path, work: str, seconds: float, cpu: float) -> int:
+    """Record in a stage's directory what time it took and how much it wrote; returns the bytes."""
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    row = {"work": work, "seconds": round(seconds, _ROUNDED), "bytes": size}
+    times = {"seconds": round(seconds, _ROUNDED), "cpu_seconds": round(cpu, _ROUNDED)}
+    row = {"work": work, **times, "bytes": size}
     write_table(folder / f"{TIMINGS.name}.parquet", [row], TIMINGS.schema)
     return size
 
@@ -142,12 +152,14 @@ def _items(staging: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
 
 def _work(staging: duckdb.DuckDBPyConnection) -> Iterator[Sample]:
     result = staging.execute(
-        f"SELECT run_id, work, sum(seconds), sum(bytes) FROM {TIMINGS.name} "  # noqa: S608
-        "GROUP BY run_id, work"
+        "SELECT run_id, work, sum(seconds), sum(cpu_seconds), sum(bytes) "  # noqa: S608
+        f"FROM {TIMINGS.name} GROUP BY run_id, work"
     )
-    for run_id, work, seconds, size in result.fetchall():
+    for run_id, work, seconds, cpu, size in result.fetchall():
         labels = {"run_id": run_id, "work": work}
         yield Sample(Measure.SECONDS, labels, round(seconds, _ROUNDED))
+        if cpu is not None:  # a run that was staged before this was measured
+            yield Sample(Measure.CPU, labels, round(cpu, _ROUNDED))
         yield Sample(Measure.BYTES, labels, float(size))
 
 

@@ -7,10 +7,12 @@ surrogates, which a UTF-8 file cannot hold.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from data.canonical import canonical_json
-from data.contracts import Scalar
+
+if TYPE_CHECKING:
+    from data.contracts import Scalar
 
 # C0 and C1 controls except tab and line feed, bidirectional embeddings, overrides and isolates,
 # line and paragraph separators, interlinear marks, the byte order mark, U+FFFE and U+FFFF (which

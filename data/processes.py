@@ -7,6 +7,7 @@ of its environment. So none is missed, and a process number that was given anew 
 from __future__ import annotations
 
 import fcntl
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -95,7 +96,12 @@ class ProcessGroup:
         self._pid_file(name).unlink(missing_ok=True)
 
     def wait(self, name: str, ready: Callable[[], bool], *, ends: bool = False) -> None:
-        """Until `ready`. Raises ServiceError if the process ends before, or nothing comes of it."""
+        """Say what is waited for until `ready`.
+
+        Raises ServiceError if the process ends before, or nothing comes of it.
+        """
+        about = f"waiting for: {name} (at most {_PATIENCE:.0f} s; log: {self.log(name)})"
+        print(about, file=sys.stderr, flush=True)
         deadline = time.monotonic() + _PATIENCE
         while not ready():
             if not ends and self.running(name) is None:
@@ -137,3 +143,12 @@ def _signal(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
     except ProcessLookupError:
         return
+
+
+def can_have_workers() -> bool:
+    """Can processes share a lock here? It takes a /dev/shm that can be written."""
+    try:
+        multiprocessing.get_context("forkserver").Lock()
+    except (OSError, ImportError):
+        return False
+    return True

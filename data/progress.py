@@ -1,15 +1,18 @@
 """Progress of a build for the user: one bar per long stage, on standard error.
 
 A bar shows how many items are done, the rate, and the remaining time. Without a terminal there is
-a line every few seconds instead, and one at the end.
+a line at the start, one every 15 s and one at the end; what has no bar is told every 15 s too.
 """
 
 from __future__ import annotations
 
 import logging
 import sys
+import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from rich.console import Console
@@ -28,8 +31,35 @@ from rich.text import Text
 T = TypeVar("T")
 console = Console(stderr=True)
 log = logging.getLogger("benchmint.progress")
-_LINE_EVERY = 15.0  # seconds
-_running: list[str] = []  # titles
+LINE_EVERY = 15.0  # seconds
+
+
+@dataclass(slots=True)
+class _Running:
+    """Something that is being done; `units` of which `total` are to do, if it is counted."""
+
+    title: str
+    units: str = ""
+    total: int = 0
+    done: int = 0
+    has_bar: bool = False
+    began: float = field(default_factory=lambda: time.monotonic())
+
+    @property
+    def line(self) -> str:
+        """How far it is."""
+        seconds = time.monotonic() - self.began
+        if not self.units:
+            return f"{self.title}: {duration(seconds)} so far"
+        counted = f"{self.title}: {self.done} of {self.total} {self.units}"
+        if self.done in (0, self.total):
+            return f"{counted}, {duration(seconds)} so far"
+        remaining = seconds / self.done * (self.total - self.done)
+        return f"{counted}, {rate(self.done, seconds)}, about {duration(remaining)} left"
+
+
+_running: list[_Running] = []  # what is innermost comes last
+_said_at = 0.0  # when the last line was printed, by the monotonic clock
 
 
 class RateColumn(ProgressColumn):
@@ -44,24 +74,60 @@ def track(
     items: Iterable[T], title: str, total: int, unit: str = "part", *, quiet: bool = False
 ) -> Iterator[T]:
     """Yield `items` while a bar counts them; plain lines, which name the unit, without terminal."""
-    began = time.monotonic()
-    _running.append(title)
+    running = _Running(title, unit if total == 1 else f"{unit}s", total)
+    running.has_bar = quiet or sys.stderr.isatty()
+    _running.append(running)
     try:
         if quiet:
             yield from items
-        elif sys.stderr.isatty():
+        elif running.has_bar:
             yield from _bar(items, title, total)
         else:
-            yield from _lines(items, title, total, unit)
+            yield from _lines(items, running)
     finally:
-        _running.remove(title)
-    seconds = time.monotonic() - began
+        _running.remove(running)
+    seconds = time.monotonic() - running.began
     log.info("all done", extra={"what": title, "items": total, "seconds": round(seconds, 3)})
 
 
+@contextmanager
+def underway(title: str) -> Iterator[None]:
+    """Name what is being done, for the line that comes every 15 s where nothing else is said."""
+    running = _Running(title)
+    _running.append(running)
+    try:
+        yield
+    finally:
+        _running.remove(running)
+
+
+def keep_telling() -> None:
+    """From now on say every 15 s what is being done, unless a bar shows it."""
+    if not any(thread.name == _TELLER for thread in threading.enumerate()):
+        threading.Thread(target=_tell_on, name=_TELLER, daemon=True).start()
+
+
+_TELLER = "progress"
+
+
+def _tell_on() -> None:
+    while True:
+        time.sleep(1.0)
+        tell_if_due()
+
+
+def tell_if_due() -> None:
+    """Print a line about what is being done, if there was none for 15 s."""
+    now = list(_running)
+    if now and not now[-1].has_bar:
+        silent_since = max(_said_at, now[0].began)
+        if time.monotonic() - silent_since >= LINE_EVERY:
+            say(now[-1].line)
+
+
 def is_tracking() -> bool:
-    """Whether a progress bar is shown now."""
-    return bool(_running)
+    """Whether a stage is counted item by item now."""
+    return any(running.units for running in _running)
 
 
 def hush() -> None:
@@ -101,19 +167,18 @@ def _bar(items: Iterable[T], title: str, total: int) -> Iterator[T]:
         yield from progress.track(items, total=total, description=title)
 
 
-def _lines(items: Iterable[T], title: str, total: int, unit: str) -> Iterator[T]:
-    now = time.monotonic
-    units = unit if total == 1 else f"{unit}s"
-    began = last_report = now()
-    for done, item in enumerate(items, 1):
+def _lines(items: Iterable[T], running: _Running) -> Iterator[T]:
+    what = f"{running.total} {running.units}"
+    say(f"{running.title}: {what} …")
+    for running.done, item in enumerate(items, 1):
         yield item
-        at = now()
-        if done < total and at - last_report >= _LINE_EVERY:
-            last_report, remaining = at, (at - began) / done * (total - done)
-            speed = rate(done, at - began)
-            _say(f"{title}: {done} of {total} {units}, {speed}, about {duration(remaining)} left")
-    _say(f"{title}: {total} {units} in {duration(now() - began)}")
+        if running.done < running.total and time.monotonic() - _said_at >= LINE_EVERY:
+            say(running.line)
+    say(f"{running.title}: {what} in {duration(time.monotonic() - running.began)}")
 
 
-def _say(line: str) -> None:
+def say(line: str) -> None:
+    """Print a line to standard error."""
+    global _said_at
+    _said_at = time.monotonic()
     console.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -12,11 +12,13 @@ import hashlib
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from data.atomic import PRIVATE_FILE, write_once
 from data.errors import ConfigError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Key = int | bytes
 
@@ -31,6 +33,9 @@ def keyed_hash(key: Key, stage: str, entity: str) -> bytes:
 
 def keyed_generator(key: Key, stage: str, entity: str) -> np.random.Generator:
     """A Philox generator that belongs to one entity in one stage."""
+
+    import numpy as np
+
     bits = np.frombuffer(keyed_hash(key, stage, entity)[:16], dtype=np.uint64)
     return np.random.Generator(np.random.Philox(key=bits))
 

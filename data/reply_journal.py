@@ -40,6 +40,7 @@ class Journal:
         self._replies: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
         self._results: dict[str, deque[dict[str, Any]]] = defaultdict(deque)
         self._calls = 0
+        self._unknown: set[int] = set()
         self.replayed_seconds = 0.0
         with _readable(path):
             self._load(content)
@@ -54,13 +55,22 @@ class Journal:
             elif "request" in line:
                 requests[line["call"]] = line["request"]
                 self._calls = line["call"]
-            elif "reply" in line:
+                self._unknown.add(line["call"])
+                continue
+            elif "call" in line:
+                self._ended(line["call"], line.get("reply"))
+            if "reply" in line:
                 self._replies[requests[line["call"]]].append(line)
 
     @property
     def is_paid(self) -> bool:
         """Was any call made?"""
         return self._calls > 0
+
+    @property
+    def unknown(self) -> int:
+        """The calls of which nobody knows what they took: without an end, or without usage."""
+        return len(self._unknown)
 
     def reply(self, request: str) -> Mapping[str, Any] | None:
         """The next reply that is kept for a request, None if it has to be made."""
@@ -77,15 +87,22 @@ class Journal:
         os.posix_fallocate(self._file, self._end, _ROOM_BYTES)
         self._add({"call": number, "request": request, "worst": asdict(worst)})
         self._calls = number
+        self._unknown.add(number)
         return number
 
     def keep(self, number: int, reply: Mapping[str, Any], used: Tokens, seconds: float) -> None:
         """Keep the reply of a call."""
         self._add({"call": number, "reply": reply, "used": asdict(used), "seconds": seconds})
+        self._ended(number, reply)
 
     def free(self, number: int) -> None:
         """Note that a call failed and nothing was billed for it."""
         self._add({"call": number, "free": True})
+        self._ended(number, None)
+
+    def _ended(self, number: int, reply: Mapping[str, Any] | None) -> None:
+        if reply is None or reply.get("usage") is not None:
+            self._unknown.discard(number)
 
     def result(self, key: str) -> Mapping[str, Any] | None:
         """What a tool showed for a call, None if that is not known yet."""

@@ -3,13 +3,14 @@
 The directory is named by the stage's key (input digests + recipe digest + code version), so
 "done" means "exists", and as it was written: beside the output lie the digests of its files, what
 the key was made of and what the stage took, which nothing is digested from. An output that somebody
-has altered is not used: it would go into the next release.
+has altered is named and computed anew: it would go into the next release.
 """
 
 from __future__ import annotations
 
 import logging
 import shutil
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ import orjson
 from data.atomic import private_dir, replacing_dir, write_bytes
 from data.canonical import canonical_json, digest, file_digest
 from data.errors import BenchmintError, guarded
-from data.metrics import TIMINGS, write_timing
+from data.neutralise import one_line
 from data.stage_key import FILE as KEY_FILE
 from data.stage_key import StageKey, stage_key, write_key
 
@@ -49,16 +50,21 @@ def read_sums(output: Path) -> dict[str, str]:
 
 def require_unaltered(output: Path) -> None:
     """Raise StageAltered if any file is another, missing, or too many. Reads every file once."""
-    known = read_sums(output)
-    now = _sums(output)
+    if altered := _altered(output):
+        raise StageAltered(
+            f"{output}: found {altered} altered since the stage was computed; expected its output "
+            "as it was written."
+        )
+
+
+def _altered(output: Path) -> str:
+    """The first files that are others, missing, or too many; none if there are none."""
+    known, now = read_sums(output), _sums(output)
     if now == known:
-        return
+        return ""
     names = sorted(name for name in {*now, *known} if now.get(name) != known.get(name))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    raise StageAltered(
-        f"{output}: found {', '.join(names[:_NAMED])}{more} altered since the stage was computed; "
-        "expected its output as it was written. Remove this folder to have it computed again."
-    )
+    return one_line(", ".join(names[:_NAMED]) + more)
 
 
 def _sums(output: Path) -> dict[str, str]:
@@ -71,7 +77,7 @@ log = logging.getLogger("benchmint.stages")
 
 
 # Files beside an output that say how it was made, not what it is.
-_ABOUT = frozenset({KEY_FILE, f"{TIMINGS.name}.parquet"})
+_ABOUT = frozenset({KEY_FILE, "timings.parquet"})
 
 
 def content_digest(output: Path) -> str:
@@ -106,32 +112,32 @@ class RunStore:
         return self.root / stage / key
 
     def is_done(self, stage: str, key: str) -> bool:
-        """Is the output there? Raises StageAltered if it is not as it was written."""
+        """Is the output there, as it was written?"""
         target = self.path(stage, key)
-        if not target.is_dir():
-            return False
-        require_unaltered(target)
-        return True
+        return target.is_dir() and not _altered(target)
 
     def run(self, stage: str, key: str, compute: Callable[[Path], None]) -> StageOutput:
         """Return the finished output of (stage, key), computing it only if it is not there.
 
         `compute` writes into an empty directory, which is then moved into place. If another
-        process finishes the same key first, its (identical) output is used. Raises StageAltered
-        if the output that is there is not as it was written.
+        process finishes the same key first, its (identical) output is used. An output that is not
+        as it was written is named, and computed anew.
         """
         target = self.path(stage, key)
         if self.is_done(stage, key):
             log.info("done already", extra={"stage": stage, "output": key})
             return StageOutput(stage, target, cached=True)
+        self._discard_altered(stage, key)
         log.info("computing", extra={"stage": stage, "output": key})
+        from data.metrics import cpu_seconds, write_timing  # loads Polars: most runs compute little
+
         private_dir(target.parent)
-        began = time.perf_counter()
+        began, cpu_before = time.perf_counter(), cpu_seconds()
         try:
             with guarded(stage), replacing_dir(target) as part:
                 compute(part)
                 seconds = time.perf_counter() - began
-                size = write_timing(part, stage, seconds)
+                size = write_timing(part, stage, seconds, cpu_seconds() - cpu_before)
                 if isinstance(key, StageKey):
                     write_key(part, key)
                 write_sums(part)
@@ -143,6 +149,18 @@ class RunStore:
             log.info("computed", extra=details)
         return StageOutput(stage, target, cached=False)
 
+    def _discard_altered(self, stage: str, key: str) -> None:
+        """Remove an output that somebody altered: it would go into the next release."""
+        target = self.path(stage, key)
+        if not target.is_dir() or not (altered := _altered(target)):
+            return
+        log.warning("altered", extra={"stage": stage, "output": key, "files": altered})
+        print(
+            f"benchmint: {target}: {altered} altered since the stage was computed; computed again",
+            file=sys.stderr,
+        )
+        shutil.rmtree(target)
+
     def receive(self, stage: str, key: str, fetch: Callable[[Path], None]) -> StageOutput:
         """Put the output of (stage, key), which was computed elsewhere, where it belongs.
 
@@ -150,6 +168,7 @@ class RunStore:
         computed.
         """
         target = self.path(stage, key)
+        self._discard_altered(stage, key)
         private_dir(target.parent)
         with replacing_dir(target) as part:
             fetch(part)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import secrets
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -24,6 +25,7 @@ from urllib.parse import urlsplit
 
 from data.errors import BenchmintError, ConfigError
 from data.neutralise import one_line
+from data.processes import can_have_workers
 from data.run_store import RunStore, StageOutput
 from data.shard_store import ShardStore
 
@@ -115,10 +117,12 @@ def map_shards(
 
     `cluster` is the address of a running Dask or Ray cluster; without one, one of `workers`
     processes is started on the loopback and ended again. A shard whose worker ends is begun again
-    by another. Raises ConfigError if the runner is not installed or the cluster cannot be used,
-    WorkersLost if a shard ends every worker that takes it.
+    by another. Where processes cannot share a lock, all is computed here. Raises ConfigError if the
+    runner is not installed or the cluster cannot be used, WorkersLost if a shard ends every worker
+    that takes it.
     """
-    if cluster is None and (workers == 1 or len(jobs) < 2):
+    alone = workers == 1 or len(jobs) < 2
+    if cluster is None and (alone or (runner is Runner.PROCESSES and not can_have_workers())):
         yield from map(work, jobs)
         return
     workers = min(workers, len(jobs))
@@ -140,11 +144,20 @@ def _in_processes(
 ) -> Iterator[Result]:
     context = multiprocessing.get_context("forkserver")
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_watch_build) as pool:
-        yield from pool.map(work, jobs)
+        try:
+            yield from pool.map(work, jobs)
+        except Exception:
+            raise
+        except BaseException:  # who stops a build does not wait for the shards that are begun
+            threading.excepthook = lambda *_: None  # nor reads what the pool's thread says of that
+            for process in multiprocessing.active_children():
+                process.kill()
+            raise
 
 
 def _watch_build() -> None:
     """Let this worker end with its build: otherwise it computes on beside one that resumes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the build, which ends it
     threading.Thread(target=_end_with_build, daemon=True).start()
 
 

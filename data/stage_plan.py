@@ -7,6 +7,7 @@ one that is not there ends what depends on it, unless it is cheap: then it is co
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Generic
@@ -80,11 +81,19 @@ class PlanWalk(Generic[R]):
         if not absent:
             self.outputs[stage.name] = tuple(store.path(stage.name, key) for key, _ in parts)
         elif stage.is_cheap:
-            self.outputs[stage.name] = tuple(
-                self.aside.run(stage.name, key, compute).path for key, compute in parts
-            )
+            self._compute_aside(stage, prepared)
+        elif stage.asks(self.run):
+            with suppress(*self.reasons):  # once it has no answer, its questions are counted
+                self._compute_aside(stage, prepared)
         if stage.name in self.outputs and stage.is_cheap and stage.deliver is not None:
             stage.deliver(prepared.work, self.outputs[stage.name])
         would = Would.RUN if absent else Would.REUSE
+        is_altered = bool(absent) and store.path(stage.name, absent[0]).is_dir()
         why = change_reason(store.root, stage.name, absent[0]) if absent else ""
+        why = "its output was altered" if is_altered else why
         return PlannedStage(lane, stage.name, would, n, n - len(absent), why)
+
+    def _compute_aside(self, stage: Stage[R], prepared: Prepared[R]) -> None:
+        self.outputs[stage.name] = tuple(
+            self.aside.run(stage.name, key, compute).path for key, compute in prepared.parts
+        )

@@ -9,6 +9,7 @@ a stage knows of the build that runs it is the type parameter `R`.
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
@@ -18,8 +19,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import polars as pl
 
 from data.contracts import StageKind
-from data.errors import LedgerError, guarded
-from data.progress import track
+from data.errors import BenchmintError, InputError, LedgerError, guarded
+from data.progress import track, underway
 from data.run_store import RunStore, content_digest
 from data.sharding import Sharding, ShardPart, compute_shard, map_shards
 from data.shared_shards import computed_elsewhere
@@ -107,6 +108,10 @@ def _always(_run: object) -> bool:
     return True
 
 
+def _never(_run: object) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage(Generic[R]):
     """One step of the pipeline.
@@ -117,7 +122,7 @@ class Stage(Generic[R]):
     (probes, scans, asks for decisions) before the key is known. `deliver` puts an output where
     people look for it, also when it was computed before. `stand_in` is an output that replaces
     computing. `uses_key`: the release key decides about the output. `is_cheap`: a dry run may
-    compute it aside to see further.
+    compute it aside to see further. `asks`: it asks a model, and a dry run counts the questions.
     """
 
     name: str
@@ -134,6 +139,7 @@ class Stage(Generic[R]):
     applies: Callable[[R], bool] = _always
     uses_key: bool = False
     is_cheap: bool = False
+    asks: Callable[[R], bool] = _never
 
     def __post_init__(self) -> None:
         if (self.compute is None) == (self.shards is None):
@@ -216,7 +222,7 @@ def prepare(run: R, stage: Stage[R], outputs: Mapping[str, Folders]) -> Prepared
 
 def run_stage(run: R, stage: Stage[R], results: Results) -> StageEnd:
     """Add the outputs of a stage to `results`, computing those that are not there yet."""
-    with guarded(stage.name):
+    with guarded(stage.name), underway(stage.name):
         kept = stage.stand_in(run) if stage.stand_in is not None else None
         if kept is not None:
             results.outputs[stage.name] = (kept,)
@@ -224,6 +230,8 @@ def run_stage(run: R, stage: Stage[R], results: Results) -> StageEnd:
         prepared = prepare(run, stage, results.outputs)
         reused = all(run.store.is_done(stage.name, key) for key, _ in prepared.parts)
         folders = _computed(run, stage, prepared)
+        if not reused:
+            _require_same_input(run, stage, prepared)
         _check_units(stage, folders)
         end = StageEnd(stage.name, reused, _counts(folders))
         log.info("counted", extra={"stage": stage.name, **end.counts})
@@ -272,6 +280,24 @@ def _computed(run: R, stage: Stage[R], prepared: Prepared[R]) -> Folders:
         for _ in track(computed, stage.name, len(todo), quiet=how.quiet):
             pass
     return tuple(store.path(stage.name, key) for key, _ in prepared.parts)
+
+
+def _require_same_input(run: R, stage: Stage[R], prepared: Prepared[R]) -> None:
+    """Raise InputError where input changed or went while the stage read it.
+
+    What was made of it goes too: it would be found again under the key of the input that was there.
+    """
+    try:
+        is_same = stage.inputs(prepared.work) == prepared.inputs
+    except (OSError, BenchmintError):
+        is_same = False
+    if not is_same:
+        for key, _ in prepared.parts:
+            shutil.rmtree(run.store.path(stage.name, key))
+        raise InputError(
+            f"stage {stage.name}", "input that changed while it was read",
+            "the files as they were when the stage began", "Leave them alone, and build again.",
+        )  # fmt: skip
 
 
 def _check_units(stage: Stage[Any], folders: Folders) -> None:

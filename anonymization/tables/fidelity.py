@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import kolmogorov
 
 from anonymization.tables.cells import Floats, numbers
 from anonymization.tables.config import TableConfig
@@ -65,6 +64,9 @@ def measured(old: Floats, new: Floats) -> dict[str, float | int | None]:
     relative drift of mean, variance and the quantiles of `QUANTILES`, and the change of
     skewness and kurtosis relative to max(1, |original|). None where it is not defined.
     """
+
+    from scipy.special import kolmogorov
+
     known = np.isfinite(old) & np.isfinite(new)
     x, y = old[known], new[known]
     n = len(x)

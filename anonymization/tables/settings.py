@@ -15,7 +15,6 @@ from pydantic import Field, model_validator
 from anonymization.tables.config import Name, PerturbMethod, Step, TableConfig
 from data.contracts import Count, Share, StageConfig
 from data.errors import ReleaseError
-from data.schemas_statements import STATEMENT_TABLES
 from data.snapshot import layout
 
 _STRENGTHS: Mapping[PerturbMethod, tuple[float, ...]] = {
@@ -133,7 +132,10 @@ class UtilityLimits(StageConfig):
     max_broken: Count = 0
 
 
-_STATEMENT_NAMES = frozenset({"questions", *(table.name for table in STATEMENT_TABLES)})
+def _names_of_statements() -> frozenset[str]:
+    from data.schemas_statements import STATEMENT_TABLES  # loads Polars: few recipes name tables
+
+    return frozenset({"questions", *(table.name for table in STATEMENT_TABLES)})
 
 
 class TablesRecipe(TablesConfig):
@@ -157,7 +159,7 @@ class TablesRecipe(TablesConfig):
                 layout.table_path(name)
         except ReleaseError as error:
             raise ValueError(str(error)) from None
-        if clashing := sorted(_STATEMENT_NAMES.intersection(names)):
+        if clashing := sorted(_names_of_statements().intersection(names)) if names else []:
             raise ValueError(f"names of the questions' tables: {', '.join(clashing)}")
         if doubled := sorted(self.tables.keys() & self.aggregates.keys()):
             raise ValueError(f"both table and aggregate: {', '.join(doubled)}")

@@ -8,6 +8,7 @@ values are equal is stored as `{"same": value}`. Words stand once, in `words`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -105,9 +106,16 @@ def item_ids(ledger: Books) -> tuple[str, ...]:
 
 
 def build_columns(
-    ledger: Books, gates: Gates, shown: Shown, reasons: ReasonWords
+    ledger: Books,
+    gates: Gates,
+    shown: Shown,
+    reasons: ReasonWords,
+    lanes: Mapping[str, str],
 ) -> dict[str, Any]:
-    """The columns of a run, its gates as `ledger` orders them; `gates` are those with a what-if."""
+    """The columns of a run, its gates as `ledger` orders them; `gates` are those with a what-if.
+
+    `lanes` has the lane of each stage of the ledger.
+    """
     gone = ledger.rejections
     if shown.opaque is not None:
         gone = gone.with_columns(path=pl.lit(None, pl.String), line=pl.lit(None, pl.Int64))
@@ -129,12 +137,7 @@ def build_columns(
         places = ids.of(rows["item"].unique(maintain_order=True))
         steps.insert(_place_of(steps, places), _stage(str(stage), places))
     return {
-        "about": {
-            **ledger.about,
-            "opaque": shown.opaque is not None,
-            "units": int(gone["n"].sum()),
-            "entries": gone.height,
-        },
+        "about": _about(ledger, lanes) | {"opaque": shown.opaque is not None},
         "items": len(items),
         "steps": steps,
         "rejections": _rejections(gone, words, ids, shown),
@@ -142,6 +145,27 @@ def build_columns(
         **_in_words(ledger, words.names, reasons),
         "ids": [shown.name(item) for item in ids.names],
     }
+
+
+def _about(ledger: Books, lanes: Mapping[str, str]) -> dict[str, Any]:
+    gone = ledger.rejections
+    counted = {"units": int(gone["n"].sum()), "entries": gone.height}
+    return {**ledger.about, **counted, "lanes": _lanes(ledger, lanes)}
+
+
+def _lanes(ledger: Books, lanes: Mapping[str, str]) -> list[dict[str, Any]]:
+    """What each lane lost, brought to the pool and has in the release, in pipeline order."""
+    pool = {lane: counts for lane, *counts in ledger.pool.iter_rows()}
+    stages = ledger.rejections.group_by("stage").agg(pl.col("n").sum())
+    lost: Counter[str] = Counter()
+    for stage, n in stages.iter_rows():
+        lost[lanes.get(stage, stage)] += int(n)
+    rows = []
+    for lane in dict.fromkeys([*lanes.values(), *sorted(lost), *sorted(pool)]):
+        in_pool, released = pool.get(lane, (0, 0))
+        if lost[lane] or in_pool:
+            rows.append({"lane": lane, "lost": lost[lane], "pool": in_pool, "released": released})
+    return rows
 
 
 def _in_words(ledger: Books, names: Iterable[str], reasons: ReasonWords) -> dict[str, Any]:

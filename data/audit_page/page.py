@@ -18,6 +18,7 @@ from data.atomic import write_bytes
 from data.audit_page.columns import FIELDS, WORDS
 from data.canonical import pretty_json
 from data.contracts import TurnedAway
+from data.figures import number
 from data.neutralise import csv_cell, script_json
 from data.snapshot.pages import block_source
 
@@ -36,6 +37,7 @@ def audit_page(columns: Mapping[str, Any], *, served: bool) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["n"] = number
     return environment.get_template("page.html.j2").render(
         about=columns["about"],
         turned_away=str(TurnedAway(columns["about"]["units"], columns["about"]["entries"])),

@@ -19,7 +19,7 @@ import polars as pl
 from data.contracts import Bound, Gate, Limit, Scalar, StageConfig, Status
 from data.contracts.gate import OBSERVED, Number
 from data.errors import NOT_BUILT, InputError
-from data.staging import open_read_only
+from data.staging.opening import open_read_only
 
 STATUSES = pl.Enum([str(status) for status in Status])
 _TRUTH = ("True", "False")
@@ -46,6 +46,10 @@ _REJECTIONS = f"""
     LEFT JOIN (SELECT stage, min(step) AS step FROM funnel GROUP BY stage) f ON f.stage = r.stage
     ORDER BY gate IS NULL, f.step NULLS LAST, 2, 5, 6, 1, r.item_id, path, line, unit, 7, 8"""  # noqa: S608
 
+_POOL = """
+    SELECT lane, count(*) AS pool, count(*) FILTER (outcome = 'chosen') AS released
+    FROM candidates GROUP BY lane ORDER BY lane"""
+
 
 @dataclass(frozen=True, slots=True)
 class Judged:
@@ -66,13 +70,15 @@ class Judged:
 @dataclass(frozen=True, slots=True)
 class Books:
     """What an audit page is made of: facts of the run, the verdicts of each gate, and a frame of
-    the rejections (and errors): a unit, or `n` that share a row. `items` are what gates judged.
+    the rejections (and errors): a unit, or `n` that share a row. `items` are what gates judged,
+    `pool` how many candidates each lane brought to the selection, and how many were released.
     """
 
     about: Mapping[str, Any]
     items: pl.Series
     gates: Mapping[str, Judged]
     rejections: pl.DataFrame
+    pool: pl.DataFrame
 
     def judged_by(self, gates: Sequence[str]) -> Books:
         """The books of these gates, in this order, then of others that judged the same items.
@@ -119,6 +125,7 @@ def _read(connection: duckdb.DuckDBPyConnection) -> Books:
             for (gate,), rows in verdicts.group_by("gate", maintain_order=True)
         },
         _frame(connection, _REJECTIONS),
+        _frame(connection, _POOL),
     )
 
 

@@ -51,7 +51,9 @@ class Configuration:
 class Usage:
     """Tokens by kind, and what they cost in US dollars at the prices of `price_date`.
 
-    `cost` is None where no price is known.
+    `cost` is None where no price is known, or where it is not known what some call took: a call
+    under way when the run was killed, or a reply without usage. `unknown_calls` counts these; the
+    tokens leave them out.
     """
 
     input_tokens: int = 0
@@ -60,6 +62,7 @@ class Usage:
     reasoning_tokens: int = 0
     cost: float | None = None
     price_date: str | None = None
+    unknown_calls: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,11 +167,20 @@ class Check(Contract):
     evidence: Literal["retrieval", "accuracy", "action"] = "action"
 
 
+class Anchors(Contract):
+    """What a judge looks for before calling a criterion met, partly met, or not met."""
+
+    met: str
+    partly: str
+    not_met: str
+
+
 class Criterion(Contract):
     dimension: str
     weight: Annotated[float, Field(ge=0, le=1)]
     text: str
     evidence: tuple[str, ...] = ()
+    anchors: Anchors | None = None
 
 
 class Rubric(Contract):

@@ -149,8 +149,7 @@ class CutReason(StrEnum):
     EXPLICIT_RESET = "explicit_reset"
     AFTER_DELIVERY = "after_delivery"
     LONG_PAUSE = "long_pause"
-    TOPIC_SHIFT = "topic_shift"
-    MARKED_AS_NEW = "marked_as_new"
+    OTHER_TASK = "other_task"  # a model read that another task begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,12 +202,12 @@ class TaskInstance:
     # The person's messages before this instance in the same session, newest last, at most three:
     # a request that depends on them is not self-sufficient.
     said_before: tuple[str, ...] = ()
-    # Who writes in the whole session, and its first message: a talk among people says whom it
-    # addresses at its beginning, and seldom later.
-    people: tuple[str, ...] = ()
-    opening: str = ""
-    # Whether the session is over program code and the agent touched code in this instance too.
-    over_code: bool = False
+    # The agent's last text after each user turn, "" where it wrote none.
+    answers: tuple[str, ...] = ()
+    # The tools that it called, with how often: "Bash ×4".
+    tools: tuple[str, ...] = ()
+    # Files that a program which it ran made, as far as the log tells.
+    made: tuple[str, ...] = ()
 
 
 def dump_instance(instance: TaskInstance) -> str:

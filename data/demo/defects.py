@@ -15,6 +15,7 @@ Defect = Callable[[Draft, SessionBuilder], None]
 _BY_HOST, _BY_CONTEXT, _LOST = "restored_by_host", "restored_by_context", "unrecoverable"
 _UNRECOVERABLE = "restoration.unrecoverable"
 _UNRESOLVED = "fixture.unresolved"
+NAMED_ONLY = "fixture.named_only"  # whether it is an input, nothing but the words tells
 
 
 def _say(draft: Draft, english: str, chinese: str, **slots: str) -> None:
@@ -79,7 +80,8 @@ def bomb_archive(draft: Draft, _: SessionBuilder) -> None:
 
 def redacted_path(draft: Draft, _: SessionBuilder) -> None:
     """Part of the path was redacted: the file cannot be found and the span cannot be restored."""
-    _also(draft, "[REDACTED]/budget.xlsx", _UNRESOLVED)
+    is_attached = draft.style is not Style.PATH
+    _also(draft, "[REDACTED]/budget.xlsx", _UNRESOLVED if is_attached else NAMED_ONLY)
     _span(draft, _LOST)
     if draft.style is not Style.PATH:
         _span(draft, _LOST)  # once more in the attachment marker

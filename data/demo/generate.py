@@ -92,7 +92,7 @@ def _write(part: Path, size: int, seed: int, bulk: Bulk | None) -> DemoSummary:
     write_demo_statements(part / STATEMENTS, seed, N_COMPANIES)
     write_tables(part / TABLES, seed=seed)
     write_environment(part / ENVIRONMENT, seed)
-    _write_config(part)
+    _write_config(part, size)
     plants = truth.close()
     return DemoSummary(n_sessions, truth.n_files, truth.n_instances, n_fixtures, n_bytes, plants)
 
@@ -147,8 +147,11 @@ def _write_files(part: Path, size: int, seed: int) -> int:
     return n_files
 
 
-def _write_config(part: Path) -> None:
+def _write_config(part: Path, size: int) -> None:
     """A configuration for a build of the workspace without network."""
+    shares = {"questions": {"high": 0.3}, "analytics": {"high": 0.7}}
+    if size >= BLOCK:  # fewer sessions may not give as many tasks
+        shares["sessions"] = {"low": 0.25}
     config = {
         "release": {
             "name": "benchmint-demo",
@@ -164,8 +167,14 @@ def _write_config(part: Path) -> None:
             "retention": "unlimited",
         },
         "masking": {"level": "full"},  # what it plants are names
+        "grading": {"needs_model": "admit"},  # no model is asked: tasks go out with hard rules
         "signals": {"source": "demo-registry"},
-        "selection": {"max_tasks": 40, "lite_size": 12, "unpiloted": "keep"},
+        "selection": {
+            "max_tasks": 40,
+            "lite_size": 12,
+            "unpiloted": "keep",
+            "lane_shares": shares,
+        },
         "questions": {"sampling": {"size": 60}},
         "tables": demo_section(),
         "sessions": {"network": {"mode": "offline", "unverified": "keep"}},

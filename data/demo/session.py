@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from data.demo.conversations import CONVERSATIONS, heartbeat, scheduled, thanked
-from data.demo.defects import DEFECTS, tripwire_values
+from data.demo.defects import DEFECTS, NAMED_ONLY, tripwire_values
 from data.demo.draft import Draft
 from data.demo.plan import BLOCK, PLAN, Row, language_of, needs
 from data.demo.script import Flavor, Script
@@ -176,11 +176,12 @@ def _instance_truth(script: Script, written: _WrittenTask, turns: list[int]) -> 
             started_by=written.started_by,
             task=written.task,
             language=script.language,
-            gates=_verdicts(_of_a_stub(script), ()),
+            gates=_verdicts({"length": "length.too_short"}, ()),
             outcome="rejected",
             plants=("too_short",),
         )
-    reasons = {"fixture": draft.fixture, "restoration": draft.restoration}
+    named_only = NAMED_ONLY if draft.material.template.examples else None
+    reasons = {"fixture": draft.fixture or named_only, "restoration": draft.restoration}
     gates = _verdicts(reasons, draft.urls)
     is_rejected = any(gate.status == "failed" for gate in gates.values())
     return InstanceTruth(
@@ -190,30 +191,23 @@ def _instance_truth(script: Script, written: _WrittenTask, turns: list[int]) -> 
         language=script.language,
         gates=gates,
         outcome="rejected" if is_rejected else "kept",
-        declared=tuple(draft.given()),
+        declared=tuple(draft.paths if draft.fixture == NAMED_ONLY else draft.given()),
         spans=tuple(draft.spans),
         urls=tuple(draft.urls),
         plants=tuple(draft.plants),
     )
 
 
-def _of_a_stub(script: Script) -> dict[str, str | None]:
-    """What fails a greeting: its length, and of a named sender that nothing is asked for."""
-    has_sender = script.flavor is Flavor.OPENCLAW
-    return {
-        "length": "length.too_short",
-        "addressee": "addressee.no_request" if has_sender else None,
-    }
-
-
 def _verdicts(reasons: Mapping[str, str | None], urls: Sequence[UrlTruth]) -> dict[str, GateTruth]:
-    """The verdicts that do not pass; the network gate looks only at what passed the others."""
-    failed = {
-        gate: GateTruth(status="failed", reason=reason)
+    """The verdicts that do not pass; the network gate sees what did not fail before."""
+    verdicts = {
+        gate: GateTruth(status="unverified" if reason == NAMED_ONLY else "failed", reason=reason)
         for gate, reason in reasons.items()
         if reason is not None
     }
-    return failed or _network_verdict(urls)
+    if any(verdict.status == "failed" for verdict in verdicts.values()):
+        return verdicts
+    return verdicts | _network_verdict(urls)
 
 
 def _network_verdict(urls: Sequence[UrlTruth]) -> dict[str, GateTruth]:

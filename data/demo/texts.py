@@ -100,7 +100,8 @@ class TaskTemplate(StageConfig):
     """A request with its files, what may follow it, and how the agent delivers.
 
     Slots in braces are filled per variant; `{f1}`, `{f2}`, `{f3}` are the files as the person
-    names them, `{out}` is the file asked for (None: the answer is given in the chat).
+    names them, `{out}` is the file asked for (None: the answer is given in the chat). `examples`:
+    it gives examples of file names, of which only its words tell that there are no such files.
     """
 
     key: str
@@ -112,6 +113,7 @@ class TaskTemplate(StageConfig):
     answer: str | None = None
     reply: str
     out: str | None = None
+    examples: bool = False
     numbers: Numbers = Field(default_factory=dict)
     files: tuple[FileTemplate, ...] = Field(default=(), alias="file")
 

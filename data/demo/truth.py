@@ -56,7 +56,8 @@ class InstanceTruth(StageConfig):
     `started_by` is how the plan opened it. `gates` are the verdicts of an offline build in
     which unverified instances are kept, by gate; a gate that is not named passes, or is not
     measured because an earlier one failed. `outcome` is `rejected`, `instance.duplicate` for a
-    copy of another session's task, or `kept`. `declared` are the input files as the log has them.
+    copy of another session's task, or `kept`. `declared` are the input files as the log has them,
+    without those that only the words name and that are nowhere.
     """
 
     turns: tuple[int, ...]

@@ -1,17 +1,22 @@
 """A series of releases: which exist, what changed from one to the next, what may be purged."""
 
-from data.releases.diff import Diff, changes_between, diff, with_changes
-from data.releases.facts import ReleaseFacts, facts_of_release, facts_of_snapshot
-from data.releases.listing import ReleaseInfo, State, previous_release, releases
-from data.releases.retention import (
-    REPLIES,
-    Kind,
-    Plan,
-    Removal,
-    carry_out,
-    plan_purge,
-    replies_needed,
-)
+from typing import TYPE_CHECKING
+
+from data.late import late
+
+if TYPE_CHECKING:
+    from data.releases.diff import Diff, changes_between, with_changes
+    from data.releases.facts import ReleaseFacts, facts_of_release, facts_of_snapshot
+    from data.releases.listing import ReleaseInfo, State, previous_release, releases
+    from data.releases.retention import (
+        REPLIES,
+        Kind,
+        Plan,
+        Removal,
+        carry_out,
+        plan_purge,
+        replies_needed,
+    )
 
 __all__ = [
     "REPLIES",
@@ -24,7 +29,6 @@ __all__ = [
     "State",
     "carry_out",
     "changes_between",
-    "diff",
     "facts_of_release",
     "facts_of_snapshot",
     "plan_purge",
@@ -33,3 +37,21 @@ __all__ = [
     "replies_needed",
     "with_changes",
 ]
+
+__getattr__ = late(
+    __name__,
+    {
+        "diff": ("Diff", "changes_between", "with_changes"),
+        "facts": ("ReleaseFacts", "facts_of_release", "facts_of_snapshot"),
+        "listing": ("ReleaseInfo", "State", "previous_release", "releases"),
+        "retention": (
+            "REPLIES",
+            "Kind",
+            "Plan",
+            "Removal",
+            "carry_out",
+            "plan_purge",
+            "replies_needed",
+        ),
+    },
+)

@@ -69,7 +69,8 @@ def facts_of_snapshot(snapshot: Path, *, private: bool = True) -> ReleaseFacts:
         if half is not None and half != snapshot and half.is_symlink():
             raise _not_there(half, "a symbolic link")
     manifest = _object(public, layout.MANIFEST)
-    rows = [_json(line, public / layout.TASK_LIST) for line in _lines(public / layout.TASK_LIST)]
+    lines = _lines(public / layout.TASK_LIST)
+    rows = [tasks.from_line(_json(line, public / layout.TASK_LIST)) for line in lines]
     try:
         return _facts(
             manifest,

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from data.figures import amount, percent
+from data.hints import program
 from data.releases import Diff, Kind, Plan, ReleaseInfo, State
 from data.releases.diff import Changed, value
 
@@ -64,7 +65,7 @@ def print_releases(infos: Sequence[ReleaseInfo]) -> None:
     if not console.is_terminal:
         console.width = _WIDE  # piped: one line a row, nothing cut
     if not infos:
-        console.print("There is no release here. Make one: benchmint build")
+        console.print(f"There is no release here. Make one: {program()} build")
         return
     heads = ("", "snapshot", "date", "version", "tasks", "privacy", "halves", "state", "digest")
     table = Table(*heads, box=None)

@@ -1,5 +1,8 @@
 """Snapshots: `write_snapshot` writes a release, `verify` checks one on disk."""
 
+from typing import TYPE_CHECKING
+
+from data.late import late
 from data.snapshot.config import CardConfig
 from data.snapshot.release import (
     Authorization,
@@ -10,8 +13,10 @@ from data.snapshot.release import (
     Release,
     SnapshotRef,
 )
-from data.snapshot.verification import Check, Finding, VerifyReport, verify
-from data.snapshot.writer import mark_latest, write_snapshot
+
+if TYPE_CHECKING:
+    from data.snapshot.verification import Check, Finding, VerifyReport, verify
+    from data.snapshot.writer import mark_latest, write_snapshot
 
 __all__ = [
     "Authorization",
@@ -29,3 +34,11 @@ __all__ = [
     "verify",
     "write_snapshot",
 ]
+
+__getattr__ = late(
+    __name__,
+    {
+        "verification": ("Check", "Finding", "VerifyReport", "verify"),
+        "writer": ("mark_latest", "write_snapshot"),
+    },
+)

@@ -48,7 +48,8 @@ class ReleaseConfig(StageConfig):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)] = "benchmint"
     release_date: dt.date = DEMO_DATE
-    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")] = "1.0.0"
+    # None: by date and revision, such as 20260115.0.0, since each selection is another MAJOR.
+    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")] | None = None
     seed: Count = 20260115
     # The key that signs: `SHA256:…`, as `ssh-keygen -l` names it. None: nobody is expected to.
     signer: Annotated[str, Field(pattern=r"^SHA256:[A-Za-z0-9+/]{43}$")] | None = None

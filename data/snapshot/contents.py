@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,9 +23,11 @@ from data.snapshot import (
     funnel_picture,
     layout,
     ledger_tables,
+    pages,
     report_page,
     sums,
     tasks,
+    validity,
 )
 from data.snapshot.manifest import Manifest
 from data.snapshot.rejection_table import rejection_rows
@@ -106,13 +108,12 @@ def write_public(root: Path, contents: Contents) -> bytes:
     for task in contents.public_tasks:
         _write_task(root, contents, task)
     _write_inputs(root, contents)
-    task_list = b"".join(tasks.row_line(row) for row in contents.rows)
-    _write(root / layout.TASK_LIST, task_list)
+    _write(root / layout.TASK_LIST, b"".join(map(tasks.row_line, contents.rows)))
     write_frame(root / layout.TASK_TABLE, tasks.task_table(contents.rows))
     _write_audit(root, contents)
     _write_tables(root, release)
     _write(root / layout.MANIFEST, pretty_json(manifest))
-    _write(root / "croissant.json", _croissant(contents, task_list))
+    _write(root / "croissant.json", _croissant(root, contents))
     _write_text(
         root / "README.md",
         card.readme(
@@ -146,7 +147,7 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
     for name, source in sorted(contents.release.private_files.items()):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, root / name)
-    pages = audit_pages.write_pages(
+    instances = audit_pages.write_pages(
         contents.frames,
         contents.manifest,
         contents.funnel,
@@ -154,7 +155,7 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
         contents.ids,
         contents.release.ledger_tables.words,
     )
-    for name, html in pages:
+    for name, html in instances:
         _write_text(root / layout.AUDIT / name, html)
     link = {
         "canary": guid,
@@ -223,18 +224,24 @@ def _write_audit(root: Path, contents: Contents) -> None:
     _write_text(root / layout.AUDIT / "funnel.svg", f"{comment}{picture}\n")
     for name, chart in sorted(release.pictures.items()):
         _write_text(root / layout.AUDIT / f"{name}.svg", f"{comment}{chart.standalone}\n")
+    items = validity.report(manifest, contents.statistics, contents.ledger["gates"])
+    totals = validity.counts(items)
     documents: dict[str, Mapping[str, Any] | None] = {
         layout.FUNNEL: {"stages": contents.funnel},
         layout.LEDGER: contents.ledger,
         layout.STATISTICS: contents.statistics,
         f"{layout.AUDIT}/selection.json": release.selection,
         layout.PRIVACY: release.privacy_report,
+        layout.VALIDITY: {"items": [asdict(item) for item in items], "totals": totals},
     }
     for name, document in documents.items():
         if document is not None:
             content = storable_tree(dict(document)) | {"canary": manifest.canary}
             _write(root / name, pretty_json(content))
     _write_text(root / layout.REPORT, _report(contents))
+    style = pages.asset("report.css")
+    page = pages.page("validity.html.j2", style, manifest=manifest, items=items, totals=totals)
+    _write_text(root / layout.VALIDITY_PAGE, page)
     if release.privacy_report is not None and audit_pages.has_tables(release.privacy_report):
         privacy_html = audit_pages.privacy_page(
             release.card, manifest, release.privacy_report, release.pictures
@@ -242,12 +249,11 @@ def _write_audit(root: Path, contents: Contents) -> None:
         _write_text(root / layout.PRIVACY_PAGE, privacy_html)
 
 
-def _croissant(contents: Contents, task_list: bytes) -> bytes:
+def _croissant(root: Path, contents: Contents) -> bytes:
     document = croissant.metadata(
         contents.release.card,
         contents.manifest,
-        task_list,
-        digest(task_list),
+        root,
         contents.statistics,
         card.stamp(contents.release),
         contents.release.tables,

@@ -7,6 +7,7 @@ loader accepts a missing name, url, creator or description; `problems` does not.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
@@ -71,13 +72,12 @@ _CONTEXT: Mapping[str, Any] = {
 def metadata(
     card: CardConfig,
     manifest: Manifest,
-    task_list: bytes,
-    sha256: str,
+    root: Path,
     statistics: Mapping[str, Any],
     stamp: str,
     tables: Mapping[str, ReleasedTable] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """The JSON-LD document for `tasks.jsonl`, given by content and digest, and for the tables.
+    """The JSON-LD document for the lists of tasks that `root` holds, and for the tables.
 
     `statistics` are those of the released tasks (`data.snapshot.statistics`);
     `stamp` says what the privacy of the release means (`data.snapshot.card`).
@@ -96,24 +96,29 @@ def metadata(
         "version": manifest.version,
         "citeAs": f"{card.creator}. {card.title}, snapshot {manifest.snapshot}. {card.url}",
         "distribution": [
-            _task_list(task_list, sha256),
-            *(_table(name, table) for name, table in sorted(tables.items())),
+            _file("tasks-jsonl", root, layout.TASK_LIST, "One task a line; lists are JSON texts."),
+            _file(TASKS_FILE, root, layout.TASK_TABLE, "One row is a task."),
+            *(
+                _file(table_file(name), root, layout.table_path(name), f"One row is {table.row}.")
+                for name, table in sorted(tables.items())
+            ),
         ],
         "recordSet": record_sets(tables),
         **_responsible_use(card, manifest, statistics, stamp),
     }
 
 
-def _task_list(content: bytes, sha256: str) -> dict[str, Any]:
+def _file(file_id: str, root: Path, path: str, meaning: str) -> dict[str, Any]:
+    is_table = path.endswith(".parquet")
     return {
         "@type": "cr:FileObject",
-        "@id": TASKS_FILE,
-        "name": layout.TASK_LIST,
-        "description": "One task a line.",
-        "contentUrl": layout.TASK_LIST,
-        "contentSize": f"{len(content)} B",
-        "encodingFormat": "application/jsonlines",
-        "sha256": sha256,
+        "@id": file_id,
+        "name": PurePosixPath(path).name,
+        "description": meaning,
+        "contentUrl": path,
+        "contentSize": f"{(root / path).stat().st_size} B",
+        "encodingFormat": "application/x-parquet" if is_table else "application/jsonlines",
+        "sha256": file_digest(root / path),
     }
 
 
@@ -145,19 +150,6 @@ def _responsible_use(
 
 def _counts(rows: Sequence[Mapping[str, Any]]) -> str:
     return ", ".join(f"{row['value']} {row['n']}" for row in rows) or "none"
-
-
-def _table(name: str, table: ReleasedTable) -> dict[str, Any]:
-    return {
-        "@type": "cr:FileObject",
-        "@id": table_file(name),
-        "name": f"{name}.parquet",
-        "description": f"One row is {table.row}.",
-        "contentUrl": layout.table_path(name),
-        "contentSize": f"{table.path.stat().st_size} B",
-        "encodingFormat": "application/x-parquet",
-        "sha256": file_digest(table.path),
-    }
 
 
 def problems(document: Mapping[str, Any]) -> list[str]:

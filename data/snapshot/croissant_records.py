@@ -10,14 +10,14 @@ import polars as pl
 
 from data.snapshot.release import ReleasedTable
 
-TASKS_FILE = "tasks-jsonl"
+TASKS_FILE = "tasks-parquet"  # of the two lists the one whose lists are no texts
 _TASKS = "tasks"
 _TEXT, _WHOLE, _NUMBER, _TRUTH = "sc:Text", "sc:Integer", "sc:Float", "sc:Boolean"
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """One field of a task: its column in `tasks.jsonl`, and where in a nested one it stands."""
+    """One field of a task: its column, and where in a nested one it stands."""
 
     name: str
     meaning: str

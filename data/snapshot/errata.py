@@ -13,12 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import TypeAdapter, ValidationError
-from securesystemslib.dsse import Envelope
 
 from data.atomic import PRIVATE_FILE, remove_leftovers, write_bytes
 from data.canonical import digest, pretty_json
@@ -36,6 +35,9 @@ from data.snapshot.signature import (
     signed_bytes,
     verified_signer,
 )
+
+if TYPE_CHECKING:
+    from securesystemslib.dsse import Envelope
 
 NOTICE, CORRECTIONS = ".errata.json", ".errata.private.json"
 LONGEST_REASON = 500  # characters

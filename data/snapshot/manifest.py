@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -14,9 +14,11 @@ from data.contracts import Candidate, Count, Share
 from data.errors import ReleaseError
 from data.neutralise import storable_tree
 from data.snapshot import layout
-from data.snapshot.ledger_tables import Frames
 from data.snapshot.release import PrivacyStamp, Release
 from data.snapshot.statistics import stored_fixtures
+
+if TYPE_CHECKING:
+    from data.snapshot.ledger_tables import Frames
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -120,7 +122,7 @@ def build(release: Release, revision: int, frames: Frames) -> Manifest:
             name=release.name,
             released=release.released,
             revision=revision,
-            version=release.version,
+            version=release.version or f"{release.released:%Y%m%d}.{revision - 1}.0",
             canary=layout.canary(snapshot, recipe),
             privacy=release.privacy,
             authorization=AuthorizationRecord(

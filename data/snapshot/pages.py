@@ -7,12 +7,13 @@ import hashlib
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from typing import TYPE_CHECKING, Any
 
 from data.figures import number, percent, plural
 from data.neutralise import markdown, one_line
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _BREAKS = re.compile(r"(?<=[._])(?=[^\W\d])")  # not inside numbers
 TEMPLATES = Path(__file__).parent / "templates"
@@ -20,6 +21,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 @cache
 def _environment() -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=select_autoescape(("html.j2",), default=False),

@@ -139,7 +139,7 @@ class Release:
     privacy: PrivacyStamp
     authorization: Authorization
     card: CardConfig = field(default_factory=CardConfig)
-    version: str = "1.0.0"
+    version: str | None = None  # None: by date and revision
     changes: Sequence[str] = ()
     grading: GradingFacts | None = None
     selection: Mapping[str, Any] | None = None

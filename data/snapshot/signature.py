@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -24,15 +24,16 @@ from cryptography.hazmat.primitives.serialization import (
     load_ssh_private_key,
     load_ssh_public_key,
 )
-from securesystemslib.dsse import Envelope
-from securesystemslib.exceptions import VerificationError
-from securesystemslib.signer import CryptoSigner, Key, SSlibKey
 
 from data.atomic import remove_leftovers, write_bytes
 from data.canonical import canonical_json, file_digest, pretty_json
 from data.errors import InputError, ReleaseError
 from data.snapshot import layout
 from data.snapshot.verification.findings import Check, Finding, VerifyReport
+
+if TYPE_CHECKING:
+    from securesystemslib.dsse import Envelope
+    from securesystemslib.signer import Key
 
 _PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -148,6 +149,10 @@ def sign(snapshot: Path, key: Ed25519PrivateKey, report: VerifyReport) -> str:
 
 def signed_bytes(statement: Mapping[str, Any], key: Ed25519PrivateKey) -> bytes:
     """An in-toto statement in a signed DSSE envelope; the same key gives the same bytes."""
+
+    from securesystemslib.dsse import Envelope
+    from securesystemslib.signer import CryptoSigner, SSlibKey
+
     envelope = Envelope(canonical_json(statement), _PAYLOAD_TYPE, {})
     public = SSlibKey.from_crypto(key.public_key(), keyid=key_id(key.public_key()))
     envelope.sign(CryptoSigner(key, public))
@@ -161,6 +166,10 @@ def public_line(key: Ed25519PublicKey) -> str:
 
 def verified_signer(envelope: Envelope, line: str) -> str | None:
     """The name of the key in `line`, if it signed the envelope. Raises ValueError for no key."""
+
+    from securesystemslib.exceptions import VerificationError
+    from securesystemslib.signer import SSlibKey
+
     try:
         key = load_ssh_public_key(line.encode())
     except UnsupportedAlgorithm as error:
@@ -221,6 +230,9 @@ def check_signature(
 def _checked(
     envelope: Envelope, trusted: Sequence[Ed25519PublicKey], expected: str | None, names: str
 ) -> SignatureReport:
+    from securesystemslib.exceptions import VerificationError
+    from securesystemslib.signer import SSlibKey
+
     keys = {key_id(key): SSlibKey.from_crypto(key, keyid=key_id(key)) for key in trusted}
     if not keys.keys() & envelope.signatures.keys():
         return _bad("by another key", Check.SIGNER, f"signed by {names}, which was not given")
@@ -267,6 +279,9 @@ def read_envelope(path: Path) -> Envelope:
 
 def envelope_of(content: bytes) -> Envelope:
     """The DSSE envelope in a document. Raises ValueError and its kin for anything else."""
+
+    from securesystemslib.dsse import Envelope
+
     document: dict[str, Any] = orjson.loads(content)
     envelope = Envelope.from_dict(document)
     if not all(isinstance(name, str) for name in envelope.signatures):

@@ -15,6 +15,7 @@ from data.snapshot import layout
 Bins = Mapping[str, tuple[float, float]]  # label -> [low, high)
 
 NONE = "not labelled"
+UNREAD = "nobody"  # the judge of a task that neither a model nor a person has read
 _TENTHS = 10
 _EXACT = 2**53  # largest whole number up to which floats are exact
 
@@ -22,8 +23,9 @@ _EXACT = 2**53  # largest whole number up to which floats are exact
 def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
     """Inputs, deliverables, languages and lengths of the tasks.
 
-    Lengths are in characters, sizes in bytes. `*_types.tasks` counts tasks that have the type
-    at all, `*_types.files` counts files.
+    `unread` counts tasks of which nobody said that they can be done, `without_rubric` those that
+    hard rules alone judge. Lengths are in characters, sizes in bytes. `*_types.tasks` counts tasks
+    that have the type at all, `*_types.files` counts files.
     """
     fixtures = stored_fixtures(candidates)
     return {
@@ -37,6 +39,10 @@ def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
         "task_classes": counted(_class(task) for task in candidates),
         "splits": counted(_split(task) for task in candidates),
         "judges": counted(task.role.judge if task.role else NONE for task in candidates),
+        "unread": sum(task.provenance.judge == UNREAD for task in candidates),
+        "without_rubric": sum(
+            task.rubric is not None and task.rubric.needs_model for task in candidates
+        ),
         "difficulties": counted(task.difficulty or NONE for task in candidates),
         "surfaces": counted(task.execution_surface or NONE for task in candidates),
         "network": counted(task.network.mode for task in candidates),

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Annotated, Any, get_args, get_origin
 
 import orjson
 import polars as pl
 import yaml
 
 from data.canonical import file_digest, pretty_json
-from data.contracts import PRIVATE_FIELDS, Candidate, Fixture
+from data.contracts import PRIVATE_FIELDS, Candidate, Contract, Fixture
 from data.errors import ReleaseError
 from data.neutralise import storable_tree, visible
 from data.snapshot import layout
@@ -34,43 +36,91 @@ def public_row(task: Candidate, opaque: Callable[[str], str], guid: str) -> Row:
     row: Row = storable_tree(task.model_dump(mode="json", exclude=set(PRIVATE_FIELDS)))
     row["prompt"] = visible(task.prompt)
     row["guidelines"] = visible(task.guidelines)
-    row["provenance"] |= {"item_id": opaque(task.provenance.item_id), "detail": {}}
+    del row["provenance"]["detail"]
+    row["provenance"]["item_id"] = opaque(task.provenance.item_id)
     return row | {"canary": guid}
 
 
 def candidate_of(row: Mapping[str, Any]) -> Candidate:
-    """The candidate that a public row holds. Raises pydantic.ValidationError."""
-    return Candidate.model_validate({key: row[key] for key in row if key != "canary"})
+    """The candidate that a public row or a line holds. Raises pydantic.ValidationError."""
+    return Candidate.model_validate({k: v for k, v in from_line(row).items() if k != "canary"})
 
 
 def row_line(row: Row) -> bytes:
-    """A row as a line; keys in the order of the contract, so that `task_id` comes first."""
-    return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+    """A row as a line of `tasks.jsonl`; `task_id` comes first.
+
+    Loaders guess types from the first lines, so each line shows all of them, whichever rows come
+    first: lists are JSON texts, and what a task does not have is an empty text or a record of them.
+    """
+    return orjson.dumps(_typed(row, row_types()), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def from_line(line: Mapping[str, Any]) -> Row:
+    """The row that was written as a line; one of an earlier release, with lists, stays as it is."""
+    return {key: _untyped(value, row_types().get(key)) for key, value in line.items()}
 
 
 def task_table(rows: Sequence[Row]) -> pl.DataFrame:
-    """The rows as a table. What holds nothing in all of them is a column of missing texts."""
-    if not rows:
-        return pl.DataFrame(schema={"task_id": pl.String})
-    frame = pl.from_dicts([_without_empty(row) for row in rows], infer_schema_length=None)
-    return frame.cast(
-        {name: _without_null(dtype) for name, dtype in frame.collect_schema().items()}
-    )
+    """The rows as a table: every release has the same columns with the same types."""
+    schema = {name: _column(kind) for name, kind in row_types().items()}
+    return pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
 
 
-def _without_empty(value: Any) -> Any:
-    """Parquet has no structs without fields."""
-    if isinstance(value, dict):
-        return {key: _without_empty(item) for key, item in value.items()} or None
-    return value
+@cache
+def row_types() -> Mapping[str, Any]:
+    """Field of a public row -> its annotated type."""
+    return {k: v for k, v in _types(Candidate).items() if k not in PRIVATE_FIELDS} | {"canary": str}
 
 
-def _without_null(dtype: Any) -> Any:
-    if isinstance(dtype, pl.List):
-        return pl.List(_without_null(dtype.inner))
-    if isinstance(dtype, pl.Struct):
-        return pl.Struct({item.name: _without_null(item.dtype) for item in dtype.fields})
-    return pl.String if dtype == pl.Null else dtype
+def _types(contract: type[Contract]) -> dict[str, Any]:
+    """The fields of a contract that are released; free-form details are not."""
+    annotated = {name: field.annotation for name, field in contract.model_fields.items()}
+    return {name: kind for name, kind in annotated.items() if get_origin(kind) is not dict}
+
+
+def _core(kind: Any) -> Any:
+    """A type without the None and without the bounds around it."""
+    if NoneType in get_args(kind):
+        (kind,) = (each for each in get_args(kind) if each is not NoneType)
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def _is_contract(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Contract)
+
+
+def _typed(value: Any, kind: Any) -> Any:
+    core = _core(kind)
+    if isinstance(core, Mapping) or _is_contract(core):
+        fields = core if isinstance(core, Mapping) else _types(core)
+        return {name: _typed((value or {}).get(name), each) for name, each in fields.items()}
+    if get_origin(core) is tuple:
+        return orjson.dumps(value).decode()
+    return {float: 0.0, int: 0, bool: False}.get(core, "") if value is None else value
+
+
+def _untyped(value: Any, kind: Any) -> Any:
+    core, may_lack = _core(kind), NoneType in get_args(kind)
+    if _is_contract(core) and isinstance(value, dict):
+        if may_lack and value == _typed(None, kind):
+            return None
+        types = _types(core)
+        return {k: _untyped(v, types.get(k)) for k, v in value.items() if v != {}}
+    if get_origin(core) is tuple and isinstance(value, str):
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    return None if may_lack and value == "" else value
+
+
+def _column(kind: Any) -> pl.DataType:
+    core = _core(kind)
+    if _is_contract(core):
+        return pl.Struct({name: _column(each) for name, each in _types(core).items()})
+    if get_origin(core) is tuple:
+        return pl.List(_column(get_args(core)[0]))
+    return {float: pl.Float64(), int: pl.Int64(), bool: pl.Boolean()}.get(core, pl.String())
 
 
 def instruction(task: Candidate, snapshot: str, guid: str) -> str:

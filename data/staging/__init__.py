@@ -4,22 +4,23 @@ No column holds raw text (law 8). A build writes its tables as Parquet below `<o
 builds `<out>/staging.duckdb` aside from all runs kept there, and swaps it in.
 """
 
-from data.staging.database import (
-    build_database,
-    open_read_only,
-    table_paths,
-)
-from data.staging.runs import (
-    RunFacts,
-    StagedRun,
-    drop_runs,
-    newest_run,
-    record_release,
-    stage_run,
-    staged_runs,
-)
-from data.staging.tables import TABLES
-from data.staging.views import VIEWS
+from typing import TYPE_CHECKING
+
+from data.late import late
+
+if TYPE_CHECKING:
+    from data.staging.database import build_database, table_paths
+    from data.staging.runs import (
+        RunFacts,
+        StagedRun,
+        drop_runs,
+        newest_run,
+        record_release,
+        stage_run,
+        staged_runs,
+    )
+    from data.staging.tables import TABLES
+    from data.staging.views import VIEWS
 
 __all__ = [
     "TABLES",
@@ -29,9 +30,26 @@ __all__ = [
     "build_database",
     "drop_runs",
     "newest_run",
-    "open_read_only",
     "record_release",
     "stage_run",
     "staged_runs",
     "table_paths",
 ]
+
+__getattr__ = late(
+    __name__,
+    {
+        "database": ("build_database", "table_paths"),
+        "runs": (
+            "RunFacts",
+            "StagedRun",
+            "drop_runs",
+            "newest_run",
+            "record_release",
+            "stage_run",
+            "staged_runs",
+        ),
+        "tables": ("TABLES",),
+        "views": ("VIEWS",),
+    },
+)

@@ -13,14 +13,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from data.contracts import TurnedAway
 from data.errors import NOT_BUILT, InputError
 from data.neutralise import one_line, storable, visible
 from data.reasons import ReasonWords
-from data.staging import open_read_only
-from data.staging.runs import CHANGES_FILE, NAMES_FILE
+from data.staging.opening import open_read_only
 
 Rows = list[dict[str, Any]]
 _MAX_CHARS = 20_000  # of one turn; a log line can be a whole document
@@ -194,6 +191,9 @@ def require_known(
 
 def query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
     """The rows of a query of the newest run. Raises InputError where there is no staging file."""
+
+    import duckdb
+
     if not staging.is_file():
         raise InputError(str(staging), "nothing", "a staging file", NOT_BUILT)
     try:
@@ -209,11 +209,17 @@ def query(staging: Path, sql: str, values: dict[str, Any]) -> Rows:
 
 def missing_inputs(out: Path, instance_id: str) -> Rows:
     """What an instance or its candidate lacked, with the names of it: private."""
+
+    from data.staging.runs import NAMES_FILE
+
     return _private_rows(out, NAMES_FILE, instance_id)
 
 
 def changed_parts(out: Path, instance_id: str) -> Rows:
     """What masking changed in the request of an instance, before and after: private."""
+
+    from data.staging.runs import CHANGES_FILE
+
     return _private_rows(out, CHANGES_FILE, instance_id)
 
 

@@ -19,18 +19,11 @@ import duckdb
 from data.atomic import replacing
 from data.canonical import digest
 from data.schemas import Table
+from data.staging.opening import NEWEST, open_read_only
 from data.staging.tables import RUN_ID, RUNS, STAGED, TABLES, meanings, sql_types
 from data.staging.views import VIEWS
 
-# The views of this schema show the newest run alone; those of `main` show every run.
-NEWEST = "newest"
 _CONTRACT = "staging_contract"  # a macro in the file that returns the digest of its contracts
-_SAFE = {
-    "enable_external_access": "false",
-    "python_enable_replacements": "false",  # otherwise a query can read variables of this program
-    "autoinstall_known_extensions": "false",
-    "autoload_known_extensions": "false",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,21 +93,6 @@ def _contract() -> str:
     """A digest of the declarations of all tables and views."""
     tables = [[table.name, table.row, sql_types(table), meanings(table)] for table in TABLES]
     return digest([tables, [[v.name, v.row, v.columns, v.query] for v in VIEWS]])
-
-
-def open_read_only(
-    path: Path, *, every_run: bool = False, options: Mapping[str, str] | None = None
-) -> duckdb.DuckDBPyConnection:
-    """Open a staging file for queries: read-only, no access to files, network or variables.
-
-    A table name means the rows of the newest run; with `every_run` (or as `main.turns`) those of
-    all runs. `runs` lists all runs in both cases.
-    """
-    connection = duckdb.connect(str(path), read_only=True, config={**_SAFE, **(options or {})})
-    schemas = "main" if every_run else f"{NEWEST},main"
-    connection.execute(f"SET search_path = '{schemas}'").fetchall()
-    connection.execute("SET lock_configuration = true").fetchall()
-    return connection
 
 
 def table_paths(folders: Iterable[Path]) -> dict[str, list[Path]]:

@@ -14,20 +14,20 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Column, Table
-from rich.text import Text
 
 from data.errors import InputError
 from data.figures import number
+from data.hints import program
 from data.neutralise import csv_cell, one_line
-from data.reasons import ReasonWords
-from data.staging.audit import commonest_reasons, funnel, turned_away, undecided_lines
-from data.staging.sql import SqlResult
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from data.reasons import ReasonWords
+    from data.staging.sql import SqlResult
 
 _WIDE = 10_000
 _NARROW = 80  # columns of a terminal; below it, each field has a line of its own
@@ -39,11 +39,14 @@ _JSON_ESCAPED = re.compile(
 _NUMERIC = ("INT", "DOUBLE", "FLOAT", "DECIMAL")
 # What stands in the staging file: a query without a query.
 CATALOGUE = """SELECT name, row, "columns" FROM (
-  SELECT table_name AS name, replace(comment, 'One row: ', '') AS row, column_count AS "columns"
+  SELECT table_name AS name, replace(comment, 'One row: ', '') AS row
   FROM duckdb_tables() WHERE schema_name = 'main' AND NOT internal
   UNION ALL
-  SELECT view_name, replace(comment, 'One row: ', ''), column_count
-  FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal) ORDER BY name"""
+  SELECT view_name, replace(comment, 'One row: ', '')
+  FROM duckdb_views() WHERE schema_name = 'main' AND NOT internal)
+JOIN (SELECT table_name AS name, string_agg(column_name, ', ' ORDER BY column_index) AS "columns"
+      FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal GROUP BY ALL) USING (name)
+ORDER BY name"""
 
 
 def query_text(argument: str | None) -> str:
@@ -76,6 +79,9 @@ def output_console() -> Console:
 
     Who sets COLUMNS has said how wide a line may be, also for a pipe.
     """
+
+    from rich.console import Console
+
     console = Console(highlight=False)
     if not _has_width(console):
         console.width = _WIDE  # piped: one line a row, nothing cut
@@ -101,6 +107,11 @@ def print_fitting(
 
     Columns that are `numeric` are aligned to the right.
     """
+
+    from rich.cells import cell_len
+    from rich.table import Table
+    from rich.text import Text
+
     names = [one_line(name) for name in head]
     cells = [[_shown(value) for value in row] for row in rows]
     widths = (max(map(cell_len, column)) for column in zip(names, *cells, strict=True))
@@ -117,6 +128,9 @@ def print_fitting(
 
 def _print_stacked(console: Console, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """A line for each field that holds something, and an empty line after each row."""
+
+    from rich.text import Text
+
     names = [one_line(name) for name in head]
     width = max(map(len, names), default=0)
     for row in rows:
@@ -133,7 +147,8 @@ def print_result(result: SqlResult, format: Format) -> None:
 
 def _print_table(result: SqlResult) -> None:
     numeric = [any(part in kind for part in _NUMERIC) for _, kind in result.columns]
-    print_fitting(output_console(), [name for name, _ in result.columns], result.rows, numeric)
+    rows = [["NULL" if value is None else value for value in row] for row in result.rows]
+    print_fitting(output_console(), [name for name, _ in result.columns], rows, numeric)
 
 
 def _print_csv(result: SqlResult) -> None:
@@ -181,6 +196,9 @@ def _distinct(names: Iterator[str]) -> Iterator[str]:
 
 def print_funnel(staging: Path, words: ReasonWords) -> None:
     """Print the funnel of the newest build, and what its gates let through without a verdict."""
+
+    from data.staging.audit import funnel, undecided_lines
+
     columns = ("stage", "unit", "n_in", "passed", "rejected", "errored", "not_chosen")
     rows = ([number(row[name]) for name in columns] for row in funnel(staging))
     print_table(("stage", "unit", "in", "passed", "rejected", "errored", "not chosen"), rows)
@@ -191,21 +209,31 @@ def print_funnel(staging: Path, words: ReasonWords) -> None:
 
 def print_turned_away(staging: Path) -> None:
     """Print how much the newest build rejected."""
+
+    from data.staging.audit import turned_away
+
     print(f"rejected or errored: {turned_away(staging)}")
 
 
 def print_no_release(staging: Path, words: ReasonWords) -> None:
     """Print why a build released nothing: the funnel, three reasons, and how to look further."""
+
+    from data.staging.audit import commonest_reasons
+
     print_funnel(staging, words)
     print("\nno task passed every gate; the commonest reasons:")
     out = shlex.quote(str(staging.parent))
     for row in commonest_reasons(staging, 3):
         reason = one_line(str(row["reason"]))
-        print(f"{row['n']:>6,}  {reason}  benchmint audit --reason {reason} --out {out}")
+        print(f"{row['n']:>6,}  {reason}  {program()} audit --reason {reason} --out {out}")
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table without markup; a line is never cut at the width of the terminal."""
+
+    from rich.console import Console
+    from rich.table import Column, Table
+
     console = Console(highlight=False, soft_wrap=True, markup=False)
     if _is_narrow(console):
         _print_stacked(console, head, rows)
@@ -224,6 +252,9 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 def _table_width(head: Sequence[str], cells: Sequence[Sequence[str]]) -> int:
     """The columns of a table whose lines are whole; a head may have several."""
+
+    from rich.cells import cell_len
+
     lines = [name.split("\n") for name in head]
     widths = (
         max(map(cell_len, [*names, *(row[at] for row in cells)])) for at, names in enumerate(lines)

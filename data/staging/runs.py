@@ -37,11 +37,13 @@ from data.metrics import FILE as METRICS
 from data.schemas import Table
 from data.snapshot import SnapshotRef
 from data.stage_tables import CHANGED, MISSING, read_private
-from data.staging.database import RunTables, build_database, open_read_only, table_paths
+from data.staging.database import RunTables, build_database, table_paths
+from data.staging.opening import open_read_only
 from data.staging.tables import RUN_ID, RUNS, SELECTION_ROWS, STAGED
 from data.tables import read_table, write_table
 
 FOLDER, DATABASE = "staging", "staging.duckdb"
+_MOMENT = 0.001  # seconds
 _ROW = f"{RUNS.name}.parquet"
 _SELECTION = "selection.json"
 _KEY_LENGTH = 12
@@ -107,13 +109,19 @@ def stage_run(
             write_table(part / f"{COSTS.name}-0000.parquet", rows, COSTS.schema)
             _write_row(part, _row(run_id, facts))
     remove_leftovers(target)
-    _write_row(target, {**_read_row(target), "built_at": round(time.time(), 3)})
+    _write_row(target, {**_read_row(target), "built_at": _now_after(out, run_id)})
     _rebuild(out)
     _write_private(out, NAMES_FILE, read_private(folders, MISSING))
     _write_private(out, CHANGES_FILE, read_private(folders, CHANGED))
     _write_metrics(out, target)
     log.info("staged", extra={"staged_run": run_id})
     return run_id
+
+
+def _now_after(out: Path, run_id: str) -> float:
+    """The time, or a moment after the newest other run, where the clock was set back since."""
+    others = (run.row["built_at"] or 0.0 for run in staged_runs(out) if run.run_id != run_id)
+    return round(max(time.time(), max(others, default=0.0) + _MOMENT), 3)
 
 
 def record_release(out: Path, run_id: str, ref: SnapshotRef, n_tasks: int) -> None:
@@ -138,7 +146,7 @@ def staged_runs(out: Path) -> list[StagedRun]:
         if (folder / _ROW).is_file():
             size = sum(file.stat().st_size for file in folder.iterdir())
             runs.append(StagedRun(_read_row(folder), folder, size))
-    return sorted(runs, key=lambda run: (run.row["built_at"], run.run_id))
+    return sorted(runs, key=lambda run: (run.row["built_at"] or 0.0, run.run_id))  # None: killed
 
 
 def newest_run(out: Path) -> str | None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 
 from data.errors import NOT_BUILT, InputError
-from data.staging.database import NEWEST
+from data.staging.opening import NEWEST
 
 _SETUP = (
     f"SET search_path = '{NEWEST},main'",
     "SET enable_external_access = false",
     "SET lock_configuration = true",
 )
+_BESIDE = Path(sys.executable).parent  # where pip of this environment installs programs
 
 
 class Shell(StrEnum):
@@ -32,15 +34,15 @@ def open_shell(staging: Path, shell: Shell | None) -> int:
     if not staging.is_file():
         raise InputError(str(staging), "nothing", "a staging file", NOT_BUILT)
     for name in [shell] if shell else list(Shell):
-        program = shutil.which(name)
+        program = shutil.which(name) or shutil.which(name, path=str(_BESIDE))
         if program is not None:
             return _run(name, program, staging)
     raise InputError(
         "PATH",
         f"no {shell or ' and no '.join(Shell)}",
         "a DuckDB shell",
-        "Install one (pip install harlequin, or pip install duckdb-cli), or ask with `benchmint "
-        f"sql`; any DuckDB from 1.4 on opens {staging} read-only.",
+        f"Install one ({_BESIDE / 'pip'} install duckdb-cli, or harlequin), or ask with "
+        f"`benchmint sql`; any DuckDB from 1.4 on opens {staging} read-only.",
     )
 
 

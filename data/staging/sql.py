@@ -16,16 +16,17 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import duckdb
 import orjson
 
 from data.canonical import canonical_json
 from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
 from data.errors import NOT_BUILT, BenchmintError, InputError
 from data.neutralise import storable
-from data.staging.database import NEWEST, open_read_only
+
+if TYPE_CHECKING:
+    import duckdb
 
 _CHILD = "data.staging.sql"  # its `main` runs there
 _MIB = 1 << 20
@@ -139,6 +140,11 @@ def _plain(value: Any) -> str:
 
 def answer_of(task: dict[str, Any], memory: int) -> dict[str, Any]:
     """The result, or the reason for refusing the query."""
+
+    import duckdb
+
+    from data.staging.opening import open_read_only
+
     try:
         statements = duckdb.extract_statements(task["sql"])
     except duckdb.Error as error:
@@ -183,6 +189,9 @@ def _fetched(result: duckdb.DuckDBPyConnection, most: int, cells: _Cells) -> dic
 
 def _refusal(error: duckdb.Error) -> str:
     """DuckDB's message without the caret line: it quotes the query only, staging holds no text."""
+
+    from data.staging.opening import NEWEST
+
     lines = [line for line in str(error).splitlines() if line.strip(" ^")]
     missing = re.search(r'schema "(\w+)" does not exist', str(error))
     near = get_close_matches(missing[1], (NEWEST, "main"), n=1) if missing else []
@@ -204,6 +213,8 @@ def _mapped() -> int:
 
 def main() -> None:
     """Answer one query."""
+    import duckdb  # noqa: F401 (before what is mapped is measured)
+
     seconds, memory = int(sys.argv[1]), int(sys.argv[2])
     source = sys.stdin.buffer
     answer = confine(seconds, _mapped() + memory)

@@ -143,7 +143,8 @@ METRICS = View(
         "unit": (_TEXT, "what is counted; null where the measure is not of items"),
         "measure": (
             _TEXT,
-            "items_in, items_out, seconds, bytes, cost, prompt_tokens or completion_tokens",
+            "items_in, items_out, seconds, cpu_seconds, bytes, cost, prompt_tokens or "
+            "completion_tokens",
         ),
         "value": ("DOUBLE", "the measure; seconds of the computation, also where it was reused"),
     },
@@ -152,8 +153,10 @@ METRICS = View(
          FROM main.funnel) UNPIVOT (value FOR measure IN (items_in, items_out))
        UNION ALL
        SELECT run_id, stage, NULL, measure, value FROM (
-         SELECT run_id, work AS stage, sum(seconds) AS seconds, sum(bytes)::DOUBLE AS bytes
-         FROM main.timings GROUP BY run_id, work) UNPIVOT (value FOR measure IN (seconds, bytes))
+         SELECT run_id, work AS stage, sum(seconds) AS seconds, sum(cpu_seconds) AS cpu_seconds,
+                sum(bytes)::DOUBLE AS bytes
+         FROM main.timings GROUP BY run_id, work)
+         UNPIVOT (value FOR measure IN (seconds, cpu_seconds, bytes))
        UNION ALL
        SELECT run_id, stage, NULL, measure, value FROM (
          SELECT run_id, stage, sum(cost) AS cost, sum(prompt_tokens)::DOUBLE AS prompt_tokens,

@@ -28,13 +28,14 @@ _MAX_PARTS = 12
 LITERAL = (
     r"(?<![0-9])(?:"
     r"[0-9]{1,3}(?:,[0-9]{3})++(?![0-9])(?:\.[0-9]++)?"
+    r"|[0-9]{1,2}(?:,[0-9]{2}(?![0-9]))++,[0-9]{3}(?![0-9])(?:\.[0-9]++)?"
     r"|[0-9]{1,3}(?:\.[0-9]{3})++,[0-9]++"
     r"|[0-9]{1,3}(?:\.[0-9]{3}){2,}+(?![0-9])"
     r"|[0-9]{1,3}(?: [0-9]{3})++(?![0-9])(?:[.,][0-9]++)?"
     r"|[0-9]{1,3}(?:['’][0-9]{3})++(?![0-9])(?:[.,][0-9]++)?"
     r"|(?<![0-9][.,])[0-9]++,[0-9]++(?!,[0-9])"
     r"|[0-9]++(?:\.[0-9]++)?"
-    r"|(?<![0-9.])\.[0-9]++)"
+    r"|(?<![0-9A-Za-z.])\.[0-9]++)"
 )
 _LITERAL = re.compile(LITERAL)
 _TOKEN = re.compile(f"(?P<digits>{LITERAL})|(?P<han>[{NUMERAL}]+)|(?P<words>{ENGLISH_RUN})", re.I)
@@ -42,10 +43,18 @@ _EXPONENT = re.compile(
     r"[eE]([+-]?[0-9]{1,3})(?![0-9A-Za-z])"
     r"|\s?[×xX*·]\s?10\s?\^\s?([+\-−]?[0-9]{1,3})(?![0-9])"
 )
+# English and Indian words, and those of German, French, Spanish, Portuguese, Italian, Polish,
+# Korean; "billion" is 10^9 throughout, since few mean the long scale when they write to machines.
 _SCALE = re.compile(
-    r"(?:[ \-]?(?:(?P<p3>thousands?|k)|(?P<p6>millions?|mln|mio|mn|mm|m)|(?P<p9>billions?|bln|bn|b)"
+    r"(?:[ \-]?(?:(?P<p3>thousands?|k|tsd\.?|tausend|mille|mila|tys\.?)"
+    r"|(?P<p5>lakhs?|lacs?)|(?P<p7>crores?|cr\.?)"
+    r"|(?P<p9>billions?|bln|bn|b|mrd\.?|mld\.?|milliarden?|milliards?|miliard[iy]?|miliardi"
+    r"|mil millones|bilh(?:ão|ões))"
+    r"|(?P<p6>millions?|mln\.?|mio\.?|mn|mm|m|millionen|millones|mill[oó]n|milh(?:ão|ões)"
+    r"|milion[iy]?)"
     r"|(?P<p12>trillions?|trn|tn|t))(?![A-Za-z0-9]))"
-    r"|(?P<q3>\s?'000s?|\s000s?)(?![0-9A-Za-z])",
+    r"|(?P<q3>\s?'000s?|\s000s?)(?![0-9A-Za-z])"
+    r"| ?(?:(?P<h4>만)|(?P<h6>백만)|(?P<h8>억)|(?P<h9>십억)|(?P<h12>조))",
     re.I,
 )
 _HAN_SCALE = re.compile(f" ?([{SMALL}{BIG}]+)(?!分)")

@@ -12,7 +12,7 @@ import orjson
 import pytest
 from rich.console import Console
 
-from data import logs
+from data import logs, progress
 from data.builds import building
 from data.errors import InputError
 from data.logs import LOGGER, logging_to, tell_all, tell_stages
@@ -134,7 +134,8 @@ def test_the_oldest_logs_go(tmp_path: Path) -> None:
 def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What handlers for people print, which are removed afterwards."""
     stream = io.StringIO()
-    monkeypatch.setattr(logs, "console", Console(file=stream, width=40))
+    for module in (logs, progress):
+        monkeypatch.setattr(module, "console", Console(file=stream, width=40))
     logger = logging.getLogger(LOGGER)
     handlers, level, propagate = list(logger.handlers), logger.level, logger.propagate
     yield stream

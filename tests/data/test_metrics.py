@@ -37,8 +37,9 @@ def staging() -> Iterator[duckdb.DuckDBPyConnection]:
         )
         connection.execute(
             """CREATE TABLE timings AS FROM (VALUES
-               ('r', 'recover', 1.5, 100), ('r', 'recover', 0.25, 20), ('r', 'scan', 0.5, 3)
-               ) AS t(run_id, work, seconds, bytes)"""
+               ('r', 'recover', 1.5, 1.0, 100), ('r', 'recover', 0.25, 0.25, 20),
+               ('r', 'scan', 0.5, 0.25, 3), ('older', 'scan', 0.5, NULL, 3)
+               ) AS t(run_id, work, seconds, cpu_seconds, bytes)"""
         )
         connection.execute(
             """CREATE TABLE costs AS FROM (VALUES
@@ -53,10 +54,11 @@ def test_a_timing_tells_the_size_of_what_was_written(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "a").write_bytes(b"12345")
     (tmp_path / "sub" / "b").write_bytes(b"123")
-    assert write_timing(tmp_path, "scan", 1.23456789) == 8
+    assert write_timing(tmp_path, "scan", 1.23456789, 0.5) == 8
     frame = pl.read_parquet(tmp_path / "timings.parquet")
     assert dict(frame.schema) == TIMINGS.schema
-    assert frame.to_dicts() == [{"work": "scan", "seconds": 1.234568, "bytes": 8}]
+    row = {"work": "scan", "seconds": 1.234568, "cpu_seconds": 0.5, "bytes": 8}
+    assert frame.to_dicts() == [row]
 
 
 def test_shards_of_a_stage_add_up(staging: duckdb.DuckDBPyConnection) -> None:
@@ -65,6 +67,7 @@ def test_shards_of_a_stage_add_up(staging: duckdb.DuckDBPyConnection) -> None:
     }
     recover = (("run_id", "r"), ("work", "recover"))
     assert actual[Measure.SECONDS, recover] == 1.75
+    assert actual[Measure.CPU, recover] == 1.25
     assert actual[Measure.BYTES, recover] == 120
     items = {dict(labels)["outcome"]: n for (m, labels), n in actual.items() if m is Measure.ITEMS}
     assert items == {"n_in": 10, "passed": 7, "rejected": 2, "errored": 1, "not_chosen": 0}
@@ -85,7 +88,7 @@ def test_the_text_is_what_the_format_asks_for(staging: duckdb.DuckDBPyConnection
     ]
     assert "# UNIT benchmint_work_seconds seconds\n" in text
     actual = parsed(text)
-    assert len(actual) == 5 + 2 * 2 + 3
+    assert len(actual) == 5 + 2 * 3 + 2 + 3
     key = frozenset({"run_id": "r", "work": "recover"}.items())
     assert actual["benchmint_work_seconds", key] == 1.75
 

@@ -9,18 +9,25 @@ import pytest
 from rich.console import Console
 
 from data import progress
-from data.progress import duration, rate, track
+from data.progress import duration, rate, track, underway
 
 
 class Clock:
-    """Ten seconds go by between two looks."""
+    """A clock that a test moves."""
 
     def __init__(self) -> None:
-        self.at = 0.0
+        self.at = 1000.0
 
     def __call__(self) -> float:
-        self.at += 10
         return self.at
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("data.progress.time.monotonic", clock)
+    monkeypatch.setattr(progress, "_said_at", 0.0)
+    return clock
 
 
 @pytest.fixture
@@ -30,18 +37,59 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     yield stream
 
 
-def test_without_a_terminal_there_is_a_line_now_and_then(
-    shown: io.StringIO, monkeypatch: pytest.MonkeyPatch
+def test_without_a_terminal_there_is_a_line_at_the_start_now_and_then_and_at_the_end(
+    shown: io.StringIO, clock: Clock
 ) -> None:
-    monkeypatch.setattr("data.progress.time.monotonic", Clock())
-    assert list(track(range(5), "mask", 5, "file")) == [0, 1, 2, 3, 4]
+    for _ in track(range(5), "mask", 5, "file"):
+        clock.at += 10
     assert shown.getvalue().splitlines() == [
+        "mask: 5 files …",
         "mask: 2 of 5 files, 6.0/min, about 30 s left",
         "mask: 4 of 5 files, 6.0/min, about 10 s left",
-        "mask: 5 files in 60 s",
+        "mask: 5 files in 50 s",
     ]
     assert list(track(range(1), "preflight", 1)) == [0]
-    assert shown.getvalue().splitlines()[-1] == "preflight: 1 part in 20 s"
+    assert shown.getvalue().splitlines()[-1] == "preflight: 1 part in under 1 s"
+
+
+def test_what_takes_long_is_told_every_15_s(shown: io.StringIO, clock: Clock) -> None:
+    """A stage without parts, and a part of one that has them."""
+    seconds = iter(range(10_000))
+
+    def wait(least: int) -> None:
+        for _ in range(least):
+            next(seconds)
+            clock.at += 1
+            progress.tell_if_due()
+
+    with underway("build"):
+        wait(14)
+        assert shown.getvalue() == ""
+        with underway("select"):
+            wait(17)
+        for _ in track(range(2), "mask", 2):
+            wait(16)
+        wait(20)
+    wait(100)
+    assert shown.getvalue().splitlines() == [
+        "select: 1 s so far",
+        "select: 16 s so far",
+        "mask: 2 parts …",
+        "mask: 1 of 2 parts, 4.0/min, about 15 s left",
+        "mask: 2 of 2 parts, 30 s so far",
+        "mask: 2 parts in 32 s",
+        "build: 78 s so far",
+    ]
+
+
+def test_a_bar_needs_no_lines_besides(
+    shown: io.StringIO, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    for _ in track(range(2), "mask", 2):
+        clock.at += 100
+        progress.tell_if_due()
+    assert "so far" not in shown.getvalue()
 
 
 def test_a_terminal_sees_a_bar_with_rate_and_time(

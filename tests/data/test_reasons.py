@@ -6,10 +6,10 @@ from enum import StrEnum
 
 import pytest
 
+from construction.ideas.prefilters import IdeaReason
 from construction.judging.calls.contracts import CallReason
 from construction.judging.consensus import ConsensusReason
 from construction.judging.contracts import JudgeReason
-from construction.judging.prefilters import IdeaReason
 from construction.sessions.gates.fixture import FixtureReason
 from construction.sessions.recovery.exchanges import LeftOutReason
 from construction.sessions.scan import FileReason
@@ -25,7 +25,7 @@ from construction.workflows.demand import DemandReason
 from construction.workflows.pool import ProposalReason
 from data.contracts import CutReason
 from data.reasons import ReasonWords, sentences, stage_sentences
-from data.staging import open_read_only
+from data.staging.opening import open_read_only
 from flows.gates import GATES
 from tests.demo import Demo
 
@@ -63,9 +63,6 @@ def test_every_reason_in_the_demo_has_a_sentence(demo: Demo) -> None:
         ("fixture", "fixture.unresolved", "0", "at most 0 files"),
         ("length", "length.too_short", "10", "at least 10 characters"),
         ("length", None, "10", "at least 10 characters"),
-        ("preflight", "preflight.missing_inputs", "0.34",
-         "at most 0.34 of the files that the agent read"),
-        ("preflight", "preflight.toy", "False", "no"),
         ("self_containment", "self_containment.multi_task", "self_contained", "self_contained"),
         (None, "file.empty", None, None),
         (None, "line.not_json", "one JSON object", "one JSON object"),
@@ -83,11 +80,8 @@ def test_of_a_reason_with_limits_in_several_units_the_one_with_this_value_is_mea
     )
     assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "0") == "at most 0 files"
     assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "7") == "7"  # another setting
-    limit = WORDS.allowed("preflight", "preflight.needs_live_system", "0")
-    assert limit == "at most 0 sentences or systems"
-    assert WORDS.allowed("preflight", "preflight.among_others", "1") == "1"  # at least or at most
 
 
 def test_a_limit_of_one_has_its_unit_in_the_singular() -> None:
     assert WORDS.allowed("fixture", FixtureReason.TOO_LARGE, "1") == "1"
-    assert WORDS.allowed("preflight", "preflight.conversation_only", "1") == "at least 1 sentence"
+    assert WORDS.allowed("length", "length.too_short", "1") == "at least 1 character"

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import shutil
 import traceback
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import polars as pl
 import pytest
 
 from data.errors import StageError
-from data.run_store import RunStore, StageAltered
+from data.run_store import RunStore
 
 
 def test_a_stage_runs_once_per_key(tmp_path: Path) -> None:
@@ -26,7 +25,9 @@ def test_a_stage_runs_once_per_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["edited", "removed", "added", "sums"])
-def test_an_output_that_was_altered_is_told_and_not_taken(tmp_path: Path, how: str) -> None:
+def test_an_output_that_was_altered_is_told_and_computed_anew(
+    tmp_path: Path, how: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     store = RunStore(tmp_path, "v1")
     key = store.key("read")
 
@@ -40,12 +41,14 @@ def test_an_output_that_was_altered_is_told_and_not_taken(tmp_path: Path, how: s
         file.unlink()
     else:
         file.write_text("y")
-    named = {"added": "found u altered", "sums": "found key.json, t, timings.parquet altered"}
-    with pytest.raises(StageAltered, match=named.get(how, "found t altered")):
-        store.run("read", key, lambda part: None)
-    assert output.path.is_dir()
-    shutil.rmtree(output.path)
-    assert not store.run("read", key, lambda part: None).cached
+    assert not store.is_done("read", key)
+    assert not store.run("read", key, write).cached
+    named = {"added": "u", "sums": "key.json, t, timings.parquet"}.get(how, "t")
+    assert capsys.readouterr().err == (
+        f"benchmint: {output.path}: {named} altered since the stage was computed; computed again\n"
+    )
+    assert [path.read_text() for path in output.path.glob("[tu]")] == ["x"]
+    assert store.run("read", key, write).cached
 
 
 def test_a_stage_tells_what_it_took_beside_its_output(

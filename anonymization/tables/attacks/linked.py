@@ -9,7 +9,6 @@ from enum import StrEnum
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from anonymization.tables.cells import Floats, numbers
 from anonymization.tables.config import TableConfig
@@ -191,6 +190,9 @@ def _ranked(value: Floats, label: Ints) -> Floats:
 
 def normal_scores(values: Floats, label: Ints) -> Floats:
     """Ranks turned into standard normal quantiles."""
+
+    from scipy.special import ndtri
+
     return np.asarray(ndtri(np.clip(ranks(values, label), 1e-6, 1 - 1e-6)))
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from scipy.special import betaincinv
 
 from anonymization.tables.cells import Floats
 
@@ -86,6 +85,9 @@ def result(
 
 def interval(hits: float, n: float) -> tuple[float, float]:
     """Clopper-Pearson limits of a rate; fractional figures are interpolated."""
+
+    from scipy.special import betaincinv
+
     tail = (1 - _LEVEL) / 2
     low = float(betaincinv(hits, n - hits + 1, tail)) if hits > 0 else 0.0
     high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import polars as pl
-from scipy.optimize import linear_sum_assignment
-from scipy.spatial import cKDTree
 
 from anonymization.tables.attacks.linked import (
     Linked,
@@ -50,6 +48,9 @@ def unchanged_rows(linked: Linked) -> AttackResult:
 
 def nearest_hits(targets: Floats, records: Floats) -> Floats:
     """Per target 1/k if its own record (same row) is among the k nearest ones, else 0."""
+
+    from scipy.spatial import cKDTree
+
     tree = cKDTree(records)
     least, _ = tree.query(targets, k=1, workers=-1)
     reach = least * (1 + _SAME) + _ROUNDING
@@ -67,6 +68,9 @@ def assigned_hits(label: Ints, kinds: Ints, cost: Cost, key: Floats, most: int) 
     linear_sum_assignment: Crouse, IEEE TAES 52, 2016). Records are shuffled first, since among
     equal costs the solver prefers equal positions, which are the truth.
     """
+
+    from scipy.optimize import linear_sum_assignment
+
     hits = np.zeros(len(label))
     shared = np.bincount(kinds)
     draw = keyed_generator(_SHUFFLE, "attacks/assignment", "")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from anonymization.tables.settings import FidelityConfig
 from data.contracts import Bound, Gate, GateReason, Limit, Status, share
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class FidelityReason(GateReason):

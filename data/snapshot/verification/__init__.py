@@ -68,7 +68,7 @@ def verify(snapshot: Path) -> VerifyReport:
             return _report(findings, None, None, None)
     if not public_root.is_dir():
         problem = "found no public/ and no manifest.json; expected a snapshot directory"
-        findings.add(Check.NOT_A_SNAPSHOT, snapshot.name, problem)
+        findings.add(Check.NOT_A_SNAPSHOT, snapshot.resolve().name, problem)
         return _report(findings, None, None, None)
     public = _verify_public(public_root, findings)
     private = None if private_root is None else _verify_private(private_root, public, findings)

@@ -20,7 +20,6 @@ import polars as pl
 
 from data.canonical import file_digest
 from data.snapshot import layout, sums
-from data.snapshot.pages import block_source
 from data.snapshot.verification.findings import Check, Findings, Half
 
 OWNER_ONLY = stat.S_IRWXG | stat.S_IRWXO  # forbidden in a private half
@@ -214,6 +213,8 @@ def check_report(half: Half, findings: Findings) -> None:
 
 
 def _problems(policy: str, content: bytes) -> list[str]:
+    from data.snapshot.pages import block_source
+
     rules = dict(rule.strip().partition(" ")[::2] for rule in policy.split(";"))
     problems = [f"the policy lacks {rule}" for rule in _FIXED if not _has(rules, rule)]
     style = _between(content, content.find(b"<style>"), b"</style>")

@@ -107,16 +107,21 @@ class Half:
 
 def report_lines(folder: Path, report: VerifyReport) -> Iterator[str]:
     """The findings about a snapshot and a line of summary, for a person."""
+    where = folder.resolve()
     for finding in report.findings:
         yield f"{finding.check}: {finding.path}: {finding.problem}"
     if Check.NOT_A_SNAPSHOT in (finding.check for finding in report.findings):
-        yield one_line(f"{folder}: no snapshot")
+        yield one_line(f"{where}: no snapshot")
         return
-    name = report.snapshot or f"{folder}, whose manifest cannot be read"
+    of = (
+        f"{report.snapshot} ({where})"
+        if report.snapshot
+        else f"{where}, whose manifest cannot be read"
+    )
     halves = "both halves" if report.with_private else "the public half alone"
     state = "verified" if report.ok else amount(len(report.findings), "finding")
     what = f"{amount(report.tasks, 'task')}, {amount(report.files, 'file')}, {halves}"
-    yield one_line(f"{name}: {what}: {state}")
+    yield one_line(f"{of}: {what}: {state}")
     recorded = "" if report.ok else "recorded "  # what is there has another one
     if report.digest:
         yield f"{recorded}digest {report.digest}"

@@ -115,6 +115,8 @@ REJECTIONS = (
     rejection("e", "fixture", "fixture.bad", observed="=SUM(A1)", limit="0"),
     rejection("f", None, "instance.duplicate", stage="distinct"),
 )
+POOL = [("sessions", 1200, 4), ("workflows", 3, 3)]
+LANES = {"scan": "sessions", "gates": "sessions", "drafts": "workflows", "rows": "tables"}
 ABOUT = {"run_id": "demo-1", "snapshot": "demo", "released": "", "published": "", "privacy": ""}
 
 
@@ -129,8 +131,9 @@ def ledger(verdicts: tuple[Row, ...] = VERDICTS, rejections: tuple[Row, ...] = R
         rows["item"].unique(maintain_order=True),
         {str(gate): judged(frame) for (gate,), frame in gates},
         pl.DataFrame(rejections, schema=kinds),
+        pl.DataFrame(POOL, schema=["lane", "pool", "released"], orient="row"),
     ).judged_by(GATES)
 
 
 def columns(shown: Shown | None = None) -> dict[str, Any]:
-    return build_columns(ledger(), CHECKS, shown or Shown(), WORDS)
+    return build_columns(ledger(), CHECKS, shown or Shown(), WORDS, LANES)

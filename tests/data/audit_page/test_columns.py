@@ -18,7 +18,15 @@ from data.canonical import canonical_json
 from data.contracts import Scalar, Status, Verdict
 from data.tables import VERDICTS as SCHEMA
 from data.tables import verdict_record
-from tests.data.audit_page.ledger_rows import CHECKS, VERDICTS, WORDS, columns, ledger, verdict
+from tests.data.audit_page.ledger_rows import (
+    CHECKS,
+    LANES,
+    VERDICTS,
+    WORDS,
+    columns,
+    ledger,
+    verdict,
+)
 
 
 def test_a_stage_stands_behind_the_last_gate_that_saw_its_items() -> None:
@@ -33,7 +41,7 @@ def test_a_stage_stands_behind_the_last_gate_that_saw_its_items() -> None:
 def test_gates_without_checks_and_gates_that_contradict_them_offer_no_what_if() -> None:
     # Kept with nine characters: the run's limit was another one than ten.
     strange = (*VERDICTS, verdict("g", "length", 9, failed=False))
-    steps = build_columns(ledger(strange), CHECKS, Shown(), WORDS)["steps"]
+    steps = build_columns(ledger(strange), CHECKS, Shown(), WORDS, LANES)["steps"]
     result = {step["name"]: (step["whatif"], step["contradictions"]) for step in steps}
     assert result == {
         "length": (False, 1),
@@ -45,7 +53,7 @@ def test_gates_without_checks_and_gates_that_contradict_them_offer_no_what_if() 
 
 def test_blocked_verdicts_contradict_nothing() -> None:
     blocked = VERDICTS[3] | {"item": "h", "status": Status.NOT_MEASURED, "observed": None}
-    step = build_columns(ledger((*VERDICTS, blocked)), CHECKS, Shown(), WORDS)["steps"][0]
+    step = build_columns(ledger((*VERDICTS, blocked)), CHECKS, Shown(), WORDS, LANES)["steps"][0]
     assert step["whatif"]
     assert cell(step["status"], -1) == 3
 
@@ -53,7 +61,7 @@ def test_blocked_verdicts_contradict_nothing() -> None:
 def test_what_other_lanes_judge_is_not_counted_among_the_items() -> None:
     table = VERDICTS[0] | {"item": "tables/x", "gate": "fidelity"}
     strange = VERDICTS[0] | {"gate": "renamed since"}
-    made = build_columns(ledger((*VERDICTS, table, strange)), CHECKS, Shown(), WORDS)
+    made = build_columns(ledger((*VERDICTS, table, strange)), CHECKS, Shown(), WORDS, LANES)
     assert [step["name"] for step in made["steps"]][-2:] == ["leaks", "renamed since"]
     assert (made["items"], "tables/x" in made["ids"]) == (6, False)
 
@@ -80,6 +88,17 @@ def test_csv_holds_every_rejection_and_no_formula() -> None:
     }  # fmt: skip
 
 
+def test_lanes_are_counted() -> None:
+    assert columns()["about"]["lanes"] == [
+        {"lane": "sessions", "lost": 5, "pool": 1200, "released": 4},
+        {"lane": "workflows", "lost": 0, "pool": 3, "released": 3},
+        {"lane": "distinct", "lost": 1, "pool": 0, "released": 0},
+    ]
+    page = audit_page(columns(), served=False)
+    row = '<tr><th scope="row">sessions</th><td class="num">5</td><td class="num">1,200</td>'
+    assert row in page
+
+
 def test_json_holds_the_same() -> None:
     result = orjson.loads(as_json(columns()))
     assert result["about"]["run_id"] == "demo-1"
@@ -87,7 +106,7 @@ def test_json_holds_the_same() -> None:
 
 
 def test_a_run_without_rejections_makes_a_page() -> None:
-    empty = build_columns(ledger((), ()), CHECKS, Shown(), WORDS)
+    empty = build_columns(ledger((), ()), CHECKS, Shown(), WORDS, LANES)
     assert (empty["items"], empty["steps"]) == (0, [])
     assert "0 units in 0 entries rejected" in audit_page(empty, served=False)
     assert as_csv(empty).count("\n") == 1

@@ -16,7 +16,15 @@ from data.audit_page import recompute
 from data.audit_page.columns import Shown, build_columns
 from data.audit_page.whatif import KEPT, Neighbour, StepCount, neighbours
 from data.contracts import Status
-from tests.data.audit_page.ledger_rows import CHECKS, VERDICTS, WORDS, columns, ledger, verdict
+from tests.data.audit_page.ledger_rows import (
+    CHECKS,
+    LANES,
+    VERDICTS,
+    WORDS,
+    columns,
+    ledger,
+    verdict,
+)
 
 SCRIPT = Path(data.audit_page.__file__).parent / "templates" / "whatif.js"
 DRIVER = """
@@ -53,7 +61,7 @@ def test_what_was_never_measured_is_not_called_kept() -> None:
 
 def test_a_gate_is_reached_only_by_what_it_saw() -> None:
     other = verdict("question", "fixture", 0, failed=False)
-    now = recompute(build_columns(ledger((*VERDICTS, other)), CHECKS, Shown(), WORDS), {})
+    now = recompute(build_columns(ledger((*VERDICTS, other)), CHECKS, Shown(), WORDS, LANES), {})
     assert [step.reached for step in now.steps] == [6, 5, 1, 1]
     assert now.kept == 2
 
@@ -61,7 +69,7 @@ def test_a_gate_is_reached_only_by_what_it_saw() -> None:
 def test_what_got_past_a_gate_that_could_not_measure_it_is_kept() -> None:
     waiting = verdict("a", "leaks", None, failed=False) | {"status": Status.NOT_MEASURED}
     rows = (*(row for row in VERDICTS if (row["item"], row["gate"]) != ("a", "leaks")), waiting)
-    now = recompute(build_columns(ledger(rows), CHECKS, Shown(), WORDS), {})
+    now = recompute(build_columns(ledger(rows), CHECKS, Shown(), WORDS, LANES), {})
     assert (now.kept, now.unmeasured) == (1, 0)
 
 

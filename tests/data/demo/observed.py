@@ -15,7 +15,8 @@ from construction.sessions.gates.network import NetworkConfig
 from construction.sessions.gates.restoration import RestoredSpan
 from construction.sessions.local_gates import LOCAL_GATES
 from construction.sessions.network.captures import Captures
-from construction.sessions.network.probe import NetworkRuntime, probe_urls
+from construction.sessions.network.probe import probe_urls
+from construction.sessions.network.settings import NetworkRuntime
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.recovery import RecoveryConfig, recover

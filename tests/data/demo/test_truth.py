@@ -87,11 +87,23 @@ def _misheard(observed: Observed) -> list[tuple[str, str]]:
     ]
 
 
-def test_sessions_split_where_the_plan_says(sixty: Observed) -> None:
-    assert _wrongly_split(sixty) == []
+def test_structure_divides_sessions_only_where_the_plan_does(sixty: Observed) -> None:
+    """What only words mark as new ("an unrelated request") is left to a model: three of them."""
+    assert _cut_inside_a_task(sixty) == []
+    assert len(_wrongly_split(sixty)) == 3
 
 
-def _wrongly_split(observed: Observed) -> list[tuple[str, object, object]]:
+def _cut_inside_a_task(observed: Observed) -> list[str]:
+    return [
+        where
+        for where, actual, planned in _wrongly_split(observed)
+        if not {positions[0] for positions in actual} < {positions[0] for positions in planned}
+    ]
+
+
+def _wrongly_split(
+    observed: Observed,
+) -> list[tuple[str, list[tuple[int, ...]], list[tuple[int, ...]]]]:
     pairs = [
         (file.truth.path, found_instances(session), [item.turns for item in truth.instances])
         for file in observed.files
@@ -161,6 +173,6 @@ def test_copies_are_told_by_their_words_and_nothing_else_is(sixty: Observed) -> 
 def test_ten_blocks_of_other_seeds_agree_too(tmp_path: Path, seed: int) -> None:
     observed = Observed(tmp_path / "demo", seed, 600)
     assert _misheard(observed) == []
-    assert _wrongly_split(observed) == []
+    assert _cut_inside_a_task(observed) == []
     for gate in GATES:
         assert _misjudged(observed, gate) == []

@@ -15,12 +15,11 @@ from data.contracts import Answer
 from data.errors import InputError
 from data.releases import (
     changes_between,
-    diff,
     facts_of_release,
     facts_of_snapshot,
     previous_release,
 )
-from data.releases.diff import Changed
+from data.releases.diff import Changed, diff
 from data.releases.listing import find_snapshot
 from data.snapshot import PrivacyStamp
 from tests.data.releases import train

@@ -13,6 +13,7 @@ import polars as pl
 
 from data.canonical import digest, pretty_json
 from data.snapshot import Check, VerifyReport, layout, sums
+from data.snapshot.tasks import from_line
 
 Damage = Callable[[Path], None]
 
@@ -46,7 +47,7 @@ def edit_text(path: Path, old: str, new: str) -> None:
 
 def edit_rows(snapshot: Path, change: Callable[[list[Any]], object]) -> None:
     path = snapshot / "public/tasks.jsonl"
-    rows = [orjson.loads(line) for line in path.read_bytes().splitlines()]
+    rows = [from_line(orjson.loads(line)) for line in path.read_bytes().splitlines()]
     change(rows)
     path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
 

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 import re
-import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
@@ -24,11 +23,11 @@ from data.snapshot.audit_pages import PER_INDEX, index_name
 from data.snapshot.funnel_picture import NARROW, WIDE, Step, draw, steps
 from flows.gates import GATES
 from tests.data.snapshot.sample import instance_id, opaque, release, tallies
+from tests.needs import CHROMIUM, needs_chromium
 
 EVIL = '</script><img src=x onerror="alert(1)">\u202e=cmd()'
 MANY = 40
 LENGTH = next(gate for gate in GATES if gate.name == "length")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 def evil(tmp_path: Path) -> Release:
@@ -71,7 +70,7 @@ def test_nothing_is_loaded_and_nothing_is_inline(pristine: Path) -> None:
         html = re.sub(r"<(style|script)[^>]*>.*?</\1>", "", path.read_text(), flags=re.DOTALL)
         assert not re.search(r"\s(src|srcset|style|on\w+|action)\s*=", html), path
         links = re.findall(r'href="([^"]*)"', html)
-        own = re.compile(r"#[a-z]+|(index(-\d+)?|[0-9a-f]{20})\.html")
+        own = re.compile(r"#[a-z]+|(index(-\d+)?|validity|[0-9a-f]{20})\.html")
         assert all(own.fullmatch(link) for link in links)
         assert "http://" not in html.replace("http://www.w3.org/2000/svg", "")
 
@@ -269,7 +268,7 @@ def test_ten_thousand_rejections_stay_small(tmp_path: Path) -> None:
     assert report.stat().st_size < 70 * 10_008
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium in PATH")
+@needs_chromium
 def test_a_browser_draws_the_table_under_the_policy(tmp_path: Path) -> None:
     ref = write_snapshot(evil(tmp_path), tmp_path / "out")
     done = subprocess.run(

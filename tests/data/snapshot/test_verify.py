@@ -189,9 +189,16 @@ def test_a_copy_under_a_name_of_its_owner_and_a_pointer_are_good(snapshot: Path)
 
 def test_a_revision_is_good(tmp_path: Path) -> None:
     first = release(tmp_path)
-    for version, name in (("1.0.0", "demo-2026.07.01"), ("1.0.1", "demo-2026.07.01-r2")):
-        ref = write_snapshot(replace(first, version=version), tmp_path / "out", revision=True)
+    second = replace(first, card=first.card.model_copy(update={"title": "Another"}))
+    for given, name, version in (
+        (first, "demo-2026.07.01", "20260701.0.0"),
+        (second, "demo-2026.07.01-r2", "20260701.1.0"),
+        (replace(second, version="3.1.0"), "demo-2026.07.01-r3", "3.1.0"),
+    ):
+        ref = write_snapshot(given, tmp_path / "out", revision=True)
         assert ref.path.name == name
+        croissant = orjson.loads((ref.path / "public/croissant.json").read_bytes())
+        assert croissant["version"] == version
         assert verify(ref.path).findings == ()
 
 

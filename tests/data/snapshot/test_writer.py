@@ -281,7 +281,11 @@ def test_tables_are_released_and_answers_stay_private(tmp_path: Path) -> None:
         in (ref.path / "public/README.md").read_text()
     )
     listed = orjson.loads((ref.path / "public/croissant.json").read_bytes())["distribution"]
-    assert [item["contentUrl"] for item in listed] == ["tasks.jsonl", "tables/points.parquet"]
+    assert [item["contentUrl"] for item in listed] == [
+        "tasks.jsonl",
+        "tasks.parquet",
+        "tables/points.parquet",
+    ]
     assert verify(ref.path).ok
     (ref.path / "public/tables/points.parquet").write_bytes(b"PAR1")
     assert not verify(ref.path).ok

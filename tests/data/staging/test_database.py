@@ -9,8 +9,9 @@ import pytest
 from data.contracts import LedgerRow, Outcome, StageKind, Verdict
 from data.errors import InputError
 from data.ledger import close
-from data.staging import TABLES, VIEWS, audit, build_database, database, open_read_only, table_paths
+from data.staging import TABLES, VIEWS, audit, build_database, database, table_paths
 from data.staging.database import RunTables
+from data.staging.opening import open_read_only
 from data.staging.tables import LEDGER_TABLES, meanings, sql_types
 from data.tables import (
     LEDGER,

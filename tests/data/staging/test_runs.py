@@ -14,15 +14,8 @@ from data.errors import InputError
 from data.ledger import tally
 from data.metrics import write_timing
 from data.snapshot import SnapshotRef
-from data.staging import (
-    RunFacts,
-    drop_runs,
-    newest_run,
-    open_read_only,
-    record_release,
-    stage_run,
-    staged_runs,
-)
+from data.staging import RunFacts, drop_runs, newest_run, record_release, stage_run, staged_runs
+from data.staging.opening import open_read_only
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_table
 
 FACTS = RunFacts(
@@ -69,6 +62,16 @@ def test_runs_stand_side_by_side_and_the_last_is_the_newest(tmp_path: Path) -> N
     assert [run.run_id for run in staged_runs(tmp_path)] == [second, first]
 
 
+def test_the_newest_run_is_the_last_one_also_where_the_clock_was_set_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage_run(tmp_path, FACTS, stage(tmp_path / "a", "x"))
+    monkeypatch.setattr("data.staging.runs.time.time", lambda: 86_400.0)
+    second = stage_run(tmp_path, LATER, stage(tmp_path / "b", "y"))
+    assert newest_run(tmp_path) == second
+    assert items(tmp_path, "newest") == [(second, "y")]
+
+
 def test_the_id_follows_from_what_was_built_and_from_nothing_else(tmp_path: Path) -> None:
     whole = stage_run(tmp_path, FACTS, stage(tmp_path / "a", "x", "y", "z"))
     sharded = stage_run(tmp_path, FACTS, stage(tmp_path / "b", "z", "y", "x", parts=2))
@@ -108,7 +111,7 @@ def test_a_run_tells_what_it_did_and_took_without_another_id_for_that(tmp_path: 
     for seconds, folder in enumerate(folders, 1):
         closed = tally("gates", StageKind.FILTER, "instance", ["x"], [KEPT])
         write_table(folder / "tallies.parquet", tally_records(closed), TALLIES)
-        write_timing(folder, "recover", seconds)
+        write_timing(folder, "recover", seconds, 1.0)
     row: dict[str, Scalar] = {"stage": "labels", "judge": "model:m", "items": 1, "errors": 0}
     row |= {"prompt_tokens": 90, "completion_tokens": 10, "cost": 0.5}
     run_id = stage_run(tmp_path, FACTS, folders, [row])
@@ -118,6 +121,7 @@ def test_a_run_tells_what_it_did_and_took_without_another_id_for_that(tmp_path: 
         ("gates", "instance", "items_in", 2.0),
         ("gates", "instance", "items_out", 2.0),
         ("recover", None, "seconds", 3.0),
+        ("recover", None, "cpu_seconds", 2.0),
         ("labels", None, "cost", 0.5),
         ("labels", None, "prompt_tokens", 90.0),
         ("labels", None, "completion_tokens", 10.0),
@@ -125,7 +129,7 @@ def test_a_run_tells_what_it_did_and_took_without_another_id_for_that(tmp_path: 
     text = (tmp_path / "metrics.prom").read_text()
     assert f'benchmint_work_seconds{{run_id="{run_id}",work="recover"}} 3.0\n' in text
     assert (tmp_path / "staging" / run_id / "metrics.prom").read_text() == text
-    write_timing(folders[0], "recover", 50)
+    write_timing(folders[0], "recover", 50, 1.0)
     assert stage_run(tmp_path, FACTS, folders, [row | {"cost": 0.7}]) == run_id
 
 

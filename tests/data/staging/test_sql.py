@@ -11,9 +11,11 @@ import pytest
 from data.errors import InputError
 from data.staging import build_database
 from data.staging.database import RunTables
+from data.staging.print import CATALOGUE, Format, print_result
 from data.staging.sql import LEAST_MIB, MOST_MIB, SqlLimits, SqlRefused, answer_of, run_sql
 
 LIMITS = SqlLimits(rows=3, cell=10, seconds=2, memory_mib=2048)
+EVERYTHING = SqlLimits()
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +35,28 @@ def test_a_query_is_answered_in_a_process_of_its_own(staging: Path) -> None:
     result = run_sql(staging, "SELECT run_id FROM runs ORDER BY run_id", LIMITS)
     assert result.columns == (("run_id", "VARCHAR"),)
     assert (result.rows, result.more, result.cut) == ([["a"], ["b"]], False, 0)
+
+
+def test_without_a_query_tables_are_listed_with_their_columns(staging: Path) -> None:
+    listed = {
+        name: (row, columns) for name, row, columns in run_sql(staging, CATALOGUE, EVERYTHING).rows
+    }
+    assert {"runs", "verdicts", "rejections"} <= listed.keys()
+    assert listed["scores"] == (
+        "one pilot model's score on one candidate.", "run_id, task_id, model, score"
+    )  # fmt: skip
+
+
+def test_a_null_is_told_from_an_empty_text(
+    staging: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    result = run_sql(staging, "SELECT NULL AS nothing, '' AS empty, 0 AS zero", LIMITS)
+    for columns, expected in (("200", "NULL 0"), ("40", "nothing NULL zero 0")):
+        monkeypatch.setenv("COLUMNS", columns)
+        print_result(result, Format.TABLE)
+        printed = re.sub(r"\x1b\[\d*m", "", capsys.readouterr().out).split()
+        assert " ".join(printed).endswith(expected)
 
 
 @pytest.mark.parametrize("memory", [LEAST_MIB, 1024, MOST_MIB])

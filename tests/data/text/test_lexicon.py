@@ -10,11 +10,11 @@ from data.text.lexicon import alternatives, any_of, has_any, load_table
 
 
 def test_a_table_of_a_package_is_read_once() -> None:
-    table = load_table("construction.sessions.recovery", "words_en.toml")
-    assert "verbs" in table
-    assert load_table("construction.sessions.recovery", "words_en.toml") is table
+    table = load_table("construction.statements.questions", "words.toml")
+    assert table
+    assert load_table("construction.statements.questions", "words.toml") is table
     with pytest.raises(FileNotFoundError):
-        load_table("construction.sessions.recovery", "none.toml")
+        load_table("construction.statements.questions", "none.toml")
 
 
 def test_phrases() -> None:

@@ -1,0 +1,34 @@
+"""Opening the staging file for queries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import duckdb
+
+# The views of this schema show the newest run alone; those of `main` show every run.
+NEWEST = "newest"
+
+
+_SAFE = {
+    "enable_external_access": "false",
+    "python_enable_replacements": "false",  # otherwise a query can read variables of this program
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+}
+
+
+def open_read_only(
+    path: Path, *, every_run: bool = False, options: Mapping[str, str] | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Open a staging file for queries: read-only, no access to files, network or variables.
+
+    A table name means the rows of the newest run; with `every_run` (or as `main.turns`) those of
+    all runs. `runs` lists all runs in both cases.
+    """
+    connection = duckdb.connect(str(path), read_only=True, config={**_SAFE, **(options or {})})
+    schemas = "main" if every_run else f"{NEWEST},main"
+    connection.execute(f"SET search_path = '{schemas}'").fetchall()
+    connection.execute("SET lock_configuration = true").fetchall()
+    return connection
