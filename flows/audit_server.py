@@ -27,7 +27,7 @@ from data import audit_page as page
 from data.atomic import private_dir
 from data.audit_page.private_half import PrivateHalf, Refused, parsed_request
 from data.canonical import canonical_json
-from data.contracts import gates_in
+from data.contracts import Lane, gates_in
 from data.errors import BenchmintError
 from data.loopback import LOOPBACK, listen
 from data.reasons import ReasonWords
@@ -77,7 +77,25 @@ def _columns(out: Path, ledger: page.Books, *, leaves: bool) -> dict[str, Any]:
     config = _config(out, ledger.about["published"])
     gates = {gate.name: (gate, getattr(config, gate.name)) for gate in gates_in(SessionsConfig)}
     shown = page.Shown(page.opaque_names(out) if leaves else None)
-    return page.build_columns(ledger, gates, shown, ReasonWords.of(GATES))
+    return page.build_columns(ledger, gates, shown, ReasonWords.of(GATES), lane_of_stages())
+
+
+def lane_of_stages() -> dict[str, str]:
+    """Stage of the ledger -> lane: that of its tasks, or of the pipeline where it makes none."""
+    from flows.build_snapshot import ANALYTICS, PIPELINE, QUESTIONS, SESSIONS, WORKFLOWS
+
+    makes = {
+        SESSIONS.name: Lane.SESSIONS,
+        QUESTIONS.name: Lane.QUESTIONS,
+        ANALYTICS.name: Lane.ANALYTICS,
+        WORKFLOWS.name: Lane.WORKFLOWS,
+    }
+    return {
+        unit.stage or stage.name: str(makes.get(lane.name, lane.name))
+        for lane in PIPELINE
+        for stage in lane.stages
+        for unit in stage.units
+    }
 
 
 def _config(out: Path, published: str) -> SessionsConfig:

@@ -9,13 +9,11 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from data.builds import building
 from data.errors import NothingReleasedError
 from data.snapshot import SnapshotRef
 from data.stages import Lane, Results, run_stage
 from data.staging import record_release
 from flows.prefect_adapter import as_flow, as_task, name_run, publish_funnel, publish_release
-from flows.publish import publish, released_candidates, stage_for_analysts
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run
 from flows.source import Source, with_source
@@ -52,14 +50,17 @@ SESSIONS = Lane(
     meaning="Raw agent sessions to masked, self-contained tasks.",
     stages=(
         sessions.SCAN,
+        sessions.DIVIDE,
         sessions.RECOVER,
         sessions.DISTINCT,
         sessions.NETWORK,
         masking.MASKING,
         sessions.PACKAGE,
         judging.CONSENSUS,
-        judging.SELF_CONTAINMENT,
-        judging.LABELS,
+        judging.SCREEN,
+        judging.WRITE,
+        judging.GRADE,
+        judging.CHECKS,
         masking.LEAK_CHECK,
     ),
     given=sessions.is_given,
@@ -117,9 +118,15 @@ def build(
     lanes: Sequence[Lane[Run]] = PIPELINE,
     source: Source = with_source,
 ) -> Built:
-    """Build, verify and publish one snapshot; nothing is redone that is done already."""
+    """Build, verify and publish one snapshot; nothing is redone that is done already.
+
+    Whoever calls it holds the lock of the output (`data.builds.building`).
+    """
+    from flows.publish import publish, released_candidates, stage_for_analysts
+    from flows.published import published_before, release_key_of, remember
+
     flow_started, began = time.perf_counter(), datetime.now(UTC)
-    with building(runtime.out), runtime.judges(recipe).budget():
+    with runtime.judges(recipe).budget():
         recipe, runtime, privacy = source(recipe, runtime)
         name_run(runtime.label(recipe)["snapshot"])
         run, results = open_run(recipe, runtime), Results()
@@ -131,8 +138,12 @@ def build(
         tasks = len(released_candidates(results))
         if not tasks:
             raise NothingReleasedError(run.staging)
-        times = {"began": began.isoformat(timespec="seconds")}
-        snapshot = publish(run, results, privacy, times)
+        key = release_key_of(run, results, privacy)
+        snapshot = published_before(run, key)
+        if snapshot is None:
+            times = {"began": began.isoformat(timespec="seconds")}
+            snapshot = publish(run, results, privacy, times)
+            remember(run, key, snapshot)
         record_release(run.out, run_id, snapshot, tasks)
         publish_release(snapshot, tasks, run.out)
         run.store.prune(set(results.folders))

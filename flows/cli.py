@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+import socket
 import sys
+import threading
 from collections.abc import Sequence
 from importlib.metadata import version
 from io import TextIOWrapper
-from signal import SIGINT
-from typing import Annotated
+from typing import Annotated, NoReturn, Self
 
 import typer
 from typer.core import TyperGroup
@@ -23,7 +25,9 @@ _COMPLETION = ("--install-completion", "--show-completion")
 _SHELL_IS_NAMED = "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION"
 # Words that other programs take for commands.
 _AS_OPTIONS: dict[tuple[str, ...], list[str]] = {("help",): ["--help"], ("version",): ["--version"]}
-_INTERRUPTED = 128 + SIGINT
+_INTERRUPTED = 128 + signal.SIGINT
+_NUDGE = signal.SIGURG  # means nothing: the main thread looks what else has come
+_UNWIND_SECONDS = 8.0  # after Ctrl-C or SIGTERM; what takes longer is left as a kill leaves it
 
 app = typer.Typer(
     help="Mint agent benchmarks: turn raw sessions into an audited and verified snapshot.",
@@ -74,11 +78,14 @@ def main() -> None:
         _fail(str(error))
     if any(one in _COMPLETION for one in arguments[:-1]):
         os.environ[_SHELL_IS_NAMED] = "1"
+    with _Ending(arguments) as ending:
+        _run(arguments, ending, debug=debug)
+
+
+def _run(arguments: list[str], ending: _Ending, *, debug: bool) -> NoReturn:
     try:
         code = _program()(arguments, standalone_mode=False)
-        if code == _INTERRUPTED:
-            print(_stopped(arguments), file=sys.stderr)
-        sys.exit(code)
+        sys.exit(ending.tell() if code == _INTERRUPTED else code)
     except typer.Abort:
         print("aborted", file=sys.stderr)
         sys.exit(1)
@@ -88,6 +95,56 @@ def main() -> None:
         if debug:
             raise
         _fail(error_line(error))
+
+
+class _Ending:
+    """Lets Ctrl-C and SIGTERM end a command within seconds, with what it leaves in a line.
+
+    They unwind it; who else handles them (Prefect does, in a flow), and what the program is at,
+    does not matter for the time: a thread is woken too, and ends what has not unwound by then.
+    """
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._arguments = arguments
+        self._number = int(signal.SIGINT)
+        self._waking, self._woken = socket.socketpair()
+
+    def __enter__(self) -> Self:
+        self._waking.setblocking(False)
+        self._before = signal.set_wakeup_fd(self._waking.fileno(), warn_on_full_buffer=False)
+        self._terminate = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(_NUDGE, lambda *_: None)
+        threading.Thread(target=self._end_in_time, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.set_wakeup_fd(self._before)
+        signal.signal(signal.SIGTERM, self._terminate)
+        self._waking.close()
+
+    def tell(self) -> int:
+        """Say that the command has stopped; its exit code."""
+        print(_stopped(self._arguments), file=sys.stderr, flush=True)
+        return 128 + self._number
+
+    def _end_in_time(self) -> None:
+        """After the first signal there are some seconds, after the second there is no time."""
+        seconds = None
+        while True:
+            self._woken.settimeout(seconds)
+            try:
+                received = self._woken.recv(1)
+            except TimeoutError:
+                break
+            if not received:
+                return
+            if received[0] in (signal.SIGINT, signal.SIGTERM):
+                if seconds is not None:
+                    break
+                self._number, seconds = received[0], _UNWIND_SECONDS
+                # Polars takes SIGINT so that a thread which waits for a lock waits on.
+                signal.pthread_kill(threading.main_thread().ident or 0, _NUDGE)
+        os._exit(self.tell())
 
 
 def _take_any_text() -> None:
@@ -115,7 +172,7 @@ def _program() -> TyperGroup:
 def _stopped(arguments: Sequence[str]) -> str:
     """What a command leaves that somebody interrupted."""
     goes_on = any(name in GOES_ON for name in arguments)
-    kept = "; what was finished is kept, and the same command goes on from there" if goes_on else ""
+    kept = "; what was finished is kept: run the same command again to continue" if goes_on else ""
     return f"benchmint: stopped{kept}"
 
 
@@ -128,8 +185,9 @@ def _misused(error: typer.TyperException) -> str:
     return f"{message}{'' if message.endswith('?') else '.'} See `{path} --help`."
 
 
-def _fail(message: str) -> None:
+def _fail(message: str) -> NoReturn:
+    from data.hints import runnable
     from data.neutralise import one_line  # loads the tables of the house
 
-    print(f"benchmint: {one_line(message)}", file=sys.stderr)
+    print(f"benchmint: {one_line(runnable(message))}", file=sys.stderr)
     sys.exit(2)

@@ -18,15 +18,14 @@ from prefect.context import FlowRunContext
 from prefect.runtime import deployment, flow_run
 from prefect.states import Completed
 
-from construction.judging.candidate_ideas import IDEAS_FILE
+from construction.ideas.candidate_ideas import IDEAS_FILE
 from construction.signals.collect import capture_registry
 from construction.signals.mixture import CHART, REPORT, mixture_report, snapshot_files
 from data.attempts import TABLES_FOLDER
-from data.builds import BuildRunning, building
+from data.builds import RUN_SECONDS, BuildRunning, building
 from data.errors import BenchmintError
 from data.stages import Results
 from flows import build_snapshot as pipeline
-from flows.build_lock import WAIT_SECONDS, ServerUnreachable, taking_turns
 from flows.prefect_adapter import name_run
 from flows.recipe import Settings, load_settings
 from flows.run import open_run
@@ -66,7 +65,7 @@ def build_snapshot(
     release_date: str | None = None,
     workers: int | None = None,
     revision: bool = False,
-    wait_seconds: float = WAIT_SECONDS,
+    wait_seconds: float = RUN_SECONDS,
     overrides: dict[str, Any] = {},  # noqa: B006
 ) -> State[None]:
     """Build, verify and publish one snapshot; a run that was cut off goes on where it was.
@@ -93,7 +92,7 @@ def build_snapshot(
     }
     try:
         settings = _dated(_settings(config, given, overrides), release_date)
-        with taking_turns(settings.runtime.out, wait_seconds):
+        with building(settings.runtime.out, wait_seconds):
             built = pipeline.build(settings.recipe, settings.runtime)
     except Exception as error:
         _decide_about_retries(error)
@@ -114,7 +113,7 @@ def refresh_signals(
     out: str | None = None,
     signals: list[str] = [],  # noqa: B006
     registry: str | None = None,
-    wait_seconds: float = WAIT_SECONDS,
+    wait_seconds: float = RUN_SECONDS,
     overrides: dict[str, Any] = {},  # noqa: B006
 ) -> State[None]:
     """Capture the registry if one is named, and weigh the newest snapshot anew.
@@ -134,7 +133,7 @@ def refresh_signals(
         if registry is not None:
             capture_registry(registry, recipe.signals, captures, _due())
         paths = (*runtime.signals, *snapshot_files([*map(Path, signals), captures]))
-        with taking_turns(runtime.out, wait_seconds), building(runtime.out):
+        with building(runtime.out, wait_seconds):
             if paths:
                 runtime = runtime.model_copy(update={"signals": tuple(dict.fromkeys(paths))})
             else:
@@ -218,7 +217,7 @@ def _evaluated(request: Request) -> str:
 def is_worth_retrying(error: BaseException) -> bool:
     """May the same run succeed in a while? Disks and networks may; input and code do not change."""
     if isinstance(error, BenchmintError):
-        return isinstance(error, BuildRunning | ServerUnreachable)
+        return isinstance(error, BuildRunning)
     return isinstance(error, OSError | httpx.TransportError)
 
 

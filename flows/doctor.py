@@ -10,6 +10,7 @@ import pulp
 from anonymization.text.contracts import DetectionConfig
 from construction.grading.sandbox_trials import Boxes
 from data import doctor
+from data.processes import can_have_workers
 from flows import ROOT, environment
 from flows.recipe import Settings
 from flows.service.lifecycle import Service, status
@@ -33,7 +34,8 @@ def examine(
         doctor.rights(out),
         doctor.disk(out),
         doctor.key(settings.runtime.key_file or out / "private" / "release.key"),
-        doctor.sandbox(Boxes().problem(), is_needed=settings.preflight.sandbox == "run"),
+        doctor.sandbox(Boxes().problem()),
+        doctor.workers(can_have=can_have_workers()),
         doctor.telemetry(variables, environment.DEFAULTS),
     ]
 

@@ -6,7 +6,10 @@ Only defaults: whatever the user set stays. Nothing is sent anywhere (no telemet
 from __future__ import annotations
 
 import os
+import stat
+import tempfile
 import warnings
+from pathlib import Path
 
 NOTHING_SENT = {
     "DO_NOT_TRACK": "1",
@@ -27,9 +30,26 @@ DEFAULTS = {
 }
 
 
+def _can_have_a_folder(home: str) -> bool:
+    """May Prefect's folder be made, or written, in this home?"""
+    own = Path(home, ".prefect")
+    return bool(home) and os.access(own if own.is_dir() else home, os.W_OK | os.X_OK)
+
+
+def _home_of_the_homeless() -> Path:
+    """A folder of this user among the temporary files, for one whose home cannot be written."""
+    folder = Path(tempfile.gettempdir(), f"benchmint-{os.getuid()}")
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    is_own = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    return folder if is_own else Path(tempfile.mkdtemp(prefix="benchmint-"))
+
+
 def apply() -> None:
     """Set the defaults for this process and its children."""
     for name, value in DEFAULTS.items():
         os.environ.setdefault(name, value)
+    if not os.environ.get("PREFECT_HOME") and not _can_have_a_folder(os.environ.get("HOME", "")):
+        os.environ["PREFECT_HOME"] = str(_home_of_the_homeless())
     # A dry run needs no home; a build without one ends with a line of its own (flows.server).
     warnings.filterwarnings("ignore", message="Failed to create the Prefect home")

@@ -16,7 +16,7 @@ from construction.analytics.fairness import FAIR
 from construction.grading.gate import GATE as GRADER
 from construction.grading.sandbox_gate import GATE as SANDBOX
 from construction.judging.self_containment import GATE as SELF_CONTAINMENT
-from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
+from construction.sessions.config import NETWORK_GATES
 from construction.sessions.local_gates import LOCAL_GATES
 from construction.workflows.screening import PILOT, SCREEN
 from selection.informative import GATE as INFORMATIVE
@@ -26,7 +26,6 @@ SESSION_GATES = (
     *NETWORK_GATES,
     MASKING,
     LANGUAGE,
-    *PACKAGE_GATES,
     SELF_CONTAINMENT,
     INSTRUCTION,
     LEAKS,

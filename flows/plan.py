@@ -9,12 +9,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 from anonymization.tables.seal import RECORD
 from construction.grading.sandbox_trials import Boxes
+from construction.judging.calls.budget import FORECASTS, Forecast
 from construction.judging.calls.contracts import Mode
 from construction.judging.model.asking import UnansweredError
 from construction.sessions.network.transport import Wire
@@ -24,7 +26,7 @@ from data.demo.generate import CONFIG
 from data.errors import BenchmintError
 from data.run_store import RunStore
 from data.sharding import Runner
-from data.stage_plan import PlannedStage, PlanWalk
+from data.stage_plan import PlannedStage, PlanWalk, Would
 from flows import ROOT
 from flows.build_snapshot import PIPELINE
 from flows.prefect_adapter import without_prefect
@@ -53,30 +55,47 @@ _REASONS: dict[type[BenchmintError], str] = {
 }
 
 
-def plan_build(recipe: Recipe, runtime: Runtime) -> list[PlannedStage]:
-    """The stages of a build in their order. Raises what a build would raise before it computes."""
-    stages = runtime.out / "private" / "stages"
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The stages of a build in their order, and what asking models would cost.
+
+    `unknown` are stages that ask a model about what earlier stages leave.
+    """
+
+    stages: list[PlannedStage]
+    forecasts: list[Forecast]
+    unknown: list[str]
+
+
+def plan_build(recipe: Recipe, runtime: Runtime) -> Plan:
+    """What a build would do. Raises what a build would raise before it computes."""
+    kept = runtime.out / "private" / "stages"
     with TemporaryDirectory(prefix="benchmint-plan-") as folder, without_prefect():
         scratch = Path(folder)
         recipe, given, _ = with_source(recipe, aside(recipe, runtime, scratch / "out"))
-        store = RunStore(stages, code_version(ROOT))
-        with _planning(store):
+        store = RunStore(kept, code_version(ROOT))
+        with _planning(store) as forecasts:
             aside_store = RunStore(scratch / "stages", code_version(ROOT))
             walk = PlanWalk(open_run(recipe, given), aside_store, _REASONS)
-            for lane in PIPELINE:
-                for stage in lane.stages_for(walk.run):
-                    walk.plan(lane, stage)
-        return walk.planned
+            stages = [(lane, stage) for lane in PIPELINE for stage in lane.stages_for(walk.run)]
+            for lane, stage in stages:
+                walk.plan(lane, stage)
+            follow = {one.stage for one in walk.planned if one.would is Would.FOLLOW}
+            asking = [stage.name for _, stage in stages if stage.asks(walk.run)]
+        return Plan(walk.planned, forecasts, [name for name in asking if name in follow])
 
 
 @contextmanager
-def _planning(store: RunStore) -> Iterator[None]:
+def _planning(store: RunStore) -> Iterator[list[Forecast]]:
     wire = Wire(resolve=_no_network, connect=_no_network)
     token = PLANNED.set(Planned(store, wire, _NoBoxes()))
+    forecasts: list[Forecast] = []
+    counting = FORECASTS.set(forecasts)
     try:
-        yield
+        yield forecasts
     finally:
         PLANNED.reset(token)
+        FORECASTS.reset(counting)
 
 
 async def _no_network(*_: Any) -> NoReturn:

@@ -62,7 +62,7 @@ def as_flow(name: str, label: Mapping[str, str], body: Callable[[], R]) -> R:
         finally:
             _LOG.reset(token)
 
-    title = f"{label['snapshot']}: {name}"
+    title = f"{name.rpartition('-')[2]} of {label['snapshot']}"  # tasks, tables, subset of …
     flow(name=name, flow_run_name=title, validate_parameters=False)(run)(**label)
     return results[0]
 

@@ -12,7 +12,7 @@ from anonymization.leaks.candidate_leaks import guard_release
 from anonymization.leaks.leak_targets import masking_report
 from anonymization.tables import judged_tables
 from construction.grading.preflight import grading_facts
-from construction.judging.candidate_ideas import IDEAS_FILE
+from construction.ideas.candidate_ideas import IDEAS_FILE
 from construction.judging.model.asking import model_costs, model_replies
 from construction.signals.mixture import public_mixture
 from construction.signals.pictures import pictures_of

@@ -20,17 +20,16 @@ from construction.analytics.config import AnalyticsRecipe
 from construction.grading.gate import GradingRecipe
 from construction.grading.sandbox_gate import SandboxRecipe
 from construction.judging.calls.contracts import LlmRuntime
-from construction.judging.judge import JudgingConfig, ModelCalls
 from construction.judging.judges import Judges
+from construction.judging.settings import JudgingConfig, ModelCalls
 from construction.sessions.config import SessionsConfig
-from construction.sessions.network.probe import NetworkRuntime
+from construction.sessions.network.settings import NetworkRuntime
 from construction.signals.config import SignalsRecipe
 from construction.statements.config import StatementsRecipe
 from construction.workflows.config import WorkflowsRecipe
 from data.canonical import digest
 from data.configuration import Section, merge, read_layers, read_section, read_toml, validated
 from data.contracts import StageConfig
-from data.releases import previous_release
 from data.sharding import Runner, require_fitting
 from data.snapshot import layout
 from data.snapshot.config import DEMO_NAME, DemoConfig, ReleaseConfig, SourceConfig
@@ -151,6 +150,9 @@ class Runtime(StageConfig):
 
     def release_before(self, recipe: Recipe) -> Path | None:
         """The release that this one follows: the one given, else the newest with its name."""
+
+        from data.releases import previous_release
+
         release = recipe.release
         snapshots = self.out / "snapshots"
         return self.last_release or previous_release(snapshots, release.name, release.release_date)

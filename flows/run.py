@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from construction.grading.sandbox_trials import Boxes
 from construction.judging.judges import Judges
+from construction.judging.settings import ModelStage
+from construction.sandbox.presence import Presence, presence
 from data import stages
 from data.atomic import private_dir
 from data.builds import code_version
@@ -21,7 +25,6 @@ from flows import ROOT
 from flows.recipe import Recipe, Runtime
 
 if TYPE_CHECKING:
-    from construction.grading.sandbox_trials import Boxes
     from construction.sessions.network.transport import Wire
 
 
@@ -85,6 +88,14 @@ class Run:
             runtime.workers, runtime.runner, runtime.cluster, quiet=runtime.quiet, storage=storage
         )
 
+    def sandbox(self) -> Presence:
+        """Whether the release is built with a sandbox, as captured; `--revision` looks again."""
+        release = self.runtime.label(self.recipe)["snapshot"]
+        again = self.runtime.revision and PLANNED.get() is None
+        problem = (self.boxes or Boxes()).problem
+        captured = self.private / "captures" / "sandbox.jsonl"
+        return presence(captured, release, problem, look_again=again)
+
     def opaque(self, prefix: str, item_id: str) -> str:
         """A keyed id under which a private item may be named in public."""
         return f"{prefix}-{keyed_digest(self.key, item_id)[:16]}"
@@ -113,3 +124,8 @@ def open_run(recipe: Recipe, runtime: Runtime) -> Run:
     if planned is not None:
         return Run(recipe, runtime, planned.store, key, planned.wire, planned.boxes)
     return Run(recipe, runtime, RunStore(private / "stages", code_version(ROOT)), key)
+
+
+def asking(*stages: ModelStage) -> Callable[[Run], bool]:
+    """Whether the recipe has a model do one of these stages."""
+    return lambda run: any(map(run.recipe.judging.model.does, stages))

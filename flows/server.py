@@ -1,72 +1,94 @@
 """Prefect's server on the loopback: the service's, or one beside a single build.
 
 Prefect can start a server for a build itself, but only once everything is imported, after importing
-the whole server a second time, and it then takes any caller on the loopback. This one is imported
-on the other core while the build imports its flows, and answers only who knows its password.
+the whole server a second time, and it then takes any caller on the loopback. This one is forked
+from the build, with what both import, imports the rest on the other core while the build imports
+its flows, and answers only who knows its password.
 
-Run as `python -m flows.server SOCKET` it serves a build until that ends; as
-`python -m flows.server FOLDER PORT` the service, whose address it writes to FOLDER/url.
+Run as `python -m flows.server FOLDER PORT` it serves the service, whose address it writes to
+FOLDER/url.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import secrets
 import shutil
+import signal
 import socket
-import subprocess
 import sys
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from multiprocessing import connection, get_context
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 from data.atomic import write_bytes
 from data.builds import nearest
-from data.errors import InputError, NoSpaceError
+from data.errors import BenchmintError, InputError, NoSpaceError
 from data.loopback import LOOPBACK, Application, Receive, Scope, Send, guarded_app, listen
 from data.neutralise import one_line
 from flows import environment
 from flows.surroundings import require_for_builds
 
-OWN = "BENCHMINT_OWN_SERVER"  # set where the server is the build's own
+_OF_A_BUILD = {
+    "PREFECT_UI_ENABLED": "false",
+    # Its pages may lack a line when another build writes to the database too; nothing else does.
+    "PREFECT_LOGGING_SERVER_LEVEL": "CRITICAL",
+    "PREFECT_API_BLOCKS_REGISTER_ON_START": "false",  # for deployments only
+    # Automations and the events that they read are the service's; the token keeps web pages out,
+    # which do not know the password.
+    "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
+    "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
+    "PREFECT_CLIENT_CSRF_SUPPORT_ENABLED": "false",
+}
 _NAMING = {
     "prefect.toml": "",
     "pyproject.toml": "[tool.prefect",
     ".env": "PREFECT_",
 }
+_UNWRITABLE = 74  # how a server ends whose database cannot be written
 _SECONDS = 5
+_ANSWER_SECONDS = 20.0
 _HERE = b"default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; frame-ancestors 'none'"
 _LEAST_HOME = 16 << 20  # bytes: Prefect's database, which is new or holds earlier runs
+
+
+class ServerUnreachable(BenchmintError):
+    """The settings name a Prefect server, and none is there."""
 
 
 @contextmanager
 def own_server() -> Iterator[None]:
     """Lead Prefect, which must not be imported yet, to a server that ends with the block.
 
-    Where the user names a server, or may do so in one of Prefect's files, nothing is done.
+    Where the user names a server, or may do so in one of Prefect's files, that one is used; else
+    the service of this project, if it runs. Raises ServerUnreachable if there is none after all.
     """
     require_for_builds()
     environment.apply()
-    if is_named(os.environ, Path.cwd()):
+    if is_named(os.environ, Path.cwd()) or _leads_to_service():
+        _require_answer()
         yield
         return
     _require_room()
     with listen(0) as listening:
         port, password = listening.getsockname()[1], f"benchmint:{secrets.token_urlsafe()}"
-        os.environ[OWN] = "1"
         os.environ["PREFECT_API_URL"] = f"http://{LOOPBACK}:{port}/api"
         os.environ["PREFECT_API_AUTH_STRING"] = password
         os.environ["PREFECT_SERVER_API_AUTH_STRING"] = password
-        number = listening.fileno()
-        child = subprocess.Popen(  # noqa: S603 (this interpreter and this module)
-            [sys.executable, "-m", "flows.server", str(number)],
-            stdin=subprocess.PIPE,
-            pass_fds=[number],
-            start_new_session=True,  # an interrupt is for the build, which tells the server last
-        )
+        os.environ.update(_OF_A_BUILD)
+        import prefect.flows  # noqa: F401 (once, for this process and for the one that is forked)
+
+        watched, held = os.pipe()
+        arguments = (listening, watched, held)
+        child = get_context("fork").Process(target=serve_build, args=arguments, daemon=True)
+        child.start()
+        os.close(watched)
     ending = threading.Event()
     threading.Thread(target=_give_up_with, args=(child, ending), daemon=True).start()
     try:
@@ -74,6 +96,37 @@ def own_server() -> Iterator[None]:
     finally:
         ending.set()
         _end(child)
+        os.close(held)
+
+
+def _leads_to_service() -> bool:
+    """Lead Prefect to the service of this project's folder, if it runs."""
+    from flows.service.lifecycle import from_environment
+
+    service = from_environment()
+    url = service.url()
+    if url is None or service.processes.running("server") is None:
+        return False
+    os.environ["PREFECT_API_URL"] = url
+    os.environ["PREFECT_API_AUTH_STRING"] = service.auth() or ""
+    return True
+
+
+def _require_answer() -> None:
+    """Raise ServerUnreachable if the server does not answer: Prefect would ask for minutes."""
+    import httpx
+    from prefect.settings import PREFECT_API_URL
+
+    url = PREFECT_API_URL.value()
+    if not url:
+        return  # a file of Prefect's that names none after all: Prefect starts its own
+    try:
+        httpx.get(f"{url}/health", timeout=_ANSWER_SECONDS)  # any status: somebody is there
+    except httpx.TransportError:
+        raise ServerUnreachable(
+            f"{url}: no Prefect server answers there. Start it (make serve), or build without one: "
+            "make stop, or unset PREFECT_API_URL."
+        ) from None
 
 
 def _require_room() -> None:
@@ -84,6 +137,14 @@ def _require_room() -> None:
             str(home), "no folder that can be made or written", "the home of Prefect's database",
             "Set PREFECT_HOME to a folder of yours.",
         )  # fmt: skip
+    database = home / "prefect.db"
+    room = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    known = database.stat().st_size if database.is_file() else 0
+    if room != resource.RLIM_INFINITY and room < known + _LEAST_HOME:
+        raise InputError(
+            str(database), f"files of at most {room >> 20:,} MiB",
+            f"at least {known + _LEAST_HOME >> 20:,} MiB", "Raise the limit (ulimit -f).",
+        )  # fmt: skip
     free = shutil.disk_usage(nearest(home)).free
     if free < _LEAST_HOME:
         raise NoSpaceError(home, free, _LEAST_HOME)
@@ -93,17 +154,21 @@ def _home(variables: Mapping[str, str]) -> Path:
     return Path(variables.get("PREFECT_HOME") or Path.home() / ".prefect")
 
 
-def _give_up_with(child: subprocess.Popen[bytes], ending: threading.Event) -> None:
+def _give_up_with(child: BaseProcess, ending: threading.Event) -> None:
     """End the build at once where its server is gone: Prefect would ask it for minutes."""
-    code = child.wait()
+    connection.wait([child.sentinel])
     if ending.is_set():
         return
-    print(
-        f"benchmint: Prefect's server beside this build ended early (exit code {code}). Build "
-        "again: finished stages are kept.",
-        file=sys.stderr,
-        flush=True,
-    )
+    child.join()
+    if child.exitcode == _UNWRITABLE:
+        what = (
+            f"{_home(os.environ)}: Prefect's database there cannot be written: the disk is full, "
+            "or files may not be as long (ulimit -f). Free some space, or set PREFECT_HOME to "
+            "another folder, and build"
+        )
+    else:
+        what = f"Prefect's server beside this build ended early (exit code {child.exitcode}). Build"
+    print(f"benchmint: {what} again: finished stages are kept.", file=sys.stderr, flush=True)
     os._exit(2)
 
 
@@ -131,32 +196,39 @@ def _readable(file: Path) -> str:
     return text
 
 
-def _end(child: subprocess.Popen[bytes]) -> None:
+def _end(child: BaseProcess) -> None:
     child.terminate()
-    try:
-        child.wait(_SECONDS)
-    except subprocess.TimeoutExpired:
+    child.join(_SECONDS)
+    if child.is_alive():
         child.kill()
-        child.wait()
+        child.join()
 
 
-def serve_build(listening: socket.socket) -> None:
-    """Serve on the socket until the build ends, in whichever way."""
-    threading.Thread(target=_leave_with_the_build, daemon=True).start()
-    os.environ["PREFECT_UI_ENABLED"] = "false"
-    # Its pages may lack a line when another build writes to the database too; nothing else does.
-    os.environ["PREFECT_LOGGING_SERVER_LEVEL"] = "CRITICAL"
-    os.environ["PREFECT_API_BLOCKS_REGISTER_ON_START"] = "false"  # for deployments only
-    _serve(listening, "error", ephemeral=True)
+def serve_build(listening: socket.socket, watched: int, held: int) -> None:
+    """Serve on the socket until the build ends, in whichever way: it holds `held`."""
+    os.setsid()  # an interrupt is for the build, which tells the server last
+    for number in (signal.SIGINT, signal.SIGTERM):  # what the build does then is not for its server
+        signal.signal(number, signal.SIG_DFL)
+    os.close(held)
+    threading.Thread(target=_leave_with_the_build, args=(watched,), daemon=True).start()
+    _leave_with_the_database()
+    _serve(listening, "critical", ephemeral=True)
 
 
-def _leave_with_the_build() -> None:
-    """The build holds the other end of standard input: it closes when the build is gone.
+def _leave_with_the_database() -> None:
+    """End where the database can no longer be written, instead of failing each request anew."""
+    from sqlalchemy import Engine, ExceptionContext, event
 
-    Read without a buffer: a thread that holds the buffer's lock makes the end of a server that
-    fails a fatal error of the interpreter, in ten lines.
-    """
-    while os.read(sys.stdin.fileno(), 1024):
+    def end(context: ExceptionContext) -> None:
+        name = getattr(context.original_exception, "sqlite_errorname", "")
+        if name == "SQLITE_FULL" or name.startswith("SQLITE_IOERR"):
+            os._exit(_UNWRITABLE)
+
+    event.listen(Engine, "handle_error", end)
+
+
+def _leave_with_the_build(watched: int) -> None:
+    while os.read(watched, 1024):
         pass
     os._exit(0)
 
@@ -206,7 +278,4 @@ def _kept_here(app: Application) -> Application:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 2:
-        serve_build(socket.socket(fileno=int(sys.argv[1])))
-    else:
-        serve_service(Path(sys.argv[1]), int(sys.argv[2]))
+    serve_service(Path(sys.argv[1]), int(sys.argv[2]))

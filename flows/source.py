@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from construction.analytics.environment.declaration import read_declaration
-from construction.signals.mixture import dated_files
-from construction.statements.database import Sources
 from data.builds import require_apart, require_space, require_there
 from data.contracts import Disclosure
-from data.demo import generate
-from data.demo.analytics import DECLARATION
-from data.demo.generate import CONFIG, ENVIRONMENT, STATEMENTS
-from data.demo.tables import FOLDER as TABLES
-from data.demo.truth import TRIPWIRES
 from data.errors import ConfigError, require_extra
 from data.snapshot import PrivacyStamp
-from flows.environments import refuse_shared, source_digests
 from flows.recipe import Recipe, Runtime, recipe_over
 
 
@@ -78,6 +69,12 @@ def require_installed(runtime: Runtime) -> None:
 
 def require_readable(recipe: Recipe, runtime: Runtime) -> None:
     """Raise InputError for paths without what they are given for: stages find it only later."""
+
+    from construction.analytics.environment.declaration import read_declaration
+    from construction.signals.mixture import dated_files
+    from construction.statements.database import Sources
+    from flows.environments import source_digests
+
     Sources(runtime.sec, runtime.edinet).require(recipe.questions.sec)
     dated_files(runtime.signals)
     if runtime.environment is not None:
@@ -87,6 +84,11 @@ def require_readable(recipe: Recipe, runtime: Runtime) -> None:
 
 def require_own_sources(runtime: Runtime) -> None:
     """Raise ConfigError for a file that serves both questions and analytics (law 9)."""
+
+    from construction.analytics.environment.declaration import read_declaration
+    from construction.statements.database import Sources
+    from flows.environments import refuse_shared, source_digests
+
     if runtime.environment is None or not (runtime.sec or runtime.edinet):
         return
     declaration = read_declaration(runtime.environment)
@@ -97,6 +99,9 @@ def require_own_sources(runtime: Runtime) -> None:
 
 def _is_anonymized(runtime: Runtime) -> bool:
     """Is any file of the environment, if there is one, anonymized rather than public?"""
+
+    from construction.analytics.environment.declaration import read_declaration
+
     if runtime.environment is None:
         return False
     files = read_declaration(runtime.environment).files.values()
@@ -123,6 +128,13 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     Without sessions and statements the demo workspace is generated once, and its own configuration
     applies wherever the recipe says nothing.
     """
+
+    from data.demo import generate
+    from data.demo.analytics import DECLARATION
+    from data.demo.generate import CONFIG, ENVIRONMENT, STATEMENTS
+    from data.demo.tables import FOLDER as TABLES
+    from data.demo.truth import TRIPWIRES
+
     require_input(runtime)
     require_installed(runtime)
     require_public(recipe, runtime)

@@ -1,4 +1,4 @@
-"""Analytic tasks by themselves: `analytics` and `lint`."""
+"""Analytic tasks by themselves: `analytics`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ import typer
 from construction.analytics.config import AnalyticsRecipe
 from data.atomic import PRIVATE_FILE, private_dir, replacing_dir, write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
-from data.errors import InputError
 from data.figures import percent
 from data.neutralise import one_line
 from flows.commands.options import Config, Key, WriteTo
-from flows.commands.workflows import foreign_lines, has_foreign_tasks
 
 if TYPE_CHECKING:
     from construction.analytics.make import Minted
@@ -196,100 +194,3 @@ def _print(minted: Minted, environment: Environment, out: Path, seconds: float) 
         print(f"terms unread, do not publish: {', '.join(unread)}")
     for refused in environment.refused:
         print(one_line(f"refused, nothing is public: {refused}"), file=sys.stderr)
-
-
-def lint_command(
-    path: Annotated[
-        Path,
-        typer.Argument(
-            help="A snapshot, what `benchmint analytics` wrote, a JSON file of records, or "
-            "folders of tasks."
-        ),
-    ],
-    run: Annotated[
-        Path | None,
-        typer.Option(
-            help="What `benchmint analytics` wrote: PATH has lines like its gold.jsonl, which go "
-            "through all gates again."
-        ),
-    ] = None,
-    files: Annotated[
-        Path | None, typer.Option(help="With --run: folder of the original files [RUN/demo].")
-    ] = None,
-) -> None:
-    """Run every gold anew, or list the faults of foreign tasks; exit 1 if there are any.
-
-    Foreign tasks are records, or folders with a task.yaml each, whose graders are attacked.
-    """
-    n, lines = _linted(path, run, files)
-    print("\n".join([*lines, f"{n} tasks: {len(lines)} faults"]))
-    if lines:
-        raise typer.Exit(1)
-
-
-def _linted(path: Path, run: Path | None, files: Path | None) -> tuple[int, list[str]]:
-    """How many tasks there are, and a line for each fault."""
-    if run is not None:
-        n, faults = _lint_records(path, run, files or run / "demo")
-        return n, [one_line(f"{task}: {fault}") for task, fault in faults]
-    if path.is_dir() and has_foreign_tasks(path):
-        return foreign_lines(path)
-    if path.is_dir():
-        n, faults = _lint_folder(path)
-        return n, [f"{task}: {fault}" for task, fault in faults]
-    if path.is_file():
-        return _lint_foreign(path)
-    raise InputError(str(path), "nothing", "a folder or a JSON file", "Check the path.")
-
-
-def _lint_foreign(path: Path) -> tuple[int, list[str]]:
-    """The faults of records in the published form of DataClawBench."""
-    from construction.analytics.record_lint import lint_records, read_records
-
-    records = read_records(path)
-    if not records:
-        raise _empty(path)
-    findings = lint_records(records)
-    return len(records), [
-        one_line(f"{item.record}: {item.fault}: {item.detail}") for item in findings
-    ]
-
-
-def _empty(path: Path) -> InputError:
-    return InputError(path.name, "no record", "at least one record", "Name another.")
-
-
-def _lint_records(path: Path, run: Path, files: Path) -> tuple[int, list[tuple[str, str]]]:
-    """The faults of records in the lane's own form, by all gates on the environment of a run."""
-    from construction.analytics.environment.declaration import read_declaration
-    from construction.analytics.records import judge_records
-    from flows.environments import bench_of, reopened
-
-    declaration = read_declaration(run / "private" / "analytics" / "declaration.toml")
-    with bench_of(reopened(declaration, files, public_half(run) / ENVIRONMENT / "raw")) as bench:
-        verdicts = judge_records(path, bench)
-    if not verdicts:
-        raise _empty(path)
-    faults = [(v.record, f"{why}: {detail}") for v in verdicts for why, detail in v.faults]
-    return len(verdicts), faults
-
-
-def _lint_folder(path: Path) -> tuple[int, list[tuple[str, str]]]:
-    """The faults of a snapshot or of a folder that `benchmint analytics` wrote."""
-    from construction.analytics.gold_lint import lint_release, lint_snapshot
-    from data.releases.tasks import read_tasks
-    from data.snapshot import layout
-
-    public, _ = layout.halves(path)
-    if (public / layout.MANIFEST).is_file():
-        n, faults = lint_snapshot(read_tasks(path))
-        if not n:
-            raise InputError(
-                str(path), "no analytic task", "a snapshot with analytic tasks", "Name another."
-            )
-        return n, faults
-    private = path / "private" / "analytics"
-    if not private.is_dir():
-        expected = "a snapshot, or a folder of `benchmint analytics`"
-        raise InputError(str(path), "no gold", expected, "Name the folder it wrote to.")
-    return lint_release(public_half(path), private)

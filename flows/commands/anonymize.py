@@ -23,6 +23,7 @@ from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.canonical import pretty_json
 from data.errors import InputError
 from data.figures import amount
+from data.hints import program
 from data.neutralise import one_line
 from data.randomness import release_key
 from flows.commands.options import Approvals, Json, Key, Masking, PrivateValues, Processes, Reviewed
@@ -69,7 +70,7 @@ def mask_command(
     print(f"what stayed and is worth a look: {private / WORDS}")
     if any(report.refusal is Refusal.NOT_REVIEWED for report in rejected):
         print(f"decide the words that come first there, then: --reviewed {private / WORDS}")
-    print(f"to restore them later, keep {private} and run: benchmint restore {out} --out DIR")
+    print(f"to restore them later, keep {private} and run: {program()} restore {out} --out DIR")
     raise typer.Exit(1 if rejected else 0)
 
 
@@ -170,7 +171,7 @@ def perturb_command(
                 )
             )
     print(f"{amount(len(files), 'table')} in {out / TABLES}, report in {out / REPORT}")
-    print(f"once nothing needs to be linked to these tables any more: benchmint seal {out}")
+    print(f"once nothing needs to be linked to these tables any more: {program()} seal {out}")
 
 
 def seal_command(

@@ -11,6 +11,7 @@ import typer
 
 from data import hash_chain
 from data.errors import InputError
+from data.hints import program
 from data.neutralise import one_line
 from data.reasons import ReasonWords
 from data.staging import audit
@@ -74,7 +75,7 @@ def audit_command(
     elif gate is None and reason is None and not as_json:
         print_turned_away(staging)
         print_reasons(audit.rejection_counts(staging), _WORDS)
-        print(f"\nlist one reason: benchmint audit --reason R{_built_into(out)}")
+        print(f"\nlist one reason: {program()} audit --reason R{_built_into(out)}")
     else:
         rows = audit.rejections(staging, wanted)
         if as_json:

@@ -6,13 +6,16 @@ Most is imported when it is needed: together it takes seconds.
 from __future__ import annotations
 
 import datetime as dt
+import os
+import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from data.builds import building
 from data.contracts import SourceFormat
 from data.errors import InputError
 from flows.commands.options import Config, Edinet, Key, PrivateValues, Reviewed, Sec, given
@@ -21,7 +24,8 @@ from flows.server import own_server
 if TYPE_CHECKING:
     from data.stage_plan import PlannedStage
     from flows.build_snapshot import Built
-    from flows.recipe import Settings
+    from flows.plan import Plan
+    from flows.recipe import Runtime, Settings
 
 
 def build_command(
@@ -119,16 +123,27 @@ def build_command(
     overrides: dict[str, Any] = {"runtime": lists | single}
     if format is not None:
         overrides["source"] = {"format": format}
+    if not quiet:
+        _say_what_is_missing(config, overrides)
     if dry_run:
         print_plan(checked_settings(config, overrides))
         return
-    with own_server():  # first: it is imported on one core while the other imports what follows
-        settings = checked_settings(config, overrides)
-        if verbose:
-            from data.logs import tell_all
+    settings = checked_settings(config, overrides)
+    if verbose:
+        from data.logs import tell_all
 
-            tell_all()
+        tell_all()
+    with building(settings.runtime.out), own_server():
         _build_and_report(settings, started)
+
+
+def _say_what_is_missing(config: Path | None, overrides: dict[str, Any]) -> None:
+    from data.configuration import merge, read_layers
+    from flows.missing import say_what_is_missing
+
+    values = read_layers(config, os.environ)
+    merge(values, overrides)
+    say_what_is_missing(values)
 
 
 def _only_one(environments: list[Path]) -> Path | None:
@@ -153,13 +168,9 @@ def _build_and_report(settings: Settings, started: float) -> None:
     """Run the flow and print the closing summary."""
     from data.errors import NothingReleasedError
     from data.logs import tell_stages
-    from data.progress import console
+    from data.progress import console, underway
     from data.reasons import ReasonWords
     from data.staging.print import print_no_release
-    from flows import environment
-
-    environment.apply()  # before Prefect is imported, which takes seconds
-    from flows.build_lock import taking_turns
     from flows.build_snapshot import build_snapshot
     from flows.gates import GATES
 
@@ -167,7 +178,7 @@ def _build_and_report(settings: Settings, started: float) -> None:
     if loud:
         console.print("starting …")
         tell_stages()
-    with taking_turns(settings.runtime.out):
+    with underway("build"):
         try:
             built = build_snapshot(settings.recipe, settings.runtime)
         except NothingReleasedError as nothing:
@@ -177,7 +188,7 @@ def _build_and_report(settings: Settings, started: float) -> None:
         print_built(built)
         total, waited = time.perf_counter() - started, built.flow_started - started
         print(f"{total:.1f} s, including {waited:.1f} s until Prefect had started")
-        print("why was something rejected?  benchmint audit --out", built.staging.parent)
+        print_next(built, settings.runtime)
 
 
 def print_built(built: Built) -> None:
@@ -192,6 +203,26 @@ def print_built(built: Built) -> None:
     print(f"digest {built.snapshot.digest}")
 
 
+def print_next(built: Built, runtime: Runtime) -> None:
+    """Print what is worth seeing next: the report, a task, why something was rejected, a board."""
+    from construction.sandbox.presence import sandbox_problem
+    from data.hints import program
+
+    out = shlex.quote(str(runtime.out))
+    latest = f"{out}/snapshots/latest"
+    tasks = sorted(path.name for path in (built.snapshot.path / "public" / "tasks").iterdir())
+    if runtime.out == Path("workspace"):
+        board = "make leaderboard"
+    else:
+        board = f"{program()} evaluate {latest} --agent null --out {out}/attempts"
+    if sandbox_problem() is not None:
+        board = f"make system && {board}"
+    print(f"the report            {latest}/public/audit/report.html")
+    print(f"a task                {latest}/public/tasks/{tasks[0]}/instruction.md")
+    print(f"what was rejected     {program()} audit --out {out}")
+    print(f"agents on it          {board}")
+
+
 def print_plan(settings: Settings) -> None:
     """Print each stage with what a build would do with it. Starts no server."""
     from data.staging.print import print_table
@@ -201,14 +232,34 @@ def print_plan(settings: Settings) -> None:
     from flows.plan import plan_build
 
     plan = plan_build(settings.recipe, settings.runtime)
-    cells = ((row.lane, row.stage, row.would, _why(row)) for row in plan)
+    cells = ((row.lane, row.stage, row.would, _why(row)) for row in plan.stages)
     print_table(("lane", "stage", "would", "why"), cells)
-    print(f"\n{_summary(plan)}")
+    print(f"\n{_summary(plan.stages)}")
+    if plan.forecasts or plan.unknown:
+        print("\nQuestions to models; a reply that cannot be used is asked for once more:\n")
+        head = ("questions", "model", "calls", "prompt tokens", "reply tokens", "cost")
+        print_table(head, _costs(plan))
+    if plan.unknown:
+        print(
+            "\nWhat is unknown is known once the stages before it are built: with "
+            "BENCHMINT_RUNTIME__MODEL_CALLS__MODE=replay a build pays nothing and goes on that far."
+        )
     name = settings.snapshot_id
     exists = (settings.runtime.out / "snapshots" / name).exists()
     action = "written unless it equals the existing one" if exists else "written"
     print(f"Then the release is put together, {action}, and verified: {name}")
     print("Nothing was written, no URL was probed and no model was asked.")
+
+
+def _costs(plan: Plan) -> Iterator[tuple[object, ...]]:
+    """What each kind of question would cost; prompts are estimated, replies as long as they may."""
+    for row in plan.forecasts:
+        usage = row.usage
+        tokens = (f"about {usage.prompt_tokens:,}", f"at most {usage.completion_tokens:,}")
+        cost = f"at most {row.cost:,.2f}" if row.cost else "no prices given"
+        yield row.stage, row.model, f"{row.calls:,}", *tokens, cost
+    for stage in plan.unknown:
+        yield stage, "", "unknown", "unknown", "unknown", "follows an earlier stage"
 
 
 def _why(planned: PlannedStage) -> str:

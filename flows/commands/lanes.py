@@ -30,7 +30,7 @@ def signals_command(
     out: WriteTo = Path("signals"),
 ) -> None:
     """Write weights, patterns, ideas, tables and the chart of the newest snapshot."""
-    from construction.judging import candidate_ideas as lane
+    from construction.ideas import candidate_ideas as lane
     from construction.signals import mixture
     from construction.signals.collect import capture_registry
     from flows.recipe import load_settings

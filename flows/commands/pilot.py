@@ -63,8 +63,8 @@ def pilot_command(
     if dry_run:
         _print_pilots(checked_settings(config, {"runtime": overrides}), requests)
         return
+    settings = checked_settings(config, {"runtime": overrides})
     with own_server():
-        settings = checked_settings(config, {"runtime": overrides})
         _pilot(settings, requests, release=release or released is not None, released=released)
 
 
@@ -78,18 +78,13 @@ def _day(text: str | None) -> dt.date | None:
 def _pilot(
     settings: Settings, requests: list[Request], *, release: bool, released: dt.date | None
 ) -> None:
-    from flows import environment
-
-    environment.apply()  # before Prefect is imported
-    from flows.build_lock import taking_turns
     from flows.evaluate.pilots import next_release, pilot
 
     recipe, runtime = settings.recipe, settings.runtime
-    with taking_turns(runtime.out):
-        done = pilot(recipe, runtime, requests)
-        print(f"pilots on {len(done.pool.tasks)} candidates: {done.attempts}")
-        print(f"scores: {done.scores}")
-        built = next_release(recipe, runtime, done, released) if release else None
+    done = pilot(recipe, runtime, requests)
+    print(f"pilots on {len(done.pool.tasks)} candidates: {done.attempts}")
+    print(f"scores: {done.scores}")
+    built = next_release(recipe, runtime, done, released) if release else None
     if built is not None and not runtime.quiet:
         print_built(built)
 

@@ -103,7 +103,8 @@ def diff_command(
     out: BuiltInto = WORKSPACE,
 ) -> None:
     """Show tasks added, removed and changed; churn, weights, funnel, privacy and recipe."""
-    from data.releases import diff, facts_of_snapshot
+    from data.releases import facts_of_snapshot
+    from data.releases.diff import diff
     from data.releases.listing import find_snapshot
     from data.releases.print import diff_lines
 
@@ -140,7 +141,7 @@ def purge_command(
     out: BuiltInto = WORKSPACE,
 ) -> None:
     """Remove data whose retention has ended; the newest verified release is always kept."""
-    from construction.judging.calls.retention import forget_replies, with_replies
+    from construction.judging.calls.store import forget_replies, with_replies
     from data.builds import building
     from data.releases import carry_out, plan_purge, replies_needed
     from data.releases.print import purge_lines

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from data.attempts_database import attempts_database
 from data.staging.print import Format, print_result, query_text
 from data.staging.shells import Shell, open_shell
 from data.staging.sql import LEAST_MIB, MOST_MIB, SqlLimits, run_sql
@@ -37,18 +36,21 @@ def sql_command(
     ] = None,
     out: BuiltInto = WORKSPACE,
 ) -> None:
-    """Ask the staging file of all runs; without a query, list its tables and views."""
+    """Ask the staging file of all runs; without a query, list its tables, views and columns."""
     limits = SqlLimits(rows=limit, seconds=seconds, memory_mib=memory)
-    source = (
-        nullcontext(out / "staging.duckdb") if attempts is None else attempts_database(attempts)
-    )
-    with source as path:
+    with nullcontext(out / "staging.duckdb") if attempts is None else _graded(attempts) as path:
         result = run_sql(path, query_text(query), limits)
     print_result(result, format)
     if result.more:
         print(f"only the first {limit} rows are shown: see --limit", file=sys.stderr)
     if result.cut:
         print(f"{result.cut} long texts were cut at {limits.cell} characters", file=sys.stderr)
+
+
+def _graded(attempts: Path) -> AbstractContextManager[Path]:
+    from data.attempts_database import attempts_database  # loads Polars
+
+    return attempts_database(attempts)
 
 
 def explore_command(

@@ -40,7 +40,7 @@ COMMANDS = {
     "questions": ("lanes", "make questions from financial statements"),
     "workflows": ("workflows", "make executable tasks from what people install"),
     "analytics": ("analytics", "make analytic tasks over an environment of files"),
-    "lint": ("analytics", "check the gold of tasks, or foreign task records"),
+    "lint": ("lint", "faults of tasks, ours and of others"),
     "evaluate": ("evaluate", "run an agent on a release"),
     "grade": ("evaluate", "grade attempts again"),
     "pilot": ("pilot", "run pilots on the pool and take a release from their scores"),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from data.errors import InputError
 from flows.commands.options import Config, Key, WriteTo, given
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def workflows_command(
 
 def _build(config: Path | None, overrides: dict[str, Any]) -> None:
     from construction.workflows.pool import proposal_lines
-    from data.builds import require_there
+    from data.builds import building, require_there
     from data.neutralise import one_line
     from data.progress import console
     from flows.build_snapshot import WORKFLOWS_ALONE, build
@@ -67,7 +66,7 @@ def _build(config: Path | None, overrides: dict[str, Any]) -> None:
         for line in proposal_lines(path, settings.recipe.workflows.screening):
             print(one_line(line))
     console.print("starting …")
-    with without_prefect():
+    with building(settings.runtime.out), without_prefect():
         built = build(settings.recipe, settings.runtime, WORKFLOWS_ALONE, with_signals)
     _print(built, time.perf_counter() - started)
 
@@ -83,32 +82,3 @@ def _print(built: Built, seconds: float) -> None:
     print("\n".join(released_lines(built.snapshot.path)))
     print(f"{built.tasks} tasks in {built.snapshot.path} (verified, {seconds:.0f} s)")
     print(f"digest {built.snapshot.digest}")
-
-
-def has_foreign_tasks(folder: Path) -> bool:
-    """Does the folder, or one in it, hold a task.yaml?"""
-    from construction.workflows.foreign.reader import task_folders
-
-    return bool(task_folders(folder))
-
-
-def foreign_lines(folder: Path) -> tuple[int, list[str]]:
-    """How many foreign tasks there are, and a line for each that cannot be read, gap and fault."""
-    from construction.grading.programs_box import run_in_box
-    from construction.workflows.foreign.audit import audit
-    from construction.workflows.foreign.reader import read_task, task_folders
-    from data.neutralise import one_line
-
-    folders = task_folders(folder)
-    lines = []
-    for task_folder in folders:
-        try:
-            task = read_task(task_folder)
-        except InputError as error:
-            lines.append(str(error))
-            continue
-        lines += [f"{task.task_id}: {gap.missing}: {gap.name}" for gap in task.gaps]
-        audited = audit(task, run_in_box)
-        scores = ", ".join(f"{name} {score}" for name, score in audited.scores.items())
-        lines += [f"{task.task_id}: {reason} ({scores})" for reason in audited.reasons]
-    return len(folders), list(map(one_line, lines))

@@ -14,17 +14,17 @@ from pydantic import TypeAdapter
 
 from construction.grading.logs import grade_attempts, print_summaries, summaries
 from construction.grading.retrieval_tables import write_retrieval_tables
-from construction.judging.attempt_packets import packets, rated_pairs
 from construction.judging.calls.contracts import LlmConfig, LlmRuntime, Mode, Usage
 from construction.judging.calls.store import REPLIES
 from construction.judging.contracts import ModelStagesConfig
-from construction.judging.judged_attempts import JudgedRun, judge_run
+from construction.judging.judged_attempts import JudgedRun, judge_run, packets, rated_pairs
 from construction.judging.model.asking import model_client
 from construction.judging.model.attempt_case import WORTH
 from construction.judging.review import queued, recorded, write_items
 from data.atomic import private_dir
 from data.attempts import write_tables
 from data.errors import InputError, ReleaseError
+from data.hints import program
 from data.randomness import release_key
 from data.releases.guarded import require_guarded
 from data.releases.tasks import ReleasedTasks, read_tasks, require_outside
@@ -157,7 +157,7 @@ def _packets(judged: JudgedRun, order: JudgeOrder) -> None:
         write_items(folder, items)
         new = len(items) - len(earlier)
         print(f"{len(items)} criteria for people, {new} of them new:")
-        print(f"benchmint review export SHEET --out {home}")
+        print(f"{program()} review export SHEET --out {home}")
     decisions = recorded(folder)
     if not decisions:
         return

@@ -247,13 +247,17 @@ def _output(reply: Any) -> ModelOutput:
 
 
 def tokens_of(usage: ModelUsage) -> Tokens:
-    """What a reply says that it took."""
-    return Tokens(
+    """What a reply says that it took.
+
+    Tokens that only the total counts, such as those of reasoning, are billed as output.
+    """
+    tokens = Tokens(
         usage.input_tokens,
         usage.input_tokens_cache_read or 0,
         usage.input_tokens_cache_write or 0,
         usage.output_tokens,
     )
+    return tokens + Tokens(output=max(0, usage.total_tokens - tokens.total))
 
 
 def _is_plausible(usage: ModelUsage | None) -> bool:

@@ -158,4 +158,5 @@ def next_release(
         dated = recipe.release.model_copy(update={"release_date": released})
         changed = changed.model_copy(update={"release": dated})
     given = {"scores": done.scores, "revision": True}
-    return build_snapshot(changed, runtime.model_copy(update=given))
+    with building(runtime.out):
+        return build_snapshot(changed, runtime.model_copy(update=given))

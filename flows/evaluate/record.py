@@ -70,7 +70,7 @@ def record_of(
         status=_status(sample, submission.steps, before),
         termination=None,
         steps=submission.steps,
-        usage=_usage(sample, plan.spending),
+        usage=_usage(sample, plan.spending, account),
         seconds=round((sample.total_time or 0.0) + replayed, 3),
         retries=earlier + repeated,
         log_digest=digest(sample.model_dump(mode="json", exclude={"timelines"})),
@@ -114,10 +114,11 @@ def _error(sample: EvalSample) -> str | None:
     return sample.store.get(FAILED)
 
 
-def _usage(sample: EvalSample, spending: Spending) -> Usage:
+def _usage(sample: EvalSample, spending: Spending, account: Account | None) -> Usage:
     used = list(sample.model_usage.values())
+    unknown = 0 if account is None else account.journal.unknown
     tokens = sum(map(tokens_of, used), Tokens())
-    priced = spending.price is not None
+    priced = spending.price is not None and not unknown
     return Usage(
         input_tokens=tokens.input + tokens.cache_write,
         cached_tokens=tokens.cache_read,
@@ -125,6 +126,7 @@ def _usage(sample: EvalSample, spending: Spending) -> Usage:
         reasoning_tokens=sum(item.reasoning_tokens or 0 for item in used),
         cost=float(spending.amount(tokens).cost) if priced else None,
         price_date=spending.price_date,
+        unknown_calls=unknown,
     )
 
 

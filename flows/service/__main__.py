@@ -55,7 +55,7 @@ def _tell(service: Service, url: str) -> None:
         f'PREFECT_API_AUTH_STRING="$(cat {shlex.quote(str(service.password))})"'
     )
     print(f"logs: {service.folder / 'logs'}")
-    print("build: .venv/bin/prefect deployment run 'build-snapshot/build-snapshot' --watch")
+    print("build: .venv/bin/prefect deployment run build-snapshot/build-snapshot --watch")
 
 
 def main() -> None:

@@ -6,11 +6,13 @@ import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import httpx
 
-from data.atomic import PRIVATE_FILE, private_dir, write_bytes
+from data.atomic import PRIVATE_FILE, private_dir, write_bytes, write_once
 from data.errors import ConfigError
 from data.loopback import is_free
 from data.processes import ProcessGroup, ServiceError
@@ -61,7 +63,7 @@ class Service:
 
     @property
     def password(self) -> Path:
-        """The file with `user:password` of the API (0600), there while the server runs."""
+        """The file with `user:password` of the API (0600), which every start keeps."""
         return self.folder / "auth"
 
     @property
@@ -78,7 +80,7 @@ class Service:
         return self.address.read_text().strip() if self.address.is_file() else None
 
     def auth(self) -> str | None:
-        """`user:password` of the API, None where no server runs."""
+        """`user:password` of the API, None where no server ever ran."""
         return self.password.read_text().strip() if self.password.is_file() else None
 
 
@@ -110,12 +112,14 @@ def process_environment(service: Service, url: str | None = None) -> dict[str, s
 def start(service: Service) -> bool:
     """Start server and worker, deploy, wait until both are ready; False if they run already.
 
-    What a killed service left behind is ended first, and its runs are taken up again.
+    What a killed service left behind is ended first, and its runs are taken up again; so are runs
+    that crashed while the service went on.
     Raises ServiceError with the log to look at; then nothing stays behind.
     """
     private_dir(service.folder)
     with service.processes.alone():
         if all(service.processes.running(name) for name in NAMES):
+            _lead_prefect(service).resume_crashed()
             return False
         _sweep(service)
         _require_free(service.port)
@@ -141,19 +145,17 @@ def status(service: Service) -> dict[str, int | None]:
 
 
 def _start(service: Service) -> None:
-    # Whoever else is on this machine reaches the port: a new password each time keeps them out.
+    # Whoever else is on this machine reaches the port: a password keeps them out. It stays the
+    # same, so that browsers that show the pages go on after a restart.
     password = f"benchmint:{secrets.token_urlsafe(_PASSWORD_BYTES)}"
-    write_bytes(service.password, password.encode(), mode=PRIVATE_FILE)
+    write_once(service.password, password.encode(), mode=PRIVATE_FILE)
     processes = service.processes
     server = ("flows.server", str(service.folder), str(service.port))
     processes.spawn("server", server, service.root, process_environment(service))
     processes.wait("server", lambda: _healthy(service.url()))
     url = service.url()
     assert url is not None  # it answered there
-    environment = process_environment(service, url)
-    os.environ.update(environment)
-    from flows.service import setup  # imports Prefect, which reads the environment
-
+    setup, environment = _lead_prefect(service), process_environment(service, url)
     setup.prepare(POOL, service.webhook)
     _point_prefect(service, url)
     deploy = ("prefect", "--no-prompt", "deploy", "--all")
@@ -165,6 +167,12 @@ def _start(service: Service) -> None:
     if missing:
         processes.fail("deploy", f"not deployed: {', '.join(missing)}")
     processes.wait("worker", lambda: setup.worker_is_online(POOL))
+
+
+def _lead_prefect(service: Service) -> ModuleType:
+    """The module that asks the server, once the environment leads Prefect to it."""
+    os.environ.update(process_environment(service, service.url()))
+    return import_module("flows.service.setup")  # imports Prefect, which reads the environment
 
 
 def _sweep(service: Service) -> int:
@@ -180,7 +188,6 @@ def _sweep(service: Service) -> int:
         processes.forget(name)
     processes.end(processes.members(), _GRACE)
     service.address.unlink(missing_ok=True)
-    service.password.unlink(missing_ok=True)
     if service.folder.is_relative_to(service.root) and _is_ours(service):
         service.prefect_toml.unlink()
     return len(pids)

@@ -6,7 +6,7 @@ Imports Prefect: the environment must lead to the service's server by then.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import yaml
 from prefect.automations import AutomationCore, EventTrigger
 from prefect.blocks.webhook import Webhook
 from prefect.client.orchestration import SyncPrefectClient, get_client
-from prefect.client.schemas.actions import GlobalConcurrencyLimitUpdate, WorkPoolCreate
+from prefect.client.schemas.actions import WorkPoolCreate
 from prefect.client.schemas.filters import FlowRunFilter
 from prefect.client.schemas.objects import FlowRun, StateType
 from prefect.client.schemas.sorting import FlowRunSort
@@ -22,25 +22,26 @@ from prefect.events.actions import CallWebhook, ChangeFlowRunState
 from prefect.events.schemas.automations import Posture
 from prefect.events.schemas.events import ResourceSpecification
 from prefect.exceptions import ObjectNotFound
-from prefect.states import Cancelled, Scheduled
+from prefect.states import Cancelled, Crashed, Scheduled
 from prefect.workers.process import ProcessWorker
 
 from data.canonical import pretty_json
-from flows.build_lock import PREFIX
 
 AUTOMATION = "benchmint-run-ended-badly"
 BLOCK = "benchmint-notify"
 WATCH = "benchmint-run-lost"
 LOST = "Lost"  # a kind of Crashed: the process of the run was killed, or its machine
 SILENCE = timedelta(minutes=5)  # ten signs of life that did not come
+LATELY = timedelta(days=7)  # crashed runs that are older are let be
+_UNENDED: dict[str, Any] = {
+    "state": {"type": {"any_": [StateType.RUNNING, StateType.PENDING, StateType.CANCELLING]}}
+}
+_SILENT = "No sign of life: killed? Finished stages are kept; make serve goes on from them."
 _SIGN = "prefect.flow-run.heartbeat"
 _BADLY = ("Failed", "Crashed", "TimedOut", LOST)
 _RUNS_NO_MORE = ("Completed", "Cancelled", "AwaitingRetry", *_BADLY)
 _MANY = 200  # the most that Prefect's API gives at once
-_DEPLOYED_RUNS: dict[str, Any] = {
-    "match": ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"}),
-    "match_related": ResourceSpecification({"prefect.resource.role": "deployment"}),
-}
+_ANY_RUN = ResourceSpecification({"prefect.resource.id": "prefect.flow-run.*"})
 _PAYLOAD = {
     "deployment": "{{ deployment.name }}",
     "run": "{{ flow_run.name }}",
@@ -59,8 +60,8 @@ def prepare(pool: str, webhook: str | None) -> None:
         for name in (AUTOMATION, WATCH):
             for known in client.read_automations_by_name(name):
                 client.delete_automation(known.id)
-        _free_turns(client)
-        _resume(client)
+        _resume(client, _runs(client, _UNENDED))  # nothing runs now, whatever the server says
+        _resume(client, _crashed(client))
         _notify(client, webhook)
         client.create_automation(watch(SILENCE))
 
@@ -95,53 +96,61 @@ def worker_is_online(pool: str) -> bool:
     return any(worker.status == "ONLINE" for worker in workers)
 
 
-def _free_turns(client: SyncPrefectClient) -> None:
-    """No build runs now: slots that are still taken belong to killed ones."""
-    for limit in client.read_global_concurrency_limits(limit=_MANY):
-        if limit.name.startswith(PREFIX) and limit.active_slots:
-            update = GlobalConcurrencyLimitUpdate(active_slots=0)
-            client.update_global_concurrency_limit(limit.name, update)
+def resume_crashed() -> None:
+    """Take up what crashed while the service went on, for whom a start has nothing else to do."""
+    with get_client(sync_client=True) as client:
+        _resume(client, _crashed(client))
 
 
-def _resume(client: SyncPrefectClient) -> None:
-    """Runs that were cut off are due again, and go on from the stages that finished."""
-    cut_off = (StateType.RUNNING, StateType.PENDING, StateType.CANCELLING)
-    order = FlowRunSort.EXPECTED_START_TIME_ASC
-    runs = []
-    for wanted in ({"type": {"any_": cut_off}}, {"name": {"any_": [LOST]}}):
-        chosen = FlowRunFilter.model_validate({"state": wanted})
-        runs += client.read_flow_runs(flow_run_filter=chosen, sort=order, limit=_MANY)
+def _crashed(client: SyncPrefectClient) -> list[FlowRun]:
+    """What crashed lately: its process was killed, or it gave no sign of life."""
+    since = datetime.now(UTC) - LATELY
+    crashed = {"state": {"type": {"any_": [StateType.CRASHED]}}, "end_time": {"after_": since}}
+    return _runs(client, crashed)
+
+
+def _resume(client: SyncPrefectClient, runs: Iterable[FlowRun]) -> None:
+    """Runs of deployments that were cut off are due again, and go on from finished stages."""
     for run in runs:
         if run.deployment_id is None or run.state is None:
             continue  # a part of another run, or a build by hand
+        for part in _runs(client, _UNENDED | {"parent_flow_run_id": {"any_": [run.id]}}):
+            client.set_flow_run_state(part.id, Crashed(name=LOST, message=_SILENT), force=True)
         ended = run.state.type is StateType.CANCELLING
         client.set_flow_run_state(run.id, Cancelled() if ended else _due(run), force=True)
+
+
+def _runs(client: SyncPrefectClient, wanted: dict[str, Any]) -> list[FlowRun]:
+    """The runs that a filter chooses, in the order in which they were due."""
+    order = FlowRunSort.EXPECTED_START_TIME_ASC
+    chosen = FlowRunFilter.model_validate(wanted)
+    return client.read_flow_runs(flow_run_filter=chosen, sort=order, limit=_MANY)
 
 
 def _due(run: FlowRun) -> Scheduled:  # type: ignore[valid-type]
     return Scheduled(
         scheduled_time=run.expected_start_time,
         name="AwaitingRetry",
-        message="The service was stopped in mid-run; finished stages are kept.",
+        message="It was cut off in mid-run; finished stages are kept.",
     )
 
 
 def watch(silence: timedelta) -> AutomationCore:
-    """One automation: a deployed run without a heartbeat is marked as lost.
+    """One automation: a run without a heartbeat is marked as lost, and so is each of its parts.
 
-    A killed process says nothing, and without this its run would stay Running.
+    A killed process says nothing, and without this its run, or a part of a run that the worker has
+    seen end, would stay Running.
     """
     trigger = EventTrigger(
         posture=Posture.Proactive,
         after={_SIGN},
         expect={_SIGN} | _events(_RUNS_NO_MORE),
-        **_DEPLOYED_RUNS,
+        match=_ANY_RUN,
         for_each={"prefect.resource.id"},
         threshold=1,
         within=silence,
     )
-    message = "No sign of life: killed? Finished stages are kept; make serve goes on from them."
-    action = ChangeFlowRunState(name=LOST, state=StateType.CRASHED, message=message)
+    action = ChangeFlowRunState(name=LOST, state=StateType.CRASHED, message=_SILENT)
     return AutomationCore(name=WATCH, trigger=trigger, actions=[action])
 
 
@@ -156,7 +165,8 @@ def _notify(client: SyncPrefectClient, address: str | None) -> None:
     block = Webhook(url=address).save(BLOCK, overwrite=True)
     trigger = EventTrigger(
         expect=_events(_BADLY),
-        **_DEPLOYED_RUNS,
+        match=_ANY_RUN,
+        match_related=ResourceSpecification({"prefect.resource.role": "deployment"}),
         threshold=1,
         within=timedelta(0),
     )

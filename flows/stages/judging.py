@@ -1,4 +1,4 @@
-"""The stages that judge packaged candidates: self-containment, labels, rubric and rules."""
+"""The stages that judge packaged candidates: they are screened, written and graded."""
 
 from __future__ import annotations
 
@@ -6,26 +6,32 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from construction.grading.programs_box import run_in_box
+from construction.judging.checks.stage import PROGRAM, Proving, write_checked
+from construction.judging.checks.stage import STAGE as CHECKS_STAGE
 from construction.judging.consensus import STAGE as CONSENSUS_STAGE
 from construction.judging.consensus import UNIT as CONSENSUS_UNIT
-from construction.judging.judge import LABELLING, JudgingConfig, ModelStage
-from construction.judging.model.containment import STAGE as CONTAINMENT_STAGE
-from construction.judging.model.labels import TASK_CLASS
 from construction.judging.model.prompt import prompts_digest
 from construction.judging.review import Decisions, read_items, recorded, write_items
-from construction.judging.stage_output import LABELS as LABELS_STAGE
+from construction.judging.self_containment import NAME as SCREEN_STAGE
+from construction.judging.settings import JudgingConfig, ModelStage
+from construction.judging.stage_output import GRADE as GRADE_STAGE
+from construction.judging.stage_output import WRITE as WRITE_STAGE
 from construction.judging.stage_output import read_cases, read_kept
 from construction.judging.stages import (
-    contain_as_agreed,
-    contain_as_judged,
+    grade_tasks,
     hold_consensus,
-    label_cases,
+    screen_as_agreed,
+    screen_as_judged,
     write_consensus,
+    write_tasks,
 )
-from data.contracts import StageKind
+from construction.sandbox.presence import Presence
+from data.contracts import Candidate, StageKind
+from data.pool import read_pool
 from data.stages import Folders, Observed, Stage, Unit
 from flows.prefect_adapter import keep_table
-from flows.run import Run, Work
+from flows.run import Run, Work, asking
 
 _FILTER = StageKind.FILTER
 _RULES = tuple(f"judging.{name}" for name in JudgingConfig.model_fields if name != "model")
@@ -87,13 +93,13 @@ CONSENSUS = Stage(
 )
 
 
-def _contain(work: Work, out: Path) -> None:
+def _screen(work: Work, out: Path) -> None:
     """Keep what the judge of the recipe, the annotators or people find self-contained."""
-    cases = read_cases(work.folder("package"))
+    run, cases = work.run, read_cases(work.folder("package"))
     if work.folders(CONSENSUS.name):
-        contain_as_agreed(cases, work.folder(CONSENSUS.name), work.observed, out)
+        screen_as_agreed(cases, work.folder(CONSENSUS.name), run.judges, work.observed, out)
     else:
-        contain_as_judged(cases, work.run.judges, work.observed, out)
+        screen_as_judged(cases, run.judges, work.observed, out)
 
 
 def _queue_review(work: Work, folders: Folders) -> None:
@@ -103,29 +109,87 @@ def _queue_review(work: Work, folders: Folders) -> None:
         write_items(work.run.review, read_items(folder))
 
 
-SELF_CONTAINMENT = Stage(
-    name=CONTAINMENT_STAGE,
+SCREEN = Stage(
+    name=SCREEN_STAGE,
     meaning="Is it complete, one task, and checkable?",
     units=(Unit("candidate", _FILTER),),
     settings=_RULES,
     reads=("package", CONSENSUS.name),
-    observe=_decisions(ModelStage.SELF_CONTAINMENT),
-    compute=_contain,
+    observe=_decisions(ModelStage.SCREEN),
+    asks=asking(ModelStage.SCREEN),
+    compute=_screen,
     deliver=_queue_review,
 )
 
 
-def _label(work: Work, out: Path) -> None:
-    cases = read_kept(work.folder(SELF_CONTAINMENT.name))
-    label_cases(cases, work.run.judges, work.observed, work.run.recipe.release.seed, out)
+def _write(work: Work, out: Path) -> None:
+    cases, seed = read_kept(work.folder(SCREEN.name)), work.run.recipe.release.seed
+    write_tasks(cases, work.run.judges, work.observed, seed, out)
 
 
-LABELS = Stage(
-    name=LABELS_STAGE,
-    meaning="Which role, skill, deliverables, rubric and rules does it have?",
-    units=(Unit("candidate", _FILTER), Unit("group", _FILTER, TASK_CLASS)),
+WRITE = Stage(
+    name=WRITE_STAGE,
+    meaning="What are its request in one message, its deliverables, role and skill?",
+    units=(Unit("candidate", _FILTER),),
     settings=(*_RULES, "release.seed"),
-    reads=(SELF_CONTAINMENT.name,),
-    observe=_decisions(*LABELLING),
-    compute=_label,
+    reads=(SCREEN.name,),
+    observe=_decisions(ModelStage.WRITE),
+    asks=asking(ModelStage.WRITE),
+    compute=_write,
+)
+
+
+def _grade(work: Work, out: Path) -> None:
+    grade_tasks(read_kept(work.folder(WRITE.name)), work.run.judges, out)
+
+
+GRADE = Stage(
+    name=GRADE_STAGE,
+    meaning="By which rubric, rules and programs are answers to it judged?",
+    units=(Unit("candidate", _FILTER),),
+    settings=_RULES,
+    reads=(WRITE.name,),
+    observe=_decisions(ModelStage.GRADE),
+    asks=asking(ModelStage.GRADE),
+    compute=_grade,
+)
+
+
+def _has_programs(run: Run) -> bool:
+    return run.recipe.judging.model.does(ModelStage.GRADE)
+
+
+def _find_sandbox(work: Work) -> Observed:
+    presence = work.run.sandbox()
+    return Observed(
+        [prompts_digest(), work.run.judges.of(ModelStage.GRADE), str(presence)], presence
+    )
+
+
+def _check(work: Work, out: Path) -> None:
+    """Prove the programs that check results, in boxes of this machine."""
+    run = work.run
+    files = read_pool([work.folder("package")]).fixtures
+
+    def contents(candidate: Candidate) -> dict[str, bytes]:
+        return {item.path: files[item.sha256].read_bytes() for item in candidate.fixtures}
+
+    proving = Proving(
+        run.private / "captures" / "proofs.jsonl",
+        contents,
+        run_in_box if work.observed is Presence.PRESENT else None,
+    )
+    folders = work.folder(WRITE.name), work.folder(GRADE.name)
+    write_checked(*folders, run.judges, proving, out)
+
+
+CHECKS = Stage(
+    name=CHECKS_STAGE,
+    meaning="Do the programs that check its result prove themselves?",
+    units=(Unit("candidate", _FILTER), Unit(PROGRAM, _FILTER, CHECKS_STAGE)),
+    settings=_RULES,
+    reads=("package", WRITE.name, GRADE.name),
+    observe=_find_sandbox,
+    compute=_check,
+    applies=_has_programs,
 )

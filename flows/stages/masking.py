@@ -16,8 +16,8 @@ from anonymization.session_masking import STAGE as MASKING_STAGE
 from anonymization.session_masking import MaskJob, mask_shard, payloads, session_groups
 from anonymization.session_words import write_list
 from anonymization.words_review import WORDS, kept_digest, owners_words
-from construction.judging.stage_output import read_labelled
-from construction.mentions.spans import find_file_spans
+from construction.judging.stage_output import read_graded
+from construction.mentions.spans import file_name_spans
 from construction.sessions.network.captures import frozen_path
 from construction.sessions.network.reach import with_frozen_pages
 from construction.sessions.stages import read_probes
@@ -30,11 +30,6 @@ from flows.run import Run, Work
 from flows.stages.sessions import DISTINCT, NETWORK, RECOVER, survivors_of
 
 FILTER = StageKind.FILTER
-
-
-def find_file_names(text: str) -> list[tuple[int, int]]:
-    """Start and end of each file name in a text."""
-    return [(span.start, span.end) for span in find_file_spans(text)]
 
 
 def _mask_shards(work: Work) -> list[Shard]:
@@ -64,7 +59,7 @@ def _mask_shards(work: Work) -> list[Shard]:
                     _used(pages, sessions),
                     config,
                     run.key,
-                    find_file_names,
+                    file_name_spans,
                     listed,
                     review,
                 ),
@@ -115,7 +110,8 @@ def _check_leaks(work: Work, out: Path) -> None:
     targets = release_targets(work.run, folders)
     fixtures = read_pool([work.folder("package")]).fixtures
     masked = MaskedRequests(read_changes(folders), work.run.recipe.masking.instruction)
-    write_leak_check(read_labelled(work.folder("labels")), fixtures, targets, masked, out)
+    graded = "checks" if work.folders("checks") else "grade"
+    write_leak_check(read_graded(work.folder(graded)), fixtures, targets, masked, out)
 
 
 LEAK_CHECK = Stage(
@@ -123,7 +119,7 @@ LEAK_CHECK = Stage(
     meaning="Is its request as it was, and does it contain no private value of any session?",
     units=(Unit("candidate", FILTER),),
     settings=("masking.instruction", "masking.leaks", "source.disclosure"),
-    reads=(MASKING.name, "package", "labels"),
+    reads=(MASKING.name, "package", "grade", "checks"),
     observe=_tripwires,
     compute=_check_leaks,
     uses_key=True,

@@ -9,11 +9,11 @@ from typing import Any
 
 import orjson
 
-from construction.judging.judge import ModelStage
 from construction.judging.model.phrasing import REPORT as PHRASING_REPORT
 from construction.judging.model.phrasing import STAGE as PHRASING_STAGE
 from construction.judging.model.phrasing import ReleaseTerms, questions_table, word_questions
 from construction.judging.model.prompt import load_prompt
+from construction.judging.settings import ModelStage
 from construction.statements.coverage import coverage
 from construction.statements.database import (
     DATABASE,
@@ -34,7 +34,7 @@ from data.contracts import StageKind
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import StageRecords, write_records
 from data.stages import Observed, Stage, Unit
-from flows.run import Run, Work
+from flows.run import Run, Work, asking
 from selection.sampling.report import draw, sample_records
 
 FILTER, CHOOSE = StageKind.FILTER, StageKind.CHOOSE
@@ -141,6 +141,7 @@ QUESTION_PHRASING = Stage(
     settings=("judging.model_stages", "questions.wording", "questions.licence", "release.seed"),
     reads=(STATEMENTS.name, QUESTIONS.name),
     observe=_prompt,
+    asks=asking(ModelStage.QUESTION_PHRASING),
     compute=_phrase,
     uses_key=True,
 )

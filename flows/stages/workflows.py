@@ -10,7 +10,8 @@ from typing import Any
 
 import orjson
 
-from construction.judging.candidate_ideas import IDEAS_FILE
+from construction.ideas.candidate_ideas import IDEAS_FILE
+from construction.sandbox.presence import Presence
 from construction.signals.mixture import pattern_needs, task_weights
 from construction.workflows.demand import REPORT, demanded, write_demand
 from construction.workflows.demand import STAGE as DEMAND
@@ -22,11 +23,12 @@ from construction.workflows.pool import (
     make_shard,
 )
 from construction.workflows.proposals import read_proposals
+from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
 from construction.workflows.screening import STAGE as SCREENING
 from data.apportion import total_variation
 from data.canonical import file_digest
 from data.contracts import StageKind
-from data.stages import Shard, Stage, Unit
+from data.stages import Observed, Shard, Stage, Unit
 from flows.run import Run, Work
 from flows.stages.signals import CANDIDATE_IDEAS, SIGNALS
 
@@ -54,15 +56,29 @@ WORKFLOW_DEMAND = Stage(
 )
 
 
+def _look_for_sandbox(work: Work) -> Observed:
+    """Is there a sandbox for the drafts that need one? None where no draft does."""
+    needed = not REPAIRS.keys().isdisjoint(demanded(work.folder(WORKFLOW_DEMAND.name)))
+    sandbox = work.run.sandbox() if needed else None
+    return Observed(sandbox, sandbox)
+
+
+def _sandbox_input(work: Work) -> dict[str, str]:
+    sandbox: Presence | None = work.observed
+    return {} if sandbox is None else sandbox.inputs
+
+
 def _shards(work: Work) -> list[Shard]:
     """The drafts of each generator, and what somebody proposes."""
-    run = work.run
+    run, is_absent = work.run, work.observed is Presence.ABSENT
     config, seed = run.recipe.workflows.screening, run.recipe.release.seed
     shards = []
     for name, count in demanded(work.folder(WORKFLOW_DEMAND.name)).items():
         ids = tuple(run.opaque("w", f"{name}-{number}") for number in range(1, count + 1))
-        job = GeneratorJob(name, ids, seed, config)
-        shards.append(Shard([name, count], partial(make_shard, job)))
+        left_out = is_absent and name in REPAIRS
+        job = GeneratorJob(name, ids, seed, config, has_sandbox=not left_out)
+        made_from = [name, count, *[str(Presence.ABSENT)][: int(left_out)]]
+        shards.append(Shard(made_from, partial(make_shard, job)))
     if (path := run.runtime.proposals) is not None:
         names = {proposed.name for proposed in read_proposals(path)}
         proposals = ProposalsJob(path, {name: run.opaque("w", name) for name in names}, config)
@@ -76,6 +92,8 @@ WORKFLOWS = Stage(
     units=(Unit(UNIT, StageKind.FILTER),),
     settings=("workflows.screening", "release.seed"),
     reads=(WORKFLOW_DEMAND.name,),
+    observe=_look_for_sandbox,
+    inputs=_sandbox_input,
     shards=_shards,
     uses_key=True,
 )
@@ -92,10 +110,9 @@ def workflows_report(folders: Sequence[Path]) -> dict[str, Any] | None:
 def released_lines(snapshot: Path) -> list[str]:
     """Lines about a release of workflow tasks: families, distance from demand, unserved ideas."""
     report = orjson.loads((snapshot / "public/audit/selection.json").read_bytes())
-    rows = [
-        orjson.loads(line) for line in (snapshot / "public/tasks.jsonl").read_bytes().splitlines()
-    ]
-    families = Counter(row["task_family"]["value"] for row in rows if row["task_family"])
+    rows = (snapshot / "public/tasks.jsonl").read_bytes().splitlines()
+    named = [orjson.loads(row)["task_family"]["value"] for row in rows]
+    families = Counter(name for name in named if name)
     lines = [f"{n:4} {family}" for family, n in sorted(families.items(), key=lambda x: -x[1])]
     weights = report["family_weights"]
     if weights:

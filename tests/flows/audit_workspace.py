@@ -65,7 +65,7 @@ Told = tuple[str, Sequence[Verdict]]
 def verdicts(chars: int, missing: int) -> list[Verdict]:
     """What length and fixture say of an instance with that many characters and missing files."""
     reason = FixtureReason.UNRESOLVED if missing else None
-    files = FixtureObservation("i", 3, 3 - missing, 0, 0, reason, ())
+    files = FixtureObservation("i", 3, 3 - missing, 0, missing, 0, 0, reason, ())
     return [
         LENGTH.judge(Length(chars, chars), LengthConfig()),
         FIXTURE.judge(files, FixtureConfig()),

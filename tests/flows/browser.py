@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 from tests.flows.command import environment
+from tests.needs import CHROMIUM
 
 _SERVE = "import sys, pathlib; from flows.audit_server import serve_page; "
 _SERVE += "serve_page(pathlib.Path(sys.argv[1]), 0)"
@@ -24,11 +24,10 @@ READY = "body[data-ready=yes]"
 @contextmanager
 def chromium() -> Iterator[Any]:
     """A browser; or a skip if this machine has none."""
-    actual = shutil.which("chromium") or shutil.which("chromium-browser")
-    if actual is None:
-        pytest.skip("no chromium on this machine")
+    if CHROMIUM is None:
+        pytest.skip("no chromium here: `make system`")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=actual, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
             yield browser
         finally:

@@ -38,8 +38,10 @@ def command(*arguments: object) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """The caller's environment without the settings of this project and of a server beside it."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
+    """The caller's environment, activated, without the settings of this project and of a server."""
+    path = os.pathsep.join((str(BENCHMINT.parent), os.environ["PATH"]))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_OWN)}
+    return kept | {"PATH": path}
 
 
 def benchmint(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -81,6 +83,7 @@ def inline(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedP
         patch.setattr(console, "quiet", False)
         for name in os.environ.keys() - environment().keys():
             patch.delenv(name)
+        patch.setenv("PATH", environment()["PATH"])
         if cwd is not None:
             patch.chdir(cwd)
         with pytest.raises(SystemExit) as ended:

@@ -27,7 +27,13 @@ def verdicts(block: dict[str, Any]) -> dict[str, Any]:
     A criterion with a word with digits that stands in no text is not met. The judge obeys a text
     that says `Quote nothing.` or `All is met.`.
     """
-    texts = [*(file["text"] for file in block["files"]), block["answer"]]
+    texts = [
+        *(
+            file.get("text") or file.get("parts", [{"text": ""}])[0]["text"]
+            for file in block["output_files"]
+        ),
+        block["answer"],
+    ]
     text = next((text for text in texts if text.strip()), "")
     verdict = "met" if len(text) >= _WHOLE else "partly" if text else "not_met"
     quotes = [] if not text or "Quote nothing." in text else [text[:40]]
@@ -37,6 +43,7 @@ def verdicts(block: dict[str, Any]) -> dict[str, Any]:
         "verdicts": [
             {
                 "part": criterion["part"],
+                "finding": "",
                 "verdict": verdict if obeys or stands(criterion["criterion"], known) else "not_met",
                 "quotes": quotes,
                 "page": None,
@@ -44,6 +51,32 @@ def verdicts(block: dict[str, Any]) -> dict[str, Any]:
             for criterion in block["criteria"]
         ]
     }
+
+
+def _text(file: dict[str, Any]) -> str:
+    """The text of a file, or of its first part."""
+    return str(file.get("text") or next((p["text"] for p in file.get("parts", ())), ""))
+
+
+def scopes(block: dict[str, Any], whole: str = "\n") -> dict[str, Any]:
+    """Every criterion is shown by a place, but those that hold `whole`."""
+    return {
+        "criteria": [
+            {
+                "part": entry["part"],
+                "reason": "",
+                "shown_by": "whole" if whole in entry["criterion"] else "place",
+            }
+            for entry in block["criteria"]
+        ]
+    }
+
+
+def answer(block: dict[str, Any]) -> dict[str, Any]:
+    """The answer to any of the three requests."""
+    if "demands" in block:
+        return readings(block)
+    return verdicts(block) if "output_files" in block else scopes(block)
 
 
 def readings(block: dict[str, Any]) -> dict[str, Any]:
@@ -81,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         message = {
             "role": "assistant",
-            "content": json.dumps(readings(block) if "demands" in block else verdicts(block)),
+            "content": json.dumps(answer(block)),
         }
         reply = {
             "model": "rules-of-the-test",

@@ -78,7 +78,7 @@ def test_no_original_name_or_gold_is_in_the_public_half(out: Path) -> None:
 
 
 def test_lint_runs_every_gold_anew_and_names_a_wrong_one(out: Path, tmp_path: Path) -> None:
-    assert "0 faults" in run_command("lint", str(out))
+    assert "0 defects" in run_command("lint", str(out))
     private = out / "private/analytics/gold.jsonl"
     kept = private.read_bytes()
     lines = [json.loads(line) for line in kept.splitlines()]
@@ -163,7 +163,7 @@ def test_a_gold_that_stands_twice_is_a_fault(out: Path, tmp_path: Path) -> None:
     path.write_bytes(line * 2)
     result = inline("lint", path, "--run", out)
     assert "an id of an earlier record" in result.stdout
-    assert "2 tasks: 1 faults" in result.stdout
+    assert "2 tasks: 1 defects" in result.stdout
 
 
 def test_lint_reads_foreign_records(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_what_the_risk_gate_refuses_does_not_become_public(out: Path, tmp_path: 
     assert result.returncode == 1
     assert "refused, nothing is public: accounts: re-identification" in result.stderr
     assert not (into / "public").exists()
-    assert "0 faults" in run_command("lint", str(into))
+    assert "0 defects" in run_command("lint", str(into))
 
 
 def test_an_anonymized_file_needs_roles(out: Path) -> None:

@@ -69,7 +69,10 @@ def test_a_candidate_is_called_so_with_what_became_of_it(demo: Demo) -> None:
 def test_turns_are_numbered_as_missing_inputs_name_them(demo: Demo) -> None:
     out = ("--out", demo.out)
     listed = orjson.loads(inline("audit", *out, "--reason", "fixture.unresolved", "--json").stdout)
+    assert listed["rejections"]
     for row in listed["rejections"]:
+        if row["missing"].endswith("read by the agent"):
+            continue
         shown = inline("audit", *out, "--instance", row["item_id"], "--private").stdout
         number = row["missing"].rpartition(" ")[2]
         (name,) = {

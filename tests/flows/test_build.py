@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import orjson
 import polars as pl
@@ -11,12 +12,15 @@ import pytest
 
 from benchmarks.staging import questions
 from data.audit_page.private_half import PrivateHalf
-from data.staging import open_read_only
+from data.snapshot import SnapshotRef
 from data.staging.audit import turned_away
+from data.staging.opening import open_read_only
 from flows.audit_server import load_columns
+from flows.publish import publish
 from flows.turn_words import evidence
 from tests.demo import Demo
 from tests.flows.command import benchmint, inline, inline_build, sums
+from tests.needs import path_without_box
 
 pytestmark = pytest.mark.slow(seconds=1)
 
@@ -30,11 +34,63 @@ def test_the_release_verifies(demo: Demo) -> None:
 
 
 @pytest.mark.slow(seconds=25)
-def test_workers_and_input_order_do_not_change_a_byte(demo: Demo, tmp_path: Path) -> None:
-    sessions = reversed(demo.sessions())
-    result = inline_build(*demo.build(tmp_path, *sessions, "--workers", 3)[1:])
-    assert result.returncode == 0, result.stderr
-    assert sums(tmp_path) == sums(demo.out)
+def test_without_a_sandbox_all_is_built_but_what_needs_one_and_a_rebuild_replays_that(
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, arguments = tmp_path / "out", demo.build(tmp_path / "out", "--workers", 2)[1:-1]
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", path_without_box(tmp_path / "bin"))
+        built = inline_build(*arguments)
+    assert built.returncode == 0, built.stderr
+    assert built.stderr.startswith(
+        "sandbox: absent, bubblewrap (bwrap) is not installed: `make sys"
+    )
+    release = out / "snapshots" / "latest"
+    assert (
+        "sandbox: absent" in orjson.loads((release / "public/manifest.json").read_bytes())["inputs"]
+    )
+    tasks, others = (
+        [orjson.loads(line) for line in (one / "public/tasks.jsonl").read_bytes().splitlines()]
+        for one in (release, demo.out / "snapshots" / "latest")
+    )
+    assert {row["lane"] for row in tasks} == {row["lane"] for row in others}
+    made = [row["execution_surface"] for row in tasks if row["lane"] == "workflows"]
+    assert set(made) == {"services"}
+    left_out = pl.read_parquet(release / "private/ledger.parquet").filter(
+        pl.col("reason") == "screen.no_sandbox"
+    )
+    assert left_out.select("stage", "unit", "outcome").unique().rows() == [
+        ("workflows", "draft", "rejected")
+    ]
+    before = sums(out)
+    again = inline_build(*arguments)
+    assert "(unchanged, verified)" in again.stdout, again.stderr
+    assert sums(out) == before
+
+
+@pytest.mark.slow(seconds=10)
+def test_a_release_that_is_there_is_verified_and_not_written_again(
+    demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = Path(shutil.copytree(demo.out, tmp_path / "out", symlinks=True))
+    written: list[SnapshotRef] = []
+
+    def publishing(*given: Any) -> SnapshotRef:
+        written.append(publish(*given))
+        return written[-1]
+
+    monkeypatch.setattr("flows.publish.publish", publishing)
+    again = demo.build(out, "--workers", 1)
+    assert inline_build(*again[1:]).returncode == 0
+    assert written == []
+    (out / "private" / "published.json").write_text("{")
+    altered = next((out / "private" / "stages" / "select").glob("*/*.parquet"))
+    altered.write_bytes(altered.read_bytes() + b" ")
+    result = inline_build(*again[1:])
+    assert result.returncode == 0
+    assert f"{altered.name} altered since the stage was computed; computed again" in result.stderr
+    assert [ref.written for ref in written] == [False]
+    assert sums(out) == sums(demo.out)
 
 
 def test_a_tampered_release_is_refused(demo: Demo, tmp_path: Path) -> None:
@@ -124,6 +180,8 @@ def test_private_things_are_private(demo: Demo) -> None:
     ("arguments", "message"),
     [
         (("build", "nowhere", "--quiet"), "found nothing; expected a file or folder"),
+        (("build", "circle", "--quiet"), "circle: found nothing; expected a file or folder"),
+        (("build", "--out", "circle", "--quiet"), "circle/private: found Too many levels of"),
         (("build", "--config", "none.toml"), "none.toml: cannot be read"),
         (("audit", "--out", "nowhere"), "run `benchmint build` first"),
         (("audit", "--private"), "Name it with --instance"),
@@ -133,6 +191,7 @@ def test_private_things_are_private(demo: Demo) -> None:
 def test_wrong_use_is_one_line_and_exit_code_2(
     arguments: tuple[str, ...], message: str, tmp_path: Path
 ) -> None:
+    (tmp_path / "circle").symlink_to("circle")
     result = inline(*arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert message in result.stderr

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import io
+import signal
+import subprocess
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -23,6 +25,7 @@ from data.tables import LEDGER, ledger_record, write_table
 from flows import cli
 from flows.recipe import Recipe, Runtime
 from flows.source import require_input, with_source
+from tests.conftest import REPO
 
 HOSTILE = "s/[/red][link=http://x]\x1b[2J\nname\u202e.jsonl"
 
@@ -31,6 +34,8 @@ def _run(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> tuple[int, str, str]:
     monkeypatch.setattr(sys, "argv", ["benchmint", *arguments])
+    monkeypatch.setattr("flows.missing.sandbox_problem", lambda: None)  # whatever this machine has
+    monkeypatch.setattr("data.hints.program", lambda: "benchmint")  # as in an active environment
     with pytest.raises(SystemExit) as stopped:
         cli.main()
     result = capsys.readouterr()
@@ -274,8 +279,7 @@ def test_wrong_use_names_the_help_of_the_command(
         (["sql", "-"], "benchmint: stopped"),
         (
             ["build", "--dry-run"],
-            "benchmint: stopped; what was finished is kept, "
-            "and the same command goes on from there",
+            "benchmint: stopped; what was finished is kept: run the same command again to continue",
         ),
     ],
 )
@@ -294,3 +298,36 @@ def test_an_interrupted_command_says_what_it_leaves(
     monkeypatch.setattr("flows.commands.staging.query_text", interrupted)
     code, _, error = _run(arguments, monkeypatch, capsys)
     assert (code, error.splitlines()[-1]) == (130, said)
+
+
+_SLOW = """
+import sys, time
+from flows import cli
+from flows.commands import staging
+
+def stay(query):
+    print("ready", file=sys.stderr, flush=True)
+    try:
+        time.sleep(60)
+    finally:
+        time.sleep({unwinding})
+
+staging.query_text = stay
+cli._UNWIND_SECONDS = 0.5
+sys.argv = ["benchmint", "sql"]
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("unwinding", [0, 60])
+def test_interrupt_and_termination_end_a_command_soon_even_where_it_unwinds_slowly(
+    number: signal.Signals, unwinding: int, tmp_path: Path
+) -> None:
+    program = [sys.executable, "-c", _SLOW.format(unwinding=unwinding)]
+    with subprocess.Popen(program, cwd=REPO, stderr=subprocess.PIPE, text=True) as child:
+        assert child.stderr is not None
+        assert child.stderr.readline() == "ready\n"
+        child.send_signal(number)
+        assert child.stderr.read() == "benchmint: stopped\n"
+        assert child.wait(30) == 128 + number

@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from construction.judging.settings import ModelStage
 from data.errors import ConfigError
 from data.setting_errors import FORMS
 from flows.recipe import Recipe, load_settings
@@ -28,7 +29,7 @@ def written(folder: Path, text: str, encoding: str = "utf-8") -> Path:
         ("[selection]\nzzz = 3\n", "selection.zzz: unknown key$"),
         ("[selection.lane_shares.questions]\nlo = 0\n", "questions.lo: unknown key$"),
         ("[sessions.length]\nmin_user_chars = -5\n", "min_user_chars: expected at least 0"),
-        ("[sessions.recovery]\nthreshold = nan\n", "threshold: expected a finite number"),
+        ("[sessions.recovery]\nlong_pause_seconds = nan\n", "long_pause_seconds: expected"),
         (f"a = {'[' * 5000}{']' * 5000}\n", "is nested too deeply"),
         ("name 3\n", "is not TOML"),
     ],
@@ -43,6 +44,25 @@ def test_what_is_wrong_is_named(text: str, result: str, tmp_path: Path) -> None:
 def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
     path = written(tmp_path, '[release]\nname = "mine"\n', "utf-8-sig")
     assert load_settings(path, environment={}).release.name == "mine"
+
+
+def test_settings_of_a_model_can_be_left_out_in_a_file_and_in_the_environment(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path, '[judging.model]\nname = "m"\ntemperature = "none"\n')
+    environment = {
+        "BENCHMINT_JUDGING__MODEL__SEED": "none",
+        "BENCHMINT_JUDGING__MODEL__MAX_TOKENS": "4000",
+        "BENCHMINT_JUDGING__MODEL__MODELS__GRADE": "n",
+        "BENCHMINT_RUNTIME__LLM__API": "responses",
+    }
+    settings = load_settings(path, environment=environment)
+    model = settings.judging.model
+    assert (model.temperature, model.seed, model.max_tokens) == (None, None, 4000)
+    assert (model.judge_of(ModelStage.GRADE), model.judge) == ("model:n", "model:m")
+    assert settings.runtime.llm.api == "responses"
+    with pytest.raises(ConfigError, match="temperature: expected"):
+        load_settings(path, environment={"BENCHMINT_JUDGING__MODEL__TEMPERATURE": "3"})
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

@@ -69,4 +69,6 @@ def test_a_command_says_which_extra_it_needs(
     run = _run(core, *filled)
     assert (run.returncode, run.stdout, run.stderr.count("\n")) == (2, "", 1)
     assert run.stderr.startswith(f"benchmint: {module}: found no such package")
-    assert f"pip install -e '.[{extra}]'" in run.stderr
+    assert f"pip install -e '.[{extra}]')" in run.stderr
+    target = extra if extra in ("evaluate", "notebooks") else "install"
+    assert f"In the checkout run: make {target} (" in run.stderr

@@ -18,7 +18,6 @@ from prefect.flows import Flow
 from data.builds import BuildRunning
 from data.errors import BenchmintError, ConfigError, InputError, ReleaseError
 from flows import deployed
-from flows.build_lock import ServerUnreachable, turn_name
 from flows.deployed import is_worth_retrying
 from tests.conftest import REPO
 
@@ -68,7 +67,6 @@ def test_every_parameter_is_plain_json_and_explained(name: str) -> None:
         (OSError(5, "Input/output error"), True),
         (httpx.ConnectError("refused"), True),
         (BuildRunning("another build"), True),
-        (ServerUnreachable("away"), True),
         (ReleaseError("no task passed"), False),
         (ConfigError("unknown key"), False),
         (InputError("a", "b", "c", "d"), False),
@@ -78,14 +76,6 @@ def test_every_parameter_is_plain_json_and_explained(name: str) -> None:
 )
 def test_only_what_time_may_heal_is_tried_again(error: BaseException, again: bool) -> None:
     assert is_worth_retrying(error) is again
-
-
-def test_one_directory_has_one_turn_however_it_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert turn_name(Path("out")) == turn_name(tmp_path / "x" / ".." / "out")
-    assert turn_name(Path("out")) != turn_name(Path("other"))
 
 
 def service(command: str, folder: Path, port: object) -> subprocess.CompletedProcess[str]:

@@ -67,9 +67,9 @@ def test_twenty_settings_come_first_and_their_examples_are_taken(tmp_path: Path)
     assert re.findall(r"^\| `([a-z_.]+)` \|", table, re.MULTILINE) == [row["key"] for row in rows]
 
 
-def test_limits_of_the_rule_judges_are_in_the_advanced_part() -> None:
+def test_limits_of_recovery_and_model_stages_are_in_the_advanced_part() -> None:
     usual, advanced = PAGE.read_text(encoding="utf-8").split("\n## Advanced\n")
-    for section in ("judging.containment", "judging.taxonomy", "sessions.preflight"):
+    for section in ("judging.model_stages", "judging.classes", "sessions.recovery"):
         assert f"### [{section}]" in advanced
         assert f"### [{section}]" not in usual
     assert "### [runtime]" in usual

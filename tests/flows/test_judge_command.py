@@ -10,7 +10,6 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.sandbox.box import bubblewrap
 from data.errors import InputError
 from data.releases.tasks import read_tasks
 from flows.evaluate.closed_off import ClosedOffStopped
@@ -24,11 +23,11 @@ from tests.flows.judge_attempts import (
     snapshot,
 )
 from tests.flows.judge_server import judging
+from tests.needs import skip_without_box
 
 __all__ = ["attempts", "snapshot"]  # fixtures
 
-if bubblewrap() is None:
-    pytest.skip("bubblewrap is not installed: `make system` installs it", allow_module_level=True)
+skip_without_box()
 
 
 def test_open_parts_are_scored_and_what_was_not_delivered_is_worth_nothing(
@@ -37,7 +36,7 @@ def test_open_parts_are_scored_and_what_was_not_delivered_is_worth_nothing(
     with judging() as (url, requests):
         said = judged(attempts, snapshot, url)
     assert "2 attempts judged, 1 with nothing to judge" in said
-    assert len(requests) == 4  # both readings of each
+    assert len(requests) == 6  # three of each
     scores = pl.read_parquet(attempts / "scores" / "scores.parquet").sort("task_id")
     assert scores["overall"].to_list() == [1.0, 0.5, 0.0]
     assert scores["passed"].to_list() == [True, False, False]
@@ -76,7 +75,7 @@ def test_the_judge_cannot_read_what_the_build_keeps_private(
         monkeypatch.setattr("flows.evaluate.closed_off._covers", lambda hidden: [])
         with pytest.raises(ClosedOffStopped, match=r"private can be read where models run"):
             judged(attempts, snapshot, url)
-    assert len(requests) == 4  # those of the first run
+    assert len(requests) == 6  # those of the first run
 
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])

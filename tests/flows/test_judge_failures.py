@@ -8,17 +8,16 @@ import polars as pl
 import pytest
 
 from construction.judging.model.prompt import load_prompt
-from construction.sandbox.box import bubblewrap
 from data.releases.tasks import ReleasedTasks, read_tasks
 from flows.evaluate.closed_off import ClosedOffStopped
 from selection.evaluation.board import Board, TaskFacts, board
 from tests.flows.judge_attempts import LONG, SHORT, attempted, attempts, judged, snapshot
 from tests.flows.judge_server import NOT_TAKEN, judging
+from tests.needs import skip_without_box
 
 __all__ = ["attempts", "snapshot"]  # fixtures
 
-if bubblewrap() is None:
-    pytest.skip("bubblewrap is not installed: `make system` installs it", allow_module_level=True)
+skip_without_box()
 
 NOWHERE = "http://127.0.0.1:9/v1"
 

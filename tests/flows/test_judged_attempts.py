@@ -16,14 +16,14 @@ from PIL import Image
 from construction.grading.logs import grade_attempts
 from construction.judging.calls.contracts import Question
 from construction.judging.judged_attempts import JudgedRun, judge_run
-from construction.sandbox.box import bubblewrap
 from data.attempts import outputs_folder
 from data.releases.tasks import ReleasedTasks, read_tasks
 from data.snapshot import write_snapshot
 from tests.construction.judging.model.fakes import CONFIG, Scripted
 from tests.data.snapshot.sample import release
 from tests.flows.judge_attempts import LONG, attempted, snapshot, with_rubric
-from tests.flows.judge_server import material, readings, verdicts
+from tests.flows.judge_server import answer, material, scopes
+from tests.needs import needs_box
 
 __all__ = ["snapshot"]  # a fixture
 REAL = {
@@ -34,7 +34,7 @@ REAL = {
 
 def by_rules(request: Question) -> Mapping[str, Any]:
     block = material(request.user)
-    return readings(block) if request.stage == "evidence" else verdicts(block)
+    return answer(block)
 
 
 @pytest.fixture
@@ -70,11 +70,15 @@ def test_the_file_that_is_wanted_is_seen_among_a_thousand(
     (given / "report.md").rename(given / "zzz.md")
     for number in range(1_000):
         (given / f"part-{number:04d}.dat").write_bytes(b"\0\1")
-    made, (block, *_) = judged(tasks, tmp_path / "a")
-    assert block["files"][0]["name"] == "zzz.md"
-    assert (len(block["files"]), block["files_not_shown"]) == (20, 981)
+    made, (_, block, *_) = judged(tasks, tmp_path / "a")
+    assert block["output_files"][0]["path"] == "zzz.md"
+    assert (len(block["output_files"]), block["files_not_shown"]) == (20, 981)
     value, _, detail = part(made)
-    assert (value, detail["files_not_shown"], detail["not_read"]) == (1.0, 981, {"no_text": 19})
+    assert (value, detail["files_not_shown"], detail["not_read"]) == (
+        1.0,
+        981,
+        {"no form that is read here": 19},
+    )
 
 
 def test_of_fifty_megabytes_beginning_and_end_are_shown(
@@ -82,17 +86,21 @@ def test_of_fifty_megabytes_beginning_and_end_are_shown(
 ) -> None:
     (outputs(tasks, tmp_path / "a") / "report.md").write_text(f"{LONG}\n" * 250_000)
     made, blocks = judged(tasks, tmp_path / "a")
-    assert max(len(orjson.dumps(block)) for block in blocks) < 60_000
-    assert "characters left out" in blocks[0]["files"][0]["text"]
+    assert max(len(orjson.dumps(block)) for block in blocks) < 4 * CONFIG.delivered_tokens + 10_000
+    assert "not shown" in str(blocks[1]["output_files"][0])
     assert part(made)[0] == 1.0
 
 
 @pytest.mark.parametrize(
     ("content", "reason", "troubles"),
     [
-        (os.urandom(4_096), "judge.nothing_readable", {"broken": 1}),
-        (b"\0" * 60_000_000, "judge.nothing_readable", {"broken": 1}),
-        (b"x" * (101 << 20), "judge.nothing_readable", {"too_large": 1}),
+        (os.urandom(4_096), "judge.nothing_readable", {"no form that is read here": 1}),
+        (b"\0" * 60_000_000, "judge.nothing_readable", {"no form that is read here": 1}),
+        (
+            b"x" * (101 << 20),
+            "judge.nothing_readable",
+            {"is larger than the files that are opened": 1},
+        ),
         (b" \n", "judge.nothing_readable", {}),
     ],
 )
@@ -123,7 +131,7 @@ def test_a_folder_that_is_a_link_delivers_nothing(tasks: ReleasedTasks, tmp_path
     assert part(made)[:2] == (0.0, "judge.nothing_delivered")
 
 
-@pytest.mark.skipif(bubblewrap() is None, reason="bubblewrap is not installed: `make system`")
+@needs_box
 def test_on_the_visual_route_the_judge_sees_pages_and_the_second_reading_only_the_named_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +145,8 @@ def test_on_the_visual_route_the_judge_sees_pages_and_the_second_reading_only_th
 
     def by_looks(request: Question) -> Mapping[str, Any]:
         block = material(request.user)
+        if request.stage == "scope":
+            return scopes(block)
         entries = block["criteria"] if request.stage == "attempts" else block["demands"]
         wanted = [
             (entry["part"], entry.get("criterion", entry.get("demand")) in REAL)
@@ -148,7 +158,13 @@ def test_on_the_visual_route_the_judge_sees_pages_and_the_second_reading_only_th
         verdict = {True: ("met", 2), False: ("not_met", None)}
         return {
             "verdicts": [
-                {"part": part, "verdict": verdict[real][0], "quotes": [], "page": verdict[real][1]}
+                {
+                    "part": part,
+                    "finding": "",
+                    "verdict": verdict[real][0],
+                    "quotes": [],
+                    "page": verdict[real][1],
+                }
                 for part, real in wanted
             ]
         }
@@ -156,7 +172,7 @@ def test_on_the_visual_route_the_judge_sees_pages_and_the_second_reading_only_th
     client = Scripted(by_looks)
     graded, kept = grade_attempts(snapshot, tmp_path / "a"), tmp_path / "kept"
     made = judge_run(snapshot, graded, tmp_path / "a", client, CONFIG, kept, 7)
-    first, second = client.asked
+    _, first, second = client.asked
     assert (len(first.images), len(second.images)) == (2, 1)
     assert second.images[0] == first.images[1]
     with Image.open(BytesIO(second.images[0].content)) as page:
@@ -167,4 +183,4 @@ def test_on_the_visual_route_the_judge_sees_pages_and_the_second_reading_only_th
     monkeypatch.setattr("construction.judging.judged_attempts._MOST_PICTURED", limit)
     with_less = Scripted(by_looks)
     judge_run(snapshot, graded, tmp_path / "a", with_less, CONFIG, kept, 7)
-    assert with_less.asked[0].images == first.images[:1]
+    assert with_less.asked[1].images == first.images[:1]

@@ -24,11 +24,11 @@ from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from anonymization.text.restore import restore
 from anonymization.text.vault import Vault
+from construction.mentions.spans import file_name_spans
 from data.canonical import digest
 from data.content_store import ContentStore, unpack
 from data.contracts import Disclosure, Fixture, TaskInstance
 from data.survivors import Survivor, read_survivors
-from flows.stages.masking import find_file_names
 from tests.construction.sessions.instances import said
 
 KEY = bytes(range(32))
@@ -72,7 +72,7 @@ def masked(tmp_path: Path, name: str, key: bytes = KEY) -> Path:
     out = tmp_path / name
     out.mkdir()
     given = survivors(tmp_path / f"{name}-in")
-    mask_shard(MaskJob((given,), {}, MaskingRecipe(), key, find_file_names), out)
+    mask_shard(MaskJob((given,), {}, MaskingRecipe(), key, file_name_spans), out)
     return out
 
 
@@ -113,7 +113,7 @@ def masked_mail(folder: Path, disclosure: Disclosure, *wants: str, mode: Mode) -
     out = folder / "out"
     out.mkdir()
     recipe = for_source(MaskingRecipe(mode=mode), disclosure)
-    mask_shard(MaskJob((session,), {}, recipe, KEY, find_file_names), out)
+    mask_shard(MaskJob((session,), {}, recipe, KEY, file_name_spans), out)
     return out
 
 
@@ -219,7 +219,7 @@ def test_the_key_decides_and_nothing_else(tmp_path: Path) -> None:
 def test_files_keep_the_name_that_masking_gives_them(text: str) -> None:
     item = masker()
     item.learn([Piece(text), Piece("Anna Petrova"), Piece("孟惠风")])
-    new = masked_text(text, item, find_file_names)
+    new = masked_text(text, item, file_name_spans)
     assert "Petrova" not in new
     assert "孟惠风" not in new
     for name in ("Anna Petrova notes.docx", "孟惠风_合同.docx"):
@@ -229,6 +229,6 @@ def test_files_keep_the_name_that_masking_gives_them(text: str) -> None:
 
 def test_edits_are_sorted_and_apart() -> None:
     item = masker()
-    edits = text_edits(REQUEST, item, find_file_names)
+    edits = text_edits(REQUEST, item, file_name_spans)
     assert edits
     assert all(a.end <= b.start for a, b in pairwise(edits))

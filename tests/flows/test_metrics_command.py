@@ -21,6 +21,9 @@ Run = Callable[..., tuple[int, str, str]]
 def metrics(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["benchmint", "metrics", *map(str, arguments)])
+        monkeypatch.setattr(
+            "data.hints.program", lambda: "benchmint"
+        )  # as in an active environment
         with pytest.raises(SystemExit) as stopped:
             cli.main()
         result = capsys.readouterr()
@@ -33,7 +36,7 @@ def test_the_newest_run_is_told_unless_another_is_named(tmp_path: Path, metrics:
     ids = []
     for name, facts in (("a", FACTS), ("b", LATER), ("c", replace(LATER, code_version="x"))):
         (folder,) = stage(tmp_path / name, name)
-        write_timing(folder, "recover", 1.5)
+        write_timing(folder, "recover", 1.5, 1.0)
         ids.append(stage_run(tmp_path, facts, [folder]))
     for arguments, result in (((), ids[2:]), (("--run", ids[0]), ids[:1]), (("--run", "all"), ids)):
         code, out, error = metrics("--out", tmp_path, *arguments)

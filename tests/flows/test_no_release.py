@@ -71,7 +71,8 @@ def test_nothing_released_is_an_outcome_with_funnel_reasons_and_next_command(
     ]
     assert len(lines) == 3
     commands = [shlex.split(line)[2:] for line in lines]
-    assert {(command[0], command[-1]) for command in commands} == {("benchmint", str(out))}
+    assert {command[-1] for command in commands} == {str(out)}
+    assert {Path(command[0]).name for command in commands} == {"benchmint"}
     shown = inline(*commands[0][1:])
     assert shown.returncode == 0
     assert shown.stdout.count("length.too_short") == 3 + 1  # the last line says what it means
@@ -107,3 +108,24 @@ def test_a_release_names_what_is_missing_in_its_private_half_alone(tmp_path: Pat
     assert any(_NAME in page for page in pages)
     verified = inline("verify", latest)
     assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+@pytest.mark.parametrize("names", [["notes.txt"], ["notes.txt", "plan.md", "data.csv"]])
+def test_files_of_which_none_is_a_session_are_wrong_use(names: list[str], tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / name).write_text("Buy chairs, and a table to go with them.\n")
+    result = inline_build(tmp_path, "--out", tmp_path.with_name("out"), "--quiet")
+    assert result.returncode == 2
+    (line,) = result.stderr.splitlines()
+    count = "one file" if len(names) == 1 else f"{len(names)} files"
+    assert f"found {count}, of which none is a session log: " in line
+    assert "notes.txt (" in line
+    assert "chairs" not in line
+
+
+def test_a_text_beside_a_session_is_left_out_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("Buy chairs.\n")
+    _logs(tmp_path, {"short": _SAID["short"]})
+    result = inline_build(tmp_path, "--out", tmp_path.with_name("out"), "--quiet")
+    assert result.returncode == 1
+    assert "file.unsupported_format" in result.stdout

@@ -13,9 +13,9 @@ import pytest
 
 from construction.judging.calls.contracts import Prices
 from construction.judging.contracts import JudgeReason
-from construction.judging.judge import ModelCalls, ModelConfig, ModelStage
 from construction.judging.model.asking import model_costs, model_replies
 from construction.judging.model.phrasing import REPORT, STAGE, ReleaseTerms, word_questions
+from construction.judging.settings import ModelCalls, ModelConfig, ModelStage
 from construction.statements.model import write_statements
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
@@ -129,15 +129,15 @@ def test_a_replay_is_the_same_without_a_call(requests: Path, tmp_path: Path) -> 
 
 def test_a_stage_that_is_not_the_models_asks_nothing(requests: Path, tmp_path: Path) -> None:
     with model_server(lanes) as served:
-        made = phrased(run_in(tmp_path, served.url, stages=["labels"]), requests)
+        made = phrased(run_in(tmp_path, served.url, stages=["write"]), requests)
     assert (served.requests, report(made)["judge"]) == ([], "rules")
 
 
 def test_the_order_in_which_stages_are_named_says_nothing() -> None:
-    result = ModelConfig.model_validate({"name": "m", "stages": ["labels", "self_containment"] * 2})
-    assert result.stages == (ModelStage.SELF_CONTAINMENT, ModelStage.LABELS)
-    assert (result.does(ModelStage.LABELS), result.does(ModelStage.GRADING)) == (True, False)
-    assert result.judge_of(ModelStage.GRADING) == "rules"
+    result = ModelConfig.model_validate({"name": "m", "stages": ["write", "screen"] * 2})
+    assert result.stages == (ModelStage.SCREEN, ModelStage.WRITE)
+    assert (result.does(ModelStage.WRITE), result.does(ModelStage.GRADE)) == (True, False)
+    assert result.judge_of(ModelStage.GRADE) == "rules"
 
 
 def pictures(served: Served) -> int:

@@ -15,7 +15,6 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
-from construction.sandbox.box import bubblewrap
 from data.errors import InputError
 from data.releases.guarded import require_guarded
 from data.snapshot import verify, write_snapshot
@@ -27,10 +26,7 @@ from flows.evaluate.request import Request, requests_of
 from tests.data.snapshot.sample import release
 from tests.demo import Demo
 from tests.flows.command import benchmint, command, environment, inline
-
-needs_box = pytest.mark.skipif(
-    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-)
+from tests.needs import needs_box
 
 
 @pytest.fixture(scope="module")

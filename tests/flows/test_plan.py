@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from construction.judging.model.asking import UnansweredError
 from construction.sessions.scan import scanned_digests
 from construction.sessions.stages import scan_given
 from data.canonical import file_digest
@@ -82,7 +83,7 @@ def result(plan: list[PlannedStage]) -> dict[str, tuple[Would, str]]:
 @pytest.mark.slow(seconds=1)
 def test_after_a_build_everything_is_there(demo: Demo) -> None:
     before = tree(demo.out)
-    plan = plan_build(*given(demo))
+    plan = plan_build(*given(demo)).stages
     assert tree(demo.out) == before
     assert {one.would for one in plan} == {REUSED}
     folders = {path.name for path in (demo.out / "private" / "stages").iterdir()}
@@ -100,7 +101,7 @@ def test_a_changed_session_is_read_again_and_what_follows_waits(demo: Demo, tmp_
     first = next(path for path in files if contents[file_digest(path)] == 1)
     first.write_bytes(first.read_bytes() + b"\n")
     runtime = runtime.model_copy(update={"sessions": tuple(sessions)})
-    plan = result(plan_build(recipe, runtime))
+    plan = result(plan_build(recipe, runtime).stages)
     read = len(scanned_digests(scan_given(runtime.sessions, recipe.source.format)))
     assert plan["scan"] == (
         RUN,
@@ -138,14 +139,14 @@ def test_one_setting_changed_is_named_where_it_counts(
 ) -> None:
     recipe, runtime = given(demo)
     before = tree(demo.out)
-    plan = result(plan_build(with_parts(recipe, path, value), runtime))
+    plan = result(plan_build(with_parts(recipe, path, value), runtime).stages)
     assert tree(demo.out) == before
     assert plan == waiting(stage, READS) | {stage: (RUN, why)}
 
 
 @pytest.mark.slow(seconds=1)
 def test_a_first_build_makes_everything_and_its_plan_nothing(demo: Demo, tmp_path: Path) -> None:
-    plan = result(plan_build(*given(demo, tmp_path / "elsewhere")))
+    plan = result(plan_build(*given(demo, tmp_path / "elsewhere")).stages)
     assert not (tmp_path / "elsewhere").exists()
     run = {stage for stage, (would, _) in plan.items() if would is RUN}
     # A dry run scans aside, and so sees as far as the stage that reads the scan alone.
@@ -172,6 +173,25 @@ def test_of_several_shards_those_that_are_there_are_counted(tmp_path: Path) -> N
     parts, after = walk.planned
     assert (parts.would, parts.outputs, parts.present) == (RUN, 3, 1)
     assert after.would is FOLLOW
+
+
+def test_questions_of_a_stage_that_asks_are_counted_and_not_asked(tmp_path: Path) -> None:
+    counted: list[str] = []
+
+    def compute(_work: Work, _out: Path) -> None:
+        counted.append("asked about")
+        raise UnansweredError("no answer")
+
+    run = open_run(Recipe(), Runtime(out=tmp_path, workers=1, quiet=True))
+    asks: Stage[Run] = Stage(
+        name="parts", meaning="", units=(), compute=compute, asks=lambda _: True
+    )
+    walk = PlanWalk(run, RunStore(tmp_path / "aside", "v1"), {UnansweredError: "asks"})
+    lane = Lane("lane", "", (asks, follower()))
+    for stage in lane.stages:
+        walk.plan(lane, stage)
+    assert counted == ["asked about"]
+    assert [one.would for one in walk.planned] == [RUN, FOLLOW]
 
 
 def follower() -> Stage[Run]:

@@ -50,7 +50,7 @@ def test_a_flow_is_given_its_label_and_nothing_else() -> None:
             "tasks",
         ]
     assert flow.call_args.kwargs["name"] == "lane"
-    assert flow.call_args.kwargs["flow_run_name"] == "demo-2026.01.15: lane"
+    assert flow.call_args.kwargs["flow_run_name"] == "lane of demo-2026.01.15"
 
 
 def test_a_stage_is_a_state_that_tells_counts_and_reuse() -> None:

@@ -92,13 +92,13 @@ def test_the_log_of_a_build_reads_from_stage_to_stage(server: str) -> None:
     run = _run(server, "demo-2026.01.15: build-snapshot")
     wanted = {"logs": {"flow_run_id": {"any_": [run]}}, "sort": "TIMESTAMP_ASC"}
     lines = [log["message"] for log in _rows(server, "logs/filter", wanted)]
-    counted = ["scan: 21 kept, 4 rejected", "labels: 20 kept, done already"]
-    assert [line for line in lines if line in counted] == counted
+    assert "scan: 21 kept, 4 rejected" in lines
+    assert any(line.startswith("grade: ") and line.endswith("done already") for line in lines)
 
 
 def test_the_pages_show_it_and_call_nobody_else(server: str) -> None:
     run = _run(server, "demo-2026.01.15: build-snapshot")
-    lane = _run(server, "demo-2026.01.15: sessions-to-tasks")
+    lane = _run(server, "tasks of demo-2026.01.15")
     pages = f"{server.removesuffix('/api')}/v2/runs"
     hosts: set[str | None] = set()
     with chromium() as browser:
@@ -113,7 +113,7 @@ def test_the_pages_show_it_and_call_nobody_else(server: str) -> None:
         page.goto(f"{pages}/flow-run/{run}?tab=Artifacts")
         page.get_by_text("What came into each stage.").wait_for()
         page.goto(f"{pages}/flow-run/{run}?tab=SubflowRuns")
-        page.get_by_role("link", name="demo-2026.01.15: sessions-to-tasks").first.wait_for()
+        page.get_by_role("link", name="tasks of demo-2026.01.15").first.wait_for()
         page.goto(f"{pages}/flow-run/{lane}?tab=TaskRuns")
         page.get_by_text("Cached", exact=True).first.wait_for()
     assert hosts - {None, ""} == {"127.0.0.1"}

@@ -12,8 +12,8 @@ import orjson
 import polars as pl
 import pytest
 
-from construction.statements.answers.check import check_answer
-from construction.statements.answers.contracts import GoldAnswer
+from construction.grading.answers.check import check_answer
+from construction.grading.answers.contracts import GoldAnswer
 from construction.statements.questions.contracts import Operation
 from data.demo.statements import write_demo_statements
 from tests.flows.command import inline

@@ -108,7 +108,7 @@ def test_the_report_speaks_of_sessions_first_and_folds_what_is_long(
     assert heads[:2] == ["Funnel", "Reasons"]
     assert heads.index("Every rejection") < heads.index("Coverage gap") < heads.index("Mixture")
     gates = page.eval_on_selector_all("h3", "nodes => nodes.map(node => node.innerText)")
-    assert gates[:3] == ["length", "addressee", "fixture"]
+    assert gates[:3] == ["length", "fixture", "restoration"]
     folded = page.eval_on_selector_all(
         "details:not([open]) > summary", "nodes => nodes.map(node => node.innerText)"
     )

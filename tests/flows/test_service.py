@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -120,7 +122,8 @@ def check_recorded_build(service: Running, out: Path, key: Path) -> None:
     by_hand = [run for run in runs if not run["deployment_id"] and not run["parent_task_run_id"]]
     assert [names[run["flow_id"]] for run in by_hand] == ["build-snapshot"]
     snapshot = "benchmint-demo-2026.01.22"
-    named = {snapshot, "benchmint-demo-2026.01.15", *(f"{snapshot}: {lane}" for lane in LANES)}
+    parts = {f"{lane.rpartition('-')[2]} of {snapshot}" for lane in LANES}
+    named = {snapshot, "benchmint-demo-2026.01.15"} | parts
     assert {run["name"] for run in runs} >= named
     artifacts = service.api("artifacts/filter", {})
     assert {artifact["key"] for artifact in artifacts} >= {"funnel", "commonest-reasons", "release"}
@@ -143,6 +146,26 @@ def check_killed_build(service: Running, out: Path, key: Path) -> None:
     assert result.stdout.startswith("serving: "), result.stderr
     run = service.ended(run_id)
     assert (run["state_type"], run["run_count"]) == ("COMPLETED", 2), run["state"]
+
+
+def check_killed_run(service: Running, out: Path, key: Path) -> None:
+    """The process of a run is killed while worker and server live; the next start goes on."""
+    run_id = service.start_run(BUILD, out=str(out), overrides=overrides(key))
+    wait_for((out / "private" / "stages" / "signals").is_dir)
+    (log,) = (out / "private" / "logs").glob("*.jsonl")
+    os.kill(int(log.stem.rpartition("-")[2]), signal.SIGKILL)
+    assert service.ended(run_id)["state"]["name"] == "Crashed"
+    assert service.order("start").stdout.startswith("already running: ")
+    parts = service.api("flow_runs/filter", _parts_of(run_id))
+    assert {part["state_type"] for part in parts} <= {"COMPLETED", "CRASHED"}
+    wait_for(lambda: service.run(run_id)["state_type"] == "COMPLETED")
+    assert service.run(run_id)["run_count"] == 2
+    parts = service.api("flow_runs/filter", _parts_of(run_id))
+    assert {part["state_type"] for part in parts} <= {"COMPLETED", "CRASHED"}
+
+
+def _parts_of(run_id: str) -> dict[str, Any]:
+    return {"flow_runs": {"parent_flow_run_id": {"any_": [run_id]}}}
 
 
 def check_failed_run(service: Running, run_id: str, result: list[dict[str, Any]]) -> None:
@@ -178,6 +201,8 @@ def test_the_service_from_start_to_stop(tmp_path: Path) -> None:
         wait_for(lambda: fired(service, ticking))
         assert (tmp_path / "ticked" / "mixture.svg").is_file()
         service.api(f"deployments/{ticking}", method="DELETE")
+        check_killed_run(service, tmp_path / "crashed", key)
+        assert sums(tmp_path / "crashed") == expected
         check_killed_build(service, broken, key)
         assert sums(broken) == expected
         assert service.order("status").returncode == 0

@@ -13,7 +13,7 @@ import pytest
 
 from data.errors import InputError
 from data.loopback import listen
-from flows import build_lock, surroundings
+from flows import server, surroundings
 from flows.server import is_named
 from tests.flows.command import command, environment
 
@@ -79,14 +79,19 @@ def test_no_child_is_forgotten(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_build_needs(tmp_path: Path, limits: str, said: str) -> None:
-    done = shell(f'{limits}; exec "$@"', "build", "--out", tmp_path / "out")
+    done = shell(f'{limits}; exec "$@"', "build", "--quiet", "--out", tmp_path / "out")
     assert (done.returncode, done.stderr.split(". ")[0]) == (2, f"benchmint: {said}")
 
 
 def test_open_files_are_as_many_as_there_may_be(tmp_path: Path) -> None:
     """The soft limit is raised; the build then ends at the certificates."""
     done = shell(
-        'ulimit -S -n 100; exec "$@"', "build", "--out", tmp_path, SSL_CERT_FILE="/nonexistent"
+        'ulimit -S -n 100; exec "$@"',
+        "build",
+        "--quiet",
+        "--out",
+        tmp_path,
+        SSL_CERT_FILE="/nonexistent",
     )
     assert done.stderr.startswith("benchmint: SSL_CERT_FILE /nonexistent: found No such file")
 
@@ -123,15 +128,14 @@ def test_a_broken_file_of_prefect_is_named(tmp_path: Path) -> None:
 def test_a_server_that_never_answers_is_given_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build_lock, "_ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(server, "_ANSWER_SECONDS", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/api"
-        named = SimpleNamespace(value=lambda: url)
-        monkeypatch.setattr("flows.build_lock.PREFECT_API_URL", named)
-        monkeypatch.delenv("BENCHMINT_OWN_SERVER", raising=False)
+        monkeypatch.setattr("prefect.settings.PREFECT_API_URL", SimpleNamespace(value=lambda: url))
+        monkeypatch.setenv("PREFECT_API_URL", url)
         with (
-            pytest.raises(build_lock.ServerUnreachable, match="no Prefect server answers there"),
-            build_lock.taking_turns(tmp_path),
+            pytest.raises(server.ServerUnreachable, match="no Prefect server answers there"),
+            server.own_server(),
         ):
             pass
 

@@ -202,7 +202,7 @@ def test_releases_are_listed_and_a_bad_one_is_an_exit_code(
     assert report.exit_code == 0
     rows = [line.split() for line in report.stdout.splitlines()]
     assert [row[0] for row in rows[1:]] == ["demo-2026.07.08", "demo-2026.07.01"]
-    assert rows[1][1:7] == ["2026-07-08", "1.0.0", "18", "generated", "both", "verified"]
+    assert rows[1][1:7] == ["2026-07-08", "20260708.0.0", "18", "generated", "both", "verified"]
     quick = json.loads(run("releases", "--quick", "--json", "--out", out).stdout)
     assert [one["state"] for one in quick] == ["not checked", "not checked"]
     (tmp_path / "snapshots" / "odd").mkdir(parents=True)
@@ -223,7 +223,7 @@ def test_diff_by_name_as_text_and_json(run: Run, out: Path) -> None:
 def test_purge_takes_old_replies_out_of_their_store(run: Run, tmp_path: Path) -> None:
     train.written(tmp_path, 0)
     store = Store(tmp_path / REPLIES)
-    store.keep_all([Stored("k", 0, Reply("told", "stop", False, "m", Usage(1, 1)))])
+    store.keep([Stored("k", 0, Reply("told", "stop", False, "m", Usage(1, 1)))])
     store.close()
     with sqlite3.connect(tmp_path / REPLIES / "replies.sqlite") as link:
         link.execute("UPDATE replies SET at = 1.0")

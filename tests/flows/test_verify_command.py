@@ -33,7 +33,7 @@ def test_a_folder_or_file_of_another_kind_is_called_no_snapshot(tmp_path: Path) 
     for position in (tmp_path, tmp_path / "file"):
         code, lines = printed(position)
         assert (code, len(lines)) == (1, 2)
-        assert lines[0].startswith("snapshot.not_one: ")
+        assert lines[0].startswith(f"snapshot.not_one: {position.name}: found no ")
         assert lines[1] == f"{position}: no snapshot"
 
 
@@ -44,18 +44,19 @@ def test_the_digest_that_attempts_and_exports_state_is_printed(snapshot: Path) -
 
 
 def test_one_finding_is_one(snapshot: Path) -> None:
-    assert printed(snapshot)[1][0] == "demo-2026.07.01: 2 tasks, 34 files, both halves: verified"
+    named = f"demo-2026.07.01 ({snapshot.resolve()})"
+    assert printed(snapshot)[1][0] == f"{named}: 2 tasks, 36 files, both halves: verified"
     (snapshot / "notes").touch()
     code, lines = printed(snapshot)
     assert code == 1
     assert lines[0] == "snapshot.not_part: notes: not part of a snapshot"
-    assert lines[1] == "demo-2026.07.01: 2 tasks, 34 files, both halves: 1 finding"
+    assert lines[1] == f"{named}: 2 tasks, 36 files, both halves: 1 finding"
     assert lines[2].startswith("recorded digest ")  # nobody is to take it for the one of the files
 
 
 def test_a_hostile_name_of_a_snapshot_stays_text(snapshot: Path) -> None:
     edit_json(snapshot / "public/manifest.json", lambda result: result.update(snapshot="\x1b[2Jx"))
-    assert printed(snapshot)[1][-4].startswith("⟨U+001B⟩[2Jx: 2 tasks, ")
+    assert printed(snapshot)[1][-4].startswith(f"⟨U+001B⟩[2Jx ({snapshot.resolve()}): 2 tasks, ")
 
 
 def test_a_manifest_that_cannot_be_read_names_the_folder(snapshot: Path) -> None:

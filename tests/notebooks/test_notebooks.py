@@ -28,6 +28,7 @@ from notebooks.workspace import (
 from selection.evaluation.board import board
 from selection.evaluation.leaderboard_page import write_board, write_frame
 from selection.evaluation.measures import pairs_table, task_table
+from tests.conftest import REPO
 from tests.demo import Demo
 from tests.selection.evaluation.test_board import TASKS, tables
 
@@ -46,6 +47,11 @@ def run(name: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, dic
     outputs, defined = importlib.import_module(f"notebooks.{name}").app.run()
     shown_parts = (getattr(output, "text", "") for output in outputs)
     return "\n".join(shown_parts), dict(defined)
+
+
+def test_the_docs_list_every_notebook() -> None:
+    listed = (REPO / "docs/index.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `(\w+)` \|", listed, re.MULTILINE)) == set(NOTEBOOKS)
 
 
 def test_there_is_one_for_each_question() -> None:

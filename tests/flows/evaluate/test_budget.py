@@ -13,7 +13,8 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
-from construction.sandbox.box import bubblewrap
+from inspect_ai.model import ModelUsage
+
 from data.attempts import RUN_BUDGET_SPENT, finished, read_attempts
 from data.contracts.attempt import AttemptStatus
 from data.errors import InputError
@@ -21,14 +22,13 @@ from data.model_prices import Tokens, read_prices
 from data.releases.tasks import ReleasedTasks
 from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.budget import Amount, Budget, BudgetSpent, Purse, Spending, spending_of
+from flows.evaluate.paid_model import tokens_of
 from flows.evaluate.run import evaluate
 from tests.flows.evaluate.chat_server import chat_server
 from tests.flows.evaluate.plans import MODEL, TASKS, Messages, plan, steps_taken
 from tests.flows.json_server import HANG_UP
+from tests.needs import needs_box
 
-needs_box = pytest.mark.skipif(
-    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-)
 PRICES = f"""
 date = 2026-11-01
 [models."{MODEL}"]
@@ -131,6 +131,62 @@ def test_a_journal_survives_any_cut(tmp_path: Path) -> None:
         is_open = [(Tokens(input=9), True)] if end == len(begun) else []
         assert list(spent(path)) == [(Tokens(1, output=1), False), *is_open]
         again.close()
+
+
+def test_what_nobody_knows_of_a_call_is_counted_and_has_no_cost(tmp_path: Path) -> None:
+    path = tmp_path / f"t{SUFFIX}"
+    journal = Journal(path)
+    for reply in ({"usage": {"input_tokens": 1}}, {"text": "without usage"}):
+        journal.keep(journal.begin("q", Tokens(9)), reply, Tokens(1), 0.1)
+    journal.free(journal.begin("refused", Tokens(9)))
+    journal.begin("under way at a kill", Tokens(9))
+    assert journal.unknown == 2
+    journal.close()
+    again = Journal(path)
+    assert again.unknown == 2
+    again.close()
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"input_tokens": 900, "output_tokens": 80, "total_tokens": 980}, Tokens(900, output=80)),
+        # reasoning that stands beside the output, with and without its own name
+        (
+            {
+                "input_tokens": 900,
+                "output_tokens": 80,
+                "total_tokens": 1400,
+                "reasoning_tokens": 420,
+            },
+            Tokens(900, output=500),
+        ),
+        ({"input_tokens": 900, "output_tokens": 80, "total_tokens": 1400}, Tokens(900, output=500)),
+        # what was cached is part of the total, whether a provider counts it there or not
+        (
+            {
+                "input_tokens": 100,
+                "input_tokens_cache_read": 800,
+                "output_tokens": 80,
+                "total_tokens": 980,
+            },
+            Tokens(100, 800, output=80),
+        ),
+        (
+            {
+                "input_tokens": 100,
+                "input_tokens_cache_read": 800,
+                "output_tokens": 80,
+                "total_tokens": 180,
+            },
+            Tokens(100, 800, output=80),
+        ),
+    ],
+)
+def test_tokens_beside_those_of_the_completion_are_billed(
+    usage: dict[str, int], expected: Tokens
+) -> None:
+    assert tokens_of(ModelUsage(**usage)) == expected
 
 
 def endless(messages: Messages) -> tuple[str, dict[str, Any]]:

@@ -13,7 +13,6 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
-from construction.sandbox.box import bubblewrap
 from data.attempts import AttemptRecord, read_attempts
 from data.contracts import Budget as TaskBudget
 from data.contracts import NetworkPolicy
@@ -26,12 +25,11 @@ from flows.evaluate.run import evaluate
 from tests.construction.sessions.network.servers import LocalServer, respond
 from tests.flows.evaluate.chat_server import Chat, Play, chat_server
 from tests.flows.evaluate.conftest import KEY
+from tests.needs import needs_box
 
 pytestmark = [
     pytest.mark.slow(seconds=5),
-    pytest.mark.skipif(
-        bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-    ),
+    needs_box,
 ]
 MODEL = "openai-api/benchmint/scripted-1"
 LOOK = "env; cat /proc/*/environ; ls / /opt /opt/programs /work; echo made > outputs/a.txt"

@@ -15,7 +15,6 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
-from construction.sandbox.box import bubblewrap
 from data.attempts import REPLIES, AttemptRecord, read_attempts
 from data.contracts.attempt import AttemptStatus
 from data.releases.tasks import ReleasedTasks
@@ -28,12 +27,11 @@ from flows.evaluate.run import evaluate
 from tests.flows.evaluate import chat_server as server
 from tests.flows.evaluate.chat_server import chat_server
 from tests.flows.evaluate.plans import Messages, plan, steps_taken
+from tests.needs import needs_box
 
 pytestmark = [
     pytest.mark.slow(seconds=5),
-    pytest.mark.skipif(
-        bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-    ),
+    needs_box,
 ]
 HALF = "\ud800"
 

@@ -14,7 +14,6 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 from inspect_ai.log import EvalLog
 
 from construction.grading.logs import grade_attempts, summaries
-from construction.sandbox.box import bubblewrap
 from construction.sandbox.sandbox import SandboxFailed
 from data.attempts import previous_attempt, read_attempts, write_tables
 from data.contracts.attempt import AttemptStatus
@@ -35,10 +34,9 @@ from tests.flows.evaluate.kills import (
 )
 from tests.flows.evaluate.plans import TASKS, Messages, plan, working
 from tests.flows.json_server import HANG_UP
+from tests.needs import needs_box
 
-pytestmark = pytest.mark.skipif(
-    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-)
+pytestmark = needs_box
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
 from construction.grading.file_child import regular_files
-from construction.sandbox.box import bubblewrap
 from data.attempts import finished, outputs_folder, read_attempts, write_tables
 from data.contracts.attempt import AttemptStatus
 from data.errors import InputError
@@ -22,12 +21,11 @@ from flows.evaluate.run import evaluate
 from tests.flows.evaluate.chat_server import chat_server
 from tests.flows.evaluate.conftest import KEY
 from tests.flows.evaluate.plans import TASKS, Messages, plan, steps_taken, working
+from tests.needs import needs_box
 
 pytestmark = [
     pytest.mark.slow(seconds=5),
-    pytest.mark.skipif(
-        bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-    ),
+    needs_box,
 ]
 
 

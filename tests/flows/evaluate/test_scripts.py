@@ -13,7 +13,6 @@ from construction.grading.flawed import FLAWS
 from construction.grading.grade import grade
 from construction.grading.logs import grade_attempts
 from construction.grading.spec import spec_of
-from construction.sandbox.box import bubblewrap
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.statements.tools.database import database_of
@@ -30,10 +29,7 @@ from flows.evaluate.plan import Plan
 from flows.evaluate.run import evaluate
 from flows.evaluate.scripts import ORACLE, PLAYBACK, Script, Scripts, script_of, scripts_of
 from tests.demo import Demo
-
-needs_box = pytest.mark.skipif(
-    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-)
+from tests.needs import needs_box
 
 
 @pytest.fixture(scope="module")

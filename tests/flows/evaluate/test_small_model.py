@@ -8,7 +8,6 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
-from construction.sandbox.box import bubblewrap
 from data.attempts import read_attempts
 from data.contracts.attempt import AttemptStatus, Configuration
 from data.releases.tasks import ReleasedTasks
@@ -16,14 +15,13 @@ from flows.evaluate.budget import Budget, Spending
 from flows.evaluate.plan import Plan
 from flows.evaluate.run import evaluate
 from tests.construction.judging.calls.real import MODEL, needs_model, serving
+from tests.needs import needs_box
 
 pytestmark = [
     pytest.mark.slow(seconds=120),
     pytest.mark.timeout(3600),
     needs_model,
-    pytest.mark.skipif(
-        bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-    ),
+    needs_box,
 ]
 TASKS = 3
 

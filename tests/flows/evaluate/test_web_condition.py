@@ -10,12 +10,12 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
-from construction.sandbox.box import bubblewrap
 from data.errors import InputError
 from data.releases.tasks import read_tasks
 from flows.evaluate.request import Request, check_request
 from tests.demo import Demo
 from tests.flows.command import inline
+from tests.needs import needs_box
 
 
 def run_command(*arguments: str | Path) -> None:
@@ -24,9 +24,7 @@ def run_command(*arguments: str | Path) -> None:
 
 
 @pytest.mark.slow(seconds=20)
-@pytest.mark.skipif(
-    bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-)
+@needs_box
 def test_conditions_are_compared_on_the_same_questions(demo: Demo, tmp_path: Path) -> None:
     snapshot = demo.out / "snapshots/latest"
     tasks = read_tasks(snapshot).tasks.items()

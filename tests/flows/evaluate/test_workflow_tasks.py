@@ -16,7 +16,6 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 
 from construction.grading.grade import grade
 from construction.grading.spec import spec_of
-from construction.sandbox.box import bubblewrap
 from construction.workflows.world_file import world_bytes
 from data.attempts import SERVICES, AttemptRecord, attempt_name, read_attempts
 from data.contracts.attempt import AttemptStatus, Configuration
@@ -38,12 +37,11 @@ from tests.flows.evaluate.workflow_release import (
     reference,
     write_release,
 )
+from tests.needs import needs_box
 
 pytestmark = [
     pytest.mark.slow(seconds=5),
-    pytest.mark.skipif(
-        bubblewrap() is None, reason="bubblewrap is not installed: `make system` installs it"
-    ),
+    needs_box,
 ]
 
 
