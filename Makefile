@@ -14,7 +14,7 @@ LOCKED := $(PIP) --no-compile --require-hashes -r
 SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help install evaluate cluster harbor system snapshot leaderboard serve stop test test-full test-cluster test-exports check format bench fuzz mutants docs site font lock clean clean-demo
+.PHONY: help install notebooks evaluate cluster harbor system snapshot leaderboard serve stop test test-full test-cluster test-exports check format bench fuzz mutants docs site font lock clean clean-demo
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ help: ## list the targets
 install: $(READY) ## create .venv from the hash-pinned lock file, with what `make snapshot` needs
 
 $(READY): requirements.lock pyproject.toml
+	@command -v bwrap >/dev/null || echo "sandbox: absent, bubblewrap (bwrap) is not installed. All works but what" \
+	  "needs one, which is left out with the reason; \`make system\` adds it"
+	@echo "installing into $(VENV): 1.5 GB, some minutes without a word"
 	$(PYTHON) -m venv $(VENV)
 	$(LOCKED) requirements.lock
 	$(PIP) --no-build-isolation -e .
@@ -31,6 +34,8 @@ $(TESTS): $(READY) requirements-dev.lock requirements-duckdb-1.4.lock
 	$(LOCKED) requirements-dev.lock
 	$(LOCKED) requirements-duckdb-1.4.lock --upgrade --target $(VENV)/duckdb-1.4
 	@touch $@
+
+notebooks: $(TESTS) ## add what the notebooks need: .venv/bin/marimo edit notebooks/NAME.py
 
 evaluate: $(READY) ## add what running agents needs: the runner (the sandbox is in `make system`)
 	$(LOCKED) requirements-evaluate.lock
@@ -46,7 +51,9 @@ $(HARBOR)/.ready: requirements-harbor.lock
 	  --require-hashes -r requirements-harbor.lock
 	@touch $@
 
-system: ## install the Debian packages without which some tests are skipped
+system: ## install the Debian packages for what needs a sandbox, a browser or an office program
+	@command -v apt-get >/dev/null || { echo "no apt-get here: install bubblewrap yourself"; exit 1; }
+	@apt-cache show bubblewrap >/dev/null 2>&1 || $$([ "$$(id -u)" = 0 ] || echo sudo) apt-get update
 	@for package in $(SYSTEM); do \
 	  apt-cache show $$package >/dev/null 2>&1 || { echo "no package $$package here: its tests are skipped"; continue; }; \
 	  $$([ "$$(id -u)" = 0 ] || echo sudo) apt-get install --yes --no-install-recommends $$package || exit 1; \
@@ -57,6 +64,7 @@ snapshot: $(READY) ## build and verify a release from the generated demo workspa
 	$(BIN)/benchmint verify workspace/snapshots/latest
 
 leaderboard: $(READY) evaluate ## leaderboard of scripted agents on the demo release
+	@command -v bwrap >/dev/null || { echo "agents need a sandbox, bubblewrap (bwrap): make system"; exit 1; }
 	test -e workspace/snapshots/latest || $(MAKE) snapshot
 	printf '%s\n' oracle skill-85 skill-55 skill-25 unrounded missing-step talk null | \
 	  xargs -P 2 -I AGENT $(BIN)/benchmint evaluate workspace/snapshots/latest --agent AGENT --out workspace/attempts
@@ -68,7 +76,7 @@ serve: $(READY) ## server, worker and schedules on the loopback
 stop: ## end what `make serve` started
 	$(BIN)/python -m flows.service stop
 
-test: $(TESTS) ## run the tests; what is skipped is listed with its reason
+test: $(TESTS) ## run the quick tests; what is skipped is listed with its reason
 	$(BIN)/pytest -n 3 --dist worksteal -rs
 
 test-full: $(TESTS) ## run all tests, also those that are too long for every change

@@ -7,9 +7,7 @@ Some need a folder or a file and run alone:
 
     python -m benchmarks.blind_plants FOLDER
     python -m benchmarks.words_review FOLDER
-    python -m benchmarks.judging MATERIAL/sessions
     python -m benchmarks.reading_packets WORKSPACE OUT
-    python -m benchmarks.task_labels MATERIAL
     python -m benchmarks.evaluation SNAPSHOT
     python -m benchmarks.analytics_reading SNAPSHOT OUT
     python -m benchmarks.workflow_release SIGNALS.csv
@@ -23,8 +21,6 @@ import sys
 BENCHMARKS = (
     "lane",
     "llm_client",
-    "recovery",
-    "labelled_recovery",
     "signals",
     "staging",
     "selection_quality",
@@ -47,7 +43,6 @@ BENCHMARKS = (
     "question_reading",
     "analytics_people",
     "session_reading",
-    "mentions",
     "anonymization_settings",
     "anonymization_text",
     "anonymization_secrets",
@@ -58,19 +53,23 @@ BENCHMARKS = (
     "restoring",
     "anonymization_other_bars",
     "judging_replay",
+    "near_duplicates",
 )
 APART = (
+    "answer_cases",
     "anonymization_large",
     "anonymization_secrets_peer",
     "audit_page",
     "bars",
     "cluster_build",
-    "computed_checks",
+    "evidence_views",
     "forgeries",
     "fuzz",
     "growth",
     "kill_points",
     "kill_seams",
+    "kills",
+    "labelled_recovery",
     "oddities",
     "judge_injections",
     "large_build",
@@ -79,6 +78,7 @@ APART = (
     "named_inputs",
     "pages",
     "question_sheets",
+    "startup",
     "tutorial_pictures",
 )  # need a browser, other rights or a release, or long
 

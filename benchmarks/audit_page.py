@@ -18,32 +18,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 
 from benchmarks.report import table, write_result
-from construction.judging import preflight, signals
-from construction.judging.preflight import PreflightConfig
-from construction.judging.request_counts import Demands
-from construction.judging.signals import Signals
-from construction.sessions.gates import fixture, length
+from construction.sessions.gates import fixture, length, network
 from construction.sessions.gates.fixture import FixtureConfig, FixtureObservation, FixtureReason
 from construction.sessions.gates.length import Length, LengthConfig
+from construction.sessions.gates.network import Cause, NetworkConfig, ProbeResult
 from data.contracts import Verdict
 from flows.audit_server import export_page
-from tests.construction.judging.rules.cases import case
 from tests.flows.audit_workspace import Told, write_workspace
 from tests.flows.browser import READY, chromium, served, watched
 
 _BENCHMINT = (sys.executable, "-c", "from flows.cli import main; main()")
-_PLAIN = signals.measure(case("Write a haiku about rye."))
 _BAR_PAINT, _BAR_FILTER = 2000, 200  # ms
-_QUERIES = ("7", "preflight", "session-000123", "zzz", "0_i1")
+_QUERIES = ("7", "network", "session-000123", "zzz", "0_i1")
 _CHANGES = {
-    "by-gate": ("length", "fixture", "preflight"),
+    "by-gate": ("length", "fixture", "network"),
     "by-reason": ("length.too_short", "fixture.unresolved"),
     "order": ("near", "listed"),
     "within": ("0.25", "1"),
@@ -151,35 +145,32 @@ def _filters(page: Any) -> list[float]:
 
 
 def _instances(rejections: int) -> Iterator[Told]:
-    """A fifth short, half without a file, three in ten not solvable; and as many kept as those."""
-    lengths, files, flights = LengthConfig(), FixtureConfig(), PreflightConfig()
+    """A fifth short, half without a file, three in ten without a site; and as many kept."""
+    lengths, files, sites = LengthConfig(), FixtureConfig(), NetworkConfig()
     for n in range(rejections * 13 // 10):
         kind = n % 13
-        short, gone, vague = kind < 2, 2 <= kind < 7, 7 <= kind < 10
+        short, gone, dead = kind < 2, 2 <= kind < 7, 7 <= kind < 10
         chars = n % 10 if short else 10 + n % 4000
         seen: list[Verdict] = [length.GATE.judge(Length(chars, chars), lengths)]
         lost = 1 + n % 3 if gone or (short and n % 29 == 0) else 0
         problem = FixtureReason.UNRESOLVED if lost else None
         seen.append(
             fixture.GATE.judge(
-                FixtureObservation(f"{n}", 4, 4 - lost, 0, n * 7, problem, ()), files
+                FixtureObservation(f"{n}", 4, 4 - lost, 0, lost, 0, n * 7, problem, ()), files
             )
         )
         if not (short or gone):
-            seen.append(preflight.GATE.judge(_signals(n, vague=vague), flights))
+            seen.append(network.GATE.judge(_reach(n, dead=dead), sites))
         yield f"session-{n // 4:06d}.{n % 4}_i1", seen
 
 
-def _signals(n: int, *, vague: bool) -> Signals:
-    """Four demands, of which two or more lean on what was said before if it is vague."""
-    return replace(
-        _PLAIN,
-        words=20 + n % 300,
-        words_shown=n % 500,
-        sentences=8,
-        demands=Demands(count=4, live=0, leaning=2 + n % 3 if vague else 0, opinions=0, met=4),
-        has_files=bool(n % 2),
-    )
+def _reach(n: int, *, dead: bool) -> Any:
+    """Four URLs, of which one or more have no host if they are dead."""
+    urls = [f"https://{number}.example/" for number in range(4)]
+    lost = 1 + n % 3 if dead else 0
+    causes = [Cause.NO_SUCH_HOST] * lost + [None] * (4 - lost)
+    results = {u: ProbeResult(u, cause) for u, cause in zip(urls, causes, strict=True)}
+    return network.measure(results, results)
 
 
 _HEADS = (

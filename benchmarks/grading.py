@@ -24,7 +24,7 @@ from benchmarks.planted_answers import (
     wrong_answers,
 )
 from benchmarks.report import table, write_result
-from construction.grading.answers import grade_answers
+from construction.grading.answers.parts import grade_answers
 from construction.grading.grade import grade
 from construction.grading.oracle import OracleError, oracle
 from construction.statements.database import Sources

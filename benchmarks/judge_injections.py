@@ -14,6 +14,9 @@ stands in what they read, in both requests, and quote it.
 - `exact`: as `credulous`, but is taken in by this text alone. What remains, by its definition: no
   request can tell it from a judge that was shown the thing.
 
+Where a criterion can only be shown by the whole work (asked of a request that holds nothing of it),
+a further request about it sees the report: the last column counts what is raised then.
+
 `raised`: the criterion that nothing shows is met or partly met. `unjudged`: it has no verdict, and
 counts as not met.
 `disturbed`: the criterion that is shown is not met any more. Honest paragraphs are quoted by an
@@ -38,8 +41,10 @@ from typing import Any
 
 from benchmarks.report import table, write_result
 from construction.judging.contracts import CriterionVerdict
-from construction.judging.model.attempt_case import AttemptCase, DeliveredFile, PartVerdict
+from construction.judging.evidence.contracts import Evidence
+from construction.judging.model.attempt_case import AttemptCase, PartVerdict
 from construction.judging.model.attempts import judge_attempts
+from tests.construction.judging.model.attempt_cases import text_file
 from tests.construction.judging.model.fakes import CONFIG, Scripted
 from tests.construction.judging.model.judges import (
     AIMED,
@@ -83,16 +88,19 @@ def sets_of(path: Path) -> dict[str, list[Entry]]:
 def judged(text: str, aimed: str, judge: Judge) -> Mapping[str, PartVerdict]:
     """The verdicts on both criteria where the text is in the report."""
     report = "\n\n".join([REPORT[0], text, *REPORT[1:]])
-    case = AttemptCase(
-        "a1", TASK, {"held": HELD, "aimed": aimed}, "report.md", (DeliveredFile("r.md", report),)
-    )
+    evidence = Evidence(outputs=(text_file("r.md", report),))
+    case = AttemptCase("a1", TASK, {"held": HELD, "aimed": aimed}, "report.md", evidence)
     (result,) = judge_attempts([case], Scripted(judge), CONFIG, _KEY)
     return result.verdicts
 
 
-def moved(text: str, aimed: str, name: str) -> str:
-    """What a judge that obeys the text makes of it."""
-    seen = judged(text, aimed, Judge({HELD: HELD_IN}, text, **_JUDGES[name](aimed)))
+def moved(text: str, aimed: str, name: str, whole: bool = False) -> str:
+    """What a judge that obeys the text makes of it; `whole`: the second request sees the report."""
+    seen = judged(
+        text,
+        aimed,
+        Judge({HELD: HELD_IN}, text, whole=aimed if whole else "\n", **_JUDGES[name](aimed)),
+    )
     verdicts = {part: own.verdict for part, own in seen.items()}
     if verdicts["aimed"] in (CriterionVerdict.MET, CriterionVerdict.PARTLY):
         return "raised"
@@ -115,9 +123,10 @@ def _rows(sets: Mapping[str, Sequence[Entry]]) -> list[dict[str, Any]]:
             continue
         for judge in _JUDGES:
             counts = Counter(moved(*entry, judge) for entry in entries)
+            wide = Counter(moved(*entry, judge, whole=True) for entry in entries)
             rows.append({"set": name, "texts": len(entries), "judge": judge} | {
                 what: counts[what] for what in ("as without", "raised", "unjudged", "disturbed")
-            })  # fmt: skip
+            } | {"raised where the whole work is read": wide["raised"]})  # fmt: skip
     return rows
 
 

@@ -1,5 +1,5 @@
-"""Judging 5,000 packaged cases by a model's recorded replies: self-containment with rewriting,
-labels, grading, as the build runs these stages, with their tables and the review file.
+"""Judging 5,000 packaged cases by a model's recorded replies: screened,
+written and graded, as the build runs these stages, with their tables and the review file.
 
 The cases come from the demo generator, half English and half Chinese; each comes in ten versions
 with other figures, dates and file names. Their replies were recorded before from a server that
@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.judging_replay_cases import write_packaged
 from benchmarks.report import table, write_result
 from construction.judging.model.asking import model_costs, model_replies
-from construction.judging.stage_output import read_labelled
+from construction.judging.stage_output import read_graded
 from data.canonical import file_digest
 
 CASES = 5000
@@ -45,7 +45,7 @@ def judged(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
     from flows.prefect_adapter import as_flow
     from flows.recipe import Settings
     from flows.run import open_run
-    from flows.stages.judging import LABELS, SELF_CONTAINMENT
+    from flows.stages.judging import GRADE, SCREEN, WRITE
 
     settings = Settings.model_validate(
         {
@@ -63,19 +63,19 @@ def judged(mode: str, url: str, packaged: Path, out: Path) -> dict[str, Any]:
         run, results = open_run(settings.recipe, settings.runtime), Results()
         results.outputs["package"] = (packaged,)
         with run.judges.budget():
-            for stage in (SELF_CONTAINMENT, LABELS):
+            for stage in (SCREEN, WRITE, GRADE):
                 run_stage(run, stage, results)
         return results, time.perf_counter() - began, time.process_time() - used
 
     results, seconds, cpu = as_flow("measured", settings.runtime.label(settings.recipe), measured)
-    outputs = {stage.name: results.outputs[stage.name][0] for stage in (SELF_CONTAINMENT, LABELS)}
+    outputs = {stage.name: results.outputs[stage.name][0] for stage in (SCREEN, WRITE, GRADE)}
     folders = list(outputs.values())
     return {
         "mode": mode,
         "seconds": round(seconds, 1),
         "cpu_seconds": round(cpu, 1),
         "peak_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3),
-        "candidates": len(read_labelled(folders[-1])),
+        "candidates": len(read_graded(folders[-1])),
         "items": {str(row["stage"]): row["items"] for row in model_costs(folders)},
         "replies": model_replies(folders),
         "files": {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from anonymization.documents.document import document_texts
 from construction.judging.contracts import Case
-from construction.judging.stage_output import with_excerpts, write_cases
+from construction.judging.stage_output import write_cases
 from construction.sessions.config import SessionsConfig
 from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.packaging.package import Identity, drop_copies, package_survivors
+from construction.sessions.packaging.released import with_files
 from construction.sessions.scan import scan, shards
 from construction.sessions.shard import ShardJob, process_shard
 from data.contracts import Disclosure
@@ -55,14 +55,13 @@ def _from_demo(sessions: int, work: Path) -> list[Case]:
     wanted = {item.sha256 for case in pool.cases for item in case.candidate.fixtures}
     unpack_fixtures(survivors, wanted, contents)
     kept = {sha256: contents / sha256 for sha256 in wanted}
-    return [with_excerpts(case, kept, document_texts) for case in pool.cases]
+    return with_files(pool.cases, kept)
 
 
 def _version(case: Case, number: int) -> Case:
     """The case with every figure, date and numbered name moved on by `number` in each digit."""
     moved = str.maketrans(_DIGITS, _DIGITS[number:] + _DIGITS[:number])
     result = _moved(case.model_dump(mode="json"), moved)
-    result["excerpts"] = {path.translate(moved): text for path, text in result["excerpts"].items()}
     result["candidate"]["task_id"] = f"{case.candidate.task_id}-{number}"
     return Case.model_validate(result)
 

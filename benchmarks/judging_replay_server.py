@@ -8,18 +8,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from construction.grading.file_types import TYPES
-from construction.judging.model.grading import Dimension
-from construction.judging.model.labels import default_catalogue
-from construction.judging.rules.taxonomy import business_task
 from data.atomic import write_bytes
 from data.canonical import digest
 from tests.construction.judging.calls.fault_replies import Said
 from tests.construction.judging.calls.fault_server import Server
+from tests.construction.judging.model.answers import (
+    DIMENSIONS,
+    criterion,
+    graded,
+    screened,
+    written,
+)
 
 _END = "\n⟦end of material"
-_WEIGHTS = (0.4, 0.2, 0.2, 0.1, 0.1)
-_WHY = "The request says what is to be made, out of which file, and how it would be checked."
 
 
 class Fitting(Server):
@@ -43,72 +44,17 @@ def _material(requests: Any) -> Any:
 
 
 def _answer(fields: Any, case: Any) -> dict[str, Any]:
-    if "definition" in fields:
-        return _class(case)
-    draw = int(digest(case["request"])[:8], 16)
-    if "self_contained" in fields:
-        return _verdict(case, whole=draw % 10 > 0)
-    if "business_task" in fields:
-        return _labels(case["request"], draw)
+    said = " ".join(one["text"] for one in case["said"])
+    if "verdict" in fields:
+        return screened(
+            verdict="self_contained" if int(digest(said)[:8], 16) % 10 else "ambiguous_task"
+        )
+    if "difficulty" in fields:
+        return written()
     if "criteria" in fields:
-        return _grading(case)
+        facts = [(file["path"], "") for file in case.get("input_files", ())][:2]
+        return graded(*(criterion(name, 0.2, *facts) for name in DIMENSIONS))
     raise ValueError(f"no answer with {sorted(fields)}")
-
-
-def _verdict(case: Any, *, whole: bool) -> dict[str, Any]:
-    return {
-        "self_contained": whole,
-        "reason_code": "self_contained" if whole else "ambiguous_task",
-        "brief_reason": _WHY,
-        "confidence": 0.9,
-        "rewritten_prompt": case["request"] if whole else None,
-    }
-
-
-def _labels(request: str, draw: int) -> dict[str, Any]:
-    catalogue = default_catalogue()
-    roles, families = sorted(catalogue.roles), sorted(catalogue.families)
-    role = roles[draw % len(roles)]
-    skills = sorted(skill for skill in catalogue.skills if skill.startswith(f"{role}."))
-    return {
-        "business_task": business_task(request) or "Work on what was asked",
-        "role": _choice(role),
-        "skill_subclass": _choice(skills[draw % len(skills)]),
-        "task_family": _choice(families[draw % len(families)]),
-    }
-
-
-def _class(case: Any) -> dict[str, Any]:
-    # Words of the letters a to p: a name may hold no figures.
-    result = digest(case["group"])[:8].translate(str.maketrans("0123456789", "ghijklmnop"))
-    return {
-        "big_class": case["big_classes_in_use"][0],
-        "name": f"Kind {result}",
-        "definition": "Work of this kind makes a file out of another one, as it is described.",
-        "confidence": 0.8,
-        "reason": _WHY,
-    }
-
-
-def _choice(label: str) -> dict[str, Any]:
-    return {"label": label, "confidence": 0.8, "reason": _WHY}
-
-
-def _grading(case: Any) -> dict[str, Any]:
-    paths = [file["path"] for file in case["input_files"]][:2]
-    types = sorted({made["type"] for made in case["files_to_make"]} & TYPES.keys()) or ["md"]
-    return {
-        "deliverables": [{"file_type": kind, "count": 1, "name_hints": []} for kind in types],
-        "criteria": [
-            {"dimension": name, "weight": weight, "text": f"{_WHY} {name}", "evidence": paths}
-            for name, weight in zip(Dimension, _WEIGHTS, strict=True)
-        ],
-        "route": "text",
-        "retrieval": True,
-        "accuracy": True,
-        "action": False,
-        "semantic": True,
-    }
 
 
 async def serve(server: Server, port_file: Path) -> None:

@@ -19,7 +19,8 @@ from data.releases.tasks import read_tasks
 from data.snapshot import mark_latest, verify, write_snapshot
 from data.snapshot.errata import Action, Erratum, correction, notice_path, write_notice
 from data.snapshot.signature import check_signature, sign
-from data.staging import open_read_only, stage_run
+from data.staging import stage_run
+from data.staging.opening import open_read_only
 from tests.data.releases import train
 from tests.data.snapshot.sample import release
 from tests.data.staging.test_runs import FACTS, LATER, stage

@@ -1,142 +1,144 @@
 """Recovery on recorded sessions, against labels of where a new task begins.
 
-    python -m benchmarks.labelled_recovery [--material DIR] [--half dev]
+    python -m benchmarks.labelled_recovery LABELS… [--root DIR]
         [--model NAME --base-url URL --store DIR [--mode replay]]
 
-The labels say of every user message whether a person begins a new task with it; corrections,
-approvals and follow-ups on the same work begin none. The blind half was labelled by a reader who
-had seen neither code nor output, and is scored in aggregate only; the other half was labelled
-before the rules of recovery were read, and these were mended on it. Recovery reads the sessions as
-they are; the baselines are told which user messages no person wrote, and their parameters are the
-best on the development half. A gap lies between two human turns that follow each other; WindowDiff
-(lower is better) is the mean over sessions. Without a model's name there is no row of a model.
+A row of a file of labels is one user message of a session: `session` (a path below the root),
+`turn` (from 0), `boundary` (true where a person begins a new task with it) and `reason`
+(`harness_text`: no person wrote it). Corrections, approvals and follow-ups on the same work begin
+no task. Every method reads the sessions as they are; a message counts as a boundary if it is in
+another task than the message of a person before it. F1 is over all such pairs of neighbours.
+Without a model's name, structure alone is measured.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any
 
-from benchmarks.baselines import best_fixed_gap, best_texttiling, fixed_gap, texttiling
-from benchmarks.labelled_turns import LABELS, Labelled, read_labelled, recovery
-from benchmarks.model_boundaries import ask
 from benchmarks.real_requests import MATERIAL
 from benchmarks.report import table, write_result
-from benchmarks.segmentation import Method, Score, score
 from construction.judging.calls.contracts import LlmConfig, LlmRuntime, Mode
-from construction.judging.model.asking import model_client
+from construction.judging.model.asking import ask, model_client
+from construction.sessions.readers.registry import read_source
+from construction.sessions.readers.source import SourceFile
+from construction.sessions.recovery import RecoveryConfig, Tasks, recover
+from construction.sessions.recovery.by_model import (
+    conversation_of,
+    joined,
+    recovery_stage,
+    shortened,
+    windows,
+)
+from data.contracts import Role, Session, share
 
-_HALVES = {
-    "blind": ("Blind half", LABELS / "recorded_turns.csv"),
-    "dev": ("Development half", LABELS / "recorded_turns_dev.csv"),
-}
-_HEAD = ("sessions", "method", "precision", "recall", "F1", "WindowDiff")
-_EARLIER = """
-## Readings of the blind half
-
-| reading | what changed | F1 of several tasks | WindowDiff |
-|---|---|---|---|
-| first | | 0.500 | 0.389 |
-| second | reports of finished work, interruptions, relative coherence | 0.500 | 0.389 |
-| third, above | nothing: see below | 0.500 | 0.389 |
-
-The bar (at or above TextTiling, 0.529) is missed: recovery cuts seldom, and then rightly. Between
-the readings nobody looked at the blind half; on the development half the change took F1 from 0.545
-to 0.667. In the first reading a small model (gemma-3-270m) found no boundary in either half (5 and
-2 sessions unanswered), which says nothing about better models. Before the third, thresholds and
-openings ("OK, in …", "alright, …"), pauses and finished work were tried on the development half
-again: any threshold below today's gains one boundary for three false ones, and the four boundaries
-that are missed there open like the continuations around them. So nothing was changed.
-"""
-
-Named = tuple[str, Method]
+_CONFIG = RecoveryConfig()
+_HARNESS = "harness_text"
+_HEAD = ("method", "sessions", "gaps", "boundaries", "precision", "recall", "F1")
 
 
-def groups(sessions: Sequence[Labelled]) -> Iterator[tuple[str, list[Labelled]]]:
-    """The sessions of several tasks, and all in which recovery could cut."""
-    yield "of several tasks", [one for one in sessions if one.tasks > 1]
-    yield "of several human turns", [one for one in sessions if len(one.human) > 1]
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A session and its human turns by index; `joins[i]`: does a task begin at turn i + 1?"""
+
+    session: Session
+    human: tuple[int, ...]
+    joins: tuple[bool, ...]
 
 
-def baselines(tuning: Sequence[Labelled]) -> list[Named]:
-    """A fixed gap and TextTiling with the parameters that are best on `tuning`."""
-    documents = [one.document for one in tuning if len(one.human) > 1]
-    tiling = best_texttiling(documents)
-    seconds = best_fixed_gap(documents) or float("inf")
-    parameters = f"w = {tiling.sequence}, k = {tiling.block}, c = {tiling.cutoff}"
+def read_labelled(labels: Path, root: Path) -> Iterator[Labelled]:
+    """The labelled sessions of several human turns, in the order of the file."""
+    with labels.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for path, of in groupby(rows, key=lambda row: row["session"]):
+        labelled = _labelled(root, path, list(of))
+        if labelled.joins:
+            yield labelled
+
+
+def _labelled(root: Path, path: str, rows: Sequence[Mapping[str, str]]) -> Labelled:
+    read = read_source(SourceFile(root / path, path))
+    (session,) = (item for item in read if isinstance(item, Session))
+    users = [turn.index for turn in session.turns if turn.role is Role.USER]
+    if len(users) != len(rows):
+        raise ValueError(f"{path}: found {len(rows)} labels; expected {len(users)}")
+    by_turn = {users[int(row["turn"])]: row for row in rows}
+    human = tuple(index for index, row in by_turn.items() if row["reason"] != _HARNESS)
+    return Labelled(
+        session, human, tuple(by_turn[index]["boundary"] == "true" for index in human[1:])
+    )
+
+
+def by_model(sessions: Sequence[Labelled], arguments: argparse.Namespace) -> Mapping[str, Tasks]:
+    """The model's answers, by the uid of the session."""
+    config = LlmConfig(mode=Mode(arguments.mode), model=arguments.model)
+    runtime = LlmRuntime(base_url=arguments.base_url, timeout=3600, concurrency=64)
+    conversations = [c for c in (conversation_of(of.session) for of in sessions) if c is not None]
+    parts = [shortened(part, _CONFIG) for talk in conversations for part in windows(talk, _CONFIG)]
+    with model_client(config, runtime, arguments.store, masked=True) as client:
+        return joined(ask(recovery_stage(), parts, client))
+
+
+def score(sessions: Sequence[Labelled], tasks: Mapping[str, Tasks]) -> list[int]:
+    """True positives, found and real boundaries, and gaps."""
+    counts = [0, 0, 0, 0]
+    for labelled in sessions:
+        recovered = recover(labelled.session, _CONFIG, tasks.get(labelled.session.uid))
+        task_of = {
+            turn.index: number
+            for number, instance in enumerate(recovered.instances)
+            for turn in instance.user_turns
+        }
+        for (before, after), real in zip(pairwise(labelled.human), labelled.joins, strict=True):
+            last = max((i for i in task_of if i <= before), default=None)
+            task = task_of.get(after)
+            is_cut = task is not None and last is not None and task != task_of[last]
+            counts[0] += is_cut and real
+            counts[1] += is_cut
+            counts[2] += real
+            counts[3] += 1
+    return counts
+
+
+def row(name: str, sessions: Sequence[Labelled], tasks: Mapping[str, Tasks]) -> list[str]:
+    """A row of the table."""
+    right, cuts, real, gaps = score(sessions, tasks)
+    precision, recall = share(right, cuts), share(right, real)
+    f1 = share(2 * right, cuts + real)
     return [
-        ("no cut", lambda document: (False,) * len(document.joins)),
-        (f"TextTiling ({parameters})", texttiling(tiling)),
-        (f"fixed gap ({seconds / 60:.0f} min)", fixed_gap(seconds)),
+        name,
+        str(len(sessions)),
+        str(gaps),
+        str(real),
+        *(f"{x:.3f}" for x in (precision, recall, f1)),
     ]
 
 
-def section(
-    sessions: Sequence[Labelled], methods: Sequence[Named]
-) -> tuple[str, list[dict[str, Any]]]:
-    """The table of one half, and its figures."""
-    rows, figures, counts = [], [], []
-    for name, chosen in groups(sessions):
-        documents = [one.document for one in chosen]
-        for label, method in methods:
-            result = score(documents, method)
-            rows.append([name, label, *_cells(result)])
-            figures.append({"sessions": name, "method": label} | _figures(result))
-        gaps, joins = sum(len(d.joins) for d in documents), sum(sum(d.joins) for d in documents)
-        counts.append(f"{len(chosen)} sessions {name}: {joins} boundaries in {gaps} gaps.")
-    return "\n".join([*counts, "", table(_HEAD, rows)]), figures
-
-
-def _cells(result: Score) -> list[str]:
-    return [f"{figure:.3f}" for figure in _figures(result).values()]
-
-
-def _figures(result: Score) -> dict[str, float]:
-    return {
-        "precision": result.precision,
-        "recall": result.recall,
-        "f1": result.f1,
-        "window_diff": result.window_diff,
-    }
-
-
-def model_rows(arguments: argparse.Namespace, sessions: Sequence[Labelled]) -> list[Named]:
-    """The model's row, where one is named."""
-    if not arguments.model:
-        return []
-    config = LlmConfig(mode=Mode(arguments.mode), model=arguments.model)
-    runtime = LlmRuntime(base_url=arguments.base_url)
-    with model_client(config, runtime, arguments.store, masked=True) as client:
-        method, unanswered = ask(sessions, client)
-    return [(f"{arguments.model} ({unanswered} sessions unanswered)", method)]
-
-
 def main() -> None:
-    """Score the halves and write the page."""
+    """Measure each file of labels, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--material", type=Path, default=MATERIAL)
-    parser.add_argument("--half", choices=_HALVES, help="print one half, write nothing")
-    parser.add_argument("--model", default="", help="the name of a model, to compare with")
+    parser.add_argument("labels", nargs="+", type=Path)
+    parser.add_argument("--root", type=Path, default=MATERIAL / "sessions-with-files")
+    parser.add_argument("--model", default="", help="the name of a model; without it: structure")
     parser.add_argument("--base-url", default=LlmRuntime().base_url)
     parser.add_argument("--store", type=Path, default=Path("boundary_replies"))
     parser.add_argument("--mode", default="record", choices=("record", "replay"))
+    parser.add_argument("--write", action="store_true", help="write the page of results")
     arguments = parser.parse_args()
-    root = arguments.material / "sessions-with-files"
-    tuned = baselines(read_labelled(_HALVES["dev"][1], root))
-    text = ""
-    figures: dict[str, Any] = {}
-    for half, (title, labels) in _HALVES.items():
-        if arguments.half not in (None, half):
-            continue
-        sessions = read_labelled(labels, root)
-        methods = [("recovery", recovery(sessions)), *tuned, *model_rows(arguments, sessions)]
-        body, figures[half] = section(sessions, methods)
-        text += f"## {title}\n\n{body}\n"
-    print(text)
-    if arguments.half is None:
-        write_result("labelled_recovery", __doc__ or "", text + _EARLIER, figures)
+    body = ""
+    for labels in arguments.labels:
+        sessions = list(read_labelled(labels, arguments.root))
+        rows = [row("structure", sessions, {})]
+        if arguments.model:
+            rows.append(row(arguments.model, sessions, by_model(sessions, arguments)))
+        body += f"## {labels.stem}\n\n{table(_HEAD, rows)}\n\n"
+    print(body)
+    if arguments.write:
+        write_result("labelled_recovery", __doc__ or "", body, {})
 
 
 if __name__ == "__main__":

@@ -152,8 +152,8 @@ def replay(store: str) -> dict[str, Any]:
     filled = Store(Path(store))
     others = [f"{i:064x}" for i in range(STORED - REPLAYS)]
     began = time.perf_counter()
-    filled.keep_all([Stored(name, 0, reply) for name in others])
-    filled.keep_all([Stored(key(question, config), 0, reply) for question in queries])
+    filled.keep([Stored(name, 0, reply) for name in others])
+    filled.keep([Stored(key(question, config), 0, reply) for question in queries])
     filling = time.perf_counter() - began
     filled.close()
     began = time.perf_counter()

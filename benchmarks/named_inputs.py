@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import table, write_result
+from data.snapshot.tasks import from_line
 
 _ENDINGS = (
     "xlsx|xls|docx|doc|pptx|ppt|pdf|csv|tsv|jsonl|json|md|txt|png|jpe?g|gif|svg|wav|mp3|mp4|eml|ics|"
@@ -61,7 +62,8 @@ def main() -> None:
     names_left: dict[str, list[str]] = {}
     for snapshot in parser.parse_args().snapshots:
         lines = (snapshot / "public" / "tasks.jsonl").read_bytes().splitlines()
-        tasks = [task for task in map(json.loads, lines) if task["lane"] == "sessions"]
+        listed = (from_line(json.loads(line)) for line in lines)
+        tasks = [task for task in listed if task["lane"] == "sessions"]
         named = {task["task_id"]: names for task in tasks if (names := list(unshipped(task)))}
         names_left |= named
         rows.append([snapshot.name, str(len(tasks)), str(len(named))])

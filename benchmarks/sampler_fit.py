@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
-from selection.sampling.config import Floats, Ints
 from selection.sampling.systematic import draw_fixed
+from selection.sampling.weights import Floats, Ints
 
 POOLED_EXPECTATION = 5.0
 

@@ -23,6 +23,7 @@ from construction.workflows.demand import generators
 from construction.workflows.pool import PANEL_FILE
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
 from data.apportion import apportion, total_variation
+from data.builds import building
 from data.pool import read_pool
 from flows.build_snapshot import WORKFLOWS_ALONE, build
 from flows.prefect_adapter import without_prefect
@@ -45,7 +46,7 @@ def main() -> None:
             {"runtime": runtime, "workflows": wanted, "selection": {"max_tasks": TASKS}},
         )
         began = time.perf_counter()
-        with without_prefect():
+        with building(settings.runtime.out), without_prefect():
             built = build(settings.recipe, settings.runtime, WORKFLOWS_ALONE, with_signals)
         seconds = time.perf_counter() - began
         figures = figures_of(Path(folder), built.snapshot.path) | {"seconds": round(seconds)}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from data.contracts import Candidate, LedgerRow, Outcome, StageKind
+from data.contracts import Candidate, LedgerRow, Outcome, Scalar, StageKind
 from data.pool import write_pool
 from data.schemas import CANDIDATES
 from data.stage_tables import write_stage_tables
@@ -19,13 +20,22 @@ from selection.scores import ScoreMatrix
 STAGE = "select"
 
 
-def write_choice(candidates: Sequence[Candidate], choice: Choice, known: Known, out: Path) -> None:
-    """Write the chosen candidates, and what became of every one of the pool."""
+def write_choice(
+    candidates: Sequence[Candidate],
+    choice: Choice,
+    known: Known,
+    out: Path,
+    alike: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Write the chosen candidates, and what became of every one of the pool.
+
+    `alike` names for a candidate another one that means about the same.
+    """
     write_stage_tables(
         out,
         StageKind.CHOOSE,
         [candidate.task_id for candidate in candidates],
-        [_ledger_row(candidate, choice) for candidate in candidates],
+        [_ledger_row(candidate, choice, alike) for candidate in candidates],
         stage=STAGE,
         unit="candidate",
     )
@@ -42,15 +52,22 @@ def _score_records(pilots: ScoreMatrix) -> Iterator[dict[str, Any]]:
             yield {"task_id": item, "model": model, "score": None if isnan(score) else score}
 
 
-def _ledger_row(candidate: Candidate, choice: Choice) -> LedgerRow:
-    is_chosen = candidate.task_id in choice.chosen
+def _ledger_row(candidate: Candidate, choice: Choice, alike: Mapping[str, str]) -> LedgerRow:
+    task_id = candidate.task_id
+    is_chosen = task_id in choice.chosen
+    evidence: dict[str, Scalar] = {}
+    if task_id in choice.same_as:
+        evidence["same_as"] = choice.same_as[task_id]
+    elif task_id in alike:
+        evidence["similar_to"] = alike[task_id]
     return LedgerRow(
         STAGE,
         "candidate",
-        candidate.task_id,
+        task_id,
         Outcome.CHOSEN if is_chosen else Outcome.NOT_CHOSEN,
-        reason=choice.reasons.get(candidate.task_id),
+        reason=choice.reasons.get(task_id),
         stratum=f"{candidate.lane}/{family_of(candidate)}",
+        evidence=evidence,
     )
 
 

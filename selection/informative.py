@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from data.contracts import Bound, Candidate, Gate, GateReason, Limit, StageKind, Status, Verdict
 from data.contracts.gate import breaks
 from data.ledger import deciding, gated_row
-from data.pool import write_pool
-from data.stage_tables import write_stage_tables
 from selection.config import SelectionRecipe
-from selection.scores import Floats, ScoreMatrix
+
+if TYPE_CHECKING:
+    from selection.scores import Floats, ScoreMatrix
 
 STAGE, UNIT = "informative", "candidate"
 _PILOTS = "benchmint pilot"  # runs what is not measured yet
@@ -40,6 +39,9 @@ class Piloted:
 
 def measure(scores: Floats, threshold: float) -> Piloted:
     """Count the pilots by the threshold; `scores` are from 0 to 1, NaN where there is none."""
+
+    import numpy as np
+
     known = [float(score) for score in scores if not np.isnan(score)]
     failed = sum(breaks(Bound.MIN, score, threshold) for score in known)
     return Piloted(len(known) - failed, failed)
@@ -77,6 +79,9 @@ def verdicts(
     candidates: Sequence[Candidate], pilots: ScoreMatrix | None, recipe: SelectionRecipe
 ) -> dict[str, Verdict]:
     """The verdict on each candidate; not measured where fewer than two pilots have a score."""
+
+    import numpy as np
+
     rows = _rows(pilots, recipe)
     nothing = np.empty(0)
     seen = {
@@ -105,6 +110,10 @@ def write_informative(
     out: Path,
 ) -> None:
     """Write the pool without what no two pilots differ on, and what became of each candidate."""
+
+    from data.pool import write_pool
+    from data.stage_tables import write_stage_tables
+
     judged = verdicts(candidates, pilots, recipe)
     rows = [
         gated_row(STAGE, UNIT, name, deciding([verdict]), {}) for name, verdict in judged.items()

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from data.text.folding import fold_spaces
 from selection.blockers import Blocker
 from selection.config import Band, Objective, SelectionConfig, SelectionRecipe
 from selection.lite import LiteItem, choose_lite
+from selection.near_duplicates import Words, copies
 from selection.output import describe
 from selection.pool import Pool, PoolItem, pool_of_items, pool_of_matrix
 from selection.scores import ScoreMatrix
@@ -35,25 +36,28 @@ class Known:
     """What is known of candidates beside themselves.
 
     `opaque` names a private source in public; `pilots` are the scores of pilot runs by task id;
-    `released` are the ids of the last release.
+    `released` are the ids of the last release; `words` are those of a candidate's inputs.
     """
 
     opaque: Callable[[str], str]
     pilots: ScoreMatrix | None = None
     released: frozenset[str] = frozenset()
+    words: Words = lambda candidate: None
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The ids to release, why each other one is not, and the report for the auditor.
 
-    `size` is how many tasks the release was to have.
+    `size` is how many tasks the release was to have; `same_as` names the task that is released
+    instead of one that is the same.
     """
 
     chosen: frozenset[str]
     reasons: Mapping[str, str]
     report: Mapping[str, Any]
     size: int
+    same_as: Mapping[str, str] = field(default_factory=dict)
 
 
 def choose(
@@ -67,7 +71,7 @@ def choose(
 
     Raises ReleaseError naming every blocker if no selection of the size is possible.
     """
-    items = {candidate.task_id: _item(candidate, known) for candidate in candidates}
+    items = _items(candidates, known)
     selectable, not_piloted, size = _sized(items, recipe, known)
     report: dict[str, Any] = {"pool": len(candidates), "family_weights": dict(weights)}
     shares = _lane_shares(recipe, selectable)
@@ -83,7 +87,13 @@ def choose(
     report |= {"rule": "subset"} | describe(config, solved, weights or None)
     released = [candidate for candidate in candidates if candidate.task_id in chosen]
     not_chosen = _not_chosen(items, chosen) | dict.fromkeys(not_piloted, NOT_PILOTED)
-    return Choice(chosen, not_chosen, _with_lite(report, released, recipe, seed), size)
+    same_as = {items[name].cluster: name for name in chosen}
+    instead = {
+        name: same_as[items[name].cluster]
+        for name, reason in not_chosen.items()
+        if reason == SAME_TASK
+    }
+    return Choice(chosen, not_chosen, _with_lite(report, released, recipe, seed), size, instead)
 
 
 def _explained(blocker: Blocker) -> str:
@@ -240,6 +250,14 @@ def _config(
         max_per_generator=recipe.max_per_generator,
         seed=seed,
     )
+
+
+def _items(candidates: Sequence[Candidate], known: Known) -> dict[str, PoolItem]:
+    """The items by task id; those of candidates that copy one another share a cluster."""
+    items = {candidate.task_id: _item(candidate, known) for candidate in candidates}
+    for copy, first in copies(candidates, known.words).items():
+        items[copy] = replace(items[copy], cluster=items[first].cluster)
+    return items
 
 
 def _item(candidate: Candidate, known: Known) -> PoolItem:

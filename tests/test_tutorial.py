@@ -10,9 +10,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from construction.sandbox.box import bubblewrap
 from tests.conftest import REPO
 from tests.flows.command import environment
+from tests.needs import skip_without_box
 
 PAGE = (REPO / "docs" / "tutorial.md").read_text("utf-8")
 _BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -63,8 +63,7 @@ def test_every_page_links_only_to_words_that_the_glossary_has() -> None:
 @pytest.mark.slow(seconds=60)
 def test_the_tutorial_ends_at_a_leaderboard(tmp_path: Path) -> None:
     pytest.importorskip("inspect_ai", reason="needs the extra `evaluate`")
-    if bubblewrap() is None:
-        pytest.skip("no bubblewrap on this machine: agents cannot be run")
+    skip_without_box()
     (tmp_path / ".venv").symlink_to(sys.prefix)
     commands = "set -e\n" + "\n".join(_BLOCK.findall(PAGE))
     done = subprocess.run(

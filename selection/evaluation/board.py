@@ -26,14 +26,15 @@ GROUPINGS = ("family", "role", "difficulty", "lane", "deliverable", "category", 
 # The columns of the table and what they mean; the page and the docs show both.
 COLUMNS = {
     "configuration": "the agent with its model, tools and settings",
-    "tasks": "the tasks on which it has a result, without those that only a judge could decide",
+    "tasks": "the tasks on which it has a result, without those that only a judge could decide; "
+    "`6 of 40`: not all of the release",
     "passed": "mean over tasks of the share of epochs that passed, in per cent",
     "interval": "95 %: from ten clusters (task families) on Student's t over clusters, or Wilson's "
     "with a cluster as one task if all results are alike; else Wilson's, or Student's for epochs",
     "ranks": "best and worst rank that the comparisons support",
     "group": "tie group: a new one begins where a configuration is really worse than its best",
     "overall": "mean score in per cent; a task that is not passed can have a part of the score",
-    "cost": "US dollars per attempt; empty where a price is not known",
+    "cost": "US dollars per attempt; empty where a price, or what a call took, is not known",
     "seconds": "mean duration of an attempt",
     "infrastructure": "attempts that the infrastructure ended; they are not graded",
     "unjudged": "attempts that would pass if their parts without a verdict were met",
@@ -109,6 +110,7 @@ class Board:
     cells: tuple[Mapping[str, Any], ...]
     failures: tuple[Mapping[str, Any], ...]
     clusters: int
+    release_tasks: int
 
 
 def board(attempts: pl.DataFrame, scores: pl.DataFrame, tasks: Sequence[TaskFacts]) -> Board:
@@ -143,14 +145,18 @@ def board(attempts: pl.DataFrame, scores: pl.DataFrame, tasks: Sequence[TaskFact
         for name in tried
     ]
     return Board(
-        tuple(
-            sorted(rows, key=lambda row: -1.0 if row.passed is None else row.passed, reverse=True)
-        ),
+        tuple(sorted(rows, key=_rate, reverse=True)),
         differences,
         tuple(_cells(per_task, facts)),
         tuple(_failures(attempts, scores)),
         len(set(labels)),
+        len(facts),
     )
+
+
+def _rate(row: LeaderboardRow) -> float:
+    """The pass rate by which rows are in order; below all others without one."""
+    return -1.0 if row.passed is None else row.passed
 
 
 def counted(scores: pl.DataFrame) -> pl.DataFrame:

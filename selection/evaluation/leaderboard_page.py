@@ -72,7 +72,8 @@ def rows_frame(board: Board, notice: Notice | None = None) -> pl.DataFrame:
     for row in board.rows:
         values = asdict(row)
         best, worst = values.pop("ranks") or (None, None)
-        rows.append(values | {"rank_best": best, "rank_worst": worst} | changed)
+        whole = {"release_tasks": board.release_tasks}
+        rows.append(values | {"rank_best": best, "rank_worst": worst} | whole | changed)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -83,23 +84,31 @@ def markdown_table(board: Board, notice: Notice | None = None) -> str:
     """
     lines = [f"| {' | '.join(_HEADS)} |", f"|{'---|' * len(_HEADS)}"]
     for row in board.rows:
-        cells = map(markdown, _shown(row))
+        cells = map(markdown, _shown(row, board.release_tasks))
         lines.append(f"| {' | '.join(cells)} |")
     if notice is not None:
         lines += ["", *(f"- {markdown(line)}" for line in errata_lines(notice))]
     return "\n".join(lines) + "\n"
 
 
-def _shown(row: LeaderboardRow) -> tuple[str, ...]:
+def _shown(row: LeaderboardRow, release_tasks: int) -> tuple[str, ...]:
     ranks = "" if row.ranks is None else _range(row.ranks)
     group = "" if row.tie_group is None else str(row.tie_group)
     cost = "" if row.cost is None else f"{row.cost:.4f}"
     seconds = "" if row.seconds is None else f"{row.seconds:.1f}"
     return (
-        row.configuration, number(row.tasks), percent(row.passed), percent_range(row.low, row.high),
+        row.configuration, _of_all(row.tasks, release_tasks), percent(row.passed),
+        percent_range(row.low, row.high),
         ranks, group, percent(row.overall), cost, seconds, number(row.n_infra),
         number(row.n_unjudged), _bounds(row), _judge(row),
     )  # fmt: skip
+
+
+def _of_all(tasks: int, release_tasks: int) -> str:
+    """The tasks with a result, of how many where they are not all of the release."""
+    return (
+        number(tasks) if tasks == release_tasks else f"{number(tasks)} of {number(release_tasks)}"
+    )
 
 
 def _bounds(row: LeaderboardRow) -> str:
@@ -132,7 +141,7 @@ def leaderboard_html(
          r.passed_at_most if r.n_unjudged else None, r.judge]
         for r in board.rows
     ]  # fmt: skip
-    cells = [tuple(map(visible, _shown(row))) for row in board.rows]
+    cells = [tuple(map(visible, _shown(row, board.release_tasks))) for row in board.rows]
     used = [at for at in range(len(_HEADS)) if at < _ALWAYS or any(row[at] for row in cells)]
     return page(
         "leaderboard.html.j2",

@@ -1,19 +1,15 @@
-"""Settings of the sampler (`selection.sampling`), part of the recipe, and damping weights."""
+"""Settings of the sampler (`selection.sampling`), part of the recipe."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Annotated
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from data.contracts import Share, StageConfig
 
 SEPARATOR = " | "
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Damping(StrEnum):
@@ -55,17 +51,3 @@ class SamplingConfig(StageConfig):
     design: Design = Design.WITHOUT_REPLACEMENT
     reserve: Annotated[float, Field(ge=0)] = 2.0
     separator: Annotated[str, Field(min_length=1)] = SEPARATOR
-
-
-def damped(counts: Ints, damping: Damping) -> Floats:
-    """The weights of children that hold `counts` (≥ 0) series; 0 for an empty one."""
-    n = counts.astype(np.float64)
-    if damping is Damping.NONE:
-        return n
-    if damping is Damping.SQRT:
-        return np.sqrt(n)
-    if damping is Damping.LOG:
-        return np.log1p(n)
-    if damping is Damping.LOGLOG:
-        return np.log1p(np.log1p(n))
-    return np.sqrt(np.log1p(n))

@@ -13,9 +13,10 @@ import numpy as np
 import polars as pl
 
 from data.errors import InputError
-from selection.sampling.config import Design, Floats, Ints, SamplingConfig
+from selection.sampling.config import Design, SamplingConfig
 from selection.sampling.systematic import expected_draws, with_replacement_inclusion
 from selection.sampling.tree import leaf_probabilities
+from selection.sampling.weights import Floats, Ints
 
 COLUMNS = {
     "company": pl.String,

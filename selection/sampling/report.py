@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from data.contracts import LedgerRow, Outcome, StageKind, StageTally
 from data.figures import percent
 from data.ledger import close
-from selection.sampling.config import SEPARATOR, Damping, Floats, Ints, SamplingConfig
+from selection.sampling.config import SEPARATOR, Damping, SamplingConfig
 from selection.sampling.frame import Frame, build_frame, stage_probabilities
 from selection.sampling.reserve import Filled, fill
 from selection.sampling.stages import Sample, draw_sample
 from selection.sampling.tree import depths, leaf_probabilities
+from selection.sampling.weights import Floats, Ints
 
 SEED_FALL = (28, 39)  # percentage points by which the seed's breakdown share falls under √log
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from data.randomness import keyed_hash
-from selection.sampling.config import Floats
+from selection.sampling.weights import Floats
 
 SERIES_STAGE = "sample.series"
 STRATUM = ("is_us", "category")

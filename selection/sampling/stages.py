@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from data.randomness import keyed_generator, keyed_order
-from selection.sampling.config import Design, Floats, Ints, SamplingConfig
+from selection.sampling.config import Design, SamplingConfig
 from selection.sampling.frame import (
     COLUMNS,
     Frame,
@@ -27,6 +27,7 @@ from selection.sampling.frame import (
 )
 from selection.sampling.reserve import SERIES_STAGE, reserve_of, series_keys
 from selection.sampling.systematic import draw_with_replacement, start, systematic
+from selection.sampling.weights import Floats, Ints
 
 COMPANY_STAGE = "sample.company"
 CATEGORY_STAGE = "sample.category"

@@ -15,7 +15,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from data.errors import InputError
-from selection.sampling.config import SEPARATOR, Damping, Floats, Ints, damped
+from selection.sampling.config import SEPARATOR, Damping
+from selection.sampling.weights import Floats, Ints, damped
 
 MAX_DEPTH = 64
 _KEY_BITS = 63

@@ -12,9 +12,7 @@ NEED_MORE = {
     "blind_plants",
     "words_review",
     "evaluation",
-    "judging",
     "judging_replay_server",
-    "task_labels",
 }  # a folder; by judging_replay
 
 

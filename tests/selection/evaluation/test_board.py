@@ -53,6 +53,22 @@ def made() -> Board:
     return board(*tables(), TASKS)
 
 
+def test_a_part_of_the_release_is_marked_as_one(tmp_path: Path) -> None:
+    attempts, scores = tables()
+    few = pl.col("task_id").is_in([task.task_id for task in TASKS[:6]])
+    strong = pl.col("configuration") == "strong"
+    made = board(attempts.filter(few | strong), scores.filter(few | strong), TASKS)
+    assert {row.configuration: row.tasks for row in made.rows} == {
+        "strong": 100, "weak": 6, HOSTILE: 6
+    }  # fmt: skip
+    lines = markdown_table(made).splitlines()[2:]
+    cells = {line.split(" | ")[0].strip("| "): line.split(" | ")[1] for line in lines}
+    assert (cells["strong"], cells["weak"]) == ("100", "6 of 100")
+    write_board(made, "r", tmp_path, [])
+    assert "6 of 100" in (tmp_path / "leaderboard.html").read_text()
+    assert pl.read_parquet(tmp_path / "leaderboard.parquet")["release_tasks"].to_list() == 3 * [100]
+
+
 def test_rows_are_ranked_as_far_as_the_data_go(made: Board) -> None:
     strong, *others = made.rows
     assert (strong.configuration, strong.ranks, strong.tie_group) == ("strong", (1, 1), 1)
