@@ -200,7 +200,6 @@ class ModelStagesConfig(StageConfig):
     judge: str = "model"
     evidence_tokens: Annotated[int, Field(gt=0)] = 12_000
     request_chars: Annotated[int, Field(gt=0)] = 12_000
-    excerpt_chars: Annotated[int, Field(gt=0)] = 1_500
     delivered_tokens: Annotated[int, Field(gt=0)] = 24_000
     passage_chars: Annotated[int, Field(gt=0)] = 1_200
     path_chars: Annotated[int, Field(gt=0)] = 200
