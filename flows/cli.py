@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from importlib.metadata import version
 from io import TextIOWrapper
+from types import FrameType
 from typing import Annotated, NoReturn, Self
 
 import typer
@@ -112,7 +113,7 @@ class _Ending:
     def __enter__(self) -> Self:
         self._waking.setblocking(False)
         self._before = signal.set_wakeup_fd(self._waking.fileno(), warn_on_full_buffer=False)
-        self._terminate = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        self._terminate = signal.signal(signal.SIGTERM, self._unwind)
         signal.signal(_NUDGE, lambda *_: None)
         threading.Thread(target=self._end_in_time, daemon=True).start()
         return self
@@ -126,6 +127,10 @@ class _Ending:
         """Say that the command has stopped; its exit code."""
         print(_stopped(self._arguments), file=sys.stderr, flush=True)
         return 128 + self._number
+
+    def _unwind(self, number: int, _frame: FrameType | None) -> NoReturn:
+        self._number = number
+        raise KeyboardInterrupt
 
     def _end_in_time(self) -> None:
         """After the first signal there are some seconds, after the second there is no time."""
