@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from importlib.metadata import version
 from io import TextIOWrapper
+from time import monotonic
 from types import FrameType
 from typing import Annotated, NoReturn, Self
 
@@ -29,6 +30,7 @@ _AS_OPTIONS: dict[tuple[str, ...], list[str]] = {("help",): ["--help"], ("versio
 _INTERRUPTED = 128 + signal.SIGINT
 _NUDGE = signal.SIGURG  # means nothing: the main thread looks what else has come
 _UNWIND_SECONDS = 8.0  # after Ctrl-C or SIGTERM; what takes longer is left as a kill leaves it
+_HURRIED_SECONDS = 1.5  # after a second one: Uvicorn raises the first again, once it has closed
 
 app = typer.Typer(
     help="Mint agent benchmarks: turn raw sessions into an audited and verified snapshot.",
@@ -133,22 +135,24 @@ class _Ending:
         raise KeyboardInterrupt
 
     def _end_in_time(self) -> None:
-        """After the first signal there are some seconds, after the second there is no time."""
-        seconds = None
+        """After the first signal there are some seconds, after another one or two."""
+        ending: float | None = None  # when, by the clock
         while True:
-            self._woken.settimeout(seconds)
+            self._woken.settimeout(None if ending is None else max(0.01, ending - monotonic()))
             try:
                 received = self._woken.recv(1)
             except TimeoutError:
                 break
             if not received:
                 return
-            if received[0] in (signal.SIGINT, signal.SIGTERM):
-                if seconds is not None:
-                    break
-                self._number, seconds = received[0], _UNWIND_SECONDS
+            if received[0] not in (signal.SIGINT, signal.SIGTERM):
+                continue
+            if ending is None:
+                self._number, ending = received[0], monotonic() + _UNWIND_SECONDS
                 # Polars takes SIGINT so that a thread which waits for a lock waits on.
                 signal.pthread_kill(threading.main_thread().ident or 0, _NUDGE)
+            else:
+                ending = min(ending, monotonic() + _HURRIED_SECONDS)
         os._exit(self.tell())
 
 

@@ -144,7 +144,8 @@ def _gate_steps(
                 losses[row["reason"] or row["outcome"]] += row["n"]
         lost = losses.total()
         if gate is not None or lost:
-            name = f"{stage['stage']}: {gate}" if gate else stage["stage"]
+            own = gate in (None, stage["stage"])  # a gate may bear the name of its stage
+            name = stage["stage"] if own else f"{stage['stage']}: {gate}"
             steps.append(Step(name, stage["unit"], remaining, remaining - lost, _ranked(losses)))
         remaining -= lost
     return steps

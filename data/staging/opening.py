@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
+if TYPE_CHECKING:
+    import duckdb
 
 # The views of this schema show the newest run alone; those of `main` show every run.
 NEWEST = "newest"
@@ -27,6 +29,8 @@ def open_read_only(
     A table name means the rows of the newest run; with `every_run` (or as `main.turns`) those of
     all runs. `runs` lists all runs in both cases.
     """
+    import duckdb  # commands that never open the file name its schema
+
     connection = duckdb.connect(str(path), read_only=True, config={**_SAFE, **(options or {})})
     schemas = "main" if every_run else f"{NEWEST},main"
     connection.execute(f"SET search_path = '{schemas}'").fetchall()

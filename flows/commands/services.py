@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import tempfile
 from contextlib import ExitStack, suppress
@@ -32,8 +31,6 @@ def services_command(
     ] = None,
 ) -> None:
     """Start the services of a workflow task: REST, MCP, and a page that shows state and log."""
-    # As an interrupt, so that the temporary folder goes and the instance is closed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ExitStack() as stack:
         if state is None:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="services-"))

@@ -26,7 +26,7 @@ from typing import Any
 
 _NUMBER = re.compile(r"(?<![\w.,-])-?\d[\d,]*(?:\.\d+)?(?![\w]|[.,-]\d)")
 _WORD = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})?")
-_LONG_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{4,}(?![^\W_])|[\u4e00-\u9fff]{2,4}")
+_LONG_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{4,}(?![^\W_])|(?:(?![\x00-\u2e7f])[^\W\d_]){2,4}")
 _UNITS = {
     "EUR": "USD",
     "USD": "EUR",
