@@ -37,7 +37,7 @@ _CONVERTED = re.compile(
 )
 _SEPARATORS = ",;\t"
 _MOST_BYTES, _MOST_ROWS, _LONGEST_CELL = 200 << 20, 1_000_000, 10_000
-_EXPECTED = "the list of words that `benchmint mask` wrote, filled in"
+_EXPECTED = "the list of words that `benchmint privacy mask` wrote, filled in"
 _AGAIN = "Fill in private/words.csv again, and save it as CSV in UTF-8."
 
 

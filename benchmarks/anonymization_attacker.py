@@ -2,7 +2,7 @@
 
     python -m benchmarks.anonymization_attacker [FOLDER OF MATERIAL]
 
-Three tables go through what `benchmint perturb` does, with the published setting and the default
+Three tables go through what `privacy perturb` does, with the published setting and the default
 limits: EDINET's annual table of 3,900 companies, the 302 companies that report in full, and of
 these the companies of small industries. The gate's answer is stated as it is. Then, refused or not,
 what would have been released is attacked: by the order of its rows, by its codes and by its names.

@@ -23,7 +23,7 @@ _WARM = ("Please ask John Smith in Paris.", "请联系王强。", "渋谷の田�
 
 
 def shipped() -> dict[str, DetectionConfig]:
-    """The settings by name: of `benchmint mask` at each level, and of a build at each level.
+    """The settings by name: of `privacy mask` at each level, and of a build at each level.
 
     The two levels that look for no names are the same in both, but for the models: only those of
     a build are listed.

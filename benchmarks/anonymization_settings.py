@@ -92,7 +92,7 @@ def _section(bars: Sequence[Bar], sizes: dict[str, tuple[int, int]], spent: floa
 
     python -m benchmarks.anonymization_settings
 
-`strict` and `full` are `benchmint mask` at these levels (`strict` is its default), records of any
+`strict` and `full` are `privacy mask` at these levels (`strict` is its default), records of any
 kind; `…, build` is what a build masks sessions with (`strict` for sources that are not public);
 `contacts_and_secrets` is a build's level for public sources, and looks, like `secrets`, for no
 names: such bars do not apply to these two, but their figures are given. Misses stand first. Recall
@@ -123,7 +123,7 @@ is of spans covered in full, by findings of any kind.
   leave dates, ages or places in sentences as they are, which count as missed.
 - **Titles.** A title before a name (Mr, Dr, Judge) stays in all settings: it names nobody, and a
   task may ask for it. So it is no part of what has to be covered; "titles counted" is with it.
-- **Dates.** `benchmint mask` shifts all dates, a build only dates of birth; well-known places, ages
+- **Dates.** `privacy mask` shifts all dates, a build only dates of birth; well-known places, ages
   and nationalities stay in a build, too. Hence its lower figures for QUASI characters.
 - **Persons:** precision is the share of letters in findings of persons and accounts (or Presidio's
   persons) that is in a labelled person. The bar is Presidio's recall at no lower precision.

@@ -53,7 +53,7 @@ seen (by type for synth_v2), the first lines of four synth_v2 templates, and the
 sentences. Since then the held-out templates were measured three times, by totals and by type: at
 the start (exact F2 .717), in the middle (.766) and for this page. The Chinese set has twelve
 templates that occur in both halves: its held-out figures show other values, not other sentences.
-"strict" and "full" are the levels of `benchmint mask`, "presidio" is `AnalyzerEngine()` with the
+"strict" and "full" are the levels of `privacy mask`, "presidio" is `AnalyzerEngine()` with the
 small English model, all default recognizers, network off. `strict` masks what nothing explains, so
 its spans are many and its precision is low by intent. Speed on session strings: all strings of one
 session file in three, by digest.

@@ -5,7 +5,7 @@
 
 FOLDER holds `truth.csv` and `files/`. `truth.csv` has the columns `value`, `place` (what kind of
 place the value stands in), `language` and `file` (a path below `files/`). The files are masked as
-`benchmint mask` does it, up to three times: by the rules alone, with the owner's list of private
+`privacy mask` does it, up to three times: by the rules alone, with the owner's list of private
 values, and after the owner's review (with the list too, if there is one). DIR keeps the three runs:
 `DIR/rules/private/words.csv` is what the owner reviews. With `--release`, the values are looked for
 in that folder instead (what a build released of the planted sessions). A value survives if the leak
@@ -132,7 +132,7 @@ def measured(
 
 
 def masked(files: Path, out: Path, owner: Owner) -> dict[str, str]:
-    """Mask a folder as `benchmint mask` does; the refused files with their reasons."""
+    """Mask a folder as `benchmint privacy mask` does; the refused files with their reasons."""
     if out.exists():
         raise InputError(str(out), "the run of another time", "no folder", "Name another --out.")
     listed, review = owners_words(owner.listed, owner.reviewed)

@@ -61,7 +61,7 @@ class Workshop:
         return {
             "verify": command("verify", self.snapshot, "--key", self.key),
             "sql": command("sql", "SELECT item_id FROM ledger", "--out", self.out),
-            "releases": command("releases", "--out", self.snapshot.parent.parent),
+            "releases": command("release", "list", "--out", self.snapshot.parent.parent),
             "help": command("--help"),
             "demo": command("demo", folder / "demo", "--size", "3"),
             "dry run": command(*build, "--dry-run"),

@@ -142,8 +142,8 @@ def _services(snapshot: Path) -> Iterator[str]:
     """The address of the page of the first workflow task's services."""
     task = min(path.parent.name for path in (snapshot / layout.PRIVATE).glob(f"*/{layout.WORLD}"))
     with subprocess.Popen(
-        command("services", task, "--snapshot", snapshot), stderr=subprocess.PIPE, text=True,
-        env=environment(),
+        command("agents", "services", task, "--snapshot", snapshot),
+        stderr=subprocess.PIPE, text=True, env=environment(),
     ) as process:  # fmt: skip
         try:
             assert process.stderr is not None

@@ -210,7 +210,7 @@ def measure(material: Path, out: Path) -> dict[str, Any]:
     filings = ("--sec", sec / "2010q2.zip", "--sec", sec / "apple_10k_2024")
     given = (*filings, "--tickers", sec / "company_tickers.parquet")
     arguments = [*given, "--edinet", material / "tables/edinet", "--size", SIZE, "--out", out]
-    command = [sys.executable, "-c", COMMAND, "questions", *map(str, arguments)]
+    command = [sys.executable, "-c", COMMAND, "lane", "questions", *map(str, arguments)]
     subprocess.run(command, check=True, capture_output=True)
     statements = read_statements(out / "public/tables")
     frames = (statements.companies, statements.series, statements.points, statements.history)

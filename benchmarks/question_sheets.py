@@ -50,7 +50,7 @@ def build(material: Path, size: int, out: Path) -> None:
     filings = ("--sec", sec / "2010q2.zip", "--sec", sec / "apple_10k_2024")
     given = (*filings, "--tickers", sec / "company_tickers.parquet")
     arguments = [*given, "--edinet", material / "tables/edinet", "--size", size, "--out", out]
-    command = [sys.executable, "-c", COMMAND, "questions", *map(str, arguments)]
+    command = [sys.executable, "-c", COMMAND, "lane", "questions", *map(str, arguments)]
     subprocess.run(command, check=True, capture_output=True)
 
 

@@ -39,7 +39,7 @@ def measure(material: Path, out: Path) -> dict[str, Any]:
     arguments = [*given, "--edinet", material / "tables/edinet", "--size", SIZE, "--out", out]
     began, before = time.perf_counter(), os.times()
     subprocess.run(
-        [sys.executable, "-c", COMMAND, "questions", *map(str, arguments)],
+        [sys.executable, "-c", COMMAND, "lane", "questions", *map(str, arguments)],
         check=True,
         capture_output=True,
     )
@@ -76,7 +76,7 @@ def page(figures: dict[str, Any]) -> str:
         for row in report["dampings"]
     ]
     parts = [
-        f"`benchmint questions --size {SIZE}` over 2010q2, one modern 10-K and 302 EDINET "
+        f"`benchmint lane questions --size {SIZE}` over 2010q2, one modern 10-K and 302 EDINET "
         "companies: "
         f"{figures['questions']} questions about {figures['companies']} companies in "
         f"{figures['seconds']} s (bar 90; {figures['cpu_seconds']} s of CPU), "

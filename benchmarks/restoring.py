@@ -3,7 +3,7 @@
     python -m benchmarks.restoring [--material DIR] [--sessions 1400]
 
 At the levels `strict`, which is the default, and `full`. Every file is masked by itself as
-`benchmint mask --scope file` does it, and restored with the key and its vault, as `benchmint
+`privacy mask --scope file` does it, and restored with the key and its vault, as `benchmint
 restore` does it. The generated sessions are JSON lines of messages, tool calls and their output in
 five languages, with made-up people; their encodings (UTF-8 with and without a byte order mark,
 UTF-16, GB 18030, Latin-1, UTF-8 with stray bytes), line ends, escapes and broken lines vary. A file

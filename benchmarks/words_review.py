@@ -2,7 +2,7 @@
 
     python -m benchmarks.words_review FOLDER [--draw 60] [--seed 1] [--level LEVEL]
 
-The files of FOLDER, or as many as `--draw` says, are masked as `benchmint mask` does it, and the
+The files of FOLDER, or as many as `--draw` says, are masked as `privacy mask` does it, and the
 rows of `private/words.csv` are counted by reason and per 1,000 words (a Chinese or Japanese word
 counts as two characters). If FOLDER holds planted values (`truth.csv` beside `files/`, see
 `blind_plants`), those that survive are looked for in the list: as a whole (alone or in a longer

@@ -179,11 +179,14 @@ def disk(out: Path, free: int | None = None) -> Finding:
     space = f"{free / _GIB:.1f} GiB free"
     if free < _LEAST:
         return Finding(
-            "disk", Grade.FAIL, space, "Free space: `benchmint purge --before DATE --dry-run`"
+            "disk",
+            Grade.FAIL,
+            space,
+            "Free space: `benchmint release purge --before DATE --dry-run`",
         )
     if free < _SCANT:
         return Finding(
-            "disk", Grade.WARN, space, "Enough for the demo; `benchmint purge` frees more."
+            "disk", Grade.WARN, space, "Enough for the demo; `benchmint release purge` frees more."
         )
     return Finding("disk", Grade.OK, space)
 

@@ -215,6 +215,6 @@ def _check_records(archive: Path, folder: Path, about: Submission) -> None:
 
 def _refused(archive: Path, problem: str) -> InputError:
     return InputError(
-        str(archive), problem, "a submission that `benchmint submit` wrote",
+        str(archive), problem, "a submission that `benchmint agents submit` wrote",
         "Ask for the archive again.",
     )  # fmt: skip

@@ -58,7 +58,7 @@ def load_columns(out: Path, *, leaves: bool) -> dict[str, Any]:
     """The columns of the newest run under `out`. Raises InputError.
 
     What `leaves` the house names items as the public report does, by keyed ids; without the key
-    (after `benchmint seal`) by their place.
+    (after `benchmint privacy seal`) by their place.
     """
     return _columns(out, _ledger(out), leaves=leaves)
 

@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from data.errors import InputError, error_line
-from flows.commands.table import GOES_ON, CommandGroup, add_commands
+from flows.commands.table import GOES_ON, CommandGroup, add_commands, renamed
 from flows.surroundings import require_surroundings
 
 _COMPLETION = ("--install-completion", "--show-completion")
@@ -75,6 +75,10 @@ def main() -> None:
     _take_any_text()
     debug, arguments = _split(sys.argv[1:])
     arguments = _AS_OPTIONS.get(tuple(arguments), arguments)
+    arguments, words = renamed(arguments)
+    if words:
+        new = " ".join(("benchmint", *words))
+        print(f"benchmint: use `{new}`; the old name goes with the next release", file=sys.stderr)
     try:
         require_surroundings()
     except InputError as error:

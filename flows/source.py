@@ -39,7 +39,7 @@ def require_complete(runtime: Runtime) -> None:
     ):
         raise ConfigError(
             "tables alone make no release: give sessions, statements or an environment too, or "
-            "anonymize the tables with `benchmint perturb`."
+            "anonymize the tables with `benchmint privacy perturb`."
         )
 
 
@@ -53,7 +53,7 @@ def require_public(recipe: Recipe, runtime: Runtime) -> None:
         if given and disclosure is not Disclosure.PUBLIC:
             raise ConfigError(
                 f"[questions.{name}] disclosure: found {disclosure}; expected public, since the "
-                "lane releases its statements. Anonymize other tables with `benchmint perturb`."
+                "lane releases its statements. Anonymize others with `benchmint privacy perturb`."
             )
 
 

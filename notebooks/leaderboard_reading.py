@@ -32,8 +32,8 @@ def _(bars, board_table, listing, mo):
     _text = (
         f"# Reading a leaderboard\n{rows.height} configurations in {groups.height} tie groups: "
         "within a group nobody is told from its best. Read groups, not places: two agents of one "
-        "group may change places in the next run. `benchmint plan` says how many tasks it would "
-        "take "
+        "group may change places in the next run. `benchmint agents plan` says how many tasks "
+        "it would take "
         "to separate them."
     )
     mo.vstack([mo.md(_text), mo.Html(bars(_bars, "pass rate")), listing(rows, "None.")])

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from selection.scores import Floats, ScoreMatrix
 
 STAGE, UNIT = "informative", "candidate"
-_PILOTS = "benchmint pilot"  # runs what is not measured yet
+_PILOTS = "benchmint agents pilot"  # runs what is not measured yet
 _LEAST_PILOTS = 2
 
 

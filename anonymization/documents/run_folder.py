@@ -1,4 +1,4 @@
-"""The folder of one `benchmint mask` run: claimed at its start, marked until it is whole, and
+"""The folder of one `privacy mask` run: claimed at its start, marked until it is whole, and
 restored from its vault."""
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Scope(StrEnum):
 
 
 class MaskingConfig(StageConfig):
-    """Settings of `benchmint mask` and `benchmint scan`; a scan looks for what `full` masks."""
+    """Settings of `privacy mask` and `privacy scan`; a scan looks for what `full` masks."""
 
     level: MaskingLevel = MaskingLevel.STRICT
     mode: Mode = Mode.SURROGATE

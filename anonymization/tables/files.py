@@ -182,7 +182,7 @@ def declared_files(
     if given and not tables:
         raise ConfigError(
             "[tables]: found no table declared; expected a role for every column of those given. "
-            "`benchmint profile TABLE --toml` proposes them."
+            "`benchmint privacy profile TABLE --toml` proposes them."
         )
     return find_tables(given, {*tables, *aggregates}) if given else []
 

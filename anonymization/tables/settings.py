@@ -139,7 +139,7 @@ def _names_of_statements() -> frozenset[str]:
 
 
 class TablesRecipe(TablesConfig):
-    """Tables and roles, as for `benchmint perturb`; what is tried, and what may be released.
+    """Tables and roles, as for `privacy perturb`; what is tried, and what may be released.
 
     `attacks.known` may name columns of several tables; `attacks.seed` is always replaced by the
     release's seed. A table is released as `tables/<name>.parquet`.

@@ -33,7 +33,7 @@ class AnalyticsRecipe(StageConfig):
     `quotas`: how many tasks of each category: as the environment declares it, or as many in all but
     shared by the weights of the signals lane (`families.toml` says which category serves which
     family). `consensus`: who answers each task besides the gates: `executor`, and models by their
-    names. They must agree, or people decide (`benchmint review`); without annotators nobody is
+    names. They must agree, or people decide (`agents review`); without annotators nobody is
     asked.
     """
 

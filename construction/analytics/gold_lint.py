@@ -51,7 +51,7 @@ class Gold(Protocol):
 
 
 def lint_release(public: Path, private: Path) -> tuple[int, Faults]:
-    """How many tasks `benchmint analytics` wrote, and what is wrong with them.
+    """How many tasks `benchmint lane analytics` wrote, and what is wrong with them.
 
     `public` holds `environment/cleaned/tables`, `private` the gold and the declaration.
     """
@@ -70,7 +70,9 @@ def _unlisted(path: Path, tasks: Sequence[AnalyticTask]) -> Faults:
     """Where the public list and the gold differ, as those of two runs do. Raises InputError."""
     if not path.is_file():
         expected = "the public list beside the gold"
-        raise InputError(str(path), "no such file", expected, "Run `benchmint analytics` again.")
+        raise InputError(
+            str(path), "no such file", expected, "Run `benchmint lane analytics` again."
+        )
     listed = path.read_bytes().splitlines()
     known = {public_line(task): task.task_id for task in tasks}
     faults = [

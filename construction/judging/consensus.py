@@ -39,7 +39,7 @@ class ConsensusConfig(StageConfig):
     """Who judges self-containment instead of one judge: `rules`, and models by their names.
 
     Without annotators one judge decides. A round needs `min_annotators` answers to count; each
-    release may add one round, up to `max_rounds`. People decide with `benchmint review`.
+    release may add one round, up to `max_rounds`. People decide with `benchmint agents review`.
     """
 
     annotators: tuple[Annotated[str, Field(min_length=1)], ...] = ()

@@ -83,7 +83,7 @@ def write_pages(folder: Path, pages: Iterable[Page]) -> PageFolder:
 
 def open_pages(folder: Path) -> PageFolder:
     """Check a folder of pages. Raises InputError if it is not one, or was changed."""
-    remedy = "Make it with `benchmint pages`."
+    remedy = "Make it with `benchmint lane pages`."
     try:
         about = orjson.loads((folder / ABOUT).read_bytes())
         n_pages, expected = int(about["pages"]), str(about["sha256"])

@@ -68,7 +68,7 @@ class Shown:
 
 
 def opaque_names(out: Path) -> Callable[[str], str]:
-    """Names as the public report has them: keyed ids, or numbers after `benchmint seal`."""
+    """Names as the public report has them: keyed ids, or numbers after `benchmint privacy seal`."""
     path = out / "private" / "release.key"
     if path.is_file():
         key = release_key(path)

@@ -67,7 +67,7 @@ def demo_tables(companies: int, years: int, seed: int) -> DemoTables:
 
 
 def write_tables(folder: Path, companies: int = 240, years: int = 3, seed: int = 7) -> DemoTables:
-    """Write the tables as CSV, a configuration for `benchmint perturb`, and the truth."""
+    """Write the tables as CSV, a configuration for `benchmint privacy perturb`, and the truth."""
     made = demo_tables(companies, years, seed)
     folder.mkdir(parents=True, exist_ok=True)
     for name in ("enterprise", "narrative", "industry_totals"):

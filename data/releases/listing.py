@@ -154,7 +154,7 @@ def previous_release(snapshots: Path, name: str, released: date) -> Path | None:
                 )
                 candidate = (str(manifest["released"]), int(manifest["revision"]), Path(entry.path))
             except (OSError, orjson.JSONDecodeError, KeyError, TypeError, ValueError):
-                continue  # not a release: `benchmint releases` says why
+                continue  # not a release: `benchmint release list` says why
             if manifest.get("name") == name and candidate[0] < released.isoformat():
                 earlier.append(candidate)
     return max(earlier)[2] if earlier else None
@@ -169,5 +169,5 @@ def find_snapshot(name: str, snapshots: Path) -> Path:
         name,
         "nothing",
         "a snapshot, by path or name",
-        "List the releases with `benchmint releases`.",
+        "List the releases with `benchmint release list`.",
     )

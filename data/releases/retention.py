@@ -196,7 +196,9 @@ def _files(out: Path, before: date, removals: list[Removal], kept: list[tuple[st
             continue
         if entry.is_file() and entry.name.endswith(_STAYS):
             if _written(entry) < before:
-                kept.append((where, "keys and logs are kept; `benchmint seal` destroys the key"))
+                kept.append(
+                    (where, "keys and logs are kept; `benchmint privacy seal` destroys the key")
+                )
             continue
         old = [
             file

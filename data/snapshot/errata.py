@@ -44,7 +44,7 @@ LONGEST_REASON = 500  # characters
 _PREDICATE = "urn:benchmint:errata:1"
 _SUBJECT = f"{layout.PUBLIC}/{layout.SUMS}"
 _DIGEST, _DAY = re.compile(r"[0-9a-f]{64}"), re.compile(r"\d{4}-\d{2}-\d{2}")
-_EXPECTED = "a notice that `benchmint errata` wrote for this release"
+_EXPECTED = "a notice that `benchmint release errata` wrote for this release"
 
 
 class Action(StrEnum):

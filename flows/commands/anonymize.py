@@ -70,7 +70,7 @@ def mask_command(
     print(f"what stayed and is worth a look: {private / WORDS}")
     if any(report.refusal is Refusal.NOT_REVIEWED for report in rejected):
         print(f"decide the words that come first there, then: --reviewed {private / WORDS}")
-    print(f"to restore them later, keep {private} and run: {program()} restore {out} --out DIR")
+    print(f"to restore them, keep {private} and run: {program()} privacy restore {out} --out DIR")
     raise typer.Exit(1 if rejected else 0)
 
 
@@ -99,7 +99,9 @@ def scan_command(
 
 
 def restore_command(
-    directory: Annotated[Path, typer.Argument(help="The folder that `benchmint mask` wrote.")],
+    directory: Annotated[
+        Path, typer.Argument(help="The folder that `benchmint privacy mask` wrote.")
+    ],
     out: Annotated[Path, typer.Option(help="Where to write the originals.")],
     vault: Annotated[
         Path | None, typer.Option(help="A vault or a folder of them [private/vaults].")
@@ -124,7 +126,7 @@ def restore_command(
 def profile_command(
     table: Annotated[Path, typer.Argument(help="A CSV (also gzipped) or Parquet file.")],
     toml: Annotated[
-        bool, typer.Option("--toml", help="Print a configuration for `benchmint perturb`.")
+        bool, typer.Option("--toml", help="Print a configuration for `benchmint privacy perturb`.")
     ] = False,
 ) -> None:
     """Propose a role for each column, from names and shapes; a person decides."""
@@ -171,7 +173,9 @@ def perturb_command(
                 )
             )
     print(f"{amount(len(files), 'table')} in {out / TABLES}, report in {out / REPORT}")
-    print(f"once nothing needs to be linked to these tables any more: {program()} seal {out}")
+    print(
+        f"once nothing needs to be linked to these tables any more: {program()} privacy seal {out}"
+    )
 
 
 def seal_command(

@@ -1,4 +1,4 @@
-"""`benchmint errata`: tasks of a published release are withdrawn, or graded by other answers."""
+"""`release errata`: tasks of a published release are withdrawn, or graded by other answers."""
 
 from __future__ import annotations
 
@@ -183,4 +183,4 @@ def _check_reason(
 
 
 def _misuse(where: str, actual: str, expected: str) -> InputError:
-    return InputError(where, actual, expected, "See `benchmint errata --help`.")
+    return InputError(where, actual, expected, "See `benchmint release errata --help`.")

@@ -54,7 +54,8 @@ def evaluate_command(
         str, typer.Option(help="What questions are answered with: data, web or data+web.")
     ] = "data",
     pages: Annotated[
-        Path | None, typer.Option(help="With web: a folder of captured pages (`benchmint pages`).")
+        Path | None,
+        typer.Option(help="With web: a folder of captured pages (`benchmint lane pages`)."),
     ] = None,
     reasoning: Annotated[
         str | None, typer.Option(help="The effort that the model is asked for, as Inspect has it.")

@@ -1,4 +1,4 @@
-"""`benchmint judge`: a model scores what graders cannot, and people check a part of it."""
+"""`benchmint agents judge`: a model scores what graders cannot, and people check a part of it."""
 
 from __future__ import annotations
 

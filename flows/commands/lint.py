@@ -24,15 +24,15 @@ def lint_command(
     path: Annotated[
         Path,
         typer.Argument(
-            help="A snapshot, what `benchmint analytics` wrote, a file of records, or folders of "
-            "tasks."
+            help="A snapshot, what `benchmint lane analytics` wrote, a file of records, or "
+            "folders of tasks."
         ),
     ],
     run: Annotated[
         Path | None,
         typer.Option(
-            help="What `benchmint analytics` wrote: PATH has lines like its gold.jsonl, which go "
-            "through all gates again."
+            help="What `benchmint lane analytics` wrote: PATH has lines like its gold.jsonl, "
+            "which go through all gates again."
         ),
     ] = None,
     files: Annotated[
@@ -95,7 +95,7 @@ def _lint_analytics(path: Path) -> Report:
     from flows.commands.analytics import public_half
 
     n, faults = lint_release(public_half(path), path / "private" / "analytics")
-    return Report("what `benchmint analytics` wrote", n, [Finding(*fault) for fault in faults])
+    return Report("what `benchmint lane analytics` wrote", n, [Finding(*fault) for fault in faults])
 
 
 def _lint_snapshot(path: Path) -> Report:

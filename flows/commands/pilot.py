@@ -1,4 +1,4 @@
-"""`benchmint pilot`: agents on the whole pool, their score matrix, and the release it leads to."""
+"""`agents pilot`: agents on the whole pool, their score matrix, and the release it leads to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`benchmint publish`: a signed release is copied to where others get it."""
+"""`benchmint release publish`: a signed release is copied to where others get it."""
 
 from __future__ import annotations
 

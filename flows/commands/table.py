@@ -6,6 +6,8 @@ Workers of sharded stages import the program that started them: names alone keep
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
@@ -13,68 +15,173 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-# Name: the module of `flows.commands`, and what the command is for.
-COMMANDS = {
-    "build": ("build", "build and verify a release"),
-    "demo": ("workspace", "write a demo workspace with planted defects"),
-    "audit": ("audit", "show why something was rejected"),
-    "verify": ("releases", "check a snapshot"),
-    "sign": ("releases", "sign a snapshot"),
-    "sql": ("staging", "query the staging tables of all runs"),
-    "explore": ("staging", "open a DuckDB shell on the newest run"),
-    "errata": ("errata", "withdraw or correct tasks of a published release"),
-    "publish": ("publish", "copy a signed release to a folder or bucket"),
-    "diff": ("releases", "show what changed between two releases"),
-    "metrics": ("staging", "print items, seconds, bytes and cost of runs"),
-    "doctor": ("workspace", "check that everything needed is installed"),
-    "releases": ("releases", "list and verify the releases"),
-    "purge": ("releases", "remove data whose retention has ended"),
-    "mask": ("anonymize", "write masked copies of files"),
-    "scan": ("anonymize", "search files for private values"),
-    "restore": ("anonymize", "undo masking with the vault"),
-    "profile": ("anonymize", "propose a role for each column of a table"),
-    "perturb": ("anonymize", "write anonymized tables"),
-    "seal": ("anonymize", "destroy the release key and the mapping"),
-    "signals": ("lanes", "compute weights and ideas from what people install"),
-    "select": ("lanes", "select the best subset of a score matrix"),
-    "questions": ("lanes", "make questions from financial statements"),
-    "workflows": ("workflows", "make executable tasks from what people install"),
-    "analytics": ("analytics", "make analytic tasks over an environment of files"),
-    "lint": ("lint", "faults of tasks, ours and of others"),
-    "evaluate": ("evaluate", "run an agent on a release"),
-    "grade": ("evaluate", "grade attempts again"),
-    "pilot": ("pilot", "run pilots on the pool and take a release from their scores"),
-    "judge": ("judge", "score what only a judge can"),
-    "leaderboard": ("leaderboard", "write the leaderboard of graded attempts"),
-    "link": ("leaderboard", "put the scores of two snapshots on one scale"),
-    "submit": ("submissions", "bundle attempts for a leaderboard"),
-    "check": ("submissions", "check a submission and grade it again"),
-    "plan": ("leaderboard", "say how many tasks tell two agents apart"),
-    "serve-tables": ("workspace", "serve statements to agents (MCP)"),
-    "services": ("services", "start a workflow task's services to try them"),
-    "export-atif": ("workspace", "write sessions as ATIF trajectories"),
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: its function in a module of `flows.commands`, its line of help, its old name."""
+
+    module: str
+    function: str
+    about: str
+    before: str = ""  # how it was called in the release before this one
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Commands under one word, with the line of help of the group."""
+
+    about: str
+    members: Mapping[str, Command | Group]
+
+
+def _command(name: str, module: str, about: str, before: str | None = None) -> Command:
+    """A command whose function is named after `name`; it once was called `before`, or `name`."""
+    return Command(module, f"{name.replace('-', '_')}_command", about, before or name)
+
+
+COMMANDS: Mapping[str, Command | Group] = {
+    "build": _command("build", "build", "build and verify a release"),
+    "verify": _command("verify", "releases", "check a snapshot"),
+    "audit": _command("audit", "audit", "show why something was rejected"),
+    "sql": _command("sql", "staging", "query the staging tables of all runs"),
+    "explore": _command("explore", "staging", "open a DuckDB shell on the newest run"),
+    "metrics": _command("metrics", "staging", "print items, seconds, bytes and cost of runs"),
+    "evaluate": _command("evaluate", "evaluate", "run an agent on a release"),
+    "grade": _command("grade", "evaluate", "grade attempts again"),
+    "leaderboard": _command(
+        "leaderboard", "leaderboard", "write the leaderboard of graded attempts"
+    ),
+    "lint": _command("lint", "lint", "faults of tasks, ours and of others"),
+    "demo": _command("demo", "workspace", "write a demo workspace with planted defects"),
+    "doctor": _command("doctor", "workspace", "check that everything needed is installed"),
+    "release": Group(
+        "list, sign, publish, compare, export and correct releases",
+        {
+            "list": _command("releases", "releases", "list and verify the releases"),
+            "sign": _command("sign", "releases", "sign a snapshot"),
+            "publish": _command(
+                "publish", "publish", "copy a signed release to a folder or bucket"
+            ),
+            "diff": _command("diff", "releases", "show what changed between two releases"),
+            "errata": _command(
+                "errata", "errata", "withdraw or correct tasks of a published release"
+            ),
+            "purge": _command("purge", "releases", "remove data whose retention has ended"),
+            "export": Group(
+                "export a release for other runners",
+                {
+                    "inspect": _command(
+                        "export-inspect", "running", "as one Inspect task", "export inspect"
+                    ),
+                    "harbor": _command(
+                        "export-harbor",
+                        "running",
+                        "as one folder per task, for Harbor",
+                        "export harbor",
+                    ),
+                },
+            ),
+        },
+    ),
+    "privacy": Group(
+        "mask files, anonymize tables, find private values",
+        {
+            "mask": _command("mask", "anonymize", "write masked copies of files"),
+            "scan": _command("scan", "anonymize", "search files for private values"),
+            "restore": _command("restore", "anonymize", "undo masking with the vault"),
+            "profile": _command(
+                "profile", "anonymize", "propose a role for each column of a table"
+            ),
+            "perturb": _command("perturb", "anonymize", "write anonymized tables"),
+            "seal": _command("seal", "anonymize", "destroy the release key and the mapping"),
+        },
+    ),
+    "lane": Group(
+        "run one lane alone: signals, workflows, questions, analytics, selection",
+        {
+            "signals": _command(
+                "signals", "lanes", "compute weights and ideas from what people install"
+            ),
+            "workflows": _command(
+                "workflows", "workflows", "make executable tasks from what people install"
+            ),
+            "questions": _command("questions", "lanes", "make questions from financial statements"),
+            "analytics": _command(
+                "analytics", "analytics", "make analytic tasks over an environment of files"
+            ),
+            "select": _command("select", "lanes", "select the best subset of a score matrix"),
+            "pages": Group(
+                "captured web pages for agents",
+                {
+                    "import": _command(
+                        "pages-import", "pages", "saved pages and their addresses", "pages import"
+                    ),
+                    "statements": _command(
+                        "pages-statements",
+                        "pages",
+                        "those of a release, printed",
+                        "pages statements",
+                    ),
+                },
+            ),
+        },
+    ),
+    "agents": Group(
+        "pilots, judges, submissions, and what agents are served",
+        {
+            "pilot": _command(
+                "pilot", "pilot", "run pilots on the pool and take a release from their scores"
+            ),
+            "judge": _command("judge", "judge", "score what only a judge can"),
+            "review": Group(
+                "decide the cases on which judges disagree",
+                {
+                    "export": _command(
+                        "review-export",
+                        "judging",
+                        "write the open cases to a sheet",
+                        "review export",
+                    ),
+                    "import": _command(
+                        "review-import", "judging", "record the decisions", "review import"
+                    ),
+                },
+            ),
+            "rules": _command(
+                "rules-check", "judging", "check an output folder against hard rules", "rules check"
+            ),
+            "services": _command(
+                "services", "services", "start a workflow task's services to try them"
+            ),
+            "tables": _command("serve-tables", "workspace", "serve statements to agents (MCP)"),
+            "plan": _command("plan", "leaderboard", "say how many tasks tell two agents apart"),
+            "link": _command("link", "leaderboard", "put the scores of two snapshots on one scale"),
+            "submit": _command("submit", "submissions", "bundle attempts for a leaderboard"),
+            "check": _command("check", "submissions", "check a submission and grade it again"),
+            "trajectories": _command(
+                "export-atif", "workspace", "write sessions as ATIF trajectories"
+            ),
+        },
+    ),
 }
-GROUPS = {
-    "export": (
-        "running",
-        "export a release for other runners",
-        {"inspect": "as one Inspect task", "harbor": "as one folder per task, for Harbor"},
-    ),
-    "pages": (
-        "pages",
-        "captured web pages for agents",
-        {"import": "saved pages and their addresses", "statements": "those of a release, printed"},
-    ),
-    "rules": (
-        "judging",
-        "check the hard rules of a released task",
-        {"check": "check an output folder against them"},
-    ),
-    "review": (
-        "judging",
-        "decide the cases on which judges disagree",
-        {"export": "write the open cases to a sheet", "import": "record the decisions"},
-    ),
+
+
+def commands(
+    within: Mapping[str, Command | Group] = COMMANDS, before: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Command]]:
+    """Every command with the words that call it."""
+    for name, member in within.items():
+        if isinstance(member, Command):
+            yield (*before, name), member
+        else:
+            yield from commands(member.members, (*before, name))
+
+
+# The words that called a command in the release before this one, and those that call it now.
+MOVED = {
+    tuple(member.before.split()): words
+    for words, member in commands()
+    if tuple(member.before.split()) != words
 }
 
 # Commands that find what an earlier run of theirs has finished.
@@ -120,14 +227,22 @@ class CommandGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-def add_commands(group: TyperGroup) -> None:
-    """Put every command into the group; `export-atif` is the function `export_atif_command`."""
-    for name, (module, about) in COMMANDS.items():
-        function = f"{name.replace('-', '_')}_command"
-        group.add_command(LateCommand(name, about, module, function))
-    for name, (module, about, members) in GROUPS.items():
-        inner = CommandGroup(name=name, help=about, rich_markup_mode=None)
-        for member, member_about in members.items():
-            function = f"{name}_{member}_command"
-            inner.add_command(LateCommand(member, member_about, module, function))
-        group.add_command(inner)
+def add_commands(group: TyperGroup, members: Mapping[str, Command | Group] = COMMANDS) -> None:
+    """Put every command into the group, below groups of their own where it belongs to one."""
+    for name, member in members.items():
+        if isinstance(member, Command):
+            group.add_command(LateCommand(name, member.about, member.module, member.function))
+        else:
+            inner = CommandGroup(name=name, help=member.about, rich_markup_mode=None)
+            add_commands(inner, member.members)
+            group.add_command(inner)
+
+
+def renamed(arguments: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The arguments with an old name replaced by the words of today, and these; none: unchanged."""
+    first = next((i for i, text in enumerate(arguments) if not text.startswith("-")), 0)
+    for length in (2, 1):
+        words = MOVED.get(tuple(arguments[first : first + length]))
+        if words is not None:
+            return [*arguments[:first], *words, *arguments[first + length :]], words
+    return list(arguments), ()

@@ -38,7 +38,7 @@ _REPLIES = "replies"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOrder:
-    """What is judged and by whom; the fields are the options of `benchmint judge`.
+    """What is judged and by whom; the fields are the options of `benchmint agents judge`.
 
     `hidden` are paths that the process must not be able to read.
     """
@@ -157,7 +157,7 @@ def _packets(judged: JudgedRun, order: JudgeOrder) -> None:
         write_items(folder, items)
         new = len(items) - len(earlier)
         print(f"{len(items)} criteria for people, {new} of them new:")
-        print(f"{program()} review export SHEET --out {home}")
+        print(f"{program()} agents review export SHEET --out {home}")
     decisions = recorded(folder)
     if not decisions:
         return

@@ -121,7 +121,7 @@ def check_request(request: Request) -> None:
     if ("web" in tools) != (pages is not None):
         raise InputError(
             "--tools and --pages", f"tools {tools}, pages {pages}", "pages with web alone",
-            "Give --pages DIR with --tools web or data+web; `benchmint pages` makes it.",
+            "Give --pages DIR with --tools web or data+web; `benchmint lane pages` makes it.",
         )  # fmt: skip
     if agent == READER and pages is None:
         raise InputError(

@@ -103,7 +103,7 @@ def _screen(work: Work, out: Path) -> None:
 
 
 def _queue_review(work: Work, folders: Folders) -> None:
-    """Put the disputes where `benchmint review export` looks for them."""
+    """Put the disputes where `benchmint agents review export` looks for them."""
     if not work.folders(CONSENSUS.name):
         (folder,) = folders
         write_items(work.run.review, read_items(folder))

@@ -163,7 +163,7 @@ def test_after_sealing_a_build_starts_at_the_files_that_were_kept(
 ) -> None:
     copy = tmp_path / "out"
     shutil.copytree(out, copy, symlinks=True)
-    assert inline("seal", str(copy), "--yes").returncode == 0
+    assert inline("privacy", "seal", str(copy), "--yes").returncode == 0
     command = ("--environment", str(demo), "--out", str(copy), "--quiet", "--revision")
     result = inline_build(*command)
     assert result.returncode == 0, result.stderr

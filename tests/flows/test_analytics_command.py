@@ -1,4 +1,4 @@
-"""`benchmint analytics` and `benchmint lint`: the demo from declaration to checked gold."""
+"""`benchmint lane analytics` and `benchmint lint`: the demo from declaration to checked gold."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow(seconds=1)
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("analytics") / "out"
-    run_command("analytics", "--out", str(folder))
+    run_command("lane", "analytics", "--out", str(folder))
     return folder
 
 
@@ -60,7 +60,7 @@ def test_the_demo_has_tasks_of_all_categories(out: Path) -> None:
 
 def test_the_same_key_gives_the_same_files(out: Path, tmp_path: Path) -> None:
     key = out / "private/release.key"
-    run_command("analytics", "--out", str(tmp_path / "again"), "--key", str(key))
+    run_command("lane", "analytics", "--out", str(tmp_path / "again"), "--key", str(key))
     assert digests(tmp_path / "again/public") == digests(out / "public")
     assert digests(tmp_path / "again/private/analytics") == digests(out / "private/analytics")
 
@@ -121,7 +121,7 @@ def test_the_original_of_an_anonymized_file_does_not_leave(out: Path, tmp_path: 
     again = 'path = "enterprise/annual_accounts.csv"'
     wrong = tmp_path / "environment.toml"
     wrong.write_text(text.replace('path = "other/weather.csv"', again))
-    result = inline("analytics", wrong, "--files", out / "demo", "--out", tmp_path / "out")
+    result = inline("lane", "analytics", wrong, "--files", out / "demo", "--out", tmp_path / "out")
     assert result.returncode == 2
     assert "annual_accounts.csv: found the original of accounts" in result.stderr
     assert not (tmp_path / "out/public").exists()
@@ -135,7 +135,7 @@ def test_an_original_in_another_dress_does_not_leave(out: Path, tmp_path: Path) 
     lines = [line.replace(",", ";") for line in (header, *reversed(rows))]
     (files / "other/weather.csv").write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8")
     declared = files / "environment.toml"
-    result = inline("analytics", declared, "--files", files, "--out", tmp_path / "out")
+    result = inline("lane", "analytics", declared, "--files", files, "--out", tmp_path / "out")
     assert result.returncode == 2
     assert "weather.csv: found the original of accounts" in result.stderr
 
@@ -144,7 +144,7 @@ def test_a_second_run_that_breaks_off_leaves_the_first_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
-    run_command("analytics", "--out", str(out))
+    run_command("lane", "analytics", "--out", str(out))
     halves = (out / "public", out / "private/analytics")
     before = [digests(half) for half in halves]
 
@@ -152,7 +152,7 @@ def test_a_second_run_that_breaks_off_leaves_the_first_as_it_was(
         raise OSError(errno.EIO, "input/output error")
 
     monkeypatch.setattr("construction.analytics.output.write_gold", broken)
-    result = inline("analytics", "--out", out)
+    result = inline("lane", "analytics", "--out", out)
     assert result.returncode != 0
     assert [digests(half) for half in halves] == before
 
@@ -211,7 +211,7 @@ def test_what_the_risk_gate_refuses_does_not_become_public(out: Path, tmp_path: 
     strict = tmp_path / "environment.toml"
     strict.write_text(text.replace("history = 1.0", "history = 0.1"))
     into = tmp_path / "out"
-    result = inline("analytics", strict, "--files", out / "demo", "--out", into)
+    result = inline("lane", "analytics", strict, "--files", out / "demo", "--out", into)
     assert result.returncode == 1
     assert "refused, nothing is public: accounts: re-identification" in result.stderr
     assert not (into / "public").exists()

@@ -63,12 +63,12 @@ def _run(
         (["demo"], "Missing argument"),
         (["demo", "plain/x"], "Not a directory"),
         (["demo", "x", "--seed", str(10**30)], "--seed"),
-        (["export-atif", "gone\x1b[2J\n", "--out", "o"], "gone⟨U+001B⟩[2J"),
+        (["agents", "trajectories", "gone\x1b[2J\n", "--out", "o"], "gone⟨U+001B⟩[2J"),
         (["audit", "--out", "broken"], "DuckDB cannot use"),
-        (["rules", "check", "rules.json", "."], "do not fit their rule"),
-        (["select", "gone.csv", "--size", "1"], "no file"),
-        (["releases", "--out", "gone"], "gone: found nothing"),
-        (["releases", "--out", "plain"], "plain: found a file"),
+        (["agents", "rules", "rules.json", "."], "do not fit their rule"),
+        (["lane", "select", "gone.csv", "--size", "1"], "no file"),
+        (["release", "list", "--out", "gone"], "gone: found nothing"),
+        (["release", "list", "--out", "plain"], "plain: found a file"),
         (["sql", "-- who\nSELECT 1"], "workspace/staging.duckdb: found nothing"),
         (["sql", "--who, and why?\nSELECT 1"], "workspace/staging.duckdb: found nothing"),
         (["sql", "SELECT '\udcff'"], "found 10 bytes that are not UTF-8"),
@@ -148,7 +148,7 @@ def test_no_to_a_question_aborts_and_nothing_is_destroyed(
     key.parent.mkdir()
     key.write_text("5a" * 32)
     monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
-    code, _, error = _run(["seal", str(tmp_path)], monkeypatch, capsys)
+    code, _, error = _run(["privacy", "seal", str(tmp_path)], monkeypatch, capsys)
     assert (code, error.splitlines()[-1]) == (1, "aborted")
     assert [path.name for path in tmp_path.rglob("*")] == ["private", "release.key"]
 
@@ -156,16 +156,16 @@ def test_no_to_a_question_aborts_and_nothing_is_destroyed(
 def test_sealing_asks_about_nothing_where_there_is_nothing_and_waits_for_no_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, out, error = _run(["seal", str(tmp_path)], monkeypatch, capsys)
+    code, out, error = _run(["privacy", "seal", str(tmp_path)], monkeypatch, capsys)
     assert (code, out) == (2, "")
     assert "neither key nor mapping" in error
     assert list(tmp_path.iterdir()) == []
     with building(tmp_path):
         (tmp_path / "private" / "release.key").write_text("5a" * 32)
-        code, _, error = _run(["seal", str(tmp_path), "--yes"], monkeypatch, capsys)
+        code, _, error = _run(["privacy", "seal", str(tmp_path), "--yes"], monkeypatch, capsys)
     assert (code, "another build is running here" in error) == (2, True)
     assert (tmp_path / "private" / "release.key").read_text() == "5a" * 32
-    assert _run(["seal", str(tmp_path), "--yes"], monkeypatch, capsys)[0] == 0
+    assert _run(["privacy", "seal", str(tmp_path), "--yes"], monkeypatch, capsys)[0] == 0
     assert not (tmp_path / "private" / "release.key").exists()
 
 
@@ -256,7 +256,7 @@ def test_export_names_what_it_could_not_read_in_plain_text(
 ) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a\x1b[2J\nb.jsonl").touch()
-    arguments = ["export-atif", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
+    arguments = ["agents", "trajectories", str(tmp_path / "in"), "--out", str(tmp_path / "out")]
     code, _, error = _run(arguments, monkeypatch, capsys)
     assert (code, error) == (1, "in/a⟨U+001B⟩[2J b.jsonl: not read, file.empty (empty)\n")
 
@@ -267,7 +267,7 @@ def test_wrong_use_names_the_help_of_the_command(
     for arguments, end in {
         "audti": "Did you mean 'audit'? See `benchmint --help`.\n",
         "audit --gat x": "See `benchmint audit --help`.\n",
-        "review exprt": "See `benchmint review --help`.\n",
+        "agents review exprt": "See `benchmint agents review --help`.\n",
     }.items():
         code, _, error = _run(arguments.split(), monkeypatch, capsys)
         assert (code, error.endswith(end)) == (2, True), error

@@ -14,7 +14,7 @@ from typer.main import get_command
 import flows.commands
 from flows import cli
 from flows.cli import app
-from flows.commands.table import COMMANDS, GROUPS, add_commands
+from flows.commands.table import COMMANDS, MOVED, Group, add_commands, commands
 
 HEAVY = ("polars", "duckdb", "prefect", "scipy", "presidio_analyzer", "spacy", "pydantic")
 
@@ -26,14 +26,10 @@ def _group() -> TyperGroup:
     return group
 
 
-def _paths() -> list[list[str]]:
-    alone = [[name] for name in COMMANDS]
-    return alone + [
-        [name, member] for name, (_, _, members) in GROUPS.items() for member in members
-    ]
+PATHS = [list(words) for words, _ in commands()]
 
 
-@pytest.mark.parametrize("path", _paths(), ids=" ".join)
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
 def test_every_command_loads_and_says_what_it_does(path: list[str]) -> None:
     command: TyperGroup | TyperCommand = _group()
     for name in path:
@@ -48,7 +44,7 @@ def test_every_command_loads_and_says_what_it_does(path: list[str]) -> None:
 
 def test_every_module_of_commands_is_in_the_table() -> None:
     modules = {path.stem for path in Path(flows.commands.__path__[0]).glob("*.py")}
-    named = {module for module, *_ in [*COMMANDS.values(), *GROUPS.values()]}
+    named = {command.module for _, command in commands()}
     assert modules - {"__init__", "table", "options"} == named
 
 
@@ -63,7 +59,7 @@ def test_the_program_alone_loads_nothing_heavy() -> None:
     assert not set(run.stdout.split()) & set(HEAVY)
 
 
-@pytest.mark.parametrize("arguments", [[], ["rules"], ["review"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [[], ["privacy"], ["agents", "review"]], ids=" ".join)
 def test_a_group_alone_prints_its_help(
     arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,3 +83,38 @@ def test_help_and_version_are_taken_for_the_options(
 
     assert printed("help") == printed("--help")
     assert printed("version") == printed("--version") == f"benchmint {version('benchmint')}\n"
+
+
+def test_the_top_holds_twelve_commands_and_four_groups() -> None:
+    groups = [name for name, one in COMMANDS.items() if isinstance(one, Group)]
+    assert groups == ["release", "privacy", "lane", "agents"]
+    assert len(COMMANDS) - len(groups) <= 12
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (["mask", "--help"], "privacy mask"),
+        (["--debug", "export", "harbor", "--help"], "release export harbor"),
+        (["rules", "check", "--help"], "agents rules"),
+        (["serve-tables", "-h"], "agents tables"),
+    ],
+    ids=str,
+)
+def test_an_old_name_runs_the_command_and_says_the_new_one(
+    old: list[str], new: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmint", *old])
+    with pytest.raises(SystemExit) as stopped:
+        cli.main()
+    printed = capsys.readouterr()
+    assert stopped.value.code == 0
+    assert printed.out.startswith(f"Usage: benchmint {new} ")
+    assert (
+        printed.err
+        == f"benchmint: use `benchmint {new}`; the old name goes with the next release\n"
+    )
+
+
+def test_no_old_name_is_a_name_of_today() -> None:
+    assert not MOVED.keys() & {words for words, _ in commands()}

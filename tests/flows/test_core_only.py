@@ -55,8 +55,8 @@ def test_a_release_of_questions_needs_the_core_only(
     [
         (["build", "{logs}", "--out", "{out}", "--quiet"], "PIL", "masking"),
         (["demo", "{out}"], "openpyxl", "masking"),
-        (["mask", "{logs}", "--out", "{out}"], "presidio_analyzer", "masking"),
-        (["review", "import", "{logs}", "--out", "{out}"], "openpyxl", "masking"),
+        (["privacy", "mask", "{logs}", "--out", "{out}"], "presidio_analyzer", "masking"),
+        (["agents", "review", "import", "{logs}", "--out", "{out}"], "openpyxl", "masking"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )

@@ -1,4 +1,4 @@
-"""`benchmint errata`: stored attempts are graded anew, and what everybody sees says why."""
+"""`benchmint release errata`: stored attempts are graded anew, and what everybody sees says why."""
 
 from __future__ import annotations
 

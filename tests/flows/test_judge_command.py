@@ -1,4 +1,4 @@
-"""`benchmint judge`: from open parts to scores, recorded and replayed, with packets for people."""
+"""`agents judge`: from open parts to scores, recorded and replayed, with packets for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`benchmint judge` where it fails, and where attempts keep it from a verdict."""
+"""`benchmint agents judge` where it fails, and where attempts keep it from a verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`benchmint mask`, `scan` and `restore` as a user runs them, rules only (no models)."""
+"""`benchmint privacy mask`, `scan` and `restore` as a user runs them, rules only (no models)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`benchmint perturb`: tables leave in an order from the key, attacked, and within their limits."""
+"""`privacy perturb`: tables leave in an order from the key, attacked, and within their limits."""
 
 from __future__ import annotations
 

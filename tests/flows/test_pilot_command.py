@@ -1,4 +1,4 @@
-"""`benchmint pilot`: pool, attempts where no key can be read, matrix, gate, the next release."""
+"""`agents pilot`: pool, attempts where no key can be read, matrix, gate, the next release."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def test_one_command_goes_from_pilots_to_the_next_release_and_on_after_a_kill(
     out = tmp_path / "out"
     shutil.copytree(demo.out, out, symlinks=True)
     agents = [part for name in ("skill-70", "skill-25", "null") for part in ("--agent", name)]
-    arguments = ["pilot", "--config", demo.config, "--out", out, *agents]
+    arguments = ["agents", "pilot", "--config", demo.config, "--out", out, *agents]
     arguments += ["--date", "2026-02-15", "--quiet"]
     before = {path: path.stat().st_mtime_ns for path in kill_after(arguments, out, 10)}
     done = benchmint(*arguments)

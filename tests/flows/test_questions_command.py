@@ -1,4 +1,4 @@
-"""`benchmint questions` as a user runs it, on the generated statements."""
+"""`benchmint lane questions` as a user runs it, on the generated statements."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def made(statements: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def requests(statements: Path, out: Path) -> None:
     sources = ("--sec", statements / "sec", "--edinet", statements / "edinet")
-    result = inline("questions", *sources, "--size", 50, "--out", out)
+    result = inline("lane", "questions", *sources, "--size", 50, "--out", out)
     assert result.returncode == 0, result.stderr
     assert "50 of 50 questions" in result.stdout
     assert "\ncategory            region  available  askable  drawn  asked" in result.stdout
@@ -117,11 +117,13 @@ def test_the_report_tells_what_was_left_out(made: Path) -> None:
 
 
 def test_wrong_use_is_one_line(tmp_path: Path) -> None:
-    missing = inline("questions", "--sec", tmp_path / "none.zip", "--out", tmp_path / "out")
+    missing = inline("lane", "questions", "--sec", tmp_path / "none.zip", "--out", tmp_path / "out")
     assert (missing.returncode, missing.stderr.count("\n")) == (2, 1)
     assert "none.zip: found nothing" in missing.stderr
     (tmp_path / "note.txt").write_text("no statements")
-    other = inline("questions", "--edinet", tmp_path / "note.txt", "--out", tmp_path / "out")
+    other = inline(
+        "lane", "questions", "--edinet", tmp_path / "note.txt", "--out", tmp_path / "out"
+    )
     assert (other.returncode, other.stderr.count("\n")) == (2, 1), other.stderr
 
 
@@ -129,7 +131,7 @@ def test_private_statements_are_refused(statements: Path, tmp_path: Path) -> Non
     config = tmp_path / "private.toml"
     config.write_text('[questions.sec]\ndisclosure = "private"\n')
     given = ("--sec", statements / "sec", "--config", config, "--out", tmp_path / "out")
-    result = inline("questions", *given)
+    result = inline("lane", "questions", *given)
     assert (result.returncode, result.stderr.count("\n")) == (2, 1)
     assert "[questions.sec] disclosure: found private; expected public" in result.stderr
     assert not (tmp_path / "out/public").exists()
@@ -139,12 +141,12 @@ def test_files_that_cannot_be_read_are_named(statements: Path, tmp_path: Path) -
     broken = tmp_path / "broken.zip"
     broken.write_bytes((statements / "sec/demo.zip").read_bytes()[:5000])
     sources = ("--sec", statements / "sec", "--sec", broken)
-    result = inline("questions", *sources, "--size", 5, "--out", tmp_path / "out")
+    result = inline("lane", "questions", *sources, "--size", 5, "--out", tmp_path / "out")
     assert result.returncode == 0, result.stderr
     assert "not read: broken.zip" in result.stderr
     ledger = pl.read_parquet(tmp_path / "out/private/questions/statements-ledger.parquet")
     assert ledger.filter(unit="file", item_id="broken.zip")["outcome"].to_list() == ["errored"]
-    alone = inline("questions", "--sec", broken, "--out", tmp_path / "alone")
+    alone = inline("lane", "questions", "--sec", broken, "--out", tmp_path / "alone")
     assert (alone.returncode, alone.stderr.count("\n")) == (2, 1), alone.stderr
 
 
@@ -156,7 +158,7 @@ def test_without_the_code_list_nothing_is_asked_in_silence(
     summaries = next((statements / "edinet").glob("*.jsonl.gz"))
     (lone / summaries.name).write_bytes(summaries.read_bytes())
     for sources in (("--edinet", lone), ("--sec", statements / "sec", "--edinet", lone)):
-        result = inline("questions", *sources, "--size", 5, "--out", tmp_path / "out")
+        result = inline("lane", "questions", *sources, "--size", 5, "--out", tmp_path / "out")
         assert (result.returncode, result.stderr.count("\n")) == (2, 1), result.stderr
         assert "EdinetcodeDlInfo.csv" in result.stderr
 

@@ -1,4 +1,4 @@
-"""`benchmint rules check`, on the files that a release holds."""
+"""`benchmint agents rules`, on the files that a release holds."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_every_released_task_with_rules_can_be_checked(demo: Demo, tmp_path: Pat
     private = demo.out / "snapshots/latest/private"
     files = sorted(private.glob("*/rules.json"))
     assert len(files) > 10
-    result = benchmint("rules", "check", files[0].parent, tmp_path)
+    result = benchmint("agents", "rules", files[0].parent, tmp_path)
     assert (result.returncode, result.stderr) == (1, "")
     for path in files:
         rows = orjson.loads(run(path.parent, tmp_path, "--json").stdout)

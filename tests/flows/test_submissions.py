@@ -1,4 +1,4 @@
-"""`benchmint submit` and `check`: what is admitted is graded again, what is forged is refused."""
+"""`agents submit` and `check`: what is admitted is graded again, what is forged is refused."""
 
 from __future__ import annotations
 

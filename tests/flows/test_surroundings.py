@@ -39,7 +39,7 @@ def shell(line: str, *arguments: object, **variables: str) -> subprocess.Complet
 def test_what_every_command_needs(tmp_path: Path, line: str, said: str) -> None:
     folder = tmp_path / "gone"
     folder.mkdir()
-    done = shell(line.format(folder=folder), "releases", "--out", tmp_path)
+    done = shell(line.format(folder=folder), "release", "list", "--out", tmp_path)
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
     assert done.stderr.startswith(f"benchmint: {said}")
 
@@ -54,7 +54,7 @@ def test_files_are_named_in_utf8_whatever_the_locale(tmp_path: Path) -> None:
 
 
 def test_no_thread_is_started_by_a_word(tmp_path: Path) -> None:
-    done = shell('exec "$@"', "releases", "--out", tmp_path, POLARS_MAX_THREADS="many")
+    done = shell('exec "$@"', "release", "list", "--out", tmp_path, POLARS_MAX_THREADS="many")
     assert done.stderr == "benchmint: POLARS_MAX_THREADS is no number above 0 and is left out\n"
 
 

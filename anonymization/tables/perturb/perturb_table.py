@@ -290,7 +290,7 @@ def check_table(frame: pl.DataFrame, config: TableConfig) -> None:
     undeclared = [name for name in frame.columns if name not in config.columns]
     missing = [name for name in config.columns if name not in frame.columns]
     if undeclared:
-        todo = "Declare a role for each; `benchmint profile` proposes them."
+        todo = "Declare a role for each; `benchmint privacy profile` proposes them."
         raise InputError("table", f"undeclared columns {', '.join(undeclared)}", "none", todo)
     if missing:
         actual, todo = f"no column {', '.join(missing)}", "Correct the configuration."

@@ -1,6 +1,6 @@
 """Pseudonyms of codes: a permutation of their code space, drawn from the release key.
 
-Whoever gets the key can invert it by trying a million codes, as for a keyed hash; `benchmint seal`
+Whoever gets the key can invert it by trying a million codes, as for a keyed hash; `privacy seal`
 destroys the key, after which this is impossible. All pseudonyms of a code space have one shape
 (digits, letters, punctuation): a shape that few codes have would tell whose they are, and of codes
 such as hexadecimal ones hardly two have the same.

@@ -182,7 +182,7 @@ class Limits(StageConfig):
 
 
 class Declaration(StageConfig):
-    """An environment. `anonymize` is a section `tables` as `benchmint perturb` reads it."""
+    """An environment. `anonymize` is a section `tables` as `benchmint privacy perturb` reads it."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"

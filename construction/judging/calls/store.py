@@ -174,7 +174,7 @@ class Store:
             writer.execute("DELETE FROM batches WHERE name = ?", (name,))
 
     def note_use(self, digest: str, keys: Iterable[str]) -> None:
-        """Record the replies behind a digest that a release has as input, for `benchmint purge`."""
+        """Record the replies behind a digest that a release has as input, for `release purge`."""
         with self._transaction() as writer:
             rows = [(digest, key) for key in sorted(keys) or [""]]
             writer.executemany("INSERT OR IGNORE INTO uses VALUES (?, ?)", rows)

@@ -169,7 +169,7 @@ def test_snapshots_are_found_by_path_or_name(root: Path) -> None:
     old, _ = snapshots(root)
     assert find_snapshot(old.name, old.parent) == old
     assert find_snapshot(str(old), Path("gone")) == old
-    with pytest.raises(InputError, match="benchmint releases"):
+    with pytest.raises(InputError, match="benchmint release list"):
         find_snapshot("../snapshots", old.parent)
 
 

@@ -213,7 +213,7 @@ def test_stages_that_saw_nothing_are_left_out_of_the_picture() -> None:
     ("statuses", "blocked_by", "said"),
     [
         ({"unverified": 3}, {}, "3 unverified by length"),
-        ({"unverified": 0}, {"benchmint pilot": 3}, "3 not measured by length"),
+        ({"unverified": 0}, {"benchmint agents pilot": 3}, "3 not measured by length"),
     ],
 )
 def test_what_passes_without_a_verdict_is_not_said_to_pass(

@@ -29,7 +29,7 @@ def test_conditions_are_compared_on_the_same_questions(demo: Demo, tmp_path: Pat
     snapshot = demo.out / "snapshots/latest"
     tasks = read_tasks(snapshot).tasks.items()
     chosen = [name for name, task in tasks if "discover_companies" in task.candidate.tools][:2]
-    run_command("pages", "statements", snapshot, "--out", tmp_path / "pages")
+    run_command("lane", "pages", "statements", snapshot, "--out", tmp_path / "pages")
     run: list[str | Path] = ["evaluate", snapshot, "--out", tmp_path]
     run += [part for name in chosen for part in ("--task", name)]
     web: list[str | Path] = ["--tools", "web", "--pages", tmp_path / "pages"]

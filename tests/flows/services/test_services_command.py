@@ -1,4 +1,4 @@
-"""`benchmint services`: a person starts a task's services, and goes on after a kill."""
+"""`benchmint agents services`: a person starts a task's services, and goes on after a kill."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAIN = "from flows.cli import main; main()"
 def started(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
     """The process, its address and the token that it printed."""
     child = subprocess.Popen(
-        [sys.executable, "-c", _MAIN, "services", *arguments],
+        [sys.executable, "-c", _MAIN, "agents", "services", *arguments],
         stderr=subprocess.PIPE, text=True, cwd=REPO,
     )  # fmt: skip
     assert child.stderr is not None
@@ -62,7 +62,7 @@ def test_a_person_tries_a_task_and_goes_on_after_a_kill(tmp_path: Path) -> None:
 
 def test_a_world_that_is_not_there_is_named_in_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", _MAIN, "services", str(tmp_path / "none.json")],
+        [sys.executable, "-c", _MAIN, "agents", "services", str(tmp_path / "none.json")],
         capture_output=True, text=True, cwd=REPO,
     )  # fmt: skip
     assert done.returncode == 2

@@ -21,7 +21,7 @@ def detector() -> TextDetector:
 
 @pytest.fixture(scope="module")
 def of_mask() -> TextDetector:
-    """As `benchmint mask` detects: ages, too."""
+    """As `benchmint privacy mask` detects: ages, too."""
     return TextDetector(_MASK)
 
 
