@@ -20,7 +20,8 @@ _SHOWN = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def expected_lines() -> list[re.Pattern[str]]:
-    """The lines that the page shows, each as a pattern: `…` is anything, blanks are any number.
+    """The lines that the page shows, each as a pattern: `…` is anything, in a word anything but
+    blanks; blanks are any number.
 
     Numbers are any numbers: what a lane lets through is the matter of its own tests.
     """
@@ -33,7 +34,9 @@ def expected_lines() -> list[re.Pattern[str]]:
 
 
 def _pattern(word: str) -> str:
-    return ".*" if word == "…" else re.sub(r"\d[\d,]*", r"[\\d,]+(?:–\\d+)?", re.escape(word))
+    if word == "…":
+        return ".*"
+    return re.sub(r"\d[\d,]*", r"[\\d,]+(?:–\\d+)?", re.escape(word)).replace("…", r"\S*")
 
 
 def anchors(page: Path) -> set[str]:
@@ -76,9 +79,9 @@ def test_the_tutorial_ends_at_a_leaderboard(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert (
-        "30 tasks in release/snapshots/my-benchmark-2026.12.01 (written, verified)" in done.stdout
-    )
+    released = re.search(r"(\d+) tasks in release/\S+ \(written, verified\)", done.stdout)
+    assert released is not None
+    assert int(released[1]) >= 20
     assert [line for line in expected_lines() if not line.search(done.stdout)] == []
     board = pl.read_parquet(tmp_path / "leaderboard/leaderboard.parquet")
     rates = dict(board.select("configuration", "passed").iter_rows())
