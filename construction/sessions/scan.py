@@ -6,13 +6,13 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
 import polars as pl
 
-from construction.sessions.readers.detect import detect
+from construction.sessions.readers.registry import detect, parts_of
 from construction.sessions.readers.source import SourceFile
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import digest, file_digest
@@ -33,6 +33,8 @@ class FileReason(StrEnum):
     SYMLINK = "file.symlink"
     NOT_REGULAR = "file.not_regular"
     UNREADABLE = "file.unreadable"
+    PART = "file.part"
+    COPY = "file.copy_of_history"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class ScannedFile:
     """One input file: `format` is the format to read it with, None if it is not read.
 
     `label` is that format or the name of the unsupported one, `note` the reason for the decision.
+    `parts` are the other files of its session with their digests.
     """
 
     path: Path
@@ -51,6 +54,7 @@ class ScannedFile:
     outcome: Outcome
     reason: FileReason | None = None
     note: str = ""
+    parts: tuple[tuple[Path, str | None], ...] = ()
 
 
 def scan(sources: Sequence[Path], forced: SourceFormat | None = None) -> list[ScannedFile]:
@@ -61,7 +65,7 @@ def scan(sources: Sequence[Path], forced: SourceFormat | None = None) -> list[Sc
     does not exist.
     """
     paths = sorted(_walk(sources), key=lambda pair: pair[1])
-    return list(_without_copies([_identify(*pair, forced) for pair in paths]))
+    return list(_without_copies(_with_parts([_identify(*pair, forced) for pair in paths])))
 
 
 def _walk(sources: Sequence[Path]) -> Iterator[tuple[Path, str]]:
@@ -151,6 +155,35 @@ def _not_read(
     return ScannedFile(path, relative, size, sha256, None, label, Outcome.REJECTED, reason, note)
 
 
+def _with_parts(files: Sequence[ScannedFile]) -> list[ScannedFile]:
+    """The files, those that belong to the session of another one marked as its parts."""
+    known = {file.path: file for file in files}
+    parts: dict[Path, ScannedFile] = {}
+    heads: dict[Path, ScannedFile] = {}
+    for file in files:
+        if file.format is None or file.path in parts or file.path in heads:
+            continue
+        first, *others = parts_of(file.format, file.path) or (file.path,)
+        head = known.get(first)
+        if head is None or not others:
+            continue
+        logs = (known[path] for path in others if path in known)
+        digests = tuple((log.path, log.sha256) for log in logs if log.format is not None)
+        heads[first] = replace(head, parts=digests)
+        parts |= {path: head for path, _ in digests}
+    return [
+        _part(file, parts[file.path]) if file.path in parts else heads.get(file.path, file)
+        for file in files
+    ]
+
+
+def _part(file: ScannedFile, head: ScannedFile) -> ScannedFile:
+    is_copy = head.format is SourceFormat.ATIF
+    reason = FileReason.COPY if is_copy else FileReason.PART
+    note = f"the run of {head.relative}" if is_copy else f"read with {head.relative}"
+    return _not_read(file.path, file.relative, file.bytes, reason, file.label, file.sha256, note)
+
+
 def _without_copies(files: Sequence[ScannedFile]) -> Iterator[ScannedFile]:
     first: dict[str, str] = {}
     for file in files:
@@ -220,18 +253,26 @@ def write_sources(files: Sequence[ScannedFile], path: Path) -> None:
 def read_scan(folder: Path, sources: Path) -> list[ScannedFile]:
     """The scanned files, from the outputs of `write_scan` and `write_sources`."""
     paths = json.loads(sources.read_bytes())  # names that are not UTF-8 hold lone surrogates
-    return [
-        ScannedFile(
-            path=Path(paths[row["path"]]),
-            relative=row["path"],
-            bytes=row["bytes"],
-            sha256=row["sha256"],
-            format=SourceFormat(row["format"]) if row["outcome"] == Outcome.KEPT else None,
-            label=row["format"],
-            outcome=Outcome(row["outcome"]),
+    rows = list(pl.read_parquet(folder / _FILE).iter_rows(named=True))
+    digests = {Path(paths[row["path"]]): row["sha256"] for row in rows}
+    files = []
+    for row in rows:
+        path = Path(paths[row["path"]])
+        source_format = SourceFormat(row["format"]) if row["outcome"] == Outcome.KEPT else None
+        _, *others = (parts_of(source_format, path) if source_format else ()) or (path,)
+        files.append(
+            ScannedFile(
+                path=path,
+                relative=row["path"],
+                bytes=row["bytes"],
+                sha256=row["sha256"],
+                format=source_format,
+                label=row["format"],
+                outcome=Outcome(row["outcome"]),
+                parts=tuple((part, digests.get(part)) for part in others),
+            )
         )
-        for row in pl.read_parquet(folder / _FILE).iter_rows(named=True)
-    ]
+    return files
 
 
 def scanned_digests(files: Sequence[ScannedFile]) -> dict[str, str]:

@@ -122,7 +122,10 @@ def _read_file(shard: _Shard, file: ScannedFile) -> None:
 def _require_unchanged(file: ScannedFile) -> None:
     """Raise InputError for a log that changed or went since it was scanned, which its key names."""
     try:
-        is_same = file.sha256 in (None, file_digest(file.path))
+        is_same = all(
+            sha256 in (None, file_digest(path))
+            for path, sha256 in ((file.path, file.sha256), *file.parts)
+        )
     except OSError:
         is_same = False
     if not is_same:

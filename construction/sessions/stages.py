@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -15,9 +16,11 @@ from construction.sessions.network.reach import judge_reach
 from construction.sessions.packaging.package import STAGE as PACKAGE
 from construction.sessions.packaging.package import Identity, drop_copies, package_survivors
 from construction.sessions.packaging.released import with_files
+from construction.sessions.readers.registry import read_source
+from construction.sessions.readers.source import SourceFile
 from construction.sessions.scan import ScannedFile, scan
 from data.atomic import write_bytes
-from data.contracts import SourceFormat, StageKind
+from data.contracts import Origin, Role, Session, SourceFormat, StageKind
 from data.errors import InputError
 from data.pool import write_pool
 from data.stage_tables import write_stage_tables
@@ -25,6 +28,7 @@ from data.survivors import FIXTURES, Survivor, unpack_fixtures
 
 _NAMED = 3  # files by name
 _PROBES = "probes.json"
+Row = tuple[object, ...]
 _RESULTS = TypeAdapter(dict[str, ProbeResult])
 
 
@@ -43,6 +47,30 @@ def scan_given(sessions: Sequence[Path], format: SourceFormat | None) -> Sequenc
         )
     formats = ", ".join(SourceFormat)
     raise InputError(given, actual, f"session logs ({formats})", "Check the path, or --format.")
+
+
+def log_rows(sessions: Sequence[Path], format: SourceFormat | None) -> Iterator[Row]:
+    """Per file: path, format, sessions, turns of persons, calls, and what is not read and why."""
+    for file in scan(sessions, format):
+        if file.format is None:
+            note = f"{file.reason}: {file.note}" if file.note else str(file.reason)
+            yield file.relative, file.label, "", "", "", note
+            continue
+        counts, notes = Counter[str](), Counter[str]()
+        for item in read_source(SourceFile(file.path, file.relative), file.format):
+            if isinstance(item, Session):
+                people = [t for t in item.turns if (t.role, t.origin) == (Role.USER, Origin.HUMAN)]
+                calls = sum(len(turn.tool_calls) for turn in item.turns)
+                counts.update(sessions=1, turns=len(people), calls=calls)
+            else:
+                notes[f"{item.reason}: {item.actual}" if item.unit == "file" else item.reason] += 1
+        if counts["sessions"] and not counts["turns"]:
+            notes["no words of a person"] += 1
+        note = ", ".join(text if n == 1 else f"{text} ×{n}" for text, n in notes.items())
+        yield file.relative, file.label, counts["sessions"], counts["turns"], counts["calls"], note
+
+
+LOG_HEAD = ("file", "format", "sessions", "turns", "calls", "not read")
 
 
 def write_distinct(survivors: Sequence[Survivor], stage: str, out: Path) -> None:

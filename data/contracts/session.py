@@ -23,10 +23,34 @@ class SourceFormat(StrEnum):
     OPENCLAW = "openclaw"  # OpenClaw and pi JSONL, v1 and v3
     CLAUDE_CODE = "claude_code"
     CODEX = "codex"
+    CODEX_EXEC = "codex_exec"  # the stream of `codex exec --json`
     ATIF = "atif"
     CHAT = "chat"  # OpenAI roles, tau-bench runs, dataclaw exports
+    HERMES = "hermes"
     GEMINI = "gemini"  # Gemini CLI, JSON lines and documents
+    QWEN = "qwen"
+    KIMI = "kimi"
+    COPILOT_CLI = "copilot_cli"
+    CURSOR = "cursor"
+    OPENCODE = "opencode"
+    OPENHANDS = "openhands"
+    GOOSE = "goose"
+    CLINE = "cline"  # and Roo Code
+    AMP = "amp"
+    AIDER = "aider"
+    SPECSTORY = "specstory"
+    VSCODE_CHAT = "vscode_chat"
     SWE_AGENT = "swe_agent"  # trajectories of SWE-agent
+    MINI_SWE_AGENT = "mini_swe_agent"
+    ADK = "adk"  # Google's Agent Development Kit
+    VERCEL_AI = "vercel_ai"
+    OPENAI_RESPONSES = "openai_responses"
+    INSPECT = "inspect"
+    TAU2 = "tau2"
+    LANGSMITH = "langsmith"
+    LANGFUSE = "langfuse"
+    OPENINFERENCE = "openinference"
+    OTEL_GENAI = "otel_genai"
 
 
 class Role(StrEnum):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from construction.released_paths import with_page_paths
 from construction.sessions.config import NETWORK_GATES, SessionsConfig
 from construction.sessions.gates import network
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.captures import frozen_fixture
-from construction.sessions.prompts.released_paths import with_page_paths
 from data.contracts import Fixture, LedgerRow, Verdict, run_gates
 from data.ledger import deciding, gated_row
 from data.survivors import Survivor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from construction.judging.evidence.contracts import Evidence, Said
@@ -12,14 +12,19 @@ _ANSWER_CHARS = 1_500  # of what the agent said between two messages
 _MOST = 100  # paths of a kind
 
 
-def evidence_of(instance: TaskInstance, given: Sequence[str]) -> Evidence:
-    """What was said before and in the task, the folders of its inputs, and what the agent did."""
+def evidence_of(
+    instance: TaskInstance, given: Sequence[str], released: Callable[[str], str] = str
+) -> Evidence:
+    """What was said before and in the task, the folders of its inputs, and what the agent did.
+
+    `released` puts the paths of the release into the words of people.
+    """
     acts = {kind: [act.path for act in instance.acts if act.kind == kind] for kind in _KINDS}
     acts["wrote"] += instance.made
     read, ran, wrote = (tuple(dict.fromkeys(acts[kind]))[:_MOST] for kind in _KINDS)
     return Evidence(
-        said=tuple(_said(instance)),
-        before=tuple(Said(speaker="person", text=text) for text in instance.said_before),
+        said=tuple(_said(instance, released)),
+        before=tuple(Said(speaker="person", text=released(text)) for text in instance.said_before),
         tree=tuple(sorted(given)),
         read=read,
         ran=ran,
@@ -32,12 +37,12 @@ def evidence_of(instance: TaskInstance, given: Sequence[str]) -> Evidence:
 _KINDS = ("read", "ran", "wrote")
 
 
-def _said(instance: TaskInstance) -> Iterator[Said]:
+def _said(instance: TaskInstance, released: Callable[[str], str]) -> Iterator[Said]:
     answers = [*instance.answers, *[""] * len(instance.user_turns)]
     for turn, answer in zip(instance.user_turns, answers, strict=False):
         if turn.said.strip():
             speaker = f"person:{turn.sender}" if turn.sender else "person"
-            yield Said(speaker=speaker, at=_minute(turn), text=turn.said)
+            yield Said(speaker=speaker, at=_minute(turn), text=released(turn.said))
         if answer.strip():
             yield Said(speaker="agent", text=_shortened(answer))
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from construction.judging.contracts import Case
-from construction.judging.hard_rules import hard_rules
 from construction.prompt_frame import ANSWER, PromptWords, frame, words_of
+from construction.released_paths import with_released_paths
 from construction.sessions.config import SessionsConfig
 from construction.sessions.packaging.evidence import evidence_of
 from construction.sessions.packaging.tools import NetworkMode, network_policy, tools_of
 from construction.sessions.packaging.wanted import expected, named_outputs
 from construction.sessions.prompts.redactions import holds_mark
-from construction.sessions.prompts.released_paths import with_released_paths
 from construction.sessions.recovery.agent_work import other_tools
 from data.contracts import (
     Candidate,
@@ -64,8 +64,9 @@ def package(
     """
     outputs = named_outputs(instance, fixtures)
     deliverables = expected(instance, outputs, fixtures)
+    released = partial(with_released_paths, fixtures=fixtures, results=outputs, cwd=instance.cwd)
     turns = said_in(instance)
-    texts = [with_released_paths(turn.said, fixtures, outputs, instance.cwd) for turn in turns]
+    texts = [released(turn.said) for turn in turns]
     language = language_of("\n\n".join(texts)) or UNDETERMINED
     words = words_of(language, "\n\n".join(texts))
     request = _merged(turns, texts, words)
@@ -82,13 +83,12 @@ def package(
         tools=tools_of(instance, fixtures, policy),
         network=policy,
         deliverables=deliverables,
-        rules=hard_rules(deliverables, request),
         provenance=_provenance(instance, identity, len(turns)),
     )
     return Case(
         candidate=candidate,
         request=request,
-        evidence=evidence_of(instance, [fixture.path for fixture in fixtures]),
+        evidence=evidence_of(instance, [fixture.path for fixture in fixtures], released),
     )
 
 

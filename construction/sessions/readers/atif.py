@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from construction.sessions.readers.atif_steps import (
     SOURCES,
     foreign_turn,
+    is_handover,
     message_parts,
     ours,
     own_turn,
 )
-from construction.sessions.readers.source import SourceFile, json_document
+from construction.sessions.readers.source import Sample, SourceFile, json_document
 from construction.sessions.readers.turns import Uids, text_field
 from data.contracts import Origin, ReadIssue, Session, SourceFormat, Turn
 
@@ -32,11 +34,32 @@ class _Names:
     is_root: bool
 
 
+def fits(sample: Sample) -> bool:
+    """A `schema_version` that begins with ATIF."""
+    versions = (str(record.get("schema_version", "")) for record in sample.records)
+    return any(version.upper().startswith("ATIF") for version in versions)
+
+
+def parts(path: Path) -> list[Path]:
+    """The trajectory of a trial of Harbor, and the agent's own logs of the same run beside it."""
+    folder = path.parent
+    is_trial = path.name == "trajectory.json" and folder.name == "agent"
+    if not is_trial or not (folder.parent / "result.json").is_file():
+        return []
+    others = itertools.islice(folder.rglob("*"), _MOST_FILES)
+    logs = (file for file in others if not file.name.startswith("trajectory"))
+    return [path, *sorted(file for file in logs if file.is_file())]
+
+
+_MOST_FILES = 100_000
+
+
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The trajectory, and a separate session for each embedded sub-agent's trajectory.
 
     Steps copied from an earlier trajectory are dropped as `replayed_prefix`; the reference to a
-    continuation is kept as `extra["continued_trajectory_ref"]`. An unreadable step becomes an
+    continuation is kept as `extra["continued_trajectory_ref"]`. A trajectory that names a
+    parent is a sub-agent's, also in a file of its own. An unreadable step becomes an
     issue, the others are read. Exports of `to_atif` are read back unchanged.
     """
     document = json_document(source)
@@ -89,7 +112,12 @@ def _read(
     fields = ours(trajectory)
     agent = trajectory.get("agent")
     agent = agent if isinstance(agent, dict) else {}
-    prompts_by = None if names.is_root else Origin.AGENT
+    own = agent.get("extra") if fields is None else None
+    parent = names.parent or (
+        text_field(own, "parent_session_id") if isinstance(own, dict) else None
+    )
+    prompts_by = Origin.AGENT if parent is not None or not names.is_root else None
+    hands_over = False
     takes_prompt = fields is None or fields.get("system_prompt") is True
     prompt: str | None = None
     turns: list[Turn] = []
@@ -105,8 +133,25 @@ def _read(
             turns.append(own_turn(len(turns), step))
         else:
             model = text_field(agent, "model_name")
-            turns.append(foreign_turn(len(turns), step, model, prompts_by))
-    session = Session(
+            origin = Origin.AGENT if hands_over else prompts_by
+            turns.append(foreign_turn(len(turns), step, model, origin))
+            hands_over = is_handover(step)
+    session = replace(
+        _session(trajectory, relative, names, turns),
+        parent_session_id=parent,
+        system_prompt=prompt,
+        dropped=dict(dropped),
+    )
+    yield session if fields is None else _as_exported(session, fields)
+
+
+def _session(
+    trajectory: dict[str, Any], relative: str, names: _Names, turns: Sequence[Turn]
+) -> Session:
+    """The session of a trajectory, without what its steps alone tell."""
+    agent = trajectory.get("agent")
+    agent = agent if isinstance(agent, dict) else {}
+    return Session(
         uid=names.uid,
         session_id=names.session_id,
         source_format=SourceFormat.ATIF,
@@ -116,12 +161,8 @@ def _read(
         started_at=next((turn.at for turn in turns if turn.at is not None), None),
         agent_name=text_field(agent, "name"),
         agent_version=text_field(agent, "version"),
-        parent_session_id=names.parent,
-        system_prompt=prompt,
-        dropped=dict(dropped),
         extra={CONTINUED: ref} if (ref := text_field(trajectory, CONTINUED)) else {},
     )
-    yield session if fields is None else _as_exported(session, fields)
 
 
 def _as_exported(session: Session, fields: dict[str, Any]) -> Session:

@@ -7,6 +7,7 @@ them under `extra.benchmint`, at the root and in the steps.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from construction.sessions.readers.source import epoch_seconds
@@ -59,7 +60,7 @@ def foreign_turn(
             at=at,
             thinking=text_field(step, "reasoning_content") or "",
             model=text_field(step, "model_name") or model,
-            tool_calls=tool_calls(step),
+            tool_calls=_attributed(tool_calls(step)),
         )
     if step["source"] == "system":
         return system_turn(index, text, 0, at=at)
@@ -129,6 +130,31 @@ def tool_calls(step: dict[str, Any]) -> tuple[ToolCall, ...]:
     for id_, unclaimed in results.items():
         calls.extend(_joined(id_, OBSERVATION, None, result) for result in unclaimed)
     return tuple(calls)
+
+
+def _attributed(calls: tuple[ToolCall, ...]) -> tuple[ToolCall, ...]:
+    """The calls of a step with what was observed after it, where that names no call.
+
+    As many results as calls belong to them in order; one result is what the last call led to.
+    """
+    observed = [call for call in calls if call.name == OBSERVATION and not call.call_id]
+    called = [call for call in calls if call.name != OBSERVATION or call.call_id]
+    waiting = [number for number, call in enumerate(called) if call.result is None]
+    if not waiting or not observed or len(observed) not in (1, len(waiting)):
+        return calls
+    for number, result in zip(waiting[-len(observed) :], observed, strict=True):
+        called[number] = replace(called[number], result=result.result, is_error=result.is_error)
+    return tuple(called)
+
+
+def is_handover(step: dict[str, Any]) -> bool:
+    """Whether the harness let a sub-agent sum up the work here: the next prompt is its own."""
+    observation = step.get("observation")
+    listed = observation.get("results") if isinstance(observation, dict) else None
+    return step.get("source") == "system" and any(
+        isinstance(result, dict) and bool(result.get("subagent_trajectory_ref"))
+        for result in (listed if isinstance(listed, list) else ())
+    )
 
 
 def _results_by_call(step: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:

@@ -6,12 +6,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
-from construction.sessions.readers.chat_messages import converse
+from construction.sessions.readers.chat_messages import (
+    CALL_TYPES,
+    RESULT_TYPES,
+    ROLES,
+    chat_session,
+)
 from construction.sessions.readers.source import (
+    Sample,
     SourceFile,
     epoch_seconds,
-    json_lines,
-    read_head,
+    values,
 )
 from construction.sessions.readers.turns import Uids
 from data.contracts import ReadIssue, Session, SourceFormat
@@ -21,7 +26,44 @@ _ID_KEYS = ("session_id", "sessionId", "conversation_id", "id")
 _START_KEYS = ("session_start", "start_time", "startTime", "created_at", "timestamp")
 
 
-def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+def fits(sample: Sample) -> bool:
+    """Lists of messages that all have OpenAI roles, or such messages."""
+    return any(map(_is_chat, sample.records))
+
+
+def fits_hermes(sample: Sample) -> bool:
+    """A chat with the platform on which Hermes held it."""
+    return any({"platform", "session_id"} <= r.keys() and _is_chat(r) for r in sample.records)
+
+
+def _is_chat(record: dict[str, Any]) -> bool:
+    conversation = find_messages(record)
+    if conversation is not None:
+        messages = [message for _, message in conversation[1]]
+        return bool(messages) and all(
+            isinstance(message, dict) and isinstance(message.get("role"), str)
+            for message in messages
+        )
+    if isinstance(record.get("role"), str) and record["role"] in ROLES:
+        said = record.get("content", record.get("message"))
+        return isinstance(said, str | list) or bool(record.keys() & {"tool_calls", "function_call"})
+    kind = record.get("type")
+    return (
+        isinstance(kind, str)
+        and kind in CALL_TYPES | RESULT_TYPES
+        and "role" not in record
+        and (isinstance(record.get("function"), dict) or "result" in record)
+    )
+
+
+def read_hermes(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The sessions of a file of Hermes."""
+    return read(source, SourceFormat.HERMES)
+
+
+def read(
+    source: SourceFile, source_format: SourceFormat = SourceFormat.CHAT
+) -> Iterator[Session | ReadIssue]:
     """The sessions of a file.
 
     JSON lines are the messages of one session, or sessions with a list of messages each. A
@@ -29,7 +71,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """
     uids = Uids(source.relative)
     loose: list[tuple[int, object]] = []
-    for item in _items(source):
+    for item in values(source):
         if isinstance(item, ReadIssue):
             yield item
             continue
@@ -38,23 +80,10 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
         if conversation is None:
             loose.append(item)
         else:
-            yield from _session(source, uids, *conversation, line)
+            yield from _session(source, source_format, uids, *conversation, line)
     if loose:
-        yield from _session(source, uids, {}, loose, 0)
-
-
-def _items(source: SourceFile) -> Iterator[tuple[int, object] | ReadIssue]:
-    """(line, value) of each line, or of each item of a document (line 0)."""
-    lines = json_lines(source)
-    first = next(lines, None)
-    document = None if isinstance(first, tuple) else read_head(source).document
-    if isinstance(document, list):
-        yield from ((0, item) for item in document)
-    elif document is not None:
-        yield 0, document
-    elif first is not None:
-        yield first
-        yield from lines
+        own = None if not uids.any_given else uids
+        yield from _session(source, source_format, own, {}, loose, 0)
 
 
 def find_messages(value: object) -> tuple[dict[str, Any], list[tuple[int, object]]] | None:
@@ -73,30 +102,27 @@ def find_messages(value: object) -> tuple[dict[str, Any], list[tuple[int, object
 
 def _session(
     source: SourceFile,
-    uids: Uids,
+    source_format: SourceFormat,
+    uids: Uids | None,
     head: dict[str, Any],
     messages: Sequence[tuple[int, object]],
     line: int,
 ) -> Iterator[Session | ReadIssue]:
-    platform = _first_text(head, ("platform",))
-    model = _first_text(head, ("model",))
-    with_lines = [(number or line, message) for number, message in messages]
-    talk = converse(with_lines, source.relative, model, platform)
-    yield from talk.issues
-    name = _name(source, head)
     settings = head.get("model_config")
-    started = next((at for at in (epoch_seconds(head.get(k)) for k in _START_KEYS) if at), None)
-    yield Session(
-        uid=uids.give(name),
-        session_id=name,
-        source_format=SourceFormat.CHAT,
-        source_path=source.relative,
-        turns=tuple(talk.turns),
+    return chat_session(
+        source,
+        source_format,
+        [(number or line, message) for number, message in messages],
+        _name(source, head),
+        uids=uids,
+        model=_first_text(head, ("model",)),
+        channel=_first_text(head, ("platform",)),
         cwd=_first_text(head, ("cwd",))
         or _first_text(settings if isinstance(settings, dict) else {}, ("cwd",)),
-        started_at=started or next((turn.at for turn in talk.turns if turn.at), None),
-        system_prompt=_first_text(head, ("system_prompt",)) or talk.system_prompt,
-        dropped={reason: count for reason, count in sorted(talk.dropped.items()) if count},
+        started_at=next(
+            (at for at in (epoch_seconds(head.get(k)) for k in _START_KEYS) if at), None
+        ),
+        system_prompt=_first_text(head, ("system_prompt",)),
         extra={"reward": head["reward"]} if isinstance(head.get("reward"), int | float) else {},
     )
 

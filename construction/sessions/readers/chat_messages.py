@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Any
 
-import orjson
-
-from construction.sessions.readers.source import epoch_seconds
+from construction.sessions.readers.source import SourceFile, epoch_seconds
 from construction.sessions.readers.turns import (
     ToolResults,
     agent_turn,
     block_text,
+    plain,
+    session_uid,
     system_turn,
     text_or_none,
     tool_call,
+    type_name,
     user_turn,
 )
-from data.contracts import Attachment, ReadIssue, ToolCall, Turn
+from data.contracts import Attachment, ReadIssue, Session, SourceFormat, ToolCall, Turn
 
 ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
 # Types of records without a role: some harnesses write calls and results this way.
@@ -30,6 +32,23 @@ _COMPACTION = "[CONTEXT COMPACTION"
 _TIME_KEYS = ("timestamp", "created_at", "createdAt", "ts", "time")
 _THINKING_KEYS = ("reasoning_content", "reasoning", "thinking")
 _NO_NAME = "tool"
+# Calls and results in text, where the model has no tools: not the words of the person's side.
+_TEXT_CALLS = (
+    "<function=", "<tool_call>", "<function_calls>", "<execute_", "Action:", "```bash", "```sh",
+    "<tool_use>", "<invoke ", '"commands"', '"keystrokes"',
+)  # fmt: skip
+_TEXT_RESULTS = (
+    "OBSERVATION:", "Observation:", "EXECUTION RESULT of [", "<function_results>",
+    "<tool_response>", "<tool_result", "<returncode>", "New Terminal Output:", "[Observation]",
+    "<observation>",
+)  # fmt: skip
+_RESULT_PARTS = ("tool_result", "web_search_tool_result")
+_PARTS = frozenset(
+    {"text", "input_text", "output_text", "refusal", "summary_text", "thinking", "think"}
+    | {"redacted_thinking", "reasoning", "tool_use", "tool_result", "server_tool_use"}
+    | {"web_search_tool_result", "image", "image_url", "input_image", "file", "input_file"}
+    | {"document", "input_audio", "audio", "audio_url", "video_url"}
+)
 
 
 @dataclass(slots=True)
@@ -44,6 +63,7 @@ class Conversation:
     system_prompt: str | None = None
     dropped: Counter[str] = field(default_factory=Counter)
     issues: list[ReadIssue] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)  # kinds of parts that are not known
 
 
 def converse(
@@ -61,13 +81,72 @@ def converse(
     for _, message in messages:
         if isinstance(message, dict):
             _collect_results(message, talk.results)
+    before = ""
     for line, message in messages:
         if isinstance(message, dict):
+            text = _content_text(message)
+            is_result = message.get("role") == "user" and text.startswith(_TEXT_RESULTS)
+            if is_result and any(mark in before for mark in _TEXT_CALLS):
+                talk.unknown["a tool's result as text"] += 1
+            before = text if message.get("role") == "assistant" else ""
+            for block in _blocks(message):
+                kind = block.get("type", "text")
+                known = isinstance(kind, str) and (kind in _PARTS or _is_declared(message, block))
+                if not known:
+                    talk.unknown[type_name(kind)] += 1
             _add(talk, message, line)
         else:
             _refuse(talk, line, type(message).__name__)
     talk.dropped["result_without_call"] += talk.results.unclaimed()
     return talk
+
+
+def _is_declared(message: dict[str, Any], block: dict[str, Any]) -> bool:
+    """Whether the role says what a part is: a call in tool_calls, or the result of a tool."""
+    if message.get("role") == "tool":
+        return block.get("type") == "tool_output" and bool(message.get("tool_call_id"))
+    repeated = [call.get("id") for call in _dicts(message.get("tool_calls"))]
+    is_call = message.get("role") == "assistant" and block.get("type") == "tool_call"
+    return is_call and bool(block.get("tool_call_id")) and block["tool_call_id"] in repeated
+
+
+def chat_session(
+    source: SourceFile,
+    source_format: SourceFormat,
+    messages: Sequence[tuple[int, object]],
+    name: str | None,
+    **fields: Any,
+) -> Iterator[Session | ReadIssue]:
+    """The issues of a conversation, then its session with further `fields` of a Session.
+
+    A conversation with parts that nobody knows is refused as a whole: what they hold may be the
+    words of a person, or the result of a tool.
+    """
+    uids, model, channel = (fields.pop(key, None) for key in ("uids", "model", "channel"))
+    talk = converse(messages, source.relative, model, channel)
+    relative = source.relative
+    if talk.unknown:
+        kinds = ", ".join(f"{kind} ×{count}" for kind, count in sorted(talk.unknown.items())[:5])
+        expected = "parts of text, media, calls and results"
+        unit = "file" if uids is None else "record"
+        line = messages[0][0] if uids is not None and messages else 0
+        yield ReadIssue(unit, relative, line, "file.unknown_parts", f"parts: {kinds}", expected)
+        return
+    yield from talk.issues
+    own = name or PurePosixPath(relative).name.split(".json")[0]
+    started = fields.pop("started_at", None)
+    prompt = fields.pop("system_prompt", None)
+    yield Session(
+        uid=uids.give(own) if uids is not None else session_uid(own, relative),
+        session_id=own,
+        source_format=source_format,
+        source_path=relative,
+        turns=tuple(talk.turns),
+        started_at=started or next((turn.at for turn in talk.turns if turn.at), None),
+        system_prompt=prompt or talk.system_prompt,
+        dropped={reason: count for reason, count in sorted(talk.dropped.items()) if count},
+        **fields,
+    )
 
 
 def _refuse(talk: Conversation, line: int, description: str) -> None:
@@ -86,20 +165,11 @@ def _collect_results(message: dict[str, Any], results: ToolResults) -> None:
         call_id = message.get("tool_call_id") or message.get("call_id") or name
         content = message.get("content", message.get("result", message.get("output")))
         is_error = message.get("is_error") is True or message.get("status") == "error"
-        results.add(str(call_id), _as_text(content), is_error)
+        results.add(str(call_id), plain(content), is_error)
     for block in _blocks(message):
-        if block.get("type") == "tool_result":
-            text = _as_text(block.get("content"))
+        if block.get("type") in _RESULT_PARTS:
+            text = plain(block.get("content"))
             results.add(str(block.get("tool_use_id")), text, block.get("is_error") is True)
-
-
-def _as_text(content: object) -> str:
-    """A text as it is, the text of blocks, or any other value as JSON."""
-    if isinstance(content, list) and all(isinstance(b, dict) and "text" in b for b in content):
-        return block_text(content)
-    if isinstance(content, str):
-        return content
-    return "" if content is None else orjson.dumps(content).decode()
 
 
 def _blocks(message: dict[str, Any]) -> list[dict[str, Any]]:
@@ -158,7 +228,7 @@ def _add_user(talk: Conversation, message: dict[str, Any], line: int, at: float 
 
 def _is_results_only(message: dict[str, Any]) -> bool:
     blocks = _blocks(message)
-    return bool(blocks) and all(block.get("type") == "tool_result" for block in blocks)
+    return bool(blocks) and all(block.get("type") in _RESULT_PARTS for block in blocks)
 
 
 def _add_assistant(
@@ -195,13 +265,13 @@ def _calls(talk: Conversation, message: dict[str, Any], line: int) -> list[ToolC
             _call(talk, {**call, **(function if isinstance(function, dict) else {})}, line)
         )
     for block in _blocks(message):
-        if block.get("type") == "tool_use":
+        if block.get("type") in ("tool_use", "server_tool_use"):
             calls.append(_call(talk, {**block, "arguments": block.get("input")}, line))
     for number, use in enumerate(_dicts(message.get("tool_uses"))):
         call_id = f"turn{len(talk.turns)}.{number}"
         if use.get("output") is not None:
             is_error = use.get("status") in ("error", "failed")
-            talk.results.add(call_id, _as_text(use["output"]), is_error)
+            talk.results.add(call_id, plain(use["output"]), is_error)
         named = {"id": call_id, "name": use.get("tool"), "arguments": use.get("input")}
         calls.append(_call(talk, named, line))
     if isinstance(message.get("function_call"), dict):

@@ -21,7 +21,7 @@ from construction.sessions.readers.claude_records import (
     ClaudeLog,
     Message,
 )
-from construction.sessions.readers.source import SourceFile, add_records, epoch_seconds
+from construction.sessions.readers.source import Sample, SourceFile, add_records, epoch_seconds
 from construction.sessions.readers.turns import (
     Uids,
     agent_turn,
@@ -33,6 +33,29 @@ from construction.sessions.readers.turns import (
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat, ToolCall, Turn
 
 _AGENT_NAME = "claude-code"
+
+
+_TYPES = frozenset(
+    {"user", "assistant", "system", "summary", "attachment", "file-history-snapshot"}
+    | {"queue-operation", "mode", "permission-mode", "progress", "custom-title", "last-prompt"}
+)
+_KEYS = frozenset(
+    {"uuid", "sessionId", "leafUuid", "message", "messageId", "snapshot", "operation"}
+)
+
+
+def fits(sample: Sample) -> bool:
+    """Typed records with a `uuid` or a `message`, or a document of `loglines`."""
+    for record in sample.records:
+        kind = record.get("type")
+        if isinstance(record.get("loglines"), list) or kind == "file-history-snapshot":
+            return True
+        if kind == "system":
+            if "uuid" in record or record.get("subtype") == "init":
+                return True  # other programs write `system` records, too
+        elif isinstance(kind, str) and kind in _TYPES and record.keys() & _KEYS:
+            return True
+    return False
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
@@ -53,7 +76,8 @@ def _sessions(log: ClaudeLog, path: PurePosixPath) -> Iterator[Session]:
     messages = log.messages
     ids = [message.id for message in messages]
     parents = [message.parent for message in messages]
-    forest = trees(ids, parents, [message.label for message in messages], log.relays)
+    labels = [message.label for message in messages]
+    forest = trees(ids, parents, labels, log.relays, [_is_quiet(message) for message in messages])
     mentions = _mentions(log)
     main = [tree for tree in forest if tree.label == MAIN]
     agents = _agents([tree for tree in forest if tree.label != MAIN], messages)
@@ -74,6 +98,16 @@ def _sessions(log: ClaudeLog, path: PurePosixPath) -> Iterator[Session]:
     log.dropped.update(built[0].dropped)
     yield replace(built[0], dropped=dict(log.dropped))
     yield from built[1:]
+
+
+def _is_quiet(message: Message) -> bool:
+    """Whether neither a person nor an agent wrote it."""
+    if message.prompt is None:
+        return False
+    text, media = prompt_parts(message.content)
+    typed = without_injections(text)
+    origin = origin_of(message.prompt, typed, message.label != MAIN)
+    return origin is Origin.SYSTEM or not (typed.strip() or media)
 
 
 def _agents(side_trees: list[Tree], messages: Sequence[Message]) -> list[list[Tree]]:

@@ -118,14 +118,18 @@ def trees(
     parents: Sequence[str | None],
     labels: Sequence[str],
     relays: dict[str, str | None],
+    quiet: Sequence[bool] = (),
 ) -> list[Tree]:
     """Group messages into trees, in the order of their roots.
 
     `ids`, `parents` and `labels` describe the messages, in file order. `relays` maps the other
-    records between messages to their parents; it is compressed in place. A message is a root if
-    its parent is not in the log (it is the first, a line was lost, the log restarts after
-    compaction) or has another label. If a message has several children, the branch of the last
-    leaf in the file is active, because logs are appended to. Cycles are cut.
+    records to their parents; it is compressed in place. A message is a root if its parent is not
+    in the log (it is the first, a line was lost, a restart) or has another label. If a message
+    has several children, the branch of the last message in the file is active, because logs are
+    appended to. Cycles are cut.
+
+    `quiet` marks messages that neither a person nor the agent wrote, such as the output of a
+    command with `!`: they choose no branch, and those beside the active one are added to it.
     """
     position = {id_: number for number, id_ in enumerate(ids) if id_ is not None}
     above = [_NONE] * len(ids)
@@ -141,9 +145,33 @@ def trees(
     with_child = set(above)
     forest: list[Tree] = []
     for root in sorted(members):
-        leaf = next(number for number in reversed(members[root]) if number not in with_child)
-        forest.append(Tree(labels[root], tuple(members[root]), _path_down(leaf, above)))
+        own = members[root]
+        leaf = next(number for number in reversed(own) if number not in with_child)
+        path = _path_down(leaf, above)
+        if quiet:
+            last = next((number for number in reversed(own) if not quiet[number]), leaf)
+            path = _with_asides(_path_down(_last_below(last, own, above), above), own, above, quiet)
+        forest.append(Tree(labels[root], tuple(own), path))
     return forest
+
+
+def _last_below(top: int, members: Sequence[int], above: Sequence[int]) -> int:
+    """The last message that hangs from `top` and stands after it in the file."""
+    last_child = {above[number]: number for number in members if number > top}
+    while top in last_child:
+        top = last_child[top]
+    return top
+
+
+def _with_asides(
+    path: tuple[int, ...], members: Sequence[int], above: Sequence[int], quiet: Sequence[bool]
+) -> tuple[int, ...]:
+    """The path with the quiet messages that hang from it, all in file order."""
+    kept = set(path)
+    for number in members:
+        if quiet[number] and above[number] in kept:
+            kept.add(number)
+    return path if len(kept) == len(path) else tuple(sorted(kept))
 
 
 def nearest_message(

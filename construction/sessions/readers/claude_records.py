@@ -190,7 +190,9 @@ class ClaudeLog:
         label = MAIN
         if self.agent is not None or record.get("isSidechain") is True:
             label = text_field(record, "agentId") or self.agent or UNNAMED_AGENT
-        session_id = text_field(record, "sessionId")
+        # The stream of `claude -p` marks a sub-agent's messages by the call that started it.
+        label = text_field(record, "parent_tool_use_id") or label
+        session_id = text_field(record, "sessionId") or text_field(record, "session_id")
         if session_id is not None:
             self.session_ids[label] = session_id
         if label not in self.first and "cwd" in record:

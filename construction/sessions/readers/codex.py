@@ -10,6 +10,7 @@ from typing import Any
 from construction.sessions.readers.codex_items import is_injected, without_editor_context
 from construction.sessions.readers.codex_log import CodexLog, Draft
 from construction.sessions.readers.source import (
+    Sample,
     SourceFile,
     add_records,
     epoch_seconds,
@@ -25,6 +26,19 @@ from construction.sessions.readers.turns import (
 from data.contracts import Origin, ReadIssue, Role, Session, SourceFormat, Turn
 
 _AGENT_NAME = "codex"
+
+
+_TYPES = frozenset(
+    {"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"}
+)
+
+
+def fits(sample: Sample) -> bool:
+    """Typed rollout records with a payload."""
+    return any(
+        isinstance(kind := record.get("type"), str) and kind in _TYPES and "payload" in record
+        for record in sample.records
+    )
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:

@@ -1,107 +1,141 @@
-"""Reads sessions of Gemini CLI: JSON lines, documents with `messages`, or a `history` of parts."""
+"""Reads sessions of Gemini CLI: JSON lines, documents with `messages`, or contents of parts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import PurePosixPath
-from typing import Any
 
-from construction.sessions.readers.chat_messages import converse
 from construction.sessions.readers.source import (
+    Sample,
     SourceFile,
     epoch_seconds,
-    json_lines,
     no_records,
-    read_head,
+    values,
 )
-from construction.sessions.readers.turns import session_uid, text_field
-from data.contracts import ReadIssue, Session, SourceFormat
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
+from construction.sessions.readers.turns import plain, text_field, type_name
+from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
-_AGENT_NAME = "gemini"
 _AGENT_ROLES = frozenset({"gemini", "model", "assistant"})
 _NOTICES = frozenset({"info", "error", "warning"})
 _LISTED = ("messages", "history")
-_STARTS = ("startTime", "start_time")
-Record = dict[str, Any]
+_REWIND = "$rewindTo"
+# The first message of a saved chat describes the folder; what `@` brings in follows the prompt.
+_CONTEXT = ("This is the Gemini CLI. We are setting up the context", "<session_context>")
+_INSERTED = "\n--- Content from referenced files ---"
+
+
+def fits(sample: Sample) -> bool:
+    """`projectHash`, `$set`, an answer of type `gemini`, or a history of parts."""
+    for record in sample.records:
+        if "projectHash" in record or "$set" in record or kind_of(record) == "gemini":
+            return True
+        if any("parts" in entry for entry in dicts(record.get("history"))[:20]):
+            return True
+        is_content = isinstance(record.get("parts"), list) and record["parts"] != []
+        if kind_of(record, "role") == "model" and is_content:
+            return True
+    return False
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
-    """The session of a file. Notices of the program and changes of its header are no turns."""
+    """The session of a file. A message that is logged again replaces itself; rewound ones go."""
     head: Record = {}
-    messages: list[tuple[int, object]] = []
-    for item in _records(source):
+    messages: dict[str, tuple[int, object]] = {}
+    rewound = 0
+    for item in values(source):
         if isinstance(item, ReadIssue):
             yield item
             continue
         line, record = item
-        if "projectHash" in record or any(isinstance(record.get(key), list) for key in _LISTED):
+        if not isinstance(record, dict):
+            messages[f"#{len(messages)}"] = (line, record)
+        elif "projectHash" in record or any(isinstance(record.get(key), list) for key in _LISTED):
             head = record
-            listed = [record[key] for key in _LISTED if isinstance(record.get(key), list)]
-            messages += [(line, chat) for entry in chain(*listed) for chat in as_chat(entry)]
+            lists = (record[key] for key in _LISTED if isinstance(record.get(key), list))
+            for entry in chain(*lists):
+                messages[_id(entry, len(messages))] = (line, entry)
+        elif _REWIND in record:
+            later = list(messages)
+            start = later.index(plain(record[_REWIND])) if record[_REWIND] in later else 0
+            for name in later[start:]:
+                del messages[name]
+                rewound += 1
         elif "$set" not in record:
-            messages += [(line, chat) for chat in as_chat(record)]
+            messages[_id(record, len(messages))] = (line, record)
     if not messages:
         yield no_records(source, "messages of Gemini CLI")
         return
-    talk = converse(messages, source.relative)
-    yield from talk.issues
-    name = text_field(head, "sessionId") or PurePosixPath(source.relative).stem
-    started = next((at for key in _STARTS if (at := epoch_seconds(head.get(key)))), None)
-    yield Session(
-        uid=session_uid(name, source.relative),
-        session_id=name,
-        source_format=SourceFormat.GEMINI,
-        source_path=source.relative,
-        turns=tuple(talk.turns),
-        started_at=started or next((turn.at for turn in talk.turns if turn.at), None),
-        agent_name=_AGENT_NAME,
-        system_prompt=talk.system_prompt,
-        dropped={reason: count for reason, count in sorted(talk.dropped.items()) if count},
+    talk = Talk(source, SourceFormat.GEMINI)
+    talk.dropped["abandoned_branch"] = rewound
+    by_agent = head.get("kind") == "subagent"
+    for line, message in messages.values():
+        _add(talk, message, line, by_agent=by_agent)
+    yield from talk.session(
+        text_field(head, "sessionId"),
+        agent_name="gemini",
+        started_at=epoch_seconds(head.get("startTime") or head.get("start_time")),
+        cwd=next((path for path in _folders(head) if path.startswith("/")), None),
     )
 
 
-def _records(source: SourceFile) -> Iterator[tuple[int, Record] | ReadIssue]:
-    start = read_head(source)
-    if start.record is None and isinstance(start.document, dict):
-        yield 0, start.document
+def _id(entry: object, number: int) -> str:
+    own = entry.get("id") if isinstance(entry, dict) else None
+    return own if isinstance(own, str) and own else f"#{number}"
+
+
+def _folders(head: Record) -> list[str]:
+    listed = head.get("directories")
+    return [path for path in listed if isinstance(path, str)] if isinstance(listed, list) else []
+
+
+def _add(talk: Talk, entry: object, line: int, *, by_agent: bool) -> None:
+    role = kind_of(entry) or kind_of(entry, "role")
+    if not isinstance(entry, dict) or not role:
+        talk.unexpected(line, type_name(entry) if not isinstance(entry, dict) else "no role")
+        return
+    at = epoch_seconds(entry.get("timestamp") or entry.get("ts"))
+    if role in _NOTICES:
+        talk.skip()
+    elif role in _AGENT_ROLES:
+        _add_answer(talk, entry, line, at)
+    elif role == "system":
+        talk.system(_text(entry), line, at=at)
+    elif role == "user":
+        for part in _parts(entry):
+            _add_response(talk, part)
+        media = tuple(filter(None, map(_media, _parts(entry))))
+        text = _text(entry)
+        shown = _text({"content": entry["displayContent"]}) if "displayContent" in entry else ""
+        said = shown or text.partition(_INSERTED)[0].rstrip()
+        if text.lstrip().startswith(_CONTEXT):
+            talk.notice(text, line, at=at)
+        else:
+            origin = Origin.AGENT if by_agent else None
+            said_ = said if said != text else None
+            talk.person(text, line, at=at, said=said_, media=media, origin=origin)
     else:
-        yield from json_lines(source)
+        talk.unexpected(line, f"a message of role {type_name(role)}")
 
 
-def as_chat(entry: object) -> Iterator[object]:
-    """A record as messages in OpenAI roles: what was said, then the results of its tools."""
-    if not isinstance(entry, dict):
-        yield entry
-        return
-    role = entry.get("type") or entry.get("role")
-    if not isinstance(role, str) or role in _NOTICES:
-        yield {"role": "metadata"} if role in _NOTICES else entry
-        return
-    at = entry.get("timestamp") or entry.get("ts")
-    content = [_block(part) for part in _parts(entry)]
-    if role not in _AGENT_ROLES:
-        yield {"role": role, "content": content, "timestamp": at}
-        return
-    raw = entry.get("toolCalls")
-    calls = [call for call in raw if isinstance(call, dict)] if isinstance(raw, list) else []
-    yield {
-        "role": "assistant",
-        "content": content,
-        "timestamp": at,
-        "model": entry.get("model"),
-        "tool_calls": [
-            {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("args")}
-            for call in calls
-        ],
-    }
-    for call in calls:
-        yield {
-            "role": "tool",
-            "tool_call_id": call.get("id") or call.get("name"),
-            "content": _output(call),
-            "status": call.get("status"),
-        }
+def _add_answer(talk: Talk, entry: Record, line: int, at: float | None) -> None:
+    answer = talk.answer(line, at=at, model=entry.get("model"))
+    for thought in dicts(entry.get("thoughts")):
+        answer.think(first_text(thought, "description", "subject"))
+    for part in _parts(entry):
+        call = inner(part, "functionCall")
+        if call:
+            own = first_text(call, "id", "name")
+            answer.call(own, call.get("name"), call.get("args"), line)
+        elif isinstance(part, dict) and part.get("thought") is True:
+            answer.think(part.get("text"))
+        else:
+            answer.say(part if isinstance(part, str) else inner({"p": part}, "p").get("text"))
+    for call in dicts(entry.get("toolCalls")):
+        own = answer.call(call.get("id") or call.get("name"), call.get("name"), call.get("args"))
+        shown = _output(call)
+        if shown is not None:
+            talk.results.add(own, plain(shown), call.get("status") in ("error", "cancelled"))
 
 
 def _parts(entry: Record) -> list[object]:
@@ -111,22 +145,33 @@ def _parts(entry: Record) -> list[object]:
     return [content] if content else []
 
 
-def _block(part: object) -> object:
-    """A part as a content block: text, or inline media as a `data:` URL."""
-    inline = part.get("inlineData") if isinstance(part, dict) else None
-    if isinstance(inline, dict):
-        url = f"data:{inline.get('mimeType', '')};base64,{inline.get('data', '')}"
-        return {"type": "image_url", "image_url": {"url": url}}
-    text = part.get("text") if isinstance(part, dict) else part
-    return {"type": "text", "text": text if isinstance(text, str) else ""}
+def _text(entry: Record) -> str:
+    texts = [part.get("text") if isinstance(part, dict) else part for part in _parts(entry)]
+    return "\n".join(text for text in texts if isinstance(text, str) and text)
+
+
+def _media(part: object) -> Attachment | None:
+    inline = inner(part, "inlineData")
+    if inline:
+        return Attachment(None, text_field(inline, "mimeType"), text_field(inline, "data"))
+    file = inner(part, "fileData")
+    return Attachment(first_text(file, "fileUri"), text_field(file, "mimeType")) if file else None
+
+
+def _add_response(talk: Talk, part: object) -> None:
+    """A result of a call, which a content of the user's side holds."""
+    answered = inner(part, "functionResponse")
+    if answered:
+        response = inner(answered, "response")
+        shown = response.get("output", response.get("error", response))
+        own = first_text(answered, "id", "name") or ""
+        talk.results.add(own, plain(shown), "error" in response)
 
 
 def _output(call: Record) -> object:
-    """What a tool answered, without the wrapping of the response."""
-    results = call.get("result")
-    for result in results if isinstance(results, list) else []:
-        answer = result.get("functionResponse") if isinstance(result, dict) else None
-        response = answer.get("response") if isinstance(answer, dict) else None
-        if isinstance(response, dict):
+    """What a tool answered, without the wrapping of the response; None if it did not."""
+    for result in dicts(call.get("result")):
+        response = inner(result, "functionResponse", "response")
+        if response:
             return response.get("output", response.get("error", response))
-    return call.get("resultDisplay", "")
+    return call.get("resultDisplay")

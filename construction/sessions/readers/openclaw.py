@@ -18,6 +18,7 @@ from construction.sessions.readers.openclaw_turns import (
     record_turn,
 )
 from construction.sessions.readers.source import (
+    Sample,
     SourceFile,
     epoch_seconds,
     json_lines,
@@ -61,6 +62,23 @@ class _Log:
     results: list[int] = field(default_factory=list)
     silent: set[int] = field(default_factory=set)
     dropped: Counter[str] = field(default_factory=Counter)
+
+
+_CHANGES = frozenset(
+    {"model_change", "thinking_level_change", "compaction", "branch_summary", "custom_message"}
+)
+
+
+def fits(sample: Sample) -> bool:
+    """A session's header, or messages and changes with a time."""
+    for record in sample.records:
+        kind, message = text_or_none(record.get("type")), record.get("message")
+        if kind == "session" and record.keys() & {"cwd", "version"}:
+            return True
+        is_message = kind == "message" and isinstance(message, dict) and "role" in message
+        if "timestamp" in record and (is_message or kind in _CHANGES):
+            return True
+    return False
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:

@@ -1,33 +1,305 @@
-"""Reads a log file of any supported format: its sessions, and issues for unreadable parts."""
+"""The registry of formats: each with its signature and its reader; detects and reads a file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
 
 from construction.sessions.readers import (
+    adk,
+    aider,
+    amp,
     atif,
     chat,
     claude_code,
+    cline,
     codex,
+    codex_exec,
+    copilot_cli,
+    cursor,
     gemini,
+    goose,
+    inspect_log,
+    kimi,
+    langfuse,
+    langsmith,
+    mini_swe_agent,
+    openai_responses,
     openclaw,
+    opencode,
+    openhands,
+    openinference,
+    otel_genai,
+    qwen,
+    specstory,
+    sqlite_store,
     swe_agent,
+    tau2,
+    vercel_ai,
+    vscode_chat,
 )
-from construction.sessions.readers.detect import detect
-from construction.sessions.readers.source import SourceFile
+from construction.sessions.readers.source import (
+    LARGEST_DOCUMENT,
+    Sample,
+    SourceFile,
+    first_records,
+    read_head,
+)
+from construction.sessions.readers.talk import kind_of
 from data.contracts import ReadIssue, Session, SourceFormat
 
-_READERS: dict[SourceFormat, Callable[[SourceFile], Iterator[Session | ReadIssue]]] = {
-    SourceFormat.OPENCLAW: openclaw.read,
-    SourceFormat.CLAUDE_CODE: claude_code.read,
-    SourceFormat.CODEX: codex.read,
-    SourceFormat.ATIF: atif.read,
-    SourceFormat.CHAT: chat.read,
-    SourceFormat.GEMINI: gemini.read,
-    SourceFormat.SWE_AGENT: swe_agent.read,
+Record = dict[str, Any]
+Reader = Callable[[SourceFile], Iterator[Session | ReadIssue]]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A format: its signature, which `fits` tests and its docstring states, and its reader.
+
+    `parts` lists the files of a session that lies in several, the one that stands for it first.
+    """
+
+    name: SourceFormat
+    fits: Callable[[Sample], bool]
+    read: Reader
+    parts: Callable[[Path], Sequence[Path]] | None = None
+
+    @property
+    def signature(self) -> str:
+        """What must be present for a file to be of this format."""
+        return " ".join((self.fits.__doc__ or "").split()).removesuffix(".")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A kind of file that is known and not read; `why` says by what it is known."""
+
+    name: str
+    why: str
+    fits: Callable[[Sample], bool]
+
+
+class _Module(Protocol):
+    """A module of one reader."""
+
+    def fits(self, sample: Sample, /) -> bool: ...
+    def read(self, source: SourceFile, /) -> Iterator[Session | ReadIssue]: ...
+
+
+def _of(
+    name: SourceFormat, module: _Module, parts: Callable[[Path], Sequence[Path]] | None = None
+) -> Format:
+    return Format(name, module.fits, module.read, parts)
+
+
+def _has(*keys: str) -> Callable[[Sample], bool]:
+    wanted = frozenset(keys)
+    return lambda sample: any(wanted <= record.keys() for record in sample.records)
+
+
+def _is_export_of(app: str) -> Callable[[Sample], bool]:
+    return lambda sample: any(str(r.get("app", "")).lower() == app for r in sample.records)
+
+
+def _is_droid(sample: Sample) -> bool:
+    return any(
+        record.get("type") == "session_start"
+        or (
+            record.get("type") == "message"
+            and "text" in record
+            and bool({"session_id", "sessionId"} & record.keys())
+        )
+        for record in sample.records
+    )
+
+
+def _is_openclaw_index(sample: Sample) -> bool:
+    """A map from session keys to facts about the sessions."""
+    entries = list(sample.head.values())
+    return bool(entries) and all(
+        isinstance(entry, dict) and "sessionId" in entry and "updatedAt" in entry
+        for entry in entries
+    )
+
+
+def _is_grok(sample: Sample) -> bool:
+    kinds = {"system", "user", "assistant", "reasoning", "tool_result"}
+    foreign = {"uuid", "sessionId", "timestamp", "message", "role"}
+    return any(
+        "chat_format_version" in record
+        or (kind_of(record) in kinds and "content" in record and not foreign & record.keys())
+        for record in sample.records
+    )
+
+
+def _is_harbor(sample: Sample) -> bool:
+    head = sample.head
+    return {"task_name", "trial_name"} <= head.keys() or {"n_total_trials", "stats"} <= head.keys()
+
+
+def _is_cursor_markdown(sample: Sample) -> bool:
+    second = sample.text.partition("\n")[2].lstrip().partition("\n")[0]
+    return second.startswith("_Exported on ") and " from Cursor (" in second
+
+
+def _is_trajectory(sample: Sample) -> bool:
+    named = sample.source.relative.endswith(".trajectory.jsonl")
+    return named or any("traceSchema" in record for record in sample.records)
+
+
+# The first that fits is taken: a later signature may assume that those before it do not hold.
+FORMATS: tuple[Format | Named, ...] = (
+    _of(SourceFormat.ATIF, atif, atif.parts),
+    Named("openclaw_trajectory", "traceSchema, or a name in .trajectory.jsonl", _is_trajectory),
+    _of(SourceFormat.INSPECT, inspect_log),
+    Named(
+        "harbor_result",
+        "a trial's or job's result: agent/trajectory.json holds the session",
+        _is_harbor,
+    ),
+    _of(SourceFormat.CODEX, codex),
+    _of(SourceFormat.CODEX_EXEC, codex_exec),
+    _of(SourceFormat.VSCODE_CHAT, vscode_chat),
+    _of(SourceFormat.OTEL_GENAI, otel_genai),
+    _of(SourceFormat.OPENINFERENCE, openinference),
+    _of(SourceFormat.LANGSMITH, langsmith),
+    _of(SourceFormat.LANGFUSE, langfuse),
+    _of(SourceFormat.QWEN, qwen),
+    _of(SourceFormat.GEMINI, gemini),
+    Named(
+        "kimi_state", "the state of agents: wire.jsonl holds the session", _has("agents", "workDir")
+    ),
+    _of(SourceFormat.KIMI, kimi),
+    _of(SourceFormat.COPILOT_CLI, copilot_cli),
+    Named("droid", "session_start, or messages of plain text", _is_droid),
+    Named("antigravity", "numbered steps", _has("step_index", "source")),
+    _of(SourceFormat.OPENHANDS, openhands, openhands.parts),
+    _of(SourceFormat.ADK, adk),
+    _of(SourceFormat.OPENCODE, opencode, opencode.parts),
+    Named("kiro", "conversation_id and history", _has("conversation_id", "history")),
+    _of(SourceFormat.SWE_AGENT, swe_agent),
+    _of(SourceFormat.MINI_SWE_AGENT, mini_swe_agent),
+    _of(SourceFormat.TAU2, tau2),
+    _of(SourceFormat.AMP, amp),
+    _of(SourceFormat.GOOSE, goose),
+    _of(SourceFormat.CLINE, cline),
+    _of(SourceFormat.VERCEL_AI, vercel_ai),
+    _of(SourceFormat.OPENAI_RESPONSES, openai_responses),
+    _of(SourceFormat.CURSOR, cursor),
+    Named("openclaw_index", "a map of session ids", _is_openclaw_index),
+    _of(SourceFormat.OPENCLAW, openclaw),
+    Named("claude_code_meta", "a sub-agent's description", _has("agentType")),
+    Named("grok", "chat history without ids", _is_grok),
+    _of(SourceFormat.CLAUDE_CODE, claude_code),
+    Named("chatgpt_export", "a mapping of nodes", _has("mapping", "current_node")),
+    Format(SourceFormat.HERMES, chat.fits_hermes, chat.read_hermes),
+    _of(SourceFormat.CHAT, chat),
+    Named("tau2_voice", "a simulation of speech, in ticks", _has("task_id", "ticks")),
+    Named("windsurf", "its app name", _is_export_of("windsurf")),
+    Named("sharegpt", "conversations with from and value", _has("conversations")),
+    _of(SourceFormat.AIDER, aider),
+    _of(SourceFormat.SPECSTORY, specstory),
+    Named("cursor_markdown", "an export of Cursor as Markdown", _is_cursor_markdown),
+    *(
+        Format(name, sqlite_store.fits(name), sqlite_store.read(name))
+        for name in sqlite_store.STORES
+    ),
+)
+_MAGIC = (
+    (b"SQLite format 3\x00", "sqlite"),
+    (b"\x1f\x8b", "gzip"),
+    (b"PK\x03\x04", "zip"),
+    (b"\x28\xb5\x2f\xfd", "zstd"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
+_NO_LOG = "not_a_session_log"
+_NO_LOGS = frozenset({_NO_LOG, "empty"})
+_SAMPLED = 40  # items of a list
+_TEXT = 4096  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The kind of a file (`name`), its format if it is read, and the evidence."""
+
+    format: SourceFormat | None
+    name: str
+    why: str
+    entry: Format | None = None
+
+
+def detect(source: SourceFile) -> Detection:
+    """Detect the format by the first signature that fits.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    head = read_head(source)
+    if not head.start:
+        return Detection(None, "empty", "no bytes but white space")
+    magic = next((name for magic, name in _MAGIC if head.start.startswith(magic)), None)
+    if magic is None and head.is_too_large:
+        limit = f"one JSON document of more than {LARGEST_DOCUMENT // 2**20} MiB"
+        return Detection(None, "document_too_large", limit)
+    if magic is not None:
+        sample = _inside(source, magic)
+    elif head.record is not None:
+        sample = Sample(source, tuple(first_records(source)))
+    elif isinstance(head.document, list):
+        items = [item for item in head.document[:_SAMPLED] if isinstance(item, dict)]
+        sample = Sample(source, tuple(items), is_list=True)
+    elif isinstance(head.document, dict):
+        sample = Sample(source, (head.document,))
+    else:
+        sample = Sample(source, text=_beginning(source.path))
+    for entry in FORMATS:
+        if entry.fits(sample):
+            if isinstance(entry, Format):
+                return Detection(entry.name, str(entry.name), entry.signature, entry)
+            return Detection(None, entry.name, entry.why)
+    if magic is not None:
+        return Detection(None, magic, "its first bytes")
+    lines = head.record is not None
+    is_json = lines or head.document is not None
+    kind = "JSON lines" if lines else "a JSON document"
+    why = f"{kind} that no signature fits" if is_json else "neither JSON lines nor a JSON document"
+    return Detection(None, _NO_LOG, why)
+
+
+def _beginning(path: Path) -> str:
+    with path.open(encoding="utf-8", errors="replace") as handle:
+        return handle.read(_TEXT)
+
+
+def _inside(source: SourceFile, magic: str) -> Sample:
+    """What a signature may look at inside a database or an archive."""
+    empty = Sample(source)
+    try:
+        if magic == "sqlite":
+            return replace(empty, tables=sqlite_store.tables_of(source.path))
+        if magic == "zip":
+            with zipfile.ZipFile(source.path) as archive:
+                return replace(empty, names=tuple(archive.namelist()))
+    except (sqlite3.Error, zipfile.BadZipFile, ValueError, NotImplementedError):
+        return empty
+    return empty
+
+
+def parts_of(source_format: SourceFormat, path: Path) -> Sequence[Path]:
+    """The files of the session that a file belongs to, its own head first; none if it is alone."""
+    listers = (e.parts for e in FORMATS if isinstance(e, Format) and e.name is source_format)
+    return next((parts(path) for parts in listers if parts is not None), ())
+
+
+_BY_NAME: Mapping[SourceFormat, Format] = {
+    entry.name: entry for entry in reversed(FORMATS) if isinstance(entry, Format)
 }
-_EXPECTED = "a log of " + ", ".join(_READERS)
-_NO_LOGS = frozenset({"not_a_session_log", "empty"})
+_EXPECTED = "a log of " + ", ".join(SourceFormat)
 
 
 def read_source(
@@ -36,19 +308,19 @@ def read_source(
     """The sessions of a file, and an issue for each unreadable line, record or file.
 
     Every file yields at least one item; one of an unsupported format yields an issue of unit
-    `file` that names the format. `forced` overrides the detection. No content of a file makes
-    this raise.
+    `file` that names the format. `forced` is a format to assume where the file fits no other of
+    that name. No content of a file makes this raise.
     """
     is_empty = True
     try:
-        source_format = forced
-        if source_format is None:
-            detection = detect(source)
-            source_format = detection.format
-            if source_format is None:
-                yield _unread(source, detection.name, detection.why)
-                return
-        for item in _READERS[source_format](source):
+        detection = detect(source)
+        entry = detection.entry
+        if forced is not None and (entry is None or entry.name is not forced):
+            entry = _BY_NAME[forced]
+        if entry is None:
+            yield _unread(source, detection.name, detection.why)
+            return
+        for item in entry.read(source):
             is_empty = False
             yield item
     except OSError as error:
@@ -60,7 +332,7 @@ def read_source(
         yield _failed(source, "file.reader_failed", f"{type(error).__name__} in the reader")
         return
     if is_empty:
-        yield _failed(source, "file.no_session", f"no session for the {source_format} reader")
+        yield _failed(source, "file.no_session", f"no session for the {entry.name} reader")
 
 
 def _unread(source: SourceFile, name: str, why: str) -> ReadIssue:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -69,9 +71,7 @@ def json_lines(source: SourceFile) -> Iterator[tuple[int, dict[str, Any]] | Read
             try:
                 record = orjson.loads(raw)
             except orjson.JSONDecodeError:
-                item = _irregular_line(source, number, raw)
-                if item is not None:
-                    yield item
+                yield from _irregular_line(source, number, raw)
                 continue
             yield (
                 (number, record)
@@ -99,22 +99,26 @@ def count_lines(path: Path) -> int:
 
 def _irregular_line(
     source: SourceFile, number: int, raw: bytes
-) -> tuple[int, dict[str, Any]] | ReadIssue | None:
-    """The object of a line with a byte order mark or an unpaired surrogate; None if it is blank.
+) -> Iterator[tuple[int, dict[str, Any]] | ReadIssue]:
+    """The object of a line with a byte order mark or an unpaired surrogate; nothing if it is blank.
 
-    Any other line is an issue.
+    A writer that was killed leaves several objects on a line. Any other line is an issue.
     """
     line = raw.strip()
     if number == 1:
         line = line.removeprefix(BOM)
     if not line:
-        return None
+        return
     try:
         record = loads(line)
     except orjson.JSONDecodeError:
-        description = f"text, {len(line)} bytes, not JSON"
-        return ReadIssue("line", source.relative, number, "line.not_json", description, "JSON")
-    return (number, record) if isinstance(record, dict) else _other(source, number, record, line)
+        objects = _glued(line)
+        if objects is None:
+            description = f"text, {len(line)} bytes, not JSON"
+            yield ReadIssue("line", source.relative, number, "line.not_json", description, "JSON")
+        yield from ((number, held) for held in objects or ())
+        return
+    yield (number, record) if isinstance(record, dict) else _other(source, number, record, line)
 
 
 def _other(source: SourceFile, number: int, record: object, line: bytes) -> ReadIssue:
@@ -168,6 +172,8 @@ def records(
         yield from lines
         return
     document = json_document(source)
+    if isinstance(document, list):
+        document = {listed_under: document}
     if not isinstance(document, dict):
         # The first line is broken: `json_lines` reports that line and reads the others.
         yield from json_lines(source)
@@ -221,6 +227,34 @@ LARGEST_DOCUMENT = 128 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
+class Sample:
+    """What a signature may look at.
+
+    `records` are the first objects: of the lines, of a document that is a list, or the document
+    itself. `is_document` is true if the file is one JSON value over several lines, or a list.
+    `text` is the beginning of a file that is no JSON, `tables` are the columns of each table of a
+    SQLite database, `names` the first names in a ZIP archive.
+    """
+
+    source: SourceFile
+    records: tuple[dict[str, Any], ...] = ()
+    is_list: bool = False
+    text: str = ""
+    tables: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+
+    @property
+    def head(self) -> dict[str, Any]:
+        """The first object, unless the file is a list."""
+        return {} if self.is_list or not self.records else self.records[0]
+
+    @property
+    def items(self) -> tuple[dict[str, Any], ...]:
+        """The objects of a file that is a list."""
+        return self.records if self.is_list else ()
+
+
+@dataclass(frozen=True, slots=True)
 class Head:
     """The beginning of a file.
 
@@ -233,6 +267,43 @@ class Head:
     record: dict[str, Any] | None = None
     document: Any = None
     is_too_large: bool = False
+
+
+def values(source: SourceFile) -> Iterator[tuple[int, object] | ReadIssue]:
+    """(line, value) of each JSON line, or of a document or each item of one (line 0)."""
+    lines = json_lines(source)
+    first = next(lines, None)
+    document = None if isinstance(first, tuple) else read_head(source).document
+    if isinstance(document, list):
+        yield from ((0, item) for item in document)
+    elif document is not None:
+        yield 0, document
+    elif first is not None:
+        yield first
+        yield from lines
+
+
+_MOST_PARTS = 100_000  # files of one session
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The JSON files of a folder by name, without links; none if it cannot be listed."""
+    try:
+        with os.scandir(folder) as entries:
+            files = [
+                Path(entry.path)
+                for entry in itertools.islice(entries, _MOST_PARTS)
+                if entry.name.endswith(".json") and entry.is_file(follow_symlinks=False)
+            ]
+    except OSError:
+        return []
+    return sorted(files)
+
+
+def document_of(source: SourceFile) -> Any:
+    """The file as one JSON value, on one line or on several; None if it is none."""
+    head = read_head(source)
+    return head.record if head.document is None else head.document
 
 
 def read_head(source: SourceFile) -> Head:
@@ -267,16 +338,30 @@ def first_records(source: SourceFile) -> Iterator[dict[str, Any]]:
             has_object = True
             yield value
     if not has_object:
-        yield from _glued(next(_first_lines(source), b""))
+        yield from _glued(next(_first_lines(source), b"")) or ()
 
 
-def _glued(line: bytes) -> tuple[dict[str, Any], ...]:
-    """The first object of a line with several, which a killed writer did not separate."""
-    try:
-        value, _ = json.JSONDecoder().raw_decode(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return ()
-    return (value,) if isinstance(value, dict) else ()
+_SPACE = re.compile(r"\s*")
+_LONGEST_GLUED = 16 * 2**20  # bytes
+
+
+def _glued(line: bytes) -> list[dict[str, Any]] | None:
+    """The objects of a line that holds several and nothing else, else None."""
+    text = line.decode("utf-8", "replace")
+    objects: list[dict[str, Any]] = []
+    position = 0
+    while position < len(text) and len(line) <= _LONGEST_GLUED:
+        try:
+            _, end = json.JSONDecoder().raw_decode(text, position)
+            value = loads(text[position:end].encode())
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(value, dict):
+            return None
+        objects.append(value)
+        space = _SPACE.match(text, end)
+        position = space.end() if space is not None else end
+    return objects or None
 
 
 def _first_lines(source: SourceFile) -> Iterator[bytes]:

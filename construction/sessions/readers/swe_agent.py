@@ -9,13 +9,23 @@ from typing import Any
 import orjson
 
 from construction.sessions.readers.chat_messages import converse
-from construction.sessions.readers.source import SourceFile, no_records, read_head
+from construction.sessions.readers.source import Sample, SourceFile, no_records, read_head
+from construction.sessions.readers.talk import dicts
 from construction.sessions.readers.turns import session_uid
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _AGENT_NAME = "swe-agent"
 _SHELL = "bash"
 Record = dict[str, Any]
+
+
+def fits(sample: Sample) -> bool:
+    """A trajectory of actions, or a history whose messages name their types."""
+    return any(
+        any("message_type" in entry for entry in dicts(record.get("history"))[:20])
+        or any("action" in step for step in dicts(record.get("trajectory"))[:20])
+        for record in sample.records
+    )
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:

@@ -16,6 +16,7 @@ from data.contracts import Attachment, Origin, Role, ToolCall, Turn
 WEB = ("http://", "https://")
 _NOT_SLUG = re.compile(r"[^A-Za-z0-9._-]+")
 _SLUG_LENGTH = 80
+_NAME = re.compile(r"[^\W\d][\w.-]*")
 _DATA_URL = re.compile(r"data:([^;,]{0,100})(?:;[^;,]{0,100})*?;base64,")
 
 
@@ -80,6 +81,11 @@ class Uids:
         self._relative = relative
         self._given: Counter[str] = Counter()
 
+    @property
+    def any_given(self) -> bool:
+        """Whether the file gave a session."""
+        return bool(self._given)
+
     def give(self, session_id: str) -> str:
         uid = session_uid(session_id, self._relative)
         self._given[uid] += 1
@@ -99,7 +105,11 @@ def text_field(holder: dict[str, Any], key: str) -> str | None:
 
 def type_name(value: object) -> str:
     """A record's type name for messages; for other values, possibly private, type and length."""
-    if isinstance(value, str) and value.replace("-", "_").isidentifier() and len(value) <= 40:
+    if (
+        isinstance(value, str)
+        and value.replace("-", "_").replace(".", "_").isidentifier()
+        and len(value) <= 40
+    ):
         return value
     length = f", {len(value)} characters" if isinstance(value, str) else ""
     return f"{type(value).__name__}{length}"
@@ -140,6 +150,20 @@ def block_text(content: object) -> str:
         return text if isinstance(text, str) else ""
     texts = [block.get("text") if isinstance(block, dict) else block for block in content]
     return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def plain(content: object) -> str:
+    """A text as it is, the text of blocks, or any other value as JSON."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list) and all(isinstance(b, dict) and "text" in b for b in content):
+        return block_text(content)
+    if content is None:
+        return ""
+    try:
+        return orjson.dumps(content).decode()
+    except TypeError:  # nested more than 254 levels deep
+        return f"({type(content).__name__}, nested too deeply)"
 
 
 def user_turn(

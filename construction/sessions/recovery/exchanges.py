@@ -18,23 +18,30 @@ RESET_COMMANDS = frozenset({"/new", "/reset", "/clear", "/newtask", "/new-task",
 _READERS = frozenset({
     "read", "readfile", "viewfile", "openfile", "view", "open", "notebookread", "viewimage",
     "readimage", "getfile", "fileread", "readmanyfiles", "readmultiplefiles", "readtextfile",
-    "readmediafile",
+    "readmediafile", "copilotreadfile", "readfilev2", "fsread", "fileopen",
 })  # fmt: skip
 _WRITERS = frozenset({
     "write", "writefile", "createfile", "savefile", "create", "edit", "editfile", "multiedit",
     "notebookedit", "strreplace", "strreplaceeditor", "strreplacebasededittool", "applypatch",
     "patch", "insert", "replace", "filewrite", "fileedit", "updatefile", "appendfile",
-    "writetofile", "editnotebook", "searchreplace",
+    "writetofile", "editnotebook", "searchreplace", "replaceinfile", "applydiff", "filechange",
+    "strreplacefile", "texteditor", "fileeditor", "insertcontent", "searchandreplace",
+    "copilotcreatefile", "copilotreplacestring", "copilotinsertedit", "copilotapplypatch",
+    "replacestringinfile", "insertedit", "inserteditintofile", "fswrite",
 })  # fmt: skip
 _RUNNERS = frozenset({
     "bash", "exec", "shell", "execcommand", "runcommand", "localshell", "localshellcall",
     "terminal", "runshellcommand", "runterminalcmd", "runinterminal", "shellcommand",
-    "containerexec", "execbash",
+    "containerexec", "execbash", "commandexecution", "executecommand", "run", "runinterminaltool",
+    "executebash", "developershell", "copilotruninterminal", "executeshellcommand",
 })  # fmt: skip
 # What changes a file that is there already, and so counts on its content.
 _EDITORS = frozenset({
     "edit", "editfile", "multiedit", "notebookedit", "strreplace", "strreplaceeditor",
     "strreplacebasededittool", "insert", "replace", "fileedit", "editnotebook", "searchreplace",
+    "replaceinfile", "applydiff", "strreplacefile", "insertcontent", "searchandreplace",
+    "replacestringinfile", "copilotreplacestring", "copilotinsertedit", "insertedit",
+    "inserteditintofile",
 })  # fmt: skip
 # What shows folders, or helps an agent to plan, and touches nothing.
 _LOOKERS = frozenset({

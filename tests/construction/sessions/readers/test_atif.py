@@ -123,6 +123,51 @@ def test_results_without_a_call_are_kept_as_what_the_agent_observed(tmp_path: Pa
     assert parsed.turns[0].tool_calls == (ToolCall("", "observation", {}, "a.csv"),)
 
 
+_TWO = [
+    {"tool_call_id": f"c{number}", "function_name": "keys", "arguments": {"text": text}}
+    for number, text in enumerate(("ls\n", "cat a.csv\n"), start=1)
+]
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (["x"], [("keys", None), ("keys", "x")]),
+        (["x", "y"], [("keys", "x"), ("keys", "y")]),
+        (["x", "y", "z"], [("keys", None), ("keys", None)] + [("observation", t) for t in "xyz"]),
+    ],
+)
+def test_results_that_name_no_call_belong_to_the_calls_of_their_step(
+    tmp_path: Path, shown: list[str], expected: list[tuple[str, str | None]]
+) -> None:
+    observation = {"results": [{"content": text} for text in shown]}
+    step = {"source": "agent", "message": "", "tool_calls": _TWO, "observation": observation}
+    parsed = session(read, document(tmp_path, _trajectory(step)))
+    assert [(call.name, call.result) for call in parsed.turns[0].tool_calls] == expected
+
+
+def test_what_the_harness_hands_over_after_a_summary_is_not_typed(tmp_path: Path) -> None:
+    ref = {"subagent_trajectory_ref": [{"session_id": "run-1-summary"}]}
+    summed = {"source": "system", "message": "Summed up.", "observation": {"results": [ref]}}
+    answers = {"source": "user", "message": "The other agent says: two files."}
+    more = {"source": "user", "message": "Now the average"}
+    parsed = session(read, document(tmp_path, _trajectory(_ASK, summed, answers, _ACT, more)))
+    assert typed(parsed.turns) == ["Sum the invoices", "Now the average"]
+    assert [turn.origin for turn in parsed.turns if turn.role is Role.USER][1] is Origin.AGENT
+    notice = {"source": "system", "message": "Summed up."}
+    parsed = session(read, document(tmp_path, _trajectory(_ASK, notice, more)))
+    assert typed(parsed.turns) == ["Sum the invoices", "Now the average"]
+
+
+def test_a_file_that_names_a_parent_holds_a_sub_agent(tmp_path: Path) -> None:
+    agent = {"name": "terminal-agent-summary", "extra": {"parent_session_id": "run-1"}}
+    value = _trajectory(_ASK, session_id="run-1-summary", agent=agent)
+    parsed = session(read, document(tmp_path, value))
+    assert (parsed.session_id, parsed.parent_session_id) == ("run-1-summary", "run-1")
+    assert typed(parsed.turns) == []
+    assert parsed.turns[0].origin is Origin.AGENT
+
+
 def test_where_a_trajectory_goes_on_is_kept(tmp_path: Path) -> None:
     root = _trajectory(_ASK, continued_trajectory_ref="trajectory.cont-1.json")
     parsed = session(read, document(tmp_path, root))

@@ -7,7 +7,14 @@ from typing import Any
 
 from construction.sessions.readers.chat import read
 from data.contracts import Attachment, Origin, ReadIssue, Role, Session, ToolCall
-from tests.construction.sessions.readers.written import document, lines, session, sessions, typed
+from tests.construction.sessions.readers.written import (
+    document,
+    issues,
+    lines,
+    session,
+    sessions,
+    typed,
+)
 
 _CALL = {"id": "c1", "type": "function", "function": {"name": "count", "arguments": '{"of": "x"}'}}
 _TALK: list[dict[str, Any]] = [
@@ -110,6 +117,48 @@ def test_results_in_user_messages_are_no_user_turns(tmp_path: Path) -> None:
     assert parsed.dropped == {"result_without_call": 1}
 
 
+def test_a_conversation_with_parts_that_nobody_knows_is_refused_as_a_whole(tmp_path: Path) -> None:
+    said = {"role": "user", "content": [{"type": "text", "text": "count x"}]}
+    shown = {"role": "user", "content": [{"type": "hologram", "data": "4"}]}
+    (issue,) = issues(read, lines(tmp_path, [said, shown]))
+    assert (issue.unit, issue.reason) == ("file", "file.unknown_parts")
+    assert issue.actual == "parts: hologram ×1"
+    held = [{"id": "a", "messages": [said]}, {"id": "b", "messages": [said, shown]}]
+    kept, refused = read(lines(tmp_path, held))
+    assert isinstance(kept, Session)
+    assert isinstance(refused, ReadIssue)
+    assert (refused.unit, refused.line) == ("record", 2)
+
+
+def _part_of(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"type": kind, "tool_call_id": "c", **fields}
+
+
+def test_parts_that_repeat_a_call_or_hold_a_tools_result_are_read(tmp_path: Path) -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "count", "arguments": "{}"}}
+    question = {"role": "user", "content": [{"type": "text", "text": "count x"}]}
+    called = {"role": "assistant", "content": [_part_of("tool_call", name="count")]}
+    result = {"role": "tool", "tool_call_id": "c", "content": [_part_of("tool_output", text="4")]}
+    parsed = session(read, lines(tmp_path, [question, {**called, "tool_calls": [call]}, result]))
+    assert typed(parsed.turns) == ["count x"]
+    assert [(c.name, c.result) for t in parsed.turns for c in t.tool_calls] == [("count", "4")]
+    (issue,) = issues(read, lines(tmp_path, [question, called, {**result, "role": "user"}]))
+    assert issue.actual == "parts: tool_call ×1, tool_output ×1"
+
+
+def test_results_of_tools_written_as_text_are_no_words_of_a_person(tmp_path: Path) -> None:
+    records = [
+        {"role": "user", "content": "count x"},
+        {"role": "assistant", "content": "<function=bash>\n<parameter=command>ls</parameter>"},
+        {"role": "user", "content": "OBSERVATION:\na.csv"},
+    ]
+    (issue,) = issues(read, lines(tmp_path, records))
+    assert (issue.unit, issue.reason) == ("file", "file.unknown_parts")
+    assert issue.actual == "parts: a tool's result as text ×1"
+    spoken = [*records[:1], {"role": "assistant", "content": "Why?"}, records[2]]
+    assert typed(session(read, lines(tmp_path, spoken)).turns) == ["count x", "OBSERVATION:\na.csv"]
+
+
 def test_media_parts_are_attachments(tmp_path: Path) -> None:
     parts = [
         {"type": "text", "text": "what is it"},
@@ -118,7 +167,6 @@ def test_media_parts_are_attachments(tmp_path: Path) -> None:
         {"type": "file", "file": {"filename": "a.pdf", "file_data": "BBBB"}},
         {"type": "input_audio", "input_audio": {"format": "wav", "data": "CCCC"}},
         {"type": "image", "source": {"media_type": "image/gif", "data": "DDDD"}},
-        {"type": "hologram"},
     ]
     parsed = session(read, lines(tmp_path, [{"role": "user", "content": parts}]))
     assert parsed.turns[0].said == "what is it"

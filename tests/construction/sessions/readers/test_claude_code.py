@@ -94,6 +94,60 @@ def test_an_abandoned_branch_is_left_out_and_counted(tmp_path: Path) -> None:
     assert parsed.dropped == {"abandoned_branch": 2}
 
 
+def test_commands_with_an_exclamation_mark_choose_no_branch_and_are_kept(tmp_path: Path) -> None:
+    records = [
+        user("u1", None, "count the books"),
+        agent("a1", "u1", use("t1", file_path="a.csv"), answer="m1", stop="tool_use"),
+        user("r1", "a1", [result("t1", "4")]),
+        agent("a2", "r1", text("Four."), answer="m2", stop="end_turn"),
+        user("b1", "a1", "<bash-input>wc -l a.csv</bash-input>"),
+        user("b2", "b1", "<bash-stdout>4 a.csv</bash-stdout><bash-stderr></bash-stderr>"),
+    ]
+    parsed = session(read, lines(tmp_path, records))
+    assert [(turn.role, turn.text[:12]) for turn in parsed.turns] == [
+        (Role.USER, "count the bo"),
+        (Role.ASSISTANT, ""),
+        (Role.ASSISTANT, "Four."),
+        (Role.SYSTEM, "<bash-input>"),
+        (Role.SYSTEM, "<bash-stdout"),
+    ]
+    assert parsed.dropped == {}
+
+
+def test_a_command_at_the_end_of_a_branch_leaves_it_active(tmp_path: Path) -> None:
+    records = [
+        user("u1", None, "count the books"),
+        agent("a0", "u1", text("No."), answer="m0", stop="end_turn"),
+        agent("a1", "u1", text("Four."), answer="m1", stop="end_turn"),
+        user("x1", "a1", "<command-name>/exit</command-name>"),
+    ]
+    parsed = session(read, lines(tmp_path, records))
+    assert [turn.text for turn in parsed.turns][1:] == ["Four.", records[3]["message"]["content"]]
+    assert parsed.dropped == {"abandoned_branch": 1}
+
+
+def test_the_stream_of_a_run_keeps_sub_agents_apart(tmp_path: Path) -> None:
+    def spoken(kind: str, content: Any, parent: str | None = None) -> dict[str, Any]:
+        message = {"role": kind, "content": content}
+        return {"type": kind, "message": message, "parent_tool_use_id": parent, "session_id": "s"}
+
+    records = [
+        {"type": "system", "subtype": "init", "session_id": "s", "cwd": "/work", "tools": []},
+        spoken("user", "count the books"),
+        spoken("assistant", [use("t1")]),
+        spoken("user", "list them", "t1"),
+        spoken("assistant", [text("a, b")], "t1"),
+        spoken("user", [result("t1", "a, b")]),
+        spoken("assistant", [text("Two.")]),
+        {"type": "result", "subtype": "success", "result": "Two.", "session_id": "s"},
+    ]
+    main, side = sessions(read, lines(tmp_path, records))
+    assert typed(main.turns) == ["count the books"]
+    assert main.turns[-1].text == "Two."
+    assert (side.parent_session_id, typed(side.turns)) == ("s", [])
+    assert [turn.text for turn in side.turns] == ["list them", "a, b"]
+
+
 def test_a_replayed_prefix_counts_once(tmp_path: Path) -> None:
     prefix = [user("u1", None, "Write a letter"), agent("a1", "u1", text("To whom?"))]
     source = lines(tmp_path, [*prefix, *prefix, user("u2", "a1", "To the bank", sessionId="s2")])

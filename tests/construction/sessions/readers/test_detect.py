@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from construction.sessions.readers.detect import Detection, detect
+from construction.sessions.readers.registry import FORMATS, Detection, Format, detect
 from construction.sessions.readers.source import SourceFile
 from data.contracts import SourceFormat
 from tests.construction.sessions.readers.written import document, lines
@@ -36,23 +36,23 @@ _LOGS: list[tuple[str, SourceFormat | None, dict[str, Any]]] = [
     ("chat", SourceFormat.CHAT, {"role": "user", "content": "x"}),
     ("chat", SourceFormat.CHAT, {"messages": [{"role": "user", "content": "x"}]}),
     ("chat", SourceFormat.CHAT, {"task_id": 1, "traj": [{"role": "user", "content": "x"}]}),
-    ("hermes", SourceFormat.CHAT, {"session_id": "h", "platform": "cli", "messages": [_SAID]}),
+    ("hermes", SourceFormat.HERMES, {"session_id": "h", "platform": "cli", "messages": [_SAID]}),
     ("openclaw_trajectory", None, {"traceSchema": "x", "type": "session.started", "data": {}}),
     ("openclaw_index", None, {"agent:a:s": {"sessionId": "s", "updatedAt": 1}}),
     ("gemini", SourceFormat.GEMINI, {"sessionId": "g", "projectHash": "x"}),
     ("gemini", SourceFormat.GEMINI, {"$set": {"lastUpdated": "x"}}),
     ("gemini", SourceFormat.GEMINI, {"history": [{"role": "user", "parts": []}]}),
-    ("qwen", None, {"type": "user", "uuid": "u", "sessionId": "q", "message": {"parts": []}}),
-    ("kimi", None, {"type": "metadata", "protocol_version": "1.4"}),
-    ("kimi", None, {"agents": {}, "workDir": "/d"}),
-    ("copilot", None, {"type": "session.start", "data": {}}),
-    ("cursor", None, {"role": "user", "message": {"content": []}}),
+    ("qwen", SourceFormat.QWEN, {"type": "user", "sessionId": "q", "message": {"parts": []}}),
+    ("kimi", SourceFormat.KIMI, {"type": "metadata", "protocol_version": "1.4"}),
+    ("kimi_state", None, {"agents": {}, "workDir": "/d"}),
+    ("copilot_cli", SourceFormat.COPILOT_CLI, {"type": "session.start", "data": {}}),
+    ("cursor", SourceFormat.CURSOR, {"role": "user", "message": {"content": []}}),
     ("droid", None, {"type": "session_start", "id": "d"}),
     ("droid", None, {"type": "message", "session_id": "d", "role": "user", "text": "x"}),
     ("grok", None, {"type": "user", "content": [], "prompt_index": 0}),
     ("grok", None, {"chat_format_version": 1, "info": {}}),
-    ("opencode", None, {"id": "p", "messageID": "m", "type": "text"}),
-    ("opencode", None, {"id": "p", "type": "text", "text": "x", "time": {}}),
+    ("opencode", SourceFormat.OPENCODE, {"id": "p", "messageID": "m", "type": "text"}),
+    ("opencode", SourceFormat.OPENCODE, {"id": "p", "type": "text", "text": "x", "time": {}}),
     ("antigravity", None, {"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT"}),
     ("windsurf", None, {"app": "Windsurf", "conversation": {"messages": [{"sender": "user"}]}}),
     ("kiro", None, {"conversation_id": "k", "history": [{"user": {}}]}),
@@ -61,6 +61,7 @@ _LOGS: list[tuple[str, SourceFormat | None, dict[str, Any]]] = [
     ("claude_code_meta", None, {"agentType": "general-purpose"}),
     ("sharegpt", None, {"conversations": [{"from": "human", "value": "x"}]}),
     ("chatgpt_export", None, {"mapping": {}, "current_node": "n"}),
+    ("harbor_result", None, {"task_name": "t", "trial_name": "t__1", "config": {}}),
     ("not_a_session_log", None, {"name": "depot", "version": "1.0", "scripts": {}}),
 ]  # fmt: skip
 
@@ -83,6 +84,10 @@ def test_kinds_as_lines_and_as_a_document(
         (b"\x1f\x8b\x08....", "gzip"),
         (b"PK\x03\x04....", "zip"),
         (b"# Notes\n\n- count the stock\n", "not_a_session_log"),
+        (
+            b"# Swans\n_Exported on 3/2/2026 at 9:30:00 GMT from Cursor (1.2.4)_\n\n---\n",
+            "cursor_markdown",
+        ),
         (b"id,count\n1,2\n", "not_a_session_log"),
         (b'"just text"\n', "not_a_session_log"),
         (b"[" * 5000, "not_a_session_log"),
@@ -109,7 +114,7 @@ def test_a_broken_first_line_does_not_hide_the_format(tmp_path: Path) -> None:
 
 def test_records_glued_on_one_line_are_still_named(tmp_path: Path) -> None:
     glued = '{"type": "session.start", "data": {}}{"type": "session.end", "data": {}}'
-    assert _detected(lines(tmp_path, [glued])) == (None, "copilot")
+    assert _detected(lines(tmp_path, [glued])) == (SourceFormat.COPILOT_CLI, "copilot_cli")
 
 
 def test_a_trajectory_is_told_by_its_name_where_its_records_do_not(tmp_path: Path) -> None:
@@ -126,3 +131,9 @@ def test_a_byte_order_mark_and_long_first_line(tmp_path: Path) -> None:
         + b'"}}\n'
     )
     assert _detected(SourceFile(path, "log.jsonl")) == (SourceFormat.CODEX, "codex")
+
+
+def test_every_format_is_registered_and_states_its_signature() -> None:
+    read = [entry for entry in FORMATS if isinstance(entry, Format)]
+    assert {entry.name for entry in read} == set(SourceFormat)
+    assert all(len(entry.signature) > 20 for entry in read)

@@ -1,0 +1,111 @@
+"""Reads threads of Amp: one document with messages of typed parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from construction.sessions.readers.source import Sample, SourceFile, document_of, epoch_seconds
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
+from construction.sessions.readers.turns import plain
+from data.contracts import Attachment, ReadIssue, Session, SourceFormat
+
+_FILE = "file://"
+
+
+def fits(sample: Sample) -> bool:
+    """A version `v`, and messages whose results name their call as `toolUseID` or have a number."""
+    head = sample.head
+    if "v" not in head or not isinstance(head.get("messages"), list):
+        return False
+    messages = dicts(head["messages"])[:20]
+    return any("messageId" in message for message in messages) or (
+        not messages and str(head.get("id", "")).startswith("T-")
+    )
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The session of a thread."""
+    thread = document_of(source)
+    thread = thread if isinstance(thread, dict) else {}
+    talk = Talk(source, SourceFormat.AMP)
+    for message in dicts(thread.get("messages")):
+        _add(talk, message)
+    trees = dicts(inner(thread, "env", "initial").get("trees"))
+    root = first_text(trees[0], "uri") if trees else None
+    yield from talk.session(
+        first_text(thread, "id"),
+        cwd=root.removeprefix(_FILE) if root else None,
+        agent_name="amp",
+        started_at=epoch_seconds(thread.get("created")),
+    )
+
+
+def _add(talk: Talk, message: Record) -> None:
+    role = message.get("role")
+    at = epoch_seconds(inner(message, "meta").get("sentAt"))
+    content = message.get("content")
+    parts = dicts(content) if isinstance(content, list) else [{"type": "text", "text": content}]
+    if role == "assistant":
+        _add_answer(talk, message, parts, at)
+        return
+    texts: list[str] = []
+    media = [
+        Attachment(uri.removeprefix(_FILE))
+        for file in dicts(inner(message, "fileMentions").get("files"))
+        if (uri := first_text(file, "uri"))
+    ]
+    for part in parts:
+        kind = kind_of(part)
+        if kind == "text":
+            texts.append(plain(part.get("text")))
+        elif kind == "tool_result":
+            _add_result(talk, part)
+        elif kind == "image":
+            picture = inner(part, "source")
+            media.append(
+                Attachment(
+                    first_text(part, "sourcePath"),
+                    first_text(picture, "mediaType", "media_type"),
+                    first_text(picture, "data"),
+                )
+            )
+        elif kind in ("manual_bash_invocation", "summary"):
+            talk.notice(plain(part.get("args") or part.get("summary")), at=at)
+        else:
+            talk.unknown_part(0, part)
+    if role == "user":
+        talk.person("\n".join(texts), at=at, media=tuple(media))
+    else:
+        talk.notice("\n".join(texts), at=at)
+
+
+def _add_answer(talk: Talk, message: Record, parts: list[Record], at: float | None) -> None:
+    answer = talk.answer(at=at, model=inner(message, "usage").get("model"))
+    answer.stop_reason = first_text(inner(message, "state"), "stopReason")
+    for part in parts:
+        kind = kind_of(part)
+        if kind == "text":
+            answer.say(part.get("text"))
+        elif kind == "thinking":
+            answer.think(part.get("thinking"))
+        elif kind in ("tool_use", "server_tool_use"):
+            answer.call(part.get("id"), part.get("name"), part.get("input"))
+        elif kind != "redacted_thinking":
+            talk.unknown_part(0, part)
+
+
+def _add_result(talk: Talk, part: Record) -> None:
+    run = inner(part, "run")
+    result = run.get("result")
+    if isinstance(result, dict):
+        shown = next((result[key] for key in ("content", "output") if key in result), result)
+    else:
+        shown = result if result is not None else part.get("content")
+    code = inner(run, "result").get("exitCode")
+    failed = run.get("status") in ("error", "rejected-by-user", "cancelled") or (
+        isinstance(code, int) and code != 0
+    )
+    error = run.get("error")
+    why = error.get("message") if isinstance(error, dict) else error
+    call_id = str(part.get("toolUseID") or part.get("tool_use_id"))
+    talk.results.add(call_id, plain(shown) or plain(why), failed)

@@ -1,0 +1,335 @@
+"""Reads tasks of Cline and Roo Code: the history of the model's API, or what the window showed.
+
+In the history every message of role `user` is built by the extension: the person's words stand in
+tags, beside results of tools and what the extension says of the editor.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import orjson
+
+from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, values
+from construction.sessions.readers.talk import (
+    Answer,
+    Record,
+    Talk,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+)
+from construction.sessions.readers.turns import plain, text_field, type_name
+from data.contracts import Attachment, ReadIssue, Session, SourceFormat
+
+_TOOLS = [
+    "execute_command",
+    "read_file",
+    "write_to_file",
+    "replace_in_file",
+    "apply_diff",
+    "search_files",
+    "list_files",
+    "list_code_definition_names",
+    "browser_action",
+    "use_mcp_tool",
+    "access_mcp_resource",
+    "ask_followup_question",
+    "attempt_completion",
+    "plan_mode_respond",
+    "new_task",
+    "switch_mode",
+    "fetch_instructions",
+    "insert_content",
+    "search_and_replace",
+    "update_todo_list",
+    "codebase_search",
+    "condense",
+    "load_mcp_documentation",
+    "new_rule",
+    "report_bug",
+    "web_fetch",
+    "web_search",
+    "run_slash_command",
+    "generate_image",
+    "summarize_task",
+    "use_skill",
+    "edit_file",
+    "apply_patch",
+    "act_mode_respond",
+]
+# Tools by which the agent speaks to the person, and the parameter that holds its words.
+_SPOKEN = {
+    "attempt_completion": "result",
+    "ask_followup_question": "question",
+    "plan_mode_respond": "response",
+    "act_mode_respond": "response",
+}
+_OPENING = re.compile(f"<({'|'.join(_TOOLS)})>")
+_PARAMETER = re.compile(r"<(\w{1,40})>")
+_WORDS = re.compile("<(task|feedback|answer|user_message)>")
+_FRAMES = ("environment_details", "explicit_instructions", "slash_command_instructions")
+_RESULT = re.compile(r"\[([a-z_]{1,40})(?: for [^\n]{0,2000})?\] Result:[ \t]*\n?")
+_CWD = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]{1,1000})\)")
+_RESUMED = "[TASK RESUMPTION]"
+_NAME = "cline"
+
+
+def fits(sample: Sample) -> bool:
+    """A list of messages with the extension's tags, or of what the window asked and said."""
+    for item in sample.items[:3]:
+        texts = [plain(part.get("text")) for part in dicts(item.get("content"))]
+        if isinstance(item.get("content"), str):
+            texts = [item["content"]]
+        if item.get("role") == "user" and any(
+            text.lstrip().startswith("<task>") or "<environment_details>" in text for text in texts
+        ):
+            return True
+        if "ts" in item and kind_of(item) in ("ask", "say") and item["type"] in item:
+            return True
+    return False
+
+
+@dataclass(slots=True)
+class _Task:
+    talk: Talk
+    waiting: deque[str] = field(default_factory=deque)  # calls in text, whose results come next
+    has_spoken: bool = False
+    cwd: str | None = None
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The session of a task. What the window showed is refused beside the history of the same."""
+    task = _Task(Talk(source, SourceFormat.CLINE))
+    beside = source.path.with_name("api_conversation_history.json")
+    for item in values(source):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        line, message = item
+        if not isinstance(message, dict):
+            task.talk.unexpected(line, type_name(message))
+        elif "role" in message:
+            _add(task, message, line)
+        elif beside != source.path and beside.is_file():
+            actual, expected = "what the window showed of a task", beside.name
+            yield ReadIssue("file", source.relative, 0, "file.copy_of_history", actual, expected)
+            return
+        else:
+            _add_shown(task, message, line)
+    stem = source.path.stem
+    name = source.path.parent.name if stem in ("api_conversation_history", "ui_messages") else None
+    yield from task.talk.session(name or None, cwd=task.cwd, agent_name=_NAME)
+
+
+def _add(task: _Task, message: Record, line: int) -> None:
+    role, content = message.get("role"), message.get("content")
+    at = epoch_seconds(message.get("ts"))
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    if role == "assistant":
+        _add_answer(task, parts, line, at)
+    elif role == "user":
+        for message_parts in _messages(parts):
+            _add_user(task, message_parts, line, at)
+    elif role == "system":
+        task.talk.system(plain(content), line, at=at)
+    else:
+        task.talk.unexpected(line, f"a message of role {type_name(role)}")
+
+
+def _add_answer(task: _Task, parts: list[object], line: int, at: float | None) -> None:
+    answer = task.talk.answer(line, at=at)
+    task.waiting.clear()
+    for part in parts:
+        kind = kind_of(part)
+        if not isinstance(part, dict) or not kind:
+            task.talk.unknown_part(line, part)
+        elif kind == "text":
+            _add_text(task, answer, plain(part.get("text")))
+        elif kind in ("thinking", "reasoning"):
+            answer.think(part.get("thinking") or part.get("text"))
+        elif kind == "tool_use":
+            name, arguments = plain(part.get("name")), inner(part, "input")
+            if name in _SPOKEN:
+                answer.say(arguments.get(_SPOKEN[name]))
+            else:
+                answer.call(part.get("id"), name, arguments)
+        elif kind != "redacted_thinking":
+            task.talk.unknown_part(line, part)
+
+
+def _add_text(task: _Task, answer: Answer, text: str) -> None:
+    """Add what the agent wrote: words, and calls that it wrote as tags."""
+    position = 0
+    said: list[str] = []
+    while (opening := _OPENING.search(text, position)) is not None:
+        name = opening[1]
+        end = text.find(f"</{name}>", opening.end())
+        body = text[opening.end() : end if end >= 0 else len(text)]
+        said.append(text[position : opening.start()].strip())
+        if name in _SPOKEN:
+            said.append(_parameters(body).get(_SPOKEN[name], body).strip())
+        else:
+            answer.say("\n\n".join(filter(None, said)))
+            said = []
+            task.waiting.append(answer.call(None, name, _parameters(body)))
+        position = len(text) if end < 0 else end + len(name) + 3
+    said.append(text[position:].strip())
+    answer.say("\n\n".join(filter(None, said)))
+
+
+def _parameters(body: str) -> dict[str, str]:
+    parameters: dict[str, str] = {}
+    position = 0
+    while (opening := _PARAMETER.search(body, position)) is not None:
+        end = body.find(f"</{opening[1]}>", opening.end())
+        if end < 0:
+            break
+        parameters[opening[1]] = body[opening.end() : end].strip("\n")
+        position = end
+    return parameters
+
+
+def _messages(parts: list[object]) -> list[list[object]]:
+    """The messages that a record joins: a task that is taken up again begins another."""
+    starts = [
+        place
+        for place, part in enumerate(parts)
+        if isinstance(part, dict) and plain(part.get("text")).startswith(_RESUMED)
+    ]
+    bounds = sorted({0, *starts, len(parts)})
+    return [parts[start:end] for start, end in itertools.pairwise(bounds)]
+
+
+def _add_user(task: _Task, parts: list[object], line: int, at: float | None) -> None:
+    said: list[str] = []
+    shown: list[str] = []
+    media: list[Attachment] = []
+    for part in parts:
+        kind = kind_of(part)
+        if not isinstance(part, dict) or not kind:
+            task.talk.unknown_part(line, part)
+        elif kind == "text":
+            shown.append(plain(part.get("text")))
+        elif kind == "tool_result":
+            result = plain(_texts(part.get("content")))
+            call_id, failed = str(part.get("tool_use_id")), part.get("is_error") is True
+            task.talk.results.add(call_id, result, failed or _is_error(result))
+            said += _words(result)
+        elif kind == "image":
+            picture = inner(part, "source")
+            mime, data = text_field(picture, "media_type"), text_field(picture, "data")
+            media.append(Attachment(None, mime, data))
+        else:
+            task.talk.unknown_part(line, part)
+    free = _add_results(task, shown)
+    framed = [words for text in shown for words in _words(text)]
+    if not framed and not task.has_spoken:
+        framed = [text for text in map(_unframed, shown) if text]
+        free = []
+    said += framed
+    task.has_spoken |= bool(said)
+    task.cwd = task.cwd or next((m[1] for t in shown if (m := _CWD.search(t))), None)
+    task.talk.notice("\n".join(text for text in free if not _words(text)), line, at=at)
+    task.talk.person("\n".join(shown), line, at=at, said="\n".join(said), media=tuple(media)) if (
+        said or media
+    ) else None
+
+
+def _texts(content: object) -> object:
+    if isinstance(content, list):
+        return [part for part in dicts(content) if kind_of(part) == "text"]
+    return content
+
+
+def _is_error(result: str) -> bool:
+    return "<error>" in result[:2000] or result.startswith(("The tool execution failed", "[ERROR]"))
+
+
+def _words(text: str) -> list[str]:
+    """What the person typed: the contents of the tags that the extension puts around it."""
+    said: list[str] = []
+    position = 0
+    while (opening := _WORDS.search(text, position)) is not None:
+        end = text.find(f"</{opening[1]}>", opening.end())
+        if end < 0:
+            break
+        said.append(text[opening.end() : end].strip())
+        position = end
+    return [words for words in said if words]
+
+
+def _unframed(text: str) -> str:
+    """A text without the blocks in which the extension describes the editor."""
+    for tag in _FRAMES:
+        start = text.find(f"<{tag}>")
+        if start >= 0:
+            end = text.find(f"</{tag}>", start)
+            text = text[:start] + (text[end + len(tag) + 3 :] if end >= 0 else "")
+    return text.strip()
+
+
+def _add_results(task: _Task, shown: list[str]) -> list[str]:
+    """Give results in text to the calls in text; returns the texts that are no results."""
+    results: list[list[str]] = []
+    free: list[str] = []
+    for text in map(_unframed, shown):
+        head = _RESULT.match(text)
+        if head is not None:
+            results.append([text[head.end() :]])
+        elif results and text:
+            results[-1].append(text)
+        elif text:
+            free.append(text)
+    for result in results:
+        text = "\n".join(filter(None, result))
+        if task.waiting:
+            task.talk.results.add(task.waiting.popleft(), text, _is_error(text))
+        elif not _words(text):
+            free.append(text)
+    return free
+
+
+_SHOWN_CALLS = frozenset({"tool", "command", "use_mcp_server", "browser_action_launch"})
+
+
+def _add_shown(task: _Task, message: Record, line: int) -> None:
+    """Add one entry of what the window showed: `say` or `ask` names its kind."""
+    talk, kind = task.talk, plain(message.get(str(message.get("type"))))
+    at, text = epoch_seconds(message.get("ts")), plain(message.get("text"))
+    if kind in ("task", "user_feedback", "user_feedback_diff") or (
+        kind == "text" and not task.has_spoken
+    ):
+        task.has_spoken = True
+        talk.person(text, line, at=at)
+    elif kind in ("text", "completion_result", "followup", "plan_mode_respond"):
+        held = _json(text)
+        talk.answer(line, at=at).say(first_text(held, "question", "response") or text)
+    elif kind == "reasoning":
+        talk.answer(line, at=at).think(text)
+    elif kind in _SHOWN_CALLS:
+        held = _json(text)
+        name = first_text(held, "tool", "toolName") or kind
+        arguments: Record = held or {"command": text}
+        task.waiting.append(talk.answer(line, at=at).call(None, name, arguments))
+    elif kind in ("command_output", "mcp_server_response", "browser_action_result"):
+        if task.waiting:
+            talk.results.add(task.waiting.popleft(), text)
+        task.waiting.clear()
+    elif kind == "error":
+        talk.notice(text, line, at=at)
+    else:
+        talk.skip()
+
+
+def _json(text: str) -> Record:
+    try:
+        held = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {}
+    return held if isinstance(held, dict) else {}

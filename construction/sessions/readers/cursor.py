@@ -1,0 +1,206 @@
+"""Reads Cursor: agent transcripts, the stream of `cursor-agent -p`, and its store (SQLite)."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, json_lines
+from construction.sessions.readers.talk import Record, Talk, first_text, inner, kind_of
+from construction.sessions.readers.turns import plain, text_field, type_name
+from data.contracts import Origin, ReadIssue, Session, SourceFormat
+
+_QUERY = ("<user_query>", "</user_query>")
+_CALLS = frozenset({"tool_use", "tool_call", "tool-call"})
+_RESULTS = frozenset({"tool_result", "tool-result"})
+_NAME = "cursor-agent"
+
+
+def fits(sample: Sample) -> bool:
+    """A role beside a message without a type, or a stream with Cursor's `tool_call` records."""
+    for record in sample.records:
+        message = record.get("message")
+        if "role" in record and isinstance(message, dict) and "type" not in record:
+            return isinstance(message.get("content"), list | str)
+        if kind_of(record) == "tool_call" and isinstance(record.get("tool_call"), dict):
+            return True
+        # Claude Code's first record names its tools.
+        if kind_of(record) == "system" and record.get("subtype") == "init":
+            return "tools" not in record and "apiKeySource" in record
+    return False
+
+
+@dataclass(slots=True)
+class Log:
+    """`open` are the calls without a result: transcripts give calls no ids."""
+
+    talk: Talk
+    by_agent: bool
+    open: deque[str] = field(default_factory=deque)
+    head: Record = field(default_factory=dict)
+    written: list[str] = field(default_factory=list)  # deltas since the last other record
+    thought: list[str] = field(default_factory=list)  # pieces of a thought
+
+    def settle(self) -> None:
+        """Add the pieces of a thought that has ended."""
+        if self.thought:
+            self.talk.answer().think("".join(self.thought))
+            self.thought.clear()
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The session of a transcript or stream."""
+    path = PurePosixPath(source.relative)
+    is_side = path.parent.name == "subagents"
+    log = Log(Talk(source, SourceFormat.CURSOR), is_side)
+    for item in json_lines(source):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        line, record = item
+        if kind_of(record) != "thinking":
+            log.settle()
+        if isinstance(record.get("message"), dict):
+            add_message(log, line, record)
+        else:
+            log.written.clear()
+            _add_event(log, line, record)
+    log.settle()
+    yield from log.talk.session(
+        text_field(log.head, "session_id"),
+        cwd=text_field(log.head, "cwd"),
+        agent_name=_NAME,
+        parent_session_id=(path.parent.parent.name or None) if is_side else None,
+    )
+
+
+def add_message(log: Log, line: int, record: Record) -> None:
+    talk, message = log.talk, inner(record, "message")
+    role = record.get("role") or message.get("role") or kind_of(record)
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    if role == "assistant":
+        _add_answer(log, line, record, parts)
+        return
+    log.written.clear()
+    texts: list[str] = []
+    for part in parts:
+        kind = kind_of(part)
+        if kind == "text":
+            texts.append(plain(part.get("text")))
+        elif kind in _RESULTS:
+            _add_result(log, part)
+        elif kind != "image":
+            talk.unknown_part(line, part)
+    text, at = "\n".join(texts), epoch_seconds(record.get("timestamp_ms"))
+    if role == "system":
+        talk.system(text, line, at=at)
+    elif role == "user":
+        _add_prompt(log, text, line, at)
+    elif role != "tool":
+        talk.unexpected(line, f"a message of role {type_name(role)}")
+
+
+def _add_prompt(log: Log, text: str, line: int, at: float | None) -> None:
+    said = _queries(text)
+    if said is None and text.lstrip().startswith(("<system_reminder>", "<user_info>")):
+        log.talk.notice(text, line, at=at)
+    else:
+        origin = Origin.AGENT if log.by_agent else None
+        log.talk.person(text, line, at=at, said=said, origin=origin)
+
+
+def _queries(text: str) -> str | None:
+    """What stands in the tags of the person's words; None without such a tag."""
+    said: list[str] = []
+    position = 0
+    while (start := text.find(_QUERY[0], position)) >= 0:
+        end = text.find(_QUERY[1], start)
+        end = len(text) if end < 0 else end
+        said.append(text[start + len(_QUERY[0]) : end].strip())
+        position = end
+    return "\n".join(said) if said else None
+
+
+def _add_answer(log: Log, line: int, record: Record, parts: list[object]) -> None:
+    talk = log.talk
+    answer = talk.answer(line, at=epoch_seconds(record.get("timestamp_ms")))
+    for part in parts:
+        kind = kind_of(part)
+        if not isinstance(part, dict) or not kind:
+            talk.unknown_part(line, part)
+        elif kind == "text":
+            text = plain(part.get("text"))
+            if log.written and text == "".join(log.written):
+                talk.skip("duplicate_event")  # the whole of what came in pieces
+                log.written.clear()
+                continue
+            log.written.append(text)
+            answer.say(text)
+        elif kind == "thinking":
+            answer.think(part.get("thinking") or part.get("text"))
+        elif kind in _CALLS:
+            name = part.get("name") or part.get("toolName")
+            call_id = part.get("id") or part.get("tool_call_id") or part.get("toolCallId")
+            arguments = part.get("input", part.get("args"))
+            log.open.append(answer.call(call_id, name, arguments, line))
+        elif kind in _RESULTS:
+            _add_result(log, part)
+        elif kind not in ("redacted-reasoning", "redacted_thinking"):
+            talk.unknown_part(line, part)
+
+
+def _add_result(log: Log, part: Record) -> None:
+    """Give a result to the call of its id, or to the first one that still waits."""
+    named = first_text(part, "tool_use_id", "toolCallId", "tool_call_id")
+    if named in log.open:
+        log.open.remove(str(named))
+        own = str(named)
+    else:
+        own = log.open.popleft() if log.open else str(named)
+    failed = part.get("is_error") is True
+    log.talk.results.add(own, plain(part.get("content", part.get("result"))), failed)
+
+
+def _add_event(log: Log, line: int, record: Record) -> None:
+    talk, kind, subtype = log.talk, kind_of(record), record.get("subtype")
+    at = epoch_seconds(record.get("timestamp_ms"))
+    if kind == "system":
+        log.head = record if subtype == "init" else log.head
+        talk.skip()
+    elif kind == "tool_call":
+        call_id = str(record.get("call_id"))
+        name, call = _tool(inner(record, "tool_call"))
+        if subtype == "started":
+            answer = talk.answer(line, at=at)
+            arguments = call.get("args", call.get("arguments"))
+            log.open.append(answer.call(call_id, name, arguments, line))
+            return
+        if call_id not in log.open:
+            answer = talk.answer(line, at=at)
+            answer.call(call_id, name, call.get("args", call.get("arguments")), line)
+        else:
+            log.open.remove(call_id)
+        result = inner(call, "result")
+        success = result.get("success")
+        failed = bool(result) and "success" not in result
+        shown = next(iter(result.values()), "") if failed else success
+        text = first_text(shown, "content", "output", "stdout") if isinstance(shown, dict) else None
+        talk.results.add(call_id, text or plain(shown), failed)
+    elif kind == "thinking":
+        log.thought.append(plain(record.get("text")))
+    elif kind in ("result", "turn_ended"):
+        talk.skip()
+    else:
+        talk.unexpected(line, f"a record of type {type_name(kind)}")
+
+
+def _tool(held: Record) -> tuple[str, Record]:
+    """(name, call) of `{"readToolCall": {"args": …}}` or `{"function": {"name": …}}`."""
+    for key, call in held.items():
+        if isinstance(call, dict):
+            named = first_text(call, "name") if key == "function" else None
+            return named or key.removesuffix("ToolCall"), call
+    return "tool", {}

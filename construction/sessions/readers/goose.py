@@ -1,0 +1,132 @@
+"""Reads sessions of Goose: JSON lines with a head, or the document of `goose session export`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, values
+from construction.sessions.readers.talk import Record, Talk, dicts, inner, kind_of
+from construction.sessions.readers.turns import Uids, block_text, plain, text_field
+from data.contracts import Attachment, ReadIssue, Session, SourceFormat
+
+_LISTED = ("conversation", "messages")
+_ASKED = frozenset({"toolRequest", "frontendToolRequest"})
+_SILENT = frozenset(
+    {"toolConfirmationRequest", "actionRequired", "redactedThinking", "contextLengthExceeded"}
+    | {"summarizationRequested", "conversationCompacted"}
+)
+
+
+def fits(sample: Sample) -> bool:
+    """A head with `working_dir`, or messages whose parts are Goose's requests and responses."""
+    for record in sample.records:
+        if "working_dir" in record and (
+            "message_count" in record
+            or "description" in record
+            or any(isinstance(record.get(key), list) for key in _LISTED)
+        ):
+            return True
+        kinds = {kind_of(part) for part in dicts(record.get("content"))}
+        if "role" in record and kinds & (_ASKED | {"toolResponse"}):
+            return True
+    return False
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The session of a file: records of role `user` that hold responses are results."""
+    talk = Talk(source, SourceFormat.GOOSE)
+    head: Record = {}
+    for item in values(source):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        line, record = item
+        if not isinstance(record, dict):
+            talk.unexpected(line, type(record).__name__)
+        elif "role" in record:
+            add_message(talk, record, line)
+        elif "working_dir" in record:
+            head = record
+            for key in _LISTED:
+                for message in dicts(record.get(key)):
+                    add_message(talk, message, line)
+        else:
+            talk.unexpected(line, f"an object with {len(record)} keys")
+    yield from session_of(talk, head)
+
+
+def session_of(talk: Talk, head: Record, uids: Uids | None = None) -> Iterator[Session | ReadIssue]:
+    """The session with what its head says."""
+    return talk.session(
+        text_field(head, "id"),
+        uids=uids,
+        cwd=text_field(head, "working_dir"),
+        agent_name="goose",
+        started_at=epoch_seconds(head.get("created_at")),
+    )
+
+
+def add_message(talk: Talk, message: Record, line: int) -> None:
+    """Add one message: words, calls, and results in whichever role they stand."""
+    at = epoch_seconds(message.get("created"))
+    if message.get("role") == "assistant":
+        _add_answer(talk, message, line, at)
+        return
+    texts: list[str] = []
+    media: list[Attachment] = []
+    for part in dicts(message.get("content")):
+        kind = kind_of(part)
+        if kind == "toolResponse":
+            _add_result(talk, part)
+        elif kind == "text":
+            texts.append(plain(part.get("text")))
+        elif kind == "image":
+            media.append(Attachment(None, text_field(part, "mimeType"), text_field(part, "data")))
+        elif kind == "systemNotification":
+            talk.notice(plain(part.get("msg")), line, at=at)
+        elif kind in _SILENT:
+            talk.skip()
+        else:
+            talk.unknown_part(line, part)
+    text = "\n".join(texts)
+    if inner(message, "metadata").get("userVisible") is False:
+        talk.notice(text, line, at=at)
+    else:
+        talk.person(text, line, at=at, media=tuple(media))
+
+
+def _add_answer(talk: Talk, message: Record, line: int, at: float | None) -> None:
+    answer = talk.answer(line, at=at)
+    for part in dicts(message.get("content")):
+        kind = kind_of(part)
+        if kind in _ASKED:
+            requested = inner(part, "toolCall")
+            called = inner(requested, "value")
+            answer.call(part.get("id"), called.get("name"), called.get("arguments"), line)
+        elif kind == "toolResponse":
+            _add_result(talk, part)
+        elif kind == "text":
+            answer.say(part.get("text"))
+        elif kind == "thinking":
+            answer.think(part.get("thinking"))
+        elif kind == "systemNotification":
+            talk.notice(plain(part.get("msg")), line, at=at)
+        elif kind in _SILENT:
+            talk.skip()
+        else:
+            talk.unknown_part(line, part)
+
+
+def _add_result(talk: Talk, part: Record) -> None:
+    result = inner(part, "toolResult")
+    value = result.get("value")
+    failed = result.get("status") == "error" or inner(result, "value").get("isError") is True
+    listed = value.get("content") if isinstance(value, dict) else value
+    # Some tools answer twice, for the agent and, shortened, for the person's window.
+    for_agent = [b for b in dicts(listed) if "assistant" in plain(_audience(b))]
+    text = block_text(for_agent) if for_agent else block_text(listed) or plain(listed)
+    talk.results.add(str(part.get("id")), text or plain(result.get("error")), failed)
+
+
+def _audience(block: Record) -> object:
+    return block.get("audience") or inner(block, "annotations").get("audience")

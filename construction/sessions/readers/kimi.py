@@ -1,0 +1,252 @@
+"""Reads sessions of Kimi: `context.jsonl`, and `wire.jsonl` of the CLI and of Kimi Code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from construction.sessions.readers.source import (
+    Sample,
+    SourceFile,
+    epoch_seconds,
+    first_records,
+    json_lines,
+)
+from construction.sessions.readers.talk import (
+    Answer,
+    Record,
+    Talk,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+)
+from construction.sessions.readers.turns import Uids, inline_media, plain, text_field, type_name
+from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
+
+_SYSTEM_MARKS = ("<system>", "<system-reminder>")
+_SILENT_EVENTS = frozenset(
+    {"TurnEnd", "StepBegin", "StepInterrupted", "StepRetry", "StatusUpdate", "CompactionBegin"}
+    | {"CompactionEnd", "HookTriggered", "HookResolved", "MCPLoadingBegin", "MCPLoadingEnd"}
+    | {"ApprovalRequest", "ApprovalRequestResolved", "QuestionRequest", "QuestionResponse"}
+    | {"HookRequest", "HookResponse", "ToolCallRequest", "PlanDisplay", "BtwBegin", "BtwEnd"}
+    | {"MCPStatusSnapshot"}
+)
+_SUBSYSTEMS = (
+    "config.", "tools.", "llm.", "turn.", "usage.", "permission.", "full_compaction.", "profile.",
+    "plugin.", "runtime.", "token_counting.", "metadata", "session.", "mcp.", "hook.", "goal.",
+    "background.", "subagent.", "skill.", "plan.", "plan_mode.", "cron.", "todo.",
+)  # fmt: skip
+_SILENT_STEPS = frozenset({"step.begin", "step.end", "step.interrupted", "step.retry"})
+
+
+def fits(sample: Sample) -> bool:
+    """Roles that begin with `_`, a `protocol_version`, wire messages with a payload, or events."""
+    for record in sample.records:
+        kind, role = kind_of(record), record.get("role")
+        if isinstance(role, str) and role in ("_checkpoint", "_usage", "_system_prompt"):
+            return True
+        if kind == "metadata" and "protocol_version" in record:
+            return True
+        message = inner(record, "message")
+        if "timestamp" in record and "payload" in message and isinstance(message["type"], str):
+            return True
+        if isinstance(kind, str) and kind.startswith(("context.append_", "config.update")):
+            return True
+    return False
+
+
+@dataclass(slots=True)
+class _Log:
+    """The main conversation, those of sub-agents by the call that started them, and the folder."""
+
+    main: Talk
+    agents: dict[str, Talk] = field(default_factory=dict)
+    cwd: str | None = None
+    pieces: list[str] = field(default_factory=list)  # of the last call's arguments
+
+    def settle(self) -> None:
+        """Add the pieces of arguments to their call."""
+        last = self.main.drafts[-1] if self.main.drafts else None
+        if self.pieces and isinstance(last, Answer) and last.calls:
+            call_id, name, arguments, line = last.calls[-1]
+            last.calls[-1] = (call_id, name, "".join([plain(arguments), *self.pieces]), line)
+        self.pieces.clear()
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The session of a file, and one for each sub-agent whose events it holds.
+
+    A folder of the CLI holds a session twice: the context, and the wire, which also has times.
+    """
+    wire = source.path.with_name("wire.jsonl")
+    if source.path.name == "context.jsonl" and wire.is_file() and _has_events(wire):
+        actual, expected = "the context of a session", wire.name
+        yield ReadIssue("file", source.relative, 0, "file.copy_of_history", actual, expected)
+        return
+    log = _Log(Talk(source, SourceFormat.KIMI))
+    for item in json_lines(source):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        _add(log, *item)
+    log.settle()
+    path, uids = PurePosixPath(source.relative), Uids(source.relative)
+    name = path.stem if path.stem not in ("context", "wire") else path.parent.name or path.stem
+    yield from log.main.session(name, uids=uids, cwd=log.cwd, agent_name="kimi")
+    for call_id, talk in log.agents.items():
+        yield from talk.session(
+            f"{name}-agent-{call_id}", uids=uids, agent_name="kimi", parent_session_id=name
+        )
+
+
+def _has_events(wire: Path) -> bool:
+    """Whether a wire holds more than the record with which it begins."""
+    return any(kind_of(record) != "metadata" for record in first_records(SourceFile(wire, "")))
+
+
+def _add(log: _Log, line: int, record: Record) -> None:
+    talk, kind = log.main, kind_of(record)
+    message = inner(record, "message")
+    if isinstance(role := record.get("role"), str):
+        if role == "_system_prompt":
+            talk.system(plain(record.get("content")), line)
+        elif role.startswith("_"):
+            talk.skip()
+        else:
+            _add_message(talk, record, line, None)
+    elif "payload" in message:
+        if kind_of(message) != "ToolCallPart":
+            log.settle()
+        _add_event(log, talk, message, line, epoch_seconds(record.get("timestamp")))
+    elif kind == "context.append_message":
+        _add_message(talk, message, line, epoch_seconds(record.get("time")))
+    elif kind == "context.append_loop_event":
+        _add_step(talk, inner(record, "event"), line, epoch_seconds(record.get("time")))
+    elif kind == "context.apply_compaction":
+        talk.notice(plain(record.get("summary")), line, at=epoch_seconds(record.get("time")))
+    elif isinstance(kind, str) and kind.startswith(_SUBSYSTEMS):
+        log.cwd = log.cwd or first_text(record, "cwd")
+        log.cwd = log.cwd or first_text(inner(record, "environmentDisclosure"), "cwd")
+        if (prompt := first_text(record, "systemPrompt")) and talk.system_prompt is None:
+            talk.system_prompt = prompt
+        talk.skip()
+    else:
+        talk.unexpected(line, f"a record of type {type_name(kind)}")
+
+
+def _content(talk: Talk, content: object, line: int) -> tuple[str, str, tuple[Attachment, ...]]:
+    """(text, thoughts, media) of a content: a text, or parts."""
+    if not isinstance(content, list):
+        return plain(content), "", ()
+    texts: list[str] = []
+    thoughts: list[str] = []
+    media: list[Attachment] = []
+    for part in content:
+        kind = kind_of(part)
+        if kind == "text":
+            texts.append(plain(part.get("text")))
+        elif kind == "think":
+            thoughts.append(plain(part.get("think")))
+        elif kind in ("image_url", "audio_url", "video_url"):
+            media.append(inline_media(plain(inner(part, kind).get("url") or part.get(kind))))
+        else:
+            talk.unknown_part(line, part)
+    return "\n".join(texts), "\n".join(thoughts), tuple(media)
+
+
+def _add_message(talk: Talk, message: Record, line: int, at: float | None) -> None:
+    role = message.get("role")
+    text, thoughts, media = _content(talk, message.get("content"), line)
+    if role == "assistant":
+        answer = talk.answer(line, at=at)
+        answer.say(text)
+        answer.think(thoughts)
+        for call in dicts(message.get("tool_calls") or message.get("toolCalls")):
+            function = inner(call, "function") or call
+            arguments = function.get("arguments", function.get("args"))
+            answer.call(call.get("id"), function.get("name"), arguments)
+    elif role == "tool":
+        call_id = message.get("tool_call_id") or message.get("toolCallId")
+        talk.results.add(str(call_id), text, text.startswith("<system>ERROR"))
+    elif role == "user":
+        kind = inner(message, "origin").get("kind", "user")
+        if kind == "user" and not text.lstrip().startswith(_SYSTEM_MARKS):
+            talk.person(text, line, at=at, media=media)
+        elif inner(message, "origin").get("name") == "subagent":
+            talk.person(text, line, at=at, origin=Origin.AGENT)
+        else:
+            talk.notice(text, line, at=at)
+    elif role == "system":
+        talk.system(text, line, at=at)
+    else:
+        talk.unexpected(line, f"a message of role {type_name(role)}")
+
+
+def _add_event(log: _Log, talk: Talk, message: Record, line: int, at: float | None) -> None:
+    kind, payload = kind_of(message), inner(message, "payload")
+    if kind in ("TurnBegin", "SteerInput"):
+        text, _, media = _content(talk, payload.get("user_input"), line)
+        origin = None if talk is log.main else Origin.AGENT
+        talk.person(text, line, at=at, media=media, origin=origin)
+    elif kind == "ContentPart":
+        text, thoughts, _ = _content(talk, [payload], line)
+        answer = _current(talk, line, at)
+        answer.say(text)
+        answer.think(thoughts)
+    elif kind == "ToolCall":
+        function = inner(payload, "function")
+        answer = _current(talk, line, at)
+        answer.call(payload.get("id"), function.get("name"), function.get("arguments"), line)
+    elif kind == "ToolCallPart":
+        log.pieces.append(plain(payload.get("arguments_part")))
+    elif kind == "ToolResult":
+        value = inner(payload, "return_value") or inner(payload, "result")
+        text = plain(value.get("output")) or plain(value.get("message"))
+        failed = value.get("is_error") is True
+        talk.results.add(str(payload.get("tool_call_id")), text, failed)
+    elif kind == "SubagentEvent":
+        own = str(payload.get("parent_tool_call_id") or payload.get("task_tool_call_id"))
+        agent = log.agents.setdefault(own, Talk(talk.source, SourceFormat.KIMI))
+        event = inner(payload, "event")
+        if kind_of(event) != "SubagentEvent":
+            _add_event(log, agent, event, line, at)
+        else:
+            talk.unexpected(line, "a sub-agent's event inside another")
+    elif kind == "ApprovalResponse":
+        talk.person(plain(payload.get("feedback")), line, at=at)
+    elif kind == "Notification":
+        talk.notice(plain(payload.get("body")), line, at=at)
+    elif isinstance(kind, str) and kind in _SILENT_EVENTS:
+        talk.skip()
+    else:
+        talk.unexpected(line, f"an event of type {type_name(kind)}")
+
+
+def _current(talk: Talk, line: int, at: float | None) -> Answer:
+    """The answer that is being written: until a person or a result comes in between."""
+    return talk.answer(line, at=at, key="stream")
+
+
+def _add_step(talk: Talk, event: Record, line: int, at: float | None) -> None:
+    kind = kind_of(event)
+    key = text_field(event, "stepUuid") or text_field(event, "uuid")
+    if kind == "content.part":
+        text, thoughts, _ = _content(talk, [event.get("part")], line)
+        answer = talk.answer(line, at=at, key=key)
+        answer.say(text)
+        answer.think(thoughts)
+    elif kind == "tool.call":
+        answer = talk.answer(line, at=at, key=key)
+        answer.call(event.get("toolCallId"), event.get("name"), event.get("args"), line)
+    elif kind == "tool.result":
+        result = event.get("result")
+        held = result if isinstance(result, dict) else {"output": result}
+        failed = held.get("isError") is True or "error" in held
+        shown = plain(held.get("output")) or plain(held.get("error"))
+        talk.results.add(str(event.get("toolCallId")), shown, failed)
+    elif isinstance(kind, str) and kind in _SILENT_STEPS:
+        talk.skip()
+    else:
+        talk.unexpected(line, f"an event of type {type_name(kind)}")

@@ -1,0 +1,184 @@
+"""Reads OpenAI Responses: response objects, requests with responses, and lists of items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, values
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
+from construction.sessions.readers.turns import inline_media, plain, text_field, type_name
+from data.contracts import Attachment, ReadIssue, Session, SourceFormat
+
+_CALLS = frozenset(
+    {"function_call", "custom_tool_call", "local_shell_call", "shell_call", "computer_call"}
+    | {"web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
+    | {"mcp_call", "apply_patch_call", "tool_search_call"}
+)
+_SILENT = frozenset(
+    {"item_reference", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"}
+    | {"compaction", "tool_search_output"}
+)
+_OUTPUT = "_output"
+_TEXTS = frozenset({"input_text", "output_text", "text", "refusal", "summary_text"})
+_OWN_ITEMS = frozenset({"function_call", "function_call_output", "reasoning"})
+
+
+def fits(sample: Sample) -> bool:
+    """`object: response` with its output, that inside `response`, or a list of items."""
+    for record in sample.records:
+        if _response(record) is not None:
+            return True
+    kinds = {kind_of(record) for record in sample.records}
+    has_items = {"function_call", "function_call_output"} <= kinds
+    return has_items and all(
+        kind_of(record) in _OWN_ITEMS | _CALLS or isinstance(record.get("role"), str)
+        for record in sample.records
+    )
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The sessions of a file: responses that continue one another are one session."""
+    chains: list[_Chain] = []
+    loose = Talk(source, SourceFormat.OPENAI_RESPONSES)
+    for item in values(source):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        line, record = item
+        response = _response(record)
+        if response is not None and isinstance(record, dict):
+            _add_response(source, chains, response, record, line)
+        elif isinstance(record, dict):
+            add_item(loose, record, line, None)
+        else:
+            loose.unexpected(line, type_name(record))
+    if loose.drafts or not chains:
+        yield from loose.session()
+    for number, chain in enumerate(chains, start=1):
+        name = chain.first if len(chains) == 1 else f"{chain.first}-{number}"
+        yield from chain.talk.session(name)
+
+
+class _Chain:
+    """Responses that continue one another; `known` are the items so far, in canonical form."""
+
+    def __init__(self, source: SourceFile, first: str) -> None:
+        self.talk = Talk(source, SourceFormat.OPENAI_RESPONSES)
+        self.first = first
+        self.ids: set[str] = set()
+        self.known: list[str] = []
+
+    def continues(self, items: list[Record], previous: str | None) -> bool:
+        if previous is not None and previous in self.ids:
+            return True
+        keys = list(map(_key, items[: len(self.known)]))
+        return bool(self.known) and keys == self.known
+
+
+def _key(item: Record) -> str:
+    """What makes two records the same item in a request and in the response before it."""
+    text = plain(item.get("content", item.get("output", item.get("arguments"))))
+    content = item.get("content")
+    if isinstance(content, list):
+        text = "\n".join(plain(part.get("text")) for part in dicts(content))
+    return f"{item.get('role') or item.get('type')}|{item.get('call_id')}|{text}"
+
+
+def _response(record: object) -> Record | None:
+    if not isinstance(record, dict):
+        return None
+    for held in (record, inner(record, "response"), inner(record, "body")):
+        if held.get("object") == "response" and isinstance(held.get("output"), list):
+            return held
+    return None
+
+
+def _add_response(
+    source: SourceFile, chains: list[_Chain], response: Record, record: Record, line: int
+) -> None:
+    given = response.get("input", inner(record, "request").get("input", record.get("input")))
+    items = [{"role": "user", "content": given}] if isinstance(given, str) else dicts(given)
+    previous = first_text(response, "previous_response_id")
+    chain = next((one for one in chains if one.continues(items, previous)), None)
+    own = first_text(response, "id") or f"response-{len(chains) + 1}"
+    if chain is None:
+        chain = _Chain(source, own)
+        chains.append(chain)
+        instructions = response.get("instructions")
+        if isinstance(instructions, str) and instructions:
+            chain.talk.system(instructions, line)
+    elif previous not in chain.ids or list(map(_key, items[: len(chain.known)])) == chain.known:
+        items = items[len(chain.known) :]
+    at = epoch_seconds(response.get("created_at"))
+    output = dicts(response.get("output"))
+    for item in (*items, *output):
+        add_item(chain.talk, item, line, at, model=response.get("model"))
+    # Reasoning need not be sent again.
+    added = [_key(item) for item in (*items, *output) if kind_of(item) != "reasoning"]
+    chain.known += added
+    chain.ids.add(own)
+
+
+def add_item(talk: Talk, item: Record, line: int, at: float | None, model: object = None) -> None:
+    """Add one item of a request or a response to a conversation."""
+    kind, role = kind_of(item), item.get("role")
+    if kind in ("", "message") and role is not None:
+        _add_message(talk, item, line, at, model)
+    elif kind == "reasoning":
+        answer = talk.answer(line, at=at, key="output", model=model)
+        for key in ("summary", "content"):
+            answer.think("\n".join(plain(part.get("text")) for part in dicts(item.get(key))))
+    elif isinstance(kind, str) and kind in _CALLS:
+        answer = talk.answer(line, at=at, key="output", model=model)
+        name = first_text(item, "name") or kind.removesuffix("_call")
+        arguments = item.get("arguments", item.get("input", item.get("action")))
+        if arguments is None:
+            arguments = {k: item[k] for k in ("queries", "code", "operation") if k in item}
+        own = answer.call(item.get("call_id") or item.get("id"), name, arguments, line)
+        if kind in ("mcp_call", "code_interpreter_call", "file_search_call"):
+            shown = item.get("output", item.get("outputs", item.get("results")))
+            failed = bool(item.get("error"))
+            if shown is not None or failed:
+                talk.results.add(own, plain(shown) or plain(item.get("error")), failed)
+    elif isinstance(kind, str) and kind.endswith(_OUTPUT) and "call_id" in item:
+        output = item.get("output")
+        text = plain(output) if not isinstance(output, list) else _text(output)
+        failed = item.get("status") in ("failed", "incomplete")
+        talk.results.add(str(item["call_id"]), text, failed)
+    elif isinstance(kind, str) and kind in _SILENT:
+        talk.skip()
+    else:
+        talk.unexpected(line, f"an item of type {type_name(kind)}")
+
+
+def _text(parts: list[object]) -> str:
+    return "\n".join(plain(part.get("text")) for part in dicts(parts) if "text" in part)
+
+
+def _add_message(talk: Talk, item: Record, line: int, at: float | None, model: object) -> None:
+    content, role = item.get("content"), item.get("role")
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    texts: list[str] = []
+    media: list[Attachment] = []
+    for part in parts:
+        kind = kind_of(part)
+        if not isinstance(part, dict) or not isinstance(kind, str):
+            talk.unknown_part(line, part)
+        elif kind in _TEXTS:
+            texts.append(plain(part.get("text") or part.get("refusal")))
+        elif kind == "input_image":
+            media.append(inline_media(plain(part.get("image_url"))))
+        elif kind == "input_file":
+            name = text_field(part, "filename") or text_field(part, "file_url")
+            media.append(Attachment(name, None, text_field(part, "file_data")))
+        elif kind != "input_audio":
+            talk.unknown_part(line, part)
+    text = "\n".join(texts)
+    if role == "assistant":
+        talk.answer(line, at=at, key="output", model=model).say(text)
+    elif role == "user":
+        talk.person(text, line, at=at, media=tuple(media))
+    elif role in ("system", "developer"):
+        talk.system(text, line, at=at)
+    else:
+        talk.unexpected(line, f"a message of role {type_name(role)}")

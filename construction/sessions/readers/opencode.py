@@ -1,0 +1,253 @@
+"""Reads opencode: its storage (a folder, or SQLite), exports, and `run --format json`.
+
+In the storage a session's file stands for those of its messages and parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from construction.sessions.readers.source import (
+    Sample,
+    SourceFile,
+    document_of,
+    epoch_seconds,
+    files_in,
+    values,
+)
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
+from construction.sessions.readers.turns import Uids, plain, text_field, type_name
+from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
+_RUN = frozenset({"step_start", "step_finish", "tool_use", "text", "error", "reasoning"})
+_SILENT = frozenset(
+    {"step-start", "step-finish", "snapshot", "patch", "agent", "retry", "compaction"}
+)
+_NAME = "opencode"
+
+
+def fits(sample: Sample) -> bool:
+    """Ids of sessions, messages or projects in opencode's spelling, or an export of such."""
+    for record in sample.records:
+        listed = dicts(record.get("messages"))
+        if "info" in record and ("parts" in record or any("parts" in entry for entry in listed)):
+            return True
+        if "info" in record and listed == [] and _is_session(inner(record, "info")):
+            return True
+        if _is_session(record) or "messageID" in record:
+            return True
+        if "sessionID" in record and (_is_streamed(record) or "role" in record):
+            return True
+        # A text part of storage version 2 has no other keys.
+        if {"id", "type", "text", "time"} == record.keys():
+            return True
+    return False
+
+
+def _is_streamed(record: Record) -> bool:
+    has_content = isinstance(record.get("part"), dict) or "error" in record
+    return kind_of(record) in _RUN and "sessionID" in record and has_content
+
+
+def _is_session(record: Record) -> bool:
+    return {"id", "projectID"} <= record.keys() or (
+        {"id", "directory", "version"} <= record.keys() and isinstance(record.get("time"), dict)
+    )
+
+
+def parts(path: Path) -> list[Path]:
+    """A session's file in a storage, then its messages and their parts; else nothing."""
+    root = _storage(path)
+    if root is None:
+        return []
+    own = path.stem
+    session = document_of(SourceFile(path, path.name))
+    if isinstance(session, dict) and isinstance(session.get("id"), str):
+        own = session["id"]
+    if not _ID.fullmatch(own):
+        return []
+    messages = files_in(root / "message" / own)
+    paths = [path, *messages]
+    for message in messages:
+        record = document_of(SourceFile(message, message.name))
+        name = record.get("id") if isinstance(record, dict) else None
+        if isinstance(name, str) and _ID.fullmatch(name):
+            paths += files_in(root / "part" / name) or files_in(root / "part" / own / name)
+    loose = [file for file in files_in(root / "part") if _belongs(file, own, paths)]
+    return [*paths, *loose]
+
+
+def _storage(path: Path) -> Path | None:
+    """The root of the storage in which a session's file lies."""
+    for up in (2, 1):
+        if len(path.parents) > up and path.parents[up - 1].name == "session":
+            return path.parents[up]
+        if path.parent.name == "info" and path.parents[1].name == "session":
+            return path.parents[1]
+    return None
+
+
+def _belongs(file: Path, session: str, paths: list[Path]) -> bool:
+    """Does a part of the oldest layout, without a folder of its own, belong to the session?"""
+    part = document_of(SourceFile(file, file.name))
+    if not isinstance(part, dict):
+        return False
+    if "sessionID" in part:
+        return bool(part["sessionID"] == session)
+    owner = part.get("messageID")
+    return any(
+        isinstance(record := document_of(SourceFile(entry, entry.name)), dict)
+        and record.get("id") == owner
+        for entry in paths
+        if entry.parent.name == session
+    )
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The session of an export, a stream or a session's file with those that belong to it."""
+    members = parts(source.path)
+    if members:
+        yield from _read_storage(source, members)
+        return
+    talk = Talk(source, SourceFormat.OPENCODE)
+    head: Record = {}
+    for item in values(source):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        line, record = item
+        if not isinstance(record, dict):
+            talk.unexpected(line, type_name(record))
+        elif isinstance(record.get("messages"), list) and "info" in record:
+            head = inner(record, "info")
+            for message in dicts(record["messages"]):
+                add_message(talk, inner(message, "info"), dicts(message.get("parts")), line, head)
+        elif isinstance(record.get("info"), dict):
+            add_message(talk, record["info"], dicts(record.get("parts")), line, head)
+        elif _is_streamed(record):
+            head = head or {"id": record["sessionID"]}
+            _add_streamed(talk, record, line)
+        else:
+            actual = "a part of opencode's storage without its session's file"
+            expected = "the storage's folder, or an export of the session"
+            yield ReadIssue("file", source.relative, 0, "file.part_alone", actual, expected)
+            return
+    yield from session_of(talk, head)
+
+
+def session_of(talk: Talk, head: Record, uids: Uids | None = None) -> Iterator[Session | ReadIssue]:
+    """The session with what its head says."""
+    return talk.session(
+        text_field(head, "id"),
+        uids=uids,
+        cwd=text_field(head, "directory"),
+        agent_name=_NAME,
+        agent_version=text_field(head, "version"),
+        parent_session_id=text_field(head, "parentID"),
+        started_at=epoch_seconds(inner(head, "time").get("created")),
+    )
+
+
+def _read_storage(source: SourceFile, members: list[Path]) -> Iterator[Session | ReadIssue]:
+    records: list[Record] = []
+    for file in members:
+        record = document_of(SourceFile(file, file.name))
+        if isinstance(record, dict):
+            records.append(record)
+        else:
+            actual = f"{type(record).__name__} in {file.parent.name}/{file.name}"
+            expected = "a JSON object in each file of the storage"
+            yield ReadIssue("record", source.relative, 0, "record.not_object", actual, expected)
+    head, *others = records or [{}]
+    talk = Talk(source, SourceFormat.OPENCODE)
+    owners = {id(record): file.parent.name for record, file in zip(records, members, strict=False)}
+    held: dict[str, list[Record]] = {}
+    for record in others:
+        if "role" not in record:
+            held.setdefault(text_field(record, "messageID") or owners[id(record)], []).append(
+                record
+            )
+    messages = [record for record in others if "role" in record]
+    messages.sort(key=lambda entry: (_created(entry), str(entry.get("id"))))
+    for message in messages:
+        add_message(talk, message, held.get(str(message.get("id")), []), 0, head)
+    yield from session_of(talk, head)
+
+
+def _created(message: Record) -> float:
+    return epoch_seconds(inner(message, "time").get("created")) or 0.0
+
+
+def add_message(
+    talk: Talk, info: Record, listed: Iterable[Record], line: int, head: Record
+) -> None:
+    """Add entry message with its parts; a session with a parent was started by an agent."""
+    at = epoch_seconds(inner(info, "time").get("created"))
+    if info.get("role") == "assistant":
+        for part in listed:
+            _add_part(talk, part, info, line, at)
+        return
+    if info.get("role") != "user":
+        talk.unexpected(line, f"a message of role {type_name(info.get('role'))}")
+        return
+    typed: list[str] = []
+    media: list[Attachment] = []
+    for part in listed:
+        kind, text = kind_of(part), plain(part.get("text"))
+        if kind == "text" and (part.get("synthetic") is True or part.get("ignored") is True):
+            talk.notice(text, line, at=at)
+        elif kind == "text":
+            typed.append(text)
+        elif kind == "file":
+            path = text_field(inner(part, "source"), "path")
+            name = path or text_field(part, "filename") or text_field(part, "url")
+            media.append(Attachment(name, text_field(part, "mime")))
+        elif kind == "subtask":
+            typed.append(plain(part.get("prompt")))
+        elif kind in _SILENT:
+            talk.skip()
+        else:
+            talk.unknown_part(line, part)
+    origin = Origin.AGENT if text_field(head, "parentID") else None
+    talk.person("\n".join(typed), line, at=at, media=tuple(media), origin=origin)
+
+
+def _add_part(talk: Talk, part: Record, info: Record, line: int, at: float | None) -> None:
+    kind = kind_of(part)
+    model = info.get("modelID") or inner(info, "model").get("modelID")
+    answer = talk.answer(line, at=at, key=text_field(info, "id"), model=model)
+    if text_field(inner(info, "error"), "name"):
+        answer.stop_reason = "error"
+    if kind == "text":
+        answer.say(part.get("text"))
+    elif kind == "reasoning":
+        answer.think(part.get("text"))
+    elif kind == "tool":
+        state = inner(part, "state")
+        call_id = text_field(part, "callID") or text_field(part, "id")
+        own = answer.call(call_id, part.get("tool"), state.get("input"), line)
+        status = state.get("status")
+        code = inner(state, "metadata").get("exit")
+        failed = status == "error" or (isinstance(code, int) and code != 0)
+        if "output" in state or "error" in state:
+            talk.results.add(own, plain(state.get("output")) or plain(state.get("error")), failed)
+    elif kind in _SILENT or kind in ("file", "subtask"):
+        talk.skip()
+    else:
+        talk.unknown_part(line, part)
+
+
+def _add_streamed(talk: Talk, record: Record, line: int) -> None:
+    kind, part = kind_of(record), inner(record, "part")
+    at = epoch_seconds(record.get("timestamp"))
+    if kind == "error":
+        error = record.get("error")
+        named = first_text(inner(record, "error", "data"), "message")
+        talk.notice(named or plain(error), line, at=at)
+    elif kind in ("step_start", "step_finish"):
+        talk.skip()
+    else:
+        _add_part(talk, part, {"id": part.get("messageID")}, line, at)

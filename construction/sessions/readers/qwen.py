@@ -1,0 +1,124 @@
+"""Reads sessions of Qwen Code: a tree of records whose messages have Gemini's parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from construction.sessions.readers.claude_log import trees
+from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, json_lines
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
+from construction.sessions.readers.turns import plain, text_field, type_name
+from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
+
+_TURNS = frozenset({"user", "assistant", "tool_result"})
+_TYPED = frozenset({None, "mid_turn_user_message", "queued_user_message"})
+_FRAMES = ("<qwen:", "<system-reminder>")
+
+
+def fits(sample: Sample) -> bool:
+    """A `sessionId` beside messages of parts, or beside a `systemPayload`."""
+    return any(
+        "sessionId" in record
+        and (isinstance(inner(record, "message").get("parts"), list) or "systemPayload" in record)
+        for record in sample.records
+    )
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The session on its active branch: the one that ends last in the file."""
+    talk = Talk(source, SourceFormat.QWEN)
+    kept: list[tuple[int, Record]] = []
+    relays: dict[str, str | None] = {}
+    seen: set[str] = set()
+    for item in json_lines(source):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        record = item[1]
+        kind, own = kind_of(record), text_field(record, "uuid")
+        if isinstance(kind, str) and kind in _TURNS:
+            if own is not None and own in seen:
+                relays[f"{own}#{len(kept)}"] = own
+                record["uuid"] = f"{own}#{len(kept)}"  # one answer in several records
+            kept.append(item)
+            seen.add(own or "")
+        elif kind == "system":
+            if own is not None:
+                relays[own] = text_field(record, "parentUuid")
+            talk.skip()
+        else:
+            talk.unexpected(item[0], f"a record of type {type_name(kind)}")
+    path = _active(kept, relays)
+    if abandoned := len(kept) - len(path):
+        talk.dropped["abandoned_branch"] = abandoned
+    head: Record = kept[path[0]][1] if path else {}
+    for position in path:
+        _add(talk, *kept[position])
+    yield from talk.session(
+        text_field(head, "sessionId"),
+        cwd=text_field(head, "cwd"),
+        agent_name="qwen-code",
+        agent_version=text_field(head, "version"),
+    )
+
+
+def _active(kept: list[tuple[int, Record]], relays: dict[str, str | None]) -> list[int]:
+    ids = [text_field(record, "uuid") for _, record in kept]
+    parents = [text_field(record, "parentUuid") for _, record in kept]
+    forest = trees(ids, parents, [""] * len(kept), relays)
+    chosen = {position for tree in forest for position in tree.path}
+    # The records of one answer share a parent, so that all but the last look abandoned.
+    answers = {(ids[p] or "").partition("#")[0] for p in chosen}
+    return [
+        p for p in range(len(kept)) if p in chosen or (ids[p] or "").partition("#")[0] in answers
+    ]
+
+
+def _add(talk: Talk, line: int, record: Record) -> None:
+    kind, message = kind_of(record), inner(record, "message")
+    at = epoch_seconds(record.get("timestamp"))
+    parts = dicts(message.get("parts"))
+    for part in parts:
+        answered = inner(part, "functionResponse")
+        if answered:
+            response = inner(answered, "response")
+            text = plain(response.get("output", response.get("error", response)))
+            failed = inner(record, "toolCallResult").get("status") == "error"
+            talk.results.add(str(answered.get("id")), text, failed or "error" in response)
+    if kind == "assistant":
+        key = (text_field(record, "uuid") or "").partition("#")[0] or None
+        answer = talk.answer(line, at=at, key=key, model=record.get("model"))
+        for part in parts:
+            call = inner(part, "functionCall")
+            if call:
+                answer.call(call.get("id"), call.get("name"), call.get("args"), line)
+            elif part.get("thought") is True:
+                answer.think(part.get("text"))
+            elif "text" in part:
+                answer.say(part["text"])
+            elif not part.keys() & {"functionResponse", "inlineData", "executableCode"}:
+                talk.unknown_part(line, part)
+    elif kind == "user":
+        _add_prompt(talk, record, parts, line, at)
+
+
+def _add_prompt(
+    talk: Talk, record: Record, parts: list[Record], line: int, at: float | None
+) -> None:
+    texts = [plain(part.get("text")) for part in parts if "text" in part]
+    said = [text for text in texts if not text.lstrip().startswith(_FRAMES)]
+    shown = first_text(inner(record, "systemPayload"), "displayText")
+    media = tuple(
+        Attachment(None, text_field(data, "mimeType"), text_field(data, "data"))
+        for part in parts
+        if (data := inner(part, "inlineData"))
+    )
+    text = "\n".join(texts)
+    if text_field(record, "subtype") not in _TYPED:
+        talk.notice(text, line, at=at)
+    elif said or media:
+        origin = Origin.AGENT if record.get("isSidechain") is True else None
+        words = shown if shown and not said else "\n".join(said)
+        talk.person(text, line, at=at, said=words, media=media, origin=origin)
+    else:
+        talk.notice(text, line, at=at)

@@ -1,0 +1,262 @@
+"""Reads the SQLite stores of opencode, Goose, Hermes and Cursor, read-only and within limits."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from construction.sessions.readers import cursor, goose, opencode
+from construction.sessions.readers.chat_messages import chat_session
+from construction.sessions.readers.source import (
+    LARGEST_LINE,
+    Sample,
+    SourceFile,
+    epoch_seconds,
+    loads,
+)
+from construction.sessions.readers.talk import Record, Talk, first_text, inner
+from construction.sessions.readers.turns import Uids, plain
+from data.contracts import ReadIssue, Session, SourceFormat
+
+_SECONDS = 600.0  # of one query
+_STEPS = 100_000  # of SQLite's machine between two looks at the clock
+_MOST_SESSIONS = 100_000
+_MOST_ROWS = 5_000_000
+Row = dict[str, Any]
+Query = Callable[..., Iterator[Row]]
+
+_SHAPES: Mapping[SourceFormat, Mapping[str, frozenset[str]]] = {
+    SourceFormat.OPENCODE: {
+        "session": frozenset({"id", "directory"}),
+        "message": frozenset({"id", "session_id", "data"}),
+        "part": frozenset({"message_id", "data"}),
+    },
+    SourceFormat.GOOSE: {
+        "sessions": frozenset({"id", "working_dir"}),
+        "messages": frozenset({"session_id", "role", "content_json"}),
+    },
+    SourceFormat.HERMES: {
+        "sessions": frozenset({"id", "source"}),
+        "messages": frozenset({"session_id", "role", "content", "tool_calls"}),
+    },
+    SourceFormat.CURSOR: {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})},
+}
+
+
+STORES = tuple(_SHAPES)
+
+
+def fits(source_format: SourceFormat) -> Callable[[Sample], bool]:
+    """Whether a database has the tables and columns of this program."""
+    shape = _SHAPES[source_format]
+
+    def has_tables(sample: Sample) -> bool:
+        return bool(sample.tables) and all(
+            columns <= sample.tables.get(table, frozenset()) for table, columns in shape.items()
+        )
+
+    names = " and ".join(f"`{table}`" for table in shape)
+    has_tables.__doc__ = f"A SQLite database with the tables {names}."
+    return has_tables
+
+
+def tables_of(path: Path) -> dict[str, frozenset[str]]:
+    """The columns of each table, without views. Raises sqlite3.Error."""
+    with closing(_open(path)) as link:
+        names = [
+            name
+            for (name,) in link.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            if isinstance(name, str)
+        ][:1000]
+        return {
+            name: frozenset(
+                row[0] for row in link.execute("SELECT name FROM pragma_table_info(?)", (name,))
+            )
+            for name in names
+        }
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    # `immutable`: no journal is replayed and no lock taken, so nothing beside the file is touched.
+    link = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
+    link.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_LINE)
+    link.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+    link.execute("PRAGMA trusted_schema = OFF")
+    link.execute("PRAGMA query_only = ON")
+    link.execute("PRAGMA cell_size_check = ON")
+    link.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    ends = time.monotonic() + _SECONDS
+    link.set_progress_handler(lambda: int(time.monotonic() > ends), _STEPS)
+    return link
+
+
+def read(source_format: SourceFormat) -> Callable[[SourceFile], Iterator[Session | ReadIssue]]:
+    """The reader of this program's store: a session for each of its sessions."""
+
+    def read_store(source: SourceFile) -> Iterator[Session | ReadIssue]:
+        uids = Uids(source.relative)
+        try:
+            with closing(_open(source.path)) as link:
+                yield from _READERS[source_format](source, _query(link), uids)
+        except (sqlite3.Error, OverflowError) as error:
+            actual = f"{type(error).__name__} in the database"
+            expected = "a whole database with rows within the limits"
+            unit = "record" if uids.any_given else "file"
+            yield ReadIssue(unit, source.relative, 0, "file.broken_database", actual, expected)
+            return
+        if not uids.any_given:
+            expected = f"sessions of {source_format}"
+            yield ReadIssue("file", source.relative, 0, "file.no_records", "0 messages", expected)
+
+    return read_store
+
+
+def _query(link: sqlite3.Connection) -> Query:
+    def rows(text: str, *values: object) -> Iterator[Row]:
+        cursor_ = link.execute(text, values)
+        names = [column[0] for column in cursor_.description]
+        return (dict(zip(names, row, strict=True)) for row in islice(cursor_, _MOST_ROWS))
+
+    return rows
+
+
+def _json(value: object) -> Any:
+    try:
+        return loads(value if isinstance(value, bytes) else plain(value).encode())
+    except ValueError:
+        return None
+
+
+def _sessions(query: Query, text: str) -> list[Row]:
+    return list(islice(query(text), _MOST_SESSIONS))
+
+
+def _opencode(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+    for row in _sessions(query, "SELECT * FROM session ORDER BY rowid"):
+        head: Record = {
+            "id": row.get("id"),
+            "directory": row.get("directory"),
+            "version": row.get("version"),
+            "parentID": row.get("parent_id"),
+            "time": {"created": row.get("time_created")},
+        }
+        talk = Talk(source, SourceFormat.OPENCODE)
+        held: dict[str, list[Record]] = {}
+        parts = "SELECT p.id, p.message_id, p.data FROM part p JOIN message m"
+        parts += " ON m.id = p.message_id WHERE m.session_id = ? ORDER BY p.id"
+        for part in query(parts, row["id"]):
+            data = _json(part["data"])
+            if isinstance(data, dict):
+                held.setdefault(plain(part["message_id"]), []).append({**data, "id": part["id"]})
+        messages = "SELECT * FROM message WHERE session_id = ? ORDER BY id"
+        for message in query(messages, row["id"]):
+            data = _json(message["data"])
+            if isinstance(data, dict):
+                info = {**data, "id": message["id"]}
+                opencode.add_message(talk, info, held.get(plain(message["id"]), []), 0, head)
+            else:
+                talk.unexpected(0, "a message that is not JSON")
+        if talk.drafts:
+            yield from opencode.session_of(talk, head, uids)
+
+
+def _goose(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+    for row in _sessions(query, "SELECT * FROM sessions ORDER BY rowid"):
+        talk = Talk(source, SourceFormat.GOOSE)
+        messages = "SELECT * FROM messages WHERE session_id = ? ORDER BY rowid"
+        for message in query(messages, row["id"]):
+            goose.add_message(
+                talk,
+                {
+                    "role": message["role"],
+                    "content": _json(message["content_json"]),
+                    "created": message.get("created_timestamp"),
+                    "metadata": _json(message.get("metadata_json")),
+                },
+                0,
+            )
+        if talk.drafts:
+            yield from goose.session_of(talk, row, uids)
+
+
+def _hermes(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+    for row in _sessions(query, "SELECT * FROM sessions ORDER BY rowid"):
+        records = []
+        messages = "SELECT * FROM messages WHERE session_id = ? ORDER BY rowid"
+        for message in query(messages, row["id"]):
+            calls = _json(message.get("tool_calls"))
+            made = {key: value for key, value in message.items() if value is not None}
+            records.append((0, {**made, "tool_calls": calls if isinstance(calls, list) else []}))
+        if records:
+            yield from chat_session(
+                source,
+                SourceFormat.HERMES,
+                records,
+                plain(row["id"]),
+                uids=uids,
+                channel=first_text(row, "source"),
+                model=first_text(row, "model"),
+                system_prompt=first_text(row, "system_prompt"),
+                started_at=epoch_seconds(row.get("started_at")),
+                agent_name="hermes",
+            )
+
+
+_HASH = 32  # bytes of the name of a blob
+_FIELD = bytes((0x0A, _HASH))  # the first field of a message of Protocol Buffers, with 32 bytes
+
+
+def _cursor(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+    """The messages that the newest root names, in order; a root is a list of hashes."""
+    for row in query("SELECT value FROM meta ORDER BY key LIMIT 20"):
+        meta = _json(_unhexed(row["value"]))
+        if not isinstance(meta, dict) or "latestRootBlobId" not in meta:
+            continue
+        newest = query("SELECT data FROM blobs WHERE id = ?", meta["latestRootBlobId"])
+        root = next((row["data"] for row in newest), b"")
+        log = cursor.Log(Talk(source, SourceFormat.CURSOR), by_agent=False)
+        for name in _named(root if isinstance(root, bytes) else b""):
+            for blob in query("SELECT data FROM blobs WHERE id = ?", name):
+                message = _json(blob["data"])
+                if isinstance(message, dict):
+                    cursor.add_message(log, 0, {"message": message})
+                else:
+                    log.talk.skip()
+        if log.talk.drafts:
+            yield from log.talk.session(
+                first_text(meta, "agentId"),
+                uids=uids,
+                agent_name="cursor-agent",
+                started_at=epoch_seconds(inner({"m": meta}, "m").get("createdAt")),
+            )
+
+
+def _unhexed(value: object) -> object:
+    try:
+        return bytes.fromhex(plain(value)) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def _named(root: bytes) -> Iterator[str]:
+    position = 0
+    while root.startswith(_FIELD, position):
+        position += len(_FIELD)
+        yield root[position : position + _HASH].hex()
+        position += _HASH
+
+
+_READERS: Mapping[
+    SourceFormat, Callable[[SourceFile, Query, Uids], Iterator[Session | ReadIssue]]
+] = {
+    SourceFormat.OPENCODE: _opencode,
+    SourceFormat.GOOSE: _goose,
+    SourceFormat.HERMES: _hermes,
+    SourceFormat.CURSOR: _cursor,
+}

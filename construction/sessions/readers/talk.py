@@ -1,0 +1,235 @@
+"""A conversation while a reader builds it: who said what, calls with results, and its session."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import Any
+
+from construction.sessions.readers.source import SourceFile
+from construction.sessions.readers.turns import (
+    ToolResults,
+    Uids,
+    agent_turn,
+    session_uid,
+    system_turn,
+    text_field,
+    tool_call,
+    type_name,
+    user_turn,
+)
+from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat, Turn
+
+Record = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Said:
+    """What a person or the harness said; `said` are the words without the harness's frame."""
+
+    text: str
+    line: int
+    at: float | None
+    said: str | None
+    media: tuple[Attachment, ...]
+    origin: Origin | None
+    sender: str | None = None
+
+
+@dataclass(slots=True)
+class Answer:
+    """One message of the agent; parts with the same `key` that follow each other belong to it."""
+
+    line: int
+    at: float | None
+    key: str | None
+    model: str | None = None
+    texts: list[str] = field(default_factory=list)
+    thoughts: list[str] = field(default_factory=list)
+    calls: list[tuple[str, str, object, int]] = field(default_factory=list)
+    stop_reason: str | None = None
+
+    def say(self, text: object) -> None:
+        if isinstance(text, str) and text:
+            self.texts.append(text)
+
+    def think(self, text: object) -> None:
+        if isinstance(text, str) and text:
+            self.thoughts.append(text)
+
+    def call(self, call_id: object, name: object, arguments: object, line: int = 0) -> str:
+        """Add a call; returns the id under which its result is found."""
+        known = f"{self.key or self.line}.{len(self.calls)}"
+        own = call_id if isinstance(call_id, str) and call_id else known
+        self.calls.append(
+            (own, name if isinstance(name, str) and name else "tool", arguments, line)
+        )
+        return own
+
+
+@dataclass(slots=True)
+class Talk:
+    """The turns of one session in order, the results of its calls, and what was left out."""
+
+    source: SourceFile
+    format: SourceFormat
+    drafts: list[Said | Answer] = field(default_factory=list)
+    results: ToolResults = field(default_factory=ToolResults)
+    dropped: Counter[str] = field(default_factory=Counter)
+    issues: list[ReadIssue] = field(default_factory=list)
+    system_prompt: str | None = None
+
+    def person(
+        self,
+        text: str,
+        line: int = 0,
+        *,
+        at: float | None = None,
+        said: str | None = None,
+        media: tuple[Attachment, ...] = (),
+        origin: Origin | None = None,
+        sender: str | None = None,
+    ) -> None:
+        """Add words of a person, or with an `origin` words in a person's place."""
+        if text.strip() or media:
+            self.drafts.append(Said(text, line, at, said, media, origin, sender))
+
+    def notice(self, text: str, line: int = 0, *, at: float | None = None) -> None:
+        """Add a text that nobody typed and the agent did not write."""
+        self.person(text, line, at=at, origin=Origin.SYSTEM)
+
+    def system(self, text: str, line: int = 0, *, at: float | None = None) -> None:
+        """Add instructions: the system prompt if nothing was said before, else a notice."""
+        if self.drafts or self.system_prompt is not None:
+            self.notice(text, line, at=at)
+        else:
+            self.system_prompt = text
+
+    def answer(
+        self,
+        line: int = 0,
+        *,
+        at: float | None = None,
+        key: str | None = None,
+        model: object = None,
+    ) -> Answer:
+        """The message of the agent to add parts to: the last one if it has the same `key`."""
+        last = self.drafts[-1] if self.drafts else None
+        if key is not None and isinstance(last, Answer) and last.key == key:
+            return last
+        own = key if key is not None else f"m{len(self.drafts)}"
+        made = Answer(line, at, own, model if isinstance(model, str) and model else None)
+        self.drafts.append(made)
+        return made
+
+    def skip(self, reason: str = "bookkeeping") -> None:
+        """Count a record that was understood and left out."""
+        self.dropped[reason] += 1
+
+    def unexpected(self, line: int, what: str, expected: str = "a known kind of record") -> None:
+        """Note a record that is not understood; `what` names it without its text."""
+        path = self.source.relative
+        self.issues.append(ReadIssue("record", path, line, "record.unexpected", what, expected))
+
+    def unknown_part(self, line: int, part: object) -> None:
+        """Note a part of a message that is not understood."""
+        kind = part.get("type") if isinstance(part, dict) else None
+        what = f"a part of type {type_name(kind)}" if isinstance(part, dict) else type_name(part)
+        self.unexpected(line, what, "a known kind of part")
+
+    def session(
+        self, name: str | None = None, *, uids: Uids | None = None, **fields: Any
+    ) -> Iterator[Session | ReadIssue]:
+        """All issues, then the session; without any message the file is an issue.
+
+        `name` is the log's own id, else the file's name; `fields` are further ones of a Session.
+        """
+        yield from self.issues
+        turns = list(self._turns())
+        relative = self.source.relative
+        if not turns:
+            yield ReadIssue(
+                "file", relative, 0, "file.no_records", "0 messages", f"messages of {self.format}"
+            )
+            return
+        if unclaimed := self.results.unclaimed():
+            self.dropped["result_without_call"] += unclaimed
+        own = name or PurePosixPath(relative).name.split(".json")[0]
+        started = fields.pop("started_at", None)
+        yield Session(
+            uid=uids.give(own) if uids is not None else session_uid(own, relative),
+            session_id=own,
+            source_format=self.format,
+            source_path=relative,
+            turns=tuple(turns),
+            started_at=started or next((turn.at for turn in turns if turn.at is not None), None),
+            system_prompt=self.system_prompt,
+            dropped={reason: count for reason, count in sorted(self.dropped.items()) if count},
+            **fields,
+        )
+
+    def _turns(self) -> Iterator[Turn]:
+        index = 0
+        for draft in self.drafts:
+            if isinstance(draft, Said):
+                yield _said(index, draft)
+            elif draft.texts or draft.thoughts or draft.calls:
+                yield self._answered(index, draft)
+            else:
+                continue
+            index += 1
+
+    def _answered(self, index: int, draft: Answer) -> Turn:
+        return agent_turn(
+            index,
+            "\n".join(draft.texts),
+            draft.line,
+            at=draft.at,
+            thinking="\n".join(draft.thoughts),
+            model=draft.model,
+            stop_reason=draft.stop_reason,
+            tool_calls=tuple(
+                tool_call(self.results, call_id, name, arguments, line or draft.line)
+                for call_id, name, arguments, line in draft.calls
+            ),
+        )
+
+
+def _said(index: int, draft: Said) -> Turn:
+    if draft.origin is Origin.SYSTEM:
+        return system_turn(index, draft.text, draft.line, at=draft.at)
+    turn = user_turn(
+        index,
+        draft.text if draft.said is None else draft.said,
+        draft.line,
+        at=draft.at,
+        sender=draft.sender,
+        attachments=draft.media,
+        origin=draft.origin,
+    )
+    return turn if draft.said is None else replace(turn, text=draft.text)
+
+
+def dicts(value: object) -> list[Record]:
+    """The objects of a list; none for anything else."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def inner(holder: object, *keys: str) -> Record:
+    """The object found under these keys, one below the other; empty if there is none."""
+    for key in keys:
+        holder = holder.get(key) if isinstance(holder, dict) else None
+    return holder if isinstance(holder, dict) else {}
+
+
+def first_text(holder: Record, *keys: str) -> str | None:
+    """The first non-empty text under one of the keys."""
+    return next((text for key in keys if (text := text_field(holder, key))), None)
+
+
+def kind_of(record: object, key: str = "type") -> str:
+    """The name of a record's kind; "" where it has none, or no text."""
+    kind = record.get(key) if isinstance(record, dict) else None
+    return kind if isinstance(kind, str) else ""

@@ -1,0 +1,381 @@
+"""Sessions from traces: spans of calls to models, each with the whole conversation so far.
+
+Each call repeats what was said before it, so that the conversations of a trace are its longest
+ones. A conversation that begins with other words belongs to another agent of the same trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import orjson
+
+from construction.sessions.readers.source import SourceFile
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
+from construction.sessions.readers.turns import (
+    Uids,
+    decoded_arguments,
+    inline_media,
+    plain,
+    text_field,
+)
+from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
+
+_ROLES = {
+    "user": "user", "human": "user", "humanmessage": "user", "humanmessagechunk": "user",
+    "assistant": "assistant", "ai": "assistant", "aimessage": "assistant", "model": "assistant",
+    "aimessagechunk": "assistant", "system": "system", "developer": "system",
+    "systemmessage": "system", "tool": "tool", "function": "tool", "toolmessage": "tool",
+    "functionmessage": "tool", "chat": "user",
+}  # fmt: skip
+_MEDIA = frozenset(
+    {"image_url", "input_image", "image", "blob", "uri", "file", "input_file", "media"}
+)
+_TEXTS = frozenset({"text", "input_text", "output_text", "refusal"})
+_THOUGHTS = frozenset({"thinking", "reasoning", "redacted_thinking"})
+_CALLS = frozenset({"tool_use", "tool_call", "tool-call", "function_call"})
+_RESULTS = frozenset({"tool_result", "tool_call_response", "tool-result", "function_call_output"})
+
+
+@dataclass(slots=True)
+class Message:
+    """One message in any of the forms in which traces hold them."""
+
+    role: str
+    text: str = ""
+    thoughts: str = ""
+    calls: list[tuple[str, str, object]] = field(default_factory=list)
+    results: list[tuple[str, str, bool]] = field(default_factory=list)
+    media: tuple[Attachment, ...] = ()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """What tells it from other messages of a conversation; answers differ in their form."""
+        if self.role == "assistant":
+            return "assistant", ""
+        results = "\n".join(text for _, text, _ in self.results)
+        return self.role, (self.text or results).strip()
+
+
+@dataclass(slots=True)
+class Span:
+    """A call to a model (with messages), or of a tool (with a result)."""
+
+    trace: str
+    at: float | None
+    thread: str | None = None  # the conversation that the trace continues
+    is_root: bool = False
+    is_agent: bool = False  # it repeats what the calls to models below it hold
+    model: str | None = None
+    messages: list[Message] = field(default_factory=list)
+    tool: str | None = None
+    call_id: str | None = None
+    arguments: object = None
+    result: str | None = None
+    failed: bool = False
+    line: int = 0
+
+
+@dataclass(slots=True)
+class _Conversation:
+    messages: list[Message]
+    keys: list[tuple[str, str]]
+    at: float | None
+    model: str | None
+    line: int
+    is_main: bool = False
+
+    def absorbs(self, span: Span) -> bool:
+        """Take a span over that continues this conversation, or repeats part of it."""
+        keys = _keys(span.messages)
+        shared = min(len(keys), len(self.keys))
+        if not shared or keys[:shared] != self.keys[:shared]:
+            return False
+        if len(keys) > len(self.keys):
+            self.messages, self.keys = span.messages, keys
+        self.is_main |= span.is_root
+        return True
+
+    def follows_on(self, later: _Conversation) -> None:
+        """Add a later trace of the same thread, which may or may not repeat this one."""
+        shared = min(len(later.keys), len(self.keys))
+        if later.keys[:shared] == self.keys[:shared]:
+            if len(later.keys) > len(self.keys):
+                self.messages, self.keys = later.messages, later.keys
+            return
+        self.messages = [*self.messages, *(m for m in later.messages if m.role != "system")]
+        self.keys = [*self.keys, *later.keys]
+
+
+def _keys(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    return [message.key for message in messages if message.role != "system"]
+
+
+def sessions_of(
+    source: SourceFile, source_format: SourceFormat, spans: Sequence[Span]
+) -> Iterator[Session | ReadIssue]:
+    """The sessions of all traces, in the order in which they begin."""
+    uids = Uids(source.relative)
+    threads: dict[str, dict[str, list[Span]]] = {}
+    for span in sorted(spans, key=lambda span: (span.at is None, span.at or 0.0)):
+        thread = span.thread or span.trace
+        threads.setdefault(thread, {}).setdefault(span.trace, []).append(span)
+    for thread, traces in threads.items():
+        main: _Conversation | None = None
+        sides: list[_Conversation] = []
+        for own in traces.values():
+            conversations = _conversations(own)
+            mains = [talk for talk in conversations if talk.is_main] or conversations
+            first = mains[0] if mains else None
+            sides += [talk for talk in conversations if talk is not first]
+            if main is None:
+                main = first
+            elif first is not None:
+                main.follows_on(first)
+        tools = [span for own in traces.values() for span in own if span.tool is not None]
+        for number, held in enumerate([main, *sides] if main is not None else []):
+            assert held is not None
+            yield from _talk(source, source_format, held, tools, is_main=number == 0).session(
+                f"{thread}-{number + 1}" if number else thread,
+                uids=uids,
+                started_at=held.at,
+                parent_session_id=thread if number else None,
+            )
+    if not uids.any_given:
+        actual, expected = "0 messages", f"a trace with messages for {source_format}"
+        yield ReadIssue("file", source.relative, 0, "file.no_records", actual, expected)
+
+
+def _conversations(spans: Sequence[Span]) -> list[_Conversation]:
+    """The conversations of a trace; spans of agents come last, because they hold less."""
+    conversations: list[_Conversation] = []
+    for span in sorted(spans, key=lambda span: span.is_agent):
+        keys = _keys(span.messages)
+        if keys and not any(one.absorbs(span) for one in conversations):
+            own = _Conversation(span.messages, keys, span.at, span.model, span.line)
+            own.is_main = span.is_root
+            conversations.append(own)
+    return conversations
+
+
+def _talk(
+    source: SourceFile,
+    source_format: SourceFormat,
+    held: _Conversation,
+    tools: list[Span],
+    *,
+    is_main: bool,
+) -> Talk:
+    talk = Talk(source, source_format)
+    origin = None if is_main else Origin.AGENT
+    open_calls: dict[str, str] = {}
+    for message in held.messages:
+        if message.role == "system":
+            talk.system(message.text, held.line, at=held.at)
+        elif message.role == "assistant":
+            answer = talk.answer(held.line, at=held.at, model=held.model)
+            answer.say(message.text)
+            answer.think(message.thoughts)
+            for call_id, name, arguments in message.calls:
+                own = answer.call(call_id or None, name, arguments, held.line)
+                open_calls[own] = name
+        elif message.role == "user":
+            talk.person(message.text, held.line, at=held.at, media=message.media, origin=origin)
+        for call_id, text, failed in message.results:
+            own = call_id if call_id in open_calls else next(iter(open_calls), call_id)
+            open_calls.pop(own, None)
+            talk.results.add(own, text, failed)
+    for span in tools:
+        named = span.call_id if span.call_id in open_calls else None
+        named = named or next((c for c, name in open_calls.items() if name == span.tool), None)
+        if named is not None:
+            open_calls.pop(named)
+            if span.result is not None:
+                talk.results.add(named, span.result, span.failed)
+    return talk
+
+
+def messages_of(value: object, role: str = "user") -> list[Message]:
+    """The messages in a value of a span; a bare text is one message of `role`."""
+    value = _decoded(value)
+    if isinstance(value, dict):
+        for key in ("messages", "chat_history", "input_messages"):
+            listed = _decoded(value.get(key))
+            if isinstance(listed, list):
+                return messages_of(listed, role)
+        if isinstance(value.get("choices"), list):
+            return [m for c in dicts(value["choices"]) for m in messages_of(c.get("message"))]
+        if isinstance(value.get("generations"), list):
+            return _generated(value["generations"])
+        message = message_of(value)
+        return [message] if message is not None else []
+    if isinstance(value, list):
+        if len(value) == 1 and isinstance(value[0], list):
+            return messages_of(value[0], role)  # a batch of one
+        messages = [message_of(item) for item in value]
+        return [message for message in messages if message is not None]
+    return [Message(role, value)] if isinstance(value, str) and value.strip() else []
+
+
+def _generated(generations: object) -> list[Message]:
+    held = generations
+    while isinstance(held, list) and held:
+        held = held[0]
+    if not isinstance(held, dict):
+        return []
+    message = message_of(held.get("message"))
+    text = plain(held.get("text"))
+    if message is None and text:
+        message = Message("assistant", text)
+    return [message] if message is not None else []
+
+
+def _decoded(value: object) -> object:
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return orjson.loads(value)
+        except orjson.JSONDecodeError:
+            return value
+    return value
+
+
+def message_of(value: object) -> Message | None:
+    """One message: OpenAI's, LangChain's (three forms), GenAI's with parts, or a pair."""
+    if isinstance(value, list) and len(value) == 2 and all(isinstance(v, str) for v in value):
+        value = {"role": value[0], "content": value[1]}
+    if not isinstance(value, dict):
+        return None
+    held: Record = value
+    named = held.get("id")
+    if isinstance(held.get("kwargs"), dict):
+        kwargs: Record = held["kwargs"]
+        last = plain(named[-1]) if isinstance(named, list) and named else "ai"
+        held = {**kwargs, "role": last if last.lower() in _ROLES else kwargs.get("type", "ai")}
+    elif isinstance(held.get("data"), dict) and isinstance(kind_of(held), str):
+        held = {**held["data"], "role": held["type"]}
+    elif isinstance(held.get("message"), dict) and "role" not in held:
+        held = held["message"]
+    return _message(held)
+
+
+def _message(value: Record) -> Message | None:
+    role = _ROLES.get(plain(value.get("role") or kind_of(value)).lower())
+    if role is None:
+        return None
+    message = Message(role)
+    _add_content(message, value.get("parts", value.get("content")))
+    for call in dicts(value.get("tool_calls")) or dicts(
+        inner(value, "additional_kwargs").get("tool_calls")
+    ):
+        held = inner(call, "tool_call") or call
+        function = inner(held, "function") or held
+        arguments = function.get("arguments", function.get("args"))
+        own = plain(held.get("id") or held.get("call_id"))
+        message.calls.append((own, plain(function.get("name")), decoded_arguments(arguments)))
+    thoughts = value.get("reasoning_content") or value.get("reasoning")
+    message.thoughts = message.thoughts or (thoughts if isinstance(thoughts, str) else "")
+    if role == "tool":
+        if not message.results:
+            failed = value.get("status") == "error" or value.get("is_error") is True
+            own = first_text(value, "tool_call_id", "id", "name") or ""
+            message.results.append((own, message.text, failed))
+        message.text = ""
+    elif role == "user" and message.results and not message.text:
+        message.role = "tool"
+    return message
+
+
+def _add_content(message: Message, content: object) -> None:
+    """Add a content: a text, or parts of any of the known kinds."""
+    if not isinstance(content, list):
+        message.text = plain(content)
+        return
+    texts: list[str] = []
+    media: list[Attachment] = []
+    for part in content:
+        if isinstance(part, str):
+            texts.append(part)
+            continue
+        held = inner(part, "message_content") or part
+        if not isinstance(held, dict):
+            continue
+        kind = plain(kind_of(held))
+        if kind in _CALLS or "toolUse" in held:
+            call = inner(held, "toolUse") or held
+            arguments = call.get("input", call.get("arguments", call.get("args")))
+            own = first_text(call, "id", "toolUseId", "toolCallId", "call_id") or ""
+            name = first_text(call, "name", "toolName") or "tool"
+            message.calls.append((own, name, decoded_arguments(arguments)))
+        elif kind in _RESULTS:
+            keys = ("response", "result", "content", "output")
+            shown = next((held[key] for key in keys if key in held), None)
+            own = first_text(held, "id", "tool_use_id", "toolCallId", "call_id") or ""
+            message.results.append((own, plain(shown), held.get("is_error") is True))
+        elif kind in _THOUGHTS:
+            message.thoughts += plain(
+                held.get("thinking") or held.get("content") or held.get("text")
+            )
+        elif kind in _MEDIA:
+            url = held.get("image_url", held.get("url", held.get("uri", held.get("content"))))
+            link = inline_media(plain(url.get("url") if isinstance(url, dict) else url))
+            media.append(Attachment(link.path or None, text_field(held, "mime_type"), link.data))
+        elif kind in _TEXTS or "text" in held:
+            texts.append(plain(held.get("text", held.get("content"))))
+    message.text = "\n".join(filter(None, texts))
+    message.media = tuple(media)
+
+
+def bare_messages(held: object, names: tuple[str, ...], role: str) -> list[Message]:
+    """What stands under one of the usual names, where there are no messages."""
+    held = _decoded(held)
+    if not isinstance(held, dict):
+        return messages_of(held, role)
+    for name in names:
+        messages = messages_of(held.get(name), role)
+        if messages:
+            return messages
+    return []
+
+
+def exchanged(inputs: object, outputs: object) -> list[Message]:
+    """What went into a span and came out of it; a graph's output begins with its input."""
+    given = messages_of(inputs) or bare_messages(inputs, _INPUTS, "user")
+    made = messages_of(outputs, "assistant") or bare_messages(outputs, _OUTPUTS, "assistant")
+    keys = _keys(given)
+    return made if keys and _keys(made)[: len(keys)] == keys else [*given, *made]
+
+
+_INPUTS = ("input", "question", "query", "prompt", "text", "human_input", "user_input", "message")
+_OUTPUTS = ("output", "answer", "result", "text", "response", "return_values", "content")
+
+
+def unflattened(attributes: Record) -> Record:
+    """Attributes such as `llm.input_messages.0.message.role` as nested objects and lists."""
+    root: Record = {}
+    for name, value in attributes.items():
+        *path, last = name.split(".")
+        if len(path) > _DEEPEST:
+            continue
+        at: Record = root
+        for key in path:
+            below = at.setdefault(key, {})
+            if not isinstance(below, dict):
+                below = at[key] = {}
+            at = below
+        if not isinstance(at.get(last), dict):
+            at[last] = value
+    return root
+
+
+_DEEPEST = 24
+
+
+def listed(value: object) -> list[object]:
+    """A list, or an object whose keys are the positions of one."""
+    value = _decoded(value)
+    if isinstance(value, list):
+        return value
+    if isinstance(value, dict) and all(key.isdecimal() and len(key) < 10 for key in value):
+        return [value[key] for key in sorted(value, key=int)]
+    return []

@@ -1,0 +1,291 @@
+"""Reads chats of VS Code: exports, and the files of `chatSessions` (a document, or its changes)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from construction.sessions.readers.source import (
+    Sample,
+    SourceFile,
+    document_of,
+    epoch_seconds,
+    json_lines,
+    no_records,
+)
+from construction.sessions.readers.talk import Answer, Record, Talk, dicts, first_text, inner
+from construction.sessions.readers.turns import plain, text_field
+from data.contracts import Attachment, ReadIssue, Session, SourceFormat
+
+_SET_ALL, _SET, _PUSH, _DELETE = 0, 1, 2, 3
+_CALLS = frozenset({"toolInvocationSerialized", "toolInvocation"})
+_SUFFIX = "__vscode"
+_NAME = "vscode-chat"
+
+
+def fits(sample: Sample) -> bool:
+    """A document of `requests` with a `responder…` or a version, or a first change that sets it."""
+    head = sample.head
+    state = head.get("v") if head.get("kind") == _SET_ALL else head
+    if not isinstance(state, dict) or not isinstance(state.get("requests"), list):
+        return False
+    return bool(
+        state.keys() & {"responderUsername", "requesterUsername", "sessionId", "initialLocation"}
+    )
+
+
+def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
+    """The session of a chat: what was typed, and the parts of each response in order."""
+    chat = document_of(source)
+    chat = chat if isinstance(chat, dict) else {}
+    if chat.get("kind") == _SET_ALL and "v" in chat:
+        chat = yield from _replayed(source)
+    if not isinstance(chat.get("requests"), list):
+        yield no_records(source, "a chat with requests")
+        return
+    talk = Talk(source, SourceFormat.VSCODE_CHAT)
+    for request in dicts(chat["requests"]):
+        _add(talk, request)
+    yield from talk.session(
+        text_field(chat, "sessionId"),
+        agent_name=_NAME,
+        started_at=epoch_seconds(chat.get("creationDate")),
+    )
+
+
+def _replayed(source: SourceFile) -> Any:
+    """The chat after all changes that the file logs, turn on each line."""
+    state: Any = {}
+    for item in json_lines(source):
+        if isinstance(item, ReadIssue):
+            yield item
+            continue
+        line, change = item
+        if change.get("kind") == _SET_ALL:
+            state = change.get("v")
+        elif not _change(state, change):
+            actual = f"a change of kind {type(change.get('kind')).__name__} that fits nothing"
+            expected = "a change of what is there"
+            yield ReadIssue("record", source.relative, line, "record.unexpected", actual, expected)
+    return state if isinstance(state, dict) else {}
+
+
+def _change(state: Any, change: Record) -> bool:
+    """Apply turn change in place; returns whether its path was there."""
+    path, kind = change.get("k"), change.get("kind")
+    if not isinstance(path, list) or not path:
+        return False
+    for key in path[:-1]:
+        state = _below(state, key)
+    last = path[-1]
+    if kind == _PUSH:
+        listed = _below(state, last)
+        if listed is None and isinstance(state, dict) and isinstance(last, str):
+            listed = state[last] = []
+        if not isinstance(listed, list):
+            return False
+        start = change.get("i")
+        if isinstance(start, int) and not isinstance(start, bool) and 0 <= start <= len(listed):
+            del listed[start:]
+        added = change.get("v")
+        listed.extend(added if isinstance(added, list) else dicts([added]))
+        return True
+    if isinstance(state, dict) and isinstance(last, str):
+        if kind == _DELETE:
+            state.pop(last, None)
+        else:
+            state[last] = change.get("v")
+        return kind in (_SET, _DELETE)
+    if isinstance(state, list) and isinstance(last, int) and 0 <= last <= len(state):
+        state[last : last + 1] = [] if kind == _DELETE else [change.get("v")]
+        return kind in (_SET, _DELETE)
+    return False
+
+
+def _below(state: Any, key: object) -> Any:
+    if isinstance(state, dict) and isinstance(key, str):
+        return state.get(key)
+    if isinstance(state, list) and isinstance(key, int) and -1 < key < len(state):
+        return state[key]
+    return None
+
+
+def _add(talk: Talk, request: Record) -> None:
+    at = epoch_seconds(request.get("timestamp"))
+    message = request.get("message")
+    text = plain(message.get("text") if isinstance(message, dict) else message)
+    files = tuple(
+        Attachment(path)
+        for variable in dicts(inner(request, "variableData").get("variables"))
+        if (path := _path(variable.get("value")))
+    )
+    if request.get("isSystemInitiated") is True or request.get("confirmation"):
+        talk.notice(text, at=at)
+    else:
+        talk.person(text, at=at, media=files)
+    metadata = inner(request, "result", "metadata")
+    _add_response(talk, request, dicts(metadata.get("toolCallRounds")), at)
+    for call_id, result in inner(metadata, "toolCallResults").items():
+        content = result.get("content") if isinstance(result, dict) else result
+        talk.results.add(_own_id(call_id), _shown(content))
+    error = first_text(inner(request, "result", "errorDetails"), "message")
+    if error is not None:
+        talk.notice(error, at=at)
+
+
+def _add_response(talk: Talk, request: Record, rounds: list[Record], at: float | None) -> None:
+    """Add what the window kept of a response, with what the rounds of the model say of its calls.
+
+    The window shows each call once, those of sub-agents too; the rounds add no further ones to it
+    (they repeat calls under other ids, and the last may stand in the window of the next request).
+    Of a response without calls the rounds are all.
+    """
+    parts = dicts(request.get("response"))
+    known = {
+        _own_id(call.get("id")): call for turn in rounds for call in dicts(turn.get("toolCalls"))
+    }
+    shown = [part for part in parts if part.get("kind") in _CALLS]
+    ids = _ids(shown, known)
+    response = _Response(talk, request.get("modelId"), at, known, iter(ids))
+    for part in parts:
+        response.add(part)
+    response.settle()
+    if not any(part.get("kind") in (None, "markdownContent") for part in parts):
+        for turn in rounds:
+            response.turn().say(turn.get("response"))
+    if not shown:
+        for call_id, call in known.items():
+            response.turn().call(call_id, call.get("name"), call.get("arguments"))
+    elif hidden := len(known.keys() - set(ids)):
+        talk.dropped["call_not_shown"] += hidden
+    if request.get("isCanceled") is True:
+        response.turn().stop_reason = "aborted"
+
+
+def _ids(shown: list[Record], known: dict[str, Record]) -> list[str]:
+    """The ids of the calls that the window shows.
+
+    Where the window has an id of its own, the next call of the rounds with the tool's name is
+    meant, or, if both hold as many calls and share no id, the one in the same place.
+    """
+    ids = [_own_id(part.get("toolCallId")) for part in shown]
+    if len(shown) == len(known) and not known.keys() & set(ids):
+        return list(known)
+    free = [call_id for call_id in known if call_id not in ids]
+    for number, part in enumerate(shown):
+        if ids[number] in known or part.get("subAgentInvocationId"):
+            continue
+        tool = _tool(part.get("toolId") or part.get("toolName"))
+        same = next(
+            (call_id for call_id in free if _tool(known[call_id].get("name")) == tool), None
+        )
+        if same is not None:
+            free.remove(same)
+            ids[number] = same
+    return ids
+
+
+def _tool(name: object) -> str:
+    """A tool's name in the one spelling for `copilot_readFile` and `read_file`."""
+    return plain(name).removeprefix("copilot_").replace("_", "").lower()
+
+
+@dataclass(slots=True)
+class _Response:
+    """A response while it is read: its text comes in pieces, between its calls."""
+
+    talk: Talk
+    model: object
+    at: float | None
+    known: dict[str, Record]
+    ids: Iterator[str]
+    pieces: list[str] = field(default_factory=list)
+    answer: Answer | None = None
+
+    def turn(self) -> Answer:
+        if self.answer is None:
+            self.answer = self.talk.answer(at=self.at, model=self.model)
+        return self.answer
+
+    def settle(self) -> None:
+        """Add the pieces so far as one text; what follows calls is another turn."""
+        text = "".join(self.pieces).strip()
+        self.pieces.clear()
+        if text:
+            if self.answer is not None and self.answer.calls:
+                self.answer = None
+            self.turn().say(text)
+
+    def add(self, part: Record) -> None:
+        kind, value = part.get("kind"), part.get("value")
+        if kind in (None, "markdownContent", "markdownVuln", "warning"):
+            content = part.get("content", value)
+            text = content.get("value") if isinstance(content, dict) else content
+            self.pieces.append(plain(text))
+        elif kind == "inlineReference":
+            name = first_text(part, "name") or _path(part.get("inlineReference"))
+            self.pieces.append(name or "")
+        elif kind == "thinking":
+            self.turn().think(value if isinstance(value, str) else "\n".join(_texts(value)))
+        elif kind in _CALLS:
+            self.settle()
+            own = next(self.ids)
+            call = self.known.get(own, {})
+            name = part.get("toolId") or part.get("toolName") or call.get("name")
+            self.turn().call(own or None, name, _arguments(part, call))
+        else:
+            self.talk.skip()
+
+
+def _own_id(call_id: object) -> str:
+    return plain(call_id).partition(_SUFFIX)[0]
+
+
+def _arguments(part: Record, call: Record) -> object:
+    """What the call called for: from the model's round, or what the window kept of it."""
+    if "arguments" in call:
+        return call["arguments"]
+    kept = inner(part, "toolSpecificData")
+    command = inner(kept, "commandLine")
+    if command:
+        return {"command": first_text(command, "userEdited", "toolEdited", "original")}
+    raw = kept.get("rawInput")
+    if isinstance(raw, dict):
+        return raw
+    paths = list(
+        inner(part, "pastTenseMessage", "uris") or inner(part, "invocationMessage", "uris")
+    )
+    return {"paths": [_path(path) or path for path in paths]} if paths else {}
+
+
+def _path(value: object) -> str | None:
+    """The path of a file's URI, given as text, as its parts, or inside a location."""
+    if isinstance(value, str):
+        return value.removeprefix("file://") if value.startswith("file://") else None
+    if not isinstance(value, dict):
+        return None
+    held = inner(value, "uri") or value
+    return first_text(held, "fsPath", "path")
+
+
+def _texts(value: object) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _shown(content: object) -> str:
+    """The text of a result: of its parts, or of the tree of a rendered prompt."""
+    texts: list[str] = []
+    waiting: list[object] = [content]
+    while waiting:
+        held = waiting.pop()
+        if isinstance(held, list):
+            waiting.extend(reversed(held))
+        elif isinstance(held, str):
+            texts.append(held)
+        elif isinstance(held, dict):
+            keys = ("children", "node", "value", "text")
+            waiting.extend(
+                held[key] for key in keys if isinstance(held.get(key), list | dict | str)
+            )
+    return "\n".join(texts) if len(texts) == 1 else "".join(texts)

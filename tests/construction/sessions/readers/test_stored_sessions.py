@@ -1,0 +1,198 @@
+"""Sessions that lie in several files, in a database or in an archive."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from construction.sessions.readers.registry import detect, read_source
+from construction.sessions.readers.source import SourceFile
+from construction.sessions.scan import FileReason, scan
+from data.contracts import ReadIssue, Session, SourceFormat
+from tests.construction.sessions.readers.test_editor_formats import CASES as EDITOR
+from tests.construction.sessions.readers.test_editor_formats import CLINE, OPENCODE, OPENHANDS
+from tests.construction.sessions.readers.test_terminal_formats import CASES as TERMINAL
+from tests.construction.sessions.readers.test_terminal_formats import GOOSE, KIMI
+from tests.construction.sessions.readers.test_trace_formats import CASES as TRACE
+from tests.construction.sessions.readers.test_trace_formats import INSPECT
+from tests.construction.sessions.readers.written import document, lines
+from tests.construction.sessions.readers.written_formats import (
+    ASK,
+    CSV,
+    DONE,
+    FAILED,
+    READ,
+    parts,
+    said,
+    seen,
+)
+
+
+def test_every_format_has_its_cases() -> None:
+    own_tests = {
+        SourceFormat.OPENCLAW, SourceFormat.CLAUDE_CODE, SourceFormat.CODEX, SourceFormat.ATIF,
+        SourceFormat.CHAT, SourceFormat.HERMES, SourceFormat.SWE_AGENT, SourceFormat.SPECSTORY,
+    }  # fmt: skip
+    assert {case.format for case in (*EDITOR, *TERMINAL, *TRACE)} | own_tests == set(SourceFormat)
+
+
+def test_a_folder_of_events_is_one_session(tmp_path: Path) -> None:
+    folder = tmp_path / "conversation" / "events"
+    folder.mkdir(parents=True)
+    for number, event in enumerate(OPENHANDS[0].value):
+        document(folder, event, f"{number * 2}.json")
+    head, *others = scan([folder])
+    assert [file.reason for file in others] == [FileReason.PART] * 6
+    assert len(head.parts) == 6
+    people, calls, last, _ = seen(list(read_source(SourceFile(head.path, head.relative))))
+    assert (people, calls, last) == ([ASK], [READ], DONE)
+    (refused,) = read_source(SourceFile(others[0].path, others[0].relative))
+    assert isinstance(refused, ReadIssue)
+    assert refused.reason == "file.part"
+
+
+def test_a_storage_of_opencode_is_read_from_its_sessions_file(tmp_path: Path) -> None:
+    export = OPENCODE[0].value
+    storage = tmp_path / "storage"
+    for name in ("session/p", "message/ses_1", "part/m1", "part/m2"):
+        (storage / name).mkdir(parents=True)
+    document(storage / "session/p", export["info"], "ses_1.json")
+    for message in export["messages"]:
+        document(storage / "message/ses_1", message["info"], f"{message['info']['id']}.json")
+        for number, part in enumerate(message["parts"]):
+            own = {**part, "messageID": message["info"]["id"]}
+            document(storage / "part" / message["info"]["id"], own, f"prt_{number}.json")
+    files = scan([storage])
+    heads = [file for file in files if file.reason is None]
+    assert [file.relative for file in heads] == ["storage/session/p/ses_1.json"]
+    items = list(read_source(SourceFile(heads[0].path, heads[0].relative)))
+    assert seen(items) == ([ASK], [READ], DONE, 1)
+    (alone,) = read_source(SourceFile(storage / "message/ses_1/m1.json", "m1.json"))
+    assert isinstance(alone, ReadIssue)
+    assert alone.reason == "file.part_alone"
+
+
+def test_a_session_of_opencode_that_names_a_path_reads_nothing_beside_it(tmp_path: Path) -> None:
+    for name in ("storage/session/p", "secret"):
+        (tmp_path / name).mkdir(parents=True)
+    document(tmp_path / "secret", {"id": "m", "role": "user", "sessionID": "x"}, "m.json")
+    document(tmp_path / "storage/session/p", {"id": "../../secret", "projectID": "p"}, "ses.json")
+    (head,) = scan([tmp_path / "storage"])
+    assert head.parts == ()
+
+
+def _database(path: Path, tables: dict[str, list[dict[str, Any]]]) -> SourceFile:
+    link = sqlite3.connect(path)
+    for name, rows in tables.items():
+        link.execute(f"CREATE TABLE {name} ({', '.join(rows[0])})")
+        marks = ", ".join("?" * len(rows[0]))
+        link.executemany(f"INSERT INTO {name} VALUES ({marks})", [tuple(r.values()) for r in rows])
+    link.commit()
+    link.close()
+    return SourceFile(path, path.name)
+
+
+def _opencode_rows() -> dict[str, list[dict[str, Any]]]:
+    export = OPENCODE[0].value
+    messages, parts = [], []
+    for message in export["messages"]:
+        own = message["info"]["id"]
+        messages.append({"id": own, "session_id": "ses_1", "data": json.dumps(message["info"])})
+        parts += [
+            {"id": f"{own}-{number}", "message_id": own, "session_id": "ses_1",
+             "data": json.dumps(part)}
+            for number, part in enumerate(message["parts"])
+        ]  # fmt: skip
+    session = {"id": "ses_1", "directory": "/quay", "version": "1", "parent_id": None,
+               "time_created": 1790000000000}  # fmt: skip
+    return {"session": [session], "message": messages, "part": parts}
+
+
+def _goose_rows() -> dict[str, list[dict[str, Any]]]:
+    rows = [
+        {"session_id": "g", "role": m["role"], "content_json": json.dumps(m["content"]),
+         "created_timestamp": 1790000000}
+        for m in GOOSE[3].value["conversation"]
+    ]  # fmt: skip
+    return {"sessions": [{"id": "g", "working_dir": "/quay"}], "messages": rows}
+
+
+def _hermes_rows() -> dict[str, list[dict[str, Any]]]:
+    calls = json.dumps([{"id": "c", "function": {"name": "read", "arguments": "{}"}}])
+    spoken = [("user", ASK, None, None), ("assistant", "", calls, None), ("tool", CSV, None, "c"),
+            ("assistant", DONE, None, None)]  # fmt: skip
+    keys = ("role", "content", "tool_calls", "tool_call_id")
+    rows = [{"session_id": "h", **dict(zip(keys, row, strict=True))} for row in spoken]
+    return {"sessions": [{"id": "h", "source": "cli", "started_at": 1790000000}], "messages": rows}
+
+
+def _cursor_rows() -> dict[str, list[dict[str, Any]]]:
+    spoken = [
+        said("user", *parts(f"<user_query>\n{ASK}\n</user_query>")),
+        said("assistant", {"type": "tool-call", "toolCallId": "c", "toolName": "read", "args": {}}),
+        said("tool", {"type": "tool-result", "toolCallId": "c", "result": CSV}),
+        said("assistant", *parts(DONE)),
+    ]
+    blobs = [{"id": f"{n:064x}", "data": json.dumps(m).encode()} for n, m in enumerate(spoken)]
+    root = b"".join(b"\x0a\x20" + bytes.fromhex(str(blob["id"])) for blob in blobs)
+    meta = json.dumps({"agentId": "a", "latestRootBlobId": "root"}).encode().hex()
+    return {"blobs": [*blobs, {"id": "root", "data": root}], "meta": [{"key": "0", "value": meta}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        (SourceFormat.OPENCODE, _opencode_rows),
+        (SourceFormat.GOOSE, _goose_rows),
+        (SourceFormat.HERMES, _hermes_rows),
+        (SourceFormat.CURSOR, _cursor_rows),
+    ],
+)
+def test_a_store_is_read(
+    tmp_path: Path, name: SourceFormat, rows: Callable[[], dict[str, list[dict[str, Any]]]]
+) -> None:
+    source = _database(tmp_path / "store.db", rows())
+    assert detect(source).name == name
+    assert seen(list(read_source(source))) == ([ASK], [READ], DONE, 1)
+
+
+def test_an_eval_archive_is_read_sample_by_sample(tmp_path: Path) -> None:
+    value = INSPECT[0].value
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps({"eval": value["eval"]}))
+        for epoch in (1, 2):
+            sample = {**value["samples"][0], "epoch": epoch}
+            archive.writestr(f"samples/1_epoch_{epoch}.json", json.dumps(sample))
+    source = SourceFile(path, "log.eval")
+    assert detect(source).name == SourceFormat.INSPECT
+    items = list(read_source(source))
+    assert seen(items) == ([ASK, ASK], [READ, READ], DONE, 2)
+    assert [i.session_id for i in items if isinstance(i, Session)] == ["1_epoch_1", "1_epoch_2"]
+
+
+def test_what_the_window_showed_is_refused_beside_the_history(tmp_path: Path) -> None:
+    document(tmp_path, CLINE[0].value, "api_conversation_history.json")
+    window = document(tmp_path, CLINE[4].value, "ui_messages.json")
+    (issue,) = read_source(window)
+    assert isinstance(issue, ReadIssue)
+    assert issue.reason == "file.copy_of_history"
+
+
+@pytest.mark.parametrize("has_wire", [True, False])
+def test_the_context_of_kimi_is_refused_beside_a_wire_that_holds_something(
+    tmp_path: Path, has_wire: bool
+) -> None:
+    context = lines(tmp_path, KIMI[0].value, "context.jsonl")
+    wire = lines(tmp_path, KIMI[1].value if has_wire else KIMI[1].value[:1], "wire.jsonl")
+    items = list(read_source(context))
+    if has_wire:
+        assert [i.reason for i in items if isinstance(i, ReadIssue)] == ["file.copy_of_history"]
+        items = [*items, *read_source(wire)]
+    assert seen(items) == ([ASK], [FAILED if has_wire else READ], DONE, 1)

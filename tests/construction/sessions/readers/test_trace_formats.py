@@ -1,0 +1,531 @@
+"""Frameworks, runners and traces: an invented session of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.contracts import SourceFormat
+from tests.construction.sessions.readers.written_formats import (
+    ASK,
+    CSV,
+    DONE,
+    FAILED,
+    GONE,
+    READ,
+    Case,
+    assert_empty,
+    assert_read,
+    parts,
+)
+
+
+def _adk(author: str, *parts: Any, **fields: Any) -> dict[str, Any]:
+    role = "user" if author == "user" else "model"
+    return {"author": author, "invocation_id": "i", "content": {"role": role, "parts": list(parts)},
+            **fields}  # fmt: skip
+
+
+def _adk_session(response: dict[str, Any]) -> dict[str, Any]:
+    call = {"function_call": {"id": "c", "name": "read", "args": {"path": "p"}}}
+    answered = {"function_response": {"id": "c", "name": "read", "response": response}}
+    events = [
+        _adk("user", {"text": ASK}),
+        _adk("root", call),
+        _adk("root", answered),
+        _adk("root", {"text": "I cou"}, partial=True),
+        _adk("root", {"text": "look", "thought": True}, {"text": DONE}),
+    ]
+    return {"id": "s", "app_name": "ponds", "user_id": "u", "events": events}
+
+
+_CAMEL = {
+    "evalSetId": "e",
+    "evalCases": [{
+        "evalId": "one",
+        "conversation": [{
+            "userContent": {"parts": [{"text": ASK}]},
+            "intermediateData": {"toolUses": [{"name": "read", "args": {}}]},
+            "finalResponse": {"parts": [{"text": DONE}]},
+        }],
+    }],
+}  # fmt: skip
+ADK = [
+    Case(SourceFormat.ADK, "ordinary", _adk_session({"result": CSV}), [READ], name="s.json"),
+    Case(SourceFormat.ADK, "failed", _adk_session({"error": GONE}), [FAILED], name="s.json"),
+    Case(SourceFormat.ADK, "evaluation", _CAMEL, [("read", None, False)], name="e.json"),
+]
+
+
+def _vercel(**tool: Any) -> list[Any]:
+    called = {"type": "tool-read", "toolCallId": "c", "input": {"path": "p"}, **tool}
+    return [
+        {"id": "1", "role": "user", "parts": parts(ASK)},
+        {"id": "2", "role": "assistant", "parts": [{"type": "step-start"}, called, *parts(DONE)]},
+    ]
+
+
+VERCEL = [
+    Case(
+        SourceFormat.VERCEL_AI,
+        "ordinary",
+        _vercel(state="output-available", output=CSV),
+        [READ],
+        name="ui.json",
+    ),
+    Case(
+        SourceFormat.VERCEL_AI,
+        "failed",
+        _vercel(state="output-error", errorText=GONE),
+        [FAILED],
+        name="ui.json",
+    ),
+    Case(
+        SourceFormat.VERCEL_AI,
+        "harness",
+        {"id": "chat", "messages": [
+            {"role": "system", "content": "You are."},
+            {"role": "user", "content": ASK},
+            {"role": "assistant", "content": [
+                {"type": "tool-call", "toolCallId": "c", "toolName": "read", "input": {}}]},
+            {"role": "tool", "content": [
+                {"type": "tool-result", "toolCallId": "c", "toolName": "read",
+                 "output": {"type": "error-text", "value": GONE}}]},
+            {"role": "assistant", "content": parts(DONE)},
+        ]},
+        [FAILED],
+        name="model.json",
+    ),
+    Case(
+        SourceFormat.VERCEL_AI,
+        "version 4",
+        [
+            {"id": "1", "role": "user", "content": ASK},
+            {"id": "2", "role": "assistant", "content": DONE, "toolInvocations": [
+                {"state": "result", "toolCallId": "c", "toolName": "read", "args": {},
+                 "result": CSV}]},
+        ],
+        [READ],
+        name="ui4.json",
+    ),
+]  # fmt: skip
+
+
+def _response(number: int, given: Any, *output: Any, **fields: Any) -> dict[str, Any]:
+    own = {"id": f"resp_{number}", "object": "response", "model": "m", "input": given}
+    return {**own, "output": list(output), **fields}
+
+
+_RESP_CALL = {"type": "function_call", "call_id": "c", "name": "read", "arguments": "{}"}
+_RESP_OUT = {"type": "function_call_output", "call_id": "c", "output": CSV}
+_RESP_SAID = {"type": "message", "role": "assistant", "content": parts(DONE, "output_text")}
+RESPONSES = [
+    Case(
+        SourceFormat.OPENAI_RESPONSES,
+        "ordinary",
+        [
+            _response(1, ASK, {"type": "reasoning", "summary": []}, _RESP_CALL),
+            _response(2, [{"role": "user", "content": ASK}, _RESP_CALL, _RESP_OUT], _RESP_SAID),
+        ],
+        [READ],
+    ),
+    Case(
+        SourceFormat.OPENAI_RESPONSES,
+        "chained",
+        [
+            _response(1, ASK, _RESP_CALL),
+            _response(2, [_RESP_OUT], _RESP_SAID, previous_response_id="resp_1"),
+            _response(3, "And the geese?", _RESP_SAID, previous_response_id="resp_2"),
+            _response(4, "Another matter", _RESP_SAID),
+        ],
+        [READ],
+        people=(ASK, "And the geese?", "Another matter"),
+        sessions=2,
+    ),
+    Case(
+        SourceFormat.OPENAI_RESPONSES,
+        "failed",
+        [{"role": "developer", "content": "Be brief."}, {"role": "user", "content": ASK},
+         _RESP_CALL, {**_RESP_OUT, "output": GONE, "status": "incomplete"}, _RESP_SAID],
+        [FAILED],
+        name="items.json",
+    ),
+]  # fmt: skip
+
+
+def _sample(*messages: Any, **fields: Any) -> dict[str, Any]:
+    sample = {"id": 1, "epoch": 1, "input": ASK, "messages": list(messages), **fields}
+    return {"version": 2, "eval": {"task": "swans"}, "plan": {}, "samples": [sample]}
+
+
+_INSPECT_CALL = {"role": "assistant", "content": "", "tool_calls": [
+    {"id": "c", "function": "read", "arguments": {"path": "p"}}]}  # fmt: skip
+_INSPECT_ASK = {"role": "user", "content": ASK, "source": "input"}
+INSPECT = [
+    Case(
+        SourceFormat.INSPECT,
+        "ordinary",
+        _sample(
+            {"role": "system", "content": "You are."},
+            _INSPECT_ASK,
+            _INSPECT_CALL,
+            {"role": "tool", "tool_call_id": "c", "content": "attachment://h"},
+            {"role": "assistant", "content": [{"type": "reasoning", "reasoning": "so"},
+                                              *parts(DONE)]},
+            attachments={"h": CSV},
+        ),
+        [READ],
+        name="log.json",
+    ),
+    Case(
+        SourceFormat.INSPECT,
+        "failed",
+        _sample(
+            _INSPECT_ASK,
+            _INSPECT_CALL,
+            {"role": "tool", "tool_call_id": "c", "content": "", "error": {"message": GONE}},
+            {"role": "assistant", "content": DONE},
+        ),
+        [FAILED],
+        name="log.json",
+    ),
+    Case(
+        SourceFormat.INSPECT,
+        "harness",
+        _sample(
+            _INSPECT_ASK,
+            {"role": "assistant", "content": "Hm."},
+            {"role": "user", "content": "Please proceed to the next step."},
+            {"role": "assistant", "content": DONE},
+        ),
+        name="log.json",
+    ),
+]  # fmt: skip
+
+
+def _tau2(*messages: Any) -> dict[str, Any]:
+    run = {"id": "sim", "task_id": "0", "trial": 0, "messages": list(messages)}
+    return {"info": {}, "tasks": [{"id": "0"}], "simulations": [run]}
+
+
+def _tau2_call(requestor: str, **result: Any) -> list[Any]:
+    call = {"id": "c", "name": "read", "arguments": {}, "requestor": requestor}
+    role = {"user": "user"}.get(requestor, "assistant")
+    answered = {"id": "c", "role": "tool", "requestor": requestor, **result}
+    return [{"role": role, "content": None, "tool_calls": [call]}, answered]
+
+
+_GREETED = [{"role": "assistant", "content": "Hello."}, {"role": "user", "content": ASK}]
+TAU2 = [
+    Case(
+        SourceFormat.TAU2,
+        "ordinary",
+        _tau2(
+            *_GREETED,
+            *_tau2_call("assistant", content=CSV, error=False),
+            {"role": "assistant", "content": DONE},
+            {"role": "user", "content": "###STOP###"},
+        ),
+        [READ],
+        name="results.json",
+    ),
+    Case(
+        SourceFormat.TAU2,
+        "failed",
+        _tau2(
+            *_GREETED,
+            *_tau2_call("assistant", content=GONE, error=True),
+            {"role": "assistant", "content": DONE},
+        ),
+        [FAILED],
+        name="results.json",
+    ),
+    Case(
+        SourceFormat.TAU2,
+        "side",
+        _tau2(*_GREETED, *_tau2_call("user", content=CSV), {"role": "assistant", "content": DONE}),
+        name="results.json",
+    ),
+]
+
+
+def _run(number: int, kind: str, inputs: Any, outputs: Any, **fields: Any) -> dict[str, Any]:
+    own = {"id": f"r{number}", "name": "read", "run_type": kind, "trace_id": "r0"}
+    parent = None if number == 0 else "r0"
+    at = {"start_time": f"2026-03-02T09:30:0{number}Z"}
+    return {**own, **at, "parent_run_id": parent, "inputs": inputs, "outputs": outputs, **fields}
+
+
+def _lc(kind: str, **kwargs: Any) -> dict[str, Any]:
+    return {"lc": 1, "type": "constructor", "id": ["langchain", kind], "kwargs": kwargs}
+
+
+_HUMAN = {"type": "human", "content": ASK}
+_AI_CALL = {"type": "ai", "content": "", "tool_calls": [{"id": "c", "name": "read", "args": {}}]}
+_TOOL_SAID = {"type": "tool", "content": CSV, "tool_call_id": "c"}
+_AI = {"type": "ai", "content": DONE}
+LANGSMITH = [
+    Case(
+        SourceFormat.LANGSMITH,
+        "ordinary",
+        [
+            _run(0, "chain", {"messages": [_HUMAN]},
+                 {"messages": [_HUMAN, _AI_CALL, _TOOL_SAID, _AI]}),
+            _run(1, "llm", {"messages": [[_lc("HumanMessage", content=ASK)]]},
+                 {"generations": [[{"message": _lc("AIMessage", content="", tool_calls=[
+                     {"id": "c", "name": "read", "args": {}}])}]]}),
+        ],
+        [READ],
+    ),
+    Case(
+        SourceFormat.LANGSMITH,
+        "failed",
+        [
+            _run(0, "chain", {"input": ASK}, {"output": DONE}, child_runs=[
+                _run(1, "llm", {"messages": [[_lc("HumanMessage", content=ASK)]]},
+                     {"generations": [[{"message": _lc("AIMessage", content="", tool_calls=[
+                         {"id": "c", "name": "read", "args": {}}])}]]}),
+                _run(2, "tool", {}, {"output": GONE}, error="FileNotFoundError"),
+            ]),
+        ],
+        [FAILED],
+        last=None,
+    ),
+    Case(
+        SourceFormat.LANGSMITH,
+        "side",
+        [
+            _run(0, "chain", {"messages": [_HUMAN]}, {"messages": [_HUMAN, _AI]}),
+            _run(1, "llm", {"messages": [[["system", "You list."], ["human", "List the ponds"]]]},
+                 {"generations": [[{"text": "mill"}]]}),
+        ],
+        sessions=2,
+        last="mill",
+    ),
+    Case(
+        SourceFormat.LANGSMITH,
+        "thread",
+        [
+            _run(0, "chain", {"question": ASK}, {"answer": "Four."},
+                 extra={"metadata": {"thread_id": "t"}}),
+            {**_run(0, "chain", {"question": "And the weir?"}, {"answer": DONE},
+                    extra={"metadata": {"thread_id": "t"}}), "id": "r9", "trace_id": "r9",
+             "start_time": "2026-03-02T09:40:00Z"},
+        ],
+        people=(ASK, "And the weir?"),
+    ),
+]  # fmt: skip
+
+
+def _observed(kind: str, **fields: Any) -> dict[str, Any]:
+    return {"id": kind, "traceId": "t", "type": kind, "startTime": "2026-03-02T09:30:00Z", **fields}
+
+
+_OPENAI_CALL = {"role": "assistant", "content": None, "tool_calls": [
+    {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}]}  # fmt: skip
+_OPENAI_ASK = {"role": "user", "content": ASK}
+LANGFUSE = [
+    Case(
+        SourceFormat.LANGFUSE,
+        "ordinary",
+        {"id": "t", "input": ASK, "output": DONE, "observations": [
+            _observed("GENERATION", input=[{"role": "system", "content": "You."}, _OPENAI_ASK],
+                      output=_OPENAI_CALL),
+            _observed("GENERATION", startTime="2026-03-02T09:31:00Z",
+                      input=[{"role": "system", "content": "You."}, _OPENAI_ASK, _OPENAI_CALL,
+                             {"role": "tool", "tool_call_id": "c", "content": CSV}],
+                      output={"role": "assistant", "content": DONE}),
+        ]},
+        [READ],
+        name="trace.json",
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "failed",
+        [
+            _observed("GENERATION", input={"messages": [_OPENAI_ASK]}, output=_OPENAI_CALL),
+            _observed("TOOL", name="read", output=GONE, level="ERROR"),
+        ],
+        [FAILED],
+        last=None,
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "session",
+        [
+            {"id": "a", "sessionId": "s", "timestamp": "2026-03-02T09:30:00Z", "input": ASK,
+             "output": "Four.", "observations": []},
+            {"id": "b", "sessionId": "s", "timestamp": "2026-03-02T09:40:00Z",
+             "input": {"query": "And the weir?"}, "output": {"answer": DONE}, "observations": [
+                 _observed("SPAN", traceId="b")]},
+        ],
+        people=(ASK, "And the weir?"),
+    ),
+]  # fmt: skip
+
+
+def _span(name: str, **attributes: Any) -> dict[str, Any]:
+    return {"name": name, "context": {"trace_id": "t", "span_id": name}, "parent_id": None,
+            "start_time": "2026-03-02T09:30:00Z", "attributes": attributes}  # fmt: skip
+
+
+def _llm(*given: dict[str, Any], **output: Any) -> dict[str, Any]:
+    held: dict[str, Any] = {"openinference.span.kind": "LLM"}
+    for number, message in enumerate(given):
+        for key, value in message.items():
+            held[f"llm.input_messages.{number}.message.{key}"] = value
+    for key, value in output.items():
+        held[f"llm.output_messages.0.message.{key}"] = value
+    return held
+
+
+_OI_ASKED = _llm({"role": "user", "content": ASK}, role="assistant", **{
+    "tool_calls.0.tool_call.function.name": "read",
+    "tool_calls.0.tool_call.function.arguments": "{}",
+    "tool_calls.0.tool_call.id": "c"})  # fmt: skip
+OPENINFERENCE = [
+    Case(
+        SourceFormat.OPENINFERENCE,
+        "ordinary",
+        [
+            _span("one", **_OI_ASKED),
+            _span("two", **{**_OI_ASKED, "llm.input_messages.1.message.role": "assistant",
+                            "llm.input_messages.2.message.role": "tool",
+                            "llm.input_messages.2.message.content": CSV,
+                            "llm.input_messages.2.message.tool_call_id": "c",
+                            "llm.output_messages.0.message.content": DONE}),
+        ],
+        [READ],
+    ),
+    Case(
+        SourceFormat.OPENINFERENCE,
+        "failed",
+        [
+            _span("one", **_OI_ASKED),
+            {**_span("read", **{"openinference.span.kind": "TOOL", "tool.name": "read",
+                                "output.value": GONE}), "status_code": "ERROR"},
+        ],
+        [FAILED],
+        last=None,
+    ),
+    Case(
+        SourceFormat.OPENINFERENCE,
+        "columns",
+        [{"context.trace_id": "t", "start_time": "2026-03-02T09:30:00Z", "parent_id": None,
+          "attributes.openinference.span.kind": "AGENT", "attributes.input.value": ASK,
+          "attributes.output.value": DONE}],
+    ),
+]  # fmt: skip
+
+
+def _otlp(*spans: dict[str, Any]) -> dict[str, Any]:
+    return {"resourceSpans": [{"scopeSpans": [{"spans": list(spans)}]}]}
+
+
+def _otlp_span(number: int, events: Sequence[Any] = (), **attributes: Any) -> dict[str, Any]:
+    listed = [{"key": k, "value": {"stringValue": v}} for k, v in attributes.items()]
+    return {
+        "traceId": "t",
+        "spanId": str(number),
+        "name": "chat m",
+        "attributes": listed,
+        "startTimeUnixNano": str(1790000000000000000 + number),
+        "events": list(events),
+    }
+
+
+_GENAI = [{"role": "user", "parts": [{"type": "text", "content": ASK}]}]
+_GENAI_CALL = [{"role": "assistant", "parts": [
+    {"type": "tool_call", "id": "c", "name": "read", "arguments": {}}]}]  # fmt: skip
+_GENAI_OUT = [{"role": "tool", "parts": [
+    {"type": "tool_call_response", "id": "c", "response": CSV}]}]  # fmt: skip
+_GENAI_SAID = [{"role": "assistant", "parts": [{"type": "text", "content": DONE}]}]
+OTEL = [
+    Case(
+        SourceFormat.OTEL_GENAI,
+        "ordinary",
+        _otlp(
+            _otlp_span(1, **{"gen_ai.operation.name": "chat",
+                             "gen_ai.input.messages": json.dumps(_GENAI),
+                             "gen_ai.output.messages": json.dumps(_GENAI_CALL)}),
+            _otlp_span(2, **{"gen_ai.operation.name": "chat",
+                             "gen_ai.input.messages": json.dumps(_GENAI + _GENAI_CALL + _GENAI_OUT),
+                             "gen_ai.output.messages": json.dumps(_GENAI_SAID)}),
+        ),
+        [READ],
+        name="traces.json",
+    ),
+    Case(
+        SourceFormat.OTEL_GENAI,
+        "failed",
+        _otlp(
+            _otlp_span(1, **{"gen_ai.input.messages": json.dumps(_GENAI),
+                             "gen_ai.output.messages": json.dumps(_GENAI_CALL)}),
+            {**_otlp_span(2, **{"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "read",
+                                "gen_ai.tool.call.result": GONE}), "status": {"code": 2}},
+        ),
+        [FAILED],
+        last=None,
+        name="traces.json",
+    ),
+    Case(
+        SourceFormat.OTEL_GENAI,
+        "events",
+        [_otlp(_otlp_span(1, [
+            {"name": "gen_ai.system.message", "attributes": [
+                {"key": "content", "value": {"stringValue": "You are."}}]},
+            {"name": "gen_ai.user.message", "attributes": [
+                {"key": "content", "value": {"stringValue": ASK}}]},
+            {"name": "gen_ai.choice", "attributes": [
+                {"key": "message", "value": {"stringValue": DONE}}]},
+        ], **{"gen_ai.system": "openai"}))],
+    ),
+    Case(
+        SourceFormat.OTEL_GENAI,
+        "numbered",
+        [_span("chat", **{"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": ASK,
+                          "gen_ai.completion.0.content": DONE})],
+    ),
+    Case(
+        SourceFormat.OTEL_GENAI,
+        "side",
+        _otlp(
+            _otlp_span(1, **{"gen_ai.input.messages": json.dumps(_GENAI),
+                             "gen_ai.output.messages": json.dumps(_GENAI_SAID)}),
+            _otlp_span(2, **{"gen_ai.input.messages": json.dumps(
+                [{"role": "user", "parts": [{"type": "text", "content": "List"}]}]),
+                "gen_ai.output.messages": json.dumps(_GENAI_SAID)}),
+        ),
+        sessions=2,
+        name="traces.json",
+    ),
+]  # fmt: skip
+
+CASES = [*ADK, *VERCEL, *RESPONSES, *INSPECT, *TAU2, *LANGSMITH, *LANGFUSE, *OPENINFERENCE, *OTEL]
+_EMPTY: list[tuple[SourceFormat, Any, str]] = [
+    (SourceFormat.ADK, {"id": "s", "app_name": "a", "events": []}, "s.json"),
+    (SourceFormat.VERCEL_AI, [{"id": "1", "role": "user", "parts": parts("")}], "ui.json"),
+    (SourceFormat.OPENAI_RESPONSES, [_response(1, [])], "log.jsonl"),
+    (SourceFormat.INSPECT, {"eval": {}, "plan": {}, "samples": []}, "l.json"),
+    (SourceFormat.TAU2, {"info": {}, "simulations": []}, "r.json"),
+    (SourceFormat.LANGSMITH, [_run(0, "chain", {}, {})], "log.jsonl"),
+    (SourceFormat.LANGFUSE, [_observed("SPAN")], "log.jsonl"),
+    (SourceFormat.OPENINFERENCE, [_span("x", **{"openinference.span.kind": "LLM"})], "log.jsonl"),
+    (SourceFormat.OTEL_GENAI, [_span("x", **{"gen_ai.system": "openai"})], "log.jsonl"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.format}-{case.aspect}")
+def test_a_log_says_what_a_person_would_say_of_it(tmp_path: Path, case: Case) -> None:
+    assert_read(tmp_path, case)
+
+
+@pytest.mark.parametrize(("name", "value", "file"), _EMPTY, ids=[row[0] for row in _EMPTY])
+def test_a_log_without_messages_is_named(
+    tmp_path: Path, name: SourceFormat, value: Any, file: str
+) -> None:
+    assert_empty(tmp_path, name, value, file)
