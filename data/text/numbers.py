@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from data.text.numerals import (
@@ -43,18 +43,33 @@ _EXPONENT = re.compile(
     r"[eE]([+-]?[0-9]{1,3})(?![0-9A-Za-z])"
     r"|\s?[×xX*·]\s?10\s?\^\s?([+\-−]?[0-9]{1,3})(?![0-9])"
 )
-# English and Indian words, and those of German, French, Spanish, Portuguese, Italian, Polish,
-# Korean; "billion" is 10^9 throughout, since few mean the long scale when they write to machines.
+# Powers of ten and their words in English, Indian English, German, French, Spanish, Portuguese,
+# Italian, Dutch, the Scandinavian languages, Polish, Czech, Turkish and Russian. "billion" is 10^9
+# throughout, since few mean the long scale when they write to machines; its other forms are 10^12.
+_SCALE_WORDS = {
+    3: r"thousands? k tsd\.? tds\.? tausend mille mila migliaia milliers? duizend tusen tusind"
+    r" tys\.? tis\.? tisíc тыс\.? miles(?=_(?:de|di)_)"
+    r" mil(?=_(?:de_)?(?:mill|milh|euros?|reais|pesos|d[oó]lares|francos|personas|pessoas))",
+    5: r"lakhs? lacs?",
+    6: r"millions? mln\.? mio\.? mill\.? mn mm m millionen millones mill[oó]n milh(?:ão|ões)"
+    r" milion[iey]? milione? mi(?=_(?:de_)?reais) miljoen miljon(?:er)? milj\.? millioner milyon"
+    r" млн\.?",
+    7: r"crores? cr\.?",
+    9: r"billions? bln bn b mrds?\.? mds?\.? mld\.? mia\.? mlrd\.? milliarden? milliards?"
+    r" milliarder miliard[iy]? miliardo miljard(?:er)? millardos? mil_millones"
+    r" mil_milh(?:ão|ões) bilh(?:ão|ões) milyar млрд\.?",
+    12: r"trillions? trn tn t(?!_?€) billionen bill[oó]n billones biljoen(?:en)? biljon(?:er)?"
+    r" bili(?:ão|ões) bilioni трлн\.?",
+}
 _SCALE = re.compile(
-    r"(?:[ \-]?(?:(?P<p3>thousands?|k|tsd\.?|tausend|mille|mila|tys\.?)"
-    r"|(?P<p5>lakhs?|lacs?)|(?P<p7>crores?|cr\.?)"
-    r"|(?P<p9>billions?|bln|bn|b|mrd\.?|mld\.?|milliarden?|milliards?|miliard[iy]?|miliardi"
-    r"|mil millones|bilh(?:ão|ões))"
-    r"|(?P<p6>millions?|mln\.?|mio\.?|mn|mm|m|millionen|millones|mill[oó]n|milh(?:ão|ões)"
-    r"|milion[iy]?)"
-    r"|(?P<p12>trillions?|trn|tn|t))(?![A-Za-z0-9]))"
+    r"(?:(?:[ \-]?(?:de |di |d['’])?(?:"
+    + "|".join(
+        f"(?P<p{power}>{'|'.join(words.split()).replace('_', ' ')})"
+        for power, words in sorted(_SCALE_WORDS.items(), key=lambda item: item[0] != 9)
+    )
+    + r")(?![A-Za-z0-9À-ɏЀ-ӿ]))"
     r"|(?P<q3>\s?'000s?|\s000s?)(?![0-9A-Za-z])"
-    r"| ?(?:(?P<h4>만)|(?P<h6>백만)|(?P<h8>억)|(?P<h9>십억)|(?P<h12>조))",
+    r"| ?(?:(?P<h4>만)|(?P<h6>백만)|(?P<h8>억)|(?P<h9>십억)|(?P<h12>조)))",
     re.I,
 )
 _HAN_SCALE = re.compile(f" ?([{SMALL}{BIG}]+)(?!分)")
@@ -76,6 +91,12 @@ class Number:
         """The same number multiplied by a scale that is written apart from it."""
         value, quantum = self.value * scale, self.quantum * scale
         return Number(self.start, end, value, quantum, True, self.digits)
+
+    def in_thousands(self, power: int) -> Number:
+        """The same digits with a separator read otherwise, which makes it 1,000^power as much."""
+        return replace(
+            self, value=self.value.scaleb(3 * power), quantum=self.quantum.scaleb(3 * power)
+        )
 
 
 def scan_numbers(text: str) -> Iterator[Number]:
@@ -204,7 +225,9 @@ def literal_value(literal: str) -> Decimal | None:
     if commas and points:
         group = "," if spaced.rindex(".") > spaced.rindex(",") else "."
         plain = spaced.replace(group, "").replace(",", ".")
-    elif commas == 1 and (len(spaced) - spaced.index(",") != 4 or spaced != literal):
+    elif commas == 1 and (
+        len(spaced) - spaced.index(",") != 4 or spaced != literal or spaced.startswith("0,")
+    ):
         plain = spaced.replace(",", ".")
     else:
         plain = spaced.replace(",", "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
 from typing import Any
 
@@ -44,6 +44,9 @@ _DECLINED = "(?:差し|お|ご)?(?:控え|でき|出来|いたし|致し|見送)
 MARKER = re.compile(
     r"(?<![A-Za-z])(?:(?:final |my |short |correct )?answer\s*(?:\([^()\n]{0,40}\)\s*)?[:=]"
     r"|the (?:final |correct )?answer is(?![A-Za-z])\s*:?|final answer is(?![A-Za-z])\s*:?)"
+    r"|(?<!\w)(?:antwort|réponse|respuesta|risposta|antwoord|resposta|svar)\s*[:=]"
+    r"|(?:die antwort (?:ist|lautet)|la réponse est|la respuesta es|la risposta è|het antwoord is"
+    r"|a resposta é|svaret (?:är|er))(?!\w)\s*:?"
     rf"|(?:最终|最終)?答案\s*(?:[:=]|是|为|為)\s*:?|(?:最終)?回答\s*(?:[:=]|は(?!{_DECLINED}))"
     rf"|答え\s*(?:[:=]|は(?!{_DECLINED}))、?",
     re.I,
@@ -69,6 +72,7 @@ def check_answer(
     """
     with localcontext(_EXACT):
         target = read_question(question, gold, strict=strict)
+        target = replace(target, comma=lexicon.writes_comma(answer, question))
         outcome = extract(_ending(answer), target)
         return _compare(outcome, gold, target)
 

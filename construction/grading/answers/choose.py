@@ -21,6 +21,7 @@ from construction.grading.answers.roles import (
     Version,
     excluded_role,
     is_bounded,
+    is_of_other_label,
     is_stated,
     is_supposed,
     naming,
@@ -34,8 +35,14 @@ from construction.grading.answers.units import declared_in
 
 MAX_VALUES = 1000  # a scope with more values is ambiguous
 _MOST_AMOUNTS = 2  # in prose that commits to one: the value, and what it is compared with
-_LISTED = re.compile(r"\s*(?:[,、;/]|,?\s*(?:and|or)\s|和|と|或|、?または)\s*")
-_OR = re.compile(r"\bor\b|または|又は|もしくは|あるいは|或(?!许|許)|还是|還是|か[、,\s]?\Z", re.I)
+_LISTED = re.compile(
+    r"\s*(?:[,、;/]|,?\s*(?:and|or|und|oder|et|ou|y|e|o|en|och|og|eller)\s|和|と|或|、?または)\s*"
+)
+_OR = re.compile(
+    r"\b(?:or|oder|ou|oppure|ofwel|eller)\b|または|又は|もしくは|あるいは|或(?!许|許)|还是|還是"
+    r"|か[、,\s]?\Z",
+    re.I,
+)
 _SUMMED = re.compile(
     r"合計|合计|总计|總計|共计|共計|总共|\+|\b(?:(?:sub)?total(?:s|l?ed|l?ing)?|sum(?:s|med|ming)?|plus"
     r"|together|altogether|combin(?:e|ed|ing)|in all|add(?:s|ed|ing)?)\b",
@@ -95,6 +102,8 @@ def choose(
         readings = [r for r in readings if _survives_refusal(passage, r, target)]
     if not readings:
         return NOTHING
+    if any(_offers(passage, first, second) for first, second in pairwise(readings)):
+        return AMBIGUOUS
     groups = _merge(passage, _best_units(passage, readings, target))
     remaining = _without_asides(passage, groups, target) if len(groups) > 1 else groups
     if target.strict and not marked and len(groups) > _MOST_AMOUNTS:
@@ -125,6 +134,15 @@ def offers_several(passage: Passage, target: Target, declared: Declared) -> bool
     ]
     groups = _merge(passage, readings)
     return len(groups) > 1 and _alternatives(passage, groups, target.strict)
+
+
+def _offers(passage: Passage, first: Reading, second: Reading) -> bool:
+    """Are two amounts of one unit, written in full or once, joined by "or" ("£3 or £4 a share")?"""
+    between = passage.text[first.value.end : second.value.start]
+    joined = lexicon.ALTERNATIVE.fullmatch(between)
+    if joined is None or first.amount == second.amount or first.unit.name != second.unit.name:
+        return False
+    return second.stated and between.strip(" ,(")[:1] not in "/;"
 
 
 def _best_units(passage: Passage, readings: list[Reading], target: Target) -> list[Reading]:
@@ -228,9 +246,16 @@ def _decide(passage: Passage, groups: list[_Group], target: Target) -> Outcome:
     ]
     best = min(named)
     best_groups = [group for group, label in zip(groups, named, strict=True) if label is best]
+    if len(best_groups) > 1 and best is Naming.ASKED:
+        own = [group for group in best_groups if not _is_of_other(passage, group, target)]
+        best_groups = own or best_groups
     if len(best_groups) > 1 and (target.strict or best is Naming.ASKED):
         return AMBIGUOUS
     return Outcome(best_groups[-1].best)
+
+
+def _is_of_other(passage: Passage, group: _Group, target: Target) -> bool:
+    return all(is_of_other_label(passage, reading, target) for reading in group.members)
 
 
 def _alternatives(passage: Passage, groups: list[_Group], strict: bool) -> bool:

@@ -8,16 +8,19 @@ from functools import lru_cache
 
 from data.text.folding import fold_width
 from data.text.lexicon import load_table
-from data.text.scripts import HAN_KANA
+from data.text.scripts import HAN, HAN_KANA
 
 _WORDS = load_table(__package__, "lexicon.toml")
+LETTER = "[A-Za-zÀ-ɏ]"  # of Latin script
 
 
 def _either(*names: str) -> str:
-    """One of the words of these lists: English ones whole, the others anywhere."""
-    english = [word for name in names for word in _WORDS[name]["en"]]
-    others = [word for name in names for word in _WORDS[name]["cjk"]]
-    whole = [rf"(?<![A-Za-z])(?:{'|'.join(english)})(?![A-Za-z])"] if english else []
+    """One of the words of these lists: those of Latin letters whole, the others anywhere."""
+    latin, others = (
+        [word for name in names for key in keys for word in _WORDS[name].get(key, ())]
+        for keys in (("en", "eu"), ("cjk",))
+    )
+    whole = [rf"(?<!{LETTER})(?:{'|'.join(latin)})(?!{LETTER})"] if latin else []
     return f"(?:{'|'.join([*whole, *others])})"
 
 
@@ -29,12 +32,13 @@ CHANGE_DOWN = _any("change_down")
 CHANGE_UP = _any("change_up")
 LOSS_NOUN = _any("loss_noun")
 LOSS = _any("loss_noun", "change_down")
+SIDE_NOUN = _any("loss_noun", "gain_noun")
 LOSS_ASKED = _any("loss_noun", "change_down", "loss_asked")
 OPPOSITE = _any("gain_noun", "change_up")
 MOVEMENT = _any("change_up", "change_down", "movement")
 CONVENTION = _any("convention")
 MOVES = _any("change_up", "change_down")
-CHANGE = _any("change_asked")
+CHANGE = _any("change_asked", "movement")
 PLAN = _any("plan")
 COPULA = _any("copula")
 LINK = _any("link")
@@ -45,11 +49,38 @@ GUESS = _any("guess")
 DOUBT = _any("doubt")
 CONCLUSION = _any("conclusion")
 WITHDRAWAL = _any("withdrawal")
-_OPENING = (
-    r"(?:(?<=[.!?。！？\n;；:])[ *_\"'(]{0,8}|[—–,、，(（] {0,3}| -{1,2} ?|\.{2,3} ?)"
-    r"(?:(?:no|oh|er|um|well|so|but|and|however)[ ,]{1,2}){0,2}"
+NEGATION = re.compile(
+    rf"{_either('negation')}(?! (?:only|doubt|later|less|more|fewer|earlier|matter|nur|seulement"
+    r"|solo|sólo|soltanto|alleen|apenas|só)\b)|n['’ ]t\b",
+    re.I,
 )
-RETRACTION = re.compile(_OPENING + _either("retraction"), re.I)
+NEGATION_EU = rf"(?<!{LETTER})(?:{'|'.join(_WORDS['negation']['eu'])})(?!{LETTER})"
+OMISSION = _any("omission")
+CONTRAST = _any("contrast")
+LIGHT_VERBS = frozenset(_WORDS["light_verb"]["en"])
+SUPERSEDED = _any("superseded")
+WAS = _any("was")
+IS_NOW = re.compile(rf"{_either('now')}.*{_either('is')}", re.I)
+CALLED_OFF = _any("called_off")
+BOUND_BEFORE = re.compile(rf"{_either('bound')}\s*\Z", re.I)
+YES, NO = (
+    tuple(word for key in ("en", "eu", "alone", "cjk") for word in _WORDS[name][key])
+    for name in ("yes", "no")
+)
+SAID_FIRST = re.compile(
+    rf"(?P<word>{_either('yes', 'no')})(?=\s*(?:[,.;:!、。(\n—–-]|です|\Z))", re.I
+)
+_OPENING = (
+    r"(?:(?<=[.!?。！？\n;；:])[ *_\"'(]{0,8}|[—–,、，(（] {0,3}| -{1,2} ?|-{1,2}> ?|→ ?|\.{2,3} ?)"
+    r"(?:(?:no|oh|er|um|well|so|but|and|however|nein|ach|aber|doch|und|non|mais|et|ah|pero|y|ma|nee|maar"
+    r"|en|não|mas|men|nej)[ ,]{1,2}){0,2}"
+)
+RETRACTION = re.compile(
+    rf"{_OPENING}{_either('retraction')}"
+    rf"|(?P<guess>{_either('first_guess')})[^.!?。！？\n]{{1,200}}?(?:[,;—–，、；：:] ?| - )?"
+    rf"{_either('instead')}(?: {{0,2}}{_either('retraction')})?",
+    re.I,
+)
 _CLOSE = 2000  # characters at the end of an answer in which it may take something back
 _CLOSING = " \t\n.,;:!?。、*_`\"'）)」"
 
@@ -58,7 +89,8 @@ def taken_back(answer: str) -> re.Match[str] | None:
     """Where an answer last takes back what it said: "Wait, …", "Correction: …", 訂正:…"""
     last = None
     for match in RETRACTION.finditer(answer, max(answer.rfind("}") + 1, len(answer) - _CLOSE)):
-        replaces = answer[: match.start()].strip() and answer[match.end() :].strip(_CLOSING)
+        earlier = match["guess"] or answer[: match.start()].strip()
+        replaces = earlier and answer[match.end() :].strip(_CLOSING)
         if replaces or (last is None and WITHDRAWAL.search(match[0])):
             last = match
     return last
@@ -76,17 +108,26 @@ SIGNED_LABEL = re.compile(
 # Up to eight hedges between a word and the value it governs, as in "by about the same"
 HEDGES = rf"(?:\s*{_either('hedge')}){{0,8}}\s*"
 FROM = re.compile(rf"(?<![A-Za-z])from{HEDGES}\Z", re.I)
+FROM_LEVEL = re.compile(rf"{_either('from_level')}{HEDGES}\Z", re.I)
+TO_LEVEL = re.compile(rf"\s*{_either('to_level')}{HEDGES}", re.I)
 CHANGE_BY = re.compile(rf"{_either('change_by')}{HEDGES}\Z", re.I)
 CHANGE_AFTER = re.compile(rf" ?{_either('change_after')}", re.I)
 NEGATED_BEFORE = re.compile(rf"{_either('negated_before')}{HEDGES}\Z", re.I)
-NEGATED_AFTER = re.compile(rf" ?{_either('negated_after')}")
-BETWEEN = re.compile(rf"(?:(?<![A-Za-z])between|介于){HEDGES}\Z", re.I)
+NEGATED_AFTER = re.compile(rf" ?[{HAN}]{{0,3}}?{_either('negated_after')}", re.I)
+BETWEEN = re.compile(
+    rf"(?:(?<!{LETTER})(?:between|zwischen|entre|tra|fra|tussen|mellan|mellem|mellom)|介于){HEDGES}\Z",
+    re.I,
+)
 LEVEL_BEFORE = re.compile(rf"(?:(?<![A-Za-z])(?:to|from|at)(?![A-Za-z])|[至到]){HEDGES}\Z", re.I)
 RANGE_BETWEEN = re.compile(rf"\s*{_either('range')}{HEDGES}", re.I)
-ALTERNATIVE = re.compile(rf"[\s,、]*{_either('alternative')}{HEDGES}", re.I)
+ALTERNATIVE = re.compile(rf"[\s,、(]*{_either('alternative')}{HEDGES}", re.I)
 EITHER = re.compile(r"\beither\b", re.I)
 
-GENERIC = frozenset(" ".join(_WORDS["generic"]["en"]).split())
+GENERIC = frozenset(" ".join([*_WORDS["generic"]["en"], *_WORDS["generic"]["eu"]]).split())
+FUNCTION_EU = frozenset(" ".join(_WORDS["generic"]["eu"]).split())
+# Function words by which a text in a language that writes decimals with a comma is known
+_COMMA_WORDS = FUNCTION_EU - frozenset(" ".join(_WORDS["language"]["both"]).split())
+_POINT_WORDS = frozenset(" ".join(_WORDS["language"]["en"]).split())
 GENERIC_HAN = re.compile("|".join(_WORDS["generic"]["cjk"]))
 STATING = GENERIC | frozenset(" ".join(_WORDS["stating"]["en"]).split())
 STATING_MEASURED = frozenset(" ".join(_WORDS["stating"]["measured"]).split())
@@ -125,7 +166,7 @@ _IRREGULAR = {
     }.items()
     for form in forms.split()
 }
-_WORD = re.compile(r"[A-Za-z][A-Za-z&.]*|[0-9]+")
+_WORD = re.compile(rf"{LETTER}(?:{LETTER}|[&.])*|[0-9]+")
 _CAPITALISED = re.compile(r"\b[A-Z][\w'’&-]*")
 _SMALL = frozenset(["of", "and", "the", "in", "for", "to", "on", "per", "a", "an"])
 _ABBREVIATION = re.compile(r"(?=(?:[a-z]*[A-Z]){2})[A-Za-z]{2,8}")
@@ -200,6 +241,36 @@ def _spells(short: str, words: tuple[str, ...] | list[str], at: int) -> bool:
         }
         if number >= _LEAST_SHARED and len(short) in ends:
             return True
+    return False
+
+
+_NOUN_ENDINGS = (
+    *("ication", "ation", "ition", "ption", "sion", "ion", "ment", "al", "ance", "ence", "ure"),
+)
+
+
+def is_noun_of(word: str, stems: frozenset[str]) -> bool:
+    """Is a word the noun to a verb among the stems: qualification to qualify, payment to pay?"""
+    single = word.removesuffix("s")
+    bases = [single.removesuffix(end) for end in _NOUN_ENDINGS if single.endswith(end)]
+    long = [verb for verb in stems if len(verb) >= _LEAST_STEM]
+    return any(
+        base == verb or (len(base) >= shared and base[:shared] == verb[:shared])
+        for base in bases
+        for verb in long
+        for shared in [max(4, len(verb) - 1)]
+    )
+
+
+def writes_comma(answer: str, question: str) -> bool:
+    """Does the answer, or if it has no words the question, write decimals with a comma?"""
+    for text in (answer, question):
+        words = [match[0].lower() for match in _WORD.finditer(text[:_MAX_QUESTION])]
+        n_comma, n_point = (
+            sum(word in known for word in words) for known in (_COMMA_WORDS, _POINT_WORDS)
+        )
+        if n_comma != n_point:
+            return n_comma > n_point
     return False
 
 

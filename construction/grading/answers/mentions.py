@@ -25,16 +25,21 @@ _CLAUSE = re.compile(
     r"[.!?;:。！？；：]\s|[()\n]|[,、，]\s?(?![0-9])|\b(?:and|but|while)\b",
 )
 _JOINED = re.compile(
-    r"[\s,、，;；/|]{0,9}(?:\b(?:or|and|to|through|until)\b|または|又は|或者?|及び|[和と至~〜–—-])?"
+    r"[\s,、，;；/|]{0,9}(?:\b(?:or|and|to|through|until|oder|und|auf|bis|ou|et|à|au|o|y|e|a|al|naar|tot|en)\b|または|又は|或者?|及び|[和と至~〜–—-])?"
     r"[\s,、，;；/]{0,9}",
     re.I,
 )
 _BOUND = re.compile(
-    r"\b(?:before|after|until|till|since|between|except|other than|instead of)\s*\Z", re.I
+    r"\b(?:(?:before|after|until|till|since|between|except|other than|instead of)"
+    r"|(?:nach|vor|ab|seit|après|avant|depuis|dès|antes|después|desde|dopo|prima|na|voor|vanaf|sinds)"
+    r"(?: (?:dem|der|den|le|la|del?|el|dell['’]|il|het|de))?)\s*\Z",
+    re.I,
 )
 _MOVED = re.compile(
-    r"\b(?:mov|chang|postpon|reschedul|shift|correct|rais|lower|reduc|increas|delay)\w*\b"
-    r"[^.;\n]{0,40}\bfrom\s*\Z",
+    r"\b(?:mov|chang|postpon|reschedul|shift|correct|rais|lower|reduc|increas|delay|extend|push|brought"
+    r"|ros|ris|f[ae]ll|gr[eo]w|went|climb|drop|decreas|stieg|gestiegen|sank|versch[oi]b|verleg|erhöh"
+    r"|pass|report|avanc|augment|aument|traslad|retras|spost|posticip|verplaats|verschov)\w*\b"
+    r"[^.;\n]{0,40}\b(?:from|von|vom|de|du|del|da|dal|van)\s*\Z",
     re.I,
 )
 _MAY = re.compile(r"\bMay\b")  # the month, which guesses nothing
@@ -47,6 +52,7 @@ class _Token:
     start: int
     end: int
     is_wanted: bool
+    is_day: bool = False
 
 
 def mentions(text: str, wanted: str) -> bool:
@@ -73,7 +79,7 @@ def _figure(wanted: str) -> Value | None:
 def _days(text: str, wanted: Moment) -> list[_Token]:
     days = [(start, end, moment) for start, end, moment in find_dates(text) if moment.is_day]
     return [
-        _Token(start, end, not moment.swapped and moment.covers(wanted))
+        _Token(start, end, not moment.swapped and moment.covers(wanted), is_day=True)
         for start, end, moment in sorted(days, key=lambda day: day[0])
     ]
 
@@ -114,8 +120,24 @@ def _states(text: str, read: Callable[[str], Sequence[_Token]], most: int) -> bo
         if _JOINED.fullmatch(text, first.end, second.start) and first.is_wanted != second.is_wanted:
             moved = _MOVED.search(text[max(0, first.start - _REACH) : first.start])
             listed |= {first} if moved else {first, second}
+    others = [token.start for token in tokens if not token.is_wanted]
     return any(
-        token.is_wanted and token not in listed and not _is_denied(text, token) for token in tokens
+        token.is_wanted
+        and token not in listed
+        and not _is_denied(text, token)
+        and not any(_is_superseded(text, token, start) for start in others)
+        for token in tokens
+    )
+
+
+def _is_superseded(text: str, token: _Token, other: int) -> bool:
+    """Does its clause tell of what was once said or planned, and a later one what is instead?"""
+    before = _CLAUSE.split(text[max(0, token.start - _REACH) : token.start])[-1]
+    if other < token.end:
+        return False
+    return bool(
+        lexicon.SUPERSEDED.search(before)
+        or (lexicon.WAS.search(before) and lexicon.IS_NOW.search(text[token.end : other][-_REACH:]))
     )
 
 
@@ -124,12 +146,14 @@ def _is_denied(text: str, token: _Token) -> bool:
     before = _CLAUSE.split(text[max(0, token.start - _REACH) : token.start])[-1]
     behind = text[token.end : token.end + _REACH]
     before, after = (_MAY.sub(" ", part) for part in (before, _CLAUSE.split(behind)[0]))
-    if _BOUND.search(before) or _BOUND_AFTER.match(behind):
+    if _BOUND.search(before) or lexicon.BOUND_BEFORE.search(before) or _BOUND_AFTER.match(behind):
         return True
     if lexicon.NEGATED_BEFORE.search(before) or lexicon.NEGATED_AFTER.match(after):
         return True
     doubts = (lexicon.DOUBT, lexicon.GUESS, lexicon.WITHDRAWAL)
-    return any(words.search(part) for words in doubts for part in (before, after))
+    return any(words.search(part) for words in doubts for part in (before, after)) or bool(
+        token.is_day and any(map(lexicon.CALLED_OFF.search, (before, after)))
+    )
 
 
 def _has_text(text: str, wanted: str) -> bool:

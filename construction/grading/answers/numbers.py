@@ -21,7 +21,15 @@ from construction.grading.answers.contracts import (
     Verdict,
 )
 from construction.grading.answers.question import side_asked
-from construction.grading.answers.units import Measured, kind_of, measured, measures_asked
+from construction.grading.answers.units import (
+    PROPORTIONS,
+    Measured,
+    kind_of,
+    measured,
+    measures_asked,
+    settle,
+    unit_asked,
+)
 from construction.grading.spec import AnswerSpec
 from data.text.folding import fold_width
 
@@ -38,14 +46,10 @@ _NO_ANSWER = re.compile(
     r"|確認中|調査中|未能|\A\s*(?:なし|無し|无|無|没有|不详|未知)[\s。.]*\Z",
     re.I,
 )
-_BASIS_POINTS = re.compile(
-    r"[0-9]\s?(?:bps?(?![A-Za-z])|basis[ -]points?|[个個]?基[点點]|ベーシス・?ポイント)", re.I
-)
-_POINTS = re.compile(
-    r"[0-9]\s?%?\s?(?:percent(?:age)?[ -]points?|ppts?(?![A-Za-z])|pp(?![A-Za-z])|[个個]?百分[点點]"
-    r"|(?:パーセント)?ポイント)",
-    re.I,
-)
+_UNIT_WORDS = {
+    unit: re.compile(rf"[0-9]\s?(?:{words})", re.I) for unit, words in PROPORTIONS.items()
+}
+_BASIS_POINTS, _POINTS = _UNIT_WORDS["bps"], _UNIT_WORDS["points"]
 _POINTS_ASKED = re.compile(
     r"\bpoints?\b|\bpp\b|百分[点點]|ポイント"
     r"|(?=.*\b(?:margin|rate|ratio|share|yield|proportion)s?\b)"
@@ -117,8 +121,12 @@ def compare_number(spec: AnswerSpec, text: str, question: str) -> Verdict:
     if decimals is None:
         decimals = max(0, -exponent) if isinstance(exponent, int) else 0
     units_asked = measures_asked(spec.unit, question, spec.scale)
-    unit = "count" if units_asked else spec.unit or "count"
-    gold = GoldAnswer(value, unit, Decimal(spec.scale), decimals)
+    unit, scale = spec.unit, Decimal(spec.scale)
+    if unit is None and not units_asked:
+        unit_named = unit_asked(question)
+        unit = None if unit_named.unit is None else str(settle(unit_named.unit, unit_named.unit))
+        scale = unit_named.scale if unit is not None and unit_named.scale and scale == 1 else scale
+    gold = GoldAnswer(value, "count" if units_asked else unit or "count", scale, decimals)
     if units_asked:
         return _compare_measured(spec, text[-MAX_MEASURED:], gold, question, units_asked)
     return _compare(spec, text, gold, question)

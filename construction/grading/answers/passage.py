@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from construction.grading.answers import lexicon
@@ -146,11 +146,17 @@ def _about_company(text: str, company: str) -> list[tuple[int, int]]:
 
 _IN_PERCENT = {
     "percent": Decimal(1),
+    "points": Decimal(1),
     "ratio": Decimal(100),
     "permille": Decimal("0.1"),
     "bps": Decimal("0.01"),
 }
-_PER_SHARE = re.compile(r"\bper (?:\w+ )?share\b|\bEPS\b|[1一]株当たり|[1一]株あたり|每股", re.I)
+_ONE_SEPARATOR = re.compile(r"([0-9]{1,3})([.,])[0-9]{3}(?![0-9]|[.,][0-9])")
+_PER_SHARE = re.compile(
+    r"\bper (?:\w+ )?share\b|\bEPS\b|[1一]株当たり|[1一]株あたり|每股"
+    r"|\b(?:je aktie|par action|por acci[oó]n|per azione|per aandeel|por ação|pe?r\.? ak[st]je)\b",
+    re.I,
+)
 _AMOUNTS_TO = re.compile(
     r"\b(?:decreases?|declines?|drop|fall|reductions?)(?: [a-z]+){0,4}?"
     r" (?:amount(?:ed|s)|c[ao]mes?) to\b[^0-9]*\Z",
@@ -180,6 +186,8 @@ class Reading:
         if self.unit.dimension is not target.unit.dimension:
             return 1 if accepted(self.unit, target) and self.unit.name == target.unit.name else 4
         proportion = target.unit.dimension is Dimension.PROPORTION
+        if proportion and target.points and self.value.unit is not None:
+            return 0 if self.value.unit.name in ("points", "bps") else 1  # the levels, in per cent
         return 0 if proportion or self.unit.name == target.unit.name else 3
 
 
@@ -203,6 +211,8 @@ def read(
     clause_low, clause_high = passage.clause(value.start)
     clause = (max(low, clause_low), min(high, max(clause_high, value.end)))
     unit, stated = _unit(passage, value, target, declared, clause[0])
+    if target.comma:
+        value = _in_comma_language(passage.text, value, unit, stated, target)
     worth = _worth(value, unit, stated, target, declared)
     negative = is_negative(
         passage.text,
@@ -216,6 +226,28 @@ def read(
     signed = -amount if negative and amount else amount
     reading_unit = _reading_unit(unit, target)
     return Reading(value, signed, reading_unit, value.number.quantum * worth, stated, *clause)
+
+
+def _in_comma_language(text: str, value: Value, unit: Unit, stated: bool, target: Target) -> Value:
+    """A number of one separator and three digits, as a language with decimal commas reads it.
+
+    A point groups thousands and a comma is the decimal mark, unless the number would then be finer
+    than was asked for, in a way that nobody writes: "3,612" where whole thousands are asked for, or
+    "3.481" without a unit where decimals are.
+    """
+    number = value.number
+    match = _ONE_SEPARATOR.match(text, number.start)
+    if match is None or not number.digits or match[1].startswith("0"):
+        return value
+    if match[2] == ".":
+        bare = not stated and not number.scaled
+        exact = target.decimals == 3 and number.quantum * 1000 == target.scale
+        is_decimal = exact or (bare and target.decimals > 0)
+        return value if is_decimal else replace(value, number=number.in_thousands(1))
+    decimal = number.in_thousands(-1)
+    scale = Decimal(1) if number.scaled or stated else target.scale
+    is_too_fine = target.decimals == 0 and decimal.quantum * unit.factor * scale < target.quantum
+    return value if is_too_fine else replace(value, number=decimal)
 
 
 def _reading_unit(unit: Unit, target: Target) -> Unit:
@@ -235,6 +267,9 @@ def _unit(
     if unit is None:
         return target.unit, False
     unit = settle(unit, target.unit)
+    asks_money = target.unit.dimension is Dimension.MONEY
+    if unit.dimension is Dimension.PER_SHARE and asks_money and _PER_SHARE.search(target.text):
+        return Unit(Dimension.MONEY, unit.name, unit.factor), True
     if unit.dimension is not Dimension.MONEY or value.number.scaled:
         return unit, True
     before = passage.within(low, value.start)

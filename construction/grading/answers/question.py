@@ -26,10 +26,14 @@ _PERIOD_LEAD = re.compile(
 _LISTED = load_table(__package__, "questions.toml")
 _PATTERNS = {
     language: tuple(
-        re.compile(pattern.replace("{possessive}", _LISTED["possessive"]), re.S | re.I)
-        for pattern in _LISTED[language]
+        re.compile(
+            pattern.replace("{possessive}", _LISTED["possessive"]).replace("{to}", _LISTED["to"]),
+            re.S | re.I,
+        )
+        for name in names
+        for pattern in _LISTED[name]
     )
-    for language in ("en", "ja", "zh")
+    for language, names in {"en": ("en", "eu"), "ja": ("ja",), "zh": ("zh",)}.items()
 }
 _UNIT_TAIL = re.compile(
     r"\s+(?:in|as a|expressed|stated|measured)\s.*$|\s*\([^()]*\)\s*$", re.I | re.S
@@ -39,8 +43,15 @@ _LEADING = re.compile(
     re.I,
 )
 _SPLIT = re.compile(r"(?<=[,.;?!。、;])")
+POINTS = re.compile(
+    r"\b(?:percentage|percent|prozent)[ -]?(?:points?|punkte?n?)\b|\bpp\b|百分[点點]|ポイント"
+    r"|\bpo?i?nt[sio]? (?:de pourcentage|porcentual|percentual)",
+    re.I,
+)
 _POSITIVE = re.compile(r"\bpositive\b|正の|正数|正數|正值", re.I)
-_WORD = re.compile(r"[A-Za-z][A-Za-z&.]*|[0-9]+|[^\s\x00-\x7f]+")
+_WORD = re.compile(
+    rf"{lexicon.LETTER}(?:{lexicon.LETTER}|[&.])*|[0-9]+|(?:(?!{lexicon.LETTER})[^\s\x00-\x7f])+"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +59,8 @@ class Target:
     """What a question asks for; `metric` is empty if it could not be read.
 
     `strict`: the answer has to commit to one value (see `check_answer`). `side`: what to give
-    as a negative number. `text` is the whole question.
+    as a negative number. `text` is the whole question. `comma`: the answer is in a language that
+    writes decimals with a comma.
     """
 
     unit: Unit
@@ -64,6 +76,18 @@ class Target:
     strict: bool = False
     side: Side | None = None
     text: str = ""
+    decimals: int = 0
+    comma: bool = False
+
+    @property
+    def points(self) -> bool:
+        """Are percentage points asked for, rather than per cent?"""
+        return self.unit.name == "points" or POINTS.search(self.text) is not None
+
+    @property
+    def quantum(self) -> Decimal:
+        """The last place that is asked for, in base units."""
+        return self.scale.scaleb(-self.decimals)
 
     @property
     def counts(self) -> bool:
@@ -91,6 +115,7 @@ def read_question(question: str, gold: GoldAnswer, *, strict: bool = False) -> T
         strict=strict,
         side=side_asked(text),
         text=text,
+        decimals=gold.decimals,
     )
 
 
@@ -141,6 +166,11 @@ def exact(label: str) -> str:
     return " ".join(word.removesuffix("s") if word.isascii() else word for word in words)
 
 
+def is_latin(word: str) -> bool:
+    """Does a word begin in Latin script, or with a figure or mark?"""
+    return word[0] < "ɐ"
+
+
 def naming_pattern(metric: str) -> re.Pattern[str] | None:
     """A pattern that matches the metric in text, whatever its case, spacing and plural."""
     words = _WORD.findall(_LEADING.sub("", metric.strip()))
@@ -148,15 +178,15 @@ def naming_pattern(metric: str) -> re.Pattern[str] | None:
         return None
     parts = []
     for word in words:
-        if word.isascii():
+        if is_latin(word):
             parts.append(
                 re.escape(word.lower().removesuffix("s")) + ("s?" if word.isalpha() else "")
             )
         else:
             parts.append("[的の]?".join(re.escape(char) for char in word if char not in "的の"))
     edge = (
-        r"(?<![A-Za-z])" if words[0].isascii() else "",
-        r"(?![A-Za-z])" if words[-1].isascii() else "",
+        rf"(?<!{lexicon.LETTER})" if is_latin(words[0]) else "",
+        rf"(?!{lexicon.LETTER})" if is_latin(words[-1]) else "",
     )
     return re.compile(edge[0] + r"[\s\-,()/'’・&]{0,3}".join(parts) + edge[1], re.I)
 

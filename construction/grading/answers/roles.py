@@ -8,9 +8,10 @@ from enum import Enum, IntEnum, StrEnum, auto
 from itertools import pairwise
 
 from construction.grading.answers import lexicon
+from construction.grading.answers.lexicon import stem
 from construction.grading.answers.passage import Passage, Reading
 from construction.grading.answers.periods import Period
-from construction.grading.answers.question import Target
+from construction.grading.answers.question import Target, is_latin
 from construction.grading.answers.tokens import Value
 from data.text.lexicon import load_table
 from data.text.numerals import NUMBER_WORDS
@@ -26,10 +27,9 @@ _HAN_AFTER = re.compile(
     "[はがをもで]|[為为是达達約约共]|合计|实现|実現|の金額|の額|の値|に関|について|等于|有"
     f"|[^{HAN_KANA}]|\\Z"
 )
-_WORD_BEFORE = re.compile(r"([A-Za-z][A-Za-z'’&.-]*)[\s(\"']*\Z")
-_WORD_AFTER = re.compile(
-    r"[\s)\"']*([A-Za-z][A-Za-z'’-]*)(?:\s+(?:the\s+)?([A-Za-z][A-Za-z'’-]*))?"
-)
+_L = lexicon.LETTER
+_WORD_BEFORE = re.compile(rf"({_L}(?:{_L}|['’&.-])*)[\s(\"']*\Z")
+_WORD_AFTER = re.compile(rf"[\s)\"']*({_L}(?:{_L}|['’-])*)(?:\s+(?:the\s+)?({_L}(?:{_L}|['’-])*))?")
 _QUALIFYING = frozenset(
     ["from", "excluding", "before", "after", "per", "attributable", "including", "net"]
 )
@@ -39,8 +39,12 @@ VERB = re.compile(
     re.I,
 )
 _BASE = re.compile(r"(?:^|[.;,、]\s*)(?:out )?of (?:the |its |all |these )?\Z", re.I)
+_OF_TOTAL = re.compile(r"\s*(?:out )?of (?:the |its |all |these |a total of )*", re.I)
 _BASE_AFTER = re.compile(r"[人件社家隻条]?(?:のうち|中の)")
-LABEL_WORD = re.compile(rf"[A-Za-z][A-Za-z'’&-]+|[{HAN_KANA}]{{2,}}")
+LABEL_WORD = re.compile(rf"{_L}(?:{_L}|['’&-])+|[{HAN_KANA}]{{2,}}")
+
+
+_AND = frozenset(["and", "und", "et", "y", "e", "en", "och", "og", "と", "和"])
 
 
 class Role(Enum):
@@ -84,7 +88,7 @@ def _is_range(passage: Passage, first: Value, second: Value) -> bool:
     if first.unit and second.unit and first.unit.dimension is not second.unit.dimension:
         return False
     before = text[max(0, first.start - 40) : first.start]
-    if between.strip().lower() == "and" or between.strip() in ("と", "和"):
+    if between.strip().lower() in _AND:
         opened = lexicon.BETWEEN.search(before)
         return opened is not None or text.startswith("の間", second.end)
     if not lexicon.RANGE_BETWEEN.fullmatch(between):
@@ -105,11 +109,19 @@ def yielding_role(passage: Passage, index: int) -> Role:
     previous = passage.values[index - 1].end if index else 0
     following = passage.values[index + 1].start if index + 1 < len(passage.values) else len(text)
     before = text[max(low, previous) : value.start]
-    if _BASE.search(before) or _BASE_AFTER.match(text, value.end):
+    if (
+        _BASE.search(before)
+        or (index and _OF_TOTAL.fullmatch(before))
+        or _BASE_AFTER.match(text, value.end)
+    ):
         return Role.COMPARATIVE
     after = text[value.end : max(value.end, min(high, following))]
     if lexicon.CHANGE_BY.search(before) or lexicon.CHANGE_AFTER.match(after):
         return Role.CHANGE
+    if lexicon.FROM_LEVEL.search(before) and lexicon.TO_LEVEL.fullmatch(
+        text[value.end : following]
+    ):
+        return Role.COMPARATIVE
     link = list(lexicon.LINK.finditer(before))
     linked = bool(link) and not lexicon.COPULA.search(before[link[-1].end() :])
     linked = linked and (link[-1][0].lower() != "from" or bool(lexicon.FROM.search(before)))
@@ -191,7 +203,7 @@ def naming(passage: Passage, value: Value, target: Target, low: int, high: int) 
 
 def _unqualified(text: str, span: tuple[int, int], target: Target, low: int, high: int) -> bool:
     before, after = text[low : span[0]], text[span[1] : high]
-    if not text[span[0]].isascii():
+    if not is_latin(text[span[0]]):
         run = _HAN_BEFORE.search(before)
         free = run is None or _HAN_FREE.search(run[0]) or run[0].endswith(target.company or "\x00")
         return bool(free) and _HAN_AFTER.match(after) is not None
@@ -209,6 +221,19 @@ def _unqualified(text: str, span: tuple[int, int], target: Target, low: int, hig
     return is_harmless(first, target) or VERB.match(first) is not None
 
 
+def is_of_other_label(passage: Passage, reading: Reading, target: Target) -> bool:
+    """Does a label that is not the asked one stand between a value and the one before it?
+
+    "Net income was 31 on revenue of 402": 402 has a label of its own.
+    """
+    value = reading.value
+    before = passage.within(reading.low, value.start)
+    low = passage.values[before[-1]].end if before else reading.low
+    if any(low <= start and end <= value.start for start, end in passage.named):
+        return False
+    return bool(before) and _has_label(passage.text[low : value.start], target)
+
+
 def is_harmless(word: str, target: Target) -> bool:
     bare = word.lower().strip(".")
     generic = bare in lexicon.GENERIC or bare.endswith(("'s", "’s", "s'"))
@@ -221,7 +246,7 @@ def _has_label(before: str, target: Target) -> bool:
     """Whether words that are neither generic nor the company's name precede the value."""
     for match in LABEL_WORD.finditer(before):
         word = match[0]
-        if not word.isascii():
+        if not is_latin(word):
             if len(lexicon.GENERIC_HAN.sub("", word)) > 1:
                 return True
         elif not is_harmless(word, target) and not VERB.match(word):
@@ -286,15 +311,8 @@ def _far(between: str) -> int:
 
 _REACH_STATING = 24  # characters beside a value in which a bound is named
 _WIDE = 200
-_BOUND_BEFORE = re.compile(
-    r"(?:\b(?:exceed(?:s|ed|ing)?|surpass(?:es|ed|ing)?|over|under|below|above"
-    r"|at least|at most|up to|(?:more|less|fewer|higher|lower|greater) than|short of|near|close to"
-    r"|half of)"
-    r"|不到|超过|超過|至少|至多|不足|低于|低於|高于|高於|逾)\s*\Z",
-    re.I,
-)
 _BOUND_AFTER = re.compile(
-    r"\s*(?:[?？]|or (?:more|less|so|higher|lower)\b|以上|以下|未満|未满|を?[超上下][えま回]|を超"
+    r"\s*(?:[?？+]|or (?:more|less|so|higher|lower)\b|以上|以下|未満|未满|を?[超上下][えま回]|を超"
     r"|弱|強)"
 )
 _HEARSAY = re.compile(
@@ -321,7 +339,7 @@ def is_bounded(passage: Passage, value: Value) -> bool:
     """Is a value asked, or the bound of another one ("over 512", "512 or more", "512?")?"""
     before = passage.text[max(0, value.start - _REACH_STATING) : value.start]
     after = passage.text[value.end : value.end + _REACH_STATING]
-    return bool(_BOUND_BEFORE.search(before) or _BOUND_AFTER.match(after))
+    return bool(lexicon.BOUND_BEFORE.search(before) or _BOUND_AFTER.match(after))
 
 
 def is_supposed(passage: Passage, reading: Reading, target: Target) -> bool:
@@ -373,7 +391,7 @@ def is_stated(passage: Passage, reading: Reading, target: Target) -> bool:
     if is_topic and _is_other_topic(passage.text[low : value.start], target):
         return False
     for match in LABEL_WORD.finditer(around):
-        if not match[0].isascii():
+        if not is_latin(match[0]):
             rest = lexicon.STATING_HAN.sub("", target.wording.without(match[0]))
             if len(rest) > _MOST_HAN and not is_topic:
                 return False
@@ -397,7 +415,7 @@ def _names_more(clause: str, target: Target) -> bool:
     words = [match[0] for match in LABEL_WORD.finditer(rest)]
     return any(
         target.wording.has(word) and word.lower() not in lexicon.STATING
-        if word.isascii()
+        if is_latin(word)
         else target.wording.without(word) != word
         for word in words
     )
@@ -413,7 +431,7 @@ def _is_topic(before: str, after: str) -> bool:
 def _is_other_topic(before: str, target: Target) -> bool:
     """Has the name before the value nothing of a question in the same script?"""
     name = lexicon.STATING_HAN.sub("", _TOPIC_MARK.sub("", before))
-    is_same_script = any(not char.isascii() for char in target.metric)
+    is_same_script = not all(map(is_latin, target.metric))
     return is_same_script and len(name) > 1 and target.wording.without(name) == name
 
 
@@ -421,20 +439,33 @@ def is_worded(label: str, target: Target) -> bool:
     """Does a label consist of words of the question, and such as state a value?"""
     return all(
         _is_stating(match[0].strip(".'’-&"), target)
-        if match[0].isascii()
+        if is_latin(match[0])
         else not lexicon.STATING_HAN.sub("", target.wording.without(match[0]))
         for match in LABEL_WORD.finditer(label)
     )
+
+
+_SALES = ("revenue", "revenues", "sales", "turnover")
+_PROFITS = ("profit", "profits", "loss", "losses", "earnings", "eps")
+_OF_OTHER_METRICS = (
+    (frozenset(_SALES), frozenset(map(stem, (*_PROFITS, "income", "ebitda", "ebit")))),
+    (frozenset(_PROFITS), frozenset(map(stem, _SALES))),
+)
 
 
 def _is_stating(word: str, target: Target) -> bool:
     bare = word.lower().removesuffix("'s").removesuffix("’s")
     if set(bare.split("-")) <= NUMBER_WORDS.keys():
         return True
+    if any(bare in own and target.wording.stems & others for own, others in _OF_OTHER_METRICS):
+        return target.wording.has(word)
     known = bare in lexicon.STATING or target.wording.has(word) or is_harmless(bare, target)
     known = known or (bare in lexicon.STATING_MEASURED and not target.counts)
     return known or bool(
-        VERB.match(bare) or lexicon.MOVEMENT.fullmatch(bare) or lexicon.MOVES.fullmatch(bare)
+        VERB.match(bare)
+        or any(
+            words.fullmatch(bare) for words in (lexicon.SIDE_NOUN, lexicon.MOVEMENT, lexicon.MOVES)
+        )
     )
 
 

@@ -15,6 +15,7 @@ from construction.grading.answers.units import (
     per_share_at,
     phrase,
     scaled_currency_at,
+    scaled_unit_before,
     sen_at,
     unit_after,
     unit_before,
@@ -22,7 +23,9 @@ from construction.grading.answers.units import (
 from data.text.numbers import Number, scale_at, scan_numbers
 
 _DASHES = "-−–"
-_SIGN_WORD = re.compile(r"(?:\b(?:minus|negative) |マイナス ?|负|負|[△▲] ?)\Z", re.I)
+_SIGN_WORD = re.compile(
+    r"(?:\b(?:minus|negative|moins|menos|meno|min) |マイナス ?|负|負|[△▲] ?)\Z", re.I
+)
 _ZERO = re.compile(r"(?<![A-Za-z])(?:nil|zero)(?![A-Za-z])|ゼロ", re.I)
 _COPULA = re.compile(r"(?:\b(?:of|was|were|is|are|by|to|be)|[:=はが为是])\s*\Z", re.I)
 _IN_UNIT = re.compile(r",? ?\(?in ([A-Za-z$€£¥ ]{1,40})", re.I)
@@ -110,6 +113,14 @@ def _numbers(text: str) -> Iterator[Number]:
 
 def _value(text: str, number: Number, floor: int) -> Value | None:
     start, before, negative = _prefix(text, number.start, floor)
+    bare = (
+        _sign_before(text, number.start, floor) or number.start if number.start > floor else floor
+    )
+    joined = None if number.scaled else scaled_unit_before(text, bare, floor)
+    if joined is not None:
+        number, before = number.times(joined[1], number.end), before or joined[0]
+        start, _, minus = _prefix(text, joined[2], floor)
+        negative = negative or minus
     if not _stands_free(text, start, floor):
         return None
     suffix = _suffix(text, number)

@@ -12,119 +12,10 @@ from data.text.folding import fold_width
 from data.text.lexicon import load_table
 from data.text.numbers import scale_at
 
-# Signs shared by several currencies: the usual meaning, and the others they can have.
-FAMILIES = {
-    "$": ("USD", frozenset({"USD", "CAD", "AUD", "HKD", "TWD", "SGD", "NZD"})),
-    "¥": ("JPY", frozenset({"JPY", "CNY"})),
-    "元": ("CNY", frozenset({"CNY", "TWD", "HKD"})),
-    "cent": ("USD", frozenset({"USD", "CAD", "AUD", "HKD", "SGD", "NZD", "EUR"})),
-    "kr": ("SEK", frozenset({"SEK", "NOK", "DKK", "ISK"})),
-    "kroner": ("NOK", frozenset({"NOK", "DKK"})),
-    "krona": ("SEK", frozenset({"SEK", "ISK"})),
-    "crown": ("SEK", frozenset({"SEK", "NOK", "DKK", "ISK", "CZK"})),
-    "Rs": ("INR", frozenset({"INR", "PKR", "LKR", "NPR"})),
-    "peso": ("MXN", frozenset({"MXN", "PHP", "ARS", "CLP", "COP", "UYU"})),
-    "franc": ("CHF", frozenset({"CHF", "XOF", "XAF"})),
-    "pound": ("GBP", frozenset({"GBP", "EGP"})),
-    "won": ("KRW", frozenset({"KRW", "KPW"})),
-    "dinar": ("KWD", frozenset({"KWD", "BHD", "JOD", "RSD", "TND"})),
-}
+_WORDS = load_table(__package__, "units.toml")
+# Signs shared by several currencies: the usual meaning, and all that they can have.
+FAMILIES = {sign: (codes[0], frozenset(codes)) for sign, codes in _WORDS["shared"].items()}
 ANY_CURRENCY = "*"  # "2.35 per share" names none
-_SIGNS = {  # before or after the number
-    "USD": "US$ U.S.$ USD 美元 米ドル",
-    "CAD": "C$ CA$ CAD",
-    "AUD": "A$ AU$ AUD",
-    "HKD": "HK$ HKD 港元 港币 港幣",
-    "TWD": "NT$ TWD NTD 新台幣 新台币 新臺幣 台幣 台币",
-    "SGD": "S$ SGD",
-    "NZD": "NZ$ NZD",
-    "JPY": "JPY",
-    "CNY": "RMB CNY CNH 人民币 人民幣 人民元",
-    "EUR": "€ EUR",
-    "GBP": "£ GBP",
-    "CHF": "CHF",
-    "KRW": "₩ KRW",
-    "INR": "₹ INR",
-    "BRL": "R$ BRL",
-    "MXN": "Mex$ MXN",
-    "ZAR": "ZAR R",
-    "SEK": "SEK",
-    "NOK": "NOK",
-    "DKK": "DKK",
-    "RUB": "RUB ₽",
-    "THB": "THB ฿",
-    "IDR": "IDR Rp Rp.",
-    "PHP": "PHP ₱",
-    "PLN": "PLN zł",
-    "MYR": "MYR RM",
-    "ILS": "NIS ILS ₪",
-    "TRY": "TRY ₺",
-    "VND": "VND ₫",
-    "NGN": "NGN ₦",
-    "AED": "AED",
-    "SAR": "SAR",
-    "CZK": "CZK Kč",
-    "HUF": "HUF",
-    "ISK": "ISK",
-    "ARS": "ARS AR$",
-    "CLP": "CLP",
-    "COP": "COP",
-    "$": "$",
-    "¥": "¥",
-    "Rs": "Rs. Rs",
-    "franc": "Fr. Fr SFr. SFr",
-    "kr": "kr kr.",
-}
-_NAMES = {  # only after the number
-    "USD": "US_dollar US_dollars U.S._dollar U.S._dollars United_States_dollars 米国ドル",
-    "CAD": "Canadian_dollar Canadian_dollars カナダドル 加元",
-    "AUD": "Australian_dollar Australian_dollars 豪ドル 澳元",
-    "HKD": "Hong_Kong_dollar Hong_Kong_dollars 香港ドル",
-    "TWD": "New_Taiwan_dollar New_Taiwan_dollars 台湾ドル",
-    "SGD": "Singapore_dollar Singapore_dollars シンガポールドル",
-    "JPY": "円 yen 日元 日圓 日円 Japanese_yen",
-    "CNY": "yuan renminbi Chinese_yuan 中国元",
-    "EUR": "euro euros ユーロ 欧元 歐元",
-    "GBP": "英镑 英鎊 ポンド pounds_sterling British_pounds",
-    "pound": "pound pounds",
-    "CHF": "Swiss_franc Swiss_francs スイスフラン 瑞士法郎 Franken",
-    "franc": "franc francs フラン 法郎",
-    "KRW": "South_Korean_won Korean_won 韩元 韓元 원",
-    "won": "won ウォン",
-    "INR": "Indian_rupee Indian_rupees インドルピー 印度卢比",
-    "Rs": "rupee rupees 卢比 盧比 ルピー",
-    "BRL": "Brazilian_real Brazilian_reais real reais レアル 雷亚尔",
-    "MXN": "Mexican_peso Mexican_pesos メキシコペソ 墨西哥比索",
-    "PHP": "Philippine_peso Philippine_pesos フィリピンペソ 菲律宾比索",
-    "ARS": "Argentine_pesos",
-    "CLP": "Chilean_pesos",
-    "COP": "Colombian_pesos",
-    "peso": "peso pesos ペソ 比索",
-    "ZAR": "South_African_rand rand ランド 兰特",
-    "SEK": "Swedish_krona Swedish_kronor kronor スウェーデンクローナ 瑞典克朗",
-    "NOK": "Norwegian_krone Norwegian_kroner ノルウェークローネ 挪威克朗",
-    "DKK": "Danish_krone Danish_kroner デンマーククローネ 丹麦克朗",
-    "ISK": "Icelandic_króna Icelandic_krona Icelandic_krónur",
-    "CZK": "Czech_koruna koruna korun",
-    "krona": "krona クローナ",
-    "kroner": "krone kroner クローネ",
-    "crown": "crowns 克朗",
-    "PLN": "zloty zlotys złoty złotych",
-    "HUF": "forint forints",
-    "TRY": "lira liras リラ 里拉",
-    "MYR": "ringgit リンギット 林吉特",
-    "IDR": "rupiah ルピア 印尼盾",
-    "AED": "dirham dirhams",
-    "SAR": "riyal riyals",
-    "VND": "dong ドン",
-    "NGN": "naira",
-    "dinar": "dinar dinars",
-    "RUB": "rouble roubles ruble rubles ルーブル 卢布",
-    "THB": "baht バーツ 泰铢",
-    "ILS": "shekel shekels",
-    "$": "dollar dollars ドル",
-    "元": "元",
-}
 
 
 def _codes(*tables: dict[str, str]) -> dict[str, str]:
@@ -146,13 +37,24 @@ def _pattern(words: dict[str, str]) -> str:
     return "|".join(edges)
 
 
-_BEFORE, _CODES = _codes(_SIGNS), _codes(_SIGNS, _NAMES)
+_BEFORE, _CODES = _codes(_WORDS["signs"]), _codes(_WORDS["signs"], _WORDS["names"])
 CURRENCY = _pattern(_CODES)
 _PREFIX = re.compile(rf"(?<![A-Za-z])({_pattern(_BEFORE)})\Z", re.I)
 _MONEY = re.compile(rf"(?:of |de |d['’])?({CURRENCY})", re.I)
-_COIN = re.compile(r"(cents?(?![A-Za-z])|¢)|(銭)|([0-9]{1,2})銭", re.I)
+_COINS = _WORDS["hundredths"]
+_COIN_FAMILIES = tuple(_COINS)
+_COIN = re.compile(
+    "(?P<sen>[0-9]{1,2})銭|"
+    + "|".join(
+        f"(?P<c{at}>(?:{'|'.join(words.split()).replace('_', ' ')})(?![A-Za-zÀ-ɏ]))"
+        for at, words in enumerate(_COINS.values())
+    ),
+    re.I,
+)
 _PER_SHARE = re.compile(
     r"\s?(?:/ ?|per |a |each )(?:diluted |basic |common |ordinary ){0,3}share(?![A-Za-z])"
+    r"|\s?(?:je|pro|par|por|per) (?:stamm|vorzugs)?"
+    r"(?:aktie|action|acci[oó]n|azione|aandeel|ação|aktie|aksje)(?![A-Za-z])"
     r"|\s?/ ?[1一]?[株股]",
     re.I,
 )
@@ -162,21 +64,14 @@ _SHARES = re.compile(
     r"shares?(?![A-Za-z])|株(?![主式価])|股(?![东東本权權])",
     re.I,
 )
-_PROPORTIONS = (
-    (
-        "percent",
-        r"%(?: ?(?:ポイント|points?))?|per ?cent(?:age)?(?: points?)?(?![A-Za-z])"
-        r"|pct(?![A-Za-z])|ppt?(?![A-Za-z])|パーセント(?:ポイント)?|ポイント|[个個]?百分[点點]",
-    ),
-    ("permille", r"‰|per ?mill?e(?![A-Za-z])|パーミル|千分[点點之率]"),
-    ("bps", r"bps?(?![A-Za-z])|basis points?|[个個]?基[点點]|ベーシス・?ポイント"),
-    (
-        "ratio",
-        r"x(?![A-Za-z0-9])|times(?![A-Za-z])|倍|: ?1(?!(?:[.,]?[0-9]))|to 1(?!(?:[.,]?[0-9]))"
-        r"|\(ratio\)",
-    ),
+PROPORTIONS = {name: "|".join(words) for name, words in _WORDS["proportions"].items()}
+_POINT_UNITS = frozenset(
+    ("percentage points", "percentage point", "percent points", "pp", "points")
 )
-_PROPORTION = re.compile("|".join(f"(?P<{name}>{words})" for name, words in _PROPORTIONS), re.I)
+_BASIS_UNITS = frozenset(("basis points", "basis point", "bps", "bp"))
+_PROPORTION = re.compile(
+    "|".join(f"(?P<{name}>{words})" for name, words in PROPORTIONS.items()), re.I
+)
 _NOUNS = (
     "stores? employees people units? countries locations customers subscribers users offices "
     "branches restaurants vehicles patents companies subsidiaries shops outlets hotels rooms "
@@ -191,14 +86,16 @@ _COUNT = re.compile(
     re.I,
 )
 _FILLER = re.compile(
-    r"[\s:=,/]+|(?:in|of|the|are|is|all|figures?|amounts?|values?|numbers?|units?|currency|scale"
+    r"[\s:=,/]+|d['’]|(?:en|em|de|alle|tous|in|of|the|are|is|all|figures?|amounts?|values?|numbers?|units?|currency|scale"
     r"|stated|expressed|shown|reported|except|unless|otherwise|noted|per|share|data|and"
     r"|単位|单位|單位|通貨|币种|金額|金额|每股)(?![A-Za-z])",
     re.I,
 )
 _BRACKET = re.compile(r"[(\[]([^()\[\]\n]{1,60})[)\]]")
 _LEADS = re.compile(
-    r"\b(?:figures|amounts|values|numbers|data|dollars)\b[^.\n]{0,40}?\bin ([^.;()\n]{1,60})"
+    r"\b(?:figures|amounts|values|numbers|data|dollars|angaben|beträge|zahlen|werte|montants"
+    r"|chiffres|importes|cifras|importi|bedragen|valores)\b[^.\n]{0,40}?\b(?:in|en|em) "
+    r"([^.;()\n]{1,60})"
     r"|(?:\bunits?|\bcurrency|\bscale|単位|单位|單位|通貨|币种) ?[:=はは为] ?([^.;()\n。、]{1,40})"
     r"|(?:金額|金额|数値|数值|数字)(?:は|の単位は|均以|以|单位为)(?:すべて)?([^.;()\n。、]{1,20})",
     re.I,
@@ -208,11 +105,13 @@ _MAX_PHRASE = 80
 
 
 def of_gold(name: str) -> Unit:
-    """The unit of a gold answer: `USD`, `USD/share`, `percent`, `ratio`, `shares`, `count`."""
+    """The unit of a gold answer: `USD`, `USD/share`, `percent`, `percentage points`, `ratio`, …"""
     if name.endswith("/share"):
         return Unit(Dimension.PER_SHARE, name.removesuffix("/share"))
-    if name in ("percent", "ratio"):
-        return Unit(Dimension.PROPORTION, name)
+    if name in _POINT_UNITS or name in _BASIS_UNITS:
+        return Unit(Dimension.PROPORTION, "points" if name in _POINT_UNITS else "bps")
+    if name in ("%", "percent", "ratio", "permille"):
+        return Unit(Dimension.PROPORTION, name if name != "%" else "percent")
     if name in ("shares", "count"):
         return Unit(Dimension(name), name)
     return Unit(Dimension.MONEY, name)
@@ -248,6 +147,24 @@ def unit_before(text: str, position: int, floor: int) -> tuple[Unit, int] | None
     return Unit(Dimension.MONEY, _BEFORE[match[1].lower()]), start + match.start(1)
 
 
+_WORDS_BEFORE = re.compile(r"(?<![^\s(:;,])(?:(?!\d)\S){1,12}(?: (?:(?!\d)\S){1,10})? ?\Z")
+
+
+def scaled_unit_before(text: str, position: int, floor: int) -> tuple[Unit, Decimal, int] | None:
+    """A currency and a scale that end at a position: "TEUR 3.612", "EUR Mio. 46,8", "US$m 12"."""
+    start = max(floor, position - 24)
+    match = _WORDS_BEFORE.search(text[start:position])
+    while match is not None:
+        declared, whole = phrase(match[0])
+        begin = start + match.start()
+        if whole and declared.unit and declared.scale and declared.unit.factor == 1:
+            return declared.unit, declared.scale, begin
+        gap = text.find(" ", begin, position - 1)
+        match = _WORDS_BEFORE.search(text[gap + 1 : position]) if gap >= 0 else None
+        start = gap + 1
+    return None
+
+
 def unit_after(text: str, position: int) -> tuple[Unit, int] | None:
     """The unit after a position, at most one space away, and where it ends."""
     start = position + 1 if text[position : position + 1] in (" ", "-") else position
@@ -256,8 +173,8 @@ def unit_after(text: str, position: int) -> tuple[Unit, int] | None:
 
 def _money_at(text: str, start: int) -> tuple[Unit, int] | None:
     coin = _COIN.match(text, start)
-    if coin and not coin[3]:
-        name = "cent" if coin[1] else "JPY"
+    if coin and coin.lastgroup != "sen":
+        name = _COIN_FAMILIES[int((coin.lastgroup or "c0")[1:])]
         unit, end = Unit(Dimension.MONEY, name, Decimal("0.01")), coin.end()
     else:
         match = _MONEY.match(text, start)
@@ -282,20 +199,13 @@ def _other_at(text: str, start: int) -> tuple[Unit, int] | None:
 
 
 _SCALED = {
-    name: (sign, Decimal(10) ** power)
-    for sign, power, names in (
-        ("kr", 3, "tkr tsek"),
-        ("kr", 6, "mkr msek mnok mdkk mnkr"),
-        ("kr", 9, "mdkr mdr"),
-        ("EUR", 3, "teur keur t€ k€"),
-        ("EUR", 6, "meur m€ mio€"),
-        ("EUR", 9, "mrd€ bn€"),
-        ("CHF", 6, "mchf"),
-        ("CHF", 3, "tchf"),
-        ("Rs", 7, "crs"),
-    )
+    word: (code, Decimal(10) ** int(power))
+    for power, scales in _WORDS["joined_scales"].items()
+    for scale in scales.split()
+    for code, names in _WORDS["joined"].items()
     for name in names.split()
-}
+    for word in (scale + name, name + scale)
+} | {"mdr": ("kr", Decimal(10) ** 9), "crs": ("Rs", Decimal(10) ** 7)}
 _SCALED_CURRENCY = re.compile(rf" ?({_pattern(dict.fromkeys(_SCALED, ''))})", re.I)
 
 
@@ -317,9 +227,9 @@ def per_share_at(text: str, position: int) -> int | None:
 def sen_at(text: str, position: int) -> tuple[Decimal, int] | None:
     """The sen of 123円45銭, in yen."""
     match = _COIN.match(text, position)
-    if match is None or match[3] is None:
+    if match is None or match["sen"] is None:
         return None
-    return Decimal(match[3]) / 100, match.end()
+    return Decimal(match["sen"]) / 100, match.end()
 
 
 def phrase(text: str) -> tuple[Declared, bool]:
@@ -340,6 +250,9 @@ def _phrase_step(text: str, position: int) -> tuple[Declared, int] | None:
         return Declared(), filler.end()
     if thousands := _THOUSANDS.match(text, position):
         return Declared(None, Decimal(1000)), thousands.end()
+    joined = scaled_currency_at(text, position)
+    if joined:
+        return Declared(joined[0], joined[1]), joined[2]
     money = _money_at(text, position)
     if money:
         return Declared(money[0]), money[1]
@@ -363,6 +276,25 @@ def declared_in(text: str, *, label: bool = False) -> Declared:
     for match in _LEADS.finditer(text):
         declared = declared.over(phrase(next(group for group in match.groups() if group))[0])
     return declared.over(_tail(text)) if label else declared
+
+
+_ASKED_IN = re.compile(
+    r"\b(?:in|en|em|i) ([^?.;(),。、，？\n]{1,30}?)"
+    r"(?=[?.;(),。、，？\n]|\Z| (?:and|with|rounded|to|for)\b)"
+    r"|(?:多少|何|单位[:为是]?|単位[:は]?)([^\s?。，、]{1,6})",
+    re.I,
+)
+
+
+def unit_asked(question: str) -> Declared:
+    """The currency or proportion in which a question asks for its answer, and the scale."""
+    for match in _ASKED_IN.finditer(fold_width(question)):
+        declared, whole = phrase(match[1] or match[2])
+        kinds = (Dimension.MONEY, Dimension.PROPORTION)
+        unit = declared.unit
+        if unit and unit.dimension in kinds and unit.factor == 1 and (whole or match[2]):
+            return declared
+    return Declared()
 
 
 def _tail(text: str) -> Declared:

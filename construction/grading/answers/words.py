@@ -31,10 +31,17 @@ _LAST_FIRST = re.compile(r"([^\W\d_][\w'’-]*), ([^\W\d_][\w.'’ -]{0,40})")
 _NOTE = re.compile(r"\s*\((?=[^()]*[0-9])[^()]{1,60}\)[\s.。]*\Z")
 _FRAME = re.compile(
     r"(?:(?:the|my|final|correct|short) )*(?:answer|result|value) (?:is |was )?"
-    r"|(?:it|this|that) (?:is|was) |(?:it|that) s |(?:答案|答え|回答)(?:是|は|为|為)? ?|the "
+    r"|(?:it|this|that) (?:is|was) |(?:it|that) s "
+    r"|(?:es (?:ist|sind)|das ist|c est|es|è|dat is|het is|é) "
+    r"|[是为為] ?|(?:答案|答え|回答)(?:是|は|为|為)? ?|the "
 )
 _POLITE = re.compile(r" ?(?:です|でした|である|だ|となります)\Z")
 _COPULA = re.compile(r"(?:\b(?:is|was|are|were|equals|namely) (?:the )?|[はが是为為] ?)\Z")
+_NOT_OTHER = re.compile(
+    r"\s*[,;，、;] ?(?:and )?(?:not|nicht|pas|non|niet|no|而?不是|而非) ?[^,.;。，]{1,40}"
+    r"[.。]?\s*\Z",
+    re.I,
+)
 _OTHERS = re.compile(
     r"\b(?:not|never|neither|nor|or|either|and|but|while|rather|instead|except|than|versus|vs"
     r"|some|say|said|former|old|previous|rival|competitor|predecessor|successor|deputy|vice)\b"
@@ -44,7 +51,8 @@ _OTHERS = re.compile(
 
 def compare_text(spec: AnswerSpec, text: str, question: str) -> Verdict:
     """A text or one of its aliases, perhaps framed by a sentence that names nothing else."""
-    plain = loose(text[:MAX_TEXT])
+    text = _NOT_OTHER.sub("", text[:MAX_TEXT])
+    plain = loose(text)
     golds = [loose(gold) for gold in (spec.value, *spec.aliases)]
     forms = (text, _without_note(text[:MAX_TEXT]), _turned(text[:MAX_TEXT]))
     asks = text.rstrip(_EDGE).endswith(("?", "？")) and not spec.value.endswith(("?", "？"))
@@ -186,8 +194,9 @@ _MAX_FRAME = 600  # characters of a frame; a longer one is no mere statement
 _WORDS = re.compile(
     rf"[^\W\d_{HAN_KANA}][^\W_{HAN_KANA}'-]*(?:['-][^\W_{HAN_KANA}]+)*|[{HAN_KANA}]+"
 )
+_ELIDED = re.compile(r"^(?:[cdjlmnst]|qu)['’]", re.I)  # French and Italian
 _NUMBER = re.compile(r"[0-9]+")
-_STATING = frozenset(
+_STATING = lexicon.FUNCTION_EU | frozenset(
     word
     for line in (
         "a an the this that these those it its they them their there he she his her we our i was",
@@ -245,9 +254,10 @@ def _is_free(word: str, words: Wording) -> bool:
             return not _PARTICLES.sub("", word)
         content = _PARTICLES.sub(" ", word)
         return not words.without(content) or not _PARTICLES.sub("", words.without(word))
-    plain = fold_case(word).removesuffix("'s")
+    plain = _ELIDED.sub("", fold_case(word).removesuffix("'s"))
     free = words.lower_case() if offers_choice(words) else words
-    return plain in _STATING or free.has(word) or free.has_initials(plain)
+    bare = _ELIDED.sub("", word)
+    return plain in _STATING or free.has(bare) or free.has_initials(plain)
 
 
 def offers_choice(words: Wording) -> bool:
@@ -258,60 +268,35 @@ def offers_choice(words: Wording) -> bool:
     )
 
 
-_YES = (
-    *("yes", "y", "true", "correct", "right", "affirmative"),
-    *("はい", "そうです", "そうだ", "正しい", "真", "是", "是的"),
-    *("对", "對", "正确", "正確", "有", "有的"),
-)
-_NO = (
-    *("no", "n", "false", "incorrect", "wrong", "negative"),
-    *(
-        "いいえ",
-        "違う",
-        "違います",
-        "誤り",
-        "偽",
-        "正しくない",
-        "不是",
-        "否",
-        "假",
-        "不对",
-        "不對",
-        "错",
-    ),
-    *("错误", "錯", "錯誤", "不正确", "不正確", "没有", "沒有", "没", "沒", "非"),
-)
 _BOOLEAN = {
-    fold_case(word): value for words, value in ((_YES, True), (_NO, False)) for word in words
+    fold_case(form): value
+    for words, value in ((lexicon.YES, True), (lexicon.NO, False))
+    for word in words
+    for form in ([word.removesuffix("?"), word[:-2]] if word.endswith("?") else [word])
 }
-_LEAD = re.compile(
-    r"(?P<word>yes|no|true|false|correct|incorrect|right|wrong|はい|いいえ|是的|是|不是|对|對|不对|不對|"
-    r"正确|正確|不正确|不正確|错误|错|否|有|没有|沒有)(?=\s*(?:[,.;:!、。(\n—–-]|です|\Z))"
-)
 _SPOKEN = re.compile(
     r"(?P<no>\b(?:not|n't) (?:true|correct|right|the case)\b|(?:\bis|\banswer|:) [\"']?no\b)"
     r"|(?P<yes>\b(?:not|n't) (?:false|incorrect)\b)|\b(?:true|false|correct|incorrect|yes)\b"
 )
+_AND_OR = "(?:or|und|oder|et|ou|y|o|e|en|of|and|/|、|或|または|か|还是)"
 _EITHER = re.compile(
-    r"(?:yes|true|はい|是|有) ?(?:or|and|/|、|或|または|か|还是) ?(?:no|false|いいえ|否|没有|不是)"
-    r"|(?:no|false|いいえ|否) ?(?:or|and|/|、|或|または|か|还是) ?(?:yes|true|はい|是)"
+    rf"(?:yes|true|はい|(?<!不)是|(?<!没)有|\b(?:ja|oui|sí|sì|sim)\b) ?{_AND_OR} ?"
+    r"(?:false|いいえ|否|没有|不是|(?:no|nein|non|não|nee|nej)\b)"
+    rf"|(?:\b(?:no|nein|non|não|nee)|false|いいえ|否) ?{_AND_OR} ?"
+    r"(?:yes|true|はい|是|\b(?:ja|oui|sí|sì|sim)\b)"
 )
 
+_LATIN = re.compile(rf"{lexicon.LETTER}{{2,}}")
+_IT_IS = re.compile(r"(?:c est|das ist|das|es ist|es|è|dat is|dat|isso é|é|det är|det er|esto es) ")
+_SHORT = re.compile(
+    r"(?:it|they|he|she|we|there) (?:did|does|do|has|have|had|was|were|is|are)"
+    r"(?P<no>(?: not|n['’]t))?[.! ]*"
+)
+_PREFIXED = re.compile(rf"(?<!\w)(?:un|in|im|ir|il|dis|non-?)({lexicon.LETTER}{{4,}})")
 _MAY_DO = re.compile(r"\bmay\b(?! be)")
 _CLAUSE = re.compile(r"[.;:!。；]\s*|[,、，]\s*|\s[—–-]+\s")
 _SAID_OF = re.compile(r"\s*(?:that|to say)\b[^.;。]*")
-_CONTRAST = re.compile(
-    r"\b(?:but|however|although|though|except|rather than|instead|unless|if|provided that"
-    r"|(?<!not )only (?:in|if|when|for|part)|partly|partially|no longer)\b"
-    r"|但|不过|不過|只是|除非|ただし|しかし|ただ、|一部|ではなく"
-)
-_NEGATION = re.compile(
-    r"\b(?:no|not|never|none|nothing|nobody|neither|nor|without|false|incorrect|wrong|untrue)\b"
-    r"(?! (?:only|doubt|later|less|more|fewer|earlier|matter)\b)|n['’ ]t\b"
-    r"|[没沒未](?!来|來)|不(?!动产|動産|仅|僅|但|断|斷|锈|过|過)|并非|並非|否认|否認"
-    r"|な(?:い|かった|く(?!と)|し(?!に))|ません|ゼロ",
-)
-_FUNCTION = frozenset(
+_FUNCTION = lexicon.FUNCTION_EU | frozenset(
     word
     for line in (
         "it is was were are be been did do does done has have had the an this that there they them",
@@ -323,9 +308,13 @@ _FUNCTION = frozenset(
 
 # A sentence in the words of the question
 
+_LEAST_ROOT = 4  # letters
+_LIGHT_VERBS = frozenset(map(stem, lexicon.LIGHT_VERBS))
+
 _DENIED = re.compile(
     r"\b(?:did|does|do|has|have|had|was|were|is|are) ?(?:not|n't)(?![a-z])"
-    r"|\b(?:never|no)(?![a-z])|(?:并|並)?(?:没有|沒有|未曾|未|没|沒)(?!来|來)"
+    rf"|\b(?:never|no|untrue)(?![a-z])|(?P<eu>{lexicon.NEGATION_EU})"
+    r"|(?:并|並)?(?:没有|沒有|未曾|未|没|沒)(?!来|來)"
     r"|(?:し|され)?(?:てい|い)?(?:なかった|ない|ませんでした|ません)(?=です|。|\s|\Z)"
 )
 _AUXILIARIES = frozenset(["did", "has", "have", "had", "was", "were", "is", "are", "does", "do"])
@@ -339,7 +328,7 @@ _ADVERBS = re.compile("确实|確實|已经|已經|已|曾|确|その通り")
 
 
 def compare_boolean(spec: AnswerSpec, text: str, question: str) -> Verdict:
-    """Yes or no, in words of English, Chinese or Japanese."""
+    """Yes or no, in words of English, other European languages, Chinese or Japanese."""
     gold = _BOOLEAN.get(loose(spec.value))
     given = _read(text[:MAX_TEXT], wording(question))
     if isinstance(given, AnswerReason):
@@ -349,19 +338,30 @@ def compare_boolean(spec: AnswerSpec, text: str, question: str) -> Verdict:
 
 def _read(text: str, words: Wording) -> bool | AnswerReason:
     for form in unframed(text):
-        if form in _BOOLEAN:
-            return _BOOLEAN[form]
+        bare = _IT_IS.sub("", form)
+        if bare in _BOOLEAN:
+            return _BOOLEAN[bare]
     folded = fold_spaces(fold_case(text)).lstrip("*_\"'「“ ")
+    folded = _PREFIXED.sub(lambda word: _apart(word, words), folded)
     if _EITHER.search(folded):
         return AnswerReason.AMBIGUOUS
-    lead = _LEAD.match(folded)
+    short = _SHORT.fullmatch(folded)
+    if short is not None:
+        return short["no"] is None
+    lead = lexicon.SAID_FIRST.match(folded)
     if lead and not gives_up(text):
-        return _borne_out(_BOOLEAN[lead["word"]], folded[lead.end() :], words)
+        return _borne_out(_BOOLEAN[fold_case(lead["word"])], folded[lead.end() :], words)
     if gives_up(text) or (is_refusal(text) and not _SPOKEN.search(folded)):
         return AnswerReason.REFUSED
     if lexicon.GUESS.search(folded):
         return AnswerReason.AMBIGUOUS
     return _spoken(folded) if _SPOKEN.search(folded) else _asserted(folded, words)
+
+
+def _apart(word: re.Match[str], words: Wording) -> str:
+    """ "Unsecured" as "untrue secured", where the question has the word without the prefix."""
+    is_denied = words.has(word[1]) and not words.has(word[0])
+    return f"untrue {word[1]}" if is_denied else word[0]
 
 
 def _borne_out(answer: bool, rest: str, words: Wording) -> bool | AnswerReason:
@@ -371,11 +371,13 @@ def _borne_out(answer: bool, rest: str, words: Wording) -> bool | AnswerReason:
         years and years_asked and not years & years_asked
     ):
         return AnswerReason.AMBIGUOUS
-    if _NEGATION.search(fold_case(words.text)):
+    if lexicon.NEGATION.search(fold_case(words.text)):
         return answer  # of a question that denies, either word may go with a denial
     clauses = [clause for clause in _CLAUSE.split(rest) if clause.strip(" .。!")]
     if answer:
-        contrary = _CONTRAST.search(rest) or any(_denies(clause, words) for clause in clauses)
+        contrary = lexicon.CONTRAST.search(rest) or any(
+            _denies(clause, words) for clause in clauses
+        )
     else:
         contrary = any(_asserted(clause.strip(), words) is True for clause in clauses)
     if _SPOKEN.search(rest):
@@ -384,12 +386,13 @@ def _borne_out(answer: bool, rest: str, words: Wording) -> bool | AnswerReason:
 
 
 def _denies(clause: str, words: Wording) -> bool:
-    """Does a clause deny, and is it about what was asked, or about the answer itself?"""
-    if not _NEGATION.search(clause):
-        return False
-    content = [word for word in re.findall(r"[a-z]{2,}", clause) if word not in _FUNCTION]
-    about = any(stem(word) in words.stems for word in content) or words.without(clause) != clause
-    return about or not content
+    """Does a clause deny? What it denies may have other words than the question."""
+    omissions = [
+        match[0]
+        for match in lexicon.OMISSION.finditer(clause)
+        if match[0] not in words.text and not words.has(match[0].split()[0])
+    ]
+    return bool(lexicon.NEGATION.search(clause)) != len(omissions) % 2  # "did not skip" affirms
 
 
 def _spoken(folded: str) -> bool | AnswerReason:
@@ -399,18 +402,32 @@ def _spoken(folded: str) -> bool | AnswerReason:
     for match in _SPOKEN.finditer(folded):
         is_yes = bool(match["yes"] or (not match["no"] and _BOOLEAN[match[0]]))
         said_of = _SAID_OF.match(folded, match.end())
-        denials = len(_NEGATION.findall(said_of[0])) if said_of else 0
+        denials = len(lexicon.NEGATION.findall(said_of[0])) if said_of else 0
         spoken.add(is_yes if denials % 2 == 0 else not is_yes)
     return spoken.pop() if len(spoken) == 1 else AnswerReason.AMBIGUOUS
 
 
 def _asserted(folded: str, words: Wording) -> bool | AnswerReason:
     """What a sentence in the words of the question says: it denies once, or it affirms."""
-    n_denials = len(_DENIED.findall(folded))
+    denials = [match["eu"] is not None for match in _DENIED.finditer(folded)]
+    n_denials = denials.count(False) or min(1, len(denials))  # "no … ningún" denies once
     rest = _ADVERBS.sub("", _DENIED.sub(" ", folded))
-    if n_denials > 1 or not only_states(rest, words) or not _names_deed(folded, rest, words):
+    said = _LATIN.sub(lambda word: " " if _is_deed(word[0], words) else word[0], rest)
+    if n_denials > 1 or not only_states(said, words) or not _names_deed(folded, rest, words):
         return AnswerReason.NO_VALUE
     return not n_denials
+
+
+def _is_deed(word: str, words: Wording) -> bool:
+    """Is a word the noun to the verb of the question, or a verb that goes with such nouns?"""
+    known = stem(word) in _LIGHT_VERBS or lexicon.is_noun_of(word, words.stems)
+    return known or any(_same_root(word, known_word) for known_word in words.words)
+
+
+def _same_root(first: str, second: str) -> bool:
+    """Do two words differ in their endings alone, by two letters at most: fermé, fermée?"""
+    least = max(_LEAST_ROOT, max(len(first), len(second)) - 2)
+    return first == second or (first[:least] == second[:least] and len(first[:least]) == least)
 
 
 def _names_deed(folded: str, rest: str, words: Wording) -> bool:
@@ -421,7 +438,17 @@ def _names_deed(folded: str, rest: str, words: Wording) -> bool:
     if deed_asked is not None:
         deed = deed_asked[1][-2:]
         return deed in rest and folded.strip(" 。.") != deed
+    if lexicon.writes_comma(words.text, ""):
+        opened = words.text.removeprefix("¿")  # Spanish questions begin with their verb
+        words_asked = _LATIN.findall(
+            opened if opened == words.text else opened[:1].lower() + opened[1:]
+        )
+        deeds = [word for word in words_asked if word[0].islower() and word not in _FUNCTION]
+        said = _LATIN.findall(rest)
+        return bool(deeds) and all(any(_same_root(deed, word) for word in said) for deed in deeds)
     tokens = re.findall(r"[a-z]+|[^\sa-z]", _DENIED.sub(" did ", folded))
+    if any(lexicon.is_noun_of(token, words.stems) for token in tokens):
+        return any(stem(token) in _LIGHT_VERBS for token in tokens)
     inflected = any(
         token not in words.words and token not in _AUXILIARIES and stem(token) in words.stems
         for token in tokens
