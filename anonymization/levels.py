@@ -10,10 +10,17 @@ from anonymization.text.contracts import DetectionConfig, EntityType
 class MaskingLevel(StrEnum):
     """How much is masked."""
 
-    STRICT = "strict"  # as `full`, and every word, number and code that nothing explains
+    STRICT = "strict"  # as `full`, and what a label or position shows; the rest is listed
     FULL = "full"  # every kind of `detection.entities`
     CONTACTS_AND_SECRETS = "contacts_and_secrets"  # people and places of published text stay
     SECRETS = "secrets"
+
+
+class Undecided(StrEnum):
+    """What becomes of findings that only the owner can decide, until the owner has done so."""
+
+    LISTED = "listed"  # they stay in the text and go to the owner's list; nothing is published
+    MASKED = "masked"  # they are replaced
 
 
 _SECRETS = frozenset({EntityType.SECRET})

@@ -13,7 +13,7 @@ from anonymization.documents.contracts import DocumentConfig, Pictures
 from anonymization.instruction_gate import InstructionConfig
 from anonymization.language_gate import LanguageConfig
 from anonymization.leaks.contracts import LeakConfig
-from anonymization.levels import WITH_NAMES, MaskingLevel, at_level
+from anonymization.levels import WITH_NAMES, MaskingLevel, Undecided, at_level
 from anonymization.text.contracts import DetectionConfig, Mode
 from data.contracts import Disclosure, StageConfig
 from data.errors import InputError
@@ -23,10 +23,12 @@ class MaskingRecipe(StageConfig):
     """The kind of replacement, how much is masked, detection, and limits on documents and leaks.
 
     Without a `level` it is `contacts_and_secrets` for a source that is declared public, and
-    `strict` for every other.
+    `strict` for every other. Without `undecided` what nothing explains is masked if a model is
+    asked, which may be a remote one, and listed otherwise.
     """
 
     level: MaskingLevel | None = None
+    undecided: Undecided | None = None
     mode: Mode = Mode.SURROGATE
     detection: DetectionConfig = DetectionConfig.for_tasks()
     documents: DocumentConfig = DocumentConfig()

@@ -60,7 +60,7 @@ class MaskJob:
 
     `find_names` finds the names of files in a text; it must be picklable. `listed` are the private
     values that the owner of the sessions named, `review` is what they decided on the words that
-    stayed.
+    stayed; `masks_undecided` is for models that may be remote.
     """
 
     sessions: tuple[tuple[Survivor, ...], ...]
@@ -70,6 +70,7 @@ class MaskJob:
     find_names: FindFileNames
     listed: Listed = ()
     review: Review | None = None
+    masks_undecided: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +84,17 @@ class MaskedFile:
 def mask_messages(texts: Sequence[str], job: MaskJob, scope: str) -> list[str]:
     """Texts of one session, masked together, for a reader that needs their sense alone.
 
-    They are in no vault that is kept. `job` brings settings, key and the owner's values; `scope`
-    is the session's uid.
+    They are in no vault that is kept; what is undecided is masked (law 9).
+    `job` brings settings, key and the owner's values; `scope` is the session's uid.
     """
-    masker = Masker(detector(job.config.detection), job.key, job.config.mode, scope, job.listed)
+    masker = Masker(
+        detector(job.config.detection),
+        job.key,
+        job.config.mode,
+        scope,
+        job.listed,
+        masks_undecided=True,
+    )
     learn([[Piece(text) for text in texts]], masker)
     return [masked_text(text, masker, job.find_names) for text in texts]
 
@@ -122,7 +130,13 @@ class _Shard:
         job = self._job
         said = _said_openly(session, job.config)
         masker = Masker(
-            detector(job.config.detection), job.key, job.config.mode, scope, job.listed, said
+            detector(job.config.detection),
+            job.key,
+            job.config.mode,
+            scope,
+            job.listed,
+            said,
+            masks_undecided=job.masks_undecided,
         )
         originals = self._originals(session)
         files = {
@@ -187,7 +201,7 @@ class _Shard:
         if masked.report.refusal is not None:
             return MaskedFile(fixture, masked.report)
         whole = unmasked(masked.data, masker.vault.documents[target])
-        if self._words.leave_open(fixture.path, pieces, masker.edits, whole):
+        if self._words.leave_open(fixture.path, pieces, masker.edits, masker, whole):
             masker.vault.drop_document(target)
             report = replace(masked.report, rows=(), refusal=Refusal.NOT_REVIEWED)
             return MaskedFile(fixture, report)
@@ -238,7 +252,10 @@ class _Shard:
         find = self._job.find_names
         pieces = [Piece(text) for text in texts_of(instance)]
         is_open = self._words.leave_open(
-            instance.instance_id, pieces, lambda piece: text_edits(piece.value, masker, find)
+            instance.instance_id,
+            pieces,
+            lambda piece: text_edits(piece.value, masker, find),
+            masker,
         )
         return Refusal.NOT_REVIEWED if is_open else None
 

@@ -11,6 +11,7 @@ from typing import Any
 from anonymization.documents.remaining_words import EditsOf, join, merged, words_left
 from anonymization.levels import MaskingLevel
 from anonymization.masking_recipe import MaskingRecipe
+from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Piece
 from anonymization.words_review import Review, Why, WordLeft, write_words
 from data.atomic import PRIVATE_FILE, write_bytes
@@ -28,13 +29,19 @@ class SessionWords:
     words: list[tuple[str, dict[str, WordLeft]]] = field(default_factory=list)
 
     def leave_open(
-        self, name: str, pieces: Sequence[Piece], edits_of: EditsOf, whole: str = ""
+        self,
+        name: str,
+        pieces: Sequence[Piece],
+        edits_of: EditsOf,
+        masker: Masker,
+        whole: str = "",
     ) -> bool:
         """Note the words of a file, or of what was said; has one of them no decision yet?"""
         if self.review is None and self.config.level is not MaskingLevel.STRICT:
             return False
         private = self.review.private_words if self.review is not None else frozenset()
-        words = words_left(pieces, edits_of, self.config.detection, private, whole)
+        detection, undecided = self.config.detection, masker.undecided
+        words = words_left(pieces, edits_of, detection, private, whole, undecided)
         self.words.append((name, words))
         return self.review is not None and self.review.leaves_open(words)
 
@@ -45,8 +52,12 @@ class SessionWords:
         write_bytes(out / _FILE, canonical_json(rows), mode=PRIVATE_FILE)
 
 
-def write_list(folders: Sequence[Path], path: Path, review: Review | None) -> None:
-    """Write the list of words of all sessions for their owner, if masking noted any."""
+def write_list(folders: Sequence[Path], path: Path, review: Review | None) -> int:
+    """Write the list of words of all sessions for their owner, if masking noted any.
+
+    Returns how many findings that only the owner can decide wait for a review: with one, tasks
+    with open words are rejected.
+    """
     words: dict[str, WordLeft] = {}
     for folder in folders:
         rows: dict[str, Any] = json.loads((folder / _FILE).read_bytes())
@@ -57,3 +68,5 @@ def write_list(folders: Sequence[Path], path: Path, review: Review | None) -> No
         join(words, shard)
     if words or review is not None:
         write_words(path, words, review)
+    waiting = [word for word in words.values() if word.why is Why.UNDECIDED]
+    return len(waiting) if review is None else 0

@@ -35,6 +35,7 @@ _CONVERTED = re.compile(
     rf"[$€£¥￥(]?\d|\.\d|(?:{_MONTH})[a-z]{{0,6}}[ .-]?\d",
     re.IGNORECASE,
 )
+_DIGITS = re.compile(r"\d+")
 _SEPARATORS = ",;\t"
 _MOST_BYTES, _MOST_ROWS, _LONGEST_CELL = 200 << 20, 1_000_000, 10_000
 _EXPECTED = "the list of words that `benchmint privacy mask` wrote, filled in"
@@ -44,6 +45,7 @@ _AGAIN = "Fill in private/words.csv again, and save it as CSV in UTF-8."
 class Why(StrEnum):
     """Why a word is worth a look, the most telling first: the order of the list."""
 
+    UNDECIDED = "nothing explains it"  # what the level `strict` found: it must be decided
     UNKNOWN = "no everyday word"
     CODE = "code or number"
     QUOTED = "in quotes"
@@ -123,6 +125,38 @@ def read_review(path: Path) -> Review:
     return Review(listed, frozenset(keep), decisions)
 
 
+def open_rows(path: Path) -> list[Mapping[str, str]]:
+    """The rows of a list that have no decision yet, in its order. Raises InputError."""
+    rows = _rows(path)
+    names = _names(path, rows)
+    cells = (dict(zip(names, row, strict=False)) for _, row in rows)
+    return [row for row in cells if not row[_DECISION].strip() and row.get(_WORD, "").strip()]
+
+
+def of_a_kind(rows: Iterable[Mapping[str, str]]) -> list[list[Mapping[str, str]]]:
+    """The rows in groups to be decided together: codes that differ in their digits alone."""
+    groups: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    for row in rows:
+        groups.setdefault((_DIGITS.sub("#", row[_WORD]), row.get("why", "")), []).append(row)
+    return list(groups.values())
+
+
+def write_decisions(path: Path, decisions: Mapping[str, str]) -> None:
+    """Write decisions, by the word as the list has it, into a list. Raises InputError."""
+    rows = _rows(path)
+    names = _names(path, rows)
+    decision_at, word_at = names.index(_DECISION), names.index(_WORD)
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(names)
+    for _, row in rows:
+        if len(row) > max(decision_at, word_at):
+            row[decision_at] = decisions.get(row[word_at], row[decision_at])
+        writer.writerow(row)
+    data = b"\xef\xbb\xbf" + table.getvalue().encode("utf-8", "backslashreplace")
+    write_bytes(path, data, mode=PRIVATE_FILE)
+
+
 def _can_be_masked(path: Path, word: str, line: int) -> bool:
     try:
         checked_value(path, word, line)
@@ -180,11 +214,7 @@ def _clashes(private: Iterable[str]) -> dict[str, str]:
 def _decided(path: Path) -> Iterator[tuple[int, str, str]]:
     """Line, decision and word of each row that has a decision."""
     rows = _rows(path)
-    _, header = next(rows, (1, []))
-    names = [cell.strip().lower() for cell in header]
-    if not {_DECISION, _WORD} <= set(names):
-        actual = f"a header without {_WORD if _DECISION in names else _DECISION}"
-        raise InputError(str(path), actual, f"the columns {', '.join(COLUMNS)}", _AGAIN, 1)
+    names = _names(path, rows)
     decision_at, word_at = names.index(_DECISION), names.index(_WORD)
     for count, (line, cells) in enumerate(rows, start=1):
         if count > _MOST_ROWS:
@@ -193,6 +223,16 @@ def _decided(path: Path) -> Iterator[tuple[int, str, str]]:
         decision = cells[decision_at].strip() if len(cells) > decision_at else ""
         if decision:
             yield line, decision, _word(path, cells[word_at] if len(cells) > word_at else "", line)
+
+
+def _names(path: Path, rows: Iterator[tuple[int, list[str]]]) -> list[str]:
+    """The names of the columns, from the first row. Raises InputError."""
+    _, header = next(rows, (1, []))
+    names = [cell.strip().lower() for cell in header]
+    if not {_DECISION, _WORD} <= set(names):
+        actual = f"a header without {_WORD if _DECISION in names else _DECISION}"
+        raise InputError(str(path), actual, f"the columns {', '.join(COLUMNS)}", _AGAIN, 1)
+    return names
 
 
 def _word(path: Path, cell: str, line: int) -> str:

@@ -24,7 +24,7 @@ from anonymization.documents.data_files import (
     rewrite_gzip,
     rewrite_sqlite,
 )
-from anonymization.documents.mail import rewrite_mail
+from anonymization.documents.mail import rewrite_mail, rewrite_mailbox
 from anonymization.documents.ooxml import is_office, read_package, rewrite_archive, rewrite_office
 from anonymization.documents.pictures import admit_picture
 from anonymization.documents.visitor import Visitor
@@ -54,7 +54,7 @@ _MEDIA = (
     b"\x1aE\xdf\xa3",
 )
 _RIFF = (b"WEBP", b"WAVE", b"AVI ")
-_MAIL = (".eml",)
+_MAIL, _MAILBOX = (".eml",), (".mbox",)
 _OFFICE = (".xlsx", ".docx", ".pptx", ".xltx", ".dotx", ".potx", ".ppsx", ".xlsm", ".docm", ".pptm")
 _RICH = (".rtf", ".mht", ".mhtml", ".ps", ".eps")
 
@@ -87,6 +87,8 @@ def rewrite_any(visitor: Visitor, data: bytes, name: str) -> bytes:
         raise Refused(Refusal.ENCRYPTED if ending in _OFFICE else Refusal.UNKNOWN_TYPE)
     if ending in _MAIL or name.endswith("message/rfc822"):
         return rewrite_mail(visitor, data)
+    if ending in _MAILBOX:
+        return rewrite_mailbox(visitor, data)
     encoding = encoding_of(data)
     is_rich = ending in _RICH or data.startswith(b"{\\rtf")
     if encoding is None and not is_rich and is_unsure(data):
@@ -106,7 +108,7 @@ def _is_media(data: bytes) -> bool:
 def is_document(data: bytes, name: str) -> bool:
     """Is it rewritten as a package or admitted unchanged, rather than edited as text?"""
     ending = PurePath(name).suffix.lower()
-    endings = (*_MAIL, *_RICH, *_OFFICE)
+    endings = (*_MAIL, *_MAILBOX, *_RICH, *_OFFICE)
     if data.startswith(_BINARY) or _is_media(data) or ending in endings:
         return True
     return data[:1024].lstrip().startswith(b"%PDF-") or encoding_of(data) is None

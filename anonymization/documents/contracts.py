@@ -49,6 +49,10 @@ class Refusal(GateReason):
         "document.value_remains",
         "A value that was masked in the run still stands in a masked file.",
     )
+    DAMAGED = (
+        "document.damaged",
+        "Masking would break a file: its syntax, types, columns, keys, imports or schema.",
+    )
     NOT_REVIEWED = (
         "document.words_not_reviewed",
         "A word that stayed in a file and may be private was not decided by the owner.",

@@ -15,8 +15,9 @@ from anonymization.documents.child import dumped, edits_to, is_document, piece_f
 from anonymization.documents.contracts import DocumentConfig, DocumentReport, Refusal, Row
 from anonymization.documents.labels import caption_names, column_people
 from anonymization.documents.text_forms import text_edits, text_pieces
+from anonymization.documents.utility import damage
 from anonymization.documents.visitor import name_edits
-from anonymization.text.contracts import Document, Edit, EntityType
+from anonymization.text.contracts import Document, Edit, EntityType, Mode
 from anonymization.text.encodings import encoding_of, writable
 from anonymization.text.masking.masker import Masker
 from anonymization.text.masking.pieces import Collector, Piece
@@ -58,6 +59,10 @@ def mask_bytes(
         return _refused(path, data, Refusal.TOO_LARGE)
     if not is_document(data, path):
         text = mask_text(data, path, masker, config, released)
+        changed = _damage(data, text, path) if masker.vault.mode is Mode.SURROGATE else ""
+        if changed:
+            masker.vault.drop_document(released)
+            return _refused(path, data, Refusal.DAMAGED, changed)
         rows = tuple(Row("", e.start, e.type, e.recognizer, e.score) for e in text.edits)
         sums = digest(data), digest(text.data)
         return MaskedDocument(text.data, DocumentReport(released, *sums, rows))
@@ -96,6 +101,11 @@ def mask_text(
     document = Document(released or path, path, digest(raw), digest(data), encoding, spans)
     masker.vault.add_document(document)
     return MaskedText(raw, tuple(edits), document)
+
+
+def _damage(data: bytes, masked: MaskedText, path: str) -> str:
+    encoding = masked.document.encoding
+    return damage(decoded(data, encoding), decoded(masked.data, encoding), path)
 
 
 def learn(files: Sequence[Sequence[Piece]], masker: Masker) -> None:

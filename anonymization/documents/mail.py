@@ -61,6 +61,22 @@ def rewrite_mail(visitor: Visitor, data: bytes) -> bytes:
     return out.getvalue()
 
 
+_ENVELOPE = re.compile(rb"(?m)^From [^\r\n]{3,300}\r?\n")
+
+
+def rewrite_mailbox(visitor: Visitor, data: bytes) -> bytes:
+    """The messages of a mailbox (RFC 4155), each masked, behind their masked lines `From …`."""
+    heads = list(_ENVELOPE.finditer(data))
+    if not heads or heads[0].start() > 0:
+        return rewrite_mail(visitor, data)
+    parts: list[bytes] = []
+    for number, head in enumerate(heads):
+        end = heads[number + 1].start() if number + 1 < len(heads) else len(data)
+        envelope = visitor.text(f"message {number}", head.group().decode("utf-8", "replace"))
+        parts += [envelope.encode(), rewrite_mail(visitor, data[head.end() : end])]
+    return b"".join(parts)
+
+
 def _mask_headers(visitor: Visitor, where: str, part: Message) -> None:
     kept = list(part.items())
     for name in {name for name, _ in kept}:
@@ -160,7 +176,9 @@ def _mask_body(visitor: Visitor, where: str, part: Message) -> None:
     except UnicodeEncodeError:
         charset, masked = "utf-8", encoded(masked_text, "utf-8")
     part.set_param("charset", charset)
-    _put(part, masked, "quoted-printable" if charset != "utf-8" or text.isascii() else "base64")
+    was = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
+    is_quoted = was == "quoted-printable" or charset != "utf-8" or text.isascii()
+    _put(part, masked, "quoted-printable" if is_quoted else "base64")
 
 
 def _form(part: Message) -> str:

@@ -40,7 +40,9 @@ def words_of_files(
     """The words worth a look in each file that can be released, by the path of the file."""
     private = review.private_words if review is not None else frozenset()
     vault = masker.vault
-    words_in = partial(words_left, detection=detection, private=private)
+    words_in = partial(
+        words_left, detection=detection, private=private, undecided_of=masker.undecided
+    )
     return {
         report.path: words_in(
             pieces[PurePath(report.original_path)],

@@ -17,12 +17,13 @@ from anonymization.documents.sighting import GONE, Sighting, whole_sighting, wit
 from anonymization.documents.visitor import AS_SPACES
 from anonymization.documents.word_codes import series_members
 from anonymization.documents.worth_a_look import WORD, is_field, sightings
-from anonymization.text.contracts import DetectionConfig, Edit
+from anonymization.text.contracts import DetectionConfig, Edit, Finding
 from anonymization.text.masking.pieces import FindingFilter, Piece
 from anonymization.words_review import RANK, Why, WordLeft
 from data.neutralise import one_line
 
 EditsOf = Callable[[Piece], Sequence[Edit]]
+UndecidedOf = Callable[[Piece], Sequence[Finding]]
 # Ways to write a character in a text; what follows them is a word of its own.
 _ESCAPES = re.compile(
     r"\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|.)|&#?\w{2,8};|[=%][0-9A-F]{2}|[A-Za-z0-9+/=]{60,}"
@@ -51,19 +52,23 @@ def words_left(
     detection: DetectionConfig,
     private: frozenset[str] = frozenset(),
     whole: str = "",
+    undecided_of: UndecidedOf = lambda _: (),
 ) -> dict[str, WordLeft]:
     """The words of a file's texts that masking leaves and that are worth a look.
 
     `edits_of` says what masking changes in a text; `private` are words, in small letters, that
     the owner decided to be private. `whole` is the masked text with gaps, if the file is a text:
-    names of elements and classes stand in it that no piece holds.
+    names of elements and classes stand in it that no piece holds. `undecided_of` gives what
+    detection left to the owner.
     """
     looked = [(piece, edits_of(piece)) for piece in pieces]
     finder = _Finder(pieces, around(looked, detection), detection, private)
     words: dict[str, WordLeft] = {}
     for piece, edits in looked:
         rest = without(piece.value, edits)
-        for sighting in finder.in_piece(piece, rest):
+        open_spans = list(_undecided(rest, undecided_of(piece)))
+        inner = (s for s in finder.in_piece(piece, rest) if not _is_within(s, open_spans))
+        for sighting in [*open_spans, *inner]:
             if len(sighting.word) <= _LONGEST:
                 _note(words, sighting, piece, rest)
         if not whole:  # of a text file the masked text itself says what stays packed
@@ -75,6 +80,18 @@ def words_left(
     for word in list(series_members(word for word in words if words[word].why is Why.CODE)):
         del words[word]
     return words
+
+
+def _undecided(rest: str, findings: Sequence[Finding]) -> Iterator[Sighting]:
+    """What detection left to the owner, where nothing else has masked it."""
+    for finding in findings:
+        word = rest[finding.start : finding.end].strip()
+        if word and GONE not in word and one_line(word) == word:
+            yield Sighting(word, finding.start, finding.end, Why.UNDECIDED)
+
+
+def _is_within(sighting: Sighting, spans: Sequence[Sighting]) -> bool:
+    return any(span.start <= sighting.start and sighting.end <= span.end for span in spans)
 
 
 class _Finder:

@@ -23,7 +23,7 @@ from anonymization.language_gate import (
     short_language,
     supported_languages,
 )
-from anonymization.levels import MaskingLevel, at_level
+from anonymization.levels import MaskingLevel, Undecided, at_level
 from anonymization.text.contracts import DetectionConfig, Detector, Mode
 from anonymization.text.detect.declared import declared_kind
 from anonymization.text.masking.listed import Listed
@@ -54,9 +54,10 @@ class MaskingConfig(StageConfig):
     """Settings of `privacy mask` and `privacy scan`; a scan looks for what `full` masks."""
 
     level: MaskingLevel = MaskingLevel.STRICT
+    undecided: Undecided | None = None  # listed, unless it says otherwise
     mode: Mode = Mode.SURROGATE
     scope: Scope = Scope.RUN
-    detection: DetectionConfig = DetectionConfig()
+    detection: DetectionConfig = DetectionConfig(public_places=True)
     documents: DocumentConfig = DocumentConfig()
     language: LanguageConfig = LanguageConfig()
 
@@ -160,7 +161,14 @@ def mask_scope(job: Job) -> MaskedScope:
     Everything is learned before the first file is written, so the order of files does not matter.
     """
     config, documents = job.config, job.config.documents
-    masker = Masker(detector(config.detection), job.key, config.mode, job.scope, job.listed)
+    masker = Masker(
+        detector(config.detection),
+        job.key,
+        config.mode,
+        job.scope,
+        job.listed,
+        masks_undecided=config.undecided is Undecided.MASKED,
+    )
     pieces = {name: pieces_in(path.read_bytes(), str(name), documents) for path, name in job.files}
     learn(list(pieces.values()), masker)
     reports: list[DocumentReport] = []

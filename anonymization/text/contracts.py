@@ -64,6 +64,12 @@ PROVEN_BY_FORM = frozenset(
 )
 
 
+# Recognizers (level `strict`) whose findings only the owner can decide: what an office may want to
+# hide though it names nobody, and what nothing explains. They go to the owner's list.
+DOUBTED, UNEXPLAINED = "doubted", "unexplained"
+UNDECIDED = frozenset({DOUBTED, UNEXPLAINED})
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
     """One private span: `text[start:end]` in code points, score in [0, 1]."""

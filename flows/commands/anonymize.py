@@ -11,13 +11,23 @@ import typer
 
 from anonymization.documents import scopes
 from anonymization.documents.contracts import Refusal
-from anonymization.documents.run_folder import PRIVATE, claimed, require_finished, restore_folder
+from anonymization.documents.run_folder import PRIVATE as PRIVATE_FOLDER
+from anonymization.documents.run_folder import claimed, require_finished, restore_folder
 from anonymization.documents.scanning import finding_lines, rejection, scan_paths
 from anonymization.documents.scopes import MaskingConfig, Scope
 from anonymization.levels import MaskingLevel
 from anonymization.masking_recipe import approving
 from anonymization.text.contracts import Mode
-from anonymization.words_review import WORDS, owners_words
+from anonymization.words_review import (
+    KEEP,
+    PRIVATE,
+    WORDS,
+    Why,
+    of_a_kind,
+    open_rows,
+    owners_words,
+    write_decisions,
+)
 from data import hash_chain
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.canonical import pretty_json
@@ -68,10 +78,52 @@ def mask_command(
     masked = len(reports) - len(rejected)
     print(f"{masked} files masked in {out / scopes.FILES}: {spans} values replaced")
     print(f"what stayed and is worth a look: {private / WORDS}")
+    waiting = sum(row.get("why") == Why.UNDECIDED for row in open_rows(private / WORDS))
+    if waiting:
+        print(f"{amount(waiting, 'word')} that nothing explains stayed: decide them before anybody")
+        print(f"sees the files: {program()} privacy words {private / WORDS}, then --reviewed")
     if any(report.refusal is Refusal.NOT_REVIEWED for report in rejected):
-        print(f"decide the words that come first there, then: --reviewed {private / WORDS}")
+        print(f"decide them with `{program()} privacy words`, then: --reviewed {private / WORDS}")
     print(f"to restore them, keep {private} and run: {program()} privacy restore {out} --out DIR")
     raise typer.Exit(1 if rejected else 0)
+
+
+def words_command(
+    words: Annotated[
+        Path, typer.Argument(help="The words.csv of a build or of `benchmint privacy mask`.")
+    ],
+    batch: Annotated[int, typer.Option(min=1, help="Rows that are shown together.")] = 25,
+) -> None:
+    """Decide the open rows of a list, a batch at a time; what is not named as private is kept."""
+    groups = of_a_kind(open_rows(words))
+    for start in range(0, len(groups), batch):
+        shown = groups[start : start + batch]
+        print(f"{start + 1}-{start + len(shown)} of {len(groups)}")
+        for number, rows in enumerate(shown, start=1):
+            first, more = rows[0], f" and {len(rows) - 1} like it" if len(rows) > 1 else ""
+            line = f"{first['word']}{more}  [{first['why']}]  {first['example']}"
+            print(one_line(f"{number:>4}  {line}"))
+        typed = typer.prompt("private (numbers, or all; enter: none; q: stop)", default="")
+        if typed.strip().lower() == "q":
+            break
+        private = _numbers(typed, len(shown))
+        chosen = {
+            row["word"]: PRIVATE if number in private else KEEP
+            for number, rows in enumerate(shown, start=1)
+            for row in rows
+        }
+        write_decisions(words, chosen)
+    print(f"{amount(len(open_rows(words)), 'row')} without a decision in {words}")
+
+
+def _numbers(typed: str, most: int) -> set[int]:
+    """The numbers that somebody typed. Raises BadParameter for anything else."""
+    parts = typed.replace(",", " ").split()
+    if parts == ["all"]:
+        return set(range(1, most + 1))
+    if not all(part.isdigit() and 1 <= int(part) <= most for part in parts):
+        raise typer.BadParameter(f"expected numbers from 1 to {most}, all, or nothing")
+    return set(map(int, parts))
 
 
 def scan_command(
@@ -110,7 +162,7 @@ def restore_command(
 ) -> None:
     """Write the original files, byte for byte; a tampered vault or file is refused."""
     require_finished(directory)
-    private = directory / PRIVATE
+    private = directory / PRIVATE_FOLDER
     key_path = key or private / "release.key"
     if not key_path.is_file():
         expected = "the key used for masking"

@@ -10,12 +10,15 @@ from anonymization.instruction_gate import read_changes
 from anonymization.leaks.candidate_leaks import STAGE as LEAK_CHECK_STAGE
 from anonymization.leaks.candidate_leaks import MaskedRequests, write_leak_check
 from anonymization.leaks.leak_targets import LeakTargets, leak_targets, read_tripwires
+from anonymization.levels import Undecided
 from anonymization.masking_recipe import for_source, with_approvals
 from anonymization.private_values import listed_digest
 from anonymization.session_masking import STAGE as MASKING_STAGE
 from anonymization.session_masking import MaskJob, mask_shard, payloads, session_groups
 from anonymization.session_words import write_list
 from anonymization.words_review import WORDS, kept_digest, owners_words
+from construction.judging.calls.contracts import Mode
+from construction.judging.settings import ModelStage
 from construction.judging.stage_output import read_graded
 from construction.mentions.spans import file_name_spans
 from construction.sessions.network.captures import frozen_path
@@ -23,6 +26,7 @@ from construction.sessions.network.reach import with_frozen_pages
 from construction.sessions.stages import read_probes
 from data.canonical import digest
 from data.contracts import Disclosure, StageKind
+from data.errors import ConfigError
 from data.pool import read_pool
 from data.stages import Folders, Observed, Shard, Stage, Unit
 from data.survivors import Survivor
@@ -38,6 +42,7 @@ def _mask_shards(work: Work) -> list[Shard]:
     recipe = for_source(run.recipe.masking, run.recipe.source.disclosure)
     config = with_approvals(recipe, run.runtime.approvals)
     listed, review = owners_words(run.runtime.private_values, run.runtime.reviewed)
+    masks_undecided = review is None and _masks_undecided(run)
     named = listed_digest(listed, run.key)
     decided = None if review is None else kept_digest(review, run.key)
     results = read_probes(work.folder(NETWORK.name))
@@ -49,9 +54,10 @@ def _mask_shards(work: Work) -> list[Shard]:
     survivors = [
         with_frozen_pages(s, results) for s in survivors_of(work, DISTINCT.name, NETWORK.name)
     ]
+    chosen = [sorted(config.documents.approvals), [named, decided, masks_undecided]]
     return [
         Shard(
-            [sorted(config.documents.approvals), named, decided, *map(payloads, sessions)],
+            [*chosen, *map(payloads, sessions)],
             partial(
                 mask_shard,
                 MaskJob(
@@ -62,11 +68,30 @@ def _mask_shards(work: Work) -> list[Shard]:
                     file_name_spans,
                     listed,
                     review,
+                    masks_undecided,
                 ),
             ),
         )
         for sessions in session_groups(survivors)
     ]
+
+
+def _masks_undecided(run: Run) -> bool:
+    """Is what nothing explains masked until it is decided? Always for a remote model (law 9).
+
+    Raises ConfigError where the recipe would show it to one.
+    """
+    chosen, model = run.recipe.masking.undecided, run.recipe.judging.model
+    is_asked = any(map(model.does, ModelStage))
+    if chosen is None or not is_asked:
+        return chosen is Undecided.MASKED or (chosen is None and is_asked)
+    calls = run.runtime.model_calls.mode is not Mode.REPLAY
+    if chosen is Undecided.LISTED and calls and not run.runtime.llm.is_loopback:
+        raise ConfigError(
+            '[masking] undecided: found "listed" with a model at a non-loopback address; expected '
+            '"masked" (the default with a model), or a list that is decided (--reviewed).'
+        )
+    return chosen is Undecided.MASKED
 
 
 def _used(pages: Mapping[str, Path], sessions: Sequence[Sequence[Survivor]]) -> dict[str, Path]:
@@ -86,10 +111,13 @@ MASKING = Stage(
 )
 
 
-def write_words_left(run: Run, masked: Folders) -> None:
-    """Write the list of words that masking left where people find what they have to decide."""
+def write_words_left(run: Run, masked: Folders) -> int:
+    """Write the list of words that masking left where people find what they have to decide.
+
+    Returns how many must be decided before anything is published.
+    """
     _, review = owners_words(run.runtime.private_values, run.runtime.reviewed)
-    write_list(masked, run.review / WORDS, review)
+    return write_list(masked, run.review / WORDS, review)
 
 
 def release_targets(run: Run, masked: Folders, identifiers: Sequence[str] = ()) -> LeakTargets:

@@ -30,8 +30,8 @@ _PLACES = frozenset(name.lower() for name in _PLACE_LISTS if " " not in name)
 _WORDS_TOO = frozenset(words("words.toml", "small_words_too"))
 _EVERYDAY = frozenset(word.lower() for word in COMMON) | words("words.toml", "function_words")
 _CUE = re.compile(
-    r"(?:name(?:'s| is)|call(?:s|ed)? (?:me|him|her)|this is|i am|i'm|named|met|dear|contact"
-    r"|hi|hey|hello|account to|name to|ask|tell|ping|thx|thanks|thank you|cc|dm) $"
+    r"(?:name(?:'s| is)|call(?:s|ed)? (?:me|him|her)|this is|i am|i'm|its|it's|named|met|dear"
+    r"|contact|hi|hey|hello|account to|name to|ask|tell|ping|thx|thanks|thank you|cc|dm) $"
 )
 _SPOKE = re.compile(
     r"(?: [a-z'-]{2,30})? (?:said|says|told|asked|asks|wants|wrote|writes|called|emailed|replied"

@@ -14,8 +14,17 @@ from dataclasses import dataclass, replace
 from anonymization.text.contracts import Finding
 
 _MARK = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u3099\u309a"
-# A letter with marks behind it, and a Hangul syllable in its parts.
-_LETTER = re.compile(rf"[^\s{_MARK}][{_MARK}]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
+# What a reader does not see inside a word or number: joiners, soft hyphens, marks of direction.
+_HIDDEN = "\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff"
+# A letter with marks behind it, a Hangul syllable in its parts, and hidden characters in a word.
+_LETTER = re.compile(
+    rf"[^\s{_MARK}{_HIDDEN}][{_MARK}]+|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
+    rf"|(?<=[^\s])[{_HIDDEN}]+(?=\S)"
+)
+
+
+_UNSEEN = "".join(map(chr, [0xAD, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F),
+                            *range(0x2060, 0x2065), *range(0x2066, 0x206A), 0xFEFF]))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +58,10 @@ def composed(text: str) -> Composed:
         ends += range(done + 1, begin + 1)
         if match:
             letter = unicodedata.normalize("NFC", match.group())
-            letter = letter if len(letter) == 1 else letter[0]  # marks that no letter has go
-            parts.append(letter)
-            starts.append(begin)
-            ends.append(match.end())
+            is_hidden = letter.strip(_UNSEEN) == ""
+            if not is_hidden:
+                parts.append(letter[0])  # marks that no letter has go
+                starts.append(begin)
+                ends.append(match.end())
             done = match.end()
     return Composed("".join(parts), starts, ends)

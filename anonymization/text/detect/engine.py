@@ -28,9 +28,10 @@ from anonymization.text.detect.reserved_places import find_reserved
 from anonymization.text.detect.resolve import keeper, resolve
 from anonymization.text.detect.rules import load_rules, own_rules, scan
 from anonymization.text.detect.said import find_said
-from anonymization.text.detect.strict import find_strict
+from anonymization.text.detect.strict import doubting, find_strict
 from anonymization.text.detect.unexplained import beside_codes
 from anonymization.text.detect.unknown_words import find_unknown
+from anonymization.text.detect.weight import Weight, weights
 from anonymization.text.secrets.find_secrets import find_secrets
 from data.text.folding import fold_characters
 
@@ -169,10 +170,14 @@ class TextDetector:
             )
         settled = without_fixed_words(text, settled)
         masked = [finding for finding in settled if self._masked(text, finding)]
-        if EntityType.UNEXPLAINED in self._entities:
-            masked = beside_codes(text, masked)
-            masked = find_strict(text, masked, self.dictionary, self.usual_words, self._entities)
-        return tuple(masked)
+        weighed = list(weights(text, masked, self.dictionary))
+        if EntityType.UNEXPLAINED not in self._entities:
+            return tuple(finding for finding, weight in weighed if weight is not Weight.NONE)
+        doubted = {finding for finding, weight in weighed if weight is not Weight.SURE}
+        strict = find_strict(
+            text, beside_codes(text, masked), self.dictionary, self.usual_words, self._entities
+        )
+        return tuple(doubting(text, strict, doubted, self.dictionary))
 
     def _wanted(self, finding: Finding) -> bool:
         return finding.type in self._entities and finding.score >= self._config.min_score

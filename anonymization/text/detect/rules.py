@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -95,6 +96,11 @@ def phone(value: str) -> bool:
     return 7 <= len(digits) <= 15 and len(set(digits)) > 2 and not is_sample
 
 
+def ip_form(value: str) -> bool:
+    """An address, and no version: `2.2.0.0`."""
+    return ip_address(value) and re.fullmatch(r"\d(?:\.\d){3}", value) is None
+
+
 def grouped_phone(value: str) -> bool:
     """Ten or eleven digits in any groups, as national numbers with their first zero have."""
     return 10 <= len(_digits(value)) <= 11 and _DATED.match(value) is None and phone(value)
@@ -106,10 +112,26 @@ def iban_form(value: str) -> bool:
     return len(plain) == _ACCOUNT_LENGTHS[plain[:2]] and not iban(value)
 
 
+def credentials(value: str) -> bool:
+    """Is it base64 of `user:password` (RFC 7617)?"""
+    try:
+        return b":" in b64decode(value, validate=True)
+    except ValueError:
+        return False
+
+
+def licence(value: str) -> bool:
+    """A number, and no range of years."""
+    return _DATED.fullmatch(value) is None
+
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # of a calendar's event
+
+
 def own_mail(value: str) -> bool:
     """An e-mail address that a person reads; `first_last@x.org` is only a form of one."""
     name = value.partition("@")[0].lower()
-    return wording.NO_MAILBOX.fullmatch(name) is None
+    return wording.NO_MAILBOX.fullmatch(name) is None and _UUID.match(name) is None
 
 
 def _digits(value: str) -> str:
@@ -126,7 +148,10 @@ CHECKS: Mapping[str, Callable[[str], bool]] = {
         ip_address,
         phone,
         grouped_phone,
+        ip_form,
         own_mail,
+        credentials,
+        licence,
         iban_form,
     )
 }

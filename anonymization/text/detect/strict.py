@@ -1,15 +1,17 @@
-"""The level `strict`: fields, statements, positions and codes, and then what nothing explains.
+"""The level `strict`: what a label or a position shows, and then what nothing explains.
 
 Each recognizer gives spans; what rules and models have found stays as it is, and a field is filled
-up around it.
+up around it. What is merely unexplained, and what its owner may want to hide though it names nobody
+(pay, health), is undecided: it is for the owner's list, and not for the text.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.contracts import DOUBTED, EntityType, Finding
 from anonymization.text.detect.capital_places import find_capitals
 from anonymization.text.detect.chosen_words import find_chosen
 from anonymization.text.detect.eastern_names import find_eastern_names
@@ -19,10 +21,11 @@ from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.statements import find_statements
 from anonymization.text.detect.strict_ages import find_ages, find_codes_below
 from anonymization.text.detect.strict_codes import find_codes
-from anonymization.text.detect.strict_fields import find_field_rows, find_fields
-from anonymization.text.detect.strict_numbers import find_numbers
+from anonymization.text.detect.strict_fields import Field, find_field_rows, find_fields
+from anonymization.text.detect.strict_numbers import find_mixed, find_numbers
 from anonymization.text.detect.strict_positions import find_positions
 from anonymization.text.detect.unexplained import find_unexplained
+from anonymization.text.detect.weight import Weight, weights
 from anonymization.text.detect.wording import words
 from data.text.screened import Screened
 from data.text.scripts import HANGUL
@@ -30,6 +33,7 @@ from data.text.scripts import HANGUL
 NAME, _EXPLAINED = "position", "explained"
 _SCORE = 0.55
 _SMALL = words("words.toml", "function_words")
+_TITLES = frozenset(["Dr.", "Mr.", "Mrs.", "Ms.", "Prof.", "Dr", "Mr", "Mrs", "Ms", "Prof"])
 _KOREAN = Screened(rf"[{HANGUL}]+")  # no words of Korean are known: nothing explains one
 _Span = tuple[int, int, EntityType]
 
@@ -49,24 +53,55 @@ def find_strict(
     """
     explained = [(*span, EntityType.UNEXPLAINED) for span in find_explained(text)]
     settled = [finding for finding in settled if not _is_explained(finding, explained)]
-    fields = [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
-    places = [*find_eastern(text), *find_capitals(text, MachineLines(text)), *find_chosen(text)]
-    places += find_eastern_names(text)
+    fields = _fields(text, dictionary)
+    ours = (Field.NAMED, Field.CODED)
+    eastern = [*find_eastern(text), *find_eastern_names(text)]
+    places = [*find_capitals(text, MachineLines(text)), *find_chosen(text)]
     places += [(*match.span(), EntityType.UNEXPLAINED) for match in _KOREAN.finditer(text)]
     ages = [span for span in find_ages(text) if span[2] in kinds]
     ages += find_codes_below(text, settled)
     for name, spans in (
-        (NAME, fields),
+        (NAME, [span[:3] for span in fields if span[3] in ours]),
+        (DOUBTED, [span[:3] for span in fields if span[3] not in ours]),
         (NAME, [*find_positions(text)]),
         (_EXPLAINED, explained),
-        (NAME, ages),
-        (NAME, [*find_codes(text), *find_numbers(text)]),
-        (NAME, places),
+        (NAME, [*ages, *find_numbers(text)]),
+        (DOUBTED, [*find_codes(text), *find_mixed(text)]),
+        (NAME, eastern),
+        (DOUBTED, places),
     ):
         settled = sorted([*settled, *_beside(text, settled, spans, name)])
     settled = sorted([*settled, *find_unexplained(text, settled, usual)])
     settled = [finding for finding in settled if finding.recognizer != _EXPLAINED]
-    return sorted([*settled, *_beside(text, settled, find_statements(text, settled), NAME)])
+    return sorted([*settled, *_beside(text, settled, find_statements(text, settled), DOUBTED)])
+
+
+def doubting(
+    text: str, findings: Sequence[Finding], doubted: Collection[Finding], dictionary: frozenset[str]
+) -> Iterator[Finding]:
+    """The findings, with the `doubted` ones left to the owner, unless a label declares them."""
+    fields = _fields(text, dictionary) if doubted else []
+    spans = {(other.start, other.end) for other in doubted}
+    logins = [f for f in findings if f.recognizer == NAME and f.type is EntityType.ACCOUNT]
+    placed = [f for f in logins if text[max(0, f.start - 5) : f.start].lower() == "user "]
+    fields = fields or (_fields(text, dictionary) if placed else [])
+    unlikely = {f for f, weight in weights(text, placed, dictionary) if weight is Weight.NONE}
+    for finding in findings:
+        if finding in unlikely and not any(_declares(span, finding) for span in fields):
+            continue
+        is_doubted = any(a <= finding.start and finding.end <= b for a, b in spans)
+        is_doubted = is_doubted and finding.recognizer != NAME
+        if is_doubted and not any(_declares(span, finding) for span in fields):
+            finding = replace(finding, recognizer=DOUBTED)
+        yield finding
+
+
+def _fields(text: str, dictionary: frozenset[str]) -> list[tuple[int, int, EntityType, Field]]:
+    return [*find_fields(text, dictionary), *find_field_rows(text, dictionary)]
+
+
+def _declares(span: tuple[int, int, EntityType, Field], finding: Finding) -> bool:
+    return span[3] is Field.NAMED and span[0] < finding.end and finding.start < span[1]
 
 
 def _is_explained(finding: Finding, explained: Sequence[_Span]) -> bool:
@@ -98,5 +133,5 @@ def _part(text: str, start: int, end: int, kind: EntityType, name: str) -> Itera
     while end > start and not text[end - 1].isalnum() and text[end - 1] not in ").）°":
         end -= 1
     value = text[start:end]
-    if any(map(str.isalnum, value)) and value.lower() not in _SMALL:
+    if any(map(str.isalnum, value)) and value.lower() not in _SMALL and value not in _TITLES:
         yield Finding(start, end, kind, name, _SCORE)

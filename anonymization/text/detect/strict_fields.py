@@ -28,6 +28,11 @@ _EMPTY = words("words.toml", "empty_cells")
 _NO_LOGINS = words("words.toml", "no_handles") | words("words.toml", "login_words")
 _SMALL = words("words.toml", "function_words")
 _CODE = re.compile(r"[(){}\[\];=<>$%\\^*]|::|->|\w\.\w+\(|^[@&!/.~]|https?:|^\W+$")
+_MEMBER = re.compile(
+    r"[a-z_]\w*(?:\.[a-z_]\w*)+(?<!\.com)(?<!\.net)(?<!\.org)(?<!\.lan)(?<!\.local)(?<!\.internal)"
+    r"|(?:[\w-]+\.)*example\.(?:com|net|org)"
+)
+_LONGEST_NAME = 5  # words of a name in small letters
 _FEWEST_DIGITS = 3  # of a number of somebody
 _QUANTITY = re.compile(r"[\d.,%$€£¥]+(?:\W|$)(?! ?[A-Z])")
 _MOST_NAME, _JOINING = (
@@ -103,6 +108,8 @@ def holds(field: Field, value: str, label: str, dictionary: frozenset[str]) -> b
         return sum(map(str.isdigit, plain)) >= _FEWEST_DIGITS and _CODE.search(plain) is None
     if field is Field.PAY:
         return sum(map(str.isdigit, plain)) >= _FEWEST_DIGITS and len(plain.split()) <= _MOST_WORDS
+    if _MEMBER.fullmatch(plain) or (plain.islower() and len(plain.split()) > _LONGEST_NAME):
+        return False
     if _CODE.search(plain) or not _LETTERS.search(plain) or len(plain.split()) > _MOST_WORDS:
         return False
     if field is Field.HEALTH:
@@ -140,7 +147,7 @@ def _all_labels() -> frozenset[str]:
     return frozenset().union(*(_latin(field) for field in Field))
 
 
-_Span = tuple[int, int, EntityType]
+_Span = tuple[int, int, EntityType, Field]
 _LABEL = rf"(?:[^\W\d_{HAN_KANA}][\w .'’()/-]{{0,46}}?|[{HAN_KANA}][{HAN_KANA}A-Za-z ]{{0,15}}?)"
 # A line of a form, of settings or of YAML.
 _LINE = re.compile(
@@ -179,7 +186,7 @@ _END = re.compile(r"\s+[|;]\s|\s<|[;；|]|[,，、]\s{0,2}(?=[\w ]{2,24}[:：])|
 
 
 def find_fields(text: str, dictionary: frozenset[str]) -> list[_Span]:
-    """The spans of values that a label declares, with their kind; in no order."""
+    """The spans of values that a label declares, with their kind and field; in no order."""
     spans: list[_Span] = []
     for match in _LINE.finditer(text):
         if "{" not in match["v"]:
@@ -240,7 +247,7 @@ def _checked(
     if end > start:
         is_word = value.strip().isascii() and value.strip().islower() and " " not in value.strip()
         is_login = field is Field.NAMED and is_word
-        yield start, end, EntityType.ACCOUNT if is_login else EntityType.UNEXPLAINED
+        yield start, end, EntityType.ACCOUNT if is_login else EntityType.UNEXPLAINED, field
 
 
 _SEVERAL = re.compile("[、，；]")

@@ -88,16 +88,22 @@ def find_numbers(text: str) -> Iterator[_Span]:
             yield *match.span("v"), EntityType.SECRET
     for match in _EASTERN_CODE.finditer(text):
         yield *match.span(str(match.lastgroup)), EntityType.UNEXPLAINED
-    for pattern in (_OF_PERSON, _PATH, _DOOR):
+    for pattern in (_OF_PERSON, _PATH):
         for match in pattern.finditer(text):
-            yield *match.span("v"), EntityType.UNEXPLAINED
-    for match in _LED_BY_DIGITS.finditer(text):
-        value = match["v"]
-        is_unit = _UNITS.fullmatch(value) or _FORMULA_LIKE.fullmatch(value)
-        if not is_unit and not is_known_lead(value.partition("-")[0]):
             yield *match.span("v"), EntityType.UNEXPLAINED
     if _BIRTHS.search(text):
         for day in _DAY.finditer(text):
             begin, end = text.rfind("\n", 0, day.start()) + 1, text.find("\n", day.end())
             if _BIRTHS.search(text, begin, end if end >= 0 else len(text)):
                 yield *day.span(), EntityType.DATE
+
+
+def find_mixed(text: str) -> Iterator[_Span]:
+    """The spans of codes of digits and capitals that no word is about, in no order."""
+    for match in _DOOR.finditer(text):
+        yield *match.span("v"), EntityType.UNEXPLAINED
+    for match in _LED_BY_DIGITS.finditer(text):
+        value = match["v"]
+        is_unit = _UNITS.fullmatch(value) or _FORMULA_LIKE.fullmatch(value)
+        if not is_unit and not is_known_lead(value.partition("-")[0]):
+            yield *match.span("v"), EntityType.UNEXPLAINED

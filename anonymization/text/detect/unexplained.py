@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.contracts import UNEXPLAINED, EntityType, Finding
 from anonymization.text.detect.chosen_words import is_chosen, is_meant
 from anonymization.text.detect.explained_codes import (
     is_amount,
@@ -28,7 +28,6 @@ from anonymization.text.detect.wording import honoured, words
 from data.text.screened import Screened
 from data.text.scripts import CJK, HAN, KANA, has_kana
 
-NAME = "unexplained"
 _NAMES = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION})
 _SCORE = 0.55
 _ATOM = rf"[^\W{CJK}]+"
@@ -138,7 +137,7 @@ def find_unexplained(
     beside: list[Finding] = []
     for start, end, kind in sorted(spans, key=lambda span: (span[0], -span[1])):
         if start >= taken and free.at(start, end) and not _is_thing(text, start, end):
-            beside.append(Finding(start, end, kind, NAME, _SCORE))
+            beside.append(Finding(start, end, kind, UNEXPLAINED, _SCORE))
             taken = end
     return _joined(text, beside)
 
@@ -284,7 +283,7 @@ def _joined(text: str, findings: Iterable[Finding]) -> list[Finding]:
             and _named(text, last)
             and _named(text, finding)
         ):
-            joined[-1] = Finding(last.start, finding.end, last.type, NAME, _SCORE)
+            joined[-1] = Finding(last.start, finding.end, last.type, UNEXPLAINED, _SCORE)
         else:
             joined.append(finding)
     return joined

@@ -42,6 +42,7 @@ _HOST_ENDS = frozenset(
     {"com", "net", "org", "io", "ai", "dev", "app", "cn", "de", "fr", "jp", "uk"}
 )
 _PUBLIC = words("words.toml", "public_hosts")
+GIVEN_NAMES = words("names.toml", "given")
 COMMON = (
     words("words.toml", "common") | words("words.toml", "products") | words("words.toml", "trade")
 )

@@ -11,9 +11,11 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePath
 
 from anonymization.text.contracts import Edit, EntityType
+from anonymization.text.masking.code_text import code_edits, lexer_of
 from anonymization.text.masking.markup_text import html_edits
 from anonymization.text.masking.pieces import (
     MAX_DEPTH,
@@ -145,6 +147,8 @@ def form_of(text: str, path: str) -> Form:
     form = FORMS.get(PurePath(path).suffix.lower())
     if form is not None:
         return form
+    if alias := lexer_of(path):
+        return partial(code_edits, alias)
     if _MARKUP.match(text):
         return html_edits
     if not looks_like_json(text):

@@ -25,6 +25,10 @@ _TOKEN = re.compile(
 _ATTRIBUTE = re.compile(r"""([^\s=/"'<>]{1,100})\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""")
 _NAME = re.compile(r"(?i)(?<![\w-])(?:name|id)\s*=\s*[\"']([^\"'<>]{2,48})")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+_ENTITY_VALUE = re.compile(
+    r"<!ENTITY\s+(?:%\s+)?(?P<name>[\w.:-]{1,100})\s+(?:\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)')"
+)
+_OBJECT = "\ufffc"  # what an entity of the document's own stands for is read where it is declared
 _INLINE = frozenset(
     [
         "a",
@@ -101,12 +105,24 @@ def _markup(match: re.Match[str], visit: Visit) -> list[Edit]:
         )
     if match["cdata"] is not None:
         return shifted(plain_edits(match["cdata"], visit), match.start("cdata"))
+    if (match["tag"] or "").startswith("!"):
+        entity = _ENTITY_VALUE.search(match.group())
+        return _entity(entity, match.start(), visit) if entity else []
     if match["raw"]:
         return _attributes(match["open"], match.start("open"), visit) + _code(match, visit)
     attributes = _attributes(match["rest"], match.start("rest"), visit)
     if match["tag"].startswith("?") and not attributes:  # an instruction to some program
         return shifted(plain_edits(match["rest"], visit), match.start("rest"))
     return attributes
+
+
+def _entity(entity: re.Match[str], offset: int, visit: Visit) -> list[Edit]:
+    """Edits of the text that the document declares for an entity (XML 1.0, section 4.2)."""
+    group = "double" if entity["double"] is not None else "single"
+    value = _Run()
+    value.add(entity[group], 0, len(entity[group]))
+    label = entity["name"] if field_of(entity["name"]) else ""
+    return shifted(value.edits(visit, label), offset + entity.start(group))
 
 
 def _code(match: re.Match[str], visit: Visit) -> list[Edit]:
@@ -149,6 +165,7 @@ class _Run:
         for match in _ENTITY.finditer(text, start, end):
             self._plain(text, done, match.start())
             char = html.unescape(match.group())
+            char = _OBJECT if char == match.group() else char
             self._parts.append(char)
             self._starts += [match.start(), *[match.end()] * (len(char) - 1)]
             self._ends += [match.end()] * len(char)

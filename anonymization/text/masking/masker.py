@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from anonymization.text.contracts import (
     PROVEN_BY_FORM,
+    UNDECIDED,
     Detector,
     Edit,
     EntityType,
@@ -17,7 +19,9 @@ from anonymization.text.contracts import (
     Mode,
 )
 from anonymization.text.detect.explained_words import is_ordinary_login
-from anonymization.text.masking.known_search import KnownValueSearch, Occurrence
+from anonymization.text.detect.wording import GIVEN_NAMES, in_dictionary
+from anonymization.text.masking.code_text import Spans, fenced_spans
+from anonymization.text.masking.known_search import KnownValueSearch, Occurrence, is_distinctive
 from anonymization.text.masking.listed import (
     LISTED,
     Listed,
@@ -40,6 +44,13 @@ FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in th
 FIELD = "field"  # the recognizer of fields that hold only a private value
 # Kinds whose form proves them, wherever they occur.
 _PROVEN = PROVEN_BY_FORM | {EntityType.USER_PATH}
+_ANYWHERE = frozenset({EntityType.SECRET, EntityType.EMAIL})  # also where a program has a name
+_NAMED = frozenset(
+    {EntityType.UNEXPLAINED, EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION}
+)
+_NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_NAME_WORD = re.compile(r"[^\W\d_]{3,}")
+_SHORTEST_REST = 3  # characters of what is beside code
 _LOGINS = frozenset({EntityType.ACCOUNT, EntityType.USER_PATH})
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _PLACEHOLDER = re.compile(r"<[A-Z_]{3,20}_\d{1,9}>")
@@ -51,7 +62,8 @@ class Masker:
     Pass all texts to `learn` before the first is masked: then a value found in one of them is
     masked in all, and no surrogate already occurs in any of them. Values that are `listed` are
     masked wherever they stand, without detection; those that stand nowhere are in no vault.
-    Surrogates of addresses go on showing `open_names`, in folded case.
+    Surrogates of addresses go on showing `open_names`, in folded case. What only the owner can
+    decide stays, and is `undecided`; with `masks_undecided` it is masked too.
     """
 
     def __init__(
@@ -62,6 +74,8 @@ class Masker:
         scope: str,
         listed: Listed = (),
         open_names: frozenset[str] = frozenset(),
+        *,
+        masks_undecided: bool = False,
     ) -> None:
         self.vault = Vault(scope, mode)
         self._detector = detector
@@ -69,6 +83,10 @@ class Masker:
         self._vocabulary = ScopeVocabulary()
         self._surrogates = Surrogates(key, scope, self._vocabulary, open_names)
         self._findings: dict[Piece, tuple[Finding, ...]] = {}
+        self._fixed: dict[Piece, Spans] = {}  # of pieces with code
+        self._addressed: set[str] = set()  # words before the sign of e-mail addresses
+        self._masks_undecided = masks_undecided
+        self._undecided: dict[Piece, tuple[Finding, ...]] = {}
         self._values: dict[tuple[EntityType, str], None] = {}
         self._placeholders: dict[tuple[EntityType, str], str] = {}
         self._native: set[str] = set()
@@ -84,9 +102,19 @@ class Masker:
         fresh = [piece for piece in dict.fromkeys(pieces) if piece not in self._findings]
         clean = [_LONE_SURROGATES.sub("\ufffd", piece.text) for piece in fresh]
         values: set[tuple[EntityType, str]] = set()
-        for piece, findings in zip(fresh, self._detector.find(clean), strict=True):
+        detected = list(zip(fresh, self._detector.find(clean), strict=True))
+        for piece, findings in detected:
+            self._addressed |= _words_of_addresses(piece.text, findings)
+        for piece, findings in detected:
             listed = self._listed.find(piece.value)
-            kept, hits = around(list(_clipped(piece, findings)), listed, piece.value)
+            fixed = piece.fixed or fenced_spans(piece.text)
+            if fixed:
+                self._fixed[piece] = fixed
+                findings = list(_beside_code(findings, fixed))
+            own, undecided = self._divided(piece.value, _clipped(piece, findings))
+            kept, hits = around(own, listed, piece.value)
+            if undecided:
+                self._undecided[piece] = undecided
             self._findings[piece], self._hits[piece] = tuple(kept), tuple(hits)
             values |= {(hit.type, hit.value) for hit in listed}
             values |= {(finding.type, piece.value[finding.start : finding.end]) for finding in kept}
@@ -128,6 +156,25 @@ class Masker:
         }
         return [known[piece] for piece in pieces]
 
+    def _divided(
+        self, value: str, findings: Iterable[Finding]
+    ) -> tuple[list[Finding], tuple[Finding, ...]]:
+        """What is masked, and what its owner has to decide; a word of an e-mail address of the
+        scope is somebody's name."""
+        kept: list[Finding] = []
+        undecided: list[Finding] = []
+        for finding in findings:
+            is_doubted = finding.recognizer in UNDECIDED and not self._masks_undecided
+            if is_doubted and value[finding.start : finding.end].casefold() in self._addressed:
+                kept.append(replace(finding, type=EntityType.PERSON))
+            else:
+                (undecided if is_doubted else kept).append(finding)
+        return kept, tuple(undecided)
+
+    def undecided(self, piece: Piece) -> Sequence[Finding]:
+        """What in the value of a piece its owner has to decide; masking may cover some of it."""
+        return self._undecided.get(piece, ())
+
     def edits(self, piece: Piece) -> list[Edit]:
         """What has to change in the value of a piece; sorted, without overlap."""
         if piece not in self._findings:
@@ -141,7 +188,10 @@ class Masker:
             self._search = KnownValueSearch(carried)
         text = piece.value
         hits = self._hits[piece]
-        known = containing(self._search.find(text), hits)
+        occurring = self._search.find(text)
+        if piece in self._fixed:
+            occurring = _in_code(occurring, self._fixed[piece], piece.lead)
+        known = containing(occurring, hits)
         findings, occurrences = _settled(self._findings[piece], known)
         edits = [self._edit(text, finding) for finding in findings]
         edits += [self._occurrence_edit(text, occurrence) for occurrence in occurrences]
@@ -176,7 +226,18 @@ class Masker:
                 self.vault.add(Entry(kind, value, new, is_ordinary, is_listed))
 
     def _is_ordinary(self, kind: EntityType, value: str) -> bool:
-        return kind in _LOGINS and is_ordinary_login(value, self._dictionary)
+        """Is it a word or an identifier, which elsewhere means something else?"""
+        if kind in _LOGINS and is_ordinary_login(value, self._dictionary):
+            return True
+        if (kind, value) in self._forms or not value.isascii() or any(map(str.isdigit, value)):
+            return False
+        parts = _NAME_PART.findall(value)
+        if any(part.title() in GIVEN_NAMES for part in parts):
+            return False
+        if kind is EntityType.ACCOUNT:
+            return len(parts) > 1 and not value.isalpha()
+        is_named = kind in _NAMED and bool(self._dictionary)
+        return is_named and all(in_dictionary(part, self._dictionary) for part in parts)
 
     def _new(self, kind: EntityType, value: str) -> str:
         if self.vault.mode is Mode.SURROGATE:
@@ -228,6 +289,45 @@ def _clipped(piece: Piece, findings: Iterable[Finding]) -> Iterable[Finding]:
                 finding.recognizer,
                 finding.score,
             )
+
+
+def _words_of_addresses(text: str, findings: Iterable[Finding]) -> set[str]:
+    return {
+        word.casefold()
+        for finding in findings
+        if finding.type is EntityType.EMAIL
+        for word in _NAME_WORD.findall(text[finding.start : finding.end].partition("@")[0])
+    }
+
+
+def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:
+    """The findings without what a program reads by its place; secrets stay whole."""
+    for finding in findings:
+        if finding.type in _ANYWHERE:
+            yield finding
+            continue
+        start = finding.start
+        for first, last in _overlapping(fixed, finding.start, finding.end):
+            if first - start >= _SHORTEST_REST:
+                yield replace(finding, start=start, end=first)
+            start = max(start, last)
+        if start == finding.start or finding.end - start >= _SHORTEST_REST:
+            yield replace(finding, start=start)
+
+
+def _in_code(occurring: Iterable[Occurrence], fixed: Spans, lead: int) -> list[Occurrence]:
+    """Known values but for those in code that may be a word of the program."""
+    return [
+        hit
+        for hit in occurring
+        if is_distinctive(hit.type, hit.value)
+        or not _overlapping(fixed, hit.start + lead, hit.end + lead)
+    ]
+
+
+def _overlapping(fixed: Spans, start: int, end: int) -> Spans:
+    first = bisect_right(fixed, start, key=lambda span: span[1])
+    return fixed[first : bisect_left(fixed, end, key=lambda span: span[0])]
 
 
 def _is_whole(piece: Piece, finding: Finding) -> bool:

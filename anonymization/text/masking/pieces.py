@@ -33,12 +33,14 @@ class Piece:
     """A text to look at; its first `lead` characters only say what it is (a column, a key).
 
     `kind` marks a text that is private as a whole, whatever it looks like: a document's author.
+    `fixed` are spans, in order, of what a program reads by its place: keywords, names and keys.
     """
 
     text: str
     lead: int = 0
     kind: EntityType | None = None
     accepts: FindingFilter = FindingFilter.ALL
+    fixed: tuple[tuple[int, int], ...] = ()
 
     @property
     def value(self) -> str:

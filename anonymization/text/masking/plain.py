@@ -6,7 +6,9 @@ import binascii
 import json
 import re
 from base64 import b64decode, b64encode
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from urllib.parse import quote, unquote_to_bytes
 
 from anonymization.text.contracts import Edit
@@ -28,16 +30,28 @@ _BASE64 = re.compile(
     r"(?<![A-Za-z0-9+/=_-])(?:[A-Za-z0-9+/]{4}){6,}[A-Za-z0-9+/]{0,4}={0,2}(?![\w+/=-])"
 )
 _WRAPPED = re.compile(r"(?:[A-Za-z0-9+/]{60,80}\r?\n){2,}[A-Za-z0-9+/]{1,80}={0,2}(?![\w+/=-])")
+# PNG, JPEG, GIF, WebP, PDF and fonts, which stay whole: no part of them is a text.
+_PICTURE = re.compile(
+    r"(?<![A-Za-z0-9+/])(?:iVBORw0KGgo|/9j/|R0lGOD[dl]|UklGR|JVBERi0|d09G[MR])"
+    r"(?:[A-Za-z0-9+/]|\r?\n){60,}={0,2}"
+)
+_SHORTEST_PICTURE = 70  # characters
 _BREAKS = re.compile(r"\s")
 
 
 def plain_edits(
-    text: str, visit: Visit, label: str = "", accepts: FindingFilter = FindingFilter.ALL
+    text: str,
+    visit: Visit,
+    label: str = "",
+    accepts: FindingFilter = FindingFilter.ALL,
+    fixed: Sequence[tuple[int, int]] = (),
 ) -> list[Edit]:
-    """Edits of a text in prose, code or logs; for `label` and `accepts` see `Piece`."""
+    """Edits of a text in prose, code or logs; for `label`, `accepts` and `fixed` see `Piece`."""
     edits: list[Edit] = []
     for start, part in _parts(text):
         piece = labelled(label, part, accepts)
+        if fixed:
+            piece = replace(piece, fixed=_within(fixed, start, start + len(part)))
         edits = joined(edits, shifted(visit.look(piece), start))
     edits = joined(edits, percent_edits(text, visit))
     edits = joined(edits, parameter_edits(text, visit), first=True)
@@ -71,6 +85,15 @@ def joined(edits: Sequence[Edit], more: Iterable[Edit], *, first: bool = False) 
 
 
 def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """Pieces of a text with their offsets, without the pictures and fonts that stand in it."""
+    done = 0
+    for blob in _PICTURE.finditer(text) if len(text) > _SHORTEST_PICTURE else ():
+        yield from ((done + start, part) for start, part in _cut(text[done : blob.start()]))
+        done = blob.end()
+    yield from ((done + start, part) for start, part in _cut(text[done:]))
+
+
+def _cut(text: str) -> Iterator[tuple[int, str]]:
     start = 0
     while len(text) - start > _PIECE:
         end = text.find("\n", start + _PIECE) + 1 or len(text)
@@ -78,6 +101,13 @@ def _parts(text: str) -> Iterator[tuple[int, str]]:
         yield start, text[start:end]
         start = end
     yield start, text[start:]
+
+
+def _within(spans: Sequence[tuple[int, int]], start: int, end: int) -> tuple[tuple[int, int], ...]:
+    """The parts of sorted spans that lie in a part of the text, with offsets in it."""
+    first = bisect_right(spans, start, key=lambda span: span[1])
+    last = bisect_left(spans, end, key=lambda span: span[0])
+    return tuple((max(a, start) - start, min(b, end) - start) for a, b in spans[first:last])
 
 
 def _base64_edits(text: str, visit: Visit) -> Iterator[Edit]:

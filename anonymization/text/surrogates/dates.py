@@ -9,11 +9,17 @@ from numpy.random import Generator
 
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.shapes import same_shape
-from data.text.dates import CHINESE_VALUE, MONTHS, VALUE_FORMS, calendar_parts
+from data.text.dates import CHINESE_VALUE, MONTH_NAME, MONTHS, VALUE_FORMS, calendar_parts
 from data.text.numerals import ordinal_suffix, write_chinese, write_chinese_digits
 
-_DAYS_PER_MONTH, _DAYS_PER_YEAR = 30.4375, 365.25
+_DAYS_PER_MONTH = 30.4375
+# `May 14 09:30:00 2026`, as mailboxes and `date` write it.
+_OF_MAIL = re.compile(
+    rf"(?P<name>{MONTH_NAME}) {{1,2}}(?P<d>\d{{1,2}}) \d\d:\d\d:\d\d(?: [A-Z]{{3,4}})? "
+    r"(?P<y>(?:19|20)\d\d)"
+)
 _WEEKS = (54, 155)
+_ANY_YEAR = 2024
 
 
 class Shift:
@@ -25,13 +31,12 @@ class Shift:
         while round(weeks * 7 / _DAYS_PER_MONTH) % 12 == 0:  # else a month alone would not move
             weeks += 1
         self.days = sign * weeks * 7
-        self.months = round(self.days / _DAYS_PER_MONTH)
-        self.years = round(self.days / _DAYS_PER_YEAR)
+        self.year = _ANY_YEAR  # that of dates without a year: the usual one of the scope
         self.age = int(rng.integers(1, 4)) * sign
 
     def date(self, value: str, rng: Generator) -> str:
         """The shifted date, in its own form; words without a date (Monday, yesterday) stay."""
-        for pattern in VALUE_FORMS:
+        for pattern in (_OF_MAIL, *VALUE_FORMS):
             if pattern.search(value):
                 try:
                     return pattern.sub(self._moved, value)
@@ -64,13 +69,10 @@ class Shift:
     def _shifted(
         self, year: int | None, month: int | None, day: int | None
     ) -> tuple[int, int, int]:
-        if month is None:
-            return (year or 0) + self.years, 0, 0
-        if day is None:
-            total = (year or 0) * 12 + month - 1 + self.months
-            return total // 12, total % 12 + 1, 0
-        moved = date(year or 2024, month, day) + timedelta(days=self.days)
-        return moved.year, moved.month, moved.day
+        """A month or year moves with the day in its middle."""
+        moved = date(year or self.year, month or 7, day or (15 if month else 1))
+        moved += timedelta(days=self.days)
+        return moved.year, moved.month if month else 0, moved.day if day else 0
 
     def _chinese(self, value: str) -> str:
         parts = _chinese_date(value)

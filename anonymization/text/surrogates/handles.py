@@ -10,6 +10,7 @@ from types import MappingProxyType
 from numpy.random import Generator
 
 from anonymization.text.surrogates.assignment import Draw, SurrogateTable
+from anonymization.text.surrogates.identifiers import numbered
 from anonymization.text.surrogates.names import (
     FAMILY,
     GIVEN,
@@ -24,6 +25,7 @@ from data.text.scripts import has_han, has_kana
 UNEXPLAINED = "unexplained"
 _NONE: Mapping[str, str] = MappingProxyType({})
 _HANDLE_PARTS = re.compile(r"[^\W\d_]+|\d+")
+_STRUCTURED = re.compile(r"[A-Z]{1,8}[-_]\d{1,12}(?:[-_]\d{1,12}){0,4}")  # CUS-0047
 _LONG_NAME, _SHORTEST_NAME = 4, 3
 
 
@@ -80,6 +82,8 @@ def _digits_like(size: int) -> Draw:
 
 def unexplained(table: SurrogateTable, value: str, salt: str = "") -> str:
     """A word by an invented word in its letter case, a number or code by one of its shape."""
+    if _STRUCTURED.fullmatch(value):
+        return numbered(table, value, salt)
     if any(map(str.isdigit, value)) or has_han(value) or has_kana(value):
         shape: Draw = lambda rng, _: same_shape(value, rng)  # noqa: E731
         return table.token("code", value, shape, salt)

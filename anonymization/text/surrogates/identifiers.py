@@ -171,7 +171,7 @@ def _account(number: str, rng: Generator) -> str:
 
 
 def coded(table: SurrogateTable, value: str, salt: str) -> str:
-    """A case, employee, passport or plate number: digits are replaced, letters in words stay."""
+    """A passport or plate number: digits are replaced, letters in words stay."""
     letters = sum(char.isalpha() for char in value)
     if any(map(str.isdigit, value)) and not (letters and letters <= _FEW_LETTERS):
         return "".join(
@@ -179,6 +179,16 @@ def coded(table: SurrogateTable, value: str, salt: str) -> str:
             for part in re.split(r"(\d+)", value)
         )
     return _drawn(table, "coded", value, salt, same_shape)
+
+
+def numbered(table: SurrogateTable, value: str, salt: str) -> str:
+    """A case, employee or customer number: its digits are replaced, and its prefix stays."""
+    if not any(map(str.isdigit, value)):
+        return coded(table, value, salt)
+    return "".join(
+        _drawn(table, "coded", part, salt, _counted) if part.isdigit() else part
+        for part in re.split(r"(\d+)", value)
+    )
 
 
 def _counted(number: str, rng: Generator) -> str:

@@ -39,6 +39,11 @@ def is_japanese_name(value: str) -> bool:
     )
 
 
+def knows_family(table: SurrogateTable, value: str) -> bool:
+    """Is it the family name of somebody whose name is known?"""
+    return table.knows(_FAMILY, _without_title(value)[0])
+
+
 def _is_written_in_japan(text: str) -> bool:
     """Is every character in the Japanese standard? Simplified Chinese ones (张) are not."""
     try:

@@ -28,7 +28,7 @@ _LONG_NAME = 4
 
 def person(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form: initials, titles, order, letter case and separators stay."""
-    if japanese.is_japanese_name(value):
+    if japanese.is_japanese_name(value) or japanese.knows_family(table, value):
         return japanese.person(table, value, salt)
     if has_han(value):
         return _HAN_RUN.sub(lambda run: chinese_name(table, run.group(), "·" in value, salt), value)

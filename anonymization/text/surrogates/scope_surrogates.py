@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
 from anonymization.text.contracts import EntityType
@@ -16,6 +17,7 @@ from anonymization.text.surrogates.identifiers import (
     coded,
     company_code,
     national_id,
+    numbered,
     phone,
     secret,
 )
@@ -55,8 +57,8 @@ _MAKERS: Mapping[EntityType, Make] = {
     EntityType.PASSPORT: coded,
     EntityType.PLATE: coded,
     EntityType.ACCOUNT: account,
-    EntityType.CASE_NUMBER: coded,
-    EntityType.PERSON_NUMBER: coded,
+    EntityType.CASE_NUMBER: numbered,
+    EntityType.PERSON_NUMBER: numbered,
     EntityType.USER_PATH: account,
     EntityType.SECRET: secret,
     EntityType.QUANTITY: amount,
@@ -86,6 +88,7 @@ _NAMES_FIRST = (*_ORDER, EntityType.UNEXPLAINED)
 # A login, or a word that nothing explains, may be a part of somebody's name.
 _NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -109,6 +112,7 @@ class Surrogates:
         self._table = SurrogateTable(self._key, vocabulary, open_names)
         self._shift = Shift(keyed_generator(self._key, f"{STAGE}.dates", ""))
         self._made: dict[tuple[EntityType, str], str] = {}
+        self._by_value: dict[str, str] = {}  # one surrogate, whatever kinds a value was taken for
         self._owners: dict[str, tuple[EntityType, str]] = {}
 
     def learn(self, values: Iterable[tuple[EntityType, str]]) -> None:
@@ -120,6 +124,14 @@ class Surrogates:
             if kind is not EntityType.EMAIL
             for word in WORD_OUTSIDE_CJK.findall(value)
         )
+        years = Counter(
+            year
+            for kind, value in values
+            if kind is EntityType.DATE
+            for year in _YEAR.findall(value)
+        )
+        if years:
+            self._shift.year = int(min(years, key=lambda year: (-years[year], year)))
         for kind, value in sorted(values, key=_rank):
             self.of(kind, value)
 
@@ -128,14 +140,16 @@ class Surrogates:
         known = self._made.get((kind, value))
         if known is None:
             known = self._made[kind, value] = self._draw(kind, value)
+            if kind not in COMMON:
+                self._by_value.setdefault(value, known)
         return known
 
     def _draw(self, kind: EntityType, value: str) -> str:
         if kind in COMMON and kind is not EntityType.QUANTITY:
             return self._common(kind, value)
         owner = (kind, alnum_form(value) if kind in _NUMBERED else plain_form(value))
-        if kind in _ORDER and (EntityType.PERSON, value) in self._made:
-            return self._made[EntityType.PERSON, value]
+        if value in self._by_value:
+            return self._by_value[value]
         alike = kind in _NAMING and _LONE_WORD.fullmatch(value)
         make = _MAKERS[kind]
         if alike and part_of_person(self._table, value):

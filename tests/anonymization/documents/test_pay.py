@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
-from anonymization.levels import MaskingLevel
+from anonymization.levels import MaskingLevel, Undecided
 
 PAY, SALES = (52_000, 48_500.5, 9_100), 310_000
 
@@ -40,7 +40,7 @@ def numbers(out: Path) -> list[tuple[object, object]]:
 def test_pay_becomes_another_number_and_other_amounts_stay(
     files: Path, tmp_path: Path, key: bytes
 ) -> None:
-    config = MaskingConfig(level=MaskingLevel.STRICT)
+    config = MaskingConfig(level=MaskingLevel.STRICT, undecided=Undecided.MASKED)
     mask_paths([files], tmp_path / "out", key, config, 1)
     made = numbers(tmp_path / "out")
     assert [sales for _, sales in made] == [SALES] * 6

@@ -8,7 +8,7 @@ from anonymization.text.contracts import DetectionConfig
 from anonymization.text.detect.chosen_words import find_chosen, is_chosen, is_meant
 from anonymization.text.detect.english import usual_words
 from anonymization.text.detect.explained_codes import is_plain
-from anonymization.text.detect.strict_numbers import find_numbers
+from anonymization.text.detect.strict_numbers import find_mixed, find_numbers
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,8 @@ def test_people_and_houses_of_everyday_words(text: str, expected: list[str]) -> 
     ],
 )
 def test_short_codes_that_a_line_gives_away(text: str, expected: list[str]) -> None:
-    assert [text[start:end] for start, end, _ in find_numbers(text)] == expected
+    spans = [*find_numbers(text), *find_mixed(text)]
+    assert [text[start:end] for start, end, _ in spans] == expected
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,177 @@
+"""Is a masked file still what it was: does code parse, do data keep their types and keys?
+
+A task whose program no longer parses, or whose columns no longer join, is no task: masking refuses
+such a file and says what would have changed. Files that were broken before are not judged.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import io
+import json
+import sqlite3
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from pathlib import PurePath
+from typing import Any
+
+import yaml
+
+_LONGEST = 1_000_000  # characters of a file that is compared
+_LONGEST_YAML = 200_000
+_LONGEST_CELL = 1_000_000
+_MOST_STEPS = 2_000_000  # of a database that runs a script
+_BROKEN = (SyntaxError, ValueError, RecursionError, MemoryError, csv.Error, yaml.YAMLError,
+           sqlite3.Error)  # fmt: skip
+
+
+def damage(before: str, after: str, name: str) -> str:
+    """What of a file is no longer as it was (`syntax`, `types` …); empty if all is."""
+    compare = _COMPARE.get(PurePath(name).suffix.lower())
+    if compare is None or before == after or max(len(before), len(after)) > _LONGEST:
+        return ""
+    return compare(before, after)
+
+
+def _read(read: Callable[[str], Any], before: str, after: str) -> tuple[Any, Any, str]:
+    """What both are read as, and whether only the second is broken."""
+    try:
+        was = read(before)
+    except _BROKEN:
+        return None, None, ""
+    try:
+        return was, read(after), ""
+    except _BROKEN:
+        return None, None, "syntax"
+
+
+def _python(before: str, after: str) -> str:
+    was, now, broken = _read(ast.parse, before, after)
+    if was is None:
+        return broken
+    if _imports(was) != _imports(now):
+        return "imports"
+    return "" if _kinds(was) == _kinds(now) else "statements"
+
+
+def _imports(tree: ast.AST) -> list[str]:
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
+    return [ast.dump(node) for node in nodes]
+
+
+def _kinds(tree: ast.AST) -> list[str]:
+    return [type(node).__name__ for node in ast.walk(tree)]
+
+
+def _structured(read: Callable[[str], Any], before: str, after: str) -> str:
+    was, now, broken = _read(lambda text: _shape(read(text)), before, after)
+    return broken if was is None else "" if was == now else "types"
+
+
+def _shape(value: Any) -> Any:
+    """The types of a document, without what its texts say."""
+    if isinstance(value, Mapping):
+        return {number: _shape(inner) for number, inner in enumerate(value.values())}
+    if isinstance(value, list | tuple):
+        return [_shape(inner) for inner in value]
+    return type(value).__name__
+
+
+def _json_lines(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines() if line.strip()]
+
+
+def _yaml(text: str) -> list[Any]:
+    return [] if len(text) > _LONGEST_YAML else list(yaml.safe_load_all(text))
+
+
+def _table(before: str, after: str) -> str:
+    was, now, broken = _read(_rows, before, after)
+    if was is None:
+        return broken
+    if [len(row) for row in was] != [len(row) for row in now]:
+        return "columns"
+    if not was:
+        return ""
+    for old, new in zip(_columns(was), _columns(now), strict=True):
+        if all(map(_is_number, old)) and not all(map(_is_number, new)):
+            return "numbers"
+        if len(set(old)) == len(old) and len(set(new)) < len(new):
+            return "keys"
+    return ""
+
+
+def _rows(text: str) -> list[list[str]]:
+    csv.field_size_limit(_LONGEST_CELL)
+    head = text[: text.find("\n") + 1 or len(text)]
+    delimiter = max(",\t;|", key=head.count)
+    return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
+
+
+def _columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The cells of each column below the head, without empty ones."""
+    width = max(map(len, rows))
+    return [
+        [row[number].strip() for row in rows[1:] if len(row) > number and row[number].strip()]
+        for number in range(width)
+    ]
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.replace(",", ""))
+    except ValueError:
+        return False
+    return True
+
+
+def _sql(before: str, after: str) -> str:
+    if "create table" not in before.lower():
+        return ""
+    was, now, broken = _read(_schema, before, after)
+    return broken if was is None else "" if was == now else "schema"
+
+
+def _schema(script: str) -> list[tuple[Any, ...]]:
+    """Types, constraints and keys of the columns that a script makes, in SQLite and in memory."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+        database.set_authorizer(_in_memory)
+        steps = iter(range(_MOST_STEPS // 1_000))
+        database.set_progress_handler(lambda: next(steps, -1) < 0, 1_000)
+        database.executescript(script)
+        database.set_authorizer(None)
+        tables = database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        return [
+            (number, kind, required, key)
+            for (table,) in tables
+            for number, _, kind, required, _, key in database.execute(
+                "SELECT cid, name, type, [notnull], dflt_value, pk FROM pragma_table_info(?)",
+                [table],
+            )
+        ]
+
+
+def _in_memory(action: int, *_: object) -> int:
+    denied = (sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH, sqlite3.SQLITE_PRAGMA)
+    return sqlite3.SQLITE_DENY if action in denied else sqlite3.SQLITE_OK
+
+
+def _of(read: Callable[[str], Any]) -> Callable[[str, str], str]:
+    return lambda before, after: _structured(read, before, after)
+
+
+_COMPARE: Mapping[str, Callable[[str, str], str]] = {
+    ".py": _python,
+    ".json": _of(json.loads),
+    ".ipynb": _of(json.loads),
+    ".jsonl": _of(_json_lines),
+    ".ndjson": _of(_json_lines),
+    ".yaml": _of(_yaml),
+    ".yml": _of(_yaml),
+    ".toml": _of(tomllib.loads),
+    ".csv": _table,
+    ".tsv": _table,
+    ".sql": _sql,
+}

@@ -1,0 +1,272 @@
+"""How much speaks for a name: what stands in it and around it, not that a model says so.
+
+A model takes headings, products and commands for names. A name is sure by a known given name, a
+title, a legal form, or by two words that no dictionary has; it is weak if an unknown word is all
+there is; and nothing speaks for it if the dictionary explains every word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+
+from anonymization.text.contracts import EntityType, Finding
+from anonymization.text.detect.declared import declared_kind
+from anonymization.text.detect.explained_words import is_program_word
+from anonymization.text.detect.wording import COMMON, chinese_name, in_dictionary, words
+from data.text.dates import MONTH_ABBREVIATIONS
+from data.text.scripts import LETTERS, has_han, has_kana
+
+
+class Weight(IntEnum):
+    """What speaks for a finding."""
+
+    NONE = 0
+    WEAK = 1
+    SURE = 2
+
+
+_WEIGHED = frozenset(
+    {"spacy", "unknown_word", "lone_word", "name_said", "name_said_one", "organisation", "firm",
+     "listed_name", "said_again", "signature", "given_name", "url_in_prose", "handle", "said",
+     "position", "declared", "keyed_name", "secret.named"}
+)  # fmt: skip
+_GIVEN = words("names.toml", "given")
+_NAMES = _GIVEN | words("names.toml", "ambiguous") | words("names.toml", "pinyin")
+_WORDS_TOO = words("words.toml", "small_words_too")
+_PLACES = words("places.toml", "towns") | words("places.toml", "countries")
+_THINGS = words("words.toml", "products") | words("words.toml", "trade") | COMMON
+_DAYS = frozenset({"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat", "sun"}) | {
+    name.lower() for name in MONTH_ABBREVIATIONS
+}
+_LEGAL = re.compile(
+    r"(?<![A-Za-z])(?:Inc|Incorporated|LLC|Ltd|Limited|Corp|Corporation|GmbH|AG|PLC|plc|LLP|Co"
+    r"|S\.?A|S\.?L|Oy|A/S|AB|B\.?V|N\.?V|Pty|KG|KGaA|SARL|SAS|Sons|Bros)(?![A-Za-z-])"
+)
+_HEADS = words("words.toml", "organisation_heads") | words("words.toml", "institutions")
+# Kinds that figures of a table may look like.
+_NUMBERED = frozenset(
+    {
+        EntityType.PHONE,
+        EntityType.BANK_CARD,
+        EntityType.BANK_ACCOUNT,
+        EntityType.NATIONAL_ID,
+        EntityType.PASSPORT,
+    }
+)
+_DECIMAL = re.compile(r"[+-]?\d{1,18}[.,]\d{1,6}")
+_PLAIN = re.compile(r"[+-]?[\d .,]+")
+_NUMBER = re.compile(r"(?<![\w.])[($€£+-]{0,2}\d[\d.,]*%?\)?(?!\w)")
+_CELL = re.compile(r"[|\t;]| {2,}")
+_ONLY_NUMBERS = re.compile(r"\s*(?:[A-Za-z]{1,20}[:=]?\s+)?[\d\s.,+|-]+")
+_IN_ROW = 3  # numbers beside it on its line that make it a figure of a table
+_LINE = 2_000  # characters of a line that are looked at
+_WORD = re.compile(rf"[{LETTERS}]+(?:['’][{LETTERS}]+)?")
+_TITLED = re.compile(
+    r"(?i)(?<![a-z])(?:mr|mrs|ms|miss|mx|dr|prof|professor|sir|madam|herr|frau|monsieur|madame|señora?"
+    r"|captain|judge|rev|sgt|dear|hi|hello)\.? \Z"
+)
+_BY = re.compile(
+    r"(?i)(?<![a-z])(?:by|cc|attn|author|signed|call|ask|told|thanks|thank|contact|met|its|it's"
+    r"|i am|i'm|this is|boss|colleague|sister|brother|husband|wife|mother|father|friend),?:? \Z"
+)
+_MOST_PARTS, _LONGEST_LABEL = 3, 40
+_AT = re.compile(r"(?i)(?<![a-z])(?:in|near|from|at|visit(?:ed|ing)?|to) \Z")
+_LONGEST_ACRONYM = 5
+_BEHIND_DOT = re.compile(
+    r"\.(?:git|mdc?|py|js|tsx?|json|ya?ml|toml|txt|sh|sql|html?|css|cfg|ini|csv|xlsx?|docx?|pdf|log"
+    r"|id|name|local|example(?:\.(?:com|org|net))?)\Z|\Aexample\.(?:com|org|net)\Z",
+    re.IGNORECASE,
+)
+_HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_IDENTIFIER = re.compile(r"[a-z]+(?:[_.][a-z]+)+")  # of a program, and no password
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_PARTICLES = frozenset(
+    {
+        "van",
+        "von",
+        "der",
+        "den",
+        "de",
+        "del",
+        "della",
+        "di",
+        "da",
+        "dos",
+        "bin",
+        "ibn",
+        "al",
+        "el",
+        "la",
+        "le",
+        "ten",
+        "ter",
+        "zu",
+    }
+)
+_PARTICLE = re.compile(r"(?<![a-z])(?:van|von|van der|van den|von der|de la|della|bin|ibn) \Z")
+_LONG = re.compile(r"[A-Za-z0-9_-]{20,200}")  # a part of an address that may be a token
+_NO_URL = re.compile(r"://(?:[\w-]+\.){0,4}example(?:\.(?:com|org|net))?(?:[/:]|\Z)")
+
+
+def weights(
+    text: str, findings: Sequence[Finding], dictionary: frozenset[str]
+) -> Iterator[tuple[Finding, Weight]]:
+    """Each finding with what speaks for it; sure without a dictionary."""
+    weighed = [(finding, _weight(text, finding, dictionary)) for finding in findings]
+    sure = {
+        word
+        for finding, weight in weighed
+        if weight is Weight.SURE and finding.type is EntityType.PERSON
+        for word in _WORD.findall(text[finding.start : finding.end])
+    }
+    for finding, weight in weighed:
+        again = weight is not Weight.SURE and finding.type is EntityType.PERSON
+        parts = _WORD.findall(text[finding.start : finding.end]) if again else ()
+        yield finding, Weight.SURE if parts and sure.issuperset(parts) else weight
+
+
+def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
+    value = text[finding.start : finding.end]
+    if finding.type in _NUMBERED and finding.recognizer != "declared":
+        return Weight.NONE if _is_figure(text, finding, value) else Weight.SURE
+    if finding.recognizer not in _WEIGHED or not dictionary:
+        return Weight.SURE
+    if finding.type is EntityType.URL:
+        if _NO_URL.search(value):
+            return Weight.NONE
+        return Weight.SURE if any(map(_is_token, _LONG.findall(value))) else Weight.WEAK
+    if finding.type is EntityType.ACCOUNT:
+        return _of_login(text, finding, value, dictionary)
+    if finding.type is EntityType.SECRET:
+        return Weight.NONE if _IDENTIFIER.fullmatch(value) else Weight.SURE
+    if finding.recognizer in ("position", "declared", "said", "keyed_name"):
+        return Weight.NONE if _repeats_label(text, finding, value) else Weight.SURE
+    if has_han(value) or has_kana(value):
+        is_odd = finding.recognizer == "signature" and not chinese_name(value)
+        return Weight.NONE if is_odd else Weight.SURE
+    parts = _WORD.findall(value)
+    if finding.type is EntityType.PERSON:
+        return _of_person(text, finding, parts, dictionary)
+    if finding.type is EntityType.ORGANIZATION:
+        is_unknown = any(not _is_plain(part, dictionary) for part in parts)
+        if 1 < len(parts) <= _MOST_PARTS and _is_expected(text, finding, is_unknown):
+            return Weight.SURE
+        return _of_firm(value, parts, dictionary)
+    if finding.type is EntityType.LOCATION:
+        if value.title() in _PLACES:
+            return Weight.SURE
+        if value.title() in _GIVEN and value.lower() not in _WORDS_TOO:
+            return Weight.WEAK  # a model takes given names for towns
+        unknown = [part for part in parts if not _is_plain(part, dictionary)]
+        is_sure = len(unknown) == len(parts) and _AT.search(text[: finding.start][-12:])
+        return Weight.SURE if is_sure else Weight.WEAK if unknown else Weight.NONE
+    return Weight.SURE
+
+
+def _is_token(part: str) -> bool:
+    """Capitals, small letters and digits in one part of an address: drawn, not written."""
+    return all(any(map(test, part)) for test in (str.isupper, str.islower, str.isdigit))
+
+
+def _of_person(
+    text: str, finding: Finding, parts: Sequence[str], dictionary: frozenset[str]
+) -> Weight:
+    if _TITLED.search(text[max(0, finding.start - 12) : finding.start]):
+        return Weight.SURE
+    parts = [part for part in parts if part not in _PARTICLES] or parts
+    unknown = [part for part in parts if not _is_plain(part, dictionary)]
+    capitals = [part.title() for part in parts]
+    if 1 < len(parts) <= _MOST_PARTS and _is_expected(text, finding, bool(unknown)):
+        return Weight.SURE
+    things = [part for part in parts if part in _THINGS or (len(part) > 1 and part.isupper())]
+    things = things if any(part not in things for part in parts if len(part) > 1) else []
+    if len(parts) == 1:
+        if _PARTICLE.search(text[max(0, finding.start - 12) : finding.start]):
+            return Weight.SURE
+        is_given = capitals[0] in _GIVEN and capitals[0].lower() not in _WORDS_TOO
+        return Weight.SURE if is_given else Weight.WEAK if unknown else Weight.NONE
+    if not things and any(name in _NAMES for name in capitals):
+        return Weight.SURE
+    if len(unknown) == len(parts) > 1:
+        return Weight.SURE
+    is_initialled = bool(unknown) and all(len(part) == 1 for part in parts if part not in unknown)
+    value = text[finding.start : finding.end]
+    is_written_as_name = (  # it is all that a cell or attribute says
+        value == text.strip()
+        and not things
+        and all(word.isalpha() and word[0].isupper() for word in value.split())
+    )
+    is_weak = bool(unknown) or is_written_as_name  # who has two words of a dictionary for a name
+    return Weight.SURE if is_initialled else Weight.WEAK if is_weak else Weight.NONE
+
+
+def _is_expected(text: str, finding: Finding, is_unknown: bool) -> bool:
+    """Does the line begin with a label of people, or is somebody named by the word before?"""
+    start = text.rfind("\n", 0, finding.start) + 1
+    label, colon, _ = text[start : finding.start].partition(":")
+    label = label.strip("#*- \t") if colon and len(label) <= _LONGEST_LABEL else ""
+    if label and EntityType.PERSON in (declared_kind(label), declared_kind(label.rstrip("s"))):
+        return True
+    return is_unknown and _BY.search(text[max(0, finding.start - 24) : finding.start]) is not None
+
+
+def _of_firm(value: str, parts: Iterable[str], dictionary: frozenset[str]) -> Weight:
+    own = [part for part in parts if part not in _HEADS]
+    unknown = [part for part in own if not _is_plain(part, dictionary)]
+    if _LEGAL.search(value) and own:
+        return Weight.SURE
+    if not any(part[0].isupper() for part in unknown):
+        return Weight.NONE
+    return Weight.SURE if any(part in _HEADS for part in parts) else Weight.WEAK
+
+
+def _of_login(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
+    if _BEHIND_DOT.search(value) or _UUID.fullmatch(value):
+        return Weight.NONE
+    if any(map(str.isdigit, value)) or finding.recognizer == "declared":
+        return Weight.SURE
+    parts = _HUMP.findall(value)
+    if any(part.title() in _GIVEN for part in parts):
+        return Weight.SURE
+    if all(_is_plain(part, dictionary) or is_program_word(part) for part in parts):
+        return Weight.NONE
+    is_code = text[finding.start - 1 : finding.start] == "`"
+    is_code = is_code and (text[finding.end :][:1] == " " or not value.isalpha())
+    return Weight.NONE if is_code else Weight.SURE
+
+
+def _is_figure(text: str, finding: Finding, value: str) -> bool:
+    """Is it a decimal, or does it stand among the numbers of a table or grid?"""
+    if _DECIMAL.fullmatch(value):
+        return True
+    if not _PLAIN.fullmatch(value) or (value[0] == "+" and " " in value):
+        return False
+    start = max(text.rfind("\n", 0, finding.start) + 1, finding.start - _LINE)
+    end = text.find("\n", finding.end)
+    end = min(end if end >= 0 else len(text), finding.end + _LINE)
+    if _DECIMAL.fullmatch(value + text[finding.end : finding.end + 3].rstrip()):
+        return True
+    rest = f"{text[start : finding.start]}\0{text[finding.end : end]}"
+    beside = len(_NUMBER.findall(rest))
+    if _CELL.search(rest):
+        return beside >= (1 if "|" in rest else _IN_ROW)
+    is_grid = _ONLY_NUMBERS.fullmatch(text, start, end) is not None
+    near = text[max(0, start - 200) : start].rstrip("\n").rpartition("\n")[2]
+    near = near or text[end : end + 200].lstrip("\n").partition("\n")[0]
+    return is_grid and bool(near) and _ONLY_NUMBERS.fullmatch(near) is not None
+
+
+def _repeats_label(text: str, finding: Finding, value: str) -> bool:
+    """Is the value the word of its label: `author="Author"`?"""
+    before = text[max(0, finding.start - len(value) - 4) : finding.start]
+    return value.casefold() in before.casefold()
+
+
+def _is_plain(word: str, dictionary: frozenset[str]) -> bool:
+    """Is it a word, a short form in capitals, or a thing's name?"""
+    is_acronym = word.isupper() and len(word) <= _LONGEST_ACRONYM
+    is_thing = word in _THINGS or word.lower() in _DAYS
+    is_thing = is_thing or is_program_word(word)
+    return is_acronym or is_thing or in_dictionary(word.partition("'")[0], dictionary)

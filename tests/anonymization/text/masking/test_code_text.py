@@ -1,0 +1,128 @@
+"""Code stays code: what a program reads by its place is not touched, strings and comments are."""
+
+from __future__ import annotations
+
+import ast
+import sqlite3
+import tomllib
+from typing import Any
+
+import pytest
+import yaml
+
+from anonymization.documents.text_forms import text_edits, text_pieces
+from anonymization.levels import MaskingLevel, at_level
+from anonymization.text.contracts import DetectionConfig, EntityType, Mode
+from anonymization.text.detect.engine import TextDetector
+from anonymization.text.masking.code_text import fenced_spans, fixed_spans, lexer_of
+from anonymization.text.masking.masker import Masker
+from anonymization.text.masking.pieces import Piece
+from anonymization.text.restore import applied
+
+
+@pytest.fixture(scope="module")
+def detector() -> TextDetector:
+    return TextDetector(at_level(DetectionConfig.for_tasks(), MaskingLevel.STRICT))
+
+
+def masked(text: str, name: str, detector: TextDetector, *known: Piece) -> str:
+    masker = Masker(detector, bytes(32), Mode.SURROGATE, "s")
+    masker.learn([*text_pieces(text, name), *known])
+    return applied(text, text_edits(text, name, masker.edits))[0]
+
+
+_PYTHON = '''"""Fares of the ferry, kept by Marguerite Oduya."""
+import bisect
+from collections import Counter as Rose
+
+OWNER = "Marguerite Oduya"  # ask Marguerite Oduya
+TOKEN = "ghp_kT7rQ2mZ9xW4vB8nC5dF3gH6jL1pS0yU2aEi"
+
+
+def harbour(frame, key):
+    return frame.loc[OWNER].setdefault(key, divmod(7, 2)), bisect.bisect_left([1], 1), Rose()
+'''
+
+
+def test_a_program_runs_as_before_and_its_people_and_secrets_are_gone(
+    detector: TextDetector,
+) -> None:
+    text = masked(_PYTHON, "fares.py", detector)
+    assert "Marguerite" not in text and "ghp_kT7rQ2mZ9x" not in text
+    names = [n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)]
+    assert names == [n.id for n in ast.walk(ast.parse(_PYTHON)) if isinstance(n, ast.Name)]
+    space: dict[str, Any] = {}
+    exec(compile(text, "fares.py", "exec"), space)
+    assert callable(space["harbour"])
+
+
+_SQL = """-- for Marguerite Oduya
+CREATE TABLE berth (
+    berth_id INTEGER NOT NULL PRIMARY KEY,
+    "Harbour Name" VARCHAR(12),
+    depth NUMERIC(10, 2) CHECK (depth > 0)
+);
+INSERT INTO berth VALUES (1, 'Marguerite Oduya', 3.5);
+"""
+
+
+def test_a_schema_keeps_its_constraints(detector: TextDetector) -> None:
+    text = masked(_SQL, "berths.sql", detector)
+    assert "Marguerite" not in text
+    schemas = []
+    for script in (_SQL, text):
+        database = sqlite3.connect(":memory:")
+        database.executescript(script)
+        schemas.append(database.execute("SELECT sql FROM sqlite_schema").fetchall())
+        database.close()
+    assert schemas[0] == schemas[1]
+
+
+def test_settings_keep_keys_images_and_types(detector: TextDetector) -> None:
+    stack = (
+        "services:\n  Marsh Cache:\n    image: valkey:8.0-alpine\n    ports: ['6379:6379']\n"
+        "    environment:\n      OWNER: Marguerite Oduya\n      LOG_LEVEL: DEBUG\n"
+        "      RETRIES: 3\n"
+    )
+    read = yaml.safe_load(masked(stack, "stack.yaml", detector))
+    before = yaml.safe_load(stack)
+    service, was = read["services"]["Marsh Cache"], before["services"]["Marsh Cache"]
+    assert service["environment"].pop("OWNER") != was["environment"].pop("OWNER")
+    assert service == was
+    settings = '[Summer.Hill]\nretries = 4\nratio = 0.5\nmodel = "llama-guard-3"\n'
+    assert tomllib.loads(masked(settings, "app.toml", detector)) == tomllib.loads(settings)
+
+
+def test_a_known_word_is_not_carried_into_code_but_a_full_name_is(detector: TextDetector) -> None:
+    code = "class Oduya:\n    marguerite_oduya = 1\n    Service = 2\n"
+    known = (
+        Piece("Marguerite Oduya", kind=EntityType.PERSON),
+        Piece("Service", kind=EntityType.PERSON),
+    )
+    text = masked(code, "model.py", detector, *known)
+    assert "Service = 2" in text and "class Oduya" in text
+    assert "marguerite_oduya" not in text
+    ast.parse(text)
+
+
+def test_a_fence_that_names_its_language_is_code(detector: TextDetector) -> None:
+    note = "Run this:\n```python\nimport Summer\nSummer.ask('Marguerite Oduya')\n```\nThanks.\n"
+    text = masked(note, "note.md", detector)
+    assert "import Summer\nSummer.ask('" in text and "Marguerite" not in text
+    assert fenced_spans("```\nimport os\n```\n") == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "alias"),
+    [("a/b.py", "python"), ("Dockerfile", "docker"), ("x.TSX", "typescript"), ("notes.md", "")],
+)
+def test_the_lexer_is_told_by_the_name(name: str, alias: str) -> None:
+    assert lexer_of(name) == alias
+
+
+def test_broken_code_and_other_line_ends_are_read() -> None:
+    for text in ("def (:\r\n  x = 'a", "SELECT \x00 FROM 'x", "\ufeffimport os\r\n", ""):
+        for alias in ("python", "sql", "bash", "yaml"):
+            spans = fixed_spans(alias, text)
+            assert all(0 <= start < end <= len(text) for start, end in spans)
+            assert list(spans) == sorted(spans)
