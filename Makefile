@@ -6,15 +6,16 @@ READY  := $(VENV)/.ready
 TESTS  := $(VENV)/.ready-tests
 HARBOR := .venv-harbor
 DOCS   := .venv-docs
+AGENTS := .agents
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check --no-deps
 # Bytecode is made when a module is first imported: what is never imported takes no space for it.
 # Where the environment forbids that, each of the hundreds of processes of a test run compiles anew.
 unexport PYTHONDONTWRITEBYTECODE
 LOCKED := $(PIP) --no-compile --require-hashes -r
-SYSTEM := bubblewrap chromium fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
+SYSTEM := bubblewrap chromium curl fonts-noto-cjk libreoffice-calc libreoffice-impress libreoffice-writer python3.12
 
 .DEFAULT_GOAL := help
-.PHONY: help install notebooks evaluate cluster harbor system snapshot leaderboard serve stop test test-full test-cluster test-exports check format bench fuzz mutants docs site font lock clean clean-demo
+.PHONY: help install notebooks evaluate agents cluster harbor system snapshot leaderboard serve stop test test-full test-cluster test-exports check format bench fuzz mutants docs site font lock clean clean-demo
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +40,19 @@ notebooks: $(TESTS) ## add what the notebooks need: .venv/bin/marimo edit notebo
 
 evaluate: $(READY) ## add what running agents needs: the runner (the sandbox is in `make system`)
 	$(LOCKED) requirements-evaluate.lock
+
+agents: $(AGENTS)/.ready ## add the command-line agents that `evaluate` runs, from npm: 2 GB in .agents
+
+# Only the scripts of three packages are run, which put their binaries in place.
+$(AGENTS)/.ready: flows/evaluate/npm/package-lock.json
+	@command -v npm >/dev/null || $$([ "$$(id -u)" = 0 ] || echo sudo) apt-get install --yes --no-install-recommends npm
+	@mkdir -p $(AGENTS)
+	cp flows/evaluate/npm/package.json flows/evaluate/npm/package-lock.json $(AGENTS)
+	npm install --prefix $(AGENTS) --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
+	PATH="$(abspath $(AGENTS))/node_modules/.bin:$$PATH" npm rebuild --prefix $(AGENTS) --no-audit --no-fund \
+	  --loglevel=error @anthropic-ai/claude-code openclaw opencode-ai
+	cd $(AGENTS)/node_modules/.bin && ln -sf ../@openai/codex-linux-*/vendor/*/codex-path/rg rg
+	@touch $@
 
 cluster: $(READY) ## add what shards on several machines need: Dask, Ray, and access to S3 storage
 	$(LOCKED) requirements-cluster.lock
@@ -150,7 +164,7 @@ lock: ## write the lock files anew (needs uv)
 
 clean: ## remove the environment and caches; workspace/ stays
 	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop
-	rm -rf $(VENV) $(HARBOR) $(DOCS) site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(HARBOR) $(DOCS) $(AGENTS) site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 clean-demo: ## remove workspace/, if only the demo was built there
 	-test ! -x $(BIN)/python || $(BIN)/python -m flows.service stop

@@ -19,6 +19,7 @@ _WRITABLE = (WORK, "/tmp", "/dev/shm")  # noqa: S108 (inside; each in memory, wi
 _LIBRARIES = "/opt/libraries"
 PROGRAMS = "/opt/programs"
 SERVER = Path(__file__).with_name("sandbox_server.py")
+_HOSTS = Path(__file__).with_name("hosts")  # so that `localhost` is a name inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class Box:
 
     `programs` is a folder that is mounted read-only at `PROGRAMS`; `settings` are files and folders
     of the system's `/etc` that a program inside reads. `folders` are further empty ones, in memory.
+    `reserves`: what runs inside may reserve more addresses than it uses, as JavaScript engines do;
+    a watchdog then holds it to its memory by what it uses alone.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -34,6 +37,7 @@ class Box:
     programs: Path | None = None
     settings: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
+    reserves: bool = False
     confined: bool = True  # False in the tests that show that escapes are noticed
 
 
@@ -48,6 +52,7 @@ def wrapper(box: Box) -> list[str]:
     binds = [] if root.is_relative_to("/usr") else ["--ro-bind", str(root), str(root)]
     for library in box.libraries:
         binds += ["--ro-bind", str(library), f"{_LIBRARIES}/{library.name}"]
+    binds += ["--ro-bind", str(_HOSTS), "/etc/hosts"]
     for folder in ("/etc/fonts", "/etc/alternatives", "/etc/ld.so.cache", *box.settings):
         binds += ["--ro-bind-try", folder, folder]
     if box.programs is not None:

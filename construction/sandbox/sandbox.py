@@ -14,13 +14,14 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from construction.sandbox.box import SERVER, WORK, Box, bubblewrap, interpreter, wrapper
 from construction.sandbox.resources import enforcer
 from data.errors import BenchmintError
 
 _NOT_RUN = 127  # the code of a command that could not be started, as shells have it
+_ANSWER_SECONDS = 60.0  # of a request that runs no command
 _GRACE_SECONDS = 10.0  # in which the server answers beyond the time of the command
 _HEADER_BYTES = 16 << 20
 _LONGEST_NAME, _LONGEST_PART = 1024, 255  # bytes of a name that comes out, and between its slashes
@@ -48,8 +49,19 @@ class Completed:
     timed_out: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Channel:
+    """A way to speak to the server inside: one request at a time, and its reply."""
+
+    requests: IO[bytes]
+    replies: IO[bytes]
+
+
 class Sandbox:
-    """One attempt's sandbox, from `__enter__` to `__exit__`."""
+    """One attempt's sandbox, from `__enter__` to `__exit__`.
+
+    Any number of threads may use it: files are moved one by one, and commands run at the same time.
+    """
 
     def __init__(self, box: Box, folder: Path | None = None) -> None:
         """`folder` is the work folder of an unconfined box; a confined one has its own."""
@@ -59,6 +71,7 @@ class Sandbox:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._idle: list[_Channel] = []  # channels for commands that none uses
 
     @property
     def enforced_by(self) -> str:
@@ -108,6 +121,9 @@ class Sandbox:
             self._process.communicate()
         if self._control is not None:
             self._control.close()
+        for channel in self._idle:
+            channel.requests.close()
+            channel.replies.close()
         self._enforcer.close()
 
     def _kill(self) -> None:
@@ -140,22 +156,23 @@ class Sandbox:
 
         Where it cannot be started, its code is 127 and standard error says why.
         """
-        watchdog = self._enforcer.name == "watchdog" and self.box.confined
-        header, parts = self._ask(
-            {
-                "action": "execute",
-                "command": list(command),
-                "folder": self._path(folder),
-                "variables": dict(variables or {}),
-                "seconds": seconds,
-                "most_bytes": self.box.limits.output_bytes,
-                "memory_bytes": self.box.limits.memory_bytes if watchdog else None,
-                "processes": self.box.limits.processes if watchdog else None,
-            },
-            stdin,
-            seconds=seconds + _GRACE_SECONDS,
-            parts=2,
-        )
+        watchdog, limits = self._enforcer.name == "watchdog" and self.box.confined, self.box.limits
+        request = {
+            "action": "execute",
+            "command": list(command),
+            "folder": self._path(folder),
+            "variables": dict(variables or {}),
+            "seconds": seconds,
+            "most_bytes": limits.output_bytes,
+            "memory_bytes": limits.memory_bytes if watchdog and not self.box.reserves else None,
+            "processes": limits.processes if watchdog else None,
+        }
+        with self._lock:
+            channel = self._idle.pop() if self._idle else self._new_channel()
+        with self.within(seconds + _GRACE_SECONDS):
+            header, parts = self._exchange(channel, request, stdin, 2)
+        with self._lock:
+            self._idle.append(channel)
         if "error" in header:  # an agent can deny the server its folder of outputs
             return Completed(_NOT_RUN, b"", f"{header['error']}\n".encode(errors="replace"))
         if not isinstance(header.get("code"), int):
@@ -199,9 +216,15 @@ class Sandbox:
         It belongs to the network of the sandbox, so nothing of the host comes with it. Call it
         before the agent is let in. Raises FileRefused or SandboxFailed.
         """
-        header, _ = self._ask({"action": "listen", "port": port})
+        with self._lock:
+            return self._handed_out({"action": "listen", "port": port}, f"port {port}")
+
+    def _handed_out(self, request: dict[str, Any], what: str) -> socket.socket:
+        """The socket that a request brings, while the lock is held."""
+        with self.within(_ANSWER_SECONDS):
+            header, _ = self._exchange(self._first(), request)
         if "error" in header or self._control is None:
-            raise FileRefused(f"port {port}", str(header.get("error")))
+            raise FileRefused(what, str(header.get("error")))
         self._control.settimeout(_GRACE_SECONDS)
         try:
             _, descriptors, _, _ = socket.recv_fds(self._control, 1, 1)
@@ -209,49 +232,54 @@ class Sandbox:
         except (OSError, IndexError) as error:
             raise SandboxFailed("the sandbox handed out no socket") from error
 
+    def _new_channel(self) -> _Channel:
+        with self._handed_out({"action": "channel"}, "a channel") as link:
+            return _Channel(link.makefile("wb"), link.makefile("rb"))
+
     def _path(self, path: str) -> str:
         return os.path.normpath(os.path.join(self.folder, path))  # noqa: PTH118 (a path inside)
 
     def _ask(
-        self,
-        request: dict[str, Any],
-        content: bytes = b"",
-        *,
-        seconds: float = 60.0,
-        parts: int = 0,
+        self, request: dict[str, Any], content: bytes = b"", parts: int = 0
     ) -> tuple[dict[str, Any], list[bytes]]:
-        """Send a request and take its reply; one at a time. Raises SandboxFailed.
+        """Send a quick request and take its reply; one at a time. Raises SandboxFailed."""
+        with self._lock, self.within(_ANSWER_SECONDS):
+            return self._exchange(self._first(), request, content, parts)
 
-        A reply has so many `parts`, or none and an error.
-        """
+    def _first(self) -> _Channel:
+        """The channel that the server has from its start. Raises SandboxFailed."""
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise SandboxFailed("the sandbox was not started")
-        with self._lock, self.within(seconds):
-            try:
-                process.stdin.write(json.dumps(request | {"bytes": len(content)}).encode() + b"\n")
-                process.stdin.write(content)
-                process.stdin.flush()
-                header = json.loads(process.stdout.readline(_HEADER_BYTES))
-                if len(header["bytes"]) != (0 if "error" in header else parts):
-                    raise ValueError("a reply with other parts")
-                return header, [self._part(size) for size in header["bytes"]]
-            except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-                raise self._nonsense() from error
+        return _Channel(process.stdin, process.stdout)
+
+    def _exchange(
+        self, channel: _Channel, request: dict[str, Any], content: bytes = b"", parts: int = 0
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        """A request and its reply, of so many `parts` or an error. Raises SandboxFailed."""
+        try:
+            head = json.dumps(request | {"bytes": len(content)}).encode() + b"\n"
+            channel.requests.write(head + content)
+            channel.requests.flush()
+            header = json.loads(channel.replies.readline(_HEADER_BYTES))
+            if len(header["bytes"]) != (0 if "error" in header else parts):
+                raise ValueError("a reply with other parts")
+            return header, [self._part(channel, size) for size in header["bytes"]]
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise self._nonsense() from error
 
     def _nonsense(self) -> SandboxFailed:
         """End the box; the error to raise."""
         self._kill()
         return SandboxFailed("the sandbox ended or answered nonsense")
 
-    def _part(self, size: object) -> bytes:
+    def _part(self, channel: _Channel, size: object) -> bytes:
         limits = self.box.limits
         if not isinstance(size, int) or not 0 <= size <= max(
             limits.output_bytes, limits.file_bytes
         ):
             raise ValueError("a reply beyond the limits")
-        assert self._process is not None and self._process.stdout is not None
-        part = self._process.stdout.read(size)
+        part = channel.replies.read(size)
         if len(part) != size:
             raise ValueError("a reply that was cut off")
         return part

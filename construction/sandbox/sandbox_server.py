@@ -107,12 +107,29 @@ def _is_file(path: Path) -> bool:
 
 def listen(request: Mapping[str, Any], _content: bytes) -> Reply:
     """Hand a listening socket on the loopback in here to the host, which answers on it."""
-    with (
-        socket.create_server(("127.0.0.1", request["port"])) as listening,
-        socket.socket(fileno=os.dup(CONTROL)) as control,
-    ):
-        socket.send_fds(control, [b"!"], [listening.fileno()])
+    with socket.create_server(("127.0.0.1", request["port"])) as listening:
+        _hand_out(listening)
     return {}, []
+
+
+def channel(_request: Mapping[str, Any], _content: bytes) -> Reply:
+    """Hand a second way to speak to the host; a process of its own answers there.
+
+    So commands can run at the same time, each on a channel.
+    """
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        _hand_out(theirs)
+        if os.fork() == 0:
+            theirs.close()
+            serve(ours.makefile("rb"), ours.makefile("wb"))
+            os._exit(0)
+    return {}, []
+
+
+def _hand_out(item: socket.socket) -> None:
+    with socket.socket(fileno=os.dup(CONTROL)) as control:
+        socket.send_fds(control, [b"!"], [item.fileno()])
 
 
 ACTIONS: dict[str, Callable[[Mapping[str, Any], bytes], Reply]] = {
@@ -121,6 +138,7 @@ ACTIONS: dict[str, Callable[[Mapping[str, Any], bytes], Reply]] = {
     "read": read,
     "names": names,
     "listen": listen,
+    "channel": channel,
 }
 
 
@@ -149,16 +167,11 @@ def _head(file: BinaryIO, most: int) -> bytes:
     return file.read(most)
 
 
-def _answer(header: dict[str, Any], parts: list[bytes]) -> None:
-    header["bytes"] = [len(part) for part in parts]
-    sys.stdout.buffer.write(json.dumps(header).encode() + b"\n" + b"".join(parts))
-    sys.stdout.buffer.flush()
-
-
-def main() -> None:
-    while line := sys.stdin.buffer.readline():
+def serve(requests: BinaryIO, replies: BinaryIO) -> None:
+    """Answer requests one by one until the host ends them."""
+    while line := requests.readline():
         request = json.loads(line)
-        content = sys.stdin.buffer.read(request["bytes"])
+        content = requests.read(request["bytes"])
         try:
             header, parts = ACTIONS[request["action"]](request, content)
         except FileNotFoundError:
@@ -169,8 +182,10 @@ def main() -> None:
             header, parts = {"error": error.strerror or type(error).__name__}, []
         except ValueError:
             header, parts = {"error": "no_path"}, []
-        _answer(header, parts)
+        header["bytes"] = [len(part) for part in parts]
+        replies.write(json.dumps(header).encode() + b"\n" + b"".join(parts))
+        replies.flush()
 
 
 if __name__ == "__main__":
-    main()
+    serve(sys.stdin.buffer, sys.stdout.buffer)

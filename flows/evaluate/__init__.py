@@ -9,14 +9,15 @@ scripts.py         what agents without a model do
 agents.py          Inspect's react agent, and agents that play a script
 budget.py          what a run and its attempts may spend
 paid_model.py      the model whose requests are within the budget and never paid twice
-chat_bridge.py     the model for a program inside the box
-harness.py         a program inside the box as an agent; the hosts that a task lists
+programs.py        a program inside the box as an agent: Claude Code, Codex, any command
+http_agent.py      an agent behind an address
+people.py          a person in a shell
+npm/               the versions of the command-line agents
 record.py          from a sample of Inspect's log to an attempt
 trajectory.py      from a sample of Inspect's log to ATIF
 plan.py            what is to be run, and where
 run.py             one configuration on a release, resumable
 outcome.py         how Inspect itself came to its end
-chat_app.py        the model as an OpenAI-compatible server, for a program inside the box
 table_server.py    the data tools as a server (MCP), for agents of others
 table_server_command.py  its command, as exported
 """

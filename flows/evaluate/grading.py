@@ -1,13 +1,28 @@
-"""The scores of a folder of attempts, written beside them."""
+"""The scores of attempts, written beside them; attempts against services that stood alone."""
 
 from __future__ import annotations
 
+import shutil
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from construction.grading.logs import GradedRun, grade_attempts
 from construction.grading.retrieval_tables import write_retrieval_tables
-from data.attempts import write_tables
-from data.releases.tasks import read_tasks, require_outside
+from construction.workflows.agent_tools import has_services
+from construction.workflows.world_file import read_world, world_bytes
+from data.attempts import (
+    AttemptRecord,
+    attempt_id_of,
+    check_name,
+    outputs_folder,
+    write_attempt,
+    write_tables,
+)
+from data.canonical import digest
+from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
+from data.errors import InputError
+from data.releases.tasks import ReleasedTasks, read_tasks, require_outside
+from flows.services.instance import recorded, start_of
 
 
 def grade_folder(snapshot: Path, logs: Path, out: Path, workers: int = 1) -> GradedRun:
@@ -22,3 +37,82 @@ def grade_folder(snapshot: Path, logs: Path, out: Path, workers: int = 1) -> Gra
     write_retrieval_tables(out / "retrieval", release, run.attempts, run.scores)
     write_tables(out, run.attempts, run.scores, release.notice_digest)
     return run
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What somebody did against `benchmint agents services`, and what they deliver beside it.
+
+    `task` is needed only where several tasks begin with the same world.
+    """
+
+    state: Path
+    name: str
+    task: str | None = None
+    answer: str | None = None
+    outputs: Path | None = None
+
+
+def write_done(snapshot: Path, done: Done, out: Path) -> Path:
+    """Write it down as an attempt below `out`; the folder of its configuration.
+
+    Raises InputError for a file that belongs to no task of the release, BrokenChain for one whose
+    log was altered.
+    """
+    require_outside(snapshot, out)
+    check_name(done.name)
+    release = read_tasks(snapshot)
+    task_id = _task_of(release, done)
+    audit, changes = recorded(done.state)
+    folder = out / release.snapshot / done.name
+    submission = Submission(
+        answer=done.answer, audit=tuple(audit), changes=changes, steps=len(audit)
+    )
+    attempt = Attempt(
+        attempt_id=attempt_id_of(release.digest, task_id, done.name, 1),
+        release_digest=release.digest,
+        task_id=task_id,
+        configuration=Configuration(done.name, "services", "none"),
+        epoch=1,
+        status=AttemptStatus.COMPLETED,
+        termination=None,
+        steps=submission.steps,
+        usage=Usage(),
+        seconds=0.0,
+        retries=0,
+        log_digest=digest([asdict(row) for row in audit]),
+        error=None,
+    )
+    if done.outputs is not None:
+        _deliver(done.outputs, outputs_folder(folder, task_id, 1))
+    write_attempt(folder, AttemptRecord(attempt, submission))
+    return folder
+
+
+def _deliver(source: Path, target: Path) -> None:
+    """Copy the regular files of a folder, in place of what was delivered before."""
+    shutil.rmtree(target, ignore_errors=True)
+    for path in sorted(source.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            copy = target / path.relative_to(source)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+
+
+def _task_of(release: ReleasedTasks, done: Done) -> str:
+    """The task with whose world a file began. Raises InputError."""
+    began = start_of(done.state)
+    tasks = [
+        task_id
+        for task_id, task in release.tasks.items()
+        if has_services(task.candidate)
+        and done.task in (None, task_id)
+        and world_bytes(read_world(release.world(task_id))) == began
+    ]
+    if len(tasks) != 1:
+        expected = f"services that began with the world of one task of {release.snapshot}"
+        raise InputError(
+            str(done.state), f"the world of {len(tasks)} tasks", expected,
+            "Name the release that was served, or the task with --task.",
+        )  # fmt: skip
+    return tasks[0]

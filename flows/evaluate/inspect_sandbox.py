@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from inspect_ai.util import (
     ExecResult,
     OutputLimitExceededError,
+    SandboxConnection,
     SandboxEnvironment,
     SandboxEnvironmentConfigType,
     sandboxenv,
@@ -23,7 +24,10 @@ from construction.sandbox.escapes import assert_isolated
 from construction.sandbox.sandbox import FileRefused, Sandbox
 
 NAME = "benchmint"
-_THREADS = 2  # of an attempt: a command and what is read beside it
+TOOL_FOLDERS = ("/var/tmp", "/opt/human_agent")  # noqa: S108 (inside; where Inspect puts its tools)
+_THREADS = 6  # of an attempt: commands at the same time, and what is read beside them
+_DAEMON = "start-server"  # the command of Inspect's tools that leaves a server running
+_POLL_SECONDS = 0.5  # between looks for requests of Inspect's tools
 _LONGEST_COMMAND = 24 * 3600.0
 
 
@@ -73,6 +77,13 @@ class BoxEnvironment(SandboxEnvironment):
             if isinstance(environment, BoxEnvironment):
                 await asyncio.to_thread(environment.sandbox.__exit__, None, None, None)
 
+    async def connection(self, *, user: str | None = None) -> SandboxConnection:
+        """What a person is told who is to work inside: `flows/evaluate/people.py` connects them."""
+        return SandboxConnection(type=NAME, command="this terminal")
+
+    def default_polling_interval(self) -> float:
+        return _POLL_SECONDS
+
     async def exec(
         self,
         cmd: list[str],
@@ -85,6 +96,8 @@ class BoxEnvironment(SandboxEnvironment):
         concurrency: bool = True,
     ) -> ExecResult[str]:
         """Run a command inside. `user` is ignored: there is one user, without rights."""
+        if cmd[-1:] == [_DAEMON]:  # in a session of its own: what a command leaves is ended with it
+            cmd = ["setsid", "--wait", *cmd]
         done = await asyncio.to_thread(
             self.sandbox.run,
             cmd,

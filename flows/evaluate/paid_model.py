@@ -51,13 +51,15 @@ ACCOUNT: ContextVar[Account] = ContextVar("account")
 class Account:
     """One attempt's spending. `stopped` says which budget ended it, if one did.
 
-    `repeated` counts the requests that were made again because they had failed.
+    `repeated` counts the requests that were made again because they had failed; `failure` is the
+    error of the last one, None where it was answered.
     """
 
     def __init__(self, name: str, purse: Purse, journal: Journal) -> None:
         self.name, self.journal = name, journal
         self.stopped: BudgetSpent | None = None
         self.repeated = 0
+        self.failure: Exception | None = None
         self._failed = ""  # the request that failed last
         self._purse = purse
         self._calls = 0  # of tools, that were begun
@@ -131,7 +133,7 @@ class Account:
             output = ModelOutput.model_validate(content)
             self.journal.keep(number, content, tokens, round(time.monotonic() - started, 3))
         except Exception as error:
-            self._failed = request
+            self._failed, self.failure = request, error
             if number == 0:
                 used = Amount()
             elif _is_refusal(error):
@@ -140,6 +142,7 @@ class Account:
             raise
         finally:
             self._purse.settle(self.name, at_most, used)
+        self.failure = None
         return output
 
     async def _set_aside(self, worst: Tokens) -> Amount:

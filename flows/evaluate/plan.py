@@ -14,6 +14,7 @@ import orjson
 
 from construction.sandbox.toolset import toolset
 from construction.sessions.network.transport import Wire
+from construction.statements.tools.agent_tools import BY_NAME
 from construction.statements.tools.database import Database
 from construction.webpages.page_index import PageIndex
 from construction.workflows.agent_tools import has_services
@@ -24,12 +25,13 @@ from data.contracts.attempt import Configuration
 from data.errors import BenchmintError, InputError
 from data.releases.tasks import ReleasedTasks
 from flows.evaluate.budget import Spending
-from flows.evaluate.harness import Harness
+from flows.evaluate.http_agent import PROTOCOL, is_here
+from flows.evaluate.programs import KNOWN, Program, version_of
 from flows.evaluate.scripts import SCRIPTED, WORKLESS, Scripts
 
-MODEL_AGENT = "react"
-HARNESS = "harness"
-AGENTS = (MODEL_AGENT, HARNESS, *SCRIPTED)
+MODEL_AGENT, COMMAND, HUMAN, HTTP = "react", "command", "human", "http"
+MODEL_AGENTS = (MODEL_AGENT, *KNOWN, COMMAND)
+AGENTS = (*MODEL_AGENTS, HUMAN, HTTP, *SCRIPTED)
 _LOCK = "run.lock"
 
 
@@ -46,22 +48,47 @@ class Plan:
     folder: Path
     database: Database | None = None
     pages: PageIndex | None = None
-    harness: Harness | None = None
+    program: Program | None = None
+    url: str | None = None
     wire: Wire = field(default_factory=Wire)
     epochs: int = 1
     samples_at_once: int = 4
     base_url: str | None = None
+    temperature: float | None = None
+    attempt_seconds: int | None = None
     spending: Spending = field(default_factory=Spending)
     task_ids: tuple[str, ...] = ()
     scripts: Scripts = field(default_factory=dict)
 
     @property
     def asks_model(self) -> bool:
-        return self.agent in (MODEL_AGENT, HARNESS)
+        return self.agent in MODEL_AGENTS
 
     def can_run(self, task_id: str, epoch: int) -> bool:
         """Can the agent work on a task at all?"""
-        return self.asks_model or self.agent in WORKLESS or (task_id, epoch) in self.scripts
+        is_scripted = self.agent in SCRIPTED and self.agent not in WORKLESS
+        return not is_scripted or (task_id, epoch) in self.scripts
+
+    def left_out(self, task_id: str) -> str | None:
+        """Why the agent is not let at a task that others can work on: no failure of it."""
+        task = self.release.tasks[task_id].candidate
+        if self.program is not None and self.program.command is None and not self.version:
+            return f"{self.agent} is not installed in {self.program.folder}: `make agents` adds it"
+        has_data = bool(BY_NAME.keys() & set(task.tools)) or self.pages is not None
+        if self.url is not None and not is_here(self.url) and (has_data or has_services(task)):
+            return "the task has tools, which are served on the loopback of this machine alone"
+        if not has_data:
+            return None
+        if self.program is not None and not self.program.reads_mcp:
+            return "the task has tools, and the command reads no MCP servers (--mcp says it does)"
+        if self.agent == HUMAN:
+            return "the task has data tools, which a shell does not have"
+        return None
+
+    @property
+    def version(self) -> str | None:
+        """The version of the program that runs, if it is known."""
+        return version_of(self.program) if self.program is not None else None
 
 
 class RunUnderWay(BenchmintError):
@@ -85,10 +112,18 @@ def chosen(plan: Plan) -> tuple[str, ...]:
         expected = f"tasks of {plan.release.snapshot} that {plan.agent} can run"
         todo = f"Choose other tasks, or an agent for all of them: {', '.join(WORKLESS)}, a model."
         raise InputError("evaluate", problem, expected, todo)
+    tasks = tuple(task_id for task_id in tasks if plan.left_out(task_id) is None)
     for task_id in tasks:
         if has_services(plan.release.tasks[task_id].candidate):
             plan.release.world(task_id)
     return tasks
+
+
+def left_out(plan: Plan) -> dict[str, str]:
+    """Why tasks that were asked for are left out, by task."""
+    tasks = plan.task_ids or tuple(plan.release.tasks)
+    reasons = ((task_id, plan.left_out(task_id)) for task_id in tasks)
+    return {task_id: reason for task_id, reason in reasons if reason is not None}
 
 
 def wanted_attempts(plan: Plan) -> dict[str, tuple[str, int]]:
@@ -131,10 +166,10 @@ def _record(plan: Plan) -> None:
     about = {
         "release": plan.release.digest,
         "configuration": asdict(plan.configuration),
-        "limits": _limits(plan.spending),
+        "limits": _limits(plan.spending) | {"attempt_seconds": plan.attempt_seconds},
         "toolset": toolset(),
         "pages": plan.pages.digest if plan.pages is not None else None,
-        "harness": plan.harness.command if plan.harness is not None else None,
+        "program": _program(plan),
     }
     content = pretty_json(about)
     if path.exists() and path.read_bytes() != content:
@@ -143,6 +178,14 @@ def _record(plan: Plan) -> None:
             "Choose another name or folder for these attempts.",
         )  # fmt: skip
     write_bytes(path, content, mode=PRIVATE_FILE)
+
+
+def _program(plan: Plan) -> dict[str, str | None] | None:
+    if plan.url is not None:
+        return {"url": plan.url, "protocol": PROTOCOL}
+    if plan.program is None:
+        return None
+    return {"command": plan.program.command, "version": plan.version}
 
 
 def _limits(spending: Spending) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from inspect_ai.event import ToolEvent
+from inspect_ai.event import ModelEvent, ToolEvent
 from inspect_ai.log import EvalSample
 from inspect_ai.model import ChatMessageAssistant, ChatMessageTool
 from inspect_ai.tool import ToolCall
@@ -22,9 +22,9 @@ from data.contracts.attempt import (
 from data.model_prices import Tokens
 from data.neutralise import one_line
 from flows.evaluate.budget import Spending
-from flows.evaluate.harness import BEGUN, FAILED
 from flows.evaluate.paid_model import Account, tokens_of
 from flows.evaluate.plan import Plan
+from flows.evaluate.programs import BEGUN, FAILED
 from flows.evaluate.service_tools import kept
 
 _STATUS_OF_LIMIT = {
@@ -52,7 +52,7 @@ def record_of(
     submission = Submission(
         answer=shortened(sample.output.completion) if sample.output.choices else None,
         statements=tuple(_statements(sample)),
-        calls=tuple(_calls(sample)),
+        calls=tuple(_program_calls(sample) if plan.program is not None else _calls(sample)),
         audit=served.audit,
         changes=served.changes,
         steps=len(list(_inferences(sample))),
@@ -90,7 +90,7 @@ def _status(sample: EvalSample, steps: int, before: Attempt | None) -> AttemptSt
     """How a sample ended.
 
     An error that stopped it is the infrastructure's: agents' errors are answers. But if the same
-    replies end the sandbox again, it is the agent's doing; so it is if a harness ends it again that
+    replies end the sandbox again, it is the agent's doing; so it is if a program ends it again that
     has asked for none.
     """
     if sample.error is not None:
@@ -150,6 +150,53 @@ def _calls(sample: EvalSample) -> Iterator[Call]:
             if call.function == "submit":
                 continue
             yield _call(sample, step, call, results.get(call.id), events.get(call.id))
+
+
+def _program_calls(sample: EvalSample) -> Iterator[Call]:
+    """The calls of a program, with those of the task's tools as the runner answered them.
+
+    A program names and shows them in its own way, and one whose model writes code may make calls
+    that no message holds: these belong to the inference that was under way.
+    """
+    answered = [event for event in sample.events if isinstance(event, ToolEvent)]
+    for call in _calls(sample):
+        event = next((event for event in answered if _is_of(event, call)), None)
+        if event is None:
+            yield call
+        else:
+            answered.remove(event)
+            yield _answered(sample, event, call.step)
+    for event in answered:
+        before = sample.events[: sample.events.index(event)]
+        step = sum(isinstance(item, ModelEvent) for item in before)
+        yield _answered(sample, event, max(step, 1))
+
+
+def _is_of(event: ToolEvent, call: Call) -> bool:
+    """Is it the runner's side of a call?
+
+    Not every protocol has ids for calls, and some programs call all tools by a tool of their own.
+    """
+    return event.id == call.call_id or event.arguments in (
+        call.arguments if call.name.endswith(event.function) else None,
+        *call.arguments.values(),
+    )
+
+
+def _answered(sample: EvalSample, event: ToolEvent, step: int) -> Call:
+    error = event.error.message if event.error is not None else None
+    start, duration = _times(sample, event)
+    return Call(
+        call_id=event.id,
+        step=step,
+        name=event.function,
+        arguments=event.arguments,
+        output=shortened(error if error is not None else str(event.result)),
+        is_error=error is not None,
+        error_message=error,
+        start_ms=start,
+        duration_ms=duration,
+    )
 
 
 def _call(

@@ -18,11 +18,10 @@ from data.contracts.attempt import Configuration
 from data.errors import InputError
 from data.releases.tasks import read_tasks, require_outside
 from flows.evaluate.budget import Budget, dollars, spending_of
-from flows.evaluate.harness import Harness
-from flows.evaluate.plan import AGENTS, HARNESS, MODEL_AGENT, Plan
+from flows.evaluate.plan import AGENTS, COMMAND, HTTP, HUMAN, MODEL_AGENT, MODEL_AGENTS, Plan
+from flows.evaluate.programs import AGENTS_FOLDER, KNOWN, Program
 from flows.evaluate.scripts import READER, SKILLED, scripts_of
 
-MODEL_AGENTS = (MODEL_AGENT, HARNESS)
 # What runs without a model: agents of graded skill, and controls that show the grader at work.
 DEFAULT_PILOTS = (*SKILLED, "oracle", "unrounded", "wrong-period", "missing-step", "talk", "null")
 
@@ -41,12 +40,15 @@ class Request:
     tools: str = "data"
     pages: Path | None = None
     reasoning: str | None = None
-    harness: str | None = None
+    command: str | None = None
+    mcp: bool = False
     programs: Path | None = None
+    temperature: float | None = None
     task: tuple[str, ...] = ()
     epochs: int = 1
     at_once: int = 4
     attempt_calls: int | None = None
+    attempt_seconds: int | None = None
     attempt_tokens: int | None = None
     attempt_cost: str | None = None
     run_tokens: int | None = None
@@ -55,10 +57,17 @@ class Request:
     prices: Path | None = None
 
     @property
+    def kind(self) -> str:
+        """The agent without what belongs to it alone: its command or its address."""
+        if self.agent.startswith(("http://", "https://")):
+            return HTTP
+        return COMMAND if self.command is not None and self.agent == MODEL_AGENT else self.agent
+
+    @property
     def title(self) -> str:
         """The name of the configuration: the one given, or made of agent, model and condition."""
         tools = self.tools if self.tools != "data" else ""
-        parts = [self.agent, (self.model or "").replace("/", "-"), tools, self.reasoning]
+        parts = [self.kind, (self.model or "").replace("/", "-"), tools, self.reasoning]
         return self.name or "-".join(part for part in parts if part)
 
 
@@ -68,9 +77,10 @@ def plan_of(request: Request) -> Plan:
     require_outside(request.snapshot, request.out)
     if request.programs is not None and not request.programs.is_dir():
         where = str(request.programs)
-        raise InputError(where, "no folder", "the harness's programs", "Check --programs.")
+        raise InputError(where, "no folder", "the agent's programs", "Check --programs.")
+    agent, tools, source, epochs = request.kind, request.tools, request.source, request.epochs
     spending = spending_of(
-        request.model,
+        request.model if agent in MODEL_AGENTS else None,
         Budget(request.run_tokens, dollars(request.run_cost, "--run-cost")),
         Budget(request.attempt_tokens, dollars(request.attempt_cost, "--attempt-cost")),
         request.reply_tokens,
@@ -79,41 +89,52 @@ def plan_of(request: Request) -> Plan:
     )
     release = read_tasks(request.snapshot)
     check_name(request.title)
-    agent, tools, source, epochs = request.agent, request.tools, request.source, request.epochs
     database = None if tools == "web" else database_of(release.tables)
     index = PageIndex(open_pages(request.pages)) if request.pages is not None else None
-    model, harness = request.model or "none", request.harness
     return Plan(
         release,
-        Configuration(request.title, agent, model, tools, request.reasoning),
+        Configuration(request.title, agent, request.model or "none", tools, request.reasoning),
         agent,
         request.out / release.snapshot / request.title,
         database,
         index,
-        Harness(harness, request.programs) if harness is not None else None,
+        _program(request),
+        url=request.agent if agent == HTTP else None,
         epochs=epochs,
-        samples_at_once=request.at_once,
+        samples_at_once=1 if agent == HUMAN else request.at_once,
         base_url=request.base_url,
+        temperature=request.temperature,
+        attempt_seconds=request.attempt_seconds,
         spending=spending,
         task_ids=request.task,
         scripts=scripts_of(agent, release, database, epochs, source, index),
     )
 
 
+def _program(request: Request) -> Program | None:
+    """What runs inside the box, if the agent is a program."""
+    if request.kind == COMMAND:
+        return Program(COMMAND, request.programs, request.command, request.mcp)
+    if request.kind in KNOWN:
+        return Program(request.kind, request.programs or AGENTS_FOLDER)
+    return None
+
+
 def check_request(request: Request) -> None:
     """Raise InputError for options that contradict each other."""
-    agent, model, harness = request.agent, request.model, request.harness
-    if (agent in MODEL_AGENTS) != (model is not None):
+    agent, model, command = request.kind, request.model, request.command
+    if agent != HTTP and (agent in MODEL_AGENTS) != (model is not None):
         raise InputError(
             "--agent and --model", f"agent {agent}, model {model}",
-            "a model with react and harness alone",
-            "Give --model NAME with --agent react or harness, and none with a scripted agent.",
+            "a model with an agent that asks one",
+            f"Give --model NAME with {', '.join(MODEL_AGENTS)}, and with no other.",
         )  # fmt: skip
-    is_blank = harness is not None and not harness.strip()
-    if is_blank or (agent == "harness") != (harness is not None):
+    is_blank = command is not None and not command.strip()
+    if is_blank or (agent == COMMAND) != (command is not None) or (request.mcp and not command):
         raise InputError(
-            "--agent and --harness", f"agent {agent}, harness {harness}", "a command with harness",
-            "Give --harness 'COMMAND' with --agent harness, and with no other.",
+            "--agent and --command", f"agent {agent}, command {command}",
+            "a command line without another agent",
+            "Give --command 'COMMAND' alone; --mcp belongs to it.",
         )  # fmt: skip
     tools, pages = request.tools, request.pages
     if tools not in ("data", "web", "data+web"):
@@ -144,7 +165,7 @@ def requests_of(
     requests = [Request(snapshot=snapshot, agent=name, **asked_without) for name in named]
     requests += [Request(snapshot=snapshot, model=name, **common) for name in models]
     for request in requests:
-        if request.agent not in AGENTS:
+        if request.kind not in AGENTS:
             raise InputError("--agent", request.agent, ", ".join(AGENTS), "Choose one of these.")
         check_request(request)
     return requests

@@ -7,7 +7,7 @@ an attempt that was cut off repeats no paid call.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, redirect_stdout
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,12 +20,15 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.hooks import Hooks, SampleEnd, hooks
 from inspect_ai.model import GenerateConfig, Model, get_model
 from inspect_ai.solver import Generate, Solver, TaskState, solver
+from inspect_ai.tool import ToolDef
 from inspect_ai.util import apply_limits, sandbox, time_limit, turn_limit
 
 from construction.sandbox.box import Box
 from construction.sandbox.delivery import fetch_outputs
 from construction.sandbox.toolset import library_paths
+from data.atomic import PRIVATE_FILE, write_bytes
 from data.attempts import (
+    LEFT_OUT,
     LOGS,
     REPLIES,
     attempt_name,
@@ -35,16 +38,19 @@ from data.attempts import (
     write_attempt,
     write_trajectory,
 )
+from data.canonical import pretty_json
 from data.errors import InputError, is_disk_full
 from data.neutralise import one_line
 from data.reply_journal import SUFFIX, Journal, spent
 from flows.evaluate.agents import model_agent, scripted
 from flows.evaluate.budget import Amount, Purse
-from flows.evaluate.harness import harness_agent, network_of
-from flows.evaluate.inspect_sandbox import NAME, BoxEnvironment
+from flows.evaluate.http_agent import http_agent
+from flows.evaluate.inspect_sandbox import NAME, TOOL_FOLDERS, BoxEnvironment
 from flows.evaluate.outcome import check_ended
 from flows.evaluate.paid_model import ACCOUNT, Account, paid
-from flows.evaluate.plan import Plan, alone, wanted_attempts
+from flows.evaluate.people import person
+from flows.evaluate.plan import HUMAN, Plan, alone, left_out, wanted_attempts
+from flows.evaluate.programs import network_of, program_agent
 from flows.evaluate.record import record_of
 from flows.evaluate.scripts import WORKLESS
 from flows.evaluate.service_tools import (
@@ -53,7 +59,7 @@ from flows.evaluate.service_tools import (
     said_so_far,
     start_instance,
 )
-from flows.evaluate.tools import tools_for
+from flows.evaluate.tools import SHELL, tools_for
 from flows.evaluate.trajectory import trajectory_of
 from flows.services.instance import Instance
 
@@ -81,13 +87,15 @@ class UnderWay:
 class Ended:
     """What a run left: its folder, how many attempts are done, and of how many.
 
-    `budget_spent` tells whether the budget of the run stopped or kept back any.
+    `budget_spent` tells whether the budget of the run stopped or kept back any; `left_out` says
+    why of each task that the configuration cannot do.
     """
 
     folder: Path
     done: int
     wanted: int
     budget_spent: bool
+    left_out: Mapping[str, str]
 
 
 def evaluate(plan: Plan) -> Ended:
@@ -98,6 +106,8 @@ def evaluate(plan: Plan) -> Ended:
     wanted = wanted_attempts(plan)  # what is refused leaves no folder
     with alone(plan):
         budget_spent = False
+        reasons = left_out(plan)
+        write_bytes(plan.folder / LEFT_OUT, pretty_json(reasons), mode=PRIVATE_FILE)
         before = finished(plan.folder)
         for epoch in range(1, plan.epochs + 1):
             todo = [
@@ -108,16 +118,15 @@ def evaluate(plan: Plan) -> Ended:
             if todo:
                 budget_spent |= _run_epoch(plan, epoch, todo)
         done = finished(plan.folder)
-    return Ended(plan.folder, len(done & wanted.keys()), len(wanted), budget_spent)
+    return Ended(plan.folder, len(done & wanted.keys()), len(wanted), budget_spent, reasons)
 
 
 def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
     """Run one repetition; true if the budget of the run was spent."""
     run = UnderWay(plan, epoch, Purse(plan.spending, _spent(plan)))
     _Recorder.run = run
-    programs = plan.harness.programs if plan.harness is not None else None
     BoxEnvironment.at_once = plan.samples_at_once
-    BoxEnvironment.box = Box(libraries=library_paths(), programs=programs)
+    BoxEnvironment.box = _box(plan)
     try:
         with redirect_stdout(StringIO()):  # Inspect announces itself there
             logs = eval(
@@ -141,6 +150,20 @@ def _run_epoch(plan: Plan, epoch: int, todo: Sequence[str]) -> bool:
     return any(_is_cut_off(account) for account in run.accounts.values())
 
 
+def _box(plan: Plan) -> Box:
+    """The box of an attempt; Inspect's tools have a folder in that of a program or a person."""
+    program = plan.program
+    if program is None and plan.agent != HUMAN:
+        return Box(libraries=library_paths())
+    return Box(
+        libraries=library_paths(),
+        programs=program.folder if program is not None else None,
+        settings=("/etc/os-release",),
+        folders=TOOL_FOLDERS,
+        reserves=True,
+    )
+
+
 def _spent(plan: Plan) -> dict[str, Amount]:
     """What each attempt in the folder has spent, with the worst case of calls without an end."""
     spending = plan.spending
@@ -160,11 +183,11 @@ def _model(plan: Plan) -> Model | str:
     if not plan.asks_model:
         return "mockllm/model"
     config = GenerateConfig(
-        temperature=0.0,
+        temperature=plan.temperature,
         max_tokens=plan.spending.reply_tokens,
         reasoning_effort=plan.configuration.reasoning,
         max_retries=_RETRIES,
-        attempt_timeout=_REPLY_SECONDS,
+        attempt_timeout=max(_REPLY_SECONDS, plan.attempt_seconds or 0),
     )
     name, address = plan.configuration.model, plan.base_url
     try:
@@ -209,7 +232,10 @@ def _attempt(run: UnderWay) -> Solver:
         if run.failure is not None:
             raise run.failure
         task = run.plan.release.tasks[str(state.sample_id)].candidate
-        limits = [time_limit(task.budget.seconds), turn_limit(task.budget.turns)]
+        seconds = run.plan.attempt_seconds or task.budget.seconds
+        limits = [time_limit(seconds), turn_limit(task.budget.turns)]
+        if run.plan.agent == HUMAN:
+            limits = []  # a person's time is measured, and not cut off
         folder = outputs_folder(run.plan.folder, task.task_id, run.epoch)
         with ExitStack() as stack:
             try:
@@ -238,10 +264,16 @@ def _agent(run: UnderWay, state: TaskState, instance: Instance | None, stack: Ex
     """The agent of one attempt; one that asks a model has an account, and its tools too."""
     plan, task_id = run.plan, str(state.sample_id)
     task = plan.release.tasks[task_id].candidate
-    is_own_loop = plan.asks_model and plan.harness is None
+    is_own_loop = plan.asks_model and plan.program is None
     if instance is not None:
         instance.step = inferences_so_far if is_own_loop else partial(said_so_far, state)
     tools = tools_for(task, plan.database, plan.pages, instance)
+    if plan.program is not None or plan.url is not None:  # it has a shell of its own
+        tools = [item for item in tools if ToolDef(item).name != SHELL]
+    if plan.url is not None:
+        return http_agent(plan.url, task, instance, tools)
+    if plan.agent == HUMAN:
+        return person(instance)
     if not plan.asks_model:
         script = plan.scripts.get((task_id, run.epoch))
         return scripted(script or WORKLESS[plan.agent](task, tools), tools)
@@ -249,9 +281,10 @@ def _agent(run: UnderWay, state: TaskState, instance: Instance | None, stack: Ex
     journal = stack.enter_context(closing(Journal(plan.folder / REPLIES / f"{name}{SUFFIX}")))
     account = run.accounts[task_id] = Account(name, run.purse, journal)
     ACCOUNT.set(account)
-    if plan.harness is not None:
-        return harness_agent(plan.harness, instance)
-    return model_agent([account.shown(tool) for tool in tools])
+    shown = [account.shown(tool) for tool in tools]
+    if plan.program is not None:
+        return program_agent(plan.program, shown, account, instance)
+    return model_agent(shown)
 
 
 def _is_cut_off(account: Account | None) -> bool:

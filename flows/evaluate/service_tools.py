@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from inspect_ai.agent import AgentState
 from inspect_ai.event import ModelEvent
 from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessageAssistant
@@ -101,7 +102,7 @@ async def reachable(
         yield _HOW_TO_CALL, {"SERVICES_URL": address, "SERVICES_TOKEN": token}
 
 
-def said_so_far(state: TaskState) -> int:
+def said_so_far(state: TaskState | AgentState) -> int:
     """The inferences in the messages of an attempt."""
     return sum(isinstance(message, ChatMessageAssistant) for message in state.messages)
 

@@ -23,7 +23,7 @@ from data.neutralise import one_line
 from flows.evaluate.service_tools import service_tools
 from flows.services.instance import Instance
 
-SHELL_SECONDS = 180
+SHELL, SHELL_SECONDS = "shell", 180
 _SHELL_BYTES = 16 << 10  # of an output of the shell; the middle of a longer one is left out
 
 

@@ -186,6 +186,13 @@ def logged(path: Path) -> list[dict[str, Any]]:
         return list(_entries(database, path, about["world"]))
 
 
+def start_of(path: Path) -> bytes:
+    """The world with which an instance began. Raises InputError if there is no such file."""
+    database, about = _opened(path)
+    database.close()
+    return about["world"]
+
+
 def recorded(path: Path) -> tuple[list[AuditRow], tuple[StateChange, ...]]:
     """The log of an instance, and what differs from the state at the start; the file stays as is.
 

@@ -261,7 +261,7 @@ def test_a_box_that_does_not_answer_in_time_is_killed(
         "no JSON",
         '{"code": 0}',
         '{"bytes": [0, 0], "code": "x"}',
-        '{"bytes": [0], "code": 0}',
+        '{"bytes": [0, 0], "code": 0}',
         '{"bytes": [0, 0, 0], "code": 0}',
         "[" * 2000 + "]" * 2000,
     ],
@@ -271,6 +271,33 @@ def test_a_reply_that_an_agent_forged_is_refused(box: Sandbox, reply: str) -> No
     with pytest.raises((SandboxFailed, FileRefused)):
         box.run(["python3", "-c", forge], seconds=5)
         box.read("x")
+
+
+def test_commands_run_at_the_same_time(box: Sandbox) -> None:
+    """Each waits for the file that the other makes."""
+    meet = "touch {}; for i in $(seq 100); do [ -e {} ] && exit 7; sleep 0.05; done"
+    codes: list[int] = []
+
+    def run(mine: str, other: str) -> None:
+        codes.append(box.run(["sh", "-c", meet.format(mine, other)], seconds=10).code)
+
+    threads = [threading.Thread(target=run, args=names) for names in (("a", "b"), ("b", "a"))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert codes == [7, 7]
+    assert box.names("") == ["a", "b"]
+
+
+@pytest.mark.parametrize(("reserves", "code"), [(False, 1), (True, 0)])
+def test_a_box_may_reserve_more_addresses_than_memory(
+    monkeypatch: pytest.MonkeyPatch, reserves: bool, code: int
+) -> None:
+    monkeypatch.setattr("construction.sandbox.sandbox.enforcer", lambda limits: Watchdog(limits))
+    reserve = "import mmap; mmap.mmap(-1, 1 << 30)"
+    with Sandbox(Box(SMALL, reserves=reserves)) as sandbox:
+        assert sandbox.run(["python3", "-c", reserve], seconds=10).code == code
 
 
 def test_the_box_says_what_holds_it_to_its_limits(box: Sandbox) -> None:

@@ -14,8 +14,9 @@ from tests.flows.json_server import HANG_UP, json_server
 TOKENS_IN, TOKENS_OUT = 100, 50
 REPLY, MODEL = "reply", "scripted-1"  # the id of a reply, and what it says of its model
 
-# The messages so far to a tool's name and arguments, or to the status of a failing server.
-Play = Callable[[list[dict[str, Any]]], tuple[str, dict[str, Any]] | int]
+# The messages so far to a tool's name and arguments, to a text, or to the status of a failing
+# server.
+Play = Callable[[list[dict[str, Any]]], tuple[str, dict[str, Any]] | str | int]
 
 
 @dataclass
@@ -42,20 +43,22 @@ def chat_server(play: Play) -> Iterator[Chat]:
         move = play(body["messages"])
         if not isinstance(move, int) or move == HANG_UP:
             chat.billed += TOKENS_IN + TOKENS_OUT
-        return (move, {}) if isinstance(move, int) else (200, _reply(move))
+        return (move, {}) if isinstance(move, int) else (200, reply_of(move))
 
     with json_server(reply) as chat.url:
         yield chat
 
 
-def _reply(move: tuple[str, dict[str, Any]]) -> dict[str, Any]:
-    name, arguments = move
-    call = {
-        "id": f"call-{name}-{len(json.dumps(arguments))}",
-        "type": "function",
-        "function": {"name": name, "arguments": json.dumps(arguments)},
-    }
-    message = {"role": "assistant", "content": None, "tool_calls": [call]}
+def reply_of(move: tuple[str, dict[str, Any]] | str) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": move}
+    if not isinstance(move, str):
+        name, arguments = move
+        call = {
+            "id": f"call-{name}-{len(json.dumps(arguments))}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments)},
+        }
+        message = {"role": "assistant", "content": None, "tool_calls": [call]}
     usage = {
         "prompt_tokens": TOKENS_IN,
         "completion_tokens": TOKENS_OUT,
@@ -66,6 +69,12 @@ def _reply(move: tuple[str, dict[str, Any]]) -> dict[str, Any]:
         "object": "chat.completion",
         "created": 0,
         "model": MODEL,
-        "choices": [{"index": 0, "finish_reason": "tool_calls", "message": message}],
+        "choices": [
+            {
+                "index": 0,
+                "finish_reason": "stop" if isinstance(move, str) else "tool_calls",
+                "message": message,
+            }
+        ],
         "usage": usage,
     }

@@ -54,12 +54,12 @@ def test_conditions_are_compared_on_the_same_questions(demo: Demo, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("agent", "model", "harness", "tools", "pages"),
+    ("agent", "model", "command", "tools", "pages"),
     [
         ("react", None, None, "data", None),
         ("oracle", "m", None, "data", None),
-        ("harness", "m", None, "data", None),
-        ("react", "m", "cmd", "data", None),
+        ("command", "m", None, "data", None),
+        ("codex", "m", "cmd", "data", None),
         ("react", "m", None, "everything", None),
         ("react", "m", None, "web", None),
         ("react", "m", None, "data", Path("pages")),
@@ -67,14 +67,14 @@ def test_conditions_are_compared_on_the_same_questions(demo: Demo, tmp_path: Pat
     ],
 )
 def test_options_that_contradict_each_other_are_refused(
-    agent: str, model: str | None, harness: str | None, tools: str, pages: Path | None
+    agent: str, model: str | None, command: str | None, tools: str, pages: Path | None
 ) -> None:
     request = Request(
         snapshot=Path("release"),
         out=Path("attempts"),
         agent=agent,
         model=model,
-        harness=harness,
+        command=command,
         tools=tools,
         pages=pages,
     )

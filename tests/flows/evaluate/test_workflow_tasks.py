@@ -16,17 +16,20 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 
 from construction.grading.grade import grade
 from construction.grading.spec import spec_of
+from construction.grading.trial import SHELL_TOOLS
+from construction.workflows.contracts import Request
 from construction.workflows.world_file import world_bytes
 from data.attempts import SERVICES, AttemptRecord, attempt_name, read_attempts
 from data.contracts.attempt import AttemptStatus, Configuration
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks, read_tasks
 from flows.commands.running import export_inspect_command
-from flows.evaluate.harness import Harness
-from flows.evaluate.plan import Plan
+from flows.evaluate.plan import COMMAND, Plan
+from flows.evaluate.programs import Program
 from flows.evaluate.run import evaluate
 from flows.evaluate.scripts import ORACLE, PLAYBACK, Script, ScriptStep, scripts_of
 from flows.services.instance import Instance, logged
+from tests.flows.command import inline
 from tests.flows.evaluate.chat_server import chat_server
 from tests.flows.evaluate.plans import MODEL, Messages, steps_taken
 from tests.flows.evaluate.workflow_release import (
@@ -158,24 +161,27 @@ CURL = (
 )
 
 
-def test_a_harness_reaches_the_services_from_inside_its_box(
+def program(folder: Path, mode: str) -> Program:
+    """The tests' program, in a folder of its own."""
+    folder.mkdir()
+    source = Path(__file__).with_name("program.py")
+    (folder / source.name).write_bytes(source.read_bytes())
+    return Program(COMMAND, folder, f"python3 /opt/programs/{source.name} {mode}")
+
+
+def test_a_program_reaches_the_services_from_inside_its_box(
     released: tuple[Path, str], tasks: ReleasedTasks, tmp_path: Path
 ) -> None:
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    program = Path(__file__).with_name("harness_program.py")
-    (programs / "harness.py").write_bytes(program.read_bytes())
 
     def play(messages: Messages) -> tuple[str, dict[str, Any]]:
         if steps_taken(messages) == 0:
             return "run", {"command": CURL}
         return "submit", {"answer": str(messages[-1]["content"])}
 
-    harness = Harness("python3 /opt/programs/harness.py work", programs)
     with chat_server(play) as chat:
         record, _ = attempt(
-            tasks, released[1], tmp_path / "run", "harness",
-            model=MODEL, harness=harness, base_url=chat.url,
+            tasks, released[1], tmp_path / "run", COMMAND,
+            model=MODEL, program=program(tmp_path / "programs", "work"), base_url=chat.url,
         )  # fmt: skip
         assert "SERVICES_URL" in json.dumps(chat.requests[0])
     assert record.attempt.status is AttemptStatus.COMPLETED
@@ -183,6 +189,49 @@ def test_a_harness_reaches_the_services_from_inside_its_box(
     assert (row.operation, row.records) == ("get_message", ("messages/m-1",))
     assert row.step == 1
     assert "The parcel never came." in (record.submission.answer or "")
+
+
+def test_a_program_has_the_operations_as_an_mcp_server(
+    released: tuple[Path, str], tasks: ReleasedTasks, tmp_path: Path
+) -> None:
+    with chat_server(lambda _: ("mcp__mail_get_message", {"id": "m-1"})) as chat:
+        record, _ = attempt(
+            tasks, released[1], tmp_path / "run", COMMAND,
+            model=MODEL, program=program(tmp_path / "programs", "mcp"), base_url=chat.url,
+        )  # fmt: skip
+    names, shown = json.loads(record.submission.answer or "")
+    assert set(names) == set(tasks.tasks[released[1]].candidate.tools) - SHELL_TOOLS
+    (call,) = record.submission.calls
+    assert (call.name, call.step, call.is_error) == ("mail_get_message", 1, False)
+    assert json.loads(call.output)["body"] == "The parcel never came."
+    assert call.output == shown
+    (row,) = record.submission.audit
+    assert (row.operation, row.records, row.step) == ("get_message", ("messages/m-1",), 1)
+
+
+def test_what_was_done_against_the_services_alone_is_graded(
+    released: tuple[Path, str], tasks: ReleasedTasks, tmp_path: Path
+) -> None:
+    snapshot, _ = released
+    state = tmp_path / "state.sqlite"
+    with Instance.start(state, WORLD) as instance:
+        for row in reference().audit:
+            instance.answer(Request(row.service, row.operation, row.arguments))
+    options = ("--snapshot", snapshot, "--out", tmp_path / "out", "--name", "ann", "--json")
+    done = inline("grade", state, *options, "--answer", ANSWER)
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)
+    assert (row["configuration"], row["n"], row["n_passed"]) == ("ann", 1, 1)
+    ((_, record),) = read_attempts(tmp_path / "out")
+    assert record.submission.changes == reference().changes
+    done = inline("grade", state, *options, "--answer", "sender: bob@acme.example")
+    assert json.loads(done.stdout)[0]["n_passed"] == 0
+
+    other = tmp_path / "other.sqlite"
+    Instance.start(other, replace(WORLD, faults=())).close()
+    done = inline("grade", other, *options)
+    assert done.returncode == 2
+    assert "found the world of 0 tasks" in done.stderr
 
 
 def is_logged(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""An external harness in the sandbox, its model through the bridge, and the network of its task."""
+"""Programs in the sandbox: their model and tools through the bridge, and their task's network."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from data.contracts import NetworkPolicy
 from data.contracts.attempt import AttemptStatus, Configuration
 from data.releases.tasks import ReleasedTasks
 from flows.evaluate.budget import Budget, Spending
-from flows.evaluate.harness import Harness
-from flows.evaluate.plan import Plan
+from flows.evaluate.plan import COMMAND, Plan
+from flows.evaluate.programs import Program
 from flows.evaluate.run import evaluate
 from tests.construction.sessions.network.servers import LocalServer, respond
 from tests.flows.evaluate.chat_server import Chat, Play, chat_server
@@ -38,8 +38,8 @@ LOOK = "env; cat /proc/*/environ; ls / /opt /opt/programs /work; echo made > out
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("programs")
-    source = Path(__file__).with_name("harness_program.py")
-    (folder / "harness.py").write_bytes(source.read_bytes())
+    source = Path(__file__).with_name("program.py")
+    (folder / "program.py").write_bytes(source.read_bytes())
     return folder
 
 
@@ -59,11 +59,11 @@ def run(
     tasks: ReleasedTasks, programs: Path, folder: Path, mode: str, play: Play, **other: Any
 ) -> tuple[AttemptRecord, Chat]:
     """One attempt at the first task."""
-    harness = Harness(f"python3 /opt/programs/harness.py {mode}", programs)
+    program = Program(COMMAND, programs, f"python3 /opt/programs/program.py {mode}")
     task_id = next(iter(tasks.tasks))
-    configuration = Configuration("h", "harness", MODEL)
+    configuration = Configuration("c", COMMAND, MODEL)
     with chat_server(play) as chat:
-        plan = Plan(tasks, configuration, "harness", folder, harness=harness, base_url=chat.url)
+        plan = Plan(tasks, configuration, COMMAND, folder, program=program, base_url=chat.url)
         evaluate(replace(plan, task_ids=(task_id,), **other))
     ((_, record),) = read_attempts(folder)
     return record, chat
@@ -77,7 +77,7 @@ def first_task(tasks: ReleasedTasks, **changes: Any) -> ReleasedTasks:
 
 
 @pytest.mark.parametrize("mode", ["work", "stream"])
-def test_a_harness_works_with_the_runners_model_and_no_key(
+def test_a_program_works_with_the_runners_model_and_no_key(
     tasks: ReleasedTasks, programs: Path, tmp_path: Path, mode: str
 ) -> None:
     record, chat = run(tasks, programs, tmp_path / "run", mode, commands(LOOK))
@@ -85,7 +85,7 @@ def test_a_harness_works_with_the_runners_model_and_no_key(
     assert (attempt.status, attempt.steps) == (AttemptStatus.COMPLETED, 2)
     assert (attempt.usage.input_tokens, attempt.usage.output_tokens) == (200, 100)
     shown = submission.answer or ""
-    assert "OPENAI_API_KEY=none" in shown and "harness.py" in shown
+    assert "OPENAI_API_KEY=none" in shown and "program.py" in shown
     assert KEY not in shown and "BENCHMINT_API_KEY" not in shown
     assert chat.keys == {f"Bearer {KEY}"}
     (call,) = submission.calls
@@ -95,26 +95,42 @@ def test_a_harness_works_with_the_runners_model_and_no_key(
     assert instruction.split("\n")[0] in json.dumps(chat.requests[0], ensure_ascii=False)
 
 
+def test_the_bridge_speaks_the_protocols_of_the_makers(
+    tasks: ReleasedTasks, programs: Path, tmp_path: Path
+) -> None:
+    record, chat = run(tasks, programs, tmp_path / "run", "protocols", lambda _: "Hello.")
+    assert record.submission.answer == ", ".join(["200 Hello."] * 4)
+    assert ["Say hello." in json.dumps(item[-1]) for item in chat.requests] == [True] * 4
+
+
+def test_a_model_that_fails_is_the_infrastructures_error_whatever_the_program_makes_of_it(
+    tasks: ReleasedTasks, programs: Path, tmp_path: Path
+) -> None:
+    record, _ = run(tasks, programs, tmp_path / "run", "stubborn", lambda _: 400)
+    assert record.attempt.status is AttemptStatus.INFRA_ERROR
+    assert "400" in (record.attempt.error or "")
+
+
 def test_requests_that_are_none_are_refused_and_nothing_is_asked(
     tasks: ReleasedTasks, programs: Path, tmp_path: Path
 ) -> None:
     record, chat = run(tasks, programs, tmp_path / "run", "attack", commands())
     assert record.submission.answer is not None
     *small, large = record.submission.answer.split()
-    assert small == ["400"] * 11
+    assert all(400 <= int(status) < 600 for status in small), small
     assert large in ("413", "cut")
     assert chat.requests == []
 
 
-def test_a_harness_that_fails_is_the_agents_error(
+def test_a_program_that_fails_is_the_agents_error(
     tasks: ReleasedTasks, programs: Path, tmp_path: Path
 ) -> None:
     record, _ = run(tasks, programs, tmp_path / "run", "fail", commands())
     assert record.attempt.status is AttemptStatus.AGENT_ERROR
-    assert record.attempt.error == "the harness ended with 5"
+    assert record.attempt.error == "Error executing the command 5:"
 
 
-def test_a_harness_that_ends_its_box_again_is_to_blame(
+def test_a_program_that_ends_its_box_again_is_to_blame(
     tasks: ReleasedTasks, programs: Path, tmp_path: Path
 ) -> None:
     records = [run(tasks, programs, tmp_path / "run", "kill", commands())[0] for _ in range(2)]
@@ -137,7 +153,7 @@ def test_what_is_too_large_to_be_read_is_the_agents_doing(
         ("fork", {AttemptStatus.TIMEOUT, AttemptStatus.AGENT_ERROR}),
     ],
 )
-def test_a_harness_that_never_ends_is_stopped_in_time(
+def test_a_program_that_never_ends_is_stopped_in_time(
     tasks: ReleasedTasks, programs: Path, tmp_path: Path, mode: str, ends: set[AttemptStatus]
 ) -> None:
     hurried = first_task(tasks, budget=TaskBudget(seconds=3))
@@ -147,7 +163,7 @@ def test_a_harness_that_never_ends_is_stopped_in_time(
     assert record.attempt.status in ends
 
 
-def test_the_budget_of_an_attempt_holds_for_a_harness(
+def test_the_budget_of_an_attempt_holds_for_a_program(
     tasks: ReleasedTasks, programs: Path, tmp_path: Path
 ) -> None:
     endless = commands(*(f"echo {n}" for n in range(50)))
