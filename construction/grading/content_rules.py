@@ -120,9 +120,9 @@ def uses(text: str, term: str) -> bool:
 
 
 def _changed(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:
-    """No file says just what the input said that was to be changed."""
-    same = sum(text_key(seen.text) in params["keys"] for seen in files)
-    return Outcome(ContentReason.UNCHANGED if same else None, same, 0)
+    """Some file is no input saved anew: in words, figures, formulas or look it is another."""
+    same = sum(seen.form in params["forms"] for seen in files)
+    return Outcome(ContentReason.UNCHANGED if same == len(files) else None, same, len(files) - 1)
 
 
 def _same(params: Mapping[str, Any], files: Sequence[Seen]) -> Outcome:

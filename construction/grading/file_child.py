@@ -100,9 +100,8 @@ def _answers(stream: Any, most: int) -> Iterator[Seen]:
     with suppress(ChildFailed, ValueError, TypeError, KeyError):
         for _ in range(most):
             values = json.loads(read_frame(stream, _SIZE_OF_ANSWER))
-            lists = {name: tuple(values[name]) for name in ("placeholders", "shingles")}
             tables = tuple(map(_table, values["tables"]))
-            yield Seen(**{**values, **lists, "tables": tables})
+            yield Seen(**{**values, "shingles": tuple(values["shingles"]), "tables": tables})
 
 
 def _table(values: dict[str, Any]) -> Table:

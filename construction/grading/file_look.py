@@ -35,16 +35,6 @@ _TRACEBACK = re.compile(
     re.MULTILINE,
 )
 
-# What a template or an author leaves behind: kind and pattern, each linear in the text.
-_PLACEHOLDERS = (
-    ("braces", re.compile(r"\{\{[^{}\n]{0,80}\}\}|<%=?[^%\n]{0,80}%>")),
-    ("latin_filler", re.compile(r"\blorem ipsum\b", re.IGNORECASE)),
-    ("todo", re.compile(r"(?<![\w-])(?:TODO|FIXME)(?=\s*(?:[:：(（\]】]|$))", re.MULTILINE)),
-    ("tbd", re.compile(r"(?<![A-Za-z0-9_-])(?:TBD|TBC|T\.B\.D\.)(?![A-Za-z0-9_-])")),
-    ("xxx", re.compile(r"(?<![A-Za-z0-9_-])X{3,}(?![A-Za-z0-9_-])")),
-    ("insert", re.compile(r"[\[<](?:insert|your|enter|add|fill in)\b[^\]>\n]{0,60}[\]>]", re.I)),
-    ("chinese", re.compile(r"待补充|待填写|待完善|此处填写|请填写|\[占位|【占位|（占位|占位符")),
-)
 _FENCED = re.compile(r"^```[^\n]*\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 
 # Text that fills space: the usual Latin, and words that stand for content that is missing.
@@ -98,11 +88,12 @@ class Seen:
     """What was seen in a file; `trouble` is empty exactly if the file was opened.
 
     `opens` is None if no opener exists for its type. `items` counts the units it holds. `size` is
-    in bytes, None if the file was not read; `placeholders` names the kinds of placeholders in it.
+    in bytes, None if the file was not read.
     `is_shell`: it holds no content. `is_filler`: its words only fill space. `shingles` are hashes
     of the runs of three words in its prose, sorted. `text` is its words in lower case with a space
     around each (`word_form`), of a long text the first; `words` (of Chinese: characters) and
-    `characters` count all of it.
+    `characters` count all of it. `form` tells what it holds, with its look, from anything else; it
+    is that of the same file saved anew.
     """
 
     trouble: str = ""
@@ -111,7 +102,6 @@ class Seen:
     opens: bool | None = None
     items: int = 0
     traceback: bool = False
-    placeholders: tuple[str, ...] = ()
     is_shell: bool = False
     is_filler: bool = False
     shingles: tuple[int, ...] = ()
@@ -120,6 +110,7 @@ class Seen:
     characters: int = 0
     pages: int = 0
     tables: tuple[Table, ...] = ()
+    form: int = 0
 
 
 def look_at(folder: str, name: str, limits: RuleLimits) -> Seen:
@@ -148,7 +139,7 @@ def read_regular(folder: str, name: str, max_bytes: int) -> bytes:
 
 
 def look(data: bytes, kind: FileType | None, limits: RuleLimits) -> Seen:
-    """Compare the first bytes, open the file, and search its text for leftovers of a template."""
+    """Compare the first bytes, open the file, and look at its text."""
     signature = kind is None or _signature_fits(data, kind)
     if kind is None or kind.opener is None:
         return _unopened(data, signature)
@@ -162,8 +153,7 @@ def look(data: bytes, kind: FileType | None, limits: RuleLimits) -> Seen:
         signature=signature,
         opens=True,
         items=content.items,
-        traceback=_TRACEBACK.search(text) is not None,
-        placeholders=tuple(name for name, pattern in _PLACEHOLDERS if pattern.search(text)),
+        traceback=holds_traceback(text),
         is_shell=content.is_shell or _is_only_comments(content.text, kind),
         is_filler=_is_filler(prose, kind),
         shingles=tuple(sorted(set(shingles(prose)))),
@@ -172,7 +162,21 @@ def look(data: bytes, kind: FileType | None, limits: RuleLimits) -> Seen:
         characters=len(content.text.strip()),
         pages=content.pages,
         tables=content.tables,
+        form=form_key(data, content.form, kind),
     )
+
+
+def form_key(data: bytes, form: str | None, kind: FileType | None) -> int:
+    """The number by which the form of a file is compared; of text the end without blanks."""
+    if form is not None:
+        return zlib.crc32(form.encode("utf-8", "replace"))
+    is_text = kind is None or not (kind.binary or kind.signatures)
+    return zlib.crc32(data.rstrip() if is_text else data)
+
+
+def holds_traceback(text: str) -> bool:
+    """Does a text hold a traceback or a crash report of a common runtime?"""
+    return _TRACEBACK.search(text) is not None
 
 
 def word_form(text: str) -> str:
@@ -196,6 +200,7 @@ def _unopened(data: bytes, signature: bool) -> Seen:
         text=word_form(prose)[:_TEXT_CHARS],
         words=sum(1 for _ in _TOKEN.finditer(prose)),
         characters=len(prose.strip()),
+        form=form_key(data, None, None),
     )
 
 

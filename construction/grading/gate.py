@@ -62,8 +62,8 @@ class Attacked:
 
     `strongest` names the attack that earned most, if one earned anything. `oracle` is None where
     no answer can be computed. `deterministic_parts` counts the parts with weight that need no
-    judge, `deterministic_share` is their share of the weight. `dropped_rules` counts hard rules
-    that files without work satisfied: without them its rubric alone grades the task.
+    judge, `deterministic_share` is their share of the weight. `weak_rules` counts hard rules that
+    files without work satisfied: they only admit to grading by a rubric or by proven programs.
     """
 
     null: float
@@ -74,7 +74,7 @@ class Attacked:
     deterministic_parts: int
     deterministic_share: float
     needs_model: bool = False
-    dropped_rules: int = 0
+    weak_rules: int = 0
 
 
 def measure(

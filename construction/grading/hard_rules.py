@@ -36,7 +36,6 @@ class RuleReason(StrEnum):
     EMPTY_FILE = "rules.empty_file"
     DOES_NOT_OPEN = "rules.does_not_open"
     TRACEBACK = "rules.traceback"
-    PLACEHOLDER = "rules.placeholder"
     UNKNOWN_RULE = "rules.unknown_rule"
     # The file could not be judged within the limits, or not safely.
     ENCRYPTED = "rules.encrypted"
@@ -144,7 +143,8 @@ def look_at_outputs(
 
 
 def _extension(name: str) -> str:
-    return name.rpartition(".")[2].lower()
+    """Its ending; the whole name of a file that has none, such as Makefile."""
+    return name.rpartition("/")[2].rpartition(".")[2].lower()
 
 
 def _digest(folder: Path, name: str, max_bytes: int) -> str | None:
@@ -259,14 +259,6 @@ def _no_traceback(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
     )
 
 
-def _no_placeholder(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
-    return _each(
-        rule,
-        files,
-        lambda seen: _trouble(seen) or (RuleReason.PLACEHOLDER if seen.placeholders else None),
-    )
-
-
 def _content(rule: HardRule, files: Sequence[OutputFile]) -> RuleResult:
     """A rule on content; only files with the names that it states count, if it states any."""
     names = {name.lower() for name in rule.params.get("names_of_files", ())}
@@ -284,5 +276,4 @@ _JUDGES: dict[str, Callable[[HardRule, Sequence[OutputFile]], RuleResult]] = {
     "non_empty": _non_empty,
     "opens": _opens,
     "no_traceback": _no_traceback,
-    "no_placeholder": _no_placeholder,
 }

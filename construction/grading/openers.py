@@ -9,18 +9,19 @@ from __future__ import annotations
 import io
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 from construction.grading.file_types import type_of
-from construction.grading.message_openers import open_calendar, open_captions, open_mail
 from construction.grading.tables import Table, TableCounter
 from construction.grading.text_openers import (
     Bounds,
     Content,
     Encrypted,
     TooLarge,
+    decode,
     is_header_only,
     joined,
     open_csv,
@@ -36,7 +37,50 @@ from construction.grading.text_openers import (
     says_nothing,
 )
 
+# Opening mail, calendars and captions: what people wrote in them, without the syntax
+
+_HEADER = re.compile(r"(?im)^(?:subject|to|cc|from):[ \t]*(.*)$")
+_HEADERS = re.compile(r"(?i)\A\s*(?:[a-z][a-z0-9-]{1,40}:.*\r?\n(?:[ \t].*\r?\n)*)+")
+_PROPERTY = re.compile(
+    r"(?im)^(?:SUMMARY|DESCRIPTION|LOCATION|ATTENDEE|ORGANIZER|DTSTART|DTEND)(?:;[^:\r\n]*)?:(.*)$"
+)
+_NO_CUE = re.compile(r"(?m)^(?:WEBVTT.*|\d+|(?:\d+:)?\d\d?:\d\d[,.]\d{1,3}\s*-->.*)[ \t]*\r?$")
+
+
+def open_mail(data: bytes, bounds: Bounds) -> Content:
+    """Subject, people and body."""
+    text = decode(data)
+    headers = _HEADERS.match(text)
+    if headers is None:
+        return open_text(data, bounds)
+    spoken = "\n".join(_HEADER.findall(headers[0]))
+    return _holding(data, f"{spoken}\n{text[headers.end() :]}", bounds)
+
+
+def open_calendar(data: bytes, bounds: Bounds) -> Content:
+    """What events say of themselves; lines that were folded are one.
+
+    Raises ValueError if it is no calendar.
+    """
+    unfolded = re.sub(r"\r?\n[ \t]", "", decode(data))
+    if "BEGIN:VCALENDAR" not in unfolded.upper():
+        raise ValueError("no calendar")
+    said = "\n".join(_PROPERTY.findall(unfolded))
+    return _holding(data, said.replace("\\n", "\n").replace("\\,", ","), bounds)
+
+
+def open_captions(data: bytes, bounds: Bounds) -> Content:
+    """What is said, without the numbers and times of the cues."""
+    return _holding(data, _NO_CUE.sub("", decode(data)), bounds)
+
+
+def _holding(data: bytes, text: str, bounds: Bounds) -> Content:
+    whole = open_text(data, bounds)
+    return replace(whole, text=text[: bounds.text_chars], is_shell=says_nothing(text))
+
+
 _CHART_OR_PICTURE = re.compile(r"^xl/(?:charts|media|chartsheets)/")
+_FORM_BYTES = 2_000_000  # of a workbook, up to which its look is compared too
 _PAINTS = re.compile(rb"(?<!\S)(?:S|s|f\*?|F|[Bb]\*?|Do|sh|EI)(?!\S)")
 
 
@@ -79,7 +123,36 @@ def open_xlsx(data: bytes, bounds: Bounds) -> Content:
         tables += counter.tables()
     text = joined(rows, bounds)
     is_shell = not drawn and is_header_only(len(rows), text)
-    return Content(text, filled + len(book.chartsheets), is_shell, tables=tuple(tables))
+    form = _workbook_form(data) if len(data) <= _FORM_BYTES else None
+    return Content(text, filled + len(book.chartsheets), is_shell, tables=tuple(tables), form=form)
+
+
+def _workbook_form(data: bytes) -> str:
+    """Cells with their look, and what lies around them: equal for a workbook that is saved anew."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(io.BytesIO(data))
+    looks: dict[int, str] = {}
+    lines: list[object] = [sorted(book.defined_names)]
+    sheet: Any
+    for sheet in book.worksheets:
+        sizes = [
+            sorted((name, one.hidden, one.width) for name, one in sheet.column_dimensions.items()),
+            sorted((at, one.hidden, one.height) for at, one in sheet.row_dimensions.items()),
+        ]
+        around = [sheet.freeze_panes, sheet.auto_filter.ref, sorted(map(str, sheet.merged_cells))]
+        rules = [str(one.sqref) for one in sheet.conditional_formatting]
+        drawn = [len(sheet._charts), len(sheet._images), len(sheet.data_validations.dataValidation)]
+        lines += [sheet.title, sheet.sheet_state, sizes, around, rules, drawn]
+        for row in sheet.iter_rows():
+            for cell in (cell for cell in row if cell.value is not None or cell.has_style):
+                look = looks.get(cell.style_id)
+                if look is None:
+                    parts = (cell.number_format, cell.font, cell.fill, cell.border, cell.alignment)
+                    look = looks.setdefault(cell.style_id, repr(parts))
+                note = cell.comment.text if cell.comment else ""
+                lines.append((cell.coordinate, cell.value, note, zlib.crc32(look.encode())))
+    return repr(lines)
 
 
 _PICTURES = ("}pic", "}graphicFrame", "}tbl")

@@ -14,6 +14,7 @@ import orjson
 
 from construction.grading.attacks import look_here
 from construction.grading.files import grade_files
+from construction.grading.findings import FINDINGS
 from construction.grading.gate import GATE, STAGE, Attacked, GradingRecipe, measure
 from construction.grading.oracle import OracleError, computable, oracle
 from construction.grading.spec import TaskSpec, spec_of
@@ -61,11 +62,10 @@ def preflight_shard(job: PreflightJob, out: Path) -> None:
     attacked: dict[str, Attacked] = {}
     for at, (candidate, spec) in enumerate(zip(candidates, specs, strict=True)):
         seen = _attacked(candidate, spec, job, _oracle(candidate, spec, database, analytic))
-        if seen.null > job.config.null_limit and _has_usable_rubric(candidate):
-            candidates[at] = candidate.model_copy(update={"rules": ()})
+        if seen.null > job.config.null_limit and _is_graded_besides(candidate):
             specs[at] = replace(spec, rules=())
-            seen = _attacked(candidates[at], specs[at], job, None)
-            seen = replace(seen, dropped_rules=len(candidate.rules))
+            seen = _attacked(candidate, specs[at], job, None)
+            seen = replace(seen, weak_rules=len(candidate.rules))
         attacked[spec.task_id] = seen
     probes = {spec.task_id: _audited(spec, attacked, job, database) for spec in specs}
     verdicts = [(name, GATE.judge(seen, job.config)) for name, seen in attacked.items()]
@@ -149,11 +149,13 @@ def _attacked(
         )
 
 
-def _has_usable_rubric(candidate: Candidate) -> bool:
-    """May it do without hard rules that check nothing, because a rubric grades it?"""
+def _is_graded_besides(candidate: Candidate) -> bool:
+    """Do a rubric, or programs that nothing without work passes, decide where its rules do not?"""
     rubric = candidate.rubric
-    is_graded = rubric is not None and bool(rubric.criteria) and not rubric.needs_model
-    return is_graded and bool(candidate.rules) and not candidate.answers and not candidate.checks
+    has_rubric = rubric is not None and bool(rubric.criteria) and not rubric.needs_model
+    has_others = any(check.kind != FINDINGS for check in candidate.checks)
+    is_other = bool(candidate.answers) or has_others
+    return bool(candidate.rules) and not is_other and (has_rubric or bool(candidate.checks))
 
 
 def _audited(

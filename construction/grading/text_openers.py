@@ -38,7 +38,8 @@ class Content:
 
     `is_shell`: it has only the frame of its type, such as a header without rows. `prose`
     is its text without the syntax of the format; None where `text` is that already. `pages`
-    counts pages or slides, where the type has any.
+    counts pages or slides, where the type has any. `form` is all that an edit can change, where a
+    file that is saved anew has other bytes; None where the bytes tell.
     """
 
     text: str
@@ -47,6 +48,7 @@ class Content:
     prose: str | None = None
     pages: int = 0
     tables: tuple[Table, ...] = ()
+    form: str | None = None
 
 
 class TooLarge(Exception):

@@ -4,32 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from construction.grading.file_look import holds_traceback
 from construction.grading.file_types import TYPES, FileType
 from data.contracts import Deliverable, Rule
 
-_PLACEHOLDER_KINDS = ("document", "data")
-_TALKS_ABOUT_ERRORS = ("traceback", "stack trace", "stacktrace", "报错", "堆栈", "异常信息")
-# Where a fact is missing, the draft of a message has an honest gap.
-_TALKS_ABOUT_GAPS = (
-    "draft",
-    "草稿",
-    "草案",
-    "placeholder",
-    "todo",
-    "tbd",
-    "template",
-    "{{",
-    "占位",
-    "模板",
-    "待补充",
-)
 
-
-def hard_rules(deliverables: Sequence[Deliverable], request: str) -> tuple[Rule, ...]:
+def hard_rules(deliverables: Sequence[Deliverable], material: str) -> tuple[Rule, ...]:
     """The rules that any good output satisfies, whatever its content, in a fixed order.
 
-    A request that itself mentions tracebacks or placeholders (a bug report, a template) has no
-    rule against them: its deliverable may quote one.
+    `material` is all that the task gives, in words. Where that holds a traceback, a deliverable may
+    quote it, and there is no rule against one.
     """
     rules: list[Rule] = []
     for deliverable in deliverables:
@@ -37,19 +21,10 @@ def hard_rules(deliverables: Sequence[Deliverable], request: str) -> tuple[Rule,
     known = [TYPES[item.file_type] for item in deliverables if item.file_type in TYPES]
     everything = _extensions(known) or [item.file_type for item in deliverables]
     rules.append(_rule("non_empty", everything, "No deliverable is empty."))
-    words = request.lower()
     readable = _extensions([kind for kind in known if kind.opener])
-    if readable and not any(word in words for word in _TALKS_ABOUT_ERRORS):
-        rules.append(
-            _rule(
-                "no_traceback", readable, "No deliverable contains a traceback instead of content."
-            )
-        )
-    prose = _extensions([kind for kind in known if kind.kind in _PLACEHOLDER_KINDS and kind.opener])
-    if prose and not any(word in words for word in _TALKS_ABOUT_GAPS):
-        rules.append(
-            _rule("no_placeholder", prose, "No deliverable contains an unfilled placeholder.")
-        )
+    if readable and not holds_traceback(material) and "traceback" not in material.lower():
+        text = "No deliverable contains a traceback instead of content."
+        rules.append(_rule("no_traceback", readable, text))
     return tuple(rules)
 
 

@@ -24,6 +24,7 @@ from construction.judging.contracts import (
     Written,
 )
 from construction.judging.difficulty import DIFFICULTY_RULE, difficulty_of
+from construction.judging.evidence.pictures import Pictures
 from construction.judging.model.asking import require_answers
 from construction.judging.model.grade import grade
 from construction.judging.model.screen import screen
@@ -38,17 +39,24 @@ RULES = "rules"
 
 
 def screen_cases(
-    cases: Sequence[Case], config: JudgingConfig, client: Asker | None
+    cases: Sequence[Case],
+    config: JudgingConfig,
+    client: Asker | None,
+    pictures: Pictures | None = None,
 ) -> list[Judged[Screened]]:
     """Is each case a task that a newcomer can do and a third person can judge?"""
     if client is None:
         return _by_facts(cases, screen_by_facts)
     settings = config.stage_settings(ModelStage.SCREEN)
-    return require_answers(screen(cases, client, settings, screen_by_facts))
+    return require_answers(screen(cases, client, settings, screen_by_facts, pictures))
 
 
 def written_cases(
-    cases: Sequence[Case], config: JudgingConfig, client: Asker | None, seed: int
+    cases: Sequence[Case],
+    config: JudgingConfig,
+    client: Asker | None,
+    seed: int,
+    pictures: Pictures | None = None,
 ) -> list[Judged[Written]]:
     """Request, deliverables, labels and difficulty of each case, and the task classes of the pool.
 
@@ -58,18 +66,21 @@ def written_cases(
         judged = _by_facts(cases, as_said)
     else:
         settings = config.stage_settings(ModelStage.WRITE)
-        judged = require_answers(write(cases, client, settings, as_said))
+        judged = require_answers(write(cases, client, settings, as_said, pictures))
     return _with_classes(cases, judged, config.classes, seed)
 
 
 def grade_cases(
-    cases: Sequence[Case], config: JudgingConfig, client: Asker | None
+    cases: Sequence[Case],
+    config: JudgingConfig,
+    client: Asker | None,
+    pictures: Pictures | None = None,
 ) -> list[Judged[Graded]]:
     """How answers to each case are judged: rubric, hard rules, programs."""
     if client is None:
         return _by_facts(cases, grade_by_facts)
     settings = config.stage_settings(ModelStage.GRADE)
-    return require_answers(grade(cases, client, settings, grade_by_facts))
+    return require_answers(grade(cases, client, settings, grade_by_facts, pictures))
 
 
 def as_said(case: Case) -> Written:
@@ -128,13 +139,9 @@ def written_case(case: Case, written: Written, judge: str) -> Case:
 
 
 def _rules_that_stay(candidate: Candidate, wanted: Sequence[Deliverable]) -> Iterator[Rule]:
-    """Of other deliverables, the rules that a new file of an input's type is no copy of it."""
-    if wanted == candidate.deliverables:
-        yield from candidate.rules
-        return
-    given = {fixture.path.rpartition("/")[2] for fixture in candidate.fixtures}
-    new = {f"changed.{item.file_type}" for item in wanted if given.isdisjoint(item.name_hints)}
-    yield from (rule for rule in candidate.rules if rule.rule_id in new)
+    """The rules on files of an input's type, where such files are delivered."""
+    types = {f"changed.{item.file_type}" for item in wanted}
+    yield from (rule for rule in candidate.rules if rule.rule_id in types)
 
 
 def graded_candidate(case: Case, graded: Graded, judge: str) -> Candidate:

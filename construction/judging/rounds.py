@@ -26,6 +26,7 @@ from construction.judging.contracts import (
     ModelStagesConfig,
     Screened,
 )
+from construction.judging.evidence.pictures import Pictures
 from construction.judging.judge import screen_cases
 from construction.judging.model.asking import ask, require_answers
 from construction.judging.model.prompt import Cleaner
@@ -94,6 +95,7 @@ def hold_rounds(
     decided: Mapping[str, str | None],
     config: JudgingConfig,
     open_model: OpenModel,
+    pictures: Pictures | None = None,
 ) -> HeldRounds:
     """Hold the rounds that are due for `release`, and add them to the log in `folder`.
 
@@ -113,7 +115,7 @@ def hold_rounds(
             continue
         with open_model(annotator) as client:
             settings = config.with_model(annotator).stage_settings(ModelStage.SCREEN)
-            verdicts = judge_anew(due, known, client, settings)
+            verdicts = judge_anew(due, known, client, settings, pictures)
             judged[annotator] = require_answers(verdicts)
     log = with_release(log, release, held_rounds(due, judged, known))
     write_rounds(folder, log)
@@ -234,9 +236,10 @@ def judge_anew(
     earlier: Rounds,
     client: Asker,
     config: ModelStagesConfig,
+    pictures: Pictures | None = None,
 ) -> list[Judged[Screened]]:
     """A model's verdicts; it is told how often each verdict was given in the earlier rounds."""
-    stage = screen_stage(config, screen_by_facts)
+    stage = screen_stage(config, screen_by_facts, pictures)
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
         counts = [_verdict_counts(held) for held in earlier[case.candidate.task_id]]

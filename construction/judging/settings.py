@@ -43,6 +43,7 @@ class ModelStage(StrEnum):
     CANDIDATE_IDEAS = "candidate_ideas"
 
 
+SECOND = "second"  # the prompt of second solutions; the model of `grade` answers it
 _PROMPTS = {ModelStage.QUESTION_PHRASING: "phrasing", ModelStage.CANDIDATE_IDEAS: "ideas"}
 
 
@@ -53,13 +54,15 @@ def _in_order(stages: tuple[ModelStage, ...]) -> tuple[ModelStage, ...]:
 class ModelConfig(Sampling):
     """Recipe: which model judges what, and how it is asked. Without a name the rules judge.
 
-    `models` names another model for a stage. With `sees_images` the model is shown the pictures
-    that a question is about.
+    `models` names another model for a stage. Without `sees_images` the model is shown no pictures
+    that are input files, and is told so. With `shows_statements` it sees the statement of a
+    question that it words, too, with the cell marked.
     """
 
     name: str = ""
     models: Mapping[ModelStage, str] = {}
     stages: Annotated[tuple[ModelStage, ...], AfterValidator(_in_order)] = tuple(ModelStage)
+    shows_statements: bool = False
 
     @property
     def judge(self) -> str:
@@ -88,6 +91,8 @@ def client_config(model: ModelConfig, calls: ModelCalls) -> LlmConfig:
     """The settings of the model client; its questions name their stage by their prompt."""
     sampling = {name: getattr(model, name) for name in Sampling.model_fields}
     models = dict(model.models) | {_PROMPTS.get(k, str(k)): v for k, v in model.models.items()}
+    if ModelStage.GRADE in models:
+        models.setdefault(SECOND, models[ModelStage.GRADE])
     return LlmConfig(model=model.name, models=models, **sampling, **calls.model_dump())
 
 

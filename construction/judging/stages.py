@@ -13,6 +13,7 @@ import orjson
 from construction.judging.consensus import STAGE as CONSENSUS
 from construction.judging.consensus import UNIT
 from construction.judging.contracts import Asker, Case, Judged, Screened
+from construction.judging.evidence.pictures import Pictures
 from construction.judging.judge import grade_cases, screen_cases, written_cases
 from construction.judging.judges import Judges
 from construction.judging.model.asking import write_model_use
@@ -51,7 +52,12 @@ class Consented:
 
 
 def hold_consensus(
-    judges: Judges, folder: Path, release: str, cases: Sequence[Case], decisions: Decisions
+    judges: Judges,
+    folder: Path,
+    release: str,
+    cases: Sequence[Case],
+    decisions: Decisions,
+    pictures: Pictures | None = None,
 ) -> Consented:
     """Hold the rounds that are due, admit what is unanimous or decided, queue the rest.
 
@@ -62,7 +68,7 @@ def hold_consensus(
     def open_model(name: str) -> AbstractContextManager[Asker]:
         return judges.with_model(name).client(masked=True)
 
-    held = hold_rounds(folder, release, cases, decided, judges.config, open_model)
+    held = hold_rounds(folder, release, cases, decided, judges.config, open_model, pictures)
     agreement = agree(cases, held.rounds, decided, judges.config.consensus)
     write_items(folder, agreement.disputed)
     costs = [
@@ -99,7 +105,11 @@ def screen_as_agreed(
 
 
 def screen_as_judged(
-    cases: Sequence[Case], judges: Judges, decisions: Decisions, out: Path
+    cases: Sequence[Case],
+    judges: Judges,
+    decisions: Decisions,
+    out: Path,
+    pictures: Pictures | None = None,
 ) -> None:
     """Keep what the judge of the recipe, or people, find self-contained.
 
@@ -108,7 +118,7 @@ def screen_as_judged(
     config, stage = judges.config, ModelStage.SCREEN
     judge = config.model.judge_of(stage)
     with _client(judges, stage) as client:
-        judged = screen_cases(cases, config, client)
+        judged = screen_cases(cases, config, client, pictures)
         _note_use(judges, stage, client, judged, out)
     facts = screen_cases(cases, config, None)
     write_items(out, for_review(cases, judged, facts, judge) if client is not None else [])
@@ -116,21 +126,28 @@ def screen_as_judged(
 
 
 def write_tasks(
-    cases: Sequence[Case], judges: Judges, decisions: Decisions, seed: int, out: Path
+    cases: Sequence[Case],
+    judges: Judges,
+    decisions: Decisions,
+    seed: int,
+    out: Path,
+    pictures: Pictures | None = None,
 ) -> None:
     """Give the cases their request, deliverables, labels and difficulty."""
     config, stage = judges.config, ModelStage.WRITE
     with _client(judges, stage) as client:
-        judged = written_cases(cases, config, client, seed)
+        judged = written_cases(cases, config, client, seed, pictures)
         _note_use(judges, stage, client, judged, out)
     write_written(cases, judged, decisions, config.model.judge_of(stage), out)
 
 
-def grade_tasks(cases: Sequence[Case], judges: Judges, out: Path) -> None:
+def grade_tasks(
+    cases: Sequence[Case], judges: Judges, out: Path, pictures: Pictures | None = None
+) -> None:
     """Give the candidates of the cases their rubric and rules, and keep the programs."""
     config, stage = judges.config, ModelStage.GRADE
     with _client(judges, stage) as client:
-        judged = grade_cases(cases, config, client)
+        judged = grade_cases(cases, config, client, pictures)
         _note_use(judges, stage, client, judged, out)
     write_graded(cases, judged, config.model.judge_of(stage), out)
 

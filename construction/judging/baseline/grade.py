@@ -1,8 +1,9 @@
 """What an answer can be held against where no model wrote a rubric: hard rules from plain names.
 
-Rules hold of the files that the request names, of column headings that it lists in quotes, and of
-words: a file about the task uses some of its own or of its inputs. The rest is for a judge: the
-rubric has one criterion per dimension and is marked as needing a model.
+Rules hold of the files that the request names, of new column headings that it lists in quotes, and
+of words: a file about the task uses one of its own or of its inputs, where all of these are text.
+These `WORD_RULES` read language: they stand in for a judge, and go where a model lays down the
+rubric. The rest is for a judge: the rubric has one criterion per dimension and needs a model.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from construction.grading.file_look import RuleLimits, look, word_form
 from construction.grading.file_types import TYPES
 from construction.grading.null_files import LOREM, holding, shell, stub
 from construction.judging.contracts import Case, Graded
+from construction.judging.evidence.shown import plain_text
 from construction.judging.hard_rules import hard_rules
 from construction.prompt_frame import ANSWER
 from data.contracts import Criterion, Evidence, Rubric, Rule
 from data.text.scripts import has_han, leading_language
 
 _NO_PROSE = frozenset({"srt", "vtt", "svg", "zip"})
-_FEW_TERMS, _MANY_TERMS, _MOST_TERMS = 3, 20, 300  # with few of them a text need not use any
-_SEVERAL = 3
-_FLOOR = 4  # words; a stub has fewer
+WORD_RULES = frozenset({"columns", "mentions"})
+_FEW_TERMS, _MOST_TERMS = 3, 300  # with few of them a text need not use any
 _LONG_WORD = 5  # letters; shorter ones say little of what a text is about
 _CHARS = 20_000  # of a text that are read
 _TABLES = frozenset({"csv", "tsv", "xlsx"})
@@ -69,7 +70,8 @@ def grade(case: Case) -> Graded:
     """The hard rules of a case, and a rubric that needs a model."""
     items = case.candidate.deliverables
     known = {rule.rule_id: rule for rule in case.candidate.rules}
-    for rule in (*hard_rules(items, case.request), *_columns(case), *_subjects(case)):
+    material = "\n".join([case.request, *map(plain_text, case.evidence.files)])
+    for rule in (*hard_rules(items, material), *_columns(case), *_subjects(case)):
         known.setdefault(rule.rule_id, rule)
     texts = _TEXTS["zh" if leading_language(case.request) == "zh" else "en"]
     criteria = tuple(
@@ -92,23 +94,26 @@ def grade(case: Case) -> Graded:
 
 
 def _subjects(case: Case) -> Iterator[Rule]:
-    """For each type with text: it uses words of the request or of the inputs."""
+    """For each type with text: it uses a word of the request or of the inputs, if all have words.
+
+    What a picture or a scan says is known to nobody here, nor how an answer puts it.
+    """
+    if not all(map(plain_text, case.evidence.files)):
+        return
     for item in case.candidate.deliverables:
         kind = TYPES.get(item.file_type)
         if kind is None or kind.opener in (None, "image", "zip") or kind.name in _NO_PROSE:
             continue
         terms = [term for term in _terms(case) if not _is_in_nothing(term, kind.extensions[0])]
-        common = {"extensions": list(kind.extensions)}
-        if len(terms) < _FEW_TERMS:
-            text = f"Every .{kind.name} file has at least {_FLOOR} words."
-            params = {**common, "unit": "words", "min": _FLOOR}
-            yield Rule(rule_id=f"length.{kind.name}", kind="length", params=params, text=text)
-            continue
-        is_answer = item.name_hints == (ANSWER,)
-        text = f"The .{kind.name} output uses words of the request or of the inputs."
-        least = 1 if is_answer or len(terms) < _MANY_TERMS else _SEVERAL
-        params = {**common, "terms": terms, "min": least, "files": item.count, "figures": is_answer}
-        yield Rule(rule_id=f"mentions.{kind.name}", kind="mentions", params=params, text=text)
+        if len(terms) >= _FEW_TERMS:
+            is_answer = item.name_hints == (ANSWER,)
+            own = {"terms": terms, "min": 1, "files": item.count, "figures": is_answer}
+            yield Rule(
+                rule_id=f"mentions.{kind.name}",
+                kind="mentions",
+                params={"extensions": list(kind.extensions), **own},
+                text=f"The .{kind.name} output uses words of the request or of the inputs.",
+            )
 
 
 def _terms(case: Case) -> list[str]:
@@ -151,6 +156,10 @@ def _columns(case: Case) -> Iterator[Rule]:
     if len(tables) != 1 or tables[0].count != 1 or len(lists) != 1:
         return
     names = [name.strip() for name in _QUOTED.findall(lists[0])]
+    sheets = [sheet for view in case.evidence.files for sheet in view.sheets]
+    known = {column.name.casefold() for sheet in sheets for column in sheet.columns}
+    if not known.isdisjoint(name.casefold() for name in names):
+        return  # they may be what goes
     kind = tables[0].file_type
     yield Rule(
         rule_id=f"columns.{kind}",

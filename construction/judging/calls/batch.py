@@ -258,7 +258,7 @@ class Batches:
     def _row(self, line: Line, order: Order | None) -> Stored | None:
         if line.reply is None:
             return None
-        left_out = order.manner.without(self._config) if order else ()
+        left_out = order.manner.without(self._config, order.turn.question) if order else ()
         number = len(self._store.replies(line.key))
         return Stored(line.key, number, replace(line.reply, left_out=left_out))
 

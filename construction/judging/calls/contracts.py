@@ -194,7 +194,7 @@ class Sampling(StageConfig):
     max_tokens: ReplyLimit = "stage"
     reasoning_effort: Effort = None
     extra_body: Mapping[str, Any] = {}
-    sees_images: bool = False
+    sees_images: bool = True
     image_tokens: Annotated[int, Field(gt=0)] = 4096
 
 
@@ -219,7 +219,6 @@ class LlmConfig(Sampling, Spending):
     mode: Mode = Mode.RULES
     model: str = ""
     models: Mapping[str, str] = {}
-    sees_images: bool = True  # who asks about pictures sends them
 
     @property
     def judge(self) -> str:

@@ -269,7 +269,7 @@ class Endpoint:
             if isinstance(result, Reply):
                 self.has_answered = self.has_answered or not result.refused
                 dialect.learn(manner, judge(result, question.answer))
-                return replace(result, left_out=manner.without(self._config))
+                return replace(result, left_out=manner.without(self._config, question))
             if isinstance(result, Manner):
                 manner = result  # at once
                 continue

@@ -65,6 +65,9 @@ _UNSUPPORTED = re.compile(
 )
 _NEW_LIMIT = "max_completion_tokens"  # of reasoning models, instead of `max_tokens`
 _LIMIT = "max_tokens"
+_IMAGES = "images"  # among the settings that an endpoint does not take
+_NO_IMAGES = re.compile(r"image|multi-?modal|vision|mmproj")
+_UNSEEN = "The pictures that are named above could not be sent: what they show is not known."
 # Settings by the names under which endpoints refuse them.
 _SETTINGS = {
     "temperature": ("temperature",),
@@ -113,9 +116,11 @@ class Manner:
     limit_field: str = _LIMIT
     left_out: frozenset[str] = frozenset()
 
-    def without(self, config: LlmConfig) -> tuple[str, ...]:
-        """The settings that the configuration has and the request has not."""
-        return tuple(sorted(name for name in self.left_out if getattr(config, name) is not None))
+    def without(self, config: LlmConfig, question: Question) -> tuple[str, ...]:
+        """What the configuration and the question have, and the request has not."""
+        has = {name for name in _SETTINGS if getattr(config, name) is not None}
+        has |= {_IMAGES} if _images(question, config) else set()
+        return tuple(sorted(has & self.left_out))
 
 
 def key(question: Question, config: LlmConfig) -> str:
@@ -160,7 +165,8 @@ def body(turn: Turn, config: LlmConfig, manner: Manner) -> dict[str, Any]:
     }
     wanted = {k: v for k, v in settings.items() if v is not None and k not in manner.left_out}
     limit = wanted.pop(_LIMIT, None)
-    messages = _messages(turn, config, in_words=manner.shape is not Shape.SCHEMA)
+    in_words, sees = manner.shape is not Shape.SCHEMA, _IMAGES not in manner.left_out
+    messages = _messages(turn, config, in_words=in_words, sees=sees)
     format_ = _format(manner.shape, form(question.answer).schema)
     if manner.api == "chat":
         sent |= {"messages": messages} | wanted | ({manner.limit_field: limit} if limit else {})
@@ -264,7 +270,9 @@ def _images(question: Question, config: LlmConfig) -> tuple[Image, ...]:
     return question.images if config.sees_images else ()
 
 
-def _messages(turn: Turn, config: LlmConfig, *, in_words: bool) -> list[dict[str, Any]]:
+def _messages(
+    turn: Turn, config: LlmConfig, *, in_words: bool, sees: bool = True
+) -> list[dict[str, Any]]:
     """System, user, and for a repair what was wrong. User and assistant always alternate."""
     question, unfit = turn.question, _unfit(turn)
     system = _clean(question.system)
@@ -275,7 +283,9 @@ def _messages(turn: Turn, config: LlmConfig, *, in_words: bool) -> list[dict[str
     quoted = turn.first.text[:_QUOTED] if turn.first and is_invalid else ""
     repairs = [question.repair] if question.repair else []
     repairs += [(quoted, note)] if note else []
-    user = _content(_clean(question.user), _images(question, config))
+    images, text = _images(question, config), _clean(question.user)
+    text = text if sees or not images else f"{text}\n\n{_UNSEEN}"
+    user = _content(text, images if sees else ())
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": system},
         {"role": "user", "content": user},
@@ -319,6 +329,17 @@ def _texts(message: Mapping[str, Any]) -> list[str]:
 def _clean(text: str) -> str:
     """Lone surrogates, which no request can carry, become question marks."""
     return text.encode("utf-8", "replace").decode()
+
+
+def is_blind(status: int, message: str) -> bool:
+    """Whether an endpoint refused a request for its images."""
+    is_refusal = status in {400, 404, 415, 422, 500, 501}
+    return is_refusal and bool(_NO_IMAGES.search(message[:4000].lower()))
+
+
+def _has_images(sent: Mapping[str, Any]) -> bool:
+    messages = sent.get("messages") or sent.get("input") or ()
+    return any(isinstance(message["content"], list) for message in messages)
 
 
 def is_unsupported(status: int, message: str) -> bool:
@@ -379,6 +400,8 @@ class Dialect:
         setting = _refused_setting(message, sent) if status in {400, 422} else ""
         if setting:
             return replace(manner, left_out=manner.left_out | {setting})
+        if _has_images(sent) and is_blind(status, message):
+            return replace(manner, left_out=manner.left_out | {_IMAGES})
         if not is_unsupported(status, message):
             return None
         self._refused.setdefault(schema, set()).add(manner.shape)

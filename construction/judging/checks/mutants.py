@@ -8,7 +8,9 @@ changed follows from the content alone, so that the same file gives the same cop
 This file is also the program that makes the copies, in a sandbox (inputs come from sessions, and
 results from programs of a model); so it imports the standard library and what opens files there:
 
-    python3 mutants.py wrong|cells NAME OTHERS    reads `given`, writes `made/`
+    python3 mutants.py wrong|cells|names NAME OTHERS    reads `given`, writes `made/`
+
+`names` makes no copies: it lists the names that a file holds as whole cells.
 """
 
 from __future__ import annotations
@@ -20,13 +22,20 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
+from importlib import import_module
 from itertools import islice, pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 _NUMBER = re.compile(r"(?<![\w.,-])-?\d[\d,]*(?:\.\d+)?(?![\w]|[.,-]\d)")
-_WORD = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})?")
+_WORD = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})?|(?:(?![\x00-\u2e7f])[^\W\d_]){2,8}")
 _LONG_WORD = re.compile(r"(?<![^\W_])[^\W\d_]{4,}(?![^\W_])|(?:(?![\x00-\u2e7f])[^\W\d_]){2,4}")
+_DATE = re.compile(
+    r"(?<![\w.-])(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4})(?![\w-])"
+)
+_PROPER = re.compile(r"(?<![^\W_])[A-Z][a-z]{2,}(?![^\W_])")
+_MOST_TEXT, _MOST_NAMES = 200_000, 200
 _UNITS = {
     "EUR": "USD",
     "USD": "EUR",
@@ -60,6 +69,10 @@ def main() -> None:
     """Make the copies of one file; none of a file that does not open."""
     what, path, others = sys.argv[1], sys.argv[2], frozenset(json.loads(sys.argv[3]))
     content = Path("given").read_bytes()
+    if what == "names":
+        Path("made").mkdir()
+        Path("made", INDEX).write_text(json.dumps(_names_of(path)), encoding="utf-8")
+        return
     made: list[Mutant] = []
     try:
         copies = _cells(path, content) if what == "cells" else _wrong(path, content, others)
@@ -71,6 +84,18 @@ def main() -> None:
         Path("made", str(number)).write_bytes(mutant.content)
     rows = [[mutant.kind, mutant.before, mutant.after] for mutant in made]
     Path("made", INDEX).write_text(json.dumps(rows), encoding="utf-8")
+
+
+def _names_of(path: str) -> list[str]:
+    """The names that a file holds: whole cells of its tables, words with capitals of a text."""
+    helper: Any = import_module("checking")  # lies beside this program
+    named = Path(path).name
+    Path(named).write_bytes(Path("given").read_bytes())
+    cells = {str(cell).strip() for row in helper.table(named) for cell in row if cell is not None}
+    names = {cell for cell in cells if _WORD.fullmatch(cell)}
+    if not names:
+        names = set(_PROPER.findall(helper.text(named)[:_MOST_TEXT]))
+    return sorted(names)[:_MOST_NAMES]
 
 
 def _extension(path: str) -> str:
@@ -90,31 +115,60 @@ def _wrong(path: str, content: bytes, others: frozenset[str]) -> Iterator[Mutant
 
 
 def _cells(path: str, content: bytes) -> Iterator[Mutant]:
+    """Other inputs: fewer rows, which changes what is counted, and other numbers and dates."""
     kind = _extension(path)
     if kind in _TABLES:
-        yield from _table_numbers(path, _rows(content, _TABLES[kind]), _TABLES[kind])
+        rows = _rows(content, _TABLES[kind])
+        if len(rows) > 2:
+            half = [rows[0], *rows[1 + len(rows) // 2 :]]
+            yield Mutant("row", path, _written(half, _TABLES[kind]))
+        yield from _table_numbers(path, rows, _TABLES[kind])
     elif kind == "xlsx":
+        yield from (one for one in _of_workbook(path, content, frozenset()) if one.kind == "row")
         yield from _workbook_numbers(path, content)
     elif kind in ("docx", "pptx"):
         changed = _of_paragraphs(path, content, kind)
-        yield from (one for one in changed if one.kind == "number")
+        yield from (one for one in changed if one.kind in ("number", "row"))
     elif kind in _TEXTS:
+        lines = content.decode("utf-8", "replace").splitlines(keepends=True)
+        if len(lines) > 2 and kind not in ("json", "xml", "html", "toml"):
+            yield Mutant("row", path, "".join(lines[len(lines) // 2 :]).encode())
         yield from _text_numbers(path, content)
 
 
 def another(number: str, way: int = 0) -> str:
-    """Another number in the same form: larger by a tenth and something, one more, or doubled."""
+    """Another number in the same form: larger by a tenth and something, one more, doubled, ten
+    times as large, one less, a third."""
     digits = number.replace(",", "")
     decimals = len(digits.partition(".")[2])
     value = float(digits)
     near, step = (0.37, 10.0**-decimals) if decimals else (3.0, 1.0)
-    changed = (value * 1.1 + near, value + step, value * 2 + step)[way]
+    further = (value * 2 + step, value * 10 + step, value - step, value / 3 - near)
+    changed = (value * 1.1 + near, value + step, *further)[way]
     return f"{changed:,.{decimals}f}" if "," in number else f"{changed:.{decimals}f}"
+
+
+def another_date(written: str, way: int = 0) -> str:
+    """Another date in the same form: a day later, a month, a year."""
+    mark = next(sign for sign in written if not sign.isdigit())
+    parts = written.split(mark)
+    order = [2, 1, 0] if len(parts[0]) == 4 else [0, 1, 2]
+    at, width = order[way % 3], len(parts[order[way % 3]])
+    number = int(parts[at])
+    parts[at] = str(number % 28 + 1 if way == 0 else number % 12 + 1 if way == 1 else number + 1)
+    parts[at] = parts[at].zfill(width)
+    return mark.join(parts)
 
 
 def _ways(places: int) -> range:
     """In how many ways each of so many numbers is changed, so that few give enough copies."""
-    return range(1 if places >= PLACES else 3)
+    return range(1 if places >= PLACES else 3 if places > 2 else PLACES)
+
+
+def _instead(name: str, others: Sequence[str], places: int) -> list[str]:
+    """Names to put for another: several where few places have one."""
+    rest, most = [other for other in others if other != name], PLACES // max(1, places)
+    return _spread(rest, most) if most > 1 else rest[:1]
 
 
 def _spread(places: Sequence[Any], most: int = PLACES) -> list[Any]:
@@ -157,12 +211,13 @@ def _words(path: str, text: str) -> Iterator[Mutant]:
 
 def _text_numbers(path: str, content: bytes) -> Iterator[Mutant]:
     text = content.decode("utf-8", "replace")
-    numbers = list(_NUMBER.finditer(text))
-    for match in _spread(numbers):
-        for way in _ways(len(numbers)):
-            new = another(match[0], way)
-            changed = text[: match.start()] + new + text[match.end() :]
-            yield Mutant("number", path, changed.encode(), match[0], new)
+    for form, change, most in ((_NUMBER, another, PLACES), (_DATE, another_date, 3)):
+        places = list(form.finditer(text))
+        for match in _spread(places):
+            for way in _ways(len(places))[:most]:
+                new = change(match[0], way)
+                changed = text[: match.start()] + new + text[match.end() :]
+                yield Mutant("number", path, changed.encode(), match[0], new)
 
 
 def _unit(path: str, text: str) -> Iterator[Mutant]:
@@ -174,9 +229,9 @@ def _unit(path: str, text: str) -> Iterator[Mutant]:
 
 def _entity(path: str, text: str, others: frozenset[str]) -> Iterator[Mutant]:
     present = sorted(name for name in others if name in text)
-    for name in _spread(present, 3):
-        other = next((one for one in sorted(others) if one != name), "")
-        if other:
+    chosen = _spread(present, 3)
+    for name in chosen:
+        for other in _instead(name, sorted(others), len(chosen)):
             yield Mutant("entity", path, text.replace(name, other).encode(), name, other)
 
 
@@ -204,14 +259,17 @@ def _of_table(
 
 
 def _table_numbers(path: str, rows: Rows, delimiter: str) -> Iterator[Mutant]:
-    places = [
-        (r, c) for r, row in enumerate(rows) if r for c, cell in enumerate(row) if _is_number(cell)
-    ]
-    for r, c in _spread(places):
-        for way in _ways(len(places)):
-            new = another(rows[r][c].strip(), way)
-            changed = _written(_with(rows, r, c, new), delimiter)
-            yield Mutant("number", path, changed, rows[r][c], new)
+    for form, change, most in ((_NUMBER, another, PLACES), (_DATE, another_date, 3)):
+        places = [
+            (r, c)
+            for r, row in enumerate(rows) if r
+            for c, cell in enumerate(row) if form.fullmatch(cell.strip())
+        ]  # fmt: skip
+        for r, c in _spread(places):
+            for way in _ways(len(places))[:most]:
+                new = change(rows[r][c].strip(), way)
+                changed = _written(_with(rows, r, c, new), delimiter)
+                yield Mutant("number", path, changed, rows[r][c], new)
 
 
 def _reordered(path: str, rows: Rows, written: Callable[[Rows], bytes]) -> Iterator[Mutant]:
@@ -268,9 +326,9 @@ def _of_workbook(path: str, content: bytes, others: frozenset[str]) -> Iterator[
                 if isinstance(cell.value, str) and _WORD.fullmatch(cell.value.strip()):
                     names.setdefault(cell.value.strip(), (sheet.title, cell.row, cell.column))
     known = sorted(names.keys() | others)
-    for name in _spread(sorted(names), 3):
-        other = next((one for one in known if one != name), "")
-        if other:
+    chosen = _spread(sorted(names), 3)
+    for name in chosen:
+        for other in _instead(name, known, len(chosen)):
             yield Mutant("entity", path, _set(content, *names[name], other), name, other)
     for sheet in book.worksheets:
         if sheet.max_row > 2:
@@ -290,8 +348,22 @@ def _workbook_numbers(path: str, content: bytes) -> Iterator[Mutant]:
         if isinstance(cell.value, int | float) and not isinstance(cell.value, bool)
     ]
     for title, row, column, value in _spread(places):
-        new = round(value * 1.1 + 3, 2) if isinstance(value, float) else value + max(3, value // 9)
-        yield Mutant("number", path, _set(content, title, row, column, new), str(value), str(new))
+        for way in _ways(len(places)):
+            new = type(value)(float(another(f"{value:.9g}" if value % 1 else f"{value:.0f}", way)))
+            changed = _set(content, title, row, column, new)
+            yield Mutant("number", path, changed, str(value), str(new))
+    days = [
+        (sheet.title, cell.row, cell.column, cell.value)
+        for sheet in book.worksheets
+        for row in sheet.iter_rows()
+        for cell in row
+        if isinstance(cell.value, date)
+    ]
+    for title, row, column, value in _spread(days):
+        for days_later in (1, 40, 400):
+            new = value + timedelta(days=days_later)
+            changed = _set(content, title, row, column, new)
+            yield Mutant("number", path, changed, str(value)[:10], str(new)[:10])
 
 
 def _opened(content: bytes) -> Any:
@@ -337,17 +409,19 @@ def _of_paragraphs(
     whole = list(enumerate(map(_plain, _runs(_document(content, kind), kind))))
     figures = [(at, match) for at, text in whole for match in _NUMBER.finditer(text)]
     for at, match in _spread(figures):
-        new = another(match[0])
-        yield Mutant("number", path, _put(content, kind, at, match.span(), new), match[0], new)
+        for way in _ways(len(figures)):
+            new = another(match[0], way)
+            changed = _put(content, kind, at, match.span(), new)
+            yield Mutant("number", path, changed, match[0], new)
     for at, _ in _spread(figures, 2):
         text = dict(whole)[at]
         yield Mutant("row", path, _put(content, kind, at, (0, len(text)), ""), text)
     named = [(at, text.index(name), name) for at, text in whole for name in others if name in text]
-    for at, start, name in _spread(sorted(named), 3):
-        other = next((one for one in sorted(others) if one != name), "")
-        if other:
-            span = (start, start + len(name))
-            yield Mutant("entity", path, _put(content, kind, at, span, other), name, other)
+    present = _spread(sorted(named), 3)
+    for at, start, name in present:
+        for other in _instead(name, sorted(others), len(present)):
+            changed = _put(content, kind, at, (start, start + len(name)), other)
+            yield Mutant("entity", path, changed, name, other)
 
 
 def _document(content: bytes, kind: str) -> Any:

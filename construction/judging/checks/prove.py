@@ -18,22 +18,30 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from fnmatch import filter as filter_names
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from construction.grading.file_types import TYPES, extension_of
-from construction.grading.findings import FINDINGS, Finding, program_of, read_findings
+from construction.grading.findings import (
+    FINDINGS,
+    HELPER,
+    Finding,
+    helper,
+    program_of,
+    read_findings,
+)
 from construction.grading.programs import Program, Run
 from construction.judging.checks import mutants
 from construction.judging.checks.mutants import INDEX, Mutant
 from data.canonical import canonical_json, digest
 from data.contracts import Check
 
-VERSION = 2  # raised when what a proof asks for changes
+VERSION = 3  # raised when what a proof asks for changes
 MUTANTS = 6
 _SOLUTION, _COMMAND = "solution.py", "mkdir -p outputs && python3 -B solution.py"
 _SOLUTION_SECONDS = 60.0
@@ -41,9 +49,6 @@ _CHANGED_INPUTS = 8  # tried until one changes the result
 _MOST_MUTANTS = 30
 _MOST_INPUT_BYTES = 2_000_000  # of all inputs: the check carries them along
 _MAKER = Path(mutants.__file__)
-_SEPARATOR = re.compile(r"[,\t;|]")
-_NAME = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})?")
-_MOST_TEXT, _MOST_NAMES = 200_000, 200
 WEIGHT = 0.8  # of the checks in the task; right results pass it by themselves
 
 
@@ -79,7 +84,8 @@ class Provable:
         """A digest of all that the proof depends on; a proof is captured under it."""
         inputs = {path: digest(content) for path, content in self.inputs.items()}
         programs = [self.reference, self.checks, self.second]
-        return digest([VERSION, self.prompt, list(self.deliverables), inputs, programs])
+        made_with = [VERSION, digest(helper())]
+        return digest([*made_with, self.prompt, list(self.deliverables), inputs, programs])
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +211,7 @@ class _Proving:
     ) -> dict[str, bytes]:
         """What a solution leaves in `outputs/`, all deliverables among it."""
         given = self.task.inputs if inputs is None else inputs
-        files = {_SOLUTION: program.encode()}
+        files = {_SOLUTION: program.encode(), HELPER: helper()}
         files |= {f"inputs/{path}": content for path, content in given.items()}
         ran = self.run(Program(files, _COMMAND, _SOLUTION_SECONDS, libraries=True, keeps="outputs"))
         if ran.timed_out or ran.code != 0:
@@ -216,8 +222,9 @@ class _Proving:
             for path, content in ran.files.items()
             if path.startswith("outputs/")
         }
-        there = {_base(path).casefold() for path in outputs}
-        lacking = [n for n in self.task.deliverables if _base(n).casefold() not in there]
+        there = [_base(path).casefold() for path in outputs]
+        wanted = self.task.deliverables
+        lacking = [name for name in wanted if not filter_names(there, _base(name).casefold())]
         if lacking or not outputs:
             raise _Unproven(failure, f"did not write {', '.join(lacking) or 'anything'}")
         return outputs
@@ -250,7 +257,8 @@ class _Proving:
 
     def _wrong(self) -> list[Mutant]:
         """Wrong copies, kinds in turn, so that a limit takes some of each."""
-        others = frozenset().union(*map(_names_in, self.task.inputs.values()))
+        inputs = self.task.inputs.items()
+        others = frozenset(name for given in inputs for name in names_of(*given, self.run))
         by_kind: dict[str, list[Mutant]] = {}
         for path, content in self.result.items():
             for mutant in copies_of(path, content, self.run, others):
@@ -275,26 +283,32 @@ def copies_of(
     With `others`, names of other entities, they are wrong copies of a result; without, copies of an
     input with one number changed.
     """
-    what, names = ("cells", "[]") if others is None else ("wrong", json.dumps(sorted(others)))
-    arguments = shlex.join([what, PurePosixPath(path).name, names])
-    files = {"mutants.py": _MAKER.read_bytes(), "given": content}
-    command = f"python3 -B mutants.py {arguments}"
-    ran = run(Program(files, command, _SOLUTION_SECONDS, libraries=True, keeps="made"))
-    if ran.timed_out or ran.code != 0:
-        return []
-    rows = json.loads(ran.files.get(f"made/{INDEX}", b"[]"))
+    what, names = ("cells", ()) if others is None else ("wrong", sorted(others))
+    rows, files = _maker(what, path, content, names, run)
     return [
-        Mutant(kind, path, ran.files[f"made/{number}"], before, after)
+        Mutant(kind, path, files[f"made/{number}"], before, after)
         for number, (kind, before, after) in enumerate(rows)
-        if f"made/{number}" in ran.files
+        if f"made/{number}" in files
     ]
 
 
-def _names_in(content: bytes) -> frozenset[str]:
-    """Names that a delimited text holds as whole cells: entities that a mutant may swap in."""
-    text = content.decode("utf-8", "replace")[:_MOST_TEXT]
-    cells = {cell.strip() for line in text.splitlines()[1:] for cell in _SEPARATOR.split(line)}
-    return frozenset(sorted(cell for cell in cells if _NAME.fullmatch(cell))[:_MOST_NAMES])
+def names_of(path: str, content: bytes, run: Run) -> list[str]:
+    """Names that a file holds: entities that a mutant may swap in. They are read in a sandbox."""
+    names, _ = _maker("names", path, content, (), run)
+    return [str(name) for name in names]
+
+
+def _maker(
+    what: str, path: str, content: bytes, names: Sequence[str], run: Run
+) -> tuple[list[Any], Mapping[str, bytes]]:
+    """What `mutants` lists for a file, and the files that it made."""
+    arguments = shlex.join([what, PurePosixPath(path).name, json.dumps(list(names))])
+    files = {"mutants.py": _MAKER.read_bytes(), HELPER: helper(), "given": content}
+    command = f"python3 -B mutants.py {arguments}"
+    ran = run(Program(files, command, _SOLUTION_SECONDS, libraries=True, keeps="made"))
+    if ran.timed_out or ran.code != 0:
+        return [], {}
+    return json.loads(ran.files.get(f"made/{INDEX}", b"[]")), ran.files
 
 
 def _is_right(mutant: Mutant, failed: Sequence[Finding], count: int) -> bool:

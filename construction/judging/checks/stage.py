@@ -20,8 +20,9 @@ from construction.judging.contracts import Judged
 from construction.judging.judges import Judges
 from construction.judging.model.asking import require_answers, write_model_use
 from construction.judging.model.second import second_solutions
-from construction.judging.settings import ModelStage
+from construction.judging.settings import SECOND, ModelStage
 from construction.judging.stage_output import read_graded, read_kept, read_programs
+from construction.prompt_frame import announced
 from data.atomic import write_bytes
 from data.canonical import canonical_json, digest
 from data.captures import CaptureFile
@@ -93,17 +94,16 @@ def write_checked(written: Path, graded: Path, judges: Judges, proving: Proving,
     if cases:
         records = {task_id: proof_record(proof).decode() for task_id, proof in proofs.items()}
         inputs = {**replies, "proofs": digest(records)}
-        write_model_use(out, judges.costs({str(ModelStage.GRADE): seconds}), inputs)
+        write_model_use(out, judges.costs({SECOND: seconds}), inputs)
 
 
 def _provable(
     candidate: Candidate, programs: Mapping[str, str], second: str, proving: Proving
 ) -> Provable:
-    names = [name for item in candidate.deliverables for name in item.name_hints]
     return Provable(
         candidate.task_id,
         candidate.prompt,
-        tuple(names),
+        announced(candidate.deliverables),
         proving.contents(candidate),
         programs["reference"],
         programs["checks"],

@@ -80,8 +80,9 @@ class FileView(Contract):
     document, slides, pdf, notebook, picture, archive, data (JSON, YAML, TOML, XML by structure),
     binary or unreadable. `outline` is the order of the whole: headings, definitions, keys, slides,
     entries of an archive. `pictures` names the images that can be shown: "picture" is the file
-    itself, "page 2" a page that is rendered. `note` says why it could not be read, or what it does
-    not show.
+    itself, "page 2" a page that is rendered. `begins` is the beginning of data as it is written,
+    where tables and text show it by structure. `note` says why it could not be read, or what it
+    does not show.
     """
 
     path: str
@@ -92,6 +93,7 @@ class FileView(Contract):
     parts: tuple[Part, ...] = ()
     outline: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
+    begins: str = ""
     note: str = ""
 
 

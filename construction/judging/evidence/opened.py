@@ -3,7 +3,8 @@
     python -m construction.judging.evidence.opened SECONDS BYTES
 
 Frames in: the limits and the file's name as JSON, its content. Frame out: the fields of its view.
-The first bytes say what a file is, its name only where they do not.
+The first bytes say what a file is, its name only where they do not. A task that asks for a picture
+is answered with a JPEG of it, or with nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ from data.child import confine, read_frame, write_frame
 
 _MOST = 1 << 30
 _CHUNK = 4_000  # characters of a part of a text
+_QUALITY = 85  # of a picture as JPEG
 _OUTLINE, _MOST_PATHS = 200, 120
+_RAW = 300  # characters at the beginning of data that are shown as they are written
 _DEFINITION = re.compile(
     r"^\s{0,8}(?:export |default |public |private |protected |static |final |abstract |async )*"
     r"(?:pub )?(?:class|interface|enum|struct|trait|impl|func|fn|function|def|type|module|namespace"
@@ -176,22 +179,25 @@ def _csv(data: bytes, bounds: Bounds) -> View:
     return view("table", (), sheets=[tables.delimited(text, bounds)], note=note)
 
 
-def _structured(values: list[Any], text: str, note: str = "") -> View:
+def _structured(values: list[Any], text: str, note: str = "", raw: str = "") -> View:
     """Decoded data: its lists of records as tables, its paths, and all of it as text."""
     sheets = list(tables.records(values))[:20]
     outline = list(_paths(values[0] if len(values) == 1 else values))
-    return view("data", chunks(text.rstrip()), outline[:_OUTLINE], sheets=sheets, note=note)
+    parts = chunks(text.rstrip())
+    return view("data", parts, outline[:_OUTLINE], sheets=sheets, note=note, begins=raw[:_RAW])
 
 
 def _json(data: bytes, bounds: Bounds) -> View:
-    value = json.loads(decode(data), parse_float=_Figure)
-    return _structured(value if isinstance(value, list) else [value], _as_text(value), "JSON")
+    raw = decode(data)
+    value = json.loads(raw, parse_float=_Figure)
+    values = value if isinstance(value, list) else [value]
+    return _structured(values, _as_text(value), "JSON", raw.lstrip())
 
 
 def _json_lines(data: bytes, bounds: Bounds) -> View:
-    lines = [line for line in decode(data).splitlines() if line.strip()]
-    values = [json.loads(line, parse_float=_Figure) for line in lines]
-    return _structured(values, _as_text(values), "JSON lines")
+    raw = decode(data)
+    values = [json.loads(line, parse_float=_Figure) for line in raw.splitlines() if line.strip()]
+    return _structured(values, _as_text(values), "JSON lines", raw.lstrip())
 
 
 class _Figure(str):
@@ -420,11 +426,46 @@ _BINARY = frozenset(form for _, form in _SIGNATURES) | {
 }
 
 
+def scaled(picture: str, data: bytes, pixels: int, most: int) -> bytes:
+    """A JPEG of a picture, or of "page 3" of a PDF, at most `pixels` wide and high."""
+    from PIL import Image, ImageOps
+
+    Image.MAX_IMAGE_PIXELS = None  # the exact bound below replaces it
+    page = _page(data, int(picture[5:]), pixels) if picture.startswith("page ") else None
+    with page or Image.open(io.BytesIO(data)) as image:
+        if image.width * image.height > most:
+            raise TooLarge
+        upright = ImageOps.exif_transpose(image).convert("RGBA")
+    upright.thumbnail((pixels, pixels), Image.Resampling.LANCZOS)
+    paper = Image.new("RGB", upright.size, "white")
+    paper.paste(upright, mask=upright)
+    target = io.BytesIO()
+    paper.save(target, "JPEG", quality=_QUALITY)
+    return target.getvalue()
+
+
+def _page(data: bytes, number: int, pixels: int) -> Any:
+    import pypdfium2
+
+    page = pypdfium2.PdfDocument(data)[number - 1]
+    return page.render(scale=pixels / max(page.get_width(), page.get_height(), 1)).to_pil()
+
+
+def _scaled_or_nothing(task: dict[str, Any], data: bytes) -> bytes:
+    try:
+        return scaled(task["picture"], data, task["pixels"], task["most"])
+    except Exception:  # a library may raise anything on a broken file
+        return b""
+
+
 def main() -> None:
     """Serve one file."""
     source = sys.stdin.buffer
     answer = confine(int(sys.argv[1]), int(sys.argv[2]))
     task = json.loads(read_frame(source, _MOST))
+    if "picture" in task:
+        write_frame(answer, _scaled_or_nothing(task, read_frame(source, _MOST)))
+        return
     fields = opened(task["name"], read_frame(source, _MOST), Bounds(**task["bounds"]))
     shown = {
         key: [item.model_dump() if isinstance(item, Part | Sheet) else item for item in value]

@@ -33,11 +33,13 @@ _CHARS_PER_TOKEN, _HAN_TOKENS = 3.8, 0.9  # rough, over the tokenizers in use
 _WIDE = re.compile(rf"[{HAN}\u3040-\u30ff\uac00-\ud7af]")
 _SAID_SHARE, _PICTURE_SHARE = 0.5, 0.4  # of the budget, at most
 _TRIES = 8
+_FLAT = 2  # lines of an outline: a list, and the keys of its records
 _LEAST = 60  # tokens of a file's view below which only its name is worth while
 _ROW_CHARS, _COLUMNS, _OUTLINE, _LISTED = 400, 40, 40, 60
+_PICTURES_NAMED = 20
 _TREE_TOKENS, _BEFORE_TOKENS, _WORDS_TOKENS = 400, 800, 500
 _TOKEN = re.compile(
-    rf"(?<!\d)[-−]?\d[\d,]*(?:\.\d+)?|[{HAN}\u3040-\u30ff\uac00-\ud7af]|[^\W\d_{HAN}]+|#\w+[/!?]*|\d+"
+    rf"(?<!\d)[-−]?\d(?:[\d,]*\d)?(?:\.\d+)?|[{HAN}\u3040-\u30ff\uac00-\ud7af]|[^\W\d_{HAN}]+|#\w+[/!?]*|\d+"
 )
 _ELLIPSIS = re.compile(r"\s*(?:\.{3,}|…+)\s*")
 
@@ -78,7 +80,10 @@ def _size(value: object, depth: int) -> tuple[int, int]:
 def deal(
     evidence: Evidence, budget: int = BUDGET, *, images: bool = False, outputs_first: bool = False
 ) -> Shown:
-    """The evidence within a budget of tokens; of an attempt the outputs count more than inputs."""
+    """The evidence within a budget of tokens; of an attempt the outputs count more than inputs.
+
+    With `images` the pictures among the inputs go along, and pages that hold no text.
+    """
     left_out: list[str] = []
     content: dict[str, Any] = {"said": _said(evidence.said, int(budget * _SAID_SHARE), left_out)}
     content |= {key: value for key, value in _around(evidence, left_out).items() if value}
@@ -155,20 +160,20 @@ def _listed(lines: list[str], what: str, left_out: list[str]) -> list[str]:
 
 
 def _pictures(evidence: Evidence, room: int, left_out: list[str]) -> tuple[ImageRef, ...]:
-    """The images that fit: files that are pictures first, then one page of each file in turn."""
-    views = (*evidence.outputs, *evidence.files)
+    """The images of inputs that fit: files that are pictures first, then pages without text."""
+    named = _named_paths(evidence)
     ordered = [
-        (view.kind != "picture", at, view, name)
-        for view in views
+        (view.kind != "picture", view.path not in named, at, view.path, name)
+        for view in evidence.files
         for at, name in enumerate(view.pictures)
+        if name not in {part.where for part in view.parts}
     ]
-    ordered.sort(key=lambda entry: entry[:2])
-    references = [ImageRef(path=view.path, picture=name) for _, _, view, name in ordered]
-    most = room // PICTURE_TOKENS
-    if len(references) > most:
-        left_out.append(
-            f"{len(references) - most} of {len(references)} pictures and pages are not shown"
-        )
+    ordered.sort(key=lambda entry: entry[:3])
+    references = [ImageRef(path=path, picture=name) for *_, path, name in ordered]
+    most = max(0, room // PICTURE_TOKENS)
+    if hidden := references[most:]:
+        names = ", ".join(dict.fromkeys(one.path for one in hidden[:_PICTURES_NAMED]))
+        left_out.append(f"{len(hidden)} of {len(references)} pictures are not shown: {names}")
     return tuple(references[:most])
 
 
@@ -226,6 +231,8 @@ def _file(view: FileView) -> dict[str, Any]:
     if view.kind == "data":  # one list of records is read best as a table, and else as it stands
         is_table = len(sheets) == 1 and view.sheets[0].whole and view.sheets[0].name == "records"
         sheets, texts = (sheets, []) if is_table else ([], texts)
+        head |= {"begins": view.begins} if view.begins else {}
+        head |= {"outline": list(view.outline)} if is_table and len(view.outline) > _FLAT else {}
     if view.kind in ("text", "code", "data") or len(texts) == 1:
         text = "\n".join(str(part["text"]) for part in texts)
         return head | {k: v for k, v in (("sheets", sheets), ("text", text)) if v}
@@ -244,6 +251,8 @@ def _short(view: FileView, room: int) -> dict[str, Any]:
     if most:
         more = [f"⟨{len(outline) - most} more⟩"] if most < len(outline) else []
         head["outline"] = outline[:most] + more
+    if view.begins and tokens_of(view.begins) < room // 4:
+        head["begins"] = view.begins
     room -= tokens_of(head)
     if view.sheets:
         shares = _levels([tokens_of(_sheet(s, len(s.head), 8), 4) for s in view.sheets], room)
@@ -492,4 +501,4 @@ def _passages_of(view: FileView) -> Iterator[tuple[str, str]]:
     for part in view.parts:
         yield f"{view.path}, {part.where}", part.text
     outline = "\n".join(view.outline)
-    yield f"{view.path}, outline", f"{view.path}\n{outline}\n{view.note}"
+    yield f"{view.path}, outline", f"{view.path}\n{outline}\n{view.begins}\n{view.note}"

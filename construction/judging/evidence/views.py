@@ -20,7 +20,7 @@ from construction.judging.evidence.contracts import FileView, Part, Sheet
 from construction.mentions.extensions import media_type
 from data.child import Child, ChildFailed, ChildLimits
 
-_CHILD = "construction.judging.evidence.opened"
+CHILD = "construction.judging.evidence.opened"
 _TAIL_SHARE = 4  # of a text that is cut, one part in so many is its end
 _ENTRIES = 400  # of a folder tree
 
@@ -83,7 +83,7 @@ def _look(name: str, path: Path, limits: ViewLimits) -> FileView:
         return _unread(name, 0, "is no regular file")
     task = {"name": name.encode("utf-8", "replace").decode(), "bounds": _bounds(limits)}
     try:
-        with Child(_CHILD, ChildLimits(limits.seconds, limits.memory_bytes)) as child:
+        with Child(CHILD, ChildLimits(limits.seconds, limits.memory_bytes)) as child:
             child.send(json.dumps(task).encode())
             child.send(content)
             fields: dict[str, Any] = json.loads(child.receive())

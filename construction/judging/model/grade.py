@@ -19,6 +19,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from construction.grading.routes import VISUAL
+from construction.judging.baseline.grade import WORD_RULES
 from construction.judging.contracts import (
     Answer,
     Asker,
@@ -29,12 +30,14 @@ from construction.judging.contracts import (
     ModelStagesConfig,
 )
 from construction.judging.evidence.contracts import Evidence as CaseEvidence
+from construction.judging.evidence.pictures import Pictures
 from construction.judging.evidence.shown import find_quote
 from construction.judging.model.asking import Checked, Faults, Stage, ask
 from construction.judging.model.injection import without_addressed_in
-from construction.judging.model.prompt import Cleaner, case_content, load_prompt
+from construction.judging.model.prompt import Cleaner, case_content, case_images, load_prompt
 from construction.judging.model.write import plain_path
-from data.contracts import Anchors, Criterion, Evidence, Rubric
+from construction.prompt_frame import announced
+from data.contracts import Anchors, Candidate, Criterion, Evidence, Rubric
 from data.text.numbers import scan_numbers
 
 PROMPT = "grade"
@@ -95,14 +98,18 @@ Otherwise = Callable[[Case], Graded]
 
 
 def grade(
-    cases: Sequence[Case], client: Asker, config: ModelStagesConfig, otherwise: Otherwise
+    cases: Sequence[Case],
+    client: Asker,
+    config: ModelStagesConfig,
+    otherwise: Otherwise,
+    pictures: Pictures | None = None,
 ) -> list[Judged[Graded]]:
-    """How answers to each case are judged, in order; hard rules are those of `otherwise`."""
-    return ask(grade_stage(config, otherwise), cases, client)
+    """How answers to each case are judged, in order; of `otherwise` the rules on facts remain."""
+    return ask(grade_stage(config, otherwise, pictures), cases, client)
 
 
 def grade_stage(
-    config: ModelStagesConfig, otherwise: Otherwise
+    config: ModelStagesConfig, otherwise: Otherwise, pictures: Pictures | None = None
 ) -> Stage[Case, GradeAnswer, Graded]:
     """The stage, for callers that want its requests or checks alone."""
 
@@ -110,13 +117,9 @@ def grade_stage(
         candidate = case.candidate
         task = {
             "task": cleaner.text(candidate.prompt, config.request_chars, "task"),
-            "deliverables": [
-                name
-                for item in candidate.deliverables
-                for name in item.name_hints or (f"*.{item.file_type}",)
-            ],
+            "deliverables": to_deliver(candidate),
         }
-        shown: dict[str, Any] = without_addressed_in(case_content(case, cleaner, config))
+        shown: dict[str, Any] = without_addressed_in(case_content(case, cleaner, config, pictures))
         return task | shown
 
     def check(case: Case, answer: GradeAnswer) -> Checked[Graded] | Faults:
@@ -137,7 +140,17 @@ def grade_stage(
         check=check,
         programs=frozenset({"reference", "checks"}),
         settle=settle,
+        images=lambda case: case_images(case, config, pictures),
     )
+
+
+def to_deliver(candidate: Candidate) -> list[str]:
+    """What the task announces: names, patterns, and how many files of a type have no name."""
+    lines = list(announced(candidate.deliverables))
+    for item in candidate.deliverables:
+        if (nameless := item.count - len(announced([item]))) > 0:
+            lines.append(f"at least {nameless} × *.{item.file_type}, named as one likes")
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +189,7 @@ class Draft:
         reference, checks = self.programs
         return Graded(
             rubric=Rubric(route=route, criteria=criteria) if criteria else otherwise.rubric,
-            rules=otherwise.rules,
+            rules=tuple(rule for rule in otherwise.rules if rule.kind not in WORD_RULES),
             evidence=Evidence(
                 retrieval=answer.retrieval,
                 accuracy=answer.accuracy,
@@ -195,6 +208,8 @@ class Draft:
 
     def _check_traps(self) -> None:
         for trap in self.answer.traps:
+            if self._is_seen(self._path(trap.path)):
+                continue
             if trap.quote.strip() and find_quote(self.inputs, trap.quote) is None:
                 self._fault(
                     JudgeReason.UNKNOWN_EVIDENCE,
@@ -230,7 +245,7 @@ class Draft:
         path, quote = self._path(fact.path), fact.quote.strip()
         if path == "" or not (quote or fact.path.strip()):
             return ""
-        if path and not quote:
+        if path and (not quote or self._is_seen(path)):
             return path
         if where := self._where(path, quote):
             return where
@@ -249,6 +264,11 @@ class Draft:
                 return f"{named}#{where[len(named) :].lstrip(', ')}".rstrip("#")
         return None
 
+    def _is_seen(self, path: str | None) -> bool:
+        """Is it a file that holds pictures? What a picture shows, no words of it can refute."""
+        own = self.by_path.get(path or "")
+        return own is not None and any(view.pictures for view in own.files)
+
     def _is_said(self, quote: str) -> bool:
         """Does the person say it? That is evidence too, and needs no pointer."""
         said = CaseEvidence(said=self.case.evidence.said)
@@ -261,7 +281,7 @@ class Draft:
         there = [view.path for view in self.case.evidence.files]
         if wanted in there or not last:
             return wanted or None
-        delivered = {n for item in self.case.candidate.deliverables for n in item.name_hints}
+        delivered = announced(self.case.candidate.deliverables)
         if last in {name.rpartition("/")[2].casefold() for name in delivered}:
             return ""
         same = [single for single in there if single.rpartition("/")[2].casefold() == last]

@@ -237,7 +237,7 @@ def word_questions(
         return
     index = index_database(read_statements(database), round_share)
     pages = folder / PAGES
-    images = statement_pictures(questions, pages, terms.seed) if model.sees_images else {}
+    images = statement_pictures(questions, pages, terms.seed) if model.shows_statements else {}
     public = all(item.company.disclosure == Disclosure.PUBLIC for item in questions)
     with judges.client(masked=public) as client:
         settings = judges.config.stage_settings(ModelStage.QUESTION_PHRASING)

@@ -24,7 +24,9 @@ from importlib.resources import files
 from json.encoder import encode_basestring
 from typing import Any
 
+from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Case, ModelStagesConfig
+from construction.judging.evidence.pictures import Pictures
 from construction.judging.evidence.shown import deal
 from data.canonical import digest
 from data.errors import ConfigError
@@ -137,13 +139,33 @@ def indented(value: Any, margin: str = "\n") -> str:
     return json.dumps(value)
 
 
-def case_content(case: Case, cleaner: Cleaner, config: ModelStagesConfig) -> dict[str, Any]:
-    """What a judge reads of a case: its language, and the evidence within its budget."""
-    shown = deal(case.evidence, config.evidence_tokens)
+def case_content(
+    case: Case, cleaner: Cleaner, config: ModelStagesConfig, pictures: Pictures | None = None
+) -> dict[str, Any]:
+    """What a judge reads of a case: its language, and the evidence within its budget.
+
+    `pictures` makes the images that go along (`case_images`); None: the model is shown none.
+    """
+    shown = deal(case.evidence, config.evidence_tokens, images=pictures is not None)
     cleaner.notes += [f"left out: {what}" for what in shown.left_out]
     urls = [cleaner.text(url, config.path_chars, "web") for url in case.candidate.network.urls]
     content: dict[str, Any] = cleaner.tree(shown.content, "evidence")
-    return {"language": case.candidate.language, **content} | ({"web": urls} if urls else {})
+    made = pictures.of(case.candidate.fixtures, shown.images) if pictures else []
+    names = [f"{number}: {one.path}, {one.picture}" for number, (one, _) in enumerate(made, 1)]
+    if len(made) < len(shown.images):
+        cleaner.notes.append(f"left out: {len(shown.images) - len(made)} pictures that do not open")
+    more = {"web": urls, "pictures": cleaner.tree(names, "pictures")}
+    return {"language": case.candidate.language, **content} | {k: v for k, v in more.items() if v}
+
+
+def case_images(
+    case: Case, config: ModelStagesConfig, pictures: Pictures | None
+) -> tuple[Image, ...]:
+    """The images that go with the content of a case, in the order of its list `pictures`."""
+    if pictures is None:
+        return ()
+    shown = deal(case.evidence, config.evidence_tokens, images=True)
+    return tuple(image for _, image in pictures.of(case.candidate.fixtures, shown.images))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,11 @@ from construction.judging.contracts import (
     ModelStagesConfig,
     Screened,
 )
+from construction.judging.evidence.pictures import Pictures
 from construction.judging.evidence.shown import find_quote
 from construction.judging.model.asking import Checked, Faults, Stage, ask
 from construction.judging.model.injection import without_addressed_in
-from construction.judging.model.prompt import Cleaner, case_content, load_prompt
+from construction.judging.model.prompt import Cleaner, case_content, case_images, load_prompt
 from construction.mentions.extensions import extension
 from data.contracts import MissingInput, MissingKind
 
@@ -89,18 +90,21 @@ def screen(
     client: Asker,
     config: ModelStagesConfig,
     otherwise: Callable[[Case], Screened],
+    pictures: Pictures | None = None,
 ) -> list[Judged[Screened]]:
     """The verdict on each case, in order; `otherwise` judges where no answer can be used."""
-    return ask(screen_stage(config, otherwise), cases, client)
+    return ask(screen_stage(config, otherwise, pictures), cases, client)
 
 
 def screen_stage(
-    config: ModelStagesConfig, otherwise: Callable[[Case], Screened]
+    config: ModelStagesConfig,
+    otherwise: Callable[[Case], Screened],
+    pictures: Pictures | None = None,
 ) -> Stage[Case, ScreenAnswer, Screened]:
     """The stage, for callers that want its requests or checks alone."""
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
-        shown: dict[str, Any] = without_addressed_in(case_content(case, cleaner, config))
+        shown: dict[str, Any] = without_addressed_in(case_content(case, cleaner, config, pictures))
         return shown
 
     return Stage(
@@ -112,6 +116,7 @@ def screen_stage(
         settle=lambda case, answer, faults: (
             otherwise(case) if answer is None else Claims(case, answer).screened
         ),
+        images=lambda case: case_images(case, config, pictures),
     )
 
 

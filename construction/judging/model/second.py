@@ -15,10 +15,9 @@ from construction.judging.contracts import Answer, Asker, Case, Judged, ModelSta
 from construction.judging.evidence.contracts import Evidence
 from construction.judging.evidence.shown import deal
 from construction.judging.model.asking import Checked, Faults, Stage, ask
-from construction.judging.model.grade import code_of, trouble_of
+from construction.judging.model.grade import code_of, to_deliver, trouble_of
 from construction.judging.model.prompt import Cleaner, load_prompt
-
-PROMPT = "second"
+from construction.judging.settings import SECOND
 
 
 class SecondAnswer(Answer):
@@ -38,10 +37,9 @@ def second_stage(config: ModelStagesConfig) -> Stage[Case, SecondAnswer, str]:
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
         candidate = case.candidate
-        names = [name for item in candidate.deliverables for name in item.name_hints]
         task = {
             "task": cleaner.text(candidate.prompt, config.request_chars, "task"),
-            "deliverables": [cleaner.text(name, len(name), "deliverables") for name in names],
+            "deliverables": cleaner.tree(to_deliver(candidate), "deliverables"),
         }
         inputs = Evidence(files=case.evidence.files, tree=case.evidence.tree)
         shown = deal(inputs, config.evidence_tokens)
@@ -55,7 +53,7 @@ def second_stage(config: ModelStagesConfig) -> Stage[Case, SecondAnswer, str]:
         return Faults((f"`program` {problem}",)) if problem else Checked(program)
 
     return Stage(
-        prompt=load_prompt(PROMPT),
+        prompt=load_prompt(SECOND),
         answer=SecondAnswer,
         item_id=lambda case: case.candidate.task_id,
         content=content,

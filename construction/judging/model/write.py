@@ -28,10 +28,20 @@ from construction.judging.contracts import (
     Written,
 )
 from construction.judging.evidence.contracts import Evidence
+from construction.judging.evidence.pictures import Pictures
 from construction.judging.evidence.shown import find_quote
 from construction.judging.model.asking import Checked, Faults, Stage, ask
 from construction.judging.model.faithful import SOFT, Fact, FactKind, inventions, losses, named
-from construction.judging.model.prompt import HIDDEN, Cleaner, case_content, load_prompt
+from construction.judging.model.prompt import (
+    HIDDEN,
+    Cleaner,
+    case_content,
+    case_images,
+    load_prompt,
+)
+from construction.mentions.extensions import tail
+from construction.mentions.spans import find_file_spans
+from construction.released_paths import with_released_paths
 from construction.signals.crosswalk import default_crosswalk
 from data.contracts import Deliverable, Label
 from data.contracts.candidate import Confidence
@@ -44,7 +54,7 @@ ANSWER = "answer.md"
 _GAP = "⟨…⟩"
 _SMALL = 100  # a number below this stands in files by chance, so that a person has to say it
 _MOST_FILES = 30
-_OPEN_NAME = re.compile(r"[*?<>{}\[\]]|\.\.\.|…")
+_OPEN_PART = re.compile(r"\*+|\?+|<[^<>/]*>|\{[^{}/]*\}|\[[^\[\]/]*\]|\.\.\.|…")
 _PATH_START = re.compile(
     r"^(?:(?:\.{0,2}|/?(?:work|workspace|home|tmp|root|mnt/data))/)*(?:(?:in|out)puts?/)?"
 )
@@ -86,19 +96,23 @@ Otherwise = Callable[[Case], Written]
 
 
 def write(
-    cases: Sequence[Case], client: Asker, config: ModelStagesConfig, otherwise: Otherwise
+    cases: Sequence[Case],
+    client: Asker,
+    config: ModelStagesConfig,
+    otherwise: Otherwise,
+    pictures: Pictures | None = None,
 ) -> list[Judged[Written]]:
     """The task of each case, in order; `otherwise` writes what the model leaves wrong."""
-    return ask(write_stage(config, otherwise), cases, client)
+    return ask(write_stage(config, otherwise, pictures), cases, client)
 
 
 def write_stage(
-    config: ModelStagesConfig, otherwise: Otherwise
+    config: ModelStagesConfig, otherwise: Otherwise, pictures: Pictures | None = None
 ) -> Stage[Case, WriteAnswer, Written]:
     """The stage, for callers that want its requests or checks alone."""
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
-        return case_content(case, cleaner, config)
+        return case_content(case, cleaner, config, pictures)
 
     def check(case: Case, answer: WriteAnswer) -> Checked[Written] | Faults:
         drawn = Draft(case, answer, otherwise(case), config)
@@ -118,6 +132,7 @@ def write_stage(
         check=check,
         settle=settle,
         tables=_tables(default_catalogue()),
+        images=lambda case: case_images(case, config, pictures),
     )
 
 
@@ -160,6 +175,7 @@ class Draft:
     def _request(self) -> str:
         """The rewritten request; empty where the person's own words are to stand."""
         request = visible(HIDDEN.sub("", self._whole(self.answer.request))).strip()
+        request = self._released(request)
         if not request:
             if len(self.messages) > 1:
                 self._fault(
@@ -177,6 +193,13 @@ class Draft:
             )
             return ""
         return request if self._is_faithful(request) else ""
+
+    def _released(self, request: str) -> str:
+        """The request with the paths of the release for those of a machine."""
+        names = {tail(path) for path in self.paths}
+        made = [span.path for span in find_file_spans(request) if tail(span.path) in names]
+        fixtures = self.case.candidate.fixtures
+        return with_released_paths(request, fixtures, made, of_machine=True)
 
     def _whole(self, request: str) -> str:
         """The request with each pasted passage put in whole: "first words ⟨…⟩ last words"."""
@@ -238,13 +261,14 @@ class Draft:
         """The files to deliver, in plain paths below `outputs/`."""
         paths: dict[str, None] = {}
         for file in self.answer.deliverables:
-            path = plain_path(file.path)
+            path = _OPEN_PART.sub("*", plain_path(file.path))
             if not path or path.endswith("/"):
                 self._fault(
                     JudgeReason.WRONG_FORM,
-                    f"deliverable “{file.path[:80]}”: give the path of a file, not of a folder",
+                    f"deliverable “{file.path[:80]}”: write which files lie in the folder, by name "
+                    "or as folder/*.docx",
                 )
-            elif not extension_of(path) and not self._is_said(path):
+            elif not extension_of(path) and ("*" in path or not self._is_said(path)):
                 self._fault(
                     JudgeReason.UNKNOWN_FILE_TYPE,
                     f"deliverable “{path}”: give it the type that suits it, such as {path}.md",
@@ -262,12 +286,10 @@ class Draft:
         answer, catalogue = self.answer, default_catalogue()
         given = self.otherwise.taxonomy
         role = self._label("role", answer.role, catalogue.roles)
-        own = {
-            name: text
-            for name, text in catalogue.skills.items()
-            if role is None or role.value in (UNASSIGNED, name.partition(".")[0])
-        }
-        skill = self._label("skill", answer.skill, own)
+        skill = self._label("skill", answer.skill, catalogue.skills)
+        if role and skill and role.value not in (UNASSIGNED, skill.value.partition(".")[0]):
+            reason = f"{skill.value} belongs to another role"
+            skill = skill.model_copy(update={"value": UNASSIGNED, "reason": reason})
         family = self._label("family", answer.family, catalogue.families)
         skill = skill or given.skill_subclass
         route = catalogue.routes.get(skill.value)
@@ -329,17 +351,18 @@ def _known(label: str, table: Mapping[str, str]) -> str | None:
 
 
 def deliverables_of(paths: Sequence[str]) -> tuple[Deliverable, ...]:
-    """Files to deliver as the candidate holds them, by type; one with an asterisk has no name."""
+    """Files to deliver as the candidate holds them, by type; a name without a type is its own."""
     by_type: dict[str, list[str]] = {}
     for path in paths:
         known = type_of(path)
-        kind = known.name if known else extension_of(path) or "file"
+        kind = known.name if known else extension_of(path) or tail(path)
         by_type.setdefault(kind, []).append(path)
     return tuple(
         Deliverable(
             file_type=kind,
             count=len(own),
-            name_hints=tuple(path for path in own if not _OPEN_NAME.search(path)),
+            name_hints=tuple(path for path in own if "*" not in path),
+            patterns=tuple(path for path in own if "*" in path),
         )
         for kind, own in sorted(by_type.items())
     )

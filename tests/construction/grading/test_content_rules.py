@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
+from openpyxl.styles import Font
 
-from construction.grading.content_rules import text_key
-from construction.grading.file_look import word_form
+from construction.grading.file_look import RuleLimits, look
+from construction.grading.file_types import type_of
 from construction.grading.hard_rules import check
-from construction.grading.null_files import holding
+from construction.grading.null_files import holding, saved_anew
 from data.contracts import Rule
 
 SALES = "Region,Net Sales\nNorth,125\nSouth,90\nEast,\nNorth,125\n"
@@ -79,12 +81,42 @@ def test_a_file_about_something_else_fails_and_a_figure_may_stand_for_a_term(
     assert reasons(tmp_path, "mentions", "csv", files=2, **terms) == "rules.off_topic"
 
 
-def test_an_input_with_other_bytes_is_unchanged(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(SALES.replace("\n", "\r\n"))
-    keys = [text_key(word_form(SALES))]
-    assert reasons(tmp_path, "changed", "csv", keys=keys) == "rules.unchanged"
-    (tmp_path / "a.csv").write_text(SALES.replace("90", "91"))
-    assert reasons(tmp_path, "changed", "csv", keys=keys) is None
+def form_of(data: bytes, extension: str) -> int:
+    return look(data, type_of(f"x.{extension}"), RuleLimits()).form
+
+
+def book(*, bold: bool = False, total: str | None = None) -> bytes:
+    made = openpyxl.Workbook()
+    sheet = made.worksheets[0]
+    sheet.append(["Region", "Net"])
+    sheet.append(["North", 125])
+    sheet["A1"].font = Font(bold=bold)
+    sheet["B3"] = total
+    target = BytesIO()
+    made.save(target)
+    return target.getvalue()
+
+
+def test_an_input_that_is_saved_anew_is_unchanged_and_any_edit_changes_it(tmp_path: Path) -> None:
+    given = book()
+    forms = [form_of(given, "xlsx"), form_of(SALES.encode(), "csv")]
+    for content, reason in (
+        (given, "rules.unchanged"),
+        (saved_anew("xlsx", given), "rules.unchanged"),
+        (book(bold=True), None),
+        (book(total="=SUM(B2:B2)"), None),
+    ):
+        (tmp_path / "a.xlsx").write_bytes(content or b"")
+        assert reasons(tmp_path, "changed", "xlsx", forms=forms) == reason
+    (tmp_path / "b.xlsx").write_bytes(given)
+    assert reasons(tmp_path, "changed", "xlsx", forms=forms) is None, "one of two was edited"
+    for text, reason in (
+        (f"{SALES}\n\n", "rules.unchanged"),
+        (SALES.replace("Net Sales", "net sales"), None),
+        (SALES.replace("East,\n", "East\n"), None),
+    ):
+        (tmp_path / "a.csv").write_text(text)
+        assert reasons(tmp_path, "changed", "csv", forms=forms) == reason
 
 
 def test_only_the_named_file_counts_where_one_is_named(tmp_path: Path) -> None:

@@ -149,18 +149,18 @@ def test_a_missing_folder_fails_every_rule_and_raises_nothing(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "content", "failed"),
     [
-        ("a.xlsx", b"", {"file_type", "opens", "non_empty", "no_traceback", "no_placeholder"}),
-        ("a.xlsx", GOOD["xlsx"][:-200], {"opens", "no_traceback", "no_placeholder"}),
-        ("a.xlsx", GOOD["docx"], {"opens", "no_traceback", "no_placeholder"}),
-        ("a.pdf", b"%PDF-1.7 and nothing", {"opens", "no_traceback", "no_placeholder"}),
-        ("a.json", b'{"a": ', {"opens", "no_traceback", "no_placeholder"}),
+        ("a.xlsx", b"", {"file_type", "opens", "non_empty", "no_traceback"}),
+        ("a.xlsx", GOOD["xlsx"][:-200], {"opens", "no_traceback"}),
+        ("a.xlsx", GOOD["docx"], {"opens", "no_traceback"}),
+        ("a.pdf", b"%PDF-1.7 and nothing", {"opens", "no_traceback"}),
+        ("a.json", b'{"a": ', {"opens", "no_traceback"}),
         ("a.json", b"{}", {"non_empty"}),
         ("a.md", b" \n", {"non_empty"}),
         ("a.xlsx", xlsx(0), {"non_empty"}),
         ("a.docx", word(), {"non_empty"}),
         ("a.py", b"def f(:\n", {"opens", "no_traceback"}),
-        ("a.html", b"no element at all", {"opens", "no_traceback", "no_placeholder"}),
-        ("a.md", b"\x00\x01\x02", {"file_type", "opens", "no_traceback", "no_placeholder"}),
+        ("a.html", b"no element at all", {"opens", "no_traceback"}),
+        ("a.md", b"\x00\x01\x02", {"file_type", "opens", "no_traceback"}),
     ],
 )
 def test_what_a_bad_file_fails(name: str, content: bytes, failed: set[str], tmp_path: Path) -> None:
@@ -170,37 +170,17 @@ def test_what_a_bad_file_fails(name: str, content: bytes, failed: set[str], tmp_
 @pytest.mark.parametrize(
     "text",
     [
-        "Dear {{ customer.name }},",
-        "Lorem ipsum dolor sit amet",
-        "TODO: add the figures",
-        "Owner: TBD",
-        "负责人：XXX",
+        "Dear {{ customer.name }},\n\nyour parcel {{ number }} is on its way.",
+        "Owner: TBD (nobody is named in the minutes)",
+        "负责人：待补充（纪要里没有写）",
         "Dear [Your Name],",
-        "结论：待补充",
-        "Next steps\nTODO\n",
+        "# TODO\n- [ ] call the plumber",
+        "Card XXXX XXXX XXXX 1188",
     ],
 )
-def test_placeholders_are_found_in_text_and_in_office_files(text: str, tmp_path: Path) -> None:
-    assert reasons(run(tmp_path, {"a.md": text.encode()}, "md")) == {
-        "no_placeholder": RuleReason.PLACEHOLDER
-    }
-    assert reasons(run(tmp_path, {"a.docx": word(text)}, "docx")) == {
-        "no_placeholder": RuleReason.PLACEHOLDER
-    }
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "A plan for the TODO app, and the to-do list in it",
-        "Size XXL; see TBDX-12 and the code XXX-1",
-        "Use `{}` and { } and {single}",
-        "```\nTODO: this is quoted code {{ name }}\n```\nDone.",
-        "[insertion sort] and <b>your</b>",
-    ],
-)
-def test_what_only_looks_like_a_placeholder_passes(text: str, tmp_path: Path) -> None:
+def test_an_honest_gap_and_a_template_are_content(text: str, tmp_path: Path) -> None:
     assert reasons(run(tmp_path, {"a.md": text.encode()}, "md")) == {}
+    assert reasons(run(tmp_path, {"a.docx": word(text)}, "docx")) == {}
 
 
 @pytest.mark.parametrize(
@@ -343,7 +323,7 @@ def test_names_with_newlines_and_undecodable_bytes(tmp_path: Path) -> None:
     result = run(tmp_path, {}, "json")["opens"]
     assert (result.reason, result.file) == (RuleReason.DOES_NOT_OPEN, "two\\nlines\\x1b[31m.json")
     (tmp_path / os.fsdecode(b"\xff\xfe.json")).write_text("{")
-    assert len(check(hard_rules([Deliverable(file_type="json")], ""), tmp_path)) == 6
+    assert len(check(hard_rules([Deliverable(file_type="json")], ""), tmp_path)) == 5
 
 
 def test_too_many_files_are_not_looked_at(tmp_path: Path) -> None:
@@ -363,7 +343,7 @@ def test_modules_in_the_output_folder_are_not_imported(
 
 
 @pytest.mark.parametrize("trouble", ["broken", "timeout", "crashed", "out_of_memory", "too_deep"])
-@pytest.mark.parametrize("kind", ["opens", "no_traceback", "no_placeholder"])
+@pytest.mark.parametrize("kind", ["opens", "no_traceback"])
 def test_what_could_not_be_read_never_passes(kind: str, trouble: str) -> None:
     rule = Rule(rule_id=kind, kind=kind, params={"extensions": ["md"]}, text="")
     result = judge_rule(rule, [OutputFile("a.md", "md", Seen(trouble))], overflow=False)

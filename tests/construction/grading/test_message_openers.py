@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from construction.grading.file_look import RuleLimits
-from construction.grading.message_openers import open_calendar, open_captions, open_mail
 from construction.grading.null_files import holding, shell, stub
-from construction.grading.openers import OPENERS
+from construction.grading.openers import OPENERS, open_calendar, open_captions, open_mail
 
 BOUNDS = RuleLimits().bounds
 MAIL = b"MIME-Version: 1.0\r\nSubject: Cars\r\nTo: Tom <tom@mill.example>\r\n\r\nThe red one.\r\n"

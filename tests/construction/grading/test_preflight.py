@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from construction.grading.content_rules import text_key
-from construction.grading.file_look import word_form
+from construction.grading.file_look import RuleLimits, look
+from construction.grading.file_types import type_of
+from construction.grading.findings import FINDINGS
 from construction.grading.gate import GraderReason, GradingRecipe
 from construction.grading.preflight import PreflightJob, preflight_shard
 from construction.judging.baseline.grade import grade as grade_by_facts
@@ -17,6 +18,8 @@ from data.canonical import canonical_json
 from data.contracts import (
     Answer,
     Candidate,
+    Check,
+    Deliverable,
     Disclosure,
     Fixture,
     Lane,
@@ -90,14 +93,13 @@ def question(name: str, value: str, series: str = REVENUE) -> Candidate:
     )
 
 
+REVENUES = b"region,revenue\nnorth,125\nsouth,90\n"
+FORM = look(REVENUES, type_of("a.csv"), RuleLimits()).form
 NOT_THE_INPUT = Rule(
     rule_id="changed.csv",
     kind="changed",
-    params={
-        "extensions": ["csv"],
-        "keys": [text_key(word_form("region revenue north 125 south 90"))],
-    },
-    text="The file does not say just what the input says.",
+    params={"extensions": ["csv"], "forms": [FORM]},
+    text="Some .csv file is more than an input saved anew.",
 )
 
 
@@ -131,13 +133,53 @@ def test_without_tables_no_answer_is_computed(tmp_path: Path) -> None:
 
 
 def test_a_copy_of_the_input_earns_nothing(tmp_path: Path) -> None:
-    content = b"region,revenue\nnorth,125\nsouth,90\n"
-    digest = hashlib.sha256(content).hexdigest()
-    path = tmp_path / digest
-    path.write_bytes(content)
-    fixture = Fixture(path="revenue.csv", sha256=digest, bytes=len(content), media_type="text/csv")
+    fixture, path = given(tmp_path)
     words = grade_by_facts(case("Sum the revenue of all regions as result.csv")).rules
     rules = (*words, NOT_THE_INPUT)
     task = candidate("copy", fixtures=(fixture,), rules=rules)
-    verdict = judged(tmp_path / "out", None, task, files={digest: path})["copy"]
+    verdict = judged(tmp_path / "out", None, task, files={fixture.sha256: path})["copy"]
     assert (verdict.measures["null"], verdict.reason) == (0, GraderReason.JUDGE_ONLY)
+
+
+def given(folder: Path) -> tuple[Fixture, Path]:
+    """An input file."""
+    digest = hashlib.sha256(REVENUES).hexdigest()
+    path = folder / digest
+    path.write_bytes(REVENUES)
+    size = len(REVENUES)
+    return Fixture(path="revenue.csv", sha256=digest, bytes=size, media_type="text/csv"), path
+
+
+def test_a_file_that_is_edited_in_place_may_be_asked_for(tmp_path: Path) -> None:
+    """Its input has its name and its type: what is delivered has to differ from it."""
+    fixture, path = given(tmp_path)
+    request = (
+        "Sort the rows of revenue.csv by revenue, in the file itself, and bring back revenue.csv"
+    )
+    item = case(request, files=["revenue.csv"], acts=[("wrote", "revenue.csv", 1)])
+    named = (Deliverable(file_type="csv", name_hints=("revenue.csv",)),)
+    own = item.candidate.model_copy(update={"deliverables": named})
+    facts = grade_by_facts(item.model_copy(update={"candidate": own})).rules
+    program = Check(
+        check_id="computed",
+        kind=FINDINGS,
+        params={"program": "print([])", "inputs": {}, "findings": ["order"]},
+        text="order",
+        weight=0.8,
+        required=True,
+        evidence="accuracy",
+    )
+    form = tuple(rule for rule in facts if rule.kind != "mentions")
+    tasks = [
+        candidate("by-words", fixtures=(fixture,), rules=(*facts, NOT_THE_INPUT)),
+        candidate("without", fixtures=(fixture,), rules=facts),
+        candidate("proven", fixtures=(fixture,), rules=(*form, NOT_THE_INPUT), checks=(program,)),
+    ]
+    verdicts = judged(tmp_path / "out", None, *tasks, files={fixture.sha256: path})
+    assert {name: verdict.reason for name, verdict in verdicts.items()} == {
+        "by-words": GraderReason.JUDGE_ONLY,
+        "without": GraderReason.PASSED_BY_NULL,
+        "proven": None,
+    }
+    kept = {task.task_id: task.rules for task in read_pool([tmp_path / "out"]).candidates}
+    assert kept["proven"] == (*form, NOT_THE_INPUT), "a rule that is broken is still broken"

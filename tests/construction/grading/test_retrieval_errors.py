@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from construction.grading.retrieval_errors import RetrievalError, error_of, first_query
+from construction.grading.retrieval_tables import RetrievalError, error_of, first_query
 from construction.grading.spec import AnswerSpec, StepSpec, TaskSpec
 from construction.statements.model import COMPANIES, POINTS, SERIES
 from construction.statements.tools.database import Database, index_database

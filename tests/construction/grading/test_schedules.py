@@ -6,7 +6,7 @@ import datetime as dt
 
 import pytest
 
-from construction.grading.schedules import job, jobs_of
+from construction.grading.state_kinds import job, jobs_of
 
 
 @pytest.mark.parametrize(

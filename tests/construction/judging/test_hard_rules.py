@@ -11,19 +11,19 @@ def test_names_that_the_agent_chose_are_no_rule() -> None:
     assert "named.md" not in {rule.rule_id for rule in hard_rules([produced], "")}
 
 
-def test_a_request_about_errors_or_templates_has_no_rule_against_them() -> None:
+def test_where_the_material_holds_a_traceback_a_result_may_quote_it() -> None:
     markdown = [Deliverable(file_type="md")]
-    kinds = {rule.kind for rule in hard_rules(markdown, "Explain this traceback")}
-    assert "no_traceback" not in kinds
-    assert "no_placeholder" in kinds
-    kinds = {rule.kind for rule in hard_rules(markdown, "写一个合同模板")}
-    assert "no_placeholder" not in kinds
-    assert "no_traceback" in kinds
-    kinds = {rule.kind for rule in hard_rules(markdown, "Draft a reply to Ann")}
-    assert "no_placeholder" not in kinds
+    log = "08:00 started\nTraceback (most recent call last):\n  File 'a.py', line 3\nKeyError: 'id'"
+    for material, is_ruled in (
+        ("Sum the log", True),
+        (log, False),
+        ("what is a Traceback?", False),
+    ):
+        kinds = {rule.kind for rule in hard_rules(markdown, material)}
+        assert ("no_traceback" in kinds) is is_ruled
 
 
-def test_code_has_no_placeholder_rule_and_an_unknown_type_only_what_can_be_seen() -> None:
+def test_an_unknown_type_has_only_rules_on_what_can_be_seen() -> None:
     ids = [rule.rule_id for rule in hard_rules([Deliverable(file_type="py")], "")]
     assert ids == ["file_type.py", "count.py", "opens.py", "non_empty", "no_traceback"]
     ids = [rule.rule_id for rule in hard_rules([Deliverable(file_type="dwg")], "")]

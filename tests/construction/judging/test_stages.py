@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
-from construction.judging.calls.contracts import CallReason, Question
+from construction.judging.calls.contracts import CallReason, Question, Usage
+from construction.judging.contracts import Judged
 from construction.judging.judges import Judges
+from construction.judging.model.asking import cost_rows
 from construction.judging.review import Decision, Topic, read_items, record, recorded
 from construction.judging.rounds import read_rounds
+from construction.judging.settings import ModelCalls, ModelConfig, ModelStage, client_config
 from construction.judging.stages import Consented, hold_consensus
 from data.errors import ReleaseError
 from data.run_store import RunStore
@@ -149,3 +152,11 @@ def test_rounds_are_written_when_all_have_answered(models: Annotators, tmp_path:
     route_at(tmp_path, "first")
     (line,) = read_rounds(tmp_path / "private" / REVIEW)
     assert (line.release, len(line.rounds)) == ("benchmint-2026.01.15", 3)
+
+
+def test_second_solutions_are_asked_of_the_model_that_grades_and_cost_apart() -> None:
+    model = ModelConfig(name="small", models={ModelStage.GRADE: "large"})
+    config = client_config(model, ModelCalls())
+    assert (config.model_of("second"), config.model_of("write")) == ("large", "small")
+    (row,) = cost_rows(config, {"second": [Judged("t", "print()", usage=Usage(5, 3))]})
+    assert (row["stage"], row["judge"], row["prompt_tokens"]) == ("second", "model:large", 5)

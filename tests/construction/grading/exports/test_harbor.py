@@ -15,8 +15,7 @@ import pytest
 import yaml
 
 from construction.grading.bundle_command import answer_path
-from construction.grading.exports.harbor import export_harbor
-from construction.grading.exports.instructions import instruction
+from construction.grading.exports.harbor import export_harbor, instruction
 from construction.sandbox.toolset import FONTS, installed
 from data.errors import InputError
 from data.releases.tasks import ReleasedTask

@@ -7,7 +7,7 @@ from math import fsum
 import pytest
 
 from construction.judging.baseline.grade import grade
-from construction.judging.evidence.contracts import FileView, Part
+from construction.judging.evidence.contracts import Column, FileView, Part, Sheet
 from tests.construction.judging.cases import case
 
 
@@ -69,5 +69,33 @@ def test_named_files_and_words_of_task_and_inputs() -> None:
     assert {"harbour", "lydmarsh", "springtide", "highest"} <= set(rules["mentions.md"]["terms"])
 
 
-def test_without_words_a_text_only_has_a_length() -> None:
-    assert rules_of("Do it as a b c d", files=())["length.md"]["min"] == 4
+def test_without_words_no_word_is_asked_for() -> None:
+    """Short answers are answers: neither a length nor a word is."""
+    rules = rules_of("Do it as a b c d", files=())
+    assert not {"length.md", "mentions.md"} & rules.keys()
+
+
+@pytest.mark.parametrize("kind", ["picture", "pdf", "binary", "unreadable"])
+def test_what_only_a_picture_says_is_known_to_no_rule(kind: str) -> None:
+    """Who reads the sign on a photo writes words that stand in no file and no request."""
+    seen = FileView(path="sign.png", bytes=9, media_type="image/png", kind=kind, note="PNG, 9×9")
+    text = seen.model_copy(update={"kind": "text", "parts": (Part(where="line 1", text="Exit"),)})
+    item = case("Write what the panel beside the gate says into words.md", files=["sign.png"])
+    for view, is_ruled in ((seen, False), (text, True)):
+        own = item.evidence.model_copy(update={"files": (view,)})
+        rules = {rule.kind for rule in grade(item.model_copy(update={"evidence": own})).rules}
+        assert ("mentions" in rules) is is_ruled
+
+
+def test_columns_that_an_input_has_may_be_the_ones_that_go() -> None:
+    column = Column(name="Height", type="number")
+    table = Sheet(name="", columns=(column,), head=(("Height",), ("3.1",)), rows=1, last_row=2)
+    view = FileView(path="tides.csv", bytes=9, media_type="text/csv", kind="table", sheets=(table,))
+    for text, is_ruled in (
+        ("Write high.csv without the columns `height`, `time`", False),
+        ("Write high.csv with the columns `month`, `depth`", True),
+    ):
+        item = case(text, files=["tides.csv"])
+        own = item.evidence.model_copy(update={"files": (view,)})
+        rules = {rule.kind for rule in grade(item.model_copy(update={"evidence": own})).rules}
+        assert ("columns" in rules) is is_ruled

@@ -349,6 +349,36 @@ def test_a_setting_is_left_out_if_the_refusal_names_it(
     assert dialect.manner("s") == Manner(), "it counts once a request without it was answered"
 
 
+@pytest.mark.parametrize(
+    ("status", "message", "is_blind"),
+    [
+        (400, "Invalid content type. image_url is only supported by certain models.", True),
+        (400, "At most 0 image(s) may be provided in one request.", True),
+        (422, "unknown variant `image_url`, expected `text`", True),
+        (404, "No endpoints found that support image input", True),
+        (500, "image input is not supported - hint: you may need to provide the mmproj", True),
+        (400, "this model is not a multimodal model", True),
+        (400, "the prompt is too long", False),
+        (429, "too many images a minute", False),
+    ],
+)
+def test_an_endpoint_that_takes_no_images_is_asked_without_and_says_so(
+    status: int, message: str, is_blind: bool
+) -> None:
+    dialect = Dialect(None, LlmRuntime(), "m")
+    seeing = replace(ask("a"), images=(Image("image/png", b"x"),))
+    sent = body(Turn(seeing), CONFIG, Manner())
+    again = dialect.adapt(status, message, Manner(), "s", sent)
+    assert (again is not None and "images" in again.left_out) is is_blind
+    if again is None or not is_blind:
+        return
+    assert again.without(CONFIG, seeing) == ("images",)
+    assert again.without(CONFIG, ask("a")) == (), "a question without pictures lost none"
+    (_, user) = body(Turn(seeing), CONFIG, again)["messages"]
+    assert "pictures that are named above could not be sent" in user["content"]
+    assert dialect.adapt(status, message, again, "s", body(Turn(seeing), CONFIG, again)) is None
+
+
 class Point(BaseModel):
     model_config = ConfigDict(extra="forbid")
 

@@ -19,6 +19,7 @@ from construction.judging.checks.prove import (
     ProofReason,
     Provable,
     copies_of,
+    names_of,
     proof_record,
     prove,
     proven_check,
@@ -248,7 +249,14 @@ def test_kinds_of_changed_copies() -> None:
         b"seats: 16",
         b"seats: 13",
         b"seats: 25",
+        b"seats: 121",
+        b"seats: 11",
+        b"seats: 1",
     ]
+    days = [m.after for m in copies_of("c.csv", b"tool,due\nAdze,03.06.2025\n", run)]
+    assert days == ["04.06.2025", "03.07.2025", "03.06.2026"]
+    parties = '[{"name": "Quill", "n": 3}, {"name": "南商"}]'.encode()
+    assert names_of("d.json", parties, run) == ["Quill", "name", "南商"]
 
 
 def test_workbooks_and_documents_are_changed_in_their_cells_and_paragraphs() -> None:
@@ -274,4 +282,4 @@ def test_workbooks_and_documents_are_changed_in_their_cells_and_paragraphs() -> 
     target = io.BytesIO()
     document.save(target)
     kinds = [mutant.kind for mutant in copies_of("report.docx", target.getvalue(), run, NONE)]
-    assert kinds == ["number", "row"]
+    assert kinds == ["number"] * 6 + ["row"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from construction.judging.evidence.contracts import (
     Sheet,
 )
 from construction.judging.evidence.shown import deal, find_quote, tokens_of
+from construction.judging.evidence.views import look
 
 
 def sheet(rows: int, *, whole: bool = True) -> Sheet:
@@ -121,7 +123,25 @@ def test_pictures_go_along_where_the_model_sees_them() -> None:
     )
     few = deal(evidence, 2_600, images=True)
     assert len(few.images) == 2
-    assert "1 of 3 pictures and pages are not shown" in few.left_out
+    assert "1 of 3 pictures are not shown: p.pdf" in few.left_out
+
+
+def test_data_shows_its_tables_with_its_beginning_as_written_and_its_keys(tmp_path: Path) -> None:
+    trees = [{"id": n, "place": {"row": n, "plot": "north"}, "fruit": ["plum"]} for n in (1, 2)]
+    raw = json.dumps({"orchard": "Low Field", "trees": trees}, indent=2)
+    (tmp_path / "a.json").write_text(raw)
+    (tmp_path / "b.json").write_text(json.dumps(trees))
+    shown = deal(
+        given_by("Count the trees.", *look({n: tmp_path / n for n in ("a.json", "b.json")}))
+    )
+    nested, listed = shown.content["input_files"]
+    assert nested["begins"] == raw[:300]
+    assert nested["text"].startswith("orchard: Low Field")
+    assert listed["begins"] == json.dumps(trees)
+    assert listed["sheets"][0]["cells"][0] == "1: id | place | fruit"
+    assert "[0].place: 2 keys: row, plot" in listed["outline"]
+    evidence = given_by("", *look({"a.json": tmp_path / "a.json"}))
+    assert find_quote(evidence, '"row": 2, "plot": "north"') == "a.json, trees row 3"
 
 
 def test_all_that_an_agent_did_is_shown() -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from construction.judging.contracts import Case, Judged, Written
-from construction.judging.judge import as_said
+from construction.judging.judge import as_said, written_case
+from construction.judging.model.grade import to_deliver
 from construction.judging.model.write import deliverables_of, plain_path, write
+from data.contracts import Deliverable
 from tests.construction.judging.model.answers import UNASSIGNED, written
 from tests.construction.judging.model.fakes import CONFIG, Scripted, case
 
@@ -140,9 +142,66 @@ def test_any_type_is_a_deliverable_and_an_asterisk_names_none() -> None:
         "rtf": (1, ("minutes.rtf",)),
         "parquet": (1, ("points.parquet",)),
         "pdf": (1, ()),
-        "file": (1, ("Makefile",)),
+        "makefile": (1, ("Makefile",)),
     }
     words = "Save the minutes as minutes.rtf and the points as points.parquet."
     files = [{"path": name, "what": "it"} for name in ("minutes.rtf", "points.parquet")]
     result, calls = value(case(words), written(deliverables=files))
     assert ([single.file_type for single in result.deliverables], calls) == (["parquet", "rtf"], 1)
+
+
+def test_a_folder_that_is_asked_for_is_announced_with_what_lies_in_it() -> None:
+    item = case("Put one letter per driver of trips.csv into the folder letters", TRIPS)
+    for path in ("letters/*.docx", "outputs/letters/{driver}.docx", "letters/<name>.docx"):
+        files = [{"path": path, "what": "letters"}, {"path": "letters/all.md", "what": "list"}]
+        result, calls = value(item, written(deliverables=files))
+        letters, listing = result.deliverables
+        assert (calls, letters.patterns, letters.name_hints) == (1, ("letters/*.docx",), ())
+        assert listing.name_hints == ("letters/all.md",)
+        whole = written_case(item, result, "model:m").candidate
+        assert "- outputs/letters/*.docx: as many files as the work takes" in whole.prompt
+        assert to_deliver(whole) == ["letters/*.docx", "letters/all.md"]
+    for path in ("letters/", "letters/*"):
+        _, client = judged(item, written(deliverables=[{"path": path, "what": "letters"}]))
+        assert len(client.asked) == 2, "what lies in it has to be said"
+
+
+def test_what_an_agent_chose_to_call_its_file_is_not_announced() -> None:
+    own = Deliverable(file_type="md", name_hints=("final_v2.md",), source="produced")
+    item = case("Sum trips.csv", TRIPS)
+    candidate = item.candidate.model_copy(update={"deliverables": (own,)})
+    assert to_deliver(candidate) == ["at least 1 × *.md, named as one likes"]
+
+
+@pytest.mark.parametrize(
+    ("written_as", "released"),
+    [
+        ("/home/bo/workspace/trips.csv", "inputs/trips.csv"),
+        (r"C:\Users\Bo\Desktop\trips.csv", "inputs/trips.csv"),
+        ("file:///Users/bo/trips.csv", "inputs/trips.csv"),
+        ("trips.csv", "trips.csv"),
+    ],
+)
+def test_paths_of_a_machine_are_put_right_by_code(written_as: str, released: str) -> None:
+    request = f"Total the miles per month from {written_as}, with 2 decimals, into "
+    for target, name in (("/home/bo/out/miles.md", "outputs/miles.md"), ("miles.md", "miles.md")):
+        files = [{"path": "miles.md", "what": "miles"}]
+        turns = [*TURNS, "into miles.md"]
+        answer = written(f"{request}{target}.", deliverables=files)
+        result, calls = value(case(turns, TRIPS), answer)
+        expected = f"Total the miles per month from {released}, with 2 decimals, into {name}."
+        assert (result.request, calls) == (expected, 1)
+
+
+def test_a_skill_of_another_role_or_none_at_all_is_no_fault() -> None:
+    finance = {"reason": "costs", "label": "finance_operations", "confidence": 0.8}
+    for label, expected in (
+        ("hr_admin.spreadsheet_edit", "unassigned"),
+        ("unassigned", "unassigned"),
+        ("none", "unassigned"),
+        ("expense_summary", "finance_operations.expense_summary"),
+    ):
+        skill = {"reason": "it is", "label": label, "confidence": 0.7}
+        result, calls = value(case("Sum trips.csv", TRIPS), written(role=finance, skill=skill))
+        assert (result.taxonomy.role.value, calls) == ("finance_operations", 1)
+        assert result.taxonomy.skill_subclass.value == expected

@@ -1,0 +1,351 @@
+"""What check programs and solutions of a model may import where they run: `from checking import *`.
+
+Tables as rows of cells whatever the file type, texts, numbers and dates as values whatever their
+form, matching by whole words and numbers, and the list of findings. It lies beside every program as
+`checking.py`, so it imports the standard library and what opens files there, and nothing else.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+__all__ = [
+    "Findings", "beside", "date", "deliverable", "near", "number", "numbers", "plain", "records",
+    "says", "says_number", "table", "text",
+]  # fmt: skip
+_NUMBER = re.compile(
+    r"(?<![\w.,])[-−(]?(?:[$€£¥]\s?)?[-−]?\d+(?:[ ,]\d{3})*(?:[.,]\d+)?(?![\w]|[.,]\d)"
+)
+_SCALES = {"k": 1e3, "m": 1e6, "bn": 1e9, "千": 1e3, "万": 1e4, "亿": 1e8}
+_SCALED = re.compile(r"([-−]?\d[\d,]*(?:\.\d+)?)\s?(k|m|bn|千|万|亿)(?![A-Za-z])", re.IGNORECASE)
+_ISO = re.compile(r"(?<!\d)(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})(?!\d)")
+_DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})[/.](\d{1,2})[/.](\d{4})(?!\d)")
+_MONTHS = [datetime.date(2000, month, 1).strftime("%b").lower() for month in range(1, 13)]
+_SPELT = re.compile(
+    r"(?i)(?:(\d{1,2})(?:st|nd|rd|th)?\s+)?(" + "|".join(_MONTHS) + r")[a-z]*\.?"
+    r"(?:\s+(\d{1,2})(?:st|nd|rd|th)?)?,?\s+(\d{4})"
+)
+_WORD = re.compile(r"[^\W_]+")
+_TABLES = {"csv": ",", "tsv": "\t"}
+
+
+def deliverable(pattern: str) -> str:
+    """The path of what was delivered under a name ("report.xlsx"), wherever in `outputs/` it lies.
+
+    Of a pattern ("*.md") the first. "" where there is nothing of the kind.
+    """
+    there = sorted(Path("outputs").rglob(Path(pattern).name))
+    there += [
+        path
+        for path in sorted(Path("outputs").rglob("*"))
+        if path.name.casefold() == Path(pattern).name.casefold()
+    ]
+    return str(there[0]) if there else ""
+
+
+def table(path: str, sheet: str | int | None = None) -> list[list[Any]]:
+    """The rows of cells of a workbook, CSV, TSV, JSON, or of the tables in Markdown and Word.
+
+    Of a workbook all sheets in order, or one by its name or number (from 0); values, not formulas,
+    where the file holds them. Rows without any filled cell are left out; [] where nothing opens.
+    """
+    try:
+        rows = list(_rows(path, sheet))
+    except Exception:  # a file that somebody delivered may be broken in any way
+        return []
+    return [list(row) for row in rows if any(cell not in (None, "") for cell in row)]
+
+
+def records(path: str, sheet: str | int | None = None) -> list[dict[str, Any]]:
+    """The rows below the head of a table, as mappings by the names of its columns, stripped.
+
+    The head is the first row with two filled cells or more of which none is a number.
+    """
+    rows = table(path, sheet)
+    heads = (at for at, row in enumerate(rows) if _is_head(row))
+    at = next(heads, None)
+    if at is None:
+        return []
+    names = ["" if cell is None else str(cell).strip() for cell in rows[at]]
+    return [dict(zip(names, row, strict=False)) for row in rows[at + 1 :]]
+
+
+def text(path: str) -> str:
+    """All that a file says, as text: cells of a row with " | " between them; "" if none opens."""
+    ending = Path(path).suffix.lower().removeprefix(".")
+    try:
+        if ending in ("xlsx", "xlsm"):
+            return "\n".join(" | ".join(map(_shown, row)) for row in table(path))
+        if ending == "docx":
+            return "\n".join(_word_lines(path))
+        if ending == "pptx":
+            return "\n".join(_slide_lines(path))
+        if ending == "pdf":
+            from pypdf import PdfReader
+
+            return "\n".join(page.extract_text() for page in PdfReader(path).pages)
+        return _decoded(Path(path).read_bytes())
+    except Exception:  # as in `table`
+        return ""
+
+
+def number(value: object) -> float | None:
+    """The number that a cell or a text states: "1,234.50 €", "12 %" (12), "(3.2)" (-3.2), "3k".
+
+    None where it states none, or several.
+    """
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+    values = numbers(str(value))
+    return values[0] if len(values) == 1 else None
+
+
+def numbers(words: str) -> list[float]:
+    """Every number of a text, in order, whole: 12 is not in 312, 12.5 or A12."""
+    folded = unicodedata.normalize("NFKC", words)
+    scaled = {
+        match.start(): (match.end(), _value(match[1]) * _SCALES[match[2].lower()])
+        for match in _SCALED.finditer(folded)
+    }
+    values = [(start, value) for start, (_, value) in scaled.items()]
+    taken = [(start, end) for start, (end, _) in scaled.items()]
+    for match in _NUMBER.finditer(folded):
+        if not any(start <= match.end() - 1 < end for start, end in taken):
+            is_negative = match[0][0] == "(" and folded[match.end() :].startswith(")")
+            digits = match[0].lstrip("(")
+            values.append((match.start(), -_value(digits) if is_negative else _value(digits)))
+    return [value for _, value in sorted(values)]
+
+
+def near(actual: object, expected: object, tolerance: float = 0.01) -> bool:
+    """Are two numbers the same, within a tolerance? Texts are read by `number`."""
+    first, second = number(actual), number(expected)
+    return first is not None and second is not None and abs(first - second) <= tolerance + 1e-9
+
+
+def says_number(words: str, value: float, tolerance: float = 0.01) -> bool:
+    """Does a text state a number, as one of its whole numbers?"""
+    return any(abs(one - value) <= tolerance + 1e-9 for one in numbers(words))
+
+
+def beside(words: str, name: str) -> list[float]:
+    """The numbers in the lines of a text that say a name, those of the name itself left out."""
+    own = numbers(name)
+    lines = [line for line in words.splitlines() if says(line, name)]
+    values = [figure for line in lines for figure in numbers(line)]
+    for figure in own:
+        values = [
+            other for at, other in enumerate(values) if other != figure or figure in values[:at]
+        ]
+    return values
+
+
+def says(words: str, phrase: str) -> bool:
+    """Does a text say a word or phrase, whole, whatever its case, width and punctuation?"""
+    wanted = plain(phrase)
+    if not wanted:
+        return False
+    return f" {wanted} " in f" {plain(words)} " if wanted.isascii() else wanted in plain(words)
+
+
+def plain(value: object) -> str:
+    """The words and figures of a value in one case and width, with single blanks between them."""
+    folded = unicodedata.normalize("NFKC", "" if value is None else str(value)).casefold()
+    return " ".join(_WORD.findall(folded))
+
+
+def date(value: object) -> str:
+    """The ISO day of a cell or a text: 2026-03-05, 5 March 2026, 05.03.2026, 2026年3月5日; or "".
+
+    Of 03/04/2026 the day comes first, unless only the month can.
+    """
+    if isinstance(value, datetime.datetime | datetime.date):
+        return value.isoformat()[:10]
+    words = unicodedata.normalize("NFKC", "" if value is None else str(value))
+    if match := _ISO.search(words):
+        return _day(match[1], match[2], match[3])
+    if match := _DAY_FIRST.search(words):
+        day, month = match[1], match[2]
+        return _day(match[3], month, day) or _day(match[3], day, month)
+    if match := _SPELT.search(words):
+        month = str(_MONTHS.index(match[2].lower()) + 1)
+        return _day(match[4], month, match[1] or match[3] or "")
+    return ""
+
+
+class Findings:
+    """The list that a check program prints, in a `with`: it is printed whatever happens inside."""
+
+    def __init__(self) -> None:
+        self.items: list[dict[str, object]] = []
+
+    def add(self, finding: str, passed: object, expected: object = "", actual: object = "") -> None:
+        """One thing that can be wrong alone."""
+        shown = "nothing" if actual is None or actual == "" else _shown(actual)
+        self.items.append(
+            {
+                "finding": finding,
+                "passed": bool(passed),
+                "expected": _shown(expected),
+                "found": shown,
+            }
+        )
+
+    def equal(
+        self, finding: str, expected: object, actual: object, tolerance: float = 0.01
+    ) -> None:
+        """Numbers within a tolerance, dates by their day, everything else by its words."""
+        if isinstance(expected, datetime.date):
+            same = date(actual) == date(expected)
+        elif isinstance(expected, int | float) and not isinstance(expected, bool):
+            same = near(actual, expected, tolerance)
+        elif isinstance(expected, list | tuple | set):
+            same = _listed(expected) == _listed(actual)
+        else:
+            same = plain(expected) == plain(actual)
+        self.add(finding, same, expected, actual)
+
+    def __enter__(self) -> Findings:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        print(json.dumps(self.items, ensure_ascii=False))
+        return kind is None or issubclass(kind, Exception)
+
+
+def _listed(values: object) -> list[str]:
+    if not isinstance(values, list | tuple | set):
+        return []
+    shown = [_shown(number(one)) if number(one) is not None else plain(one) for one in values]
+    return sorted(shown) if isinstance(values, set) else shown
+
+
+def _rows(path: str, sheet: str | int | None) -> Iterator[Sequence[Any]]:
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending in ("xlsx", "xlsm"):
+        yield from _workbook_rows(path, sheet)
+    elif ending in ("json", "jsonl"):
+        yield from _json_rows(_decoded(Path(path).read_bytes()), ending)
+    elif ending == "docx":
+        yield from (row for row in map(_split, _word_lines(path)) if row)
+    elif ending in _TABLES:
+        words = _decoded(Path(path).read_bytes())
+        first = words.partition("\n")[0]
+        mark = max(_TABLES[ending] + ";\t|", key=first.count)
+        yield from ([*row] for row in csv.reader(io.StringIO(words, newline=""), delimiter=mark))
+    else:
+        yield from (row for row in map(_split, text(path).splitlines()) if row)
+
+
+def _split(line: str) -> list[str]:
+    """The cells of a line with bars; [] for other lines and for the rule below a head."""
+    cells = [cell.strip(" *`") for cell in line.strip().strip("|").split("|")]
+    is_rule = all(set(cell) <= set("-: ") for cell in cells)
+    return [] if "|" not in line or is_rule else cells
+
+
+def _workbook_rows(path: str, sheet: str | int | None) -> Iterator[list[Any]]:
+    from openpyxl import load_workbook
+
+    values, formulas = load_workbook(path, data_only=True), load_workbook(path)
+    names = values.sheetnames if sheet is None else []
+    if sheet is not None:
+        names = [values.sheetnames[sheet] if isinstance(sheet, int) else sheet]
+    for name in names:
+        for shown, given in zip(values[name].iter_rows(), formulas[name].iter_rows(), strict=True):
+            yield [
+                cell.value if cell.value is not None else other.value
+                for cell, other in zip(shown, given, strict=True)
+            ]
+
+
+def _json_rows(words: str, ending: str) -> Iterator[list[Any]]:
+    lines = [json.loads(line) for line in words.splitlines() if line.strip()]
+    value = lines if ending == "jsonl" else json.loads(words)
+    if isinstance(value, dict):
+        lists = [item for item in value.values() if isinstance(item, list) and item]
+        value = lists[0] if lists else [[key, item] for key, item in value.items()]
+    maps = [item for item in value if isinstance(item, dict)]
+    names = list(dict.fromkeys(name for item in maps for name in item))
+    yield from [names] if names else []
+    for item in value:
+        if isinstance(item, dict):
+            yield [item.get(name) for name in names]
+        else:
+            yield item if isinstance(item, list) else [item]
+
+
+def _word_lines(path: str) -> Iterator[str]:
+    from docx import Document
+    from docx.table import Table
+
+    for block in Document(path).iter_inner_content():
+        if isinstance(block, Table):
+            yield from (" | ".join(cell.text for cell in row.cells) for row in block.rows)
+        else:
+            yield block.text
+
+
+def _slide_lines(path: str) -> Iterator[str]:
+    from pptx import Presentation
+
+    shapes: Iterator[Any] = (shape for slide in Presentation(path).slides for shape in slide.shapes)
+    for shape in shapes:
+        if shape.has_text_frame:
+            yield shape.text_frame.text
+        if getattr(shape, "has_table", False):
+            yield from (" | ".join(cell.text for cell in row.cells) for row in shape.table.rows)
+
+
+def _is_head(row: Sequence[Any]) -> bool:
+    filled = [cell for cell in row if cell not in (None, "")]
+    return len(filled) > 1 and not any(_is_bare_number(cell) for cell in filled)
+
+
+def _is_bare_number(cell: object) -> bool:
+    return not isinstance(cell, str) or re.fullmatch(r"[-−]?[\d.,\s]+%?", cell.strip()) is not None
+
+
+def _decoded(data: bytes) -> str:
+    for name in ("utf-8-sig", "gb18030"):
+        try:
+            return data.decode(name)
+        except UnicodeDecodeError:
+            continue
+    return data.decode("cp1252", "replace")
+
+
+def _value(digits: str) -> float:
+    bare = re.sub(r"[$€£¥\s]", "", digits).replace("−", "-")
+    if re.fullmatch(r"-?\d+,\d{1,2}", bare):  # a decimal comma
+        return float(bare.replace(",", "."))
+    return float(bare.replace(",", ""))
+
+
+def _day(year: str, month: str, day: str) -> str:
+    try:
+        return datetime.date(int(year), int(month), int(day)).isoformat()
+    except ValueError:
+        return ""
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float) and value == int(value):
+        return str(int(value))
+    return "" if value is None else str(value)

@@ -1,0 +1,139 @@
+"""The helper of check programs: tables, numbers, dates and words of files, and findings."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import docx
+import openpyxl
+import pytest
+
+from construction.grading.bundle import bundle_files
+from construction.grading.checking import (
+    Findings,
+    beside,
+    date,
+    deliverable,
+    near,
+    number,
+    numbers,
+    records,
+    says,
+    says_number,
+    table,
+    text,
+)
+from construction.grading.findings import HELPER, program_of
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        ("1,234.50 € and 12 %", [1234.5, 12.0]),
+        ("(3.2) and -7", [-3.2, -7.0]),
+        ("3k, 1.2万", [3000.0, 12000.0]),
+        ("A12, v1.2.3 and B-14x", []),
+        ("1 234 or 12,5", [1234.0, 12.5]),
+        ("合计１２件", []),
+        ("共 １２ 件", [12.0]),
+    ],
+)
+def test_numbers_are_read_whole(words: str, values: list[float]) -> None:
+    assert numbers(words) == values
+
+
+def test_a_cell_states_one_number_or_none() -> None:
+    cells = (4, 2.5, "€ 1,200", "12%", True, None, "", "3 of 4")
+    assert [number(cell) for cell in cells] == [4, 2.5, 1200, 12, None, None, None, None]
+    assert (near("12.004", 12), near("12.02", 12), near("about", 12)) == (True, False, False)
+    assert near("12.4", 12, tolerance=0.5)
+
+
+@pytest.mark.parametrize(
+    ("written", "day"),
+    [
+        ("2026-03-05", "2026-03-05"),
+        ("5 March 2026", "2026-03-05"),
+        ("Mar 5, 2026", "2026-03-05"),
+        ("05.03.2026", "2026-03-05"),
+        ("12/31/2026", "2026-12-31"),
+        ("2026年3月5日", "2026-03-05"),
+        (datetime.datetime(2026, 3, 5, 8), "2026-03-05"),
+        ("2026-02-31", ""),
+        ("soon", ""),
+        (None, ""),
+    ],
+)
+def test_dates_are_days(written: object, day: str) -> None:
+    assert date(written) == day
+
+
+def test_words_and_numbers_stand_whole() -> None:
+    assert (says("The Cat, sat", "cat"), says("concat", "cat")) == (True, False)
+    assert (says("总部仓库", "总部"), says("anything", "")) == (True, False)
+    assert (says_number("Rye has 312", 12), says_number("Rye has 12.", 12)) == (False, True)
+    assert beside("Rye: 66 of 80\nRyeland: 9", "Rye") == [66, 80]
+    assert beside("Q1: 12\nQ2: 14", "Q2") == [14]
+    assert beside("Pier 3 holds 3 boats", "Pier 3") == [3]
+
+
+def test_tables_of_all_kinds_are_rows(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [["tool", "count"], ["Adze", 3], ["Rasp", 4]]
+    book = openpyxl.Workbook()
+    for row in [["Tools of the yard"], [], *rows]:
+        book.worksheets[0].append(row)
+    paper = docx.Document()
+    own = paper.add_table(rows=3, cols=2)
+    for at, row in enumerate(rows):
+        for n, cell in enumerate(row):
+            own.cell(at, n).text = str(cell)
+    target, named = BytesIO(), [{"tool": tool, "count": count} for tool, count in rows[1:]]
+    paper.save(target)
+    book.save(tmp_path / "a.xlsx")
+    files = {
+        "a.csv": b"\xef\xbb\xbftool;count\nAdze;3\n\nRasp;4\n",
+        "a.json": json.dumps({"yard": 1, "tools": named}).encode(),
+        "a.md": b"# Tools\n\n| tool | count |\n|---|---|\n| Adze | 3 |\n| **Rasp** | 4 |\n",
+        "a.docx": target.getvalue(),
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    for name in (*files, "a.xlsx"):
+        read = records(str(tmp_path / name))
+        tools = [(row["tool"], number(row["count"])) for row in read]
+        assert tools == [("Adze", 3), ("Rasp", 4)], name
+        assert says(text(str(tmp_path / name)), "Rasp")
+    (tmp_path / "torn.xlsx").write_bytes(b"PK")
+    assert (table(str(tmp_path / "torn.xlsx")), text(str(tmp_path / "none.md"))) == ([], "")
+
+
+def test_what_was_delivered_is_found_wherever_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "outputs" / "sub").mkdir(parents=True)
+    (tmp_path / "outputs" / "sub" / "Totals.md").write_text("a")
+    assert deliverable("totals.md") == deliverable("*.md") == "outputs/sub/Totals.md"
+    assert deliverable("totals.csv") == ""
+
+
+def test_findings_are_printed_whatever_happens(capsys: pytest.CaptureFixture[str]) -> None:
+    with Findings() as findings:
+        findings.equal("total", 12.5, "12.50 €")
+        findings.equal("day", datetime.date(2026, 3, 5), "5.3.2026")
+        findings.equal("order", [3, 1], [1, 3])
+        findings.equal("names", {"Rye", "Lydd"}, {"lydd", "RYE"})
+        findings.equal("who", "Rye", None)
+        raise KeyError("x")
+    printed = json.loads(capsys.readouterr().out)
+    assert [one["passed"] for one in printed] == [True, True, False, True, False]
+    assert printed[4]["found"] == "nothing"
+
+
+def test_the_helper_lies_beside_programs_and_in_the_exported_grader() -> None:
+    assert HELPER in program_of("", {}, {}).files
+    assert any(name.endswith("construction/grading/checking.py") for name in bundle_files())
