@@ -78,6 +78,7 @@ APART = (
     "named_inputs",
     "pages",
     "question_sheets",
+    "session_formats",
     "startup",
     "tutorial_pictures",
 )  # need a browser, other rights or a release, or long

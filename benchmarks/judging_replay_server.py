@@ -38,7 +38,8 @@ class Fitting(Server):
 
 def _material(requests: Any) -> Any:
     """The case that a request is about, out of its block."""
-    said = requests["messages"][1]["content"]
+    content = requests["messages"][1]["content"]
+    said = content if isinstance(content, str) else content[0]["text"]
     start = said.index("⟧\n") + 2
     return json.loads(said[start : said.index(_END, start)])
 

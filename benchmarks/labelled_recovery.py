@@ -44,8 +44,9 @@ _READINGS = """
 A capable language model answered each prompt from the prompt alone. With the first wording of the
 prompt it cut more than the labels do (precision .727 and .500, recall .889 and 1.000, F1 .800 and
 .667): it parted a review from what came of it. The second wording, above, joins too much. The bar
-of .85 is missed by both. The third wording lies between the two and has not been read; the first
-set was scored twice, the second served to mend the prompt.
+of .85 is missed by both. The third wording lies between the two; it was asked once, on the 23 fresh
+sessions of `recorded_turns_2811` (transcripts of Cursor and Claude Code that no wording had seen):
+precision .917, recall .759, F1 .830. One more boundary found would meet the bar.
 """
 _HEAD = ("method", "sessions", "gaps", "boundaries", "precision", "recall", "F1")
 
