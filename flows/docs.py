@@ -9,11 +9,13 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
+from construction.sessions.readers.registry import FORMATS, Format, Named
 from data.atomic import write_bytes
 from data.prose_tables import (
     between_markers,
     gate_table,
     limit_table,
+    markdown_table,
     meaning_table,
     ordered_gate_table,
     reason_table,
@@ -66,11 +68,27 @@ def configuration_page(current: str) -> str:
     return settings_page(current, Settings(), reference)
 
 
+def format_table() -> str:
+    """The formats of session logs with what must be present, and what is named and not read."""
+    read: dict[str, list[str]] = {}
+    for entry in FORMATS:
+        if isinstance(entry, Format):
+            read.setdefault(entry.name, []).append(entry.signature)
+    rows = [(f"`{name}`", "; ".join(signatures)) for name, signatures in read.items()]
+    rows += [
+        (entry.name, f"not read: {entry.why}") for entry in FORMATS if isinstance(entry, Named)
+    ]
+    return markdown_table(("format", "what must be present"), rows)
+
+
 def tables() -> Mapping[Path, Mapping[str, str]]:
     """The tables of each page, by the names of their marked parts."""
     return {
         ROOT / "README.md": {"gates": gate_table(GATES)},
-        ROOT / "docs" / "sessions.md": {"session gates": ordered_gate_table(SESSION_GATES)},
+        ROOT / "docs" / "sessions.md": {
+            "session formats": format_table(),
+            "session gates": ordered_gate_table(SESSION_GATES),
+        },
         ROOT / "docs" / "audit.md": {
             "limits": limit_table(GATES),
             "reasons": reason_table(sentences(GATES)),

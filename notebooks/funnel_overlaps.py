@@ -27,7 +27,8 @@ def _(mo, query, workspace):
         "about: files, then sessions, then the task instances in them. Choose one: a bar is as "
         "long "
         "as the number that passed, so a step down in the picture is where most is lost. Stages "
-        "that derive new units have no rejections; those that choose leave units without blame."
+        "that derive new units have no rejections; selection stages leave units out without "
+        "rejecting them."
     )
     mo.vstack([mo.md(_text), unit])
     return funnel, out, unit

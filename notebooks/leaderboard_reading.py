@@ -31,10 +31,9 @@ def _(bars, board_table, listing, mo):
     ]
     _text = (
         f"# Reading a leaderboard\n{rows.height} configurations in {groups.height} tie groups: "
-        "within a group nobody is told from its best. Read groups, not places: two agents of one "
-        "group may change places in the next run. `benchmint agents plan` says how many tasks "
-        "it would take "
-        "to separate them."
+        "members of a group cannot be distinguished from its best. Read groups, not ranks: two "
+        "agents of one group may swap ranks in the next run. `benchmint agents plan` says how "
+        "many tasks it would take to separate them."
     )
     mo.vstack([mo.md(_text), mo.Html(bars(_bars, "pass rate")), listing(rows, "None.")])
     return given, groups, rows
@@ -48,10 +47,10 @@ def _(board_table, given, listing, mo, pl):
     mo.vstack(
         [
             mo.md(
-                f"## Who is told from whom\n{separated.height} of {pairs.height} pairs "
+                f"## Which pairs differ\n{separated.height} of {pairs.height} pairs "
                 "(first minus second on the tasks of both, Holm's correction over all pairs)."
             ),
-            listing(separated, "Nobody is told from anybody: more tasks are needed."),
+            listing(separated, "No pair differs by more than chance: more tasks are needed."),
             mo.md("## How often all of k epochs pass"),
             listing(board_table(given, "reliability"), "No graded attempts."),
         ]

@@ -81,11 +81,16 @@ class NetworkPolicy(Contract):
 
 
 class Deliverable(Contract):
-    """Files the task asks for: type by extension (no dot), the least number, and name hints."""
+    """Files the task asks for: type by extension (no dot), the least number, and name hints.
+
+    `patterns` are paths with an asterisk ("report/*.docx"), of as many files as the work takes; the
+    least number counts each once.
+    """
 
     file_type: str
     count: Annotated[int, Field(gt=0)] = 1
     name_hints: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
     source: Literal["request", "produced", "both"] = "request"
 
 

@@ -224,7 +224,7 @@ def print_next(built: Built, runtime: Runtime) -> None:
 
 
 def print_plan(settings: Settings) -> None:
-    """Print each stage with what a build would do with it. Starts no server."""
+    """Print each log as it is read, and each stage with what a build would do. Starts no server."""
     from data.staging.print import print_table
     from flows import environment
 
@@ -232,6 +232,11 @@ def print_plan(settings: Settings) -> None:
     from flows.plan import plan_build
 
     plan = plan_build(settings.recipe, settings.runtime)
+    if settings.runtime.sessions:
+        from construction.sessions.stages import LOG_HEAD, log_rows
+
+        print_table(LOG_HEAD, log_rows(settings.runtime.sessions, settings.recipe.source.format))
+        print()
     cells = ((row.lane, row.stage, row.would, _why(row)) for row in plan.stages)
     print_table(("lane", "stage", "would", "why"), cells)
     print(f"\n{_summary(plan.stages)}")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = Path("attempts")
 # Known before the runner is loaded, which takes seconds.
-MODEL_AGENTS = ("react", "harness")
+MODEL_AGENTS = ("react", "claude-code", "codex", "gemini-cli", "opencode", "openclaw", "command")
+OTHER_AGENTS = ("human", "http")
 SCRIPTED_AGENTS = (
     "oracle", "skill-85", "skill-70", "skill-55", "skill-40", "skill-25", "web-reader", "playback",
     "null", "talk", "empty-calls", "wrong-period", "wrong-company", "unrounded", "missing-step",
@@ -33,8 +36,9 @@ def evaluate_command(
     agent: Annotated[
         str,
         typer.Option(
-            help="react (a model with tools), harness (--harness), or without a model: "
-            f"{', '.join(SCRIPTED_AGENTS)}."
+            help="On --model: react (with the task's tools), claude-code, codex, gemini-cli, "
+            "opencode or openclaw. With a model of its own: an address (http://…). human: a shell "
+            f"for you. Without a model: {', '.join(SCRIPTED_AGENTS)}."
         ),
     ] = "react",
     model: Annotated[
@@ -60,11 +64,18 @@ def evaluate_command(
     reasoning: Annotated[
         str | None, typer.Option(help="The effort that the model is asked for, as Inspect has it.")
     ] = None,
-    harness: Annotated[
-        str | None, typer.Option(help="With harness: the command that works in the sandbox.")
+    command: Annotated[
+        str | None, typer.Option(help="Any other agent: a command line that works in the sandbox.")
     ] = None,
+    mcp: Annotated[
+        bool, typer.Option("--mcp", help="With --command: it reads the MCP servers of $MCP_CONFIG.")
+    ] = False,
     programs: Annotated[
-        Path | None, typer.Option(help="A folder with the harness's programs: /opt/programs.")
+        Path | None,
+        typer.Option(help="A folder with the agent's programs: /opt/programs in the sandbox."),
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, max=2, help="By default, what the model's server takes.")
     ] = None,
     task: Annotated[
         list[str] | None, typer.Option(help="Run only this task; may be given several times.")
@@ -76,6 +87,10 @@ def evaluate_command(
         typer.Option(
             min=1, max=1_000_000, help="The most calls of tools in one attempt; 1000 by default."
         ),
+    ] = None,
+    attempt_seconds: Annotated[
+        int | None,
+        typer.Option(min=1, max=604_800, help="Time for one attempt; by default, its task's."),
     ] = None,
     attempt_tokens: Annotated[
         int | None,
@@ -120,8 +135,8 @@ def evaluate_command(
 
 def _check_agent(agent: str) -> None:
     """Raise InputError for an agent that does not exist, with the name that may be meant."""
-    known = (*MODEL_AGENTS, *SCRIPTED_AGENTS)
-    if agent in known:
+    known = (*MODEL_AGENTS, *OTHER_AGENTS, *SCRIPTED_AGENTS)
+    if agent in known or agent.startswith(("http://", "https://")):
         return
     near = get_close_matches(agent, known, n=1)
     guess = f"Did you mean {near[0]}? " if near else ""
@@ -133,7 +148,7 @@ def _check_agent(agent: str) -> None:
 def _print_plan(request: Request) -> None:
     """Say what a run would do, without doing anything."""
     from data.attempts import finished
-    from flows.evaluate.plan import wanted_attempts
+    from flows.evaluate.plan import left_out, wanted_attempts
     from flows.evaluate.request import plan_of
 
     plan = plan_of(request)
@@ -143,16 +158,21 @@ def _print_plan(request: Request) -> None:
     print(f"{request.title} on {plan.release.snapshot}: {tasks} tasks, {len(wanted)} attempts")
     print(f"{done} are done, {len(wanted) - done} would be run into {plan.folder}")
     print("Nothing was written and no model was asked.")
+    _tell_of_left_out(left_out(plan))
 
 
 def _run(request: Request) -> None:
+    from flows.evaluate.plan import HUMAN
     from flows.evaluate.request import plan_of
     from flows.evaluate.run import evaluate
 
     plan = plan_of(request)
+    if plan.agent == HUMAN and not sys.stdin.isatty():
+        raise InputError("--agent human", "no terminal", "one to work on", "Run it in a terminal.")
     ended = evaluate(plan)
     print(f"attempts: {ended.folder} ({ended.done} of {ended.wanted} done)")
     _tell_of_failures(ended.folder)
+    _tell_of_left_out(ended.left_out)
     if ended.budget_spent:
         print(
             f"the budget of the run is spent: {ended.wanted - ended.done} attempts are left. "
@@ -162,6 +182,12 @@ def _run(request: Request) -> None:
     if plan.release.private is not None and ended.done:
         out = ended.folder / TABLES_FOLDER
         _grade(request.snapshot, ended.folder, out, workers=1, as_json=False)
+
+
+def _tell_of_left_out(reasons: Mapping[str, str]) -> None:
+    """Say which tasks the configuration cannot do, and why; they are neither run nor scored."""
+    for reason, n_tasks in Counter(reasons.values()).most_common():
+        print(f"left out: {n_tasks} tasks: {reason}", file=sys.stderr)
 
 
 def _tell_of_failures(folder: Path) -> None:
@@ -176,15 +202,41 @@ def _tell_of_failures(folder: Path) -> None:
 
 
 def grade_command(
-    logs: Annotated[Path, typer.Argument(help="A folder of attempts.")],
+    logs: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder of attempts, or a state file of `benchmint agents services`."
+        ),
+    ],
     snapshot: Annotated[Path, typer.Option(help="The release that was run, with private/.")],
+    answer: Annotated[
+        str | None, typer.Option(help="With a state file: the answer that was given.")
+    ] = None,
+    outputs: Annotated[
+        Path | None, typer.Option(help="With a state file: the folder of the files that were made.")
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="With a state file: the task, if its world is that of more.")
+    ] = None,
+    name: Annotated[
+        str, typer.Option(help="With a state file: the name of who worked.")
+    ] = "services",
     out: Annotated[
-        Path | None, typer.Option(help="Where to write the tables; by default LOGS/scores.")
+        Path | None,
+        typer.Option(
+            help="Where to write the tables; by default LOGS/scores. With a state file: where to "
+            "write the attempt; by default attempts."
+        ),
     ] = None,
     processes: Processes = 1,
     as_json: Json = False,
 ) -> None:
     """Grade attempts again, without running anything, and write the tables of scores."""
+    if logs.is_file():
+        from flows.evaluate.grading import Done, write_done
+
+        done = Done(logs, name, task, answer, outputs)
+        logs, out = write_done(snapshot, done, out or ATTEMPTS), None
     _grade(snapshot, logs, out or logs / TABLES_FOLDER, workers=processes, as_json=as_json)
 
 

@@ -36,7 +36,8 @@ class Group:
 
 def _command(name: str, module: str, about: str, before: str | None = None) -> Command:
     """A command whose function is named after `name`; it once was called `before`, or `name`."""
-    return Command(module, f"{name.replace('-', '_')}_command", about, before or name)
+    function = f"{name.replace('-', '_')}_command"
+    return Command(module, function, about, name if before is None else before)
 
 
 COMMANDS: Mapping[str, Command | Group] = {
@@ -87,6 +88,9 @@ COMMANDS: Mapping[str, Command | Group] = {
         "mask files, anonymize tables, find private values",
         {
             "mask": _command("mask", "anonymize", "write masked copies of files"),
+            "words": Command(
+                "anonymize", "words_command", "decide what masking left to its owner, in batches"
+            ),
             "scan": _command("scan", "anonymize", "search files for private values"),
             "restore": _command("restore", "anonymize", "undo masking with the vault"),
             "profile": _command(
@@ -181,7 +185,7 @@ def commands(
 MOVED = {
     tuple(member.before.split()): words
     for words, member in commands()
-    if tuple(member.before.split()) != words
+    if member.before and tuple(member.before.split()) != words
 }
 
 # Commands that find what an earlier run of theirs has finished.

@@ -11,6 +11,7 @@ from construction.judging.checks.stage import PROGRAM, Proving, write_checked
 from construction.judging.checks.stage import STAGE as CHECKS_STAGE
 from construction.judging.consensus import STAGE as CONSENSUS_STAGE
 from construction.judging.consensus import UNIT as CONSENSUS_UNIT
+from construction.judging.evidence.pictures import Pictures
 from construction.judging.model.prompt import prompts_digest
 from construction.judging.review import Decisions, read_items, recorded, write_items
 from construction.judging.self_containment import NAME as SCREEN_STAGE
@@ -57,10 +58,17 @@ def _has_annotators(run: Run) -> bool:
     return bool(run.recipe.judging.consensus.annotators)
 
 
+def _pictures(work: Work) -> Pictures | None:
+    """What makes the pictures of input files, where models are to see them."""
+    sees = work.run.recipe.judging.model.sees_images
+    return Pictures(read_pool([work.folder("package")]).fixtures) if sees else None
+
+
 def _hold_rounds(work: Work) -> Observed:
     """Hold the rounds that are due, and queue what people have to decide."""
     run, cases = work.run, read_cases(work.folder("package"))
-    consented = hold_consensus(run.judges, run.review, run.release, cases, _decisions_of(run))
+    decisions, pictures = _decisions_of(run), _pictures(work)
+    consented = hold_consensus(run.judges, run.review, run.release, cases, decisions, pictures)
     ids = [case.candidate.task_id for case in cases]
     return Observed([ids, list(consented.agreement.routed.ledger), consented.inputs], consented)
 
@@ -99,7 +107,7 @@ def _screen(work: Work, out: Path) -> None:
     if work.folders(CONSENSUS.name):
         screen_as_agreed(cases, work.folder(CONSENSUS.name), run.judges, work.observed, out)
     else:
-        screen_as_judged(cases, run.judges, work.observed, out)
+        screen_as_judged(cases, run.judges, work.observed, out, _pictures(work))
 
 
 def _queue_review(work: Work, folders: Folders) -> None:
@@ -124,7 +132,7 @@ SCREEN = Stage(
 
 def _write(work: Work, out: Path) -> None:
     cases, seed = read_kept(work.folder(SCREEN.name)), work.run.recipe.release.seed
-    write_tasks(cases, work.run.judges, work.observed, seed, out)
+    write_tasks(cases, work.run.judges, work.observed, seed, out, _pictures(work))
 
 
 WRITE = Stage(
@@ -132,7 +140,7 @@ WRITE = Stage(
     meaning="What are its request in one message, its deliverables, role and skill?",
     units=(Unit("candidate", _FILTER),),
     settings=(*_RULES, "release.seed"),
-    reads=(SCREEN.name,),
+    reads=("package", SCREEN.name),
     observe=_decisions(ModelStage.WRITE),
     asks=asking(ModelStage.WRITE),
     compute=_write,
@@ -140,7 +148,8 @@ WRITE = Stage(
 
 
 def _grade(work: Work, out: Path) -> None:
-    grade_tasks(read_kept(work.folder(WRITE.name)), work.run.judges, out)
+    cases = read_kept(work.folder(WRITE.name))
+    grade_tasks(cases, work.run.judges, out, _pictures(work))
 
 
 GRADE = Stage(
@@ -148,7 +157,7 @@ GRADE = Stage(
     meaning="By which rubric, rules and programs are answers to it judged?",
     units=(Unit("candidate", _FILTER),),
     settings=_RULES,
-    reads=(WRITE.name,),
+    reads=("package", WRITE.name),
     observe=_decisions(ModelStage.GRADE),
     asks=asking(ModelStage.GRADE),
     compute=_grade,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -92,8 +93,9 @@ def test_names_that_a_box_made_up_end_it(box: Sandbox, tmp_path: Path, names: ob
 
 def test_names_that_contradict_each_other_do_no_harm(box: Sandbox, tmp_path: Path) -> None:
     forge(box, DONE, {"bytes": [], "names": ["a", "a/b"]}, {"bytes": [0]}, {"bytes": [0]})
-    fetch_outputs(box, tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["a"]
+    with suppress(SandboxFailed):  # replies that nobody asked for may end it
+        fetch_outputs(box, tmp_path / "out")
+    assert {path.name for path in tmp_path.rglob("*")} <= {"out", "a"}
 
 
 SLOW = """

@@ -6,12 +6,18 @@ import typer
 from typer.testing import CliRunner
 
 from data.errors import BenchmintError
-from flows.commands.anonymize import mask_command, restore_command, scan_command
+from flows.commands.anonymize import (
+    mask_command,
+    restore_command,
+    scan_command,
+    words_command,
+)
 
 app = typer.Typer()
 app.command("mask")(mask_command)
 app.command("scan")(scan_command)
 app.command("restore")(restore_command)
+app.command("words")(words_command)
 
 
 def run(*arguments: object) -> tuple[int, str]:

@@ -215,7 +215,7 @@ def test_without_a_filter_reasons_are_counted_each_with_a_sentence(
             "  3 file  file.empty",
             "          The file is empty.",
             "  1 file  file.symlink",
-            "          The file is a symbolic link, which is not followed.",
+            "          The file is a symbolic link; links are not followed.",
         ],
     )
     code, out, _ = _run(
@@ -247,7 +247,7 @@ def test_an_empty_demo_folder_is_filled_and_a_half_one_refused(tmp_path: Path) -
     with_source(recipe, runtime)
     assert (demo / "truth.json").is_file()
     (demo / "benchmint.toml").unlink()
-    with pytest.raises(InputError, match="demo-1-7: found a file or a full folder"):
+    with pytest.raises(InputError, match="demo-1-7: found a file, or a folder that is not empty"):
         with_source(recipe, runtime)
 
 

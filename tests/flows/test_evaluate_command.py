@@ -10,14 +10,14 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 
 from data.releases.tasks import read_tasks
 from data.snapshot import write_snapshot
-from flows.commands.evaluate import MODEL_AGENTS, SCRIPTED_AGENTS
+from flows.commands.evaluate import MODEL_AGENTS, OTHER_AGENTS, SCRIPTED_AGENTS
 from flows.evaluate.plan import AGENTS
 from tests.data.snapshot.sample import release
 from tests.flows.command import inline
 from tests.needs import needs_box
 
 MODEL = ("--agent", "react", "--model", "openai-api/local/m")
-HARNESS = ("--agent", "harness", "--model", "openai-api/local/m", "--harness", "true")
+COMMAND = ("--model", "openai-api/local/m", "--command", "true")
 NULL = ("--agent", "null")
 pytestmark = pytest.mark.timeout(120)
 
@@ -38,15 +38,18 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (
             ("--agent", "oracel"),
             "--agent: found no agent oracel; expected one of the agents. Did you "
-            "mean oracle? They are: react, harness, oracle,",
+            "mean oracle? They are: react, claude-code, codex,",
         ),
         ((*NULL, "--task", "nope"), "evaluate: found no task nope; expected tasks of"),
         ((*NULL, "--attempt-calls", "5"), "found a budget or prices"),
         ((*MODEL, "--attempt-tokens", "1" + "0" * 30), "less than or equal to"),
         ((*MODEL, "--run-cost", "1e999999"), "at most 1,000,000,000"),
         ((*MODEL, "--run-cost", "1", "--prices", "/dev/zero"), "found more than 1,048,576 bytes"),
-        ((*HARNESS[:-1], " "), "--agent and --harness: found agent harness"),
-        ((*HARNESS, "--programs", "/nonexistent"), "/nonexistent: found no folder"),
+        ((*COMMAND[:-1], " "), "--agent and --command: found agent command"),
+        ((*COMMAND, "--agent", "codex"), "--agent and --command: found agent codex"),
+        ((*NULL, "--mcp"), "--agent and --command: found agent null"),
+        ((*COMMAND, "--programs", "/nonexistent"), "/nonexistent: found no folder"),
+        (("--agent", "human", "--model", "m"), "--agent and --model: found agent human"),
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(
@@ -61,7 +64,7 @@ def test_options_that_cannot_be_meant_are_refused(
 
 
 def test_the_agents_of_the_help_are_those_that_run() -> None:
-    assert {*MODEL_AGENTS, *SCRIPTED_AGENTS} == set(AGENTS)
+    assert {*MODEL_AGENTS, *OTHER_AGENTS, *SCRIPTED_AGENTS} == set(AGENTS)
 
 
 def test_the_folder_of_the_build_is_not_taken_for_a_snapshot(tmp_path: Path) -> None:

@@ -129,3 +129,17 @@ def test_a_text_beside_a_session_is_left_out_with_its_reason(tmp_path: Path) -> 
     result = inline_build(tmp_path, "--out", tmp_path.with_name("out"), "--quiet")
     assert result.returncode == 1
     assert "file.unsupported_format" in result.stdout
+
+
+@pytest.mark.full
+def test_what_nobody_decided_is_built_and_not_published(tmp_path: Path) -> None:
+    said = f"{_GUIDE} Name the bin zorblatt and quote QT-0093-17."
+    config = tmp_path / "build.toml"
+    config.write_text("[judging]\nrelease_unjudged = true\n")
+    logs = _logs(tmp_path, {"kept": (said,)})
+    built = inline_build(*logs, "--out", tmp_path / "out", "--quiet", "--config", config)
+    assert built.returncode != 0 and "release.list_undecided" in built.stderr + built.stdout
+    assert not (tmp_path / "out" / "snapshots").exists()
+    (kept,) = (tmp_path / "out" / "private" / "unpublished").glob("*-20*")
+    assert inline("verify", kept).returncode == 0
+    assert (tmp_path / "out" / "private" / "review" / "words.csv").is_file()

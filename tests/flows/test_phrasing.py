@@ -149,7 +149,7 @@ def test_the_statement_is_shown_to_models_that_see(
     requests: Path, tmp_path: Path, sees: bool, shown: int
 ) -> None:
     with model_server(lanes) as served:
-        phrased(run_in(tmp_path, served.url, sees_images=sees), requests)
+        phrased(run_in(tmp_path, served.url, shows_statements=sees), requests)
     assert pictures(served) == shown
     assert (b"data:image/png;base64," in orjson.dumps(served.requests)) is sees
 

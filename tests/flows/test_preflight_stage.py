@@ -109,7 +109,7 @@ def test_each_weak_grader_is_rejected_with_its_reason(tmp_path: Path) -> None:
     assert {task.task_id for task in survivors} == kept
 
 
-def test_rules_that_files_without_work_satisfy_are_dropped_where_a_rubric_grades(
+def test_rules_that_files_without_work_satisfy_only_admit_where_a_rubric_grades(
     tmp_path: Path,
 ) -> None:
     table = Deliverable(file_type="csv", name_hints=("fees.csv",))
@@ -123,13 +123,13 @@ def test_rules_that_files_without_work_satisfy_are_dropped_where_a_rubric_grades
     ]
     _, results, records = run_preflight(tmp_path, tasks)
     seen = dict(records.verdicts)
-    assert {name: verdict.measures["dropped_rules"] for name, verdict in seen.items()} == {
+    assert {name: verdict.measures["weak_rules"] for name, verdict in seen.items()} == {
         "rubric": len(weak), "no-rubric": 0, "no-usable-rubric": 0, "strong": 0,
     }  # fmt: skip
     assert seen["no-rubric"].reason == GraderReason.PASSED_BY_NULL
     assert seen["no-usable-rubric"].reason == GraderReason.PASSED_BY_NULL
     pool = {task.task_id: task.rules for task in read_pool(results.outputs["preflight"]).candidates}
-    assert pool == {"rubric": (), "strong": RULES}
+    assert pool == {"rubric": weak, "strong": RULES}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from anonymization.levels import MaskingLevel
 from data.demo.generate import generate
+from data.errors import ListUndecidedError
 from flows.stages.masking import write_words_left
 from tests.flows.masked_sessions import mask_sessions
 
@@ -66,6 +68,24 @@ def test_what_was_decided_is_masked_and_what_was_not_is_rejected(folder: Path) -
     text, reasons, reused = masked(folder, nothing, MaskingLevel.STRICT)
     assert text == "" and not reused
     assert "document.words_not_reviewed" in reasons
+
+
+def test_what_only_the_owner_can_decide_waits_for_a_review(folder: Path, tmp_path: Path) -> None:
+    for level, is_waiting in ((MaskingLevel.STRICT, True), (MaskingLevel.FULL, False)):
+        made = mask_sessions(folder, level)
+        assert (write_words_left(made.run, made.folders) > 0) is is_waiting
+    nothing = tmp_path / "nothing.csv"
+    nothing.write_text("decision,word\n")
+    made = mask_sessions(folder, MaskingLevel.STRICT, reviewed=nothing)
+    assert write_words_left(made.run, made.folders) == 0  # tasks with open words are rejected
+
+
+def test_the_error_names_the_list_and_its_command_and_survives_a_process() -> None:
+    error = ListUndecidedError(3, Path("o/private/review/words.csv"), Path("o/private/x"))
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == str(error)
+    assert str(error).startswith("release.list_undecided: found 3 words")
+    assert "benchmint privacy words o/private/review/words.csv" in str(error)
 
 
 def test_below_strict_no_list_is_made_without_a_review(folder: Path, tmp_path: Path) -> None:

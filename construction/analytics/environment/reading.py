@@ -15,6 +15,7 @@ from construction.analytics.environment.declaration import Declaration, File
 from data.errors import InputError
 
 LARGEST_BYTES = 512 * 1024**2
+_LONGEST_FIELD = 1 << 17  # characters, as Python sets it
 _LONGEST_PATH = 200
 ID, TEXT = "doc_id", "text"  # columns of a folder of documents
 
@@ -113,6 +114,7 @@ def _parquet(root: Path, path: str) -> pl.DataFrame:
 
 
 def _lines(root: Path, file: File) -> list[list[str]]:
+    csv.field_size_limit(_LONGEST_FIELD)  # of the process: others may have raised it
     reader = csv.reader(io.StringIO(_text(root, file.path, file)))
     try:
         return list(reader)

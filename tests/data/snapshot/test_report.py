@@ -138,7 +138,7 @@ def test_reasons_gates_overlaps_and_statistics_are_shown(pristine: Path) -> None
     reasons = html[html.index('id="reasons"') : html.index('id="gates"')]
     gates = html[html.index('id="gates"') : html.index('id="overlaps"')]
     assert reasons.index("length.too_short") < reasons.index("file.not_json")  # gates first
-    assert '<span class="meaning">The file is no JSON document.</span>' in reasons
+    assert '<span class="meaning">The file is not a JSON document.</span>' in reasons
     assert "0 to 2, median 1" in reasons
     assert "21 passed, 3 failed. Allowed: at least 10 characters." in gates
     assert "6 not measured (3 were rejected by fixture, 3 were rejected by length)" in gates
