@@ -6,9 +6,9 @@ Also the texts of documents, for the excerpts that judges read (`judging.stage_o
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
 from anonymization.documents.child import dumped, edits_to, is_document, piece_from, pieces_to
@@ -183,16 +183,3 @@ def _refused(
 
 def _limits(config: DocumentConfig) -> ChildLimits:
     return ChildLimits(config.seconds, config.memory_bytes)
-
-
-_HEAD = 8192  # bytes
-_TEXT_ONLY = DocumentConfig(caption_model="")  # names in the documents were masked before
-
-
-def document_texts(file: Path, path: str) -> Iterator[str] | None:
-    """The texts of a document, `path` being its name in the task; None if it is none."""
-    with file.open("rb") as handle:
-        head = handle.read(_HEAD)
-    if not is_document(head, path):
-        return None
-    return (piece.value for piece in pieces_in(file.read_bytes(), path, _TEXT_ONLY))

@@ -22,7 +22,10 @@ import yaml
 _LONGEST = 1_000_000  # characters of a file that is compared
 _LONGEST_YAML = 200_000
 _LONGEST_CELL = 1_000_000
-_MOST_STEPS = 2_000_000  # of a database that runs a script
+_MOST_NODES = 500_000  # of a document: aliases of YAML multiply
+_MOST_STEPS = 500_000  # of a database that runs a script
+_SCHEMA_BYTES = 10_000
+_MOST_PAGES = 4_096  # of 4 KiB, in memory
 _BROKEN = (SyntaxError, ValueError, RecursionError, MemoryError, csv.Error, yaml.YAMLError,
            sqlite3.Error)  # fmt: skip
 
@@ -70,13 +73,19 @@ def _structured(read: Callable[[str], Any], before: str, after: str) -> str:
     return broken if was is None else "" if was == now else "types"
 
 
-def _shape(value: Any) -> Any:
-    """The types of a document, without what its texts say."""
-    if isinstance(value, Mapping):
-        return {number: _shape(inner) for number, inner in enumerate(value.values())}
-    if isinstance(value, list | tuple):
-        return [_shape(inner) for inner in value]
-    return type(value).__name__
+def _shape(document: Any) -> list[tuple[str, int]]:
+    """The type of each node and how many it holds, without what texts say. Raises ValueError."""
+    nodes: list[tuple[str, int]] = []
+    waiting = [document]
+    while waiting:
+        value = waiting.pop()
+        inner = value.values() if isinstance(value, Mapping) else value
+        held = [*inner] if isinstance(value, Mapping | list | tuple) else []
+        nodes.append((type(value).__name__, len(held)))
+        if len(nodes) + len(waiting) + len(held) > _MOST_NODES:
+            raise ValueError("too many nodes")
+        waiting += held
+    return nodes
 
 
 def _json_lines(text: str) -> list[Any]:
@@ -137,6 +146,9 @@ def _sql(before: str, after: str) -> str:
 def _schema(script: str) -> list[tuple[Any, ...]]:
     """Types, constraints and keys of the columns that a script makes, in SQLite and in memory."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as database:
+        database.execute(f"PRAGMA max_page_count = {_MOST_PAGES}")
+        # A script states its values, it does not make longer ones; the rest is the schema's own.
+        database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, len(script.encode()) + _SCHEMA_BYTES)
         database.set_authorizer(_in_memory)
         steps = iter(range(_MOST_STEPS // 1_000))
         database.set_progress_handler(lambda: next(steps, -1) < 0, 1_000)

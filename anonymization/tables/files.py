@@ -38,15 +38,6 @@ def table_name(path: Path) -> str:
     return path.name.removesuffix(".gz").rsplit(".", 1)[0]
 
 
-def tables_by_name(paths: Sequence[Path]) -> dict[str, Path]:
-    """The files by the names of their tables. Raises InputError if two have one name."""
-    named = {table_name(path): path for path in paths}
-    if len(named) != len(paths):
-        todo = "Rename one of them."
-        raise InputError("tables", "two files with the same name", "a name per table", todo)
-    return named
-
-
 def is_table(path: Path) -> bool:
     """Whether a file's name ends as that of a table."""
     return path.name.lower().endswith((_CSV, _ZIPPED, _PARQUET))

@@ -137,7 +137,7 @@ def _read(
             turns.append(foreign_turn(len(turns), step, model, origin))
             hands_over = is_handover(step)
     session = replace(
-        _session(trajectory, relative, names, turns),
+        _session(trajectory, agent, relative, names, turns),
         parent_session_id=parent,
         system_prompt=prompt,
         dropped=dict(dropped),
@@ -146,11 +146,13 @@ def _read(
 
 
 def _session(
-    trajectory: dict[str, Any], relative: str, names: _Names, turns: Sequence[Turn]
+    trajectory: dict[str, Any],
+    agent: dict[str, Any],
+    relative: str,
+    names: _Names,
+    turns: Sequence[Turn],
 ) -> Session:
     """The session of a trajectory, without what its steps alone tell."""
-    agent = trajectory.get("agent")
-    agent = agent if isinstance(agent, dict) else {}
     return Session(
         uid=names.uid,
         session_id=names.session_id,

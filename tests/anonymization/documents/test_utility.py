@@ -51,6 +51,14 @@ def test_deep_nesting_and_endless_scripts_are_not_judged() -> None:
     assert damage(f"CREATE TABLE t (a);{endless}", "CREATE TABLE t (b);", "a.sql") == ""
 
 
+def test_aliases_that_multiply_and_blobs_that_grow_are_not_judged() -> None:
+    levels = "".join(f"k{n + 1}: &k{n + 1} [{','.join([f'*k{n}'] * 9)}]\n" for n in range(8))
+    aliases = f"k0: &k0 [x, x, x]\n{levels}"
+    assert damage(aliases, aliases.replace("[x, x, x]", "[1, 2, 3]"), "a.yaml") == ""
+    blob = "INSERT INTO t SELECT zeroblob(900000000);"
+    assert damage(f"CREATE TABLE t (a); {blob}", "CREATE TABLE t (b INTEGER);", "a.sql") == ""
+
+
 def test_a_file_that_masking_would_break_is_refused(tmp_path: Path) -> None:
     text = 'pebble = 1\nprint("pebble")\n'
     (tmp_path / "run.py").write_text(text)
