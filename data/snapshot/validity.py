@@ -15,12 +15,12 @@ from data.figures import amount, number, percent
 from data.snapshot import layout
 from data.snapshot.manifest import Manifest
 
-State = Literal["shown", "in part", "not shown", "does not apply"]
+State = Literal["shown", "in part", "not shown", "not applicable"]
 Rows = Sequence[Mapping[str, Any]]
 _WITHOUT_WORK = ("null", "talk", "empty calls")
 _FORMS = ("plain number", "with separators", "as JSON", "in a sentence", "in bold", "full width")
 NOT_SHOWN: State = "not shown"
-_NO_USE: State = "does not apply"
+_NO_USE: State = "not applicable"
 _MATCHING = (
     ("O.a.1", "Equivalent expressions are accepted", _FORMS, "other forms of the right answer"),
     ("O.a.2", "Redundant words are tolerated", ("in a sentence",), "the answer in a sentence"),
@@ -72,7 +72,7 @@ def report(manifest: Manifest, statistics: Mapping[str, Any], gates: Rows) -> li
 
 def counts(items: Iterable[Item]) -> dict[str, int]:
     """How many items have each state."""
-    total: dict[str, int] = dict.fromkeys(("shown", "in part", NOT_SHOWN, "does not apply"), 0)
+    total: dict[str, int] = dict.fromkeys(("shown", "in part", NOT_SHOWN, "not applicable"), 0)
     for item in items:
         total[item.state] += 1
     return total
@@ -111,7 +111,7 @@ def _tools_and_environment(facts: Facts) -> Iterator[Item]:
     yield Item("T.4", "State is cleared between runs", "in part", what)
     scanned = sum(facts.gates.get("leaks", {}).values())
     halves = (
-        "answers, rules and graders are in the private half alone, and `verify` looks for them in "
+        "answers, rules and graders are in the private half alone, and verify looks for them in "
         f"the public one; the leak scan looked at {amount(scanned, 'candidate')}"
     )
     yield Item("T.5", "Agents are cut off from the ground truth", "shown", halves)
@@ -132,7 +132,7 @@ def _solvable(facts: Facts) -> Iterator[Item]:
     verified = grading.verified if grading else 0
     tried = f"{verified} of {tasks} were run in a sandbox before release; {evidence}"
     yield Item("T.8", "Each task can be solved", _of(verified, tasks) if verified else state, tried)
-    yield Item("T.9", "There is an oracle solver", state, f"{evidence}; `evaluate --agent oracle`")
+    yield Item("T.9", "There is an oracle solver", state, f"{evidence}; agent oracle")
     state, evidence = _tried(facts, _WITHOUT_WORK, "submissions without work")
     yield Item("T.10", "There are no shortcuts", _part(state), evidence)
 
