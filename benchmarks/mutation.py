@@ -66,7 +66,7 @@ ROOMS: Mapping[str, Room] = {
             "construction/sessions/local_gates.py",
             "anonymization/documents/gate.py",
             "anonymization/leaks/gate.py",
-            "anonymization/tables/fidelity.py",
+            "anonymization/tables/fidelity_gate.py",
             "anonymization/tables/re_identification.py",
             "anonymization/tables/release_gate.py",
             "data/contracts/gate.py",

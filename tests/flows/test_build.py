@@ -16,9 +16,7 @@ from data.snapshot import SnapshotRef
 from data.staging.audit import turned_away
 from data.staging.opening import open_read_only
 from flows.audit_server import load_columns
-from flows.plan import kept_build
 from flows.publish import publish
-from flows.recipe import load_settings
 from flows.turn_words import evidence
 from tests.demo import Demo, assert_all_but_what_needs_a_box
 from tests.flows.command import benchmint, inline, inline_build, sums
@@ -97,28 +95,6 @@ def test_where_all_is_there_no_server_is_started_and_where_anything_is_missing_t
     assert "(written, verified)" in result.stdout
     assert (tmp_path / "prefect" / "prefect.db").exists()
     assert sums(out) == sums(demo.out)
-
-
-@pytest.mark.parametrize("missing", ["output", "altered", "release", "record"])
-def test_a_kept_build_is_all_there_or_none(demo: Demo, tmp_path: Path, missing: str) -> None:
-    out = Path(shutil.copytree(demo.out, tmp_path / "out", symlinks=True))
-    settings = load_settings(demo.config, {"runtime": {"out": out, "workers": 1, "quiet": True}})
-    kept = kept_build(settings.recipe, settings.runtime)
-    assert kept is not None
-    assert not kept.snapshot.written
-    again = settings.runtime.model_copy(update={"revision": True})
-    assert kept_build(settings.recipe, again) is None  # it looks at the machine anew
-    output = next((out / "private" / "stages" / "select").glob("*/*.parquet"))
-    match missing:
-        case "output":
-            shutil.rmtree(output.parent)
-        case "altered":
-            output.write_bytes(output.read_bytes() + b" ")
-        case "release":
-            shutil.rmtree(kept.snapshot.path)
-        case "record":
-            (out / "private" / "published.json").unlink()
-    assert kept_build(settings.recipe, settings.runtime) is None
 
 
 def test_a_tampered_release_is_refused(demo: Demo, tmp_path: Path) -> None:

@@ -19,18 +19,22 @@ from data.stage_key import StageKey, change_reason
 from data.stage_plan import PlannedStage, PlanWalk, Would
 from data.stages import Lane, Results, Shard, Stage, run_stage
 from flows.build_snapshot import PIPELINE
-from flows.plan import plan_build
+from flows.plan import kept_build, plan_build
 from flows.recipe import Recipe, Runtime, load_settings
 from flows.run import Run, Work, open_run
 from tests.demo import Demo
 
 REUSED, RUN, FOLLOW = Would.REUSE, Would.RUN, Would.FOLLOW
-ANNOTATED = ("consensus", "annotation")  # stages of recipes that name annotators
+# Stages that apply to none of the demo's lanes: they need annotators, a model or repositories.
+UNUSED = (
+    "consensus", "annotation", "divide", "checks",
+    "repository_tasks", "repository_tests", "repository_requests",
+)  # fmt: skip
 READS = {
     stage.name: stage.reads
     for lane in PIPELINE
     for stage in lane.stages
-    if stage.name not in ANNOTATED
+    if stage.name not in UNUSED
 }
 
 
@@ -91,6 +95,28 @@ def test_after_a_build_everything_is_there(demo: Demo) -> None:
     assert folders == READS.keys()
 
 
+def test_a_kept_build_is_all_there_or_none(demo: Demo, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(demo.out, tmp_path / "out", symlinks=True))
+    recipe, runtime = given(demo, out)
+    kept = kept_build(recipe, runtime)
+    assert kept is not None
+    assert not kept.snapshot.written
+    again = runtime.model_copy(update={"revision": True})
+    assert kept_build(recipe, again) is None  # it looks at the machine anew
+    assert kept_build(with_parts(recipe, "selection.max_tasks", 2), runtime) is None
+    record = out / "private" / "published.json"
+    known = record.read_bytes()
+    record.unlink()
+    assert kept_build(recipe, runtime) is None
+    record.write_bytes(known)
+    assert kept_build(recipe, runtime) is not None
+    output = next((out / "private" / "stages" / "select").glob("*/*.parquet"))
+    output.write_bytes(output.read_bytes() + b" ")
+    assert kept_build(recipe, runtime) is None
+    shutil.rmtree(output.parent)
+    assert kept_build(recipe, runtime) is None
+
+
 @pytest.mark.slow(seconds=1)
 def test_a_changed_session_is_read_again_and_what_follows_waits(demo: Demo, tmp_path: Path) -> None:
     recipe, runtime = given(demo)
@@ -128,9 +154,9 @@ def test_a_changed_session_is_read_again_and_what_follows_waits(demo: Demo, tmp_
         ("sessions.network.mode", "check", "network", "addresses have to be probed"),
         (
             "judging.model",
-            {"name": "m", "stages": ["self_containment"]},
-            "self_containment",
-            "changed: what it reads (1 of 3)",
+            {"name": "m", "stages": ["screen"]},
+            "masking",  # masks more where a model is asked
+            "changed: what it reads (1 of 10)",
         ),
     ],
 )

@@ -54,7 +54,7 @@ _NAMED = frozenset(
 )
 _DECLARED = frozenset({"declared", "position", "said", "keyed_name", FIELD})
 _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]*\.?){1,3}")
-_HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")  # words, but no word
+_HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 _MOST_IN_ADDRESS = 2
@@ -266,7 +266,7 @@ class Masker:
     def _is_ordinary(self, kind: EntityType, value: str) -> bool:
         """Is it a word or an identifier, which elsewhere means something else?"""
         if kind is EntityType.ACCOUNT and _HOST.fullmatch(value):
-            return False
+            return False  # its parts may be words (`mail.harbour.com`), the whole is none
         if kind in _LOGINS and is_ordinary_login(value, self._dictionary):
             return True
         if kind in _LOGINS and value.isalpha() and (EntityType.SECRET, value) in self._values:

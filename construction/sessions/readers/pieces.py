@@ -63,8 +63,13 @@ _TEXTS = frozenset({"text", "input_text", "output_text", "refusal", "summary_tex
 _THOUGHTS = frozenset({"thinking", "reasoning", "think"})
 _CALLS = frozenset({"tool_use", "server_tool_use", "tool_call", "tool-call", "function_call"})
 _RESULTS = frozenset(
-    {"tool_result", "web_search_tool_result", "tool-result", "tool_call_response"}
-    | {"function_call_output"}
+    (
+        "tool_result",
+        "web_search_tool_result",
+        "tool-result",
+        "tool_call_response",
+        "function_call_output",
+    )
 )
 _SILENT = frozenset({"redacted_thinking", "redacted-reasoning"})
 _URLS = ("image_url", "audio_url", "video_url", "input_image")
