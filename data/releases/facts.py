@@ -18,8 +18,7 @@ from data.canonical import canonical_json, digest
 from data.contracts import PRIVATE_FIELDS, Candidate
 from data.errors import InputError
 from data.neutralise import one_line, storable_tree
-from data.snapshot import layout, ledger_tables, tasks
-from data.snapshot.ledger_tables import ledger_frames
+from data.snapshot import layout, tasks
 from data.snapshot.release import Release
 
 # Where one of these differs, the agent gets another task: scores are not comparable.
@@ -94,7 +93,11 @@ def facts_of_snapshot(snapshot: Path, *, private: bool = True) -> ReleaseFacts:
 
 def facts_of_release(release: Release) -> ReleaseFacts:
     """The facts of a release that is not written yet; equal to those of its later snapshot."""
-    frames = ledger_frames(release.ledger_tables)
+    from data.snapshot.ledger_tables import counted, ledger_frames  # Polars: a list needs none
+
+    with counted(ledger_frames(release.ledger_tables)) as counts:
+        funnel = counts.funnel(release.ledger_tables.tallies)
+        rejections = counts.rejections()
     rows = [tasks.public_row(task, release.opaque, "") for task in release.candidates]
     build, allowed = release.build, release.authorization
     manifest = {
@@ -111,8 +114,8 @@ def facts_of_release(release: Release) -> ReleaseFacts:
         manifest,
         rows,
         {task.task_id: _private_parts(task.model_dump(mode="json")) for task in release.candidates},
-        ledger_tables.funnel(release.ledger_tables.tallies, frames),
-        ledger_tables.rejections(frames.ledger),
+        funnel,
+        rejections,
         release.selection or {},
         release.privacy_report or {},
     )

@@ -11,7 +11,6 @@ from typing import Any
 
 import orjson
 
-from data.atomic import private_dir
 from data.canonical import canonical_json, digest, pretty_json
 from data.contracts import PRIVATE_FIELDS, Candidate
 from data.errors import ReleaseError
@@ -22,7 +21,6 @@ from data.snapshot import (
     croissant,
     funnel_picture,
     layout,
-    ledger_tables,
     pages,
     report_page,
     sums,
@@ -30,6 +28,8 @@ from data.snapshot import (
     tasks,
     validity,
 )
+from data.snapshot.ledger_counts import LedgerCounts, Rows, turned_away
+from data.snapshot.ledger_tables import Frames, gate_order
 from data.snapshot.manifest import Manifest
 from data.snapshot.rejection_table import rejection_rows
 from data.snapshot.release import Release
@@ -63,11 +63,12 @@ class OpaqueIds:
 
 @dataclass
 class Contents:
-    """A release with its manifest and cleaned ledger tables, ready to be written."""
+    """A release with its manifest and cleaned ledger tables; `counts` are over those on disk."""
 
     release: Release
     manifest: Manifest
-    frames: ledger_tables.Frames
+    frames: Frames
+    counts: LedgerCounts
     ids: OpaqueIds
 
     @cached_property
@@ -78,15 +79,15 @@ class Contents:
 
     @cached_property
     def gates(self) -> list[str]:
-        return ledger_tables.gate_order(self.release.ledger_tables)
+        return gate_order(self.release.ledger_tables)
 
     @cached_property
-    def funnel(self) -> ledger_tables.Rows:
-        return ledger_tables.funnel(self.release.ledger_tables.tallies, self.frames)
+    def funnel(self) -> Rows:
+        return self.counts.funnel(self.release.ledger_tables.tallies)
 
     @cached_property
-    def ledger(self) -> dict[str, ledger_tables.Rows]:
-        return ledger_tables.ledger_summary(self.frames, self.gates)
+    def ledger(self) -> dict[str, Rows]:
+        return self.counts.summary(self.gates)
 
     @cached_property
     def undecided(self) -> dict[str, list[str]]:
@@ -122,7 +123,7 @@ def write_public(root: Path, contents: Contents) -> bytes:
             manifest,
             contents.funnel,
             contents.undecided,
-            ledger_tables.turned_away(contents.ledger["rejections"]),
+            turned_away(contents.ledger["rejections"]),
             contents.statistics,
         ),
     )
@@ -132,8 +133,7 @@ def write_public(root: Path, contents: Contents) -> bytes:
 
 
 def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
-    """Write the private half into `root`; returns the content of its SHA256SUMS."""
-    private_dir(root)
+    """Write the private half beside its tables into `root`; returns its SHA256SUMS."""
     guid = contents.manifest.canary
     for task in contents.release.candidates:
         for name, content in tasks.private_parts(task, guid).items():
@@ -142,7 +142,6 @@ def write_private(root: Path, contents: Contents, public_sums: bytes) -> bytes:
             world = orjson.loads(contents.release.worlds[task.task_id].read_bytes())
             content = canonical_json({"canary": guid, **world}) + b"\n"
             _write(root / task.task_id / layout.WORLD, content)
-    ledger_tables.write(root, contents.frames)
     if contents.release.answers is not None:
         shutil.copyfile(contents.release.answers, root / layout.ANSWERS_TABLE)
     for name, source in sorted(contents.release.private_files.items()):
@@ -227,7 +226,7 @@ def _write_tables(root: Path, release: Release) -> None:
 
 def _report(contents: Contents) -> str:
     """`audit/report.html`."""
-    release, frames = contents.release, contents.frames
+    release = contents.release
     words = release.ledger_tables.words
     return report_page.report(
         release.card,
@@ -235,11 +234,11 @@ def _report(contents: Contents) -> str:
         contents.funnel,
         contents.ledger,
         contents.statistics,
-        rejection_rows(frames.ledger, contents.ids, words),
+        rejection_rows(contents.frames.ledger, contents.ids, words),
         [release.pictures[name] for name in sorted(release.pictures)],
         stamp=card.stamp(release),
         words=words,
-        limits=ledger_tables.limits_shown(frames.verdicts),
+        limits=contents.counts.limits(),
         has_privacy_page=audit_pages.has_tables(release.privacy_report),
     )
 

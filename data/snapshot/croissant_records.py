@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from data.snapshot.release import ReleasedTable
+
+if TYPE_CHECKING:
+    import polars as pl
 
 TASKS_FILE = "tasks-parquet"  # of the two lists the one whose lists are no texts
 _TASKS = "tasks"
@@ -94,6 +95,8 @@ def _table_records(name: str, table: ReleasedTable) -> dict[str, Any]:
 
 
 def _table_fields(name: str, table: ReleasedTable) -> Iterator[dict[str, Any]]:
+    import polars as pl
+
     for column, dtype in pl.read_parquet_schema(table.path).items():
         meaning = table.columns.get(column, f"Column {column} of {name}.")
         source = {"fileObject": {"@id": table_file(name)}, "extract": {"column": column}}
@@ -135,6 +138,8 @@ def _field(
 
 
 def _data_type(dtype: pl.DataType) -> str:
+    import polars as pl
+
     if dtype == pl.Boolean:
         return _TRUTH
     if dtype.is_integer():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,7 +18,7 @@ from data.snapshot.release import PrivacyStamp, Release
 from data.snapshot.statistics import stored_fixtures
 
 if TYPE_CHECKING:
-    from data.snapshot.ledger_tables import Frames
+    from data.snapshot.ledger_counts import LedgerCounts
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -111,7 +111,7 @@ def tried_in_sandbox(manifest: Manifest) -> str | None:
     return f"{verified} of {tasks}, without a fault{rest}"
 
 
-def build(release: Release, revision: int, frames: Frames) -> Manifest:
+def build(release: Release, revision: int, ledger: LedgerCounts) -> Manifest:
     """The manifest of `release`. Raises ReleaseError naming the invalid fields."""
     facts = release.build
     snapshot = layout.snapshot_id(release.name, release.released, revision)
@@ -142,7 +142,7 @@ def build(release: Release, revision: int, frames: Frames) -> Manifest:
             release_key_digest=facts.release_key_digest,
             seed=facts.seed,
             grading=Grading.model_validate(asdict(release.grading)) if release.grading else None,
-            counts=_counts(release.candidates, frames),
+            counts=_counts(release.candidates, ledger.heights()),
         )
     except ValidationError as error:
         raise ReleaseError(f"the manifest cannot be written: {fields_of(error)}.") from error
@@ -156,13 +156,13 @@ def fields_of(error: ValidationError) -> str:
     return "; ".join(shown) + more
 
 
-def _counts(candidates: Sequence[Candidate], frames: Frames) -> Counts:
+def _counts(candidates: Sequence[Candidate], heights: Mapping[str, int]) -> Counts:
     fixtures = stored_fixtures(candidates)
     return Counts(
         tasks=len(candidates),
         fixtures=len(fixtures),
         fixture_bytes=sum(fixture.bytes for fixture in fixtures),
-        ledger_rows=frames.ledger.height,
-        verdicts=frames.verdicts.height,
-        lineage_rows=frames.lineage.height,
+        ledger_rows=heights[layout.LEDGER_TABLE],
+        verdicts=heights[layout.VERDICTS_TABLE],
+        lineage_rows=heights[layout.LINEAGE_TABLE],
     )

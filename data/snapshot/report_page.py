@@ -11,7 +11,7 @@ from data.neutralise import script_json
 from data.reasons import ReasonWords
 from data.snapshot import funnel_picture
 from data.snapshot.config import CardConfig
-from data.snapshot.ledger_tables import turned_away
+from data.snapshot.ledger_counts import turned_away
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import asset, page
 from data.snapshot.release import Picture

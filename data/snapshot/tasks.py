@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import orjson
-import polars as pl
 import yaml
 
 from data.canonical import file_digest, pretty_json
@@ -23,6 +22,9 @@ from data.errors import ReleaseError
 from data.neutralise import storable_tree, visible
 from data.snapshot import layout
 from data.snapshot.statistics import evidence_kinds
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Row = dict[str, Any]
 
@@ -62,6 +64,8 @@ def from_line(line: Mapping[str, Any]) -> Row:
 
 def task_table(rows: Sequence[Row]) -> pl.DataFrame:
     """The rows as a table: every release has the same columns with the same types."""
+    import polars as pl
+
     schema = {name: _column(kind) for name, kind in row_types().items()}
     return pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
 
@@ -122,6 +126,8 @@ def _untyped(value: Any, kind: Any) -> Any:
 
 
 def _column(kind: Any) -> pl.DataType:
+    import polars as pl
+
     core = _core(kind)
     if _is_contract(core):
         return pl.Struct({name: _column(each) for name, each in _types(core).items()})

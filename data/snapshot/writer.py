@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 
 import orjson
 
-from data.atomic import PRIVATE_DIR, PRIVATE_FILE, replacing_dir
+from data.atomic import PRIVATE_DIR, PRIVATE_FILE, private_dir, replacing_dir
 from data.canonical import pretty_json
 from data.contracts import Candidate, StageTally
 from data.errors import LedgerError, ReleaseError
@@ -22,7 +22,8 @@ from data.neutralise import one_line, storable_tree
 from data.snapshot import layout, sums
 from data.snapshot.card import summarised
 from data.snapshot.contents import Contents, OpaqueIds, write_private, write_public
-from data.snapshot.ledger_tables import Frames, ledger_frames, outcome_counts
+from data.snapshot.ledger_counts import LedgerCounts, connect, files_in
+from data.snapshot.ledger_tables import Frames, ledger_frames, write
 from data.snapshot.manifest import build as build_manifest
 from data.snapshot.release import Release, SnapshotRef
 from data.snapshot.verification import VerifyReport
@@ -52,7 +53,6 @@ def write_snapshot(
     _check(release)
     release = summarised(release)
     frames = ledger_frames(release.ledger_tables)
-    _check_tallies(release.ledger_tables.tallies, frames)
     out.mkdir(parents=True, exist_ok=True)
     with _locked(out):
         _remove_leftovers(out, release.name)
@@ -117,11 +117,16 @@ def _publish(
 
 def _build(root: Path, release: Release, frames: Frames, revision: int) -> str:
     """Write both halves and `run.json` into `root`; returns the snapshot digest."""
-    manifest = build_manifest(release, revision, frames)
-    contents = Contents(release, manifest, frames, OpaqueIds(release))
     public, private = root / layout.PUBLIC, root / layout.PRIVATE
-    public_sums = write_public(public, contents)
-    private_sums = write_private(private, contents, public_sums)
+    private_dir(private)
+    write(private, frames)
+    with connect() as connection:
+        counts = LedgerCounts(connection, files_in(private))
+        _check_tallies(release.ledger_tables.tallies, counts)
+        manifest = build_manifest(release, revision, counts)
+        contents = Contents(release, manifest, frames, counts, OpaqueIds(release))
+        public_sums = write_public(public, contents)
+        private_sums = write_private(private, contents, public_sums)
     digest = sums.snapshot_digest(public_sums, private_sums)
     run = {"snapshot": manifest.snapshot, "digest": digest, **release.run_info}
     (root / layout.RUN).write_bytes(pretty_json(storable_tree(run)))
@@ -240,7 +245,7 @@ def _check_paths(task: Candidate, shared: dict[str, str]) -> None:
         raise ReleaseError(f"task {task.task_id}: a fixture's path is a directory of another's.")
 
 
-def _check_tallies(tallies: Sequence[StageTally], frames: Frames) -> None:
+def _check_tallies(tallies: Sequence[StageTally], counts: LedgerCounts) -> None:
     """Raise LedgerError unless the ledger's rows are exactly those the tallies count."""
     counted: dict[tuple[str, str, str], int] = {}
     for tally in tallies:
@@ -252,7 +257,7 @@ def _check_tallies(tallies: Sequence[StageTally], frames: Frames) -> None:
         for outcome, n in tally.counts.items():
             if n:
                 counted[(tally.stage, tally.unit, str(outcome))] = n
-    written = outcome_counts(frames.ledger)
+    written = counts.outcomes()
     wrong = sorted(
         key for key in counted.keys() | written.keys() if counted.get(key) != written.get(key)
     )

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 from pydantic import ValidationError
 
 from data.canonical import digest
 from data.snapshot import layout, sums
+from data.snapshot.ledger_counts import LedgerCounts, connect
 from data.snapshot.manifest import Manifest, fields_of
 from data.snapshot.verification.files import (
     NO_WRITING,
@@ -44,7 +46,7 @@ from data.snapshot.verification.ledger_tables import (
     check_funnel,
     check_recount,
     check_summary,
-    load_frames,
+    sound_tables,
 )
 from data.snapshot.verification.tasks import check_counts, check_metadata, check_tasks, load_rows
 
@@ -70,8 +72,13 @@ def verify(snapshot: Path) -> VerifyReport:
         problem = "found no public/ and no manifest.json; expected a snapshot directory"
         findings.add(Check.NOT_A_SNAPSHOT, snapshot.resolve().name, problem)
         return _report(findings, None, None, None)
-    public = _verify_public(public_root, findings)
-    private = None if private_root is None else _verify_private(private_root, public, findings)
+    with connect() as connection:
+        public = _verify_public(public_root, connection, findings)
+        private = (
+            None
+            if private_root is None
+            else _verify_private(private_root, public, connection, findings)
+        )
     whole = _digest(public.half, private)
     check_name(folder.name, public.manifest, findings)
     if public_root != folder:
@@ -91,14 +98,16 @@ class _Public:
     summary: Mapping[str, Any]
 
 
-def _verify_public(root: Path, findings: Findings) -> _Public:
+def _verify_public(
+    root: Path, connection: duckdb.DuckDBPyConnection, findings: Findings
+) -> _Public:
     half = load_half(root, layout.PUBLIC, findings)
     manifest = _manifest(half, findings)
     rows = load_rows(half, findings)
     check_modes(half, NO_WRITING, findings)
     check_tasks(half, rows, manifest, findings)
     check_metadata(half, findings)
-    check_tables(half, findings)
+    check_tables(half, connection, findings)
     stages = check_funnel(half, findings)
     summary = check_summary(half, stages, findings)
     check_report(half, findings)
@@ -108,16 +117,19 @@ def _verify_public(root: Path, findings: Findings) -> _Public:
     return _Public(half, manifest, frozenset(rows), stages, summary)
 
 
-def _verify_private(root: Path, public: _Public, findings: Findings) -> Half:
+def _verify_private(
+    root: Path, public: _Public, connection: duckdb.DuckDBPyConnection, findings: Findings
+) -> Half:
     half = load_half(root, layout.PRIVATE, findings)
     check_modes(half, OWNER_ONLY, findings)
     check_link(half, public.half, public.manifest, findings)
     check_task_folders(half, public.task_ids, findings)
-    check_tables(half, findings)
-    frames = load_frames(half, findings)
-    if frames is not None:
-        check_recount(frames, public.stages, public.summary, public.manifest, findings)
-    check_content(half, public.half, frames, public.task_ids, findings)
+    check_tables(half, connection, findings)
+    files = sound_tables(half, connection, findings)
+    counts = None if files is None else LedgerCounts(connection, files)
+    if counts is not None:
+        check_recount(counts, public.stages, public.summary, public.manifest, findings)
+    check_content(half, public.half, counts, public.task_ids, findings)
     if public.manifest is not None:
         check_canary(half, public.manifest.canary, findings)
     return half

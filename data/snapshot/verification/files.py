@@ -15,11 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import duckdb
 import orjson
-import polars as pl
 
 from data.canonical import file_digest
 from data.snapshot import layout, sums
+from data.snapshot.ledger_counts import parquet
 from data.snapshot.verification.findings import Check, Findings, Half
 
 OWNER_ONLY = stat.S_IRWXG | stat.S_IRWXO  # forbidden in a private half
@@ -192,8 +193,7 @@ BROKEN = (
     OSError,
     ValueError,
     MemoryError,
-    pl.exceptions.PolarsError,
-    pl.exceptions.PanicException,
+    duckdb.Error,
 )
 
 
@@ -243,10 +243,10 @@ def _between(content: bytes, start: int, end: bytes) -> str:
     return content[opened : content.find(end, opened)].decode("utf-8", "replace")
 
 
-def check_tables(half: Half, findings: Findings) -> None:
+def check_tables(half: Half, connection: duckdb.DuckDBPyConnection, findings: Findings) -> None:
     """Released tables and the answers are Parquet: their footers are read, not their rows."""
     for path, file in half.files.items():
-        problem = _table_problem(file) if _is_table(path) else None
+        problem = _table_problem(file, connection) if _is_table(path) else None
         if problem is not None:
             findings.add(Check.TABLE, f"{half.name}/{path}", problem)
 
@@ -256,10 +256,9 @@ def _is_table(path: str) -> bool:
     return path in alone or path.startswith(f"{layout.TABLES}/")
 
 
-def _table_problem(file: Path) -> str | None:
+def _table_problem(file: Path, connection: duckdb.DuckDBPyConnection) -> str | None:
     try:
-        with file.open("rb") as handle:
-            columns = pl.read_parquet_schema(handle)
+        columns = parquet(connection, file).columns
     except BROKEN as error:
         return f"is not a Parquet table ({type(error).__name__})"
     return None if columns else "has no columns"

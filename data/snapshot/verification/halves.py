@@ -12,7 +12,7 @@ from pathlib import Path
 
 from data.canonical import digest
 from data.snapshot import layout
-from data.snapshot.ledger_tables import Frames
+from data.snapshot.ledger_counts import LedgerCounts
 from data.snapshot.manifest import Manifest
 from data.snapshot.verification.files import is_public_text, read, read_object
 from data.snapshot.verification.findings import Check, Findings, Half
@@ -49,7 +49,7 @@ def check_task_folders(private: Half, task_ids: Iterable[str], findings: Finding
 
 
 def check_content(
-    private: Half, public: Half, frames: Frames | None, task_ids: Set[str], findings: Findings
+    private: Half, public: Half, counts: LedgerCounts | None, task_ids: Set[str], findings: Findings
 ) -> None:
     """The public half holds no private file, and its texts no private id."""
     owners = {sha256: path for path, sha256 in private.digests.items()}
@@ -57,9 +57,9 @@ def check_content(
         if sha256 in owners:
             problem = f"the same content as {private.name}/{owners[sha256]}"
             findings.add(Check.PRIVATE_CONTENT, f"{public.name}/{path}", problem)
-    if frames is None:
+    if counts is None:
         return
-    ids = _private_ids(frames) - task_ids
+    ids = {one for one in counts.ids(_NAMED_IN_PUBLIC) if len(one) >= _SHORTEST_ID} - task_ids
     for path in filter(is_public_text, public.files):
         content = read(public.files, path, public.name, findings) or b""
         tokens = _TOKEN.findall(content.decode("utf-8", "replace"))
@@ -67,18 +67,6 @@ def check_content(
         if leaked_ids:
             problem = f"holds {len(leaked_ids)} private ids of the ledger"
             findings.add(Check.PRIVATE_CONTENT, f"{public.name}/{path}", problem)
-
-
-def _private_ids(frames: Frames) -> set[str]:
-    ids: set[str] = set()
-    for frame, unit, column in (
-        (frames.ledger, "unit", "item_id"),
-        (frames.lineage, "parent_unit", "parent"),
-        (frames.lineage, "child_unit", "child"),
-    ):
-        named = frame.select(unit, column).iter_rows()
-        ids.update(item for kind, item in named if kind not in _NAMED_IN_PUBLIC and item)
-    return {item for item in ids if len(item) >= _SHORTEST_ID}
 
 
 def check_name(folder: str, manifest: Manifest | None, findings: Findings) -> None:

@@ -8,25 +8,16 @@ from typing import Any
 
 import duckdb
 import orjson
-import polars as pl
 
 from data.contracts import Outcome, StageKind
 from data.ledger import OUTCOMES
 from data.snapshot import layout
-from data.snapshot.ledger_tables import SCHEMAS, Frames, children, ledger_summary, outcome_counts
+from data.snapshot.ledger_counts import LedgerCounts, table_problem
 from data.snapshot.manifest import Manifest
 from data.snapshot.verification.files import BROKEN, LARGEST_DOCUMENT, read_object
 from data.snapshot.verification.findings import Check, Findings, Half
-from data.tables import LINEAGE
 
 Document = Mapping[str, Any]
-
-_NEVER_NULL: Mapping[str, tuple[str, ...]] = {
-    layout.LEDGER_TABLE: ("stage", "unit", "item_id", "outcome", "n"),
-    layout.VERDICTS_TABLE: ("item_id", "gate", "status"),
-    layout.LINEAGE_TABLE: tuple(LINEAGE),
-}
-_INFLATED = "SELECT sum(total_uncompressed_size) FROM parquet_metadata(?)"
 
 
 def check_funnel(half: Half, findings: Findings) -> list[Document]:
@@ -69,31 +60,36 @@ def check_summary(half: Half, stages: Sequence[Document], findings: Findings) ->
     return summary
 
 
-def load_frames(half: Half, findings: Findings) -> Frames | None:
-    """The private tables, None if one cannot be read or has another schema."""
-    with duckdb.connect() as sizes:
-        tables = [_checked_table(half, name, sizes, findings) for name in layout.PRIVATE_TABLES]
-    ledger, verdicts, lineage = tables
-    if ledger is None or verdicts is None or lineage is None:
-        return None
-    return Frames(ledger, verdicts, lineage)
+def sound_tables(
+    half: Half, connection: duckdb.DuckDBPyConnection, findings: Findings
+) -> dict[str, Path] | None:
+    """The private tables by name, None if one cannot be read or has another schema."""
+    files: dict[str, Path] = {}
+    for name in layout.PRIVATE_TABLES:
+        file = half.files.get(name)
+        problem = "is missing" if file is None else _problem(file, name, connection)
+        if problem is not None:
+            findings.add(Check.LEDGER_RECOUNT, f"{half.name}/{name}", problem)
+        elif file is not None:
+            files[name] = file
+    return files if len(files) == len(layout.PRIVATE_TABLES) else None
 
 
 def check_recount(
-    frames: Frames,
+    counts: LedgerCounts,
     stages: Sequence[Document],
     summary: Document,
     manifest: Manifest | None,
     findings: Findings,
 ) -> None:
     """The public counts match the private tables."""
-    for name, declared, counted in _row_counts(frames, manifest):
+    for name, declared, counted in _row_counts(counts, manifest):
         if declared != counted:
             problem = f"the manifest counts {declared} rows, the table has {counted}"
             findings.add(Check.LEDGER_RECOUNT, f"private/{name}", problem)
-    _recount_funnel(frames, stages, findings)
+    _recount_funnel(counts, stages, findings)
     gates = [row["gate"] for row in _rows(summary.get("gates")) if isinstance(row.get("gate"), str)]
-    ours = orjson.loads(orjson.dumps(ledger_summary(frames, gates)))
+    ours = orjson.loads(orjson.dumps(counts.summary(gates)))
     for name, rows in ours.items():
         if summary.get(name) != rows:
             where = f"public/{layout.LEDGER}"
@@ -122,8 +118,8 @@ def _stage_problem(stage: object) -> str | None:
     return None
 
 
-def _recount_funnel(frames: Frames, stages: Sequence[Document], findings: Findings) -> None:
-    counted = outcome_counts(frames.ledger)
+def _recount_funnel(counts: LedgerCounts, stages: Sequence[Document], findings: Findings) -> None:
+    counted = counts.outcomes()
     declared = {
         (stage["stage"], stage["unit"], outcome): n
         for stage in stages
@@ -138,7 +134,7 @@ def _recount_funnel(frames: Frames, stages: Sequence[Document], findings: Findin
                 f"the ledger has {counted.get(key, 0)}"
             )
             findings.add(Check.LEDGER_RECOUNT, f"public/{layout.FUNNEL}", problem)
-    made = children(frames.lineage)
+    made = counts.children()
     for stage_document in stages:
         ours = made.get((stage_document["stage"], stage_document["unit"]), {})
         if stage_document["made"] != ours:
@@ -146,48 +142,21 @@ def _recount_funnel(frames: Frames, stages: Sequence[Document], findings: Findin
             findings.add(Check.LEDGER_RECOUNT, f"public/{layout.FUNNEL}", problem)
 
 
-def _row_counts(frames: Frames, manifest: Manifest | None) -> list[tuple[str, int, int]]:
+def _row_counts(counts: LedgerCounts, manifest: Manifest | None) -> list[tuple[str, int, int]]:
     if manifest is None:
         return []
-    counts = manifest.counts
-    return [
-        (layout.LEDGER_TABLE, counts.ledger_rows, frames.ledger.height),
-        (layout.VERDICTS_TABLE, counts.verdicts, frames.verdicts.height),
-        (layout.LINEAGE_TABLE, counts.lineage_rows, frames.lineage.height),
-    ]
+    declared = {
+        layout.LEDGER_TABLE: manifest.counts.ledger_rows,
+        layout.VERDICTS_TABLE: manifest.counts.verdicts,
+        layout.LINEAGE_TABLE: manifest.counts.lineage_rows,
+    }
+    return [(name, declared[name], rows) for name, rows in counts.heights().items()]
 
 
-def _checked_table(
-    half: Half, name: str, sizes: duckdb.DuckDBPyConnection, findings: Findings
-) -> pl.DataFrame | None:
-    """A table with exactly its columns and no forbidden nulls; otherwise a finding and None."""
-    file = half.files.get(name)
-    frame = "is missing" if file is None else _load(file, sizes)
-    problem = frame if isinstance(frame, str) else _table_problem(frame, name)
-    if problem is not None or isinstance(frame, str):
-        findings.add(Check.LEDGER_RECOUNT, f"{half.name}/{name}", problem or "")
-        return None
-    return frame
-
-
-def _table_problem(frame: pl.DataFrame, name: str) -> str | None:
-    if dict(frame.schema) != dict(SCHEMAS[name]):
-        return "has other columns than its schema"
-    if any(frame[column].null_count() for column in _NEVER_NULL[name]):
-        return "has rows without a stage, unit, id or outcome"
-    if name == layout.LEDGER_TABLE and frame.filter(pl.col("n") < 1).height:
-        return "has rows that count no unit"
-    return None
-
-
-def _load(file: Path, sizes: duckdb.DuckDBPyConnection) -> pl.DataFrame | str:
-    """A Parquet file as a frame, or what is wrong with it."""
+def _problem(file: Path, name: str, connection: duckdb.DuckDBPyConnection) -> str | None:
     try:
-        size = sizes.execute(_INFLATED, [str(file)]).fetchall()[0][0] or 0
-        if size > LARGEST_DOCUMENT:
-            return "inflates to more than 512 MiB"
-        return pl.read_parquet(file, glob=False)
-    except (*BROKEN, duckdb.Error) as error:
+        return table_problem(connection, file, name, LARGEST_DOCUMENT)
+    except BROKEN as error:
         return f"is not a Parquet table ({type(error).__name__})"
 
 

@@ -10,7 +10,7 @@ import pytest
 from data.contracts import Lane
 from data.snapshot import CardConfig, write_snapshot
 from data.snapshot.card import summarised
-from data.snapshot.ledger_tables import ledger_frames
+from data.snapshot.ledger_tables import counted, ledger_frames
 from data.snapshot.manifest import Grading, tried_in_sandbox
 from data.snapshot.manifest import build as build_manifest
 from tests.data.snapshot.sample import release
@@ -50,9 +50,10 @@ def test_the_card_says_what_was_run_in_a_sandbox_and_why_not(
         formula="weighted_mean", pass_threshold=0.8, null_limit=0.2, deterministic_share=1.0,
         judge_only=0, verified=verified,
     )  # fmt: skip
-    manifest = build_manifest(given, 1, ledger_frames(given.ledger_tables))
-    counts = manifest.counts.model_copy(update={"tasks": 16})
+    with counted(ledger_frames(given.ledger_tables)) as counts:
+        manifest = build_manifest(given, 1, counts)
+    tallied = manifest.counts.model_copy(update={"tasks": 16})
     assert tried_in_sandbox(manifest) is None
     recipe = {**manifest.recipe, "preflight": {"sandbox": sandbox}}
-    tried = manifest.model_copy(update={"grading": grading, "counts": counts, "recipe": recipe})
+    tried = manifest.model_copy(update={"grading": grading, "counts": tallied, "recipe": recipe})
     assert tried_in_sandbox(tried) == said

@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import orjson
+import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
 from data.contracts import LedgerRow, Outcome, StageKind, Status, Verdict
 from data.ledger import close
-from data.snapshot import verify, write_snapshot
-from data.snapshot.ledger_tables import (
-    funnel,
-    gate_order,
-    ledger_frames,
-    ledger_summary,
-    outcome_counts,
-    values_summary,
-)
+from data.snapshot import layout, verify, write_snapshot
+from data.snapshot.ledger_counts import COLUMNS, Rows, values_summary
+from data.snapshot.ledger_tables import counted, gate_order, ledger_frames
 from data.snapshot.release import LedgerTables
+from data.tables import LEDGER, LINEAGE, VERDICTS
 from tests.data.snapshot.sample import GATES, ledger_tables, release
 
 NOTHING = LedgerTables(ledger=[], verdicts=[], lineage=[], tallies=[])
+
+
+def summary(tables: LedgerTables, gates: Sequence[str]) -> dict[str, Rows]:
+    with counted(ledger_frames(tables)) as counts:
+        return counts.summary(gates)
+
+
+def funnel(tables: LedgerTables) -> Rows:
+    with counted(ledger_frames(tables)) as counts:
+        return counts.funnel(tables.tallies)
+
+
+def test_the_columns_are_those_that_a_build_writes() -> None:
+    kinds = {pl.String: "VARCHAR", pl.Int64: "BIGINT", pl.Float64: "DOUBLE"}
+    written = {
+        layout.LEDGER_TABLE: LEDGER,
+        layout.VERDICTS_TABLE: VERDICTS,
+        layout.LINEAGE_TABLE: LINEAGE,
+    }
+    for name, schema in written.items():
+        assert list(COLUMNS[name].items()) == [(c, kinds[kind]) for c, kind in schema.items()]
 
 
 def rejected(item: str, reason: str, observed: object, limit: object = 10) -> LedgerRow:
@@ -42,7 +60,7 @@ def rejected(item: str, reason: str, observed: object, limit: object = 10) -> Le
 
 def test_the_funnel_tells_outcomes_and_children_in_pipeline_order() -> None:
     given_tables = ledger_tables(24)
-    result = funnel(given_tables.tallies, ledger_frames(given_tables))
+    result = funnel(given_tables)
     assert [(step["stage"], step["n_in"], step["made"]) for step in result] == [
         ("read", 10, {"session": 8}),
         ("recover", 8, {"instance": 24}),
@@ -56,7 +74,7 @@ def test_the_funnel_tells_outcomes_and_children_in_pipeline_order() -> None:
 
 def test_rejections_gates_and_overlaps_by_hand() -> None:
     # Of 0..23, 0, 10 and 20 are too short; 0, 7, 14 and 21 lack a file.
-    result = ledger_summary(ledger_frames(ledger_tables(24)), GATES)
+    result = summary(ledger_tables(24), GATES)
     by_reason = {row["reason"]: row for row in result["rejections"]}
     assert by_reason["length.too_short"]["n"] == 3
     assert by_reason["length.too_short"]["limits"] == ["10"]
@@ -86,7 +104,7 @@ def test_rejections_gates_and_overlaps_by_hand() -> None:
 
 
 def test_strata_are_counted() -> None:
-    result = ledger_summary(ledger_frames(ledger_tables(24)), GATES)["strata"]
+    result = summary(ledger_tables(24), GATES)["strata"]
     assert result == [
         {"stage": "select", "unit": "candidate", "outcome": "chosen", "stratum": "zh", "n": 18}
     ]
@@ -94,7 +112,7 @@ def test_strata_are_counted() -> None:
 
 def test_observed_texts_are_told_by_their_length_only() -> None:
     rows = [rejected("a", "length.odd", "ann@example.org"), rejected("b", "length.odd", "none")]
-    result = ledger_summary(ledger_frames(replace(NOTHING, ledger=rows)), ["length"])["rejections"]
+    result = summary(replace(NOTHING, ledger=rows), ["length"])["rejections"]
     assert result[0]["observed"] == {
         "kind": "text",
         "n": 2,
@@ -111,10 +129,11 @@ def test_numbers_that_are_none_do_not_pass_for_numbers() -> None:
 def test_hostile_scalars_are_stored() -> None:
     rows = [rejected("a\ud800", "length.odd", 2**80, float("nan"))]
     verdict = Verdict("length", Status.PASSED, None, 10**400, "\udcff", {"n": 2**70})
-    held = ledger_frames(replace(NOTHING, ledger=rows, verdicts=[("a\ud800", verdict)]))
+    given_tables = replace(NOTHING, ledger=rows, verdicts=[("a\ud800", verdict)])
+    held = ledger_frames(given_tables)
     assert held.ledger["item_id"].to_list() == held.verdicts["item_id"].to_list() == ["a⟨U+D800⟩"]
     assert held.ledger["observed"].to_list() == ["integer of 81 bits"]
-    ledger_summary(held, ["length"])
+    summary(given_tables, ["length"])
 
 
 def test_gates_follow_their_declared_order_then_their_name() -> None:
@@ -131,20 +150,16 @@ def test_row_order_does_not_matter(mixed: random.Random) -> None:
         verdicts=mixed.sample(list(given_tables.verdicts), len(given_tables.verdicts)),
         lineage=mixed.sample(list(given_tables.lineage), len(given_tables.lineage)),
     )
-    assert ledger_summary(ledger_frames(other), GATES) == ledger_summary(
-        ledger_frames(given_tables), GATES
-    )
-    assert funnel(other.tallies, ledger_frames(other)) == funnel(
-        given_tables.tallies, ledger_frames(given_tables)
-    )
+    assert summary(other, GATES) == summary(given_tables, GATES)
+    assert funnel(other) == funnel(given_tables)
 
 
 @given(st.integers(1, 60))
 def test_the_aggregates_add_up_to_the_ledger(instances: int) -> None:
-    held = ledger_frames(ledger_tables(instances))
-    result = ledger_summary(held, GATES)["rejections"]
-    counts = outcome_counts(held.ledger)
-    turned_away = sum(n for key, n in counts.items() if key[2] in ("rejected", "errored"))
+    with counted(ledger_frames(ledger_tables(instances))) as counts:
+        result = counts.rejections()
+        outcomes = counts.outcomes()
+    turned_away = sum(n for key, n in outcomes.items() if key[2] in ("rejected", "errored"))
     assert sum(row["n"] for row in result) == turned_away
 
 

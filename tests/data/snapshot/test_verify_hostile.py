@@ -85,4 +85,4 @@ def test_a_ledger_that_inflates_past_the_limit_is_not_read(
 ) -> None:
     monkeypatch.setattr("data.snapshot.verification.ledger_tables.LARGEST_DOCUMENT", 100)
     problems = {finding.problem for finding in verify(snapshot).findings}
-    assert problems == {"inflates to more than 512 MiB"}
+    assert problems == {"inflates to more than 100 bytes"}
