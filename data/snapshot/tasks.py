@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import NoneType
@@ -54,12 +55,12 @@ def row_line(row: Row) -> bytes:
     Loaders guess types from the first lines, so each line shows all of them, whichever rows come
     first: lists are JSON texts, and what a task does not have is an empty text or a record of them.
     """
-    return orjson.dumps(_typed(row, row_types()), option=orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(_fields(row, row_types()), option=orjson.OPT_APPEND_NEWLINE)
 
 
 def from_line(line: Mapping[str, Any]) -> Row:
     """The row that was written as a line; one of an earlier release, with lists, stays as it is."""
-    return {key: _untyped(value, row_types().get(key)) for key, value in line.items()}
+    return {key: _untyped(value, row_types().get(key, _UNKNOWN)) for key, value in line.items()}
 
 
 def task_table(rows: Sequence[Row]) -> pl.DataFrame:
@@ -70,17 +71,30 @@ def task_table(rows: Sequence[Row]) -> pl.DataFrame:
     return pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
 
 
-@cache
-def row_types() -> Mapping[str, Any]:
-    """Field of a public row -> its annotated type."""
-    return {k: v for k, v in _types(Candidate).items() if k not in PRIVATE_FIELDS} | {"canary": str}
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The type of a field, without the None (`may_lack`) and without the bounds around it."""
+
+    core: Any
+    may_lack: bool = False
+
+    @property
+    def is_list(self) -> bool:
+        return get_origin(self.core) is tuple
 
 
 @cache
-def _types(contract: type[Contract]) -> Mapping[str, Any]:
+def row_types() -> Mapping[str, Shape]:
+    """Field of a public row -> its type."""
+    public = {k: v for k, v in _types(Candidate).items() if k not in PRIVATE_FIELDS}
+    return public | {"canary": Shape(str)}
+
+
+@cache
+def _types(contract: type[Contract]) -> Mapping[str, Shape]:
     """The fields of a contract that are released; free-form details are not."""
     annotated = {name: field.annotation for name, field in contract.model_fields.items()}
-    return {name: kind for name, kind in annotated.items() if get_origin(kind) is not dict}
+    return {name: _shape(kind) for name, kind in annotated.items() if get_origin(kind) is not dict}
 
 
 @cache
@@ -89,51 +103,61 @@ def _nothing(contract: type[Contract]) -> Mapping[str, Any]:
     return {name: _typed(None, each) for name, each in _types(contract).items()}
 
 
-def _core(kind: Any) -> Any:
-    """A type without the None and without the bounds around it."""
-    if NoneType in get_args(kind):
+def _shape(kind: Any) -> Shape:
+    may_lack = NoneType in get_args(kind)
+    if may_lack:
         (kind,) = (each for each in get_args(kind) if each is not NoneType)
-    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+    return Shape(get_args(kind)[0] if get_origin(kind) is Annotated else kind, may_lack)
 
 
-def _is_contract(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Contract)
+def _contract(shape: Shape) -> type[Contract] | None:
+    core = shape.core
+    return core if isinstance(core, type) and issubclass(core, Contract) else None
 
 
-def _typed(value: Any, kind: Any) -> Any:
-    core = _core(kind)
-    if isinstance(core, Mapping) or _is_contract(core):
-        fields = core if isinstance(core, Mapping) else _types(core)
-        return {name: _typed((value or {}).get(name), each) for name, each in fields.items()}
-    if get_origin(core) is tuple:
+def _typed(value: Any, shape: Shape) -> Any:
+    contract = _contract(shape)
+    if contract is not None:
+        return _fields(value or {}, _types(contract))
+    if shape.is_list:
         return orjson.dumps(value).decode()
-    return {float: 0.0, int: 0, bool: False}.get(core, "") if value is None else value
+    return {float: 0.0, int: 0, bool: False}.get(shape.core, "") if value is None else value
 
 
-def _untyped(value: Any, kind: Any) -> Any:
-    core, may_lack = _core(kind), NoneType in get_args(kind)
-    if _is_contract(core) and isinstance(value, dict):
-        if may_lack and value == _nothing(core):
-            return None
-        types = _types(core)
-        return {k: _untyped(v, types.get(k)) for k, v in value.items() if v != {}}
-    if get_origin(core) is tuple and isinstance(value, str):
-        try:
-            return orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
-    return None if may_lack and value == "" else value
+def _fields(value: Mapping[str, Any], types: Mapping[str, Shape]) -> dict[str, Any]:
+    return {name: _typed(value.get(name), each) for name, each in types.items()}
 
 
-def _column(kind: Any) -> pl.DataType:
+def _untyped(value: Any, shape: Shape) -> Any:
+    if isinstance(value, str):
+        if shape.is_list:
+            try:
+                return orjson.loads(value)
+            except orjson.JSONDecodeError:
+                return value
+        return None if shape.may_lack and value == "" else value
+    contract = _contract(shape) if isinstance(value, dict) else None
+    if contract is None:
+        return value
+    if shape.may_lack and value == _nothing(contract):
+        return None
+    types = _types(contract)
+    return {k: _untyped(v, types.get(k, _UNKNOWN)) for k, v in value.items() if v != {}}
+
+
+_UNKNOWN = Shape(None)
+
+
+def _column(shape: Shape) -> pl.DataType:
     import polars as pl
 
-    core = _core(kind)
-    if _is_contract(core):
-        return pl.Struct({name: _column(each) for name, each in _types(core).items()})
-    if get_origin(core) is tuple:
-        return pl.List(_column(get_args(core)[0]))
-    return {float: pl.Float64(), int: pl.Int64(), bool: pl.Boolean()}.get(core, pl.String())
+    contract = _contract(shape)
+    if contract is not None:
+        return pl.Struct({name: _column(each) for name, each in _types(contract).items()})
+    if shape.is_list:
+        return pl.List(_column(_shape(get_args(shape.core)[0])))
+    plain = {float: pl.Float64(), int: pl.Int64(), bool: pl.Boolean()}
+    return plain.get(shape.core, pl.String())
 
 
 def instruction(task: Candidate, snapshot: str, guid: str) -> str:
