@@ -13,7 +13,8 @@ it along.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -184,14 +185,41 @@ def _record_deleted(params: Mapping[str, Any], submission: Submission) -> Action
 
 
 def _unchanged(params: Mapping[str, Any], submission: Submission) -> ActionReason | None:
-    """No record changed but those of `except`, given by id or as `{"where": ...}` on a side."""
-    allowed = params.get("except", ())
+    """No record changed but those of `except`, given by id or as `{"where": ...}` on a side.
+
+    `free` are effects that nobody minds: a `field` of a `collection` that moves `among` these
+    values (true: among all), or `new` records that fit.
+    """
+    allowed, free = params.get("except", ()), params.get("free", ())
+    changes = (_without_free(change, free) for change in _changes(params, submission))
     other = [
         change
-        for change in _changes(params, submission)
+        for change in changes
         if change.before != change.after and not any(_is_allowed(rule, change) for rule in allowed)
     ]
     return ActionReason.OTHER_CHANGES if other else None
+
+
+def _without_free(change: StateChange, free: Sequence[Mapping[str, Any]]) -> StateChange:
+    """The change without what is free in it; none is left of a record that may be made."""
+    collection = change.record.partition("/")[0]
+    rules = [r for r in free if (r["service"], r["collection"]) == (change.service, collection)]
+    if change.after is None:
+        return change
+    if change.before is None:
+        is_free = any("new" in rule and fits(change.after, rule["new"]) for rule in rules)
+        return replace(change, after=None) if is_free else change
+    kept = {
+        rule["field"]: change.before.get(rule["field"])
+        for rule in rules
+        if "field" in rule
+        and (
+            rule["among"] is True
+            or {change.before.get(rule["field"]), change.after.get(rule["field"])}
+            <= {*rule["among"]}
+        )
+    }
+    return replace(change, after={**change.after, **kept})
 
 
 def _is_allowed(rule: Any, change: StateChange) -> bool:

@@ -29,7 +29,7 @@ from construction.signals.crosswalk import default_crosswalk
 from construction.workflows.contracts import Client, Draft, Fault, Scenario, World
 from construction.workflows.declaration import operations, service_names
 from construction.workflows.runs import FAILURES, InProcessClient
-from construction.workflows.scenarios.story import attempt
+from construction.workflows.scenarios.story import attempt, free_effects
 from data.canonical import digest, is_deeper
 from data.contracts.candidate import Answer, Check, Contract
 from data.errors import InputError
@@ -243,10 +243,17 @@ def _draft(proposal: Proposal, name: str) -> Draft:
         world=World(proposal.state, proposal.now, proposal.actor, proposal.faults),
         params={},
         answers=proposal.answers,
-        checks=proposal.checks,
+        checks=tuple(_with_free_effects(check, proposal) for check in proposal.checks),
         overriding=proposal.overriding,
         decoys=proposal.decoys,
     )
+
+
+def _with_free_effects(check: Check, proposal: Proposal) -> Check:
+    if check.kind != "unchanged":
+        return check
+    free = free_effects(proposal.checks, proposal.state)
+    return check.model_copy(update={"params": {"free": free, **check.params}})
 
 
 def _scenario(proposal: Proposal, name: str) -> Scenario:
