@@ -239,19 +239,7 @@ def _changes_state(run: Run, request: Request) -> bool:
     return after.audit[-1].status == OK and after.world.state != run.world.state
 
 
-def _not_called(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
-    """Without the requests to an operation."""
-    wanted = (check.params.get("service"), check.params["operation"])
-    kept = [
-        request
-        for request in run.requests
-        if (wanted[0] and request.service, request.operation) != wanted
-    ]
-    yield _again(check, "not called", draft, kept, run)
-
-
 _MAKERS = {
-    "called": _not_called,
     "records_returned": _withheld,
     "record_equals": _record_set,
     "record_created": _record_made,

@@ -65,7 +65,7 @@ def proof_of(draft: Draft, scenario: Scenario, run: Run) -> Proof:
     spec = spec_of_draft(draft)
     changes = {f"check.{check.check_id}" for check in draft.checks if check.kind in CHANGES}
     believed = changes | {f"answer.{answer.part}" for answer in draft.answers}
-    moving, idle = set(believed), set(draft.overriding)
+    moving, idle = set(believed), set() if scenario.is_scripted else set(draft.overriding)
     for variant in _relevant(draft, run):
         if not believed and (not idle or variant.fact not in draft.overriding):
             continue
@@ -97,7 +97,7 @@ def _outcome(run: Run) -> tuple[Any, ...]:
 
 
 def _relevant(draft: Draft, run: Run) -> Iterator[Variant]:
-    """The rules first, then what was shown whole, then all and each half of what was searched."""
+    """The rules, what was shown whole, then all, each half and each of what was searched."""
     shown = opened(run) - {*draft.overriding}
     places = {(row.service, _collection(row)) for row in run.audit if row.status == OK}
     listed = {name for name in _all(draft.world) if tuple(name.split("/")[:2]) in places}
@@ -106,6 +106,16 @@ def _relevant(draft: Draft, run: Run) -> Iterator[Variant]:
     searched = sorted(listed - {*draft.overriding})
     for records in (shown, searched, searched[::2], searched[1::2]):
         yield from _fitting(variants(draft.world, records))
+    yield from _fitting(_without_one(draft.world, searched))
+
+
+def _without_one(world: World, records: Iterable[str]) -> Iterator[Variant]:
+    for record in records:
+        service, plural, identifier = record.split("/", 2)
+        rooms = world.state[service]
+        kept = {name: fields for name, fields in rooms[plural].items() if name != identifier}
+        state = {**world.state, service: {**rooms, plural: kept}}
+        yield Variant(record, replace(world, state=state))
 
 
 def _irrelevant(draft: Draft, run: Run) -> Iterator[Variant]:
@@ -157,7 +167,7 @@ def variants(world: World, records: Iterable[str], *, hidden: bool = False) -> I
     for (service, plural), ids in places.items():
         collection = declared(service).collections[plural]
         for field, rule in collection.fields.items():
-            if rule.unique or (hidden and field in (collection.summary or collection.fields)):
+            if hidden and field in (collection.summary or collection.fields):
                 continue
             held = world.state[service][plural]
             for title, fields in _changed(field, rule, {i: held[i] for i in ids}, world):
@@ -228,7 +238,7 @@ def _other(rule: FieldRule, value: Any, number: int, world: World) -> Any:
             at = rule.values.index(value)
             return rule.values[at + 1 - len(rule.values) if number == 0 else at - 1]
         case FieldType.EMAIL:
-            return None if number else "someone.else@elsewhere.example"
+            return None if number else f"other.{value}"
         case FieldType.TEXT if not rule.reference:
             return _half(value, number) if number else f"{value} (other)"
         case FieldType.TEXTS:
