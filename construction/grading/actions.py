@@ -209,17 +209,14 @@ def _without_free(change: StateChange, free: Sequence[Mapping[str, Any]]) -> Sta
     if change.before is None:
         is_free = any("new" in rule and fits(change.after, rule["new"]) for rule in rules)
         return replace(change, after=None) if is_free else change
-    kept = {
-        rule["field"]: change.before.get(rule["field"])
-        for rule in rules
-        if "field" in rule
-        and (
-            rule["among"] is True
-            or {change.before.get(rule["field"]), change.after.get(rule["field"])}
-            <= {*rule["among"]}
-        )
-    }
-    return replace(change, after={**change.after, **kept})
+    before, after = change.before, dict(change.after)
+    for rule in rules:
+        name = rule.get("field", "")
+        values = {fields[name] for fields in (before, after) if name in fields}
+        if name in after and (rule["among"] is True or values <= {*rule["among"]}):
+            del after[name]
+            after |= {name: before[name]} if name in before else {}
+    return replace(change, after=after)
 
 
 def _is_allowed(rule: Any, change: StateChange) -> bool:

@@ -55,7 +55,7 @@ class ScreenReason(GateReason):
         "screen.gold_believed",
         "A part of the gold stays the same whatever is changed in the world.",
     )
-    RULE_IDLE = "screen.rule_idle", "An overriding record changes nothing, whatever it says."
+    RULE_IDLE = "screen.rule_idle", "A rule, or records that have to be read, change nothing."
     GOLD_MOVED = (
         "screen.gold_moved",
         "What nobody has to look at changes what the reference does.",

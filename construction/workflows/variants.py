@@ -48,8 +48,9 @@ class Variant:
 class Proof:
     """What the variants say of a draft: names of what is wrong, none where all is proven.
 
-    `believed`: answers and wanted changes that no fact moves; `idle`: overriding records that move
-    nothing; `moved`: facts without a bearing on the task that change what the reference does.
+    `believed`: answers and wanted changes that no fact moves; `idle`: overriding records, and
+    collections of records that have to be read, that move nothing; `moved`: facts without a bearing
+    on the task that change what the reference does.
     """
 
     believed: tuple[str, ...]
@@ -65,14 +66,16 @@ def proof_of(draft: Draft, scenario: Scenario, run: Run) -> Proof:
     spec = spec_of_draft(draft)
     changes = {f"check.{check.check_id}" for check in draft.checks if check.kind in CHANGES}
     believed = changes | {f"answer.{answer.part}" for answer in draft.answers}
-    moving, idle = set(believed), set() if scenario.is_scripted else set(draft.overriding)
+    moving, rules = set(believed), set() if scenario.is_scripted else set(draft.overriding)
+    idle = rules | {f"{service}/{plural}" for service, plural in _demanded(draft)}
     for variant in _relevant(draft, run):
-        if not believed and (not idle or variant.fact not in draft.overriding):
+        about = variant.fact.partition(".")[0]
+        if not believed and about not in idle:
             continue
         lost = _lost(variant, draft, scenario, spec) & moving
         believed -= lost
         if lost:
-            idle.discard(variant.fact)
+            idle.discard(about)
     first = _outcome(run)
     moved = (
         variant.fact
@@ -80,6 +83,16 @@ def proof_of(draft: Draft, scenario: Scenario, run: Run) -> Proof:
         if _outcome(perform(replace(draft, world=variant.world), scenario)) != first
     )
     return Proof(tuple(sorted(believed)), tuple(sorted(idle)), tuple(islice(moved, 1)))
+
+
+def _demanded(draft: Draft) -> Iterator[tuple[str, str]]:
+    """The collections of the records that have to be read, but for those with the rules."""
+    for check in draft.checks:
+        if check.kind == "records_returned":
+            service = check.params["service"]
+            for record in check.params["records"]:
+                if f"{service}/{record}" not in draft.overriding:
+                    yield service, record.partition("/")[0]
 
 
 def _lost(variant: Variant, draft: Draft, scenario: Scenario, spec: TaskSpec) -> set[str]:

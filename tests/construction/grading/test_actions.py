@@ -103,6 +103,8 @@ OPEN = {"id": "t-1", "status": "open", "is_read": False, "owner": "ann"}
         (StateChange("desk", "tickets/t-1", OPEN, {**OPEN, "status": "closed"}), False),
         (StateChange("desk", "tickets/t-1", OPEN, {**OPEN, "is_read": True, "owner": "x"}), False),
         (StateChange("desk", "tickets/t-1", OPEN, None), False),
+        (StateChange("desk", "tickets/t-2", {"id": "t-2"}, {"id": "t-2", "is_read": True}), True),
+        (StateChange("desk", "tickets/t-2", {"id": "t-2"}, {"id": "t-2", "owner": "x"}), False),
         (StateChange("desk", "comments/c-1", None, {"is_public": False, "body": "seen"}), True),
         (StateChange("desk", "comments/c-1", None, {"is_public": True, "body": "seen"}), False),
         (StateChange("desk", "comments/c-1", {"is_public": False}, {"is_public": True}), False),
