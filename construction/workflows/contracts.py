@@ -138,7 +138,7 @@ class Scenario:
 
     `build(number, seed)` makes the draft of that number; the same arguments make the same draft.
     `solve(client, params)` is the reference solution: it uses the tools of an agent and returns the
-    text of its final answer.
+    text of its final answer. `is_scripted`: it is a list of requests, which no rule can steer.
     """
 
     name: str
@@ -147,3 +147,4 @@ class Scenario:
     services: tuple[str, ...]
     build: Callable[[int, int], Draft]
     solve: Callable[[Client, Mapping[str, Any]], str]
+    is_scripted: bool = False

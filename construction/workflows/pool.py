@@ -168,6 +168,14 @@ class ProposalReason(StrEnum):
     """Why a proposal is not even a draft."""
 
     UNFIT = "proposal.unfit"
+    UNPROVEN = "proposal.unproven"  # a literal of its gold is proven by nothing
+
+
+def _refused(task_id: str, proposed: Proposed) -> LedgerRow:
+    reason = ProposalReason.UNPROVEN if proposed.unproven else ProposalReason.UNFIT
+    return LedgerRow(
+        STAGE, UNIT, task_id, Outcome.REJECTED, reason=reason, evidence={"named": proposed.why}
+    )
 
 
 def make_shard(job: GeneratorJob, out: Path) -> None:
@@ -181,7 +189,7 @@ def make_proposals(job: ProposalsJob, out: Path) -> None:
     for proposed in _each_once(read_proposals(job.path)):
         task_id = job.task_ids[proposed.name]
         if proposed.draft is None or proposed.scenario is None:
-            unfit.append(task_id)
+            unfit.append(_refused(task_id, proposed))
             continue
         seen = screen(proposed.draft, proposed.scenario, (), job.config)
         candidate = candidate_of(seen.draft, seen.scenario, task_id)
@@ -200,17 +208,19 @@ def proposal_lines(path: Path, config: ScreeningConfig) -> Iterator[str]:
     """What becomes of each proposal, a line each. Raises InputError."""
     for proposed in _each_once(read_proposals(path)):
         if proposed.draft is None or proposed.scenario is None:
-            yield f"{proposed.name}: {ProposalReason.UNFIT}: {proposed.why}"
+            row = _refused("", proposed)
+            yield f"{proposed.name}: {row.reason}: {proposed.why}"
         else:
             seen = screen(proposed.draft, proposed.scenario, (), config)
-            yield f"{proposed.name}: {seen.reason or 'passes the screening'}"
+            named = f": {seen.tried.named}" if seen.reason and seen.tried.named else ""
+            yield f"{proposed.name}: {seen.reason or 'passes the screening'}{named}"
 
 
 def _each_once(proposals: Sequence[Proposed]) -> Iterable[Proposed]:
     return {proposed.name: proposed for proposed in proposals}.values()
 
 
-def _write(made: Sequence[Made], unfit: Sequence[str], out: Path) -> None:
+def _write(made: Sequence[Made], unfit: Sequence[LedgerRow], out: Path) -> None:
     kept = [each for each in made if deciding(each.verdicts) is None]
     _write_tables(made, unfit, out)
     paths = {}
@@ -281,15 +291,14 @@ def _passes_pilot(score: Score, config: ScreeningConfig) -> bool:
     return required and (score.overall or 0.0) >= config.pilot_threshold
 
 
-def _write_tables(made: Sequence[Made], unfit: Sequence[str], out: Path) -> None:
-    rows, verdicts = [], []
+def _write_tables(made: Sequence[Made], unfit: Sequence[LedgerRow], out: Path) -> None:
+    rows, verdicts = [*unfit], []
     for each in made:
-        name = each.candidate.task_id
-        rows.append(gated_row(STAGE, UNIT, name, deciding(each.verdicts), {}))
+        name, decided = each.candidate.task_id, deciding(each.verdicts)
+        named = decided.measures.get("named") if decided else None
+        rows.append(gated_row(STAGE, UNIT, name, decided, {"named": named} if named else {}))
         verdicts += [(name, verdict) for verdict in each.verdicts]
-    for name in unfit:
-        rows.append(LedgerRow(STAGE, UNIT, name, Outcome.REJECTED, reason=ProposalReason.UNFIT))
-    ids = [*(each.candidate.task_id for each in made), *unfit]
+    ids = [row.item_id for row in rows]
     write_stage_tables(out, StageKind.FILTER, ids, rows, verdicts=verdicts, stage=STAGE, unit=UNIT)
 
 
