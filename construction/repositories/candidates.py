@@ -99,7 +99,7 @@ def candidate_of(
     patch: bytes,
     origin: Origin,
 ) -> Candidate:
-    """The candidate of a proven task; `request` is masked."""
+    """The candidate of a proven task."""
     fixture = Fixture(
         path=ARCHIVE, sha256=digest(archive), bytes=len(archive), media_type="application/x-tar"
     )
@@ -139,6 +139,7 @@ def _detail(task: RepositoryTask, proof: ProofOfTests) -> dict[str, object]:
         "evidence": [str(kind) for kind in task.base.evidence],
         "confidence": task.base.confidence,
         "replayed": task.replayed,
+        "left_out": task.left_out,
         "fail_to_pass": len(proof.plan.fail_to_pass),
         "pass_to_pass": len(proof.plan.pass_to_pass),
         "flaky": proof.flaky,

@@ -131,6 +131,7 @@ class RepositoryTask:
     base_tree: str
     reference_tree: str
     replayed: float | None = None
+    left_out: int = 0  # links and files that masking could not change
 
 
 @dataclass(frozen=True, slots=True)
