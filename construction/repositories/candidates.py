@@ -57,10 +57,15 @@ _RELIED_ON = "Names that the tests rely on: "
 def request_of(
     task: RepositoryTask, patch: bytes, config: RepositoriesConfig
 ) -> str | RepositoryReason:
-    """The person's words of a task as one request, or why they cannot be taken as they are."""
+    """The person's words of a task as one request, or why they cannot be taken as they are.
+
+    What follows other talk leans on it ("this option", "yes, the second"): that a model has to
+    read.
+    """
     messages = [text for text in task.messages if not _GOING_ON.fullmatch(text)]
     whole = "\n\n".join(messages)
-    if len(messages) > config.max_messages or len(whole) < config.min_request_chars:
+    is_short = len(whole) < config.min_request_chars
+    if not task.opens or len(messages) > config.max_messages or is_short:
         return RepositoryReason.NEEDS_MODEL
     if given_share(patch, whole) > config.max_given_share:
         return RepositoryReason.GIVES_PATCH

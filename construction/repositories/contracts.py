@@ -55,7 +55,7 @@ class RepositoriesConfig(StageConfig):
     max_files: Count = 20_000
     max_bytes: Count = 64 << 20  # of the shipped tree
     left_out: tuple[str, ...] = ()  # folders not shipped, besides transcripts that are recognised
-    max_messages: Count = 6  # of a person in one task; beyond, a model has to write the request
+    max_messages: Count = 1  # that ask for something; beyond, a model has to write the request
     min_request_chars: Count = 20
     max_given_share: Share = 0.2  # of the patch's lines that the request may contain
     build_environments: bool = False
@@ -132,6 +132,7 @@ class RepositoryTask:
     reference_tree: str
     replayed: float | None = None
     left_out: int = 0  # links and files that masking could not change
+    opens: bool = True  # nothing was said in the session before it, which its words may lean on
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,7 @@ def tasks_of(
 ) -> Iterator[Found]:
     """The tasks of a session in its repository, in order. Raises GitFailed."""
     before: Segment | None = None
+    has_talk = False
     for number, segment in enumerate(segments(session, repository, copies), 1):
         ending = segment.ending.name if segment.ending else None
         tail = ending[:_SHORT] if ending else digest(f"{session.uid}-{number}".encode())[:_SHORT]
@@ -135,7 +136,9 @@ def tasks_of(
         if isinstance(base, RepositoryReason):
             yield Turned(name, base)
         else:
-            yield _task(name, session, segment, base, repository, licence, config)
+            found = _task(name, session, segment, base, repository, licence, config)
+            yield found if isinstance(found, Turned) else replace(found, opens=not has_talk)
+        has_talk = has_talk or bool(segment.messages)
 
 
 def _task(

@@ -154,7 +154,7 @@ def test_a_candidate_keeps_what_decides_it_private(world: World) -> None:
     [
         ((REQUEST, "commit this"), REQUEST),
         (("commit", "push it"), RepositoryReason.NEEDS_MODEL),
-        (tuple(f"{REQUEST} {n}" for n in range(9)), RepositoryReason.NEEDS_MODEL),
+        ((REQUEST, "3 and 4 are the same, so drop 3"), RepositoryReason.NEEDS_MODEL),
         ((f"{REQUEST}\n```\n{MEAN}```",), RepositoryReason.GIVES_PATCH),
     ],
 )
@@ -163,6 +163,11 @@ def test_requests_are_the_persons_words_without_the_patch(
 ) -> None:
     task = replace(world.task, messages=messages)
     assert request_of(task, reference_of(world), CONFIG) == expected
+
+
+def test_words_that_may_lean_on_earlier_talk_need_a_model(world: World) -> None:
+    task = replace(world.task, messages=("also add this option to the other command",), opens=False)
+    assert request_of(task, reference_of(world), CONFIG) is RepositoryReason.NEEDS_MODEL
 
 
 def test_the_share_of_a_patch_that_a_request_contains() -> None:

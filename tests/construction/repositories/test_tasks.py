@@ -186,6 +186,7 @@ def test_each_version_of_a_carried_page_ends_the_task_that_it_reached(tmp_path: 
     assert (first.base.commit, first.ending, first.messages) == (base, endings[0], (REQUEST,))
     assert (second.base.commit, second.ending) == (endings[1], endings[2])
     assert second.messages == ("Add a median too.",)
+    assert (first.opens, second.opens) == (True, False)
 
 
 @pytest.mark.parametrize(
