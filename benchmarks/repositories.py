@@ -32,7 +32,7 @@ from construction.repositories.stages import (
     read_tasks,
     write_tasks,
 )
-from construction.repositories.suites import split
+from construction.repositories.suites import split, suite_of
 from construction.repositories.tasks import find_repositories, opened
 from construction.sessions.scan import scan
 from data.canonical import canonical_json, digest
@@ -78,7 +78,11 @@ def _request(task: RepositoryTask, tasks: Path) -> str | None:
     """Why the person's words are no request as they stand; None if they are."""
     store = opened(task.repository, tasks / STORES, None)
     visible, _ = split(store.changed(task.base_tree, task.reference_tree))
-    request = request_of(task, store.patch(task.base_tree, task.reference_tree, visible), CONFIG)
+    patch = store.patch(task.base_tree, task.reference_tree, visible)
+    said = "\n".join(task.messages)
+    suite = suite_of(store, task.base_tree, task.reference_tree, said, CONFIG)
+    interface = () if isinstance(suite, RepositoryReason) else suite.interface
+    request = request_of(task, interface, patch, CONFIG)
     return str(request) if isinstance(request, RepositoryReason) else None
 
 

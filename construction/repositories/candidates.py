@@ -51,11 +51,11 @@ _INSTRUCTIONS = (
     "unpacked repository. Tests that you are not shown decide; their files and the settings of "
     "the test runner replace yours."
 )
-_RELIED_ON = "Names that the tests rely on: "
+_RELIED_ON = "What the tests rely on: "
 
 
 def request_of(
-    task: RepositoryTask, patch: bytes, config: RepositoriesConfig
+    task: RepositoryTask, interface: Sequence[str], patch: bytes, config: RepositoriesConfig
 ) -> str | RepositoryReason:
     """The person's words of a task as one request, or why they cannot be taken as they are.
 
@@ -69,19 +69,19 @@ def request_of(
         return RepositoryReason.NEEDS_MODEL
     if given_share(patch, whole) > config.max_given_share:
         return RepositoryReason.GIVES_PATCH
-    return whole
+    return RepositoryReason.UNSAID if len(interface) > config.max_unsaid else whole
 
 
 def given_share(patch: bytes, request: str) -> float:
-    """The share of the lines that a patch adds which the request contains."""
+    """The share of the lines that a patch adds which the request contains, as a diff or not."""
     added = set(added_lines(patch))
-    said = {line.strip() for line in request.splitlines()}
-    return share(len(added & said), len(added))
+    return share(sum(line in request for line in added), len(added))
 
 
 def prompt_of(request: str, interface: Sequence[str]) -> str:
-    """The request, names that hidden tests call and nobody could guess, and what to deliver."""
-    relied_on = [_RELIED_ON + ", ".join(f"`{name}`" for name in interface)] if interface else []
+    """The request, what hidden tests rely on and nobody could guess, and what to deliver."""
+    listed = (name if name.startswith("“") else f"`{name}`" for name in interface)
+    relied_on = [_RELIED_ON + ", ".join(listed)] if interface else []
     return "\n\n".join((request, *relied_on, _INSTRUCTIONS))
 
 

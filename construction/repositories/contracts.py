@@ -46,6 +46,7 @@ class RepositoryReason(StrEnum):
     ATTACKED = "tests.attacked"
     NEEDS_MODEL = "request.needs_model"
     GIVES_PATCH = "request.gives_patch"
+    UNSAID = "request.unsaid"
 
 
 class RepositoriesConfig(StageConfig):
@@ -58,6 +59,7 @@ class RepositoriesConfig(StageConfig):
     max_messages: Count = 1  # that ask for something; beyond, a model has to write the request
     min_request_chars: Count = 20
     max_given_share: Share = 0.2  # of the patch's lines that the request may contain
+    max_unsaid: Count = 40  # names and texts of the hidden tests that a request is given
     build_environments: bool = False
     build_seconds: Count = 900
     test_seconds: Count = 120

@@ -313,14 +313,14 @@ def write_candidates(tasks: Path, proofs: Path, releasing: Releasing, out: Path)
         store = opened(task.repository, tasks / STORES, None)
         visible, _ = split(store.changed(task.base_tree, task.reference_tree))
         patch = store.patch(task.base_tree, task.reference_tree, visible)
-        request = request_of(task, patch, releasing.config)
+        suite, built = _suite(task, store, releasing.config), environments.find(proof.environment)
+        assert isinstance(suite, Suite)
+        request = request_of(task, suite.interface, patch, releasing.config)
         origin = releasing.origin(task.task)
         if isinstance(request, RepositoryReason):
             rejected = Outcome.REJECTED
             rows.append(LedgerRow(REQUEST, TASK, task.task, rejected, reason=str(request)))
             continue
-        suite, built = _suite(task, store, releasing.config), environments.find(proof.environment)
-        assert isinstance(suite, Suite)
         tar = archive(store, task.base_tree)
         candidate = candidate_of(task, suite, proof, built or Built(), request, tar, patch, origin)
         name = Path(_FILES, digest(tar))
