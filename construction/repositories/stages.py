@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from construction.grading.programs_box import ProgramNotRun
 from construction.repositories.candidates import Origin, candidate_of, request_of
 from construction.repositories.contracts import (
+    EvidenceKind,
     ProofOfTests,
     RepositoriesConfig,
     RepositoryReason,
@@ -157,7 +158,7 @@ def _distinct(
     for name, pairs in sorted(items.items()):
         for _, item in pairs:
             if isinstance(item, RepositoryTask):
-                rank = (bool(item.messages), item.replayed or 0.0, item.base.confidence)
+                rank = (*_closeness(item), item.base.confidence)
                 if item.task not in best or rank > best[item.task][0]:
                     best[item.task] = rank, name
     tasks, rows, lineage = {}, [], []
@@ -172,6 +173,12 @@ def _distinct(
                 tasks[name] = item
     by_task = sorted(tasks.items(), key=lambda pair: pair[1].task)
     return dict(by_task), rows, lineage
+
+
+def _closeness(task: RepositoryTask) -> tuple[bool, bool, float]:
+    """How near a session is to a commit: a checkpoint that a trailer names may hold several."""
+    printed = not {EvidenceKind.LOGGED, EvidenceKind.SUBJECT}.isdisjoint(task.base.evidence)
+    return bool(task.messages), printed, task.replayed or 0.0
 
 
 def read_tasks(folder: Path) -> list[RepositoryTask]:
