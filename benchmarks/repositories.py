@@ -1,16 +1,17 @@
 """How many sessions over repositories become proven tasks, and whether two runs agree on them.
 
-`python -m benchmarks.repositories FOLDER…`: each has a clone or a bundle, and `transcripts/`; a
-file `licence` states the licence of one whose tree has none. Every task is recovered, its
-environment built and its tests proven twice from scratch. The page and the JSON gain the
-repositories of each call; those that are there already are replaced. Of a repository with more than
-`MOST` tasks so many are drawn, by the digest of their names.
+`python -m benchmarks.repositories [--most 8] FOLDER…`: each has a clone or a bundle, and
+`transcripts/`; a file `licence` states the licence of one whose tree has none. Every task is
+recovered, its environment built and its tests proven twice from scratch. The page and the JSON gain
+the repositories of each call; those that are there already are replaced. Of a repository with more
+tasks than `--most` so many are drawn, by the digest of their names.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,7 +33,7 @@ from construction.repositories.stages import (
     read_tasks,
     write_tasks,
 )
-from construction.repositories.suites import split
+from construction.repositories.suites import split, suite_of
 from construction.repositories.tasks import find_repositories, opened
 from construction.sessions.scan import scan
 from data.canonical import canonical_json, digest
@@ -41,15 +42,16 @@ from data.stage_tables import read_records
 NAME = "repositories"
 ABOUT = """Sessions over public repositories as executable tasks: the base commit by evidence, the
 reference, hidden tests that fail on the base and pass on it in five runs, attacks that fail. Each
-task was recovered, built and proven twice from scratch (of a repository with more than eight, so
-many, drawn by the digest of their names); it counts where both runs agree. Where the
+task was recovered, built and proven twice from scratch (of a large repository eight or fewer, drawn
+by the digest of their names); it counts where both runs agree. Where the
 person's words alone are no request, a model has to write it, or they give the patch away. Their
 material is not part of the project."""
 CONFIG = RepositoriesConfig(build_environments=True)
-MOST = 8
 
 
-def run(folder: Path, out: Path) -> tuple[list[ProofOfTests], Counter[str], dict[str, Any]]:
+def run(
+    folder: Path, out: Path, most: int
+) -> tuple[list[ProofOfTests], Counter[str], dict[str, Any]]:
     """Everything from scratch: the proofs, the reasons of what was no task, and the evidence."""
     stated = folder / "licence"
     licence = stated.read_text("utf-8").strip() if stated.is_file() else None
@@ -68,7 +70,7 @@ def run(folder: Path, out: Path) -> tuple[list[ProofOfTests], Counter[str], dict
         }
         for task in read_tasks(out / "tasks")
     }
-    drawn = sorted(read_tasks(out / "tasks"), key=lambda task: digest(task.task.encode()))[:MOST]
+    drawn = sorted(read_tasks(out / "tasks"), key=lambda task: digest(task.task.encode()))[:most]
     if undrawn := len(bases) - len(drawn):
         reasons["not drawn"] = undrawn
     return prove_all(out / "tasks", outside, drawn), reasons, bases
@@ -78,7 +80,11 @@ def _request(task: RepositoryTask, tasks: Path) -> str | None:
     """Why the person's words are no request as they stand; None if they are."""
     store = opened(task.repository, tasks / STORES, None)
     visible, _ = split(store.changed(task.base_tree, task.reference_tree))
-    request = request_of(task, store.patch(task.base_tree, task.reference_tree, visible), CONFIG)
+    patch = store.patch(task.base_tree, task.reference_tree, visible)
+    said = "\n".join(task.messages)
+    suite = suite_of(store, task.base_tree, task.reference_tree, said, CONFIG)
+    interface = () if isinstance(suite, RepositoryReason) else suite.interface
+    request = request_of(task, interface, patch, CONFIG)
     return str(request) if isinstance(request, RepositoryReason) else None
 
 
@@ -88,12 +94,12 @@ def verdict(proof: ProofOfTests) -> str:
     return digest(canonical_json([proof.task, proof.reason, *tests]))
 
 
-def compared(folder: Path) -> tuple[list[dict[str, Any]], dict[str, int]]:
+def compared(folder: Path, most: int) -> tuple[list[dict[str, Any]], dict[str, int]]:
     """A row for each task of a repository, with the digests of both runs; counts of reasons."""
     runs = []
     for _ in range(2):
         with TemporaryDirectory() as scratch:
-            runs.append(run(folder, Path(scratch)))
+            runs.append(run(folder, Path(scratch), most))
     (first, reasons, bases), (second, _, _) = runs
     again = {proof.task: verdict(proof) for proof in second}
     rows = []
@@ -140,13 +146,13 @@ def page(figures: Mapping[str, Any]) -> str:
     return total + table((*head, "turned away"), lines)
 
 
-def main(folders: Sequence[Path]) -> int:
+def main(folders: Sequence[Path], most: int) -> int:
     """Measure each folder and write the page after each; 1 where two runs disagree."""
     path = RESULTS / f"{NAME}.json"
     empty: dict[str, Any] = {"tasks": [], "reasons": {}}
     figures: dict[str, Any] = json.loads(path.read_bytes()) if path.is_file() else empty
     for folder in folders:
-        rows, reasons = compared(folder)
+        rows, reasons = compared(folder, most)
         names = {name for name, _ in find_repositories([folder])}
         kept = [row for row in figures["tasks"] if row["repository"] not in names]
         figures["tasks"] = sorted([*kept, *rows], key=lambda row: str(row["task"]))
@@ -157,4 +163,8 @@ def main(folders: Sequence[Path]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main([Path(name) for name in sys.argv[1:]]))
+    parser = ArgumentParser()
+    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("--most", type=int, default=8)
+    given = parser.parse_args()
+    sys.exit(main(given.folders, given.most))

@@ -52,6 +52,7 @@ from flows.stages.environment import (
 from flows.stages.masking import release_targets
 from flows.stages.preflight import FILES
 from flows.stages.questions import questions_report, questions_tables
+from flows.stages.repositories import TASKS as REPOSITORY_TASKS
 from flows.stages.selection import chosen_candidates, selection_report
 from flows.stages.tables import keep_pseudonymized, sealed
 from flows.stages.workflows import WORKFLOW_DEMAND, WORKFLOWS, workflows_report
@@ -74,7 +75,8 @@ def publish(
     masked = results.outputs.get("masking", ())
     opened = results.outputs.get(ENVIRONMENT.name, ())
     originals = [*tables.identifiers, *environment_identifiers(opened)]
-    targets = release_targets(run, masked, originals)
+    trees = results.outputs.get(REPOSITORY_TASKS.name, ())
+    targets = release_targets(run, (*masked, *trees), originals)
     release = _release(run, results, tables, privacy, run_info)
     report: dict[str, Any] = {"masking": masking_report(masked, targets)}
     report |= {} if tables.report is None else {"tables": tables.report}

@@ -49,10 +49,7 @@ def require_complete(runtime: Runtime) -> None:
 
 
 def require_public(recipe: Recipe, runtime: Runtime) -> None:
-    """Raise ConfigError for statements and repositories that are not public.
-
-    Questions release the values of statements, and tasks over a repository its files, unmasked.
-    """
+    """Raise ConfigError for statements that are not public: questions release their values."""
     lane = recipe.questions
     for name, given, disclosure in (
         ("sec", runtime.sec, lane.sec.disclosure),
@@ -63,11 +60,6 @@ def require_public(recipe: Recipe, runtime: Runtime) -> None:
                 f"[questions.{name}] disclosure: found {disclosure}; expected public, since the "
                 "lane releases its statements. Anonymize others with `benchmint privacy perturb`."
             )
-    if runtime.repos and recipe.source.disclosure is not Disclosure.PUBLIC:
-        raise ConfigError(
-            f"--repos: found sessions of a source that is {recipe.source.disclosure}; expected "
-            "public, since trees and patches are released unmasked. Leave the repositories out."
-        )
 
 
 def require_installed(runtime: Runtime) -> None:

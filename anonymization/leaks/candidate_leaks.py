@@ -44,7 +44,9 @@ def places(leaks: Sequence[Leak]) -> str:
 
 
 def session_of(candidate: Candidate) -> str:
-    """The session that a candidate of the sessions lane came from."""
+    """The scope of a candidate's vault: its session, or its own if it is of a repository."""
+    if candidate.lane is Lane.REPOSITORIES:
+        return candidate.provenance.item_id
     return candidate.provenance.item_id.rpartition("_i")[0]
 
 
@@ -89,7 +91,11 @@ def guard_release(
     `given`: files of the public half that are declared public and leave as they were. A company
     whose rows are anonymized elsewhere may well be named in them.
     """
-    sessions = {task.task_id: session_of(task) for task in candidates if task.lane is Lane.SESSIONS}
+    sessions = {
+        task.task_id: session_of(task)
+        for task in candidates
+        if task.lane is Lane.SESSIONS or session_of(task) in targets.sessions
+    }
     leaks = [
         leak
         for half in (layout.PUBLIC, layout.PRIVATE)

@@ -51,32 +51,37 @@ _INSTRUCTIONS = (
     "unpacked repository. Tests that you are not shown decide; their files and the settings of "
     "the test runner replace yours."
 )
-_RELIED_ON = "Names that the tests rely on: "
+_RELIED_ON = "What the tests rely on: "
 
 
 def request_of(
-    task: RepositoryTask, patch: bytes, config: RepositoriesConfig
+    task: RepositoryTask, interface: Sequence[str], patch: bytes, config: RepositoriesConfig
 ) -> str | RepositoryReason:
-    """The person's words of a task as one request, or why they cannot be taken as they are."""
+    """The person's words of a task as one request, or why they cannot be taken as they are.
+
+    What follows other talk leans on it ("this option", "yes, the second"): that a model has to
+    read.
+    """
     messages = [text for text in task.messages if not _GOING_ON.fullmatch(text)]
     whole = "\n\n".join(messages)
-    if len(messages) > config.max_messages or len(whole) < config.min_request_chars:
+    is_short = len(whole) < config.min_request_chars
+    if not task.opens or len(messages) > config.max_messages or is_short:
         return RepositoryReason.NEEDS_MODEL
     if given_share(patch, whole) > config.max_given_share:
         return RepositoryReason.GIVES_PATCH
-    return whole
+    return RepositoryReason.UNSAID if len(interface) > config.max_unsaid else whole
 
 
 def given_share(patch: bytes, request: str) -> float:
-    """The share of the lines that a patch adds which the request contains."""
+    """The share of the lines that a patch adds which the request contains, as a diff or not."""
     added = set(added_lines(patch))
-    said = {line.strip() for line in request.splitlines()}
-    return share(len(added & said), len(added))
+    return share(sum(line in request for line in added), len(added))
 
 
 def prompt_of(request: str, interface: Sequence[str]) -> str:
-    """The request, names that hidden tests call and nobody could guess, and what to deliver."""
-    relied_on = [_RELIED_ON + ", ".join(f"`{name}`" for name in interface)] if interface else []
+    """The request, what hidden tests rely on and nobody could guess, and what to deliver."""
+    listed = (name if name.startswith("“") else f"`{name}`" for name in interface)
+    relied_on = [_RELIED_ON + ", ".join(listed)] if interface else []
     return "\n\n".join((request, *relied_on, _INSTRUCTIONS))
 
 
@@ -99,7 +104,7 @@ def candidate_of(
     patch: bytes,
     origin: Origin,
 ) -> Candidate:
-    """The candidate of a proven task; `request` is masked."""
+    """The candidate of a proven task."""
     fixture = Fixture(
         path=ARCHIVE, sha256=digest(archive), bytes=len(archive), media_type="application/x-tar"
     )
@@ -139,6 +144,7 @@ def _detail(task: RepositoryTask, proof: ProofOfTests) -> dict[str, object]:
         "evidence": [str(kind) for kind in task.base.evidence],
         "confidence": task.base.confidence,
         "replayed": task.replayed,
+        "left_out": task.left_out,
         "fail_to_pass": len(proof.plan.fail_to_pass),
         "pass_to_pass": len(proof.plan.pass_to_pass),
         "flaky": proof.flaky,

@@ -46,6 +46,7 @@ class RepositoryReason(StrEnum):
     ATTACKED = "tests.attacked"
     NEEDS_MODEL = "request.needs_model"
     GIVES_PATCH = "request.gives_patch"
+    UNSAID = "request.unsaid"
 
 
 class RepositoriesConfig(StageConfig):
@@ -55,9 +56,10 @@ class RepositoriesConfig(StageConfig):
     max_files: Count = 20_000
     max_bytes: Count = 64 << 20  # of the shipped tree
     left_out: tuple[str, ...] = ()  # folders not shipped, besides transcripts that are recognised
-    max_messages: Count = 6  # of a person in one task; beyond, a model has to write the request
+    max_messages: Count = 1  # that ask for something; beyond, a model has to write the request
     min_request_chars: Count = 20
     max_given_share: Share = 0.2  # of the patch's lines that the request may contain
+    max_unsaid: Count = 40  # names and texts of the hidden tests that a request is given
     build_environments: bool = False
     build_seconds: Count = 900
     test_seconds: Count = 120
@@ -131,6 +133,8 @@ class RepositoryTask:
     base_tree: str
     reference_tree: str
     replayed: float | None = None
+    left_out: int = 0  # links and files that masking could not change
+    opens: bool = True  # nothing was said in the session before it, which its words may lean on
 
 
 @dataclass(frozen=True, slots=True)

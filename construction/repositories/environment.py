@@ -29,7 +29,7 @@ from packaging.version import Version
 from construction.grading.programs_box import CERTIFICATES, environment_box, variables_of
 from construction.repositories.contracts import EnvironmentSpec, RepositoryReason
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import Completed, FileRefused, Sandbox
+from construction.sandbox.sandbox import Completed, FileRefused, Sandbox, SandboxFailed
 from construction.sandbox.toolset import interpreters
 from data.atomic import replacing_dir, write_bytes
 from data.canonical import canonical_json, digest
@@ -41,6 +41,7 @@ _LIMITS = Limits(
     file_bytes=3 << 30,
 )  # fmt: skip
 _PORT = 8891
+_SILENCE = 300  # seconds without a word of a registry that end a connection
 _TAIL = 600  # characters of a log that a reason states
 _QUIET = ("--ignore-scripts", "--no-audit", "--no-fund")
 _FROZEN = ["--frozen-lockfile"]
@@ -122,10 +123,12 @@ def python_of(spec: EnvironmentSpec) -> str:
 def build(spec: EnvironmentSpec, folder: Path, seconds: int) -> Built:
     """Build into `folder`, which appears when it is complete. Raises SandboxFailed."""
     box = environment_box(None, python_of(spec), _LIMITS)
-    with Sandbox(box) as sandbox, _registry(sandbox) as variables:
+    with Sandbox(box) as sandbox, _registry(sandbox) as (variables, cut_off):
         variables = variables | variables_of(python_of(spec))
         install = _python if spec.kind == "python" else _node
         problem = install(sandbox, spec, variables, seconds)
+        if problem is not None and cut_off.is_set():
+            raise SandboxFailed("a registry could not be reached, or ended a download")
         if problem is not None:
             return Built(reason=RepositoryReason.BUILD_FAILED, note=problem)
         try:
@@ -262,8 +265,11 @@ def _said(command: list[str]) -> str:
 
 
 @contextmanager
-def _registry(sandbox: Sandbox) -> Iterator[dict[str, str]]:
-    """The variables by which package managers inside reach the registries, and nothing else."""
+def _registry(sandbox: Sandbox) -> Iterator[tuple[dict[str, str], threading.Event]]:
+    """The variables by which package managers inside reach the registries, and nothing else.
+
+    The event tells that a registry was not there, which says nothing of the environment.
+    """
     addresses = registries()
     allowed = {urlsplit(address).hostname for address in addresses.values()} - {None}
     address = f"http://127.0.0.1:{_PORT}"
@@ -278,24 +284,30 @@ def _registry(sandbox: Sandbox) -> Iterator[dict[str, str]]:
     }  # fmt: skip
     with sandbox.listen(_PORT) as listening:
         listening.settimeout(0.5)
-        over = threading.Event()
-        thread = threading.Thread(target=_serve, args=(listening, allowed, over), daemon=True)
+        over, cut_off = threading.Event(), threading.Event()
+        serving = (listening, allowed, over, cut_off)
+        thread = threading.Thread(target=_serve, args=serving, daemon=True)
         thread.start()
         try:
-            yield variables
+            yield variables, cut_off
         finally:
             over.set()
             thread.join()
 
 
-def _serve(listening: socket.socket, allowed: set[str | None], over: threading.Event) -> None:
+def _serve(
+    listening: socket.socket,
+    allowed: set[str | None],
+    over: threading.Event,
+    cut_off: threading.Event,
+) -> None:
     while not over.is_set():
         with suppress(TimeoutError, OSError):
             client, _ = listening.accept()
-            threading.Thread(target=_tunnel, args=(client, allowed), daemon=True).start()
+            threading.Thread(target=_tunnel, args=(client, allowed, cut_off), daemon=True).start()
 
 
-def _tunnel(client: socket.socket, allowed: set[str | None]) -> None:
+def _tunnel(client: socket.socket, allowed: set[str | None], cut_off: threading.Event) -> None:
     """One connection: only CONNECT to an allowed host by HTTPS."""
     with client, suppress(OSError, ValueError):
         client.settimeout(120)
@@ -310,17 +322,37 @@ def _tunnel(client: socket.socket, allowed: set[str | None]) -> None:
         if method != "CONNECT" or host not in allowed or port != "443":
             client.sendall(b"HTTP/1.1 403 not allowed\r\nConnection: close\r\n\r\n")
             return
-        with socket.create_connection((host, int(port)), 30) as server:
+        try:
+            server = socket.create_connection((host, int(port)), 30)
+        except OSError:
+            cut_off.set()
+            raise
+        with server:
             client.sendall(b"HTTP/1.1 200 connected\r\n\r\n")
+            client.settimeout(None)  # it says nothing while it is sent a large file
+            server.settimeout(_SILENCE)
             upward = threading.Thread(target=_copy, args=(client, server), daemon=True)
             upward.start()
-            _copy(server, client)
+            _copy(server, client, cut_off)
             upward.join(1)
 
 
-def _copy(source: socket.socket, target: socket.socket) -> None:
-    with suppress(OSError):
-        while chunk := source.recv(1 << 16):
+def _copy(
+    source: socket.socket, target: socket.socket, cut_off: threading.Event | None = None
+) -> None:
+    """Pass on what comes until it ends; `cut_off` is set where the source breaks off."""
+    while True:
+        try:
+            chunk = source.recv(1 << 16)
+        except OSError:
+            if cut_off is not None:
+                cut_off.set()
+            break
+        try:
             target.sendall(chunk)
+        except OSError:
+            break
+        if not chunk:
+            break
     with suppress(OSError):
         target.shutdown(socket.SHUT_WR)

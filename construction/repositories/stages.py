@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from construction.grading.programs_box import ProgramNotRun
 from construction.repositories.candidates import Origin, candidate_of, request_of
 from construction.repositories.contracts import (
+    EvidenceKind,
     ProofOfTests,
     RepositoriesConfig,
     RepositoryReason,
@@ -25,7 +26,15 @@ from construction.repositories.git import GitFailed, Store
 from construction.repositories.proof import Proofs, Prover, proof_key
 from construction.repositories.recovery import Repository, matching
 from construction.repositories.suites import Suite, split, suite_of
-from construction.repositories.tasks import Found, Turned, opened, take, tasks_of
+from construction.repositories.tasks import (
+    Found,
+    Mask,
+    Turned,
+    masked_task,
+    opened,
+    take,
+    tasks_of,
+)
 from construction.repositories.trees import archive
 from construction.sandbox.sandbox import SandboxFailed
 from construction.sessions.readers.registry import read_source
@@ -33,7 +42,7 @@ from construction.sessions.readers.source import SourceFile
 from construction.sessions.scan import ScannedFile
 from data.atomic import write_bytes
 from data.canonical import digest
-from data.contracts import LedgerRow, LineageRow, Outcome, Scalar, Session, StageKind
+from data.contracts import Candidate, LedgerRow, LineageRow, Outcome, Scalar, Session, StageKind
 from data.errors import InputError
 from data.ledger import tally
 from data.pool import write_pool
@@ -50,10 +59,12 @@ def write_tasks(
     config: RepositoriesConfig,
     out: Path,
     licence: str | None = None,
+    mask: Mask | None = None,
 ) -> None:
     """Read the repositories into stores below `out`, and recover the tasks of all sessions.
 
-    `licence` is what their owner states of repositories that state none.
+    `licence` is what their owner states of repositories that state none; without `mask`, trees and
+    words stay as they are.
     """
     repositories, rows = _taken(sources, out / STORES)
     tallies = [tally(RECOVER, StageKind.FILTER, "repository", [n for n, _ in sources], rows)]
@@ -70,7 +81,16 @@ def write_tasks(
         sessions.append(LedgerRow(RECOVER, "session", session.uid, Outcome.CONSUMED, evidence=path))
         for number, item in enumerate(made):
             by_name.setdefault(f"{session.uid}#{number}", []).append((session.uid, item))
-    tasks, task_rows, lineage = _distinct(by_name)
+    by_task, task_rows, lineage = _distinct(by_name)
+    stores = {repository.name: repository.store for repository in repositories}
+    tasks = []
+    for name, task in by_task.items():
+        found = task if mask is None else masked_task(task, stores[task.repository], mask)
+        if isinstance(found, Turned):
+            task_rows.append(_row(TASK, name, found.reason))
+        else:
+            tasks.append(found)
+            task_rows.append(LedgerRow(RECOVER, TASK, name, Outcome.KEPT))
     tallies.append(tally(RECOVER, StageKind.DERIVE, "session", ids, sessions))
     names = [row.item_id for row in task_rows]
     tallies.append(tally(RECOVER, StageKind.FILTER, TASK, names, task_rows))
@@ -132,16 +152,16 @@ def _of_session(
 
 def _distinct(
     items: Mapping[str, Sequence[tuple[str, Found]]],
-) -> tuple[list[RepositoryTask], list[LedgerRow], list[LineageRow]]:
-    """Of several tasks with one change the one whose log tells most; a row and lineage for each."""
+) -> tuple[dict[str, RepositoryTask], list[LedgerRow], list[LineageRow]]:
+    """Of several tasks with one change the one whose log tells most; a row for each other."""
     best: dict[str, tuple[tuple[float, ...], str]] = {}
     for name, pairs in sorted(items.items()):
         for _, item in pairs:
             if isinstance(item, RepositoryTask):
-                rank = (bool(item.messages), item.replayed or 0.0, item.base.confidence)
+                rank = (*_closeness(item), item.base.confidence)
                 if item.task not in best or rank > best[item.task][0]:
                     best[item.task] = rank, name
-    tasks, rows, lineage = [], [], []
+    tasks, rows, lineage = {}, [], []
     for name, pairs in sorted(items.items()):
         for uid, item in pairs:
             lineage.append(LineageRow(RECOVER, "session", uid, TASK, name, "recovered"))
@@ -150,9 +170,15 @@ def _distinct(
             elif best[item.task][1] != name:
                 rows.append(_row(TASK, name, RepositoryReason.SAME_CHANGE))
             else:
-                tasks.append(item)
-                rows.append(LedgerRow(RECOVER, TASK, name, Outcome.KEPT))
-    return sorted(tasks, key=lambda task: task.task), rows, lineage
+                tasks[name] = item
+    by_task = sorted(tasks.items(), key=lambda pair: pair[1].task)
+    return dict(by_task), rows, lineage
+
+
+def _closeness(task: RepositoryTask) -> tuple[bool, bool, float]:
+    """How near a session is to a commit: a checkpoint that a trailer names may hold several."""
+    printed = not {EvidenceKind.LOGGED, EvidenceKind.SUBJECT}.isdisjoint(task.base.evidence)
+    return bool(task.messages), printed, task.replayed or 0.0
 
 
 def read_tasks(folder: Path) -> list[RepositoryTask]:
@@ -275,10 +301,10 @@ def write_proofs(proofs: Sequence[ProofOfTests], out: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Releasing:
-    """What makes a candidate of a task: its masked request, its origin."""
+    """What makes a candidate of a task: its origin, and the search for private text in it."""
 
     config: RepositoriesConfig
-    mask: Callable[[str, str], str]  # a text, and the session that it is of
+    leaks: Callable[[Candidate, Path], str | None]  # the reason why it may not leave
     origin: Callable[[str], Origin]
     captures: Path
 
@@ -294,18 +320,22 @@ def write_candidates(tasks: Path, proofs: Path, releasing: Releasing, out: Path)
         store = opened(task.repository, tasks / STORES, None)
         visible, _ = split(store.changed(task.base_tree, task.reference_tree))
         patch = store.patch(task.base_tree, task.reference_tree, visible)
-        request = request_of(task, patch, releasing.config)
+        suite, built = _suite(task, store, releasing.config), environments.find(proof.environment)
+        assert isinstance(suite, Suite)
+        request = request_of(task, suite.interface, patch, releasing.config)
         origin = releasing.origin(task.task)
         if isinstance(request, RepositoryReason):
             rejected = Outcome.REJECTED
             rows.append(LedgerRow(REQUEST, TASK, task.task, rejected, reason=str(request)))
             continue
-        suite, built = _suite(task, store, releasing.config), environments.find(proof.environment)
-        assert isinstance(suite, Suite)
-        masked, tar = releasing.mask(request, task.session_uid), archive(store, task.base_tree)
-        candidate = candidate_of(task, suite, proof, built or Built(), masked, tar, patch, origin)
-        paths[digest(tar)] = Path(_FILES, digest(tar))
-        write_bytes(out / _FILES / digest(tar), tar)
+        tar = archive(store, task.base_tree)
+        candidate = candidate_of(task, suite, proof, built or Built(), request, tar, patch, origin)
+        name = Path(_FILES, digest(tar))
+        write_bytes(out / name, tar)
+        if (leak := releasing.leaks(candidate, out / name)) is not None:
+            rows.append(LedgerRow(REQUEST, TASK, task.task, Outcome.REJECTED, reason=leak))
+            continue
+        paths[digest(tar)] = name
         candidates.append(candidate)
         rows.append(LedgerRow(REQUEST, TASK, task.task, Outcome.KEPT))
     ids = [proof.task for proof in proven]

@@ -6,7 +6,7 @@ import ast
 import base64
 import posixpath
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,13 @@ _IMPORT_MODE = re.compile(r"--import-mode[= ](\w+)")
 _IMPORTED = re.compile(r"^[ \t]*(?:import|from)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _NAMED = re.compile(r"import\s+(?:type\s+)?\{([^{}]*)\}\s*from\s*['\"](\.[^'\"]*)['\"]")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
-_LEAST_NAME, _MOST_NAMES = 3, 40
+_MEMBER = re.compile(r"(?:\.|\[['\"])([A-Za-z_$][\w$]*)")
+_DEFINED = re.compile(
+    r"\b(?:def|class|function|const|let|var|get|set)\s+([A-Za-z_$][\w$]*)"
+    r"|([A-Za-z_$][\w$]*)['\"]?\??\s*[:=(]"
+)
+_TEXT = re.compile(r"\"([^\"\n\\]{6,120})\"|'([^'\n\\]{6,120})'|`([^`$\n\\]{6,120})`")
+_LEAST_NAME = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ def suite_of(
     store: Store, base: str, reference: str, request: str, config: RepositoriesConfig
 ) -> Suite | RepositoryReason:
     """The suite of a task, or why its tests cannot be run. Raises GitFailed."""
-    _, hidden = split(store.changed(base, reference))
+    visible, hidden = split(store.changed(base, reference))
     entries = {entry.path: entry for entry in store.entries(reference)}
     tests = [path for path in hidden if is_test(path) and path in entries]
     tests = [path for path in tests if _kind(path) == _kind(tests[0])]
@@ -76,7 +82,9 @@ def suite_of(
     ]
     plan = TestPlan(tuple(commands), tuple(laid), seconds=config.test_seconds)
     sources = {path: added[path] for path in tests}
-    return Suite(spec, plan, _interface(sources, known, request))
+    written = _texts(store, {path: entries[path].name for path in visible if path in entries})
+    relied_on = (*_interface(sources, known, request), *_unsaid(sources, written, known, request))
+    return Suite(spec, plan, relied_on)
 
 
 def _is_source(path: str) -> bool:
@@ -193,8 +201,31 @@ def _interface(tests: Mapping[str, str], known: Mapping[str, str], request: str)
     have = set(_WORD.findall(request))
     for text in known.values():
         have.update(_WORD.findall(text))
-    missing = sorted(f"{name} ({module})" for name, module in imported.items() if name not in have)
-    return tuple(missing[:_MOST_NAMES])
+    return tuple(sorted(f"{name} ({m})" for name, m in imported.items() if name not in have))
+
+
+def _unsaid(
+    tests: Mapping[str, str], written: Mapping[str, str], known: Mapping[str, str], request: str
+) -> Iterator[str]:
+    """Members and texts of hidden tests that the reference brought, so that nobody could guess.
+
+    Texts stand in quotation marks, as they are shown.
+    """
+    before = "\n".join(known.values())
+    lines = {line.strip() for line in before.split("\n")}
+    tested, brought = (
+        "\n".join(
+            line for of in texts.values() for line in of.split("\n") if line.strip() not in lines
+        )
+        for texts in (tests, written)
+    )
+    defined = {name for pair in _DEFINED.findall(brought) for name in pair}
+    members = set(_MEMBER.findall(tested)) & defined - set(_WORD.findall(request))
+    yield from sorted(name for name in members if len(name) >= _LEAST_NAME)
+    for text in sorted({text for groups in _TEXT.findall(tested) for text in groups if text}):
+        is_path = text.startswith((".", "/"))  # of a module
+        if text in brought and text not in before and text not in request and not is_path:
+            yield f"“{text}”"
 
 
 def _imported(text: str, tops: Collection[str]) -> dict[str, str]:

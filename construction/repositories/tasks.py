@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from construction.repositories.contracts import (
@@ -126,6 +126,7 @@ def tasks_of(
 ) -> Iterator[Found]:
     """The tasks of a session in its repository, in order. Raises GitFailed."""
     before: Segment | None = None
+    has_talk = False
     for number, segment in enumerate(segments(session, repository, copies), 1):
         ending = segment.ending.name if segment.ending else None
         tail = ending[:_SHORT] if ending else digest(f"{session.uid}-{number}".encode())[:_SHORT]
@@ -135,7 +136,9 @@ def tasks_of(
         if isinstance(base, RepositoryReason):
             yield Turned(name, base)
         else:
-            yield _task(name, session, segment, base, repository, licence, config)
+            found = _task(name, session, segment, base, repository, licence, config)
+            yield found if isinstance(found, Turned) else replace(found, opens=not has_talk)
+        has_talk = has_talk or bool(segment.messages)
 
 
 def _task(
@@ -174,6 +177,40 @@ def _task(
         str(session.source_format), segment.messages, base,
         segment.ending.name if segment.ending else None, shipped, reference,
         _agreement(store, replayed, reference) if segment.ending and replayed else None,
+    )  # fmt: skip
+
+
+Named = tuple[str, str]  # the path of a file, and its object
+Mask = Callable[
+    [str, Sequence[str], Mapping[Named, bytes]],
+    tuple[Sequence[str], Mapping[Named, tuple[str, bytes]]],
+]
+
+
+def masked_task(task: RepositoryTask, store: Store, mask: Mask) -> Found:
+    """A task whose words and trees are masked together, so that proofs are of what is shipped.
+
+    `mask` is given the task's name, its messages and its files; links and files that it returns
+    nothing for are left out of both trees. Raises GitFailed.
+    """
+    trees = {tree: store.entries(tree) for tree in (task.base_tree, task.reference_tree)}
+    named = {(e.path, e.name) for of in trees.values() for e in of if e.mode != LINK}
+    contents = store.blobs(name for _, name in named)
+    files = {(path, name): contents[name] for path, name in sorted(named)}
+    messages, masked = mask(task.task, task.messages, files)
+    made = []
+    for tree, entries in trees.items():
+        changes: dict[str, tuple[str, bytes] | None] = dict.fromkeys(e.path for e in entries)
+        shown = {e: masked[e.path, e.name] for e in entries if (e.path, e.name) in masked}
+        if len({path.casefold() for path, _ in shown.values()}) < len(shown):
+            return Turned(task.task, RepositoryReason.UNSAFE_PATH)
+        changes |= {path: (entry.mode, content) for entry, (path, content) in shown.items()}
+        kept = [e.path for e in shown if changes[e.path] == (e.mode, files[e.path, e.name])]
+        made.append(store.tree_with(tree, {p: c for p, c in changes.items() if p not in kept}))
+    left_out = {e.path for of in trees.values() for e in of} - {path for path, _ in masked}
+    return replace(
+        task, messages=tuple(messages), base_tree=made[0], reference_tree=made[1],
+        left_out=len(left_out),
     )  # fmt: skip
 
 

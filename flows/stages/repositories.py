@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
+from anonymization.leaks.candidate_leaks import leaks_of
+from anonymization.leaks.gate import GATE, measure
 from anonymization.masking_recipe import for_source
-from anonymization.session_masking import MaskJob, mask_messages
+from anonymization.private_values import listed_digest
+from anonymization.session_masking import MaskJob
+from anonymization.tree_masking import mask_tree
 from anonymization.words_review import owners_words
 from construction.grading.programs_box import ENVIRONMENTS
 from construction.mentions.spans import file_name_spans
@@ -24,13 +27,14 @@ from construction.repositories.stages import (
     write_proofs,
     write_tasks,
 )
-from construction.repositories.tasks import find_repositories, source_digest
+from construction.repositories.tasks import Mask, find_repositories, source_digest
 from construction.sandbox.presence import Presence
 from construction.sessions.scan import read_scan
 from data.canonical import digest
-from data.contracts import Disclosure, StageKind
+from data.contracts import Candidate, Disclosure, StageKind
 from data.stages import Observed, Stage, Unit
 from flows.run import PLANNED, Run, Work
+from flows.stages.masking import release_targets
 from flows.stages.sessions import SCAN, SOURCES
 
 FILTER, DERIVE = StageKind.FILTER, StageKind.DERIVE
@@ -48,24 +52,39 @@ def _look(work: Work) -> Observed:
 
 
 def _repositories(work: Work) -> dict[str, str]:
-    return {f"repository{n}": source_digest(path) for n, (_, path) in enumerate(work.observed, 1)}
+    named = {f"repository{n}": source_digest(path) for n, (_, path) in enumerate(work.observed, 1)}
+    if work.run.recipe.source.disclosure is Disclosure.PUBLIC:
+        return named
+    return named | {"private values": listed_digest(_job(work.run).listed, work.run.key)}
+
+
+def _job(run: Run) -> MaskJob:
+    listed, _ = owners_words(run.runtime.private_values, run.runtime.reviewed)
+    masking = for_source(run.recipe.masking, run.recipe.source.disclosure)
+    return MaskJob((), {}, masking, run.key, file_name_spans, listed)
 
 
 def _recover(work: Work, out: Path) -> None:
-    files = read_scan(work.folder(SCAN.name), work.run.private / SOURCES)
-    recipe = work.run.recipe
-    write_tasks(work.observed, files, recipe.repositories, out, recipe.source.licence)
+    """Recover tasks; those of a source that is not public are masked, words and trees together."""
+    run, recipe, job = work.run, work.run.recipe, _job(work.run)
+    mask: Mask = lambda task, texts, files: mask_tree(texts, files, job, task, out)  # noqa: E731
+    files = read_scan(work.folder(SCAN.name), run.private / SOURCES)
+    write_tasks(
+        work.observed, files, recipe.repositories, out, recipe.source.licence,
+        None if recipe.source.disclosure is Disclosure.PUBLIC else mask,
+    )  # fmt: skip
 
 
 TASKS = Stage(
     name=RECOVER,
     meaning="At which commit did each change of a session begin, and what did it change?",
     units=(Unit("repository", FILTER), Unit("session", DERIVE), Unit(TASK, FILTER)),
-    settings=("repositories", "source"),
+    settings=("repositories", "masking", "source"),
     reads=(SCAN.name,),
     observe=_look,
     inputs=_repositories,
     compute=_recover,
+    uses_key=True,
 )
 
 
@@ -105,20 +124,20 @@ TESTS = Stage(
 
 def _candidates(work: Work, out: Path) -> None:
     run, source = work.run, work.run.recipe.source
-    listed, _ = owners_words(run.runtime.private_values, run.runtime.reviewed)
-    config = for_source(run.recipe.masking, source.disclosure)
-    job = MaskJob((), {}, config, run.key, file_name_spans, listed)
+    masked = work.folders(TASKS.name)
+    targets = release_targets(run, masked)
 
-    def mask(text: str, session: str) -> str:
+    def leaks(candidate: Candidate, archive: Path) -> str | None:
         if source.disclosure is Disclosure.PUBLIC:
-            return text
-        (masked,) = mask_messages([text], job, session)
-        return masked
+            return None
+        found = leaks_of(candidate, {candidate.fixtures[0].sha256: archive}, targets)
+        reason = GATE.judge(measure(found), targets.config).reason
+        return None if reason is None else str(reason)
 
     def origin(item: str) -> Origin:
         return Origin(run.opaque("r", item), source.name, source.disclosure)
 
-    releasing = Releasing(run.recipe.repositories, cache(mask), origin, run.private / "captures")
+    releasing = Releasing(run.recipe.repositories, leaks, origin, run.private / "captures")
     write_candidates(work.folder(TASKS.name), work.folder(TESTS.name), releasing, out)
 
 

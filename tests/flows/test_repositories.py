@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,17 +11,29 @@ import pytest
 from construction.grading.programs_box import ENVIRONMENTS
 from construction.repositories.contracts import EnvironmentSpec, RepositoriesConfig
 from construction.repositories.environment import Built, Environments, name_of
+from construction.repositories.stages import STORES, read_tasks
+from construction.repositories.tasks import opened
+from data.canonical import canonical_json
 from data.contracts import Outcome
-from data.errors import ConfigError
 from data.pool import read_pool
 from data.stage_tables import read_records
 from data.stages import Results, run_stage
 from flows.recipe import Recipe, Runtime
 from flows.run import open_run
-from flows.source import require_public
 from flows.stages.repositories import REQUESTS, TASKS, TESTS
 from flows.stages.sessions import SCAN
-from tests.construction.repositories.invented import REQUEST, clone, environment, git, log
+from tests.construction.repositories.invented import (
+    BASE,
+    MEAN,
+    MEAN_TEST,
+    REQUEST,
+    START,
+    clone,
+    commit,
+    environment,
+    git,
+    log,
+)
 from tests.needs import needs_box
 
 SPEC = EnvironmentSpec("python", ("pytest",))
@@ -54,11 +67,58 @@ def test_without_builds_a_task_says_that_its_environment_is_not_there(tmp_path: 
     assert reason in ("environment.builds_off", "environment.no_sandbox")
 
 
+PRIVATE = {
+    "tally/rates.py": "# Ask Margarethe Oswinkel (m.oswinkel@nordhaven-foods.com) first.\n"
+    'OWNER = "Margarethe Oswinkel"\n\n\ndef rate_of(margarethe):\n    return margarethe\n',
+    "docs/notes.md": "# Notes\n\nMargarethe Oswinkel, +49 170 5551234, wants the mean.\n",
+}
+OWNER_TEST = "\n\ndef test_owner():\n    from tally.rates import OWNER\n\n"
+OWNER_TEST += '    assert (sums.mean([1]), OWNER) == (1, "Margarethe Oswinkel")\n'
+
+
+def private_session(folder: Path) -> None:
+    """A clone whose words and files name a customer, and the session that changed it."""
+    work, base, _ = clone(folder)
+    git(work, "reset", "-q", "--hard", base)
+    commit(work, PRIVATE, "Rates", START + 30)
+    (work / "notes").symlink_to("docs")
+    changed = {"tally/sums.py": BASE["tally/sums.py"] + MEAN}
+    changed |= {"tests/test_sums.py": MEAN_TEST + OWNER_TEST}
+    log(folder, commit(work, changed, "Mean", START + 600), request=f"Ms Oswinkel asks: {REQUEST}")
+
+
+def shipped(results: Results, tree: str) -> dict[str, bytes]:
+    """The files of a tree of the one task."""
+    (folder,) = results.outputs[TASKS.name]
+    (task,) = read_tasks(folder)
+    store = opened(task.repository, folder / STORES, None)
+    entries = store.entries(str(getattr(task, tree)))
+    contents = store.blobs(entry.name for entry in entries)
+    return {entry.path: contents[entry.name] for entry in entries}
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("disclosure", ["private", "anonymized"])
-def test_only_a_public_source_may_have_repositories(tmp_path: Path, disclosure: str) -> None:
+def test_words_and_trees_of_a_source_that_is_not_public_are_masked_together(
+    tmp_path: Path, disclosure: str
+) -> None:
+    private_session(tmp_path)
     recipe = Recipe.model_validate({"source": {"disclosure": disclosure}})
-    with pytest.raises(ConfigError, match="expected public, since trees and patches"):
-        require_public(recipe, Runtime(repos=(tmp_path,)))
+    results = run_lane(tmp_path, recipe)
+    base, reference = shipped(results, "base_tree"), shipped(results, "reference_tree")
+    whole = b"".join((*base.values(), *reference.values()))
+    for value in (b"Margarethe ", b"Oswinkel", b"oswinkel@", b"5551234"):
+        assert value not in whole
+    assert b"def rate_of(margarethe):" in base["tally/rates.py"]
+    owner = re.search(rb'OWNER = "(.+)"', base["tally/rates.py"])
+    assert owner is not None
+    assert owner[1] in reference["tests/test_sums.py"]
+    assert reference["tally/sums.py"].decode() == BASE["tally/sums.py"] + MEAN
+    (task,) = read_tasks(results.outputs[TASKS.name][0])
+    assert "Oswinkel" not in task.messages[0]
+    assert task.messages[0].endswith(REQUEST)
+    assert task.left_out == 1  # the link
+    assert run_lane(tmp_path, recipe).outputs == results.outputs
 
 
 def test_a_session_of_another_folder_is_rejected_with_its_reason(tmp_path: Path) -> None:
@@ -89,18 +149,23 @@ def test_a_repository_without_a_licence_is_refused_unless_its_owner_states_one(
 
 @needs_box
 @pytest.mark.slow
-def test_a_proven_task_becomes_a_candidate_and_is_replayed(tmp_path: Path) -> None:
-    _, _, ending = clone(tmp_path)
-    log(tmp_path, ending)
+@pytest.mark.parametrize("disclosure", ["public", "private"])
+def test_a_proven_task_becomes_a_candidate_and_is_replayed(tmp_path: Path, disclosure: str) -> None:
+    private_session(tmp_path)
     private = tmp_path / "out" / "private"
     environment(private / ENVIRONMENTS / name_of(SPEC))
     captures = Environments(private / "captures" / "environments.jsonl")
     captures.keep(name_of(SPEC), Built(("pytest==9",)))
     captures.save()
-    recipe = Recipe(repositories=RepositoriesConfig(runs=2, test_seconds=60))
+    source = {"disclosure": disclosure}
+    repositories = RepositoriesConfig(runs=2, test_seconds=60)
+    recipe = Recipe.model_validate({"source": source, "repositories": repositories})
     results = run_lane(tmp_path, recipe)
     (candidate,) = read_pool(results.outputs[REQUESTS.name]).candidates
-    assert candidate.prompt.startswith(REQUEST)
-    assert candidate.provenance.detail["fail_to_pass"] == 1
+    assert REQUEST in candidate.prompt
+    assert ("Oswinkel" in canonical_json(candidate.model_dump(mode="json")).decode()) == (
+        disclosure == "public"
+    )
+    assert candidate.provenance.detail["fail_to_pass"] == 2
     again = run_lane(tmp_path, recipe)
     assert again.outputs == results.outputs

@@ -18,6 +18,7 @@ from construction.repositories.candidates import (
     Origin,
     candidate_of,
     given_share,
+    prompt_of,
     request_of,
 )
 from construction.repositories.contracts import (
@@ -154,7 +155,7 @@ def test_a_candidate_keeps_what_decides_it_private(world: World) -> None:
     [
         ((REQUEST, "commit this"), REQUEST),
         (("commit", "push it"), RepositoryReason.NEEDS_MODEL),
-        (tuple(f"{REQUEST} {n}" for n in range(9)), RepositoryReason.NEEDS_MODEL),
+        ((REQUEST, "3 and 4 are the same, so drop 3"), RepositoryReason.NEEDS_MODEL),
         ((f"{REQUEST}\n```\n{MEAN}```",), RepositoryReason.GIVES_PATCH),
     ],
 )
@@ -162,12 +163,48 @@ def test_requests_are_the_persons_words_without_the_patch(
     world: World, messages: tuple[str, ...], expected: str
 ) -> None:
     task = replace(world.task, messages=messages)
-    assert request_of(task, reference_of(world), CONFIG) == expected
+    assert request_of(task, (), reference_of(world), CONFIG) == expected
+
+
+def test_words_that_may_lean_on_earlier_talk_need_a_model(world: World) -> None:
+    task = replace(world.task, messages=("also add this option to the other command",), opens=False)
+    request = request_of(task, (), reference_of(world), CONFIG)
+    assert request is RepositoryReason.NEEDS_MODEL
+
+
+def test_what_only_the_reference_could_know_is_told(world: World) -> None:
+    """Members and texts of the tests that the reference brought, but not what a person said."""
+    text = MEAN + "\n\nclass Empty(ValueError):\n    reason = 'there are no numbers'\n"
+    hidden = "from tally import sums\n\n\ndef test_it():\n    assert sums.mean([2]) == 2\n"
+    hidden += "    assert sums.Empty().reason == 'there are no numbers'\n"
+    hidden += "    assert 'other text'.upper() == 'OTHER TEXT'\n"
+    files = {"tally/sums.py": BASE["tally/sums.py"] + text, "tests/test_sums.py": hidden}
+    changes = {path: ("100644", content.encode()) for path, content in files.items()}
+    store, base = world.store, world.task.base_tree
+    reference = store.tree_with(base, changes)
+    for request, expected in {
+        "Add `mean`, and an error Empty.": ("reason", "“there are no numbers”"),
+        "Add it.": ("Empty", "mean", "reason", "“there are no numbers”"),
+        "Add mean; Empty has the reason “there are no numbers”.": (),
+    }.items():
+        suite = suite_of(store, base, reference, request, CONFIG)
+        assert isinstance(suite, Suite)
+        assert suite.interface == expected
+
+
+def test_what_tests_look_for_and_nobody_said_is_told_or_too_much(world: World) -> None:
+    said = {"skipped", "“already merged”"}
+    prompt = prompt_of(REQUEST, sorted(said))
+    assert f"{REQUEST}\n\nWhat the tests rely on: `skipped`, “already merged”\n\n" in prompt
+    names = [f"name_{n}" for n in range(CONFIG.max_unsaid + 1)]
+    for interface, expected in ((names[1:], REQUEST), (names, RepositoryReason.UNSAID)):
+        assert request_of(world.task, interface, reference_of(world), CONFIG) == expected
 
 
 def test_the_share_of_a_patch_that_a_request_contains() -> None:
     patch = b"+++ b/a\n+    return total(numbers) / 2\n+    return len(numbers) * 100\n+short\n"
     assert given_share(patch, "Write\n  return total(numbers) / 2\n") == 0.5
+    assert given_share(patch, "- a\n+   return len(numbers) * 100  # a diff\n") == 0.5
 
 
 def test_stores_are_never_written_by_a_proof(tmp_path: Path, world: World) -> None:

@@ -14,10 +14,13 @@ from construction.repositories.contracts import (
 )
 from construction.repositories.edits import agrees
 from construction.repositories.recovery import Repository, matching
+from construction.repositories.stages import read_tasks, write_tasks
 from construction.repositories.tasks import Found, Turned, find_repositories, take, tasks_of
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
+from construction.sessions.scan import scan
 from data.contracts import Session
+from data.stage_tables import read_records
 from tests.construction.repositories.invented import (
     BASE,
     REQUEST,
@@ -186,6 +189,7 @@ def test_each_version_of_a_carried_page_ends_the_task_that_it_reached(tmp_path: 
     assert (first.base.commit, first.ending, first.messages) == (base, endings[0], (REQUEST,))
     assert (second.base.commit, second.ending) == (endings[1], endings[2])
     assert second.messages == ("Add a median too.",)
+    assert (first.opens, second.opens) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -205,6 +209,25 @@ def test_a_trailer_names_the_checkpoint_of_a_transcript(
     ended = repository_at(tmp_path).ended_by(f"logs/{folder}/0/full.jsonl")
     assert [commit.name for commit in ended] == [ending]
     assert repository_at(tmp_path).ended_by(f"logs/{folder}x/0/full.jsonl") == []
+
+
+def test_of_two_sessions_the_one_whose_log_printed_the_commit_made_it(tmp_path: Path) -> None:
+    """A checkpoint that a trailer names may hold other sessions of that time."""
+    work, _, _ = clone(tmp_path)
+    subject = "Add mean\n\nEntire-Checkpoint: a3b2c4d5e6f7"
+    git(work, "commit", "-q", "--amend", "-m", subject, at=START + 600)
+    ending = git(work, "rev-parse", "HEAD")
+    other = tmp_path / "sessions" / "a3" / "b2c4d5e6f7" / "0" / "full.jsonl"
+    other.parent.mkdir(parents=True)
+    other.write_text(
+        log(tmp_path, None, request="Tidy the module of sums up.").read_text().replace("s1", "s0")
+    )
+    files = scan([log(tmp_path, ending).parent])
+    write_tasks(find_repositories([tmp_path / "repos"]), files, CONFIG, tmp_path / "out")
+    (task,) = read_tasks(tmp_path / "out")
+    assert (task.ending, task.messages) == (ending, (REQUEST,))
+    reasons = [row.reason for row in read_records([tmp_path / "out"]).ledger]
+    assert reasons.count("repository.same_change") == 1
 
 
 @pytest.mark.parametrize(
