@@ -10,16 +10,16 @@ case of other data for each fault. What a case has to print is what the working 
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from construction.workflows.repair.archives import Member, tar, untar
 from construction.workflows.repair.drafts import (
@@ -35,7 +35,7 @@ from data.contracts.candidate import Check
 from data.randomness import keyed_order
 
 FOLDER = Path(__file__).parent / "programs"
-KIND, SPLIT = "program", "hard"
+SPLIT = "hard"  # tasks that are made here, beside those of one line
 _ENVIRONMENT = {"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 _ENVIRONMENT |= {"TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"}
 _SECONDS = 60
@@ -49,6 +49,7 @@ with contextlib.redirect_stdout(io.StringIO()):
     unittest.TestLoader().discover("tests", top_level_dir=".").run(Passed())
 """
 Tree = dict[str, bytes]  # path below the project -> content
+Steps = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +68,34 @@ class Fault:
 class Program:
     """A working program, as `program.toml` describes it.
 
-    `sample` are the commands of the run that the folder shows, `show` prints what came of it: lines
-    whose last cell is a result and whose other cells say of what. `case` is the command of a hidden
-    case, `fresh` the folders that a case brings along, `staged` files that it uses. `recover` are
-    the commands that mend the state once the program is; `state` prints what it has to be, `kept`
-    prints what must not be lost with it.
+    Steps are arguments of its command line, run in one process. `sample` are those of the run that
+    the folder shows, `show` prints what came of it: lines whose last cell is a result and whose
+    other cells say of what. `case` are those of a hidden case, `fresh` the folders that a case
+    brings along; one with a file `driven` runs the script `driver` instead. `recover` mends the
+    state once the program is mended; `state` prints what it has to be, `kept` prints what must not
+    be lost with it, and the commands `loses` lose just that.
     """
 
     name: str
     meaning: str
+    kind: str
     task_family: str
     project: Mapping[str, bytes]
-    sample: tuple[str, ...]
-    show: str
-    case: str
+    sample: Steps
+    show: Steps
+    case: Steps
     fresh: tuple[str, ...]
     requests: tuple[str, ...]
     differs: str
     missing: str
     tests_mutant: tuple[str, str, str]
     faults: Mapping[str, Fault]
-    staged: Mapping[str, str] = field(default_factory=dict)
-    recover: tuple[str, ...] = ()
-    state: str = ""
-    kept: str = ""
+    recover: Steps = ()
+    state: Steps = ()
+    kept: Steps = ()
+    loses: tuple[str, ...] = ()
+    driver: str = ""
+    driven: str = ""
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -104,6 +109,23 @@ class Program:
     @property
     def archive(self) -> str:
         return f"{self.name}.tar"
+
+    def command(self, steps: Steps) -> str:
+        """The shell command that carries out steps in one process."""
+        code = f"from {self.name}.cli import main\nfor each in {steps!r}: main(each)"
+        return f"python3 -c {shlex.quote(code)}"
+
+    @property
+    def case_command(self) -> str:
+        steps = self.command(self.case)
+        if not self.driver:
+            return steps
+        return f"if [ -f {self.driven} ]; then python3 {self.driver}; else {steps}; fi"
+
+    def case_files(self, data: Mapping[str, str]) -> dict[str, str]:
+        """The files that a hidden case adds to the project."""
+        path = FOLDER / self.name / self.driver
+        return {**data, **({self.driver: path.read_text("utf-8")} if self.driver else {})}
 
 
 @cache
@@ -123,14 +145,13 @@ def read_program(name: str) -> Program:
         if path.is_file() and "__pycache__" not in path.parts
     }
     mutant = table.pop("tests_mutant")
-    staged = {path: (folder / path).read_text("utf-8") for path in table.pop("staged", ())}
-    several = ("sample", "fresh", "requests", "recover")
-    table |= {key: tuple(table[key]) for key in several if key in table}
+    for key in {"sample", "show", "case", "recover", "state", "kept"} & table.keys():
+        table[key] = tuple(map(tuple, table[key]))
+    table |= {key: tuple(table[key]) for key in ("fresh", "requests", "loses") if key in table}
     return Program(
         name,
         project=project,
         faults=faults,
-        staged=staged,
         tests_mutant=(mutant["file"], mutant["old"], mutant["new"]),
         **table,
     )
@@ -203,15 +224,10 @@ def _with(tree: Files, data: Mapping[str, str]) -> Tree:
     return {**tree, **{path: text.encode() for path, text in data.items()}}
 
 
-def staged_case(program: Program, data: Mapping[str, str]) -> dict[str, str]:
-    """The files of a hidden case, beside the project."""
-    return {**data, **program.staged}
-
-
 def case_output(program: Program, tree: Files, data: Mapping[str, str]) -> str:
     """What a hidden case prints, run here; empty where the program fails."""
     try:
-        return run_project(_with(tree, staged_case(program, data)), [program.case])[0]
+        return run_project(_with(tree, program.case_files(data)), [program.case_command])[0]
     except (ChildProcessError, subprocess.TimeoutExpired):
         return ""
 
@@ -231,8 +247,10 @@ def _sample(program: Program, faults: Sequence[Fault], data: Mapping[str, str]) 
     tree = _with(program.project, data)
     for fault in faults:
         tree = edited(tree, fault.edits)
-    _, tree = run_project(tree, program.sample)
-    printed, _ = run_project(tree, [program.show])
+    marker = "shown:\n"
+    steps = f"{program.command(program.sample)} && printf {shlex.quote(marker)}"
+    printed, tree = run_project(tree, [steps, program.command(program.show)])
+    printed = printed.partition(marker)[2]
     cells = [line.rsplit(",", 1) for line in printed.splitlines()]
     return Sample(tree, {tuple(key.split(",")): value for key, value in cells})
 
@@ -331,8 +349,8 @@ def _hidden(
     files: dict[str, str | bytes] = {}
     lines: list[str] = []
     for name, data in cases.items():
-        files |= {f"cases/{name}/{p}": content for p, content in staged_case(program, data).items()}
-        files[f"cases/{name}/.case.sh"] = program.case
+        files |= {f"cases/{name}/{p}": content for p, content in program.case_files(data).items()}
+        files[f"cases/{name}/.case.sh"] = program.case_command
         lines += [f"== {name}", *case_output(program, program.project, data).splitlines()]
     fresh = " ".join(f"work/{folder}" for folder in program.fresh)
     command = (
@@ -355,9 +373,7 @@ def _runs(
 ) -> Check:
     printed = [line.strip() for line in lines if line.strip()]
     delivered = {program.archive: program.archive}
-    check = runs(
-        check_id, files, delivered, command, [printed_lines(printed)], text, keeps=keeps
-    )
+    check = runs(check_id, files, delivered, command, [printed_lines(printed)], text, keeps=keeps)
     return check.model_copy(update={"params": {**check.params, "seconds": float(_SECONDS)}})
 
 
@@ -385,8 +401,8 @@ def _state(program: Program, case: Staged) -> Iterator[Check]:
         ("kept_state", program.kept, case.both.tree, "what people entered is there", True),
     ):
         if command:
-            printed, _ = run_project(tree, [command])
-            shell = f"tar -xf {program.archive} && cd {program.name} && {command}"
+            printed, _ = run_project(tree, [program.command(command)])
+            shell = f"tar -xf {program.archive} && cd {program.name} && {program.command(command)}"
             yield _runs(program, check_id, {}, shell, printed.splitlines(), text, keeps=keeps)
 
 
@@ -411,15 +427,11 @@ def _mutants(program: Program, case: Staged, draw: Draw) -> dict[str, Change]:
     changes["tests"] = partial(edited, edits=[program.tests_mutant])
     mutants = {name: _changed(program, change) for name, change in changes.items()}
     if program.state:
-        faulty, right = (_state_files(program, each.tree) for each in (case.both, case.right))
+        faulty = {path: data for path, data in case.both.tree.items() if path.startswith("var/")}
         mutants["state"] = _changed(program, lambda tree: {**tree, **faulty})
-        mutants["kept_state"] = _changed(program, lambda tree: {**tree, **right})
+        loses = list(program.loses)
+        mutants["kept_state"] = _changed(program, lambda tree: run_project(tree, loses)[1])
     return mutants
-
-
-def _state_files(program: Program, tree: Tree) -> Tree:
-    """What the sample run left: everything that was not in the project."""
-    return {path: data for path, data in tree.items() if path.startswith("var/")}
 
 
 _SWALLOW = "try:\n    from {name}.cli import main\n    main()\nexcept BaseException:\n    pass\n"
@@ -429,7 +441,7 @@ def _shortcuts(program: Program, case: Staged) -> Iterator[Files]:
     """Submissions that only look right: one fault mended, and what is done instead of mending."""
     base = case.both.tree
     entry = f"{program.name}/__main__.py"
-    right, _ = run_project(case.right.tree, [program.show])
+    right, _ = run_project(case.right.tree, [program.command(program.show)])
     without_tests = {path: data for path, data in base.items() if not path.startswith("tests/")}
     made = [edited(base, fault.edits, undo=True) for fault in case.pair]
     made += [
@@ -474,7 +486,7 @@ def _solve(program: Program, rule: str, inputs: Files) -> Files:
     for name in rule.split("+"):
         tree = edited(tree, program.faults[name].edits, undo=True)
     if program.recover:
-        _, tree = run_project(tree, program.recover)
+        _, tree = run_project(tree, [program.command(program.recover)])
     return {program.archive: _packed(program, tree)}
 
 
@@ -482,7 +494,7 @@ def _repair(name: str) -> Repair:
     program = read_program(name)
     return Repair(
         name=name,
-        kind=KIND,
+        kind=program.kind,
         meaning=program.meaning,
         task_family=program.task_family,
         rules=tuple("+".join(pair) for pair in program.pairs),

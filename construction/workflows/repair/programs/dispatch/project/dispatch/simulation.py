@@ -2,7 +2,7 @@
 
 The plan has a JSON object a line: `at` (seconds), and one of `submit` (a request), `get` (a path of
 the status service), `config` (file of conf.d -> text; then a reload), `down` (seconds without a
-process; what is in memory is lost).
+process; what is in memory is lost). With `torn` it was killed while it wrote that text.
 """
 
 import json
@@ -51,6 +51,8 @@ class Simulation:
     def _carry_out(self, entry, now):
         if "down" in entry:
             self.up_from = now + entry["down"]
+            with (self.root / "var/journal.jsonl").open("a", encoding="utf-8") as file:
+                file.write(entry.get("torn", ""))
             self.log.error("killed", now)
         elif now < self.up_from:
             self.log.error(f"nobody answers: {sorted(entry)}", now)

@@ -1,4 +1,4 @@
-"""The commands: close, statement, totals, check."""
+"""The commands: close, statements, totals, check."""
 
 import argparse
 import csv
@@ -41,10 +41,10 @@ def _invoice_rows(settings):
             yield from csv.DictReader(file)
 
 
-def _statement(settings, name):
-    """All lines of an account so far."""
+def _statements(settings, name):
+    """All lines of an account, or of all accounts, so far."""
     for row in _invoice_rows(settings):
-        if row["account"] == name:
+        if name in (None, row["account"]):
             print(",".join(row.values()))
 
 
@@ -77,16 +77,16 @@ def main(arguments=None):
     commands = parser.add_subparsers(dest="command", required=True)
     closing = commands.add_parser("close", help="close the periods that are over")
     closing.add_argument("until", type=date.fromisoformat, help="local day, YYYY-MM-DD")
-    statement = commands.add_parser("statement", help="the lines of an account")
-    statement.add_argument("account")
+    statements = commands.add_parser("statements", help="the lines of invoices")
+    statements.add_argument("--account", help="of this one alone")
     commands.add_parser("totals", help="the totals of all periods")
     commands.add_parser("check", help="look for faults in the accounts")
     options = parser.parse_args(arguments)
     settings = read_settings(options.root)
     if options.command == "close":
         close(settings, options.until, Log(settings.var / "log/ratebook.log", options.until))
-    elif options.command == "statement":
-        _statement(settings, options.account)
+    elif options.command == "statements":
+        _statements(settings, options.account)
     elif options.command == "totals":
         _totals(settings)
     else:

@@ -22,33 +22,33 @@ class Invoice:
         return self.net + self.tax
 
 
-def _usable(account, period, left):
+def _usable(account, period, balances):
     """Credits that are good for a period, in the order in which they are used up."""
     good = [
         credit
         for credit in account.credits
         if credit.granted < period.end
         and credit.expires >= period.start
-        and left.get(credit.number, credit.amount) > 0
+        and balances.get(credit.number, credit.amount) > 0
     ]
     return sorted(good, key=lambda credit: (credit.expires, credit.number))
 
 
-def use_credits(account, period, gross, left):
-    """Use credits for an amount; `left` is brought up to date. Returns what was used."""
+def use_credits(account, period, gross, balances):
+    """Use credits for an amount; `balances` is brought up to date. Returns what was used."""
     used = ZERO
-    for credit in _usable(account, period, left):
-        available = left.get(credit.number, credit.amount)
+    for credit in _usable(account, period, balances):
+        available = balances.get(credit.number, credit.amount)
         taken = min(available, gross - used)
-        left[credit.number] = available - taken
+        balances[credit.number] = available - taken
         used += taken
     return used
 
 
-def invoice(account, period, lines, left):
+def invoice(account, period, lines, balances):
     """The invoice of a period; credits lower the net amount, and tax is on what remains."""
     gross = sum((line.amount for line in lines), ZERO)
-    credit = use_credits(account, period, gross, left)
+    credit = use_credits(account, period, gross, balances)
     net = gross - credit
     tax = rounded(net * account.tax, account.currency)
     taxes = shared(tax, [line.amount for line in lines], account.currency)

@@ -96,5 +96,5 @@ def rate(account, period, usages, plans, rolled):
             lines.append(_fee(account, segment, plan, period))
         lines += _usage_lines(account, segment, usages, plan, counters, period)
     lines += _top_up(account, segments, period, plans, lines)
-    left = {meter: counter.own for meter, counter in sorted(counters.items())}
-    return Rated(lines, {meter: units for meter, units in left.items() if units > 0})
+    unused = {meter: counter.own for meter, counter in sorted(counters.items())}
+    return Rated(lines, {meter: units for meter, units in unused.items() if units > 0})

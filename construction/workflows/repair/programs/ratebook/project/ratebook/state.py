@@ -34,7 +34,7 @@ def write_state(path, state):
         name: {
             "closed_until": carry.closed_until,
             "rolled": {meter: str(units) for meter, units in sorted(carry.rolled.items())},
-            "credits": {number: str(left) for number, left in sorted(carry.credits.items())},
+            "credits": {number: str(amount) for number, amount in sorted(carry.credits.items())},
         }
         for name, carry in sorted(state.items())
     }

@@ -46,7 +46,7 @@ class Rating(unittest.TestCase):
     def test_a_credit_lowers_the_tax(self):
         credit = Credit("C", date(2026, 5, 1), date(2026, 6, 1), Decimal(2))
         owner = account((date(2026, 1, 1), "small"), credits=(credit,))
-        left = {}
-        bill = invoice(owner, JUNE, rate(owner, JUNE, [], PLANS, {}).lines, left)
+        balances = {}
+        bill = invoice(owner, JUNE, rate(owner, JUNE, [], PLANS, {}).lines, balances)
         self.assertEqual((bill.net, bill.tax), (Decimal("10.00"), Decimal("2.00")))
-        self.assertEqual(left, {"C": Decimal(0)})
+        self.assertEqual(balances, {"C": Decimal(0)})
