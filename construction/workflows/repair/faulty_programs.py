@@ -308,6 +308,14 @@ def _examples(program: Program, case: Staged) -> str:
     return " ".join(sentences)
 
 
+def _prompt(program: Program, case: Staged, draw: Draw) -> str:
+    request = draw.pick(program.requests).format(examples=_examples(program, case))
+    return (
+        f"{request}\n\n{program.archive} holds everything in a folder {program.name}/. Hand back "
+        f"{program.archive}, packed the same way."
+    )
+
+
 def _packed(program: Program, tree: Files) -> bytes:
     members: dict[str, Member] = {}
     for path, content in sorted(tree.items()):
@@ -471,7 +479,7 @@ def _build(program: Program, number: int, seed: int) -> RepairDraft:
     return REPAIRS_OF[program.name].draft(
         number,
         rule=rule,
-        prompt=draw.pick(program.requests).format(examples=_examples(program, case)),
+        prompt=_prompt(program, case, draw),
         inputs={program.archive: _packed(program, case.both.tree)},
         delivers=(program.archive,),
         checks=_checks(program, case),
