@@ -10,17 +10,15 @@ from construction.workflows.repair.faults import (
     backup_script,
     crontab_times,
     disk_retention,
-    feed_mapping,
-    gateway_routes,
     git_history,
     month_report,
-    orders_transform,
     price_cache,
     queue_log,
     requirement_pins,
     service_settings,
     site_modes,
 )
+from construction.workflows.repair.faulty_programs import REPAIRS_OF, SPLIT
 from data.canonical import digest
 from data.contracts import (
     Budget,
@@ -41,16 +39,14 @@ REPAIRS: tuple[Repair, ...] = tuple(
             backup_script.REPAIR,
             crontab_times.REPAIR,
             disk_retention.REPAIR,
-            feed_mapping.REPAIR,
-            gateway_routes.REPAIR,
             git_history.REPAIR,
             month_report.REPAIR,
-            orders_transform.REPAIR,
             price_cache.REPAIR,
             queue_log.REPAIR,
             requirement_pins.REPAIR,
             service_settings.REPAIR,
             site_modes.REPAIR,
+            *REPAIRS_OF.values(),
         ),
         key=lambda repair: repair.name,
     )
@@ -61,6 +57,7 @@ BY_NAME = {repair.name: repair for repair in REPAIRS}
 SOURCE = "workspace repair"
 TOOLS = ("shell", "read_file", "write_file")
 _BUDGET = Budget(turns=40, seconds=900)
+_LARGE_BUDGET = Budget(turns=80, seconds=1800)  # of programs of several hundred lines
 _MEDIA_TYPES = {
     "csv": "text/csv",
     "json": "application/json",
@@ -96,7 +93,7 @@ def candidate_of(draft: RepairDraft, repair: Repair, task_id: str) -> Candidate:
         execution_surface="workspace",
         fixtures=tuple(_fixture(name, data) for name, data in sorted(draft.inputs.items())),
         tools=TOOLS,
-        budget=_BUDGET,
+        budget=_LARGE_BUDGET if repair.name in REPAIRS_OF else _BUDGET,
         deliverables=tuple(_deliverable(name) for name in draft.delivers),
         checks=draft.checks,
         evidence=Evidence(
@@ -109,9 +106,14 @@ def candidate_of(draft: RepairDraft, repair: Repair, task_id: str) -> Candidate:
             item_id=_item_id(draft),
             disclosure=Disclosure.PUBLIC,
             licence="Apache-2.0",
-            detail={"generator": draft.generator, "rule": draft.rule, "kind": repair.kind},
+            detail=_detail(draft, repair),
         ),
     )
+
+
+def _detail(draft: RepairDraft, repair: Repair) -> dict[str, str]:
+    detail = {"generator": draft.generator, "rule": draft.rule, "kind": repair.kind}
+    return detail | ({"split": SPLIT} if repair.name in REPAIRS_OF else {})
 
 
 def _fixture(name: str, data: bytes) -> Fixture:

@@ -86,7 +86,8 @@ class RepairDraft:
 
     `rule` names the fault: siblings of a generator differ in it. `delivers` are the files that the
     prompt asks for, below `outputs/`. `mutants` has a change for each check, which turns the
-    reference solution into one that violates that check and no other.
+    reference solution into one that violates that check and no other. `attacks` are submissions
+    that look right and must not pass, besides those that every draft is put to.
     """
 
     generator: str
@@ -97,6 +98,7 @@ class RepairDraft:
     delivers: tuple[str, ...]
     checks: tuple[Check, ...]
     mutants: Mapping[str, Change]
+    attacks: tuple[Files, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +131,21 @@ class Repair:
         delivers: tuple[str, ...],
         checks: Sequence[Check],
         mutants: Mapping[str, Change],
+        rule: str | None = None,
+        attacks: tuple[Files, ...] = (),
     ) -> RepairDraft:
         """The draft of that number, with weights of its checks that sum to 1."""
-        rule = self.rules[(number - 1) % len(self.rules)]
-        weighted = _weighted(checks)
-        return RepairDraft(self.name, rule, number, prompt, inputs, delivers, weighted, mutants)
+        return RepairDraft(
+            generator=self.name,
+            rule=rule or self.rules[(number - 1) % len(self.rules)],
+            number=number,
+            prompt=prompt,
+            inputs=inputs,
+            delivers=delivers,
+            checks=_weighted(checks),
+            mutants=mutants,
+            attacks=attacks,
+        )
 
 
 _KEPT_SHARE = 0.2  # of the weight, for checks that nothing else was changed

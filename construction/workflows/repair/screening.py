@@ -1,7 +1,8 @@
 """Screening of repair drafts, by the gate of all workflow tasks and for the same reasons.
 
 A draft is put to its reference solution, twice; to submissions without work (empty files, filler,
-stubs, the pasted prompt, the inputs copied, the inputs saved anew); to a description of the work;
+stubs, the pasted prompt, the inputs copied, the inputs saved anew); to the shortcuts that it names
+itself; to a description of the work;
 to the right repair with something else broken besides; to the recipes of its siblings; and to a
 mutant for each check. What is run is this project's own, so all programs share one box.
 
@@ -112,6 +113,9 @@ def tried(
     oracle = grader(delivered) if delivered else None
     if oracle is None or oracle.overall != 1:
         return Tried(int(not delivered), (oracle.overall or 0.0) if oracle else 0.0), delivered
+    kept = sum(is_keeping(check.kind, check.params) for check in draft.checks)
+    if _held(draft, once, keeps=True) < kept:
+        return Tried(1, 1.0), delivered
     differing = (
         solved(repair, draft.rule, draft.inputs) != delivered
         or graded(spec, delivered, run, threshold) != oracle
@@ -123,7 +127,8 @@ def tried(
             faults=0,
             oracle=1.0,
             differing=int(differing),
-            null=passes(null_deliverables(draft)),
+            null=passes([*null_deliverables(draft), *draft.attacks])
+            + _held(draft, once, keeps=False),
             talk_only=passes([_talk(spec, draft)]),
             destructive=destructive,
             siblings=passes(_sibling_recipes(draft, repair)),
@@ -162,6 +167,15 @@ def _passes(draft: RepairDraft, submissions: Iterable[Files], run: Run) -> int:
     return sum(
         all(judge_check(check.kind, check.params, files, run) is None for check in order)
         for files in submissions
+    )
+
+
+def _held(draft: RepairDraft, run: Run, *, keeps: bool) -> int:
+    """How many checks hold on the inputs as they are: all that keep something, and no others."""
+    return sum(
+        judge_check(check.kind, check.params, draft.inputs, run) is None
+        for check in draft.checks
+        if is_keeping(check.kind, check.params) is keeps
     )
 
 

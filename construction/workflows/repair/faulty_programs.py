@@ -1,0 +1,515 @@
+"""Repairs of real size: a program of several hundred lines with two faults that interact.
+
+A program is a folder below `programs/`: `project/` is what works (source, tests, docs, config),
+`make.py SEED` prints its data, and `program.toml` has the requests, the commands and the faults,
+each as replacements of text that stands there once. A draft takes a pair of faults and data by key,
+runs the faulty program on the data, so that logs and results are those of a real run, and hides a
+case of other data for each fault. What a case has to print is what the working program prints.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from construction.workflows.repair.archives import Member, tar, untar
+from construction.workflows.repair.drafts import (
+    Change,
+    Draw,
+    Files,
+    Repair,
+    RepairDraft,
+    printed_lines,
+    runs,
+)
+from data.contracts.candidate import Check
+from data.randomness import keyed_order
+
+FOLDER = Path(__file__).parent / "programs"
+SPLIT = "hard"  # tasks that are made here, beside those of one line
+_ENVIRONMENT = {"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+_ENVIRONMENT |= {"TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"}
+_SECONDS = 60
+_ATTEMPTS = 8  # at data in which both faults show and interact
+_RUN_TESTS = """import contextlib, io, sys, unittest
+sys.path.insert(0, ".")
+class Passed(unittest.TestResult):
+    def addSuccess(self, test):
+        print(test.id(), file=sys.__stdout__)
+with contextlib.redirect_stdout(io.StringIO()):
+    unittest.TestLoader().discover("tests", top_level_dir=".").run(Passed())
+"""
+Tree = dict[str, bytes]  # path below the project -> content
+Steps = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What was changed in the working program: (file, what works, what stands there instead).
+
+    The case of its name fails with it. `interacts` names faults that change how this one shows.
+    """
+
+    name: str
+    edits: tuple[tuple[str, str, str], ...]
+    interacts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A working program, as `program.toml` describes it.
+
+    Steps are arguments of its command line, run in one process. `sample` are those of the run that
+    the folder shows, `show` prints what came of it: lines whose last cell is a result and whose
+    other cells say of what. `case` are those of a hidden case, `fresh` the folders that a case
+    brings along; one with a file `driven` runs the script `driver` instead. `recover` mends the
+    state once the program is mended; `state` prints what it has to be, `kept` prints what must not
+    be lost with it, and the commands `loses` lose just that.
+    """
+
+    name: str
+    meaning: str
+    kind: str
+    task_family: str
+    project: Mapping[str, bytes]
+    sample: Steps
+    show: Steps
+    case: Steps
+    fresh: tuple[str, ...]
+    requests: tuple[str, ...]
+    differs: str
+    missing: str
+    tests_mutant: tuple[str, str, str]
+    faults: Mapping[str, Fault]
+    recover: Steps = ()
+    state: Steps = ()
+    kept: Steps = ()
+    loses: tuple[str, ...] = ()
+    driver: str = ""
+    driven: str = ""
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of faults that are declared to interact."""
+        return tuple(
+            (first, second)
+            for first, second in combinations(self.faults, 2)
+            if second in self.faults[first].interacts or first in self.faults[second].interacts
+        )
+
+    @property
+    def archive(self) -> str:
+        return f"{self.name}.tar"
+
+    def command(self, steps: Steps) -> str:
+        """The shell command that carries out steps in one process."""
+        code = f"from {self.name}.cli import main\nfor each in {steps!r}: main(each)"
+        return f"python3 -c {shlex.quote(code)}"
+
+    @property
+    def case_command(self) -> str:
+        steps = self.command(self.case)
+        if not self.driver:
+            return steps
+        return f"if [ -f {self.driven} ]; then python3 {self.driver}; else {steps}; fi"
+
+    def case_files(self, data: Mapping[str, str]) -> dict[str, str]:
+        """The files that a hidden case adds to the project."""
+        path = FOLDER / self.name / self.driver
+        return {**data, **({self.driver: path.read_text("utf-8")} if self.driver else {})}
+
+
+@cache
+def read_program(name: str) -> Program:
+    """The program in the folder of that name."""
+    folder = FOLDER / name
+    table = tomllib.loads((folder / "program.toml").read_text("utf-8"))
+    faults = {
+        each["name"]: Fault(
+            each["name"], tuple(map(tuple, each["edits"])), tuple(each.get("interacts", ()))
+        )
+        for each in table.pop("fault")
+    }
+    project = {
+        path.relative_to(folder / "project").as_posix(): path.read_bytes()
+        for path in sorted((folder / "project").rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    mutant = table.pop("tests_mutant")
+    for key in {"sample", "show", "case", "recover", "state", "kept"} & table.keys():
+        table[key] = tuple(map(tuple, table[key]))
+    table |= {key: tuple(table[key]) for key in ("fresh", "requests", "loses") if key in table}
+    return Program(
+        name,
+        project=project,
+        faults=faults,
+        tests_mutant=(mutant["file"], mutant["old"], mutant["new"]),
+        **table,
+    )
+
+
+def edited(tree: Files, edits: Sequence[tuple[str, str, str]], *, undo: bool = False) -> Tree:
+    """The files with replacements. Raises ValueError where the text does not stand there once."""
+    changed = dict(tree)
+    for file, works, fails in edits:
+        old, new = (fails, works) if undo else (works, fails)
+        text = changed[file].decode()
+        if text.count(old) != 1:
+            raise ValueError(f"{file}: found {old!r} {text.count(old)} times; expected it once")
+        changed[file] = text.replace(old, new).encode()
+    return changed
+
+
+def run_project(tree: Files, commands: Sequence[str]) -> tuple[str, Tree]:
+    """What commands print, and the files after them; `tree` is this project's own.
+
+    Raises ChildProcessError where a command fails.
+    """
+    with TemporaryDirectory() as name:
+        root = Path(name)
+        for path, content in tree.items():
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).write_bytes(content)
+        done = subprocess.run(  # noqa: S603 - programs of this project
+            ["/bin/sh", "-c", " && ".join(commands)],
+            cwd=root,
+            env=_ENVIRONMENT,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+        if done.returncode:
+            raise ChildProcessError(f"{commands}: {done.stderr.decode()[-2000:]}")
+        files = [path for path in sorted(root.rglob("*")) if path.is_file()]
+        after = {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
+    return done.stdout.decode(), {path: _portable(data) for path, data in after.items()}
+
+
+_SQLITE, _VERSION = b"SQLite format 3\0", slice(96, 100)  # by which library it was written
+
+
+def _portable(data: bytes) -> bytes:
+    """The same bytes whatever version of SQLite wrote them."""
+    if not data.startswith(_SQLITE):
+        return data
+    written = bytearray(data)
+    written[_VERSION] = (3_040_001).to_bytes(4, "big")
+    return bytes(written)
+
+
+@cache
+def _data(program: str, seed: str) -> Mapping[str, Mapping[str, str]]:
+    """The data of the sample and of each case: path -> text."""
+    done = subprocess.run(  # noqa: S603 - a program of this project
+        [sys.executable, "-I", "-B", str(FOLDER / program / "make.py"), seed],
+        env=_ENVIRONMENT,
+        capture_output=True,
+        timeout=_SECONDS,
+        check=True,
+    )
+    made: Mapping[str, Mapping[str, str]] = json.loads(done.stdout)
+    return made
+
+
+def _with(tree: Files, data: Mapping[str, str]) -> Tree:
+    return {**tree, **{path: text.encode() for path, text in data.items()}}
+
+
+def case_output(program: Program, tree: Files, data: Mapping[str, str]) -> str:
+    """What a hidden case prints, run here; empty where the program fails."""
+    try:
+        return run_project(_with(tree, program.case_files(data)), [program.case_command])[0]
+    except (ChildProcessError, subprocess.TimeoutExpired):
+        return ""
+
+
+Shown = Mapping[tuple[str, ...], str]  # of what -> result
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The folder after the sample run, and what came of it."""
+
+    tree: Tree
+    shown: Shown
+
+
+def _sample(program: Program, faults: Sequence[Fault], data: Mapping[str, str]) -> Sample:
+    tree = _with(program.project, data)
+    for fault in faults:
+        tree = edited(tree, fault.edits)
+    marker = "shown:\n"
+    steps = f"{program.command(program.sample)} && printf {shlex.quote(marker)}"
+    printed, tree = run_project(tree, [steps, program.command(program.show)])
+    printed = printed.partition(marker)[2]
+    cells = [line.rsplit(",", 1) for line in printed.splitlines()]
+    return Sample(tree, {tuple(key.split(",")): value for key, value in cells})
+
+
+def _wrong(shown: Shown, right: Shown) -> set[tuple[tuple[str, ...], str]]:
+    """What is wrong in a result: of what, and what it is instead."""
+    return {
+        (key, shown.get(key, ""))
+        for key in {**shown, **right}
+        if shown.get(key, "") != right.get(key, "")
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A pair of faults in data by key: the sample runs with none of them, each and both."""
+
+    pair: tuple[Fault, Fault]
+    data: Mapping[str, Mapping[str, str]]
+    right: Sample
+    alone: tuple[Sample, Sample]
+    both: Sample
+
+    @property
+    def interacts(self) -> bool:
+        """Is what both do another thing than what each does, and does each do something?"""
+        first, second = (_wrong(each.shown, self.right.shown) for each in self.alone)
+        both = _wrong(self.both.shown, self.right.shown)
+        return bool(first) and bool(second) and both not in (first | second, set())
+
+
+def staged(program: Program, pair: tuple[str, str], seed: str) -> Staged:
+    """A pair of faults in the data of a seed."""
+    first, second = (program.faults[name] for name in pair)
+    data = _data(program.name, seed)
+    run = partial(_sample, program, data=data["sample"])
+    alone = run([first]), run([second])
+    return Staged((first, second), data, run([]), alone, run([first, second]))
+
+
+def _examples(program: Program, case: Staged) -> str:
+    """Results that are wrong, in a sentence each: by both faults if one is, else by each."""
+    right, both = case.right.shown, case.both.shown
+    first, second = ({key for key, _ in _wrong(each.shown, right)} for each in case.alone)
+    differing = [key for key in right if both.get(key) != right[key]]
+    order = sorted(differing, key=lambda key: (-(key in first) - (key in second), key))
+    chosen = order[:1]
+    for shows in (first, second):
+        if not any(key in shows for key in chosen):
+            chosen += [key for key in order if key in shows][:1]
+    sentences = []
+    for key in chosen:
+        form = program.differs if key in both else program.missing
+        sentences.append(form.format(*key, wrong=both.get(key, ""), right=right[key]))
+    return " ".join(sentences)
+
+
+def _prompt(program: Program, case: Staged, draw: Draw) -> str:
+    request = draw.pick(program.requests).format(examples=_examples(program, case))
+    return (
+        f"{request}\n\n{program.archive} holds everything in a folder {program.name}/. Hand back "
+        f"{program.archive}, packed the same way."
+    )
+
+
+def _packed(program: Program, tree: Files) -> bytes:
+    members: dict[str, Member] = {}
+    for path, content in sorted(tree.items()):
+        parts = f"{program.name}/{path}".split("/")
+        for depth in range(1, len(parts)):
+            folder = "/".join(parts[:depth])
+            members.setdefault(folder, Member(folder, 0o755))
+        members["/".join(parts)] = Member("/".join(parts), 0o644, content)
+    return tar(list(members.values()))
+
+
+def _unpacked(program: Program, data: bytes) -> Tree:
+    return {
+        member.name.removeprefix(f"{program.name}/"): member.content
+        for member in untar(data)
+        if member.content is not None
+    }
+
+
+def _changed(program: Program, change: Callable[[Tree], Tree]) -> Change:
+    """A change of the delivered archive."""
+
+    def apply(files: dict[str, bytes]) -> None:
+        tree = change(_unpacked(program, files[program.archive]))
+        files[program.archive] = _packed(program, tree)
+
+    return apply
+
+
+def _hidden(
+    program: Program,
+    check_id: str,
+    cases: Mapping[str, Mapping[str, str]],
+    text: str,
+    *,
+    keeps: bool = False,
+) -> Check:
+    """A check that each of these cases prints what the working program prints."""
+    files: dict[str, str | bytes] = {}
+    lines: list[str] = []
+    for name, data in cases.items():
+        files |= {f"cases/{name}/{p}": content for p, content in program.case_files(data).items()}
+        files[f"cases/{name}/.case.sh"] = program.case_command
+        lines += [f"== {name}", *case_output(program, program.project, data).splitlines()]
+    fresh = " ".join(f"work/{folder}" for folder in program.fresh)
+    command = (
+        f"tar -xf {program.archive} && for each in {' '.join(cases)}; do rm -rf work && "
+        f"cp -R {program.name} work && rm -rf {fresh} && cp -R cases/$each/. work && "
+        'echo "== $each" && (cd work && sh .case.sh 2>/dev/null) || exit 1; done'
+    )
+    return _runs(program, check_id, files, command, lines, text, keeps=keeps)
+
+
+def _runs(
+    program: Program,
+    check_id: str,
+    files: Mapping[str, str | bytes],
+    command: str,
+    lines: Sequence[str],
+    text: str,
+    *,
+    keeps: bool = False,
+) -> Check:
+    printed = [line.strip() for line in lines if line.strip()]
+    delivered = {program.archive: program.archive}
+    check = runs(check_id, files, delivered, command, [printed_lines(printed)], text, keeps=keeps)
+    return check.model_copy(update={"params": {**check.params, "seconds": float(_SECONDS)}})
+
+
+def _tests(program: Program) -> Check:
+    """The tests that came with the program pass, whatever became of their files."""
+    paths = [path for path in program.project if path.startswith("tests/")]
+    files: dict[str, str | bytes] = {f"given/{p}": program.project[p].decode() for p in paths}
+    files["run_tests.py"] = _RUN_TESTS
+    passed, _ = run_project(
+        {**program.project, "run_tests.py": _RUN_TESTS.encode()}, ["python3 run_tests.py"]
+    )
+    command = (
+        f"tar -xf {program.archive} && rm -rf {program.name}/tests && "
+        f"cp -R given/tests {program.name} && cp run_tests.py {program.name} && "
+        f"cd {program.name} && python3 run_tests.py | sort"
+    )
+    text = "its own tests pass as they were"
+    return _runs(program, "tests", files, command, sorted(passed.split()), text, keeps=True)
+
+
+def _state(program: Program, case: Staged) -> Iterator[Check]:
+    """The state that is handed back is mended, and nothing is lost of what only it holds."""
+    for check_id, command, tree, text, keeps in (
+        ("state", program.state, case.right.tree, "what was stored is mended", False),
+        ("kept_state", program.kept, case.both.tree, "what people entered is there", True),
+    ):
+        if command:
+            printed, _ = run_project(tree, [program.command(command)])
+            shell = f"tar -xf {program.archive} && cd {program.name} && {program.command(command)}"
+            yield _runs(program, check_id, {}, shell, printed.splitlines(), text, keeps=keeps)
+
+
+def _checks(program: Program, case: Staged) -> list[Check]:
+    names = [fault.name for fault in case.pair]
+    hidden = {name: data for name, data in case.data.items() if name != "sample"}
+    others = {name: data for name, data in hidden.items() if name not in names}
+    checks = [
+        _hidden(program, name, {name: hidden[name]}, f"{program.name} does {name} as its docs say")
+        for name in names
+    ]
+    checks.append(_hidden(program, "others", others, "it does the rest as before", keeps=True))
+    return [*checks, _tests(program), *_state(program, case)]
+
+
+def _mutants(program: Program, case: Staged, draw: Draw) -> dict[str, Change]:
+    """For each check a change of the reference: a fault, a broken test, the state before."""
+    names = [fault.name for fault in case.pair]
+    other = draw.pick([fault for fault in program.faults.values() if fault.name not in names])
+    changes = {fault.name: partial(edited, edits=fault.edits) for fault in case.pair}
+    changes["others"] = partial(edited, edits=other.edits)
+    changes["tests"] = partial(edited, edits=[program.tests_mutant])
+    mutants = {name: _changed(program, change) for name, change in changes.items()}
+    if program.state:
+        faulty = {path: data for path, data in case.both.tree.items() if path.startswith("var/")}
+        mutants["state"] = _changed(program, lambda tree: {**tree, **faulty})
+        loses = list(program.loses)
+        mutants["kept_state"] = _changed(program, lambda tree: run_project(tree, loses)[1])
+    return mutants
+
+
+_SWALLOW = "try:\n    from {name}.cli import main\n    main()\nexcept BaseException:\n    pass\n"
+
+
+def _shortcuts(program: Program, case: Staged) -> Iterator[Files]:
+    """Submissions that only look right: one fault mended, and what is done instead of mending."""
+    base = case.both.tree
+    entry = f"{program.name}/__main__.py"
+    right, _ = run_project(case.right.tree, [program.command(program.show)])
+    without_tests = {path: data for path, data in base.items() if not path.startswith("tests/")}
+    made = [edited(base, fault.edits, undo=True) for fault in case.pair]
+    made += [
+        without_tests,
+        {**without_tests, "tests/__init__.py": b"", "unittest.py": b"print('OK')\n"},
+        {**base, entry: _SWALLOW.format(name=program.name).encode()},
+        {**base, entry: f"print({right!r}, end='')\n".encode()},
+    ]
+    yield from ({program.archive: _packed(program, tree)} for tree in made)
+
+
+def _build(program: Program, number: int, seed: int) -> RepairDraft:
+    pairs = {"+".join(pair): pair for pair in program.pairs}
+    order = keyed_order(seed, program.name, list(pairs))
+    rule = list(pairs)[order[(number - 1) % len(order)]]
+    draw = Draw(seed, program.name, number)
+    case = next(
+        (
+            each
+            for attempt in range(_ATTEMPTS)
+            if (each := staged(program, pairs[rule], f"{seed}/{number}/{attempt}")).interacts
+        ),
+        None,
+    )
+    if case is None:
+        raise ValueError(f"{program.name}: found no data in which {rule} interact")
+    return REPAIRS_OF[program.name].draft(
+        number,
+        rule=rule,
+        prompt=_prompt(program, case, draw),
+        inputs={program.archive: _packed(program, case.both.tree)},
+        delivers=(program.archive,),
+        checks=_checks(program, case),
+        mutants=_mutants(program, case, draw),
+        attacks=tuple(_shortcuts(program, case)),
+    )
+
+
+def _solve(program: Program, rule: str, inputs: Files) -> Files:
+    """The faults of a rule undone, and the state mended by the program's own means."""
+    tree = _unpacked(program, inputs[program.archive])
+    for name in rule.split("+"):
+        tree = edited(tree, program.faults[name].edits, undo=True)
+    if program.recover:
+        _, tree = run_project(tree, [program.command(program.recover)])
+    return {program.archive: _packed(program, tree)}
+
+
+def _repair(name: str) -> Repair:
+    program = read_program(name)
+    return Repair(
+        name=name,
+        kind=program.kind,
+        meaning=program.meaning,
+        task_family=program.task_family,
+        rules=tuple("+".join(pair) for pair in program.pairs),
+        build=partial(_build, program),
+        solve=partial(_solve, program),
+    )
+
+
+NAMES = tuple(sorted(path.parent.name for path in FOLDER.glob("*/program.toml")))
+REPAIRS_OF = {name: _repair(name) for name in NAMES}

@@ -1,0 +1,1 @@
+"""Dispatch: a queue of jobs with retries, schedules and a status service."""

@@ -1,0 +1,1 @@
+"""Intake: deliveries of suppliers into one database, and reports from it."""

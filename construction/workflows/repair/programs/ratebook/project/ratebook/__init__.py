@@ -1,0 +1,1 @@
+"""Ratebook: from metered usage to invoices."""
