@@ -64,7 +64,7 @@ from data.pool import write_pool
 from data.stage_tables import write_stage_tables
 
 SOURCE = "scenarios over services"
-_BUDGET = Budget(turns=80, seconds=900)  # the longest reference run has 54 requests
+_TURNS, _SECONDS = 80, 900  # longer reference runs get more, each in proportion
 _EASY, _MEDIUM = 9, 12  # points up to which a task is easy, or medium
 DIFFICULTY_RULE = (
     "a point for each service that has to be read, each wanted change and each part of the answer, "
@@ -95,7 +95,7 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
         difficulty_rule=DIFFICULTY_RULE,
         guidelines=draft.guidelines,
         tools=tuple(tool.name for tool in tools_of(sorted(draft.world.state))),
-        budget=_BUDGET,
+        budget=_budget(len(run.requests)),
         answers=draft.answers,
         steps=reference_steps(run.audit, run.answer),
         checks=draft.checks,
@@ -110,9 +110,14 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
             item_id=item_id(draft),
             disclosure=Disclosure.PUBLIC,
             licence="Apache-2.0",
-            detail={"generator": draft.scenario, "rule": draft.rule},
+            detail={"generator": draft.scenario, "rule": draft.rule, "split": scenario.split},
         ),
     )
+
+
+def _budget(requests: int) -> Budget:
+    turns = max(_TURNS, requests * 3 // 2)
+    return Budget(turns=turns, seconds=_SECONDS * turns // _TURNS)
 
 
 def difficulty_of(draft: Draft, scenario: Scenario) -> Literal["easy", "medium", "hard"]:

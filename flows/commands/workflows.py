@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -33,6 +34,10 @@ def workflows_command(
         Path | None,
         typer.Option(help="Proposed tasks, a JSON object per line; they are screened like others."),
     ] = None,
+    check: Annotated[
+        list[Path] | None,
+        typer.Option(help="A scenario document: say whether its drafts pass, and build nothing."),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes for the sharded stages.")
     ] = None,
@@ -41,12 +46,28 @@ def workflows_command(
     out: WriteTo = Path("workflows"),
 ) -> None:
     """Write a release of workflow tasks alone; print what became of the drafts."""
+    if check:
+        raise typer.Exit(_check(check))
     runtime = given(signals=signals, key_file=key, workers=workers, out=out, proposals=proposals)
     sections = {
         "workflows": given(drafts=drafts, per_generator=per_generator),
         "selection": given(max_tasks=tasks),
     }
     _build(config, {"runtime": runtime} | {k: v for k, v in sections.items() if v})
+
+
+def _check(paths: Sequence[Path]) -> int:
+    """Print what screening finds in documents; 1 if it finds a fault."""
+    from construction.workflows.documents.check import check_lines
+    from construction.workflows.screening import ScreeningConfig
+    from data.builds import require_there
+    from data.neutralise import one_line
+
+    require_there(paths)
+    lines = [f"{path.stem}: {l}" for path in paths for l in check_lines(path, ScreeningConfig())]
+    for line in lines:
+        print(one_line(line))
+    return int(any(": fault: " in line for line in lines))
 
 
 def _build(config: Path | None, overrides: dict[str, Any]) -> None:
