@@ -64,10 +64,12 @@ def _check(paths: Sequence[Path]) -> int:
     from data.neutralise import one_line
 
     require_there(paths)
-    lines = [f"{path.stem}: {l}" for path in paths for l in check_lines(path, ScreeningConfig())]
-    for line in lines:
-        print(one_line(line))
-    return int(any(": fault: " in line for line in lines))
+    is_faulty = False
+    for path in paths:
+        for line in check_lines(path, ScreeningConfig()):
+            is_faulty |= line.startswith("fault: ")
+            print(f"{path.stem}: {one_line(line)}", flush=True)
+    return int(is_faulty)
 
 
 def _build(config: Path | None, overrides: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ from construction.workflows.trials import mutants_of
 
 DRAFTS, SEED = 3, 11
 _MOST_WORDS = 8  # that a sentence may have which two documents share
-_WORD = re.compile(r"[\w'’]+")  # noqa: RUF001 - the apostrophe of printed English
+_WORD = re.compile(r"[\w'’]+")
 
 
 def check_lines(path: Path, config: ScreeningConfig, drafts: int = DRAFTS) -> Iterator[str]:
@@ -63,7 +63,7 @@ def sentences_of(document: Document) -> set[str]:
     """Its sentences of more than eight words, without differences of case and punctuation."""
     found = set()
     for text in _texts(document.model_dump(mode="json", exclude={"views", "wanted", "traps"})):
-        for sentence in re.split(r"[.!?\n。！？]+", text):  # noqa: RUF001
+        for sentence in re.split(r"[.!?\n。！？]+", text):
             words = _WORD.findall(sentence.lower())
             if len(words) > _MOST_WORDS:
                 found.add(" ".join(words))
