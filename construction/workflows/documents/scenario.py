@@ -323,7 +323,7 @@ def _wanted(
         return _check(name, "record_created", params, act), {"service": service, "where": where}
     where = {f: v for f, v in plain.items() if before.get(f) != after[f]}
     params = {"service": service, "record": change.record, "where": where}
-    return _check(name, "record_equals", params, act), {"service": service, "where": plain}
+    return _check(name, "record_equals", params, act), {**params, "where": plain}
 
 
 _CLOCKED = (FieldType.DATE, FieldType.DATETIME)
