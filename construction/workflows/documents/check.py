@@ -34,14 +34,11 @@ def check_lines(path: Path, config: ScreeningConfig, drafts: int = DRAFTS) -> It
 
 
 def document_lines(
-    document: Document, config: ScreeningConfig, drafts: int = DRAFTS
+    document: Document, config: ScreeningConfig, drafts: int = DRAFTS, seed: int = SEED
 ) -> Iterator[str]:
-    """A line for each draft; those that begin with "fault: " say what to mend.
-
-    Raises DocumentFault where it makes no draft.
-    """
+    """A line for each draft; those that begin with "fault: " say what to mend."""
     scenario = scenario_of(document)
-    made = [scenario.build(number, SEED) for number in range(1, drafts + 1)]
+    made = [scenario.build(number, seed) for number in range(1, drafts + 1)]
     yield from (f"fault: {line}" for line in faults_across(document, made))
     for seen in screened(made, {document.name: scenario}, config):
         yield ("fault: " if seen.reason else "") + _line(seen)
@@ -50,8 +47,9 @@ def document_lines(
 
 def faults_across(document: Document, drafts: Sequence[Draft]) -> Iterator[str]:
     """What several drafts, or several documents, show."""
+    answers = [draft.answers for draft in drafts]
     for at, asked in enumerate(document.wanted.answers):
-        if len(drafts) > 1 and len({draft.answers[at].value for draft in drafts}) == 1:
+        if len(drafts) > 1 and len({each[at].value for each in answers if each}) == 1:
             yield f"answers.{asked.part}: the same in all {len(drafts)} drafts"
     mine = sentences_of(document)
     for other in documents():

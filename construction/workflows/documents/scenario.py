@@ -111,20 +111,35 @@ def decided(document: Document, tables: Tables, trap: Trap | None = None) -> Dec
 
 
 def build(document: Document, number: int, seed: int) -> Draft:
-    """The draft of that number. Raises DocumentFault where a document makes none."""
+    """The draft of that number; with `faults` where a document makes none that is right."""
     for again in range(TRIES):
         is_last = again == TRIES - 1
         try:
             draft = _drafted(document, number, f"{number}.{again}", seed, all_faults=is_last)
-        except SqlFault as fault:
-            raise DocumentFault(str(fault)) from None
-        except DocumentFault:
-            if is_last:
-                raise
-        else:
-            if is_last or not draft.faults:
+        except (DocumentFault, SqlFault) as fault:
+            draft = _unbuilt(document, number, str(fault))
+            if isinstance(fault, SqlFault):
                 return draft
-    raise AssertionError("the last try returns or raises")
+        if not draft.faults:
+            break
+    return draft
+
+
+def _unbuilt(document: Document, number: int, fault: str) -> Draft:
+    """A draft without a world, which says why."""
+    return Draft(
+        scenario=document.name,
+        rule=f"draft {number}",
+        number=number,
+        prompt=document.requests[0],
+        language=document.language,
+        guidelines="",
+        world=World({}, document.now, document.actor),
+        params={},
+        answers=(),
+        checks=(),
+        faults=tuple(fault.splitlines()),
+    )
 
 
 def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults: bool) -> Draft:
@@ -517,7 +532,7 @@ def _required_services(document: Document) -> Iterator[str]:
 
 @cache
 def documents() -> tuple[Document, ...]:
-    """All documents of the folder, by name. Raises DocumentFault."""
+    """All documents of the folder, in the order of their names. Raises DocumentFault."""
     made = []
     for path in sorted(FOLDER.glob("*.toml")):
         document = read_document(path)
