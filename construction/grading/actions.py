@@ -187,8 +187,9 @@ def _record_deleted(params: Mapping[str, Any], submission: Submission) -> Action
 def _unchanged(params: Mapping[str, Any], submission: Submission) -> ActionReason | None:
     """No record changed but those of `except`, given by id or as `{"where": ...}` on a side.
 
-    `free` are effects that nobody minds: a `field` of a `collection` that moves `among` these
-    values (true: among all), or `new` records that fit.
+    With a `record` such a rule is about that one alone. `free` are effects that nobody minds: a
+    `field` of a `collection` that moves `among` these values (true: among all), or `new` records
+    that fit.
     """
     allowed, free = params.get("except", ()), params.get("free", ())
     changes = (_without_free(change, free) for change in _changes(params, submission))
@@ -223,6 +224,8 @@ def _is_allowed(rule: Any, change: StateChange) -> bool:
     if not isinstance(rule, Mapping):
         return bool(rule == change.record)
     service = rule.get("service")
+    if rule.get("record") not in (None, change.record):
+        return False
     sides = [side for side in (change.before, change.after) if side is not None]
     return service in (None, change.service) and any(
         fits(side, rule.get("where")) for side in sides

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from data.contracts.attempt import AuditRow
 from data.contracts.candidate import Answer, Check
@@ -107,6 +107,9 @@ class Client(Protocol):
         ...
 
 
+Solve = Callable[[Client, Mapping[str, Any]], str]
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """One task of a scenario, before screening.
@@ -115,7 +118,7 @@ class Draft:
     what the prompt tells the agent beyond the world, and all that the solution may know besides
     what services return. `overriding` are the records ("service/collection/id") that hold the
     overriding rule or the fact that only one service has; `decoys` maps a right record to the one
-    that is easily taken for it.
+    that is easily taken for it. `faults` are what its builder found wrong with it, a line each.
     """
 
     scenario: str
@@ -130,6 +133,7 @@ class Draft:
     checks: tuple[Check, ...]
     overriding: tuple[str, ...] = ()
     decoys: Mapping[str, str] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +142,9 @@ class Scenario:
 
     `build(number, seed)` makes the draft of that number; the same arguments make the same draft.
     `solve(client, params)` is the reference solution: it uses the tools of an agent and returns the
-    text of its final answer. `is_scripted`: it is a list of requests, which no rule can steer.
+    text of its final answer. `traps` are plausible solutions that get one thing wrong. Tasks of the
+    split `smoke` are small; capable agents pass nearly all of them. `is_scripted`: the solution is a
+    list of requests, which no rule can steer.
     """
 
     name: str
@@ -146,5 +152,7 @@ class Scenario:
     task_family: str  # one of the task families of `construction/signals/families.toml`
     services: tuple[str, ...]
     build: Callable[[int, int], Draft]
-    solve: Callable[[Client, Mapping[str, Any]], str]
+    solve: Solve
+    traps: tuple[Solve, ...] = ()
+    split: Literal["smoke", "hard"] = "smoke"
     is_scripted: bool = False

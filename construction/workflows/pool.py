@@ -17,6 +17,8 @@ from construction.grading.programs import Run
 from construction.sandbox.sandbox import SandboxFailed
 from construction.workflows.contracts import Draft, Scenario, World
 from construction.workflows.declaration import tools_of
+from construction.workflows.documents.contracts import Document
+from construction.workflows.documents.scenario import scenario_of
 from construction.workflows.panel import PANEL
 from construction.workflows.proposals import Proposed, read_proposals
 from construction.workflows.repair import catalogue as repair_candidates
@@ -64,7 +66,7 @@ from data.pool import write_pool
 from data.stage_tables import write_stage_tables
 
 SOURCE = "scenarios over services"
-_BUDGET = Budget(turns=80, seconds=900)  # the longest reference run has 54 requests
+_TURNS, _SECONDS = 80, 900  # longer reference runs get more, each in proportion
 _EASY, _MEDIUM = 9, 12  # points up to which a task is easy, or medium
 DIFFICULTY_RULE = (
     "a point for each service that has to be read, each wanted change and each part of the answer, "
@@ -95,7 +97,7 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
         difficulty_rule=DIFFICULTY_RULE,
         guidelines=draft.guidelines,
         tools=tuple(tool.name for tool in tools_of(sorted(draft.world.state))),
-        budget=_BUDGET,
+        budget=_budget(len(run.requests)),
         answers=draft.answers,
         steps=reference_steps(run.audit, run.answer),
         checks=draft.checks,
@@ -110,9 +112,14 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
             item_id=item_id(draft),
             disclosure=Disclosure.PUBLIC,
             licence="Apache-2.0",
-            detail={"generator": draft.scenario, "rule": draft.rule},
+            detail={"generator": draft.scenario, "rule": draft.rule, "split": scenario.split},
         ),
     )
+
+
+def _budget(requests: int) -> Budget:
+    turns = max(_TURNS, requests * 3 // 2)
+    return Budget(turns=turns, seconds=_SECONDS * turns // _TURNS)
 
 
 def difficulty_of(draft: Draft, scenario: Scenario) -> Literal["easy", "medium", "hard"]:
@@ -156,6 +163,17 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentJob:
+    """The shard of a document that `judge` wrote: so many drafts, with their task ids."""
+
+    document: Document
+    task_ids: tuple[str, ...]
+    seed: int
+    config: ScreeningConfig
+    judge: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProposalsJob:
     """The shard of a file of proposals, with the task id of each by its name."""
 
@@ -181,6 +199,20 @@ def _refused(task_id: str, proposed: Proposed) -> LedgerRow:
 def make_shard(job: GeneratorJob, out: Path) -> None:
     """Build and screen the drafts of one generator; write the candidates and what became of all."""
     _write(list(made_by(job)), (), out)
+
+
+def make_document(job: DocumentJob, out: Path) -> None:
+    """Build and screen the drafts of a document, as `make_shard` does those of a generator."""
+    scenario = scenario_of(job.document)
+    drafts = [scenario.build(number, job.seed) for number, _ in enumerate(job.task_ids, 1)]
+    made = []
+    for task_id, seen in zip(
+        job.task_ids, screened(drafts, {scenario.name: scenario}, job.config), strict=True
+    ):
+        candidate = candidate_of(seen.draft, scenario, task_id)
+        provenance = candidate.provenance.model_copy(update={"judge": job.judge})
+        made.append(_service_task(seen, candidate.model_copy(update={"provenance": provenance})))
+    _write(made, (), out)
 
 
 def make_proposals(job: ProposalsJob, out: Path) -> None:

@@ -322,7 +322,7 @@ def tried(
 ) -> tuple[Tried, Run]:
     """What a draft was put to, and its reference run; stops where the reference fails."""
     spec = spec_of_draft(draft)
-    faults = len(world_faults(draft.world))
+    faults = len(draft.faults) + len(world_faults(draft.world))
     run = perform(draft, scenario)
     oracle = graded(spec, run.submission(), threshold)
     seen = Tried(faults + (run.failure is not None), oracle.overall or 0.0)
@@ -333,6 +333,9 @@ def tried(
     nulls = _of_family(NULL, spec, draft)
     empty = [*_of_family(EMPTY_CALLS, spec, draft), empty_calls(spec, draft.world)]
     recipes = [*sibling_recipes(draft, scenario, siblings), _rule_ignored(draft, scenario)]
+    recipes += [
+        perform(draft, replace(scenario, solve=trap)).submission() for trap in scenario.traps
+    ]
     partial_runs = [_without_source(draft, scenario, name) for name in scenario.services]
     survivors, mutants = _survivors(draft, run, spec, threshold)
     differing = (not same_score) + (again.digest != run.digest)

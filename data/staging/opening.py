@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 NEWEST = "newest"
 
 
-_SAFE = {
+SAFE = {
     "enable_external_access": "false",
     "python_enable_replacements": "false",  # otherwise a query can read variables of this program
     "autoinstall_known_extensions": "false",
@@ -31,7 +31,7 @@ def open_read_only(
     """
     import duckdb  # commands that never open the file name its schema
 
-    connection = duckdb.connect(str(path), read_only=True, config={**_SAFE, **(options or {})})
+    connection = duckdb.connect(str(path), read_only=True, config={**SAFE, **(options or {})})
     schemas = "main" if every_run else f"{NEWEST},main"
     connection.execute(f"SET search_path = '{schemas}'").fetchall()
     connection.execute("SET lock_configuration = true").fetchall()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,9 +30,17 @@ def workflows_command(
     per_generator: Annotated[
         int | None, typer.Option(min=1, help="How many drafts one scenario makes at most.")
     ] = None,
+    author: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of how many ideas the model is to write a scenario."),
+    ] = None,
     proposals: Annotated[
         Path | None,
         typer.Option(help="Proposed tasks, a JSON object per line; they are screened like others."),
+    ] = None,
+    check: Annotated[
+        list[Path] | None,
+        typer.Option(help="A scenario document: say whether its drafts pass, and build nothing."),
     ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes for the sharded stages.")
@@ -41,12 +50,30 @@ def workflows_command(
     out: WriteTo = Path("workflows"),
 ) -> None:
     """Write a release of workflow tasks alone; print what became of the drafts."""
+    if check:
+        raise typer.Exit(_check(check))
     runtime = given(signals=signals, key_file=key, workers=workers, out=out, proposals=proposals)
     sections = {
-        "workflows": given(drafts=drafts, per_generator=per_generator),
+        "workflows": given(drafts=drafts, per_generator=per_generator, authored=author),
         "selection": given(max_tasks=tasks),
     }
     _build(config, {"runtime": runtime} | {k: v for k, v in sections.items() if v})
+
+
+def _check(paths: Sequence[Path]) -> int:
+    """Print what screening finds in documents; 1 if it finds a fault."""
+    from construction.workflows.documents.check import check_lines
+    from construction.workflows.screening import ScreeningConfig
+    from data.builds import require_there
+    from data.neutralise import one_line
+
+    require_there(paths)
+    is_faulty = False
+    for path in paths:
+        for line in check_lines(path, ScreeningConfig()):
+            is_faulty |= line.startswith("fault: ")
+            print(f"{path.stem}: {one_line(line)}", flush=True)
+    return int(is_faulty)
 
 
 def _build(config: Path | None, overrides: dict[str, Any]) -> None:

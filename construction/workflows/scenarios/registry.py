@@ -1,4 +1,8 @@
-"""All scenarios by name, in the order of their families."""
+"""All scenarios by name: those of modules, in the order of their families, then documents.
+
+A module's tasks are small and mostly solved by agents; they are the *smoke* split. Documents make
+the *hard* one.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from construction.workflows.contracts import Draft, Scenario
+from construction.workflows.documents.scenario import documents, scenario_of
 from construction.workflows.scenarios import (
     approvals_governance,
     assurance,
@@ -59,9 +64,13 @@ _MODULES = (
     software_engineering,
     web_operation,
 )
-SCENARIOS: Mapping[str, Scenario] = MappingProxyType(
+SMOKE: Mapping[str, Scenario] = MappingProxyType(
     {scenario.name: scenario for module in _MODULES for scenario in module.SCENARIOS}
 )
+HARD: Mapping[str, Scenario] = MappingProxyType(
+    {document.name: scenario_of(document) for document in documents()}
+)
+SCENARIOS: Mapping[str, Scenario] = MappingProxyType({**SMOKE, **HARD})
 DRAFTS_EACH = 4  # rules of a scenario, and so siblings that differ
 
 

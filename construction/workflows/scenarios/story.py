@@ -272,7 +272,7 @@ class Story:
             number=self.number,
             prompt=prompt,
             language=language,
-            guidelines=_guidelines(self.now, self.actor, self._forms, language),
+            guidelines=guidelines_of(self.now, self.actor, self._forms, language),
             world=World(self._state, self.now, self.actor, self._faults(faulty)),
             params=params,
             answers=tuple(self._answers),
@@ -294,15 +294,17 @@ class Story:
             for service, records in self._facts.items()
         }
         reads = [
-            _read(f"rule.{service}", service, records, required=True)
-            for service, records in _by_service(overriding).items()
+            read_check(f"rule.{service}", service, records, required=True)
+            for service, records in by_service(overriding).items()
         ]
-        reads += [_read(service, service, records) for service, records in facts.items() if records]
+        reads += [
+            read_check(service, service, records) for service, records in facts.items() if records
+        ]
         action, written = self._writes()
         return (
-            *_weighed(reads, RETRIEVAL),
-            *_weighed(action, ACTION),
-            *_weighed(written, WRITTEN),
+            *weighed(reads, RETRIEVAL),
+            *weighed(action, ACTION),
+            *weighed(written, WRITTEN),
         )
 
     def _writes(self) -> tuple[list[Check], list[Check]]:
@@ -320,7 +322,7 @@ class Story:
         written = [
             check.model_copy(update={"evidence": "accuracy"})
             for check in self._changes
-            if _holds_a_value(check.params.get("where", {}))
+            if holds_a_value(check.params.get("where", {}))
         ]
         ids = {check.check_id for check in written}
         return [*(c for c in self._changes if c.check_id not in ids), only], written
@@ -344,23 +346,23 @@ _LEADS = {
 }
 
 
-def _guidelines(now: str, actor: str, forms: Sequence[str], language: str) -> str:
+def guidelines_of(now: str, actor: str, forms: Sequence[str], language: str) -> str:
     """Clock and mailbox of the person for whom the agent acts, and the form of the report."""
     lead = _LEADS[language].format(day=now[:10], clock=now[11:16], actor=actor)
     return "\n".join((lead, *forms))
 
 
-def _holds_a_value(where: Where) -> bool:
+def holds_a_value(where: Where) -> bool:
     """Does it demand a number? Such a write shows whether the agent got its facts right."""
     return any(isinstance(v, int | float) and not isinstance(v, bool) for v in where.values())
 
 
-def _by_service(records: Sequence[str]) -> dict[str, list[str]]:
+def by_service(records: Sequence[str]) -> dict[str, list[str]]:
     services = sorted({record.partition("/")[0] for record in records})
     return {name: [r for r in records if r.partition("/")[0] == name] for name in services}
 
 
-def _read(name: str, service: str, records: Sequence[str], *, required: bool = False) -> Check:
+def read_check(name: str, service: str, records: Sequence[str], *, required: bool = False) -> Check:
     return Check(
         check_id=f"read.{name}",
         kind="records_returned",
@@ -371,7 +373,7 @@ def _read(name: str, service: str, records: Sequence[str], *, required: bool = F
     )
 
 
-def _weighed(checks: Sequence[Check], total: float) -> list[Check]:
+def weighed(checks: Sequence[Check], total: float) -> list[Check]:
     """The checks with equal weights that sum to `total`, to four decimals."""
     if not checks:
         return []

@@ -14,7 +14,8 @@ import pytest
 from construction.workflows.contracts import Draft
 from construction.workflows.repair import catalogue
 from construction.workflows.repair.faulty_programs import REPAIRS_OF
-from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS, drafts_of
+from construction.workflows.scenarios.registry import DRAFTS_EACH, drafts_of
+from construction.workflows.scenarios.registry import SMOKE as SCENARIOS
 from construction.workflows.scenarios.surroundings import WITHDRAWN
 from data.contracts.candidate import Check
 

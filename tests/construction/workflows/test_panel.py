@@ -13,7 +13,8 @@ from construction.workflows.panel import (
     without_rule,
 )
 from construction.workflows.runs import InProcessClient, perform
-from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS
+from construction.workflows.scenarios.registry import DRAFTS_EACH
+from construction.workflows.scenarios.registry import SMOKE as SCENARIOS
 from construction.workflows.scenarios.story import rows
 
 SEED = 8

@@ -18,7 +18,8 @@ from construction.workflows.scenarios.people import (
     near_company,
     people,
 )
-from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS, drafts_of
+from construction.workflows.scenarios.registry import DRAFTS_EACH, drafts_of
+from construction.workflows.scenarios.registry import SMOKE as SCENARIOS
 from construction.workflows.world_file import world_bytes, world_faults
 
 SEED = 11

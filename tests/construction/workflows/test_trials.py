@@ -6,7 +6,8 @@ import pytest
 
 from construction.workflows.contracts import Draft
 from construction.workflows.runs import graded, perform, spec_of_draft
-from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS
+from construction.workflows.scenarios.registry import DRAFTS_EACH
+from construction.workflows.scenarios.registry import SMOKE as SCENARIOS
 from construction.workflows.trials import mutants_of, spoiled_texts
 
 THRESHOLD = 0.8

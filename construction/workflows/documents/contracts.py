@@ -1,0 +1,281 @@
+"""What a scenario document says, and how it is read: TOML in, checked records out.
+
+A document may come from a model, so nothing in it is believed: unknown keys are refused, slots must
+name facts, collections and operations must be declared by services. SQL is checked when it is run
+(`tables.py`). `README.md` beside this file tells authors how to write one.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from construction.signals.crosswalk import default_crosswalk
+from construction.workflows.declaration import Collection, operations, service, service_names
+from data.contracts.candidate import Contract
+
+SLOT = re.compile(r"\{([a-z][a-z0-9_]*)\}")
+LARGEST_BYTES, MOST_ROWS = 1 << 20, 2000
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,59}$")]
+Column = Annotated[str, Field(pattern=r"^_?[a-z][a-z0-9_]{0,59}$")]
+Collected = Annotated[str, Field(pattern=r"^[a-z]+\.[a-z_]+$")]  # "service.collection"
+Sql = Annotated[str, Field(min_length=1, max_length=8000)]
+Plain = str | int | float | bool
+
+
+class Draw(Contract):
+    """A value that is drawn, by exactly one of the ways; `missing` is the share without a value.
+
+    `pick`: an entry of a list or of the pool named; `distinct`: none of them twice. `whole`: from,
+    to, both included, in steps of `step`. `amount`: from, to, with two decimals. `day`: first,
+    last. `time`: first and last day, in the clock of the world, within `hours`. `code`: the prefix
+    of a number with `digits` digits that no other row has. `sql`: an expression over the row's
+    earlier columns, or of a fact the values in question, the right one first.
+    """
+
+    pick: Name | tuple[Any, ...] | None = None
+    distinct: bool = False
+    whole: tuple[int, int] | None = None
+    step: Annotated[int, Field(gt=0)] = 1
+    amount: tuple[float, float] | None = None
+    day: tuple[str, str] | None = None
+    time: tuple[str, str] | None = None
+    hours: tuple[int, int] = (8, 18)
+    code: str | None = None
+    digits: Annotated[int, Field(ge=3, le=9)] = 5
+    sql: Sql | None = None
+    missing: Annotated[float, Field(ge=0, lt=1)] = 0.0
+
+    @property
+    def way(self) -> str:
+        """How it is drawn; empty unless there is one way."""
+        ways = ("pick", "whole", "amount", "day", "time", "code", "sql")
+        named = [way for way in ways if getattr(self, way) is not None]
+        return named[0] if len(named) == 1 else ""
+
+
+class Fact(Draw):
+    """A value that differs from draft to draft, and stands in the prose of `records`.
+
+    `form` says how it is written there: a format of Python for numbers (",.2f") and days
+    ("%-d %B %Y"). Entries of `pick` may be tables `{value, words}`: the prose has the words.
+    `inert`: it no longer holds, or is only mentioned; the right result must not depend on it.
+    """
+
+    form: str = ""
+    inert: bool = False
+
+
+class Population(Contract):
+    """`count` rows, or one for each row of the SQL `of`, with `columns` drawn in their order.
+
+    With `into` each row becomes a record of that collection, without columns that begin with an
+    underline. Later SQL of populations and facts knows the rows, with these columns, by `name`.
+    """
+
+    name: Name
+    into: Collected | None = None
+    count: Annotated[int, Field(gt=0, le=MOST_ROWS)] | None = None
+    of: Sql | None = None
+    columns: Mapping[Column, Draw | Plain | tuple[Plain, ...]] = {}
+
+
+class Record(Contract):
+    """A record as it is, with slots `{fact}` in its texts.
+
+    `found_by` are words that a search finds it by; without them its title or subject. `must`: it
+    has to be read although no fact stands in it.
+    """
+
+    into: Collected
+    found_by: str = ""
+    must: bool = False
+    fields: Mapping[str, Any]
+
+
+class Read(Contract):
+    """What the reference reads of a collection: the rows that a search with `where` lists.
+
+    Whole records, unless `whole` is false: then only what lists show. `only` is SQL over what was
+    read before and the list itself: the ids whose whole record is needed.
+    """
+
+    collection: Collected
+    where: Mapping[str, Any] = {}
+    whole: bool = True
+    only: Sql | None = None
+
+
+class Act(Contract):
+    """What is to be done: `operation`, once for each row of `select`, whose columns are arguments.
+
+    A list in an argument that is a text means: a text that states all of them. `loose` are fields
+    that the agent words as it likes. `then` are operations on the record that was made.
+    """
+
+    operation: Annotated[str, Field(pattern=r"^[a-z]+\.[a-z_]+$")]
+    select: Sql
+    text: str
+    loose: tuple[str, ...] = ()
+    then: tuple[str, ...] = ()
+
+
+class Asked(Contract):
+    """One part of the answer: a value, or for lists a column of values. `form` tells the agent."""
+
+    part: Name
+    type: Literal["number", "text", "date", "list"]
+    select: Sql
+    form: str
+    unit: str | None = None
+    decimals: int | None = None
+
+
+class Wanted(Contract):
+    """The right end state and answers. No acts: everything has to stay as it is."""
+
+    acts: tuple[Act, ...] = ()
+    answers: Annotated[tuple[Asked, ...], Field(min_length=1)]
+
+
+class Trap(Contract):
+    """A plausible wrong solution: the SQL with `instead` for every occurrence of `out`."""
+
+    name: Name
+    meaning: str
+    out: Annotated[str, Field(min_length=3)]
+    instead: str = ""
+
+
+class Variant(Contract):
+    """Records changed by rows of `select` (`id` and fields); must the right result change?"""
+
+    meaning: str
+    collection: Collected
+    select: Sql
+    changes: bool
+
+
+class Document(Contract):
+    """A scenario as data. `faulty`: the operation that is disturbed in every third draft."""
+
+    name: Name
+    meaning: str
+    kind: Literal[
+        "brief", "triage", "reconciliation", "plan", "handover", "refusal", "question", "long_job"
+    ]
+    task_family: str
+    language: Literal["en", "zh"] = "en"
+    now: str
+    actor: str
+    requests: Annotated[tuple[str, ...], Field(min_length=2)]
+    faulty: str | None = None
+    pools: Mapping[Name, tuple[Any, ...]] = {}
+    facts: Annotated[Mapping[Name, Fact], Field(min_length=2)]
+    populations: tuple[Population, ...]
+    records: tuple[Record, ...]
+    reads: tuple[Read, ...]
+    views: Mapping[Name, Sql] = {}
+    wanted: Wanted
+    traps: Annotated[tuple[Trap, ...], Field(min_length=2)]
+    variants: tuple[Variant, ...] = ()
+
+    @property
+    def planted(self) -> Mapping[str, Record]:
+        """The record in which each fact stands, by fact; of several the first."""
+        found: dict[str, Record] = {}
+        for record in self.records:
+            for value in record.fields.values():
+                for name in SLOT.findall(value) if isinstance(value, str) else ():
+                    found.setdefault(name, record)
+        return {name: found[name] for name in self.facts if name in found}
+
+
+class DocumentFault(Exception):
+    """What is wrong with a document, for its author; at most a few lines."""
+
+
+def read_document(path: Path) -> Document:
+    """The document in a file. Raises DocumentFault."""
+    content = path.read_bytes()
+    if len(content) > LARGEST_BYTES:
+        raise DocumentFault(f"{len(content)} bytes; expected at most {LARGEST_BYTES}")
+    try:
+        return document_of(tomllib.loads(content.decode()))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DocumentFault(f"no TOML: {error}") from None
+
+
+def document_of(fields: Mapping[str, Any]) -> Document:
+    """A document from its plain values. Raises DocumentFault."""
+    try:
+        document = Document.model_validate(fields)
+    except ValidationError as error:
+        named = [
+            f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+            for fault in error.errors(include_input=False, include_url=False)
+        ]
+        raise DocumentFault("\n".join(named[:8])) from None
+    if faults := list(_faults(document)):
+        raise DocumentFault("\n".join(faults[:8]))
+    return document
+
+
+def collection_of(into: str) -> Collection:
+    """The declared collection of a "service.collection". Raises KeyError."""
+    name, _, plural = into.partition(".")
+    return service(name).collections[plural]
+
+
+def _faults(document: Document) -> Iterator[str]:
+    """What the schema cannot say."""
+    if document.task_family not in default_crosswalk().task_families:
+        known = ", ".join(sorted(default_crosswalk().task_families))
+        yield f"task_family: {document.task_family[:40]}; expected one of {known}"
+    yield from _strangers(document)
+    for name, fact in document.facts.items():
+        if not fact.way:
+            yield f"facts.{name}: expected exactly one way to draw it"
+    for population in document.populations:
+        if (population.count is None) == (population.of is None):
+            yield f"populations.{population.name}: expected either count or of"
+        for name, column in population.columns.items():
+            if isinstance(column, Draw) and not column.way:
+                yield f"populations.{population.name}.{name}: expected exactly one way to draw it"
+    for record in document.records:
+        for name, value in record.fields.items():
+            for slot in SLOT.findall(value) if isinstance(value, str) else ():
+                if slot not in document.facts:
+                    yield f"records: {record.into} {name}: no fact is called {slot}"
+    for trap in document.traps:
+        if not any(trap.out in sql for sql in sqls_of(document)):
+            yield f"traps.{trap.name}: its `out` stands in no SQL of views and wanted"
+
+
+def _strangers(document: Document) -> Iterator[str]:
+    """Collections and operations that no service has."""
+    used = [population.into for population in document.populations if population.into]
+    used += [record.into for record in document.records]
+    used += [read.collection for read in document.reads]
+    used += [variant.collection for variant in document.variants]
+    for into in dict.fromkeys(used):
+        name, _, plural = into.partition(".")
+        if name not in service_names() or plural not in service(name).collections:
+            yield f"{into}: no service has this collection"
+    acts = [title for act in document.wanted.acts for title in (act.operation, *act.then)]
+    for title in [*acts, *([document.faulty] if document.faulty else [])]:
+        name, _, operation = title.partition(".")
+        if name not in service_names() or operation not in operations(name):
+            yield f"{title}: no service has this operation"
+
+
+def sqls_of(document: Document) -> tuple[str, ...]:
+    """The SQL that decides what is right."""
+    acts = (act.select for act in document.wanted.acts)
+    answers = (asked.select for asked in document.wanted.answers)
+    return (*document.views.values(), *acts, *answers)

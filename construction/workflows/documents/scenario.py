@@ -1,0 +1,542 @@
+"""A document as a scenario: one builder and one solver for all of them.
+
+The builder knows the whole world; the solver acts through a client as an agent does: it finds the
+records in whose prose facts are planted, lists what else it needs, reads that into tables, and runs
+the SQL of the document over them. Both have to come to the same right end state, so that whatever
+the gold says follows from answers of services.
+
+A draft whose traps lead to what is right, or whose facts decide nothing, is drawn again; if that
+does not help, its faults go with it (`Draft.faults`), and the screening refuses it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from construction.workflows.contracts import (
+    Client,
+    Draft,
+    Fault,
+    FaultKind,
+    Request,
+    Scenario,
+    World,
+)
+from construction.workflows.declaration import operations
+from construction.workflows.documents.contracts import (
+    SLOT,
+    Act,
+    Asked,
+    Document,
+    DocumentFault,
+    Read,
+    Record,
+    Trap,
+    collection_of,
+    read_document,
+)
+from construction.workflows.documents.tables import SqlFault, Tables, fields_of
+from construction.workflows.documents.worlds import (
+    Drawn,
+    State,
+    drawn,
+    planted_in,
+    put_facts,
+    put_pools,
+)
+from construction.workflows.engine import changes_of, handle
+from construction.workflows.scenarios.story import (
+    ACTION,
+    FAULTY,
+    RETRIEVAL,
+    WRITTEN,
+    attempt,
+    by_service,
+    every,
+    get,
+    guidelines_of,
+    holds_a_value,
+    read_check,
+    report,
+    rows,
+    weighed,
+)
+from construction.workflows.values import FieldType, parsed_now
+from data.contracts.attempt import StateChange
+from data.contracts.candidate import Answer, Check
+
+FOLDER = Path(__file__).parent
+TRIES = 8  # draws of one draft
+LEAST_RECORDS, MOST_RECORDS, LEAST_SERVICES = 150, 2000, 4
+Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What SQL says is right: the requests, in order, and the value of each part of the answer."""
+
+    acts: tuple[tuple[Act, Arguments], ...]
+    answers: Mapping[str, Any]
+
+
+def decided(document: Document, tables: Tables, trap: Trap | None = None) -> Decided:
+    """The right end state by the tables, or what a trap leads to. Raises SqlFault."""
+
+    def meant(sql: str) -> str:
+        return sql if trap is None else sql.replace(trap.out, trap.instead)
+
+    for name, sql in document.views.items():
+        tables.keep(name, meant(sql))
+    acts = []
+    for act in document.wanted.acts:
+        for row in tables.select(meant(act.select)):
+            acts.append((act, {name: value for name, value in row.items() if value is not None}))
+    answers = {}
+    for asked in document.wanted.answers:
+        found = tables.select(meant(asked.select))
+        column = [next(iter(row.values())) for row in found]
+        answers[asked.part] = column if asked.type == "list" else (column or [None])[0]
+    return Decided(tuple(acts), answers)
+
+
+# The builder
+
+
+def build(document: Document, number: int, seed: int) -> Draft:
+    """The draft of that number; with `faults` where a document makes none that is right."""
+    for again in range(TRIES):
+        is_last = again == TRIES - 1
+        try:
+            draft = _drafted(document, number, f"{number}.{again}", seed, all_faults=is_last)
+        except (DocumentFault, SqlFault) as fault:
+            draft = _unbuilt(document, number, str(fault))
+            if isinstance(fault, SqlFault):
+                return draft
+        if not draft.faults:
+            break
+    return draft
+
+
+def _unbuilt(document: Document, number: int, fault: str) -> Draft:
+    """A draft without a world, which says why."""
+    return Draft(
+        scenario=document.name,
+        rule=f"draft {number}",
+        number=number,
+        prompt=document.requests[0],
+        language=document.language,
+        guidelines="",
+        world=World({}, document.now, document.actor),
+        params={},
+        answers=(),
+        checks=(),
+        faults=tuple(fault.splitlines()),
+    )
+
+
+def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults: bool) -> Draft:
+    made = drawn(document, key, seed)
+    for act in document.wanted.acts:  # of services that are only written to
+        service, _, operation = act.operation.partition(".")
+        plural = operations(service)[operation].collection
+        made.state.setdefault(service, {}).setdefault(plural, {})
+    world = World(made.state, document.now, document.actor, _disturbed(document, number))
+    tables = _known(document, made)
+    try:
+        right = decided(document, tables)
+        found = chain(
+            _size_faults(made.state),
+            _answer_faults(document, right),
+            _proof_faults(document, made, tables, right),
+        )
+        faults = list(found if all_faults else islice(found, 1))
+    finally:
+        tables.close()
+    changes = _changed(replace(world, faults=()), right)
+    return Draft(
+        scenario=document.name,
+        rule=f"draft {number}",
+        number=number,
+        prompt=document.requests[(number - 1) % len(document.requests)],
+        language=document.language,
+        guidelines=guidelines_of(
+            document.now,
+            document.actor,
+            [f"{asked.part}: <{asked.form}>" for asked in document.wanted.answers],
+            document.language,
+        ),
+        world=world,
+        params={},
+        answers=_answers(document, right),
+        checks=_checks(made.required, changes, right),
+        overriding=tuple(made.required),
+        faults=tuple(faults),
+    )
+
+
+def _disturbed(document: Document, number: int) -> tuple[Fault, ...]:
+    if document.faulty is None or number % FAULTY:
+        return ()
+    service, _, operation = document.faulty.partition(".")
+    return (Fault(service, operation, FaultKind.UNAVAILABLE, (1,)),)
+
+
+def _known(document: Document, made: Drawn) -> Tables:
+    """What somebody would know who had read all that the reference reads, and more."""
+    tables = Tables(parsed_now(document.now).utcoffset() or dt.timedelta())
+    put_pools(document, tables)
+    put_facts(document, tables, _facts(document, made.facts))
+    for collection in dict.fromkeys(read.collection for read in document.reads):
+        _put_all(tables, collection, made.state)
+    return tables
+
+
+def _put_all(tables: Tables, collection: str, state: State) -> None:
+    service, _, plural = collection.partition(".")
+    records = state.get(service, {}).get(plural, {})
+    tables.put_records(collection, records.values(), fields_of(collection))
+
+
+def _facts(document: Document, values: Mapping[str, Any], *, inert: bool = False) -> dict[str, Any]:
+    """The facts that stand in prose; those that no longer hold only for traps."""
+    return {
+        name: values[name]
+        for name in document.planted
+        if name in values and (inert or not document.facts[name].inert)
+    }
+
+
+def _answers(document: Document, right: Decided) -> tuple[Answer, ...]:
+    return tuple(_answer(asked, right.answers[asked.part]) for asked in document.wanted.answers)
+
+
+def _answer(asked: Asked, value: Any) -> Answer:
+    if asked.type == "number":
+        written = f"{value:.{asked.decimals or 0}f}"
+    elif asked.type == "list":
+        written = json.dumps([str(item) for item in value], ensure_ascii=False)
+    else:
+        written = str(value)
+    return Answer(
+        part=asked.part,
+        type=asked.type,
+        value=written,
+        unit=asked.unit,
+        decimals=(asked.decimals or 0) if asked.type == "number" else None,
+        ordered=asked.type != "list",
+    )
+
+
+# What is right, as checks
+
+
+def _changed(world: World, right: Decided) -> list[tuple[Act, StateChange]]:
+    """The changes that the acts lead to, each with the last act behind it. Raises DocumentFault."""
+    behind: dict[tuple[str, str], Act] = {}
+    for act, arguments in right.acts:
+        for service, operation, given in _requests(act, arguments):
+            handled = handle(world, Request(service, operation, given(world, behind)))
+            if handled.response.refused is not None:
+                message = handled.response.body["message"]
+                raise DocumentFault(f"{service}.{operation} is refused: {message}")
+            for change in changes_of(handled.world):
+                before = world.state.get(change.service, {})
+                plural, _, name = change.record.partition("/")
+                if before.get(plural, {}).get(name) != change.after:
+                    behind[(change.service, change.record)] = act
+            world = handled.world
+    return [(behind[(c.service, c.record)], c) for c in changes_of(world)]
+
+
+def _requests(act: Act, arguments: Arguments) -> Iterator[tuple[str, str, Any]]:
+    service, _, operation = act.operation.partition(".")
+    yield service, operation, lambda world, behind: _worded(service, operation, arguments)
+    for title in act.then:
+        name, _, following = title.partition(".")
+        yield name, following, lambda world, behind: {"id": _newest(behind)}
+
+
+def _newest(behind: Mapping[tuple[str, str], Act]) -> str:
+    return list(behind)[-1][1].partition("/")[2]
+
+
+def _worded(service: str, operation: str, arguments: Arguments) -> Arguments:
+    """Arguments as they are given: texts that have to state several things state them in a line."""
+    rules = operations(service)[operation].arguments
+    return {
+        name: "; ".join(map(str, value)) if _states(rules.get(name), value) else value
+        for name, value in arguments.items()
+    }
+
+
+def _states(rule: Any, value: Any) -> bool:
+    return isinstance(value, list) and rule is not None and rule.type is FieldType.TEXT
+
+
+def _checks(
+    required: Sequence[str], changes: Sequence[tuple[Act, StateChange]], right: Decided
+) -> tuple[Check, ...]:
+    wanted, allowed = [], []
+    stating = _stating(right)
+    for number, (act, change) in enumerate(changes, 1):
+        check, may = _wanted(f"write.{number}", act, change, stating)
+        wanted.append(check)
+        allowed.append(may)
+    only = Check(
+        check_id="only", kind="unchanged", params={"except": allowed},
+        text="Nothing else is changed.", required=True,
+    )  # fmt: skip
+    written = [
+        check.model_copy(update={"evidence": "accuracy"})
+        for check in wanted
+        if holds_a_value(check.params.get("where", {}))
+    ]
+    ids = {check.check_id for check in written}
+    reads = [
+        read_check(f"rule.{service}", service, records, required=True)
+        for service, records in by_service(required).items()
+    ]
+    acted = [*(check for check in wanted if check.check_id not in ids), only]
+    return (*weighed(reads, RETRIEVAL), *weighed(acted, ACTION), *weighed(written, WRITTEN))
+
+
+def _stating(right: Decided) -> dict[str, list[Any]]:
+    """What texts have to state, by the text that the reference writes."""
+    found: dict[str, list[Any]] = {}
+    for act, arguments in right.acts:
+        service, _, operation = act.operation.partition(".")
+        worded = _worded(service, operation, arguments)
+        for name, value in arguments.items():
+            if isinstance(value, list) and isinstance(worded[name], str):
+                found[worded[name]] = value
+    return found
+
+
+def _wanted(
+    name: str, act: Act, change: StateChange, stating: Mapping[str, list[Any]]
+) -> tuple[Check, dict[str, Any]]:
+    """The check of a change, and what of it `unchanged` allows."""
+    service, before, after = change.service, change.before, change.after
+    if after is None:
+        params: dict[str, Any] = {"service": service, "record": change.record}
+        return _check(name, "record_deleted", params, act), {"service": service, "where": before}
+    rules = fields_of(f"{service}.{change.record.partition('/')[0]}")
+    stamps = {f for f, rule in rules.items() if rule.read_only and rule.type in _CLOCKED}
+    open_fields = {*act.loose, *stamps}
+    plain = {f: _meant(v, stating) for f, v in after.items() if f not in open_fields}
+    if before is None:
+        where = {f: v for f, v in plain.items() if f != "id"}
+        params = {"service": service, "where": where, "min": 1, "max": 1}
+        return _check(name, "record_created", params, act), {"service": service, "where": where}
+    where = {f: v for f, v in plain.items() if before.get(f) != after[f]}
+    params = {"service": service, "record": change.record, "where": where}
+    return _check(name, "record_equals", params, act), {**params, "where": plain}
+
+
+_CLOCKED = (FieldType.DATE, FieldType.DATETIME)
+
+
+def _meant(value: Any, stating: Mapping[str, list[Any]]) -> Any:
+    if isinstance(value, str) and value in stating:
+        return {"contains_all": [str(each) for each in stating[value]]}
+    if isinstance(value, list) and value and not isinstance(value[0], dict):
+        return {"same_items": value}
+    return value
+
+
+def _check(name: str, kind: str, params: dict[str, Any], act: Act) -> Check:
+    return Check(check_id=name, kind=kind, params=params, text=act.text, required=True)
+
+
+# The proof: what decides, decides
+
+
+def _size_faults(state: State) -> Iterator[str]:
+    count = sum(len(records) for rooms in state.values() for records in rooms.values())
+    if not LEAST_RECORDS <= count <= MOST_RECORDS:
+        yield f"{count} records; expected {LEAST_RECORDS} to {MOST_RECORDS}"
+    if len(state) < LEAST_SERVICES:
+        yield f"{len(state)} services; expected at least {LEAST_SERVICES}"
+
+
+def _answer_faults(document: Document, right: Decided) -> Iterator[str]:
+    for asked in document.wanted.answers:
+        value = right.answers[asked.part]
+        if asked.type == "number" and not isinstance(value, int | float):
+            yield f"answers.{asked.part}: no number"
+        elif value in (None, "", [], 0):
+            yield f"answers.{asked.part}: empty or 0, which can be guessed"
+    for act in document.wanted.acts:
+        if not any(each is act for each, _ in right.acts):
+            yield f"acts: {act.operation} ({act.text[:60]}): never wanted"
+
+
+def _proof_faults(document: Document, made: Drawn, tables: Tables, right: Decided) -> Iterator[str]:
+    """Facts and variants that do not change the gold as they should, traps that lead to it."""
+    known = _facts(document, made.facts)
+    for name in known:
+        others = (known | {name: other} for other in made.others[name])
+        if not any(_under(document, tables, facts) != right for facts in others):
+            yield f"facts.{name}: no other value changes what is right"
+    put_facts(document, tables, _facts(document, made.facts, inert=True))
+    for trap in document.traps:
+        if decided(document, tables, trap) == right:
+            yield f"traps.{trap.name}: leads to what is right"
+    for variant in document.variants:
+        put_facts(document, tables, known)
+        decided(document, tables)
+        service, _, plural = variant.collection.partition(".")
+        state = {**made.state, service: {**made.state[service]}}
+        records = dict(state[service][plural])
+        for row in tables.select(variant.select):
+            records[row["id"]] = {**records[row["id"]], **row}
+        state[service][plural] = records
+        _put_all(tables, variant.collection, state)
+        if (decided(document, tables) != right) is not variant.changes:
+            yield f"variants: {variant.meaning[:80]}: expected changes = {variant.changes}"
+        _put_all(tables, variant.collection, made.state)
+    put_facts(document, tables, known)
+
+
+def _under(document: Document, tables: Tables, facts: Mapping[str, Any]) -> Decided:
+    put_facts(document, tables, facts)
+    return decided(document, tables)
+
+
+# The solver
+
+
+def solve(
+    document: Document, client: Client, params: Mapping[str, Any], trap: Trap | None = None
+) -> str:
+    """Read, decide, act, report. Raises LookupError where a service lacks what is needed."""
+    tables = Tables(parsed_now(document.now).utcoffset() or dt.timedelta())
+    try:
+        put_pools(document, tables)
+        facts = _learnt(document, client, with_inert=trap is not None)
+        put_facts(document, tables, facts)
+        read: dict[str, dict[str, Mapping[str, Any]]] = {}
+        for each in document.reads:
+            _read(each, client, tables, facts | {"today": document.now[:10]}, read)
+        right = decided(document, tables, trap)
+    except SqlFault as fault:
+        raise LookupError(str(fault)) from None
+    finally:
+        tables.close()
+    for act, arguments in right.acts:
+        service, _, operation = act.operation.partition(".")
+        done = attempt(client, service, operation, **_worded(service, operation, arguments))
+        for title in act.then:
+            name, _, following = title.partition(".")
+            attempt(client, name, following, id=done["id"])
+    return report(**{asked.part: _said(asked, right) for asked in document.wanted.answers})
+
+
+def _said(asked: Asked, right: Decided) -> Any:
+    value = right.answers[asked.part]
+    if value is None:
+        raise LookupError(asked.part)
+    return f"{value:.{asked.decimals or 0}f}" if asked.type == "number" else value
+
+
+def _learnt(document: Document, client: Client, *, with_inert: bool) -> dict[str, Any]:
+    """The facts, from the records in whose prose they stand."""
+    facts: dict[str, Any] = {}
+    for record in document.records:
+        slots = {s for v in record.fields.values() if isinstance(v, str) for s in SLOT.findall(v)}
+        holds = [slot for slot in slots if with_inert or not document.facts[slot].inert]
+        if holds or record.must:
+            found = _found(document, client, record)
+            facts |= {slot: found[slot] for slot in holds}
+    return facts
+
+
+def _found(document: Document, client: Client, record: Record) -> Mapping[str, Any]:
+    """What the record says that fits a template. Raises LookupError."""
+    service, _, plural = record.into.partition(".")
+    title = record.fields.get("title", record.fields.get("subject", ""))
+    words = record.found_by or " ".join(re.findall(r"\w+", SLOT.sub(" ", str(title))))
+    for row in rows(client, service, plural, query=words):
+        planted = planted_in(record, document, get(client, service, plural, row["id"]))
+        if planted is not None:
+            return planted
+    raise LookupError(f"{record.into}: {words[:60]}")
+
+
+def _read(
+    read: Read,
+    client: Client,
+    tables: Tables,
+    facts: Mapping[str, Any],
+    known: dict[str, dict[str, Mapping[str, Any]]],
+) -> None:
+    """Put what a read returns beside what was read of the collection before."""
+    service, _, plural = read.collection.partition(".")
+    where = {name: _looked_up(value, facts) for name, value in read.where.items()}
+    room = known.setdefault(read.collection, {})
+    is_short = bool(collection_of(read.collection).summary)
+    if read.only is None and read.whole:
+        room |= {str(each["id"]): each for each in every(client, service, plural, **where)}
+    else:
+        listed = rows(client, service, plural, **where)
+        room |= {str(row["id"]): {**row, **room.get(str(row["id"]), {})} for row in listed}
+    tables.put_records(read.collection, room.values(), fields_of(read.collection))
+    if read.only is not None and is_short:
+        for row in tables.select(read.only):
+            identifier = str(next(iter(row.values())))
+            room[identifier] = get(client, service, plural, identifier)
+        tables.put_records(read.collection, room.values(), fields_of(read.collection))
+
+
+def _looked_up(value: Any, facts: Mapping[str, Any]) -> Any:
+    slot = SLOT.fullmatch(value) if isinstance(value, str) else None
+    return value if slot is None else facts[slot[1]]
+
+
+# The registry
+
+
+def scenario_of(document: Document) -> Scenario:
+    """Its services are those that have to be read."""
+    read = {read.collection.partition(".")[0] for read in document.reads}
+    read |= {r.partition("/")[0] for r in _required_services(document)}
+    return Scenario(
+        name=document.name,
+        meaning=document.meaning,
+        task_family=document.task_family,
+        services=tuple(sorted(read)),
+        build=partial(build, document),
+        solve=partial(solve, document),
+        traps=tuple(partial(_trapped, document, trap) for trap in document.traps),
+        split="hard",
+    )
+
+
+def _trapped(document: Document, trap: Trap, client: Client, params: Mapping[str, Any]) -> str:
+    return solve(document, client, params, trap)
+
+
+def _required_services(document: Document) -> Iterator[str]:
+    holding = [r for name, r in document.planted.items() if not document.facts[name].inert]
+    for record in (*holding, *(r for r in document.records if r.must)):
+        yield record.into.replace(".", "/")
+
+
+@cache
+def documents() -> tuple[Document, ...]:
+    """All documents of the folder, in the order of their names. Raises DocumentFault."""
+    made = []
+    for path in sorted(FOLDER.glob("*.toml")):
+        document = read_document(path)
+        if document.name != path.stem:
+            raise DocumentFault(f"{path.name}: it is called {document.name}")
+        made.append(document)
+    return tuple(made)

@@ -1,0 +1,202 @@
+"""Records as DuckDB tables, and SQL of documents over them: hostile, so confined.
+
+Each `service.collection` is a table with a column for each declared field; absent values are null.
+Texts are VARCHAR, numbers DECIMAL(18,6), days DATE, times TIMESTAMP in the clock of the world,
+lists VARCHAR[] and rows STRUCT[]. The database is in memory, reaches no file and no network, and
+takes single SELECTs alone, without functions whose result differs from run to run.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import duckdb
+import orjson
+
+from construction.workflows.declaration import service
+from construction.workflows.values import FieldRule, FieldType
+from data.staging.opening import SAFE
+
+SECONDS, MEMORY, MOST_ROWS = 60.0, "512MB", 20_000
+_TYPES: Mapping[FieldType, Any] = {
+    FieldType.DATE: "DATE",
+    FieldType.DATETIME: "TIMESTAMP",
+    FieldType.INTEGER: "BIGINT",
+    FieldType.NUMBER: "DECIMAL(18,6)",
+    FieldType.BOOLEAN: "BOOLEAN",
+    FieldType.TEXTS: ["VARCHAR"],
+    FieldType.EMAILS: ["VARCHAR"],
+}
+_WITHOUT_OFFSET = len("2026-03-05T09:00:00")
+
+
+class SqlFault(Exception):
+    """SQL that is refused or does not run; the message is for the author of a document."""
+
+
+class Tables:
+    """One database in memory. `offset` is that of the world's clock."""
+
+    def __init__(self, offset: dt.timedelta) -> None:
+        options: dict[str, Any] = {**SAFE, "threads": "1", "memory_limit": MEMORY}
+        self._connection = duckdb.connect(":memory:", config=options)
+        self._checked: set[str] = set()
+        self._watch = threading.Timer(SECONDS, self._connection.interrupt)
+        self._watch.daemon = True
+        self._watch.start()
+        self._connection.execute(
+            "create macro in_zone(t, zone) as timezone(zone, timezone('UTC', t - "
+            f"to_minutes({int(offset.total_seconds() // 60)})))"
+        )
+        self._connection.execute("set lock_configuration = true")
+
+    def put(self, table: str, shape: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> None:
+        """A table with these columns and types, in place of one of the same name."""
+        schema, _, name = table.rpartition(".")
+        if schema:
+            self._connection.execute(f'create schema if not exists "{schema}"')
+        titled = f'"{schema}"."{name}"' if schema else f'"{name}"'
+        columns = ", ".join(f'"{column}" {_sql_type(kind)}' for column, kind in shape.items())
+        self._connection.execute(f"create or replace table {titled} ({columns})")
+        content = orjson.dumps([{name: row.get(name) for name in shape} for row in rows]).decode()
+        form = json.dumps([dict(shape)]).replace("'", "''")
+        self._run(
+            f"insert into {titled} select r.* from (select unnest(from_json_strict(?::json,"  # noqa: S608
+            f" '{form}')) as r)",
+            [content],
+        )
+
+    def put_records(
+        self, table: str, records: Iterable[Mapping[str, Any]], fields: Mapping[str, FieldRule]
+    ) -> None:
+        """The table of a collection."""
+        shape = {"id": "VARCHAR"} | {name: type_of(rule) for name, rule in fields.items()}
+        times = [name for name, rule in fields.items() if rule.type is FieldType.DATETIME]
+        self.put(table, shape, ({**r, **{t: _clock(r.get(t)) for t in times}} for r in records))
+
+    def keep(self, name: str, select: str) -> None:
+        """Keep the result of a SELECT under a name. Raises SqlFault."""
+        self._require_select(select)
+        self._run(f'create or replace table "{name}" as {select}')
+
+    def select(self, sql: str) -> list[dict[str, Any]]:
+        """The rows of a single SELECT as JSON values; days and times as texts. Raises SqlFault."""
+        self._require_select(sql)
+        result = self._run(sql)
+        names = [column[0] for column in result.description or ()]
+        rows = result.fetchmany(MOST_ROWS + 1)
+        if len(rows) > MOST_ROWS:
+            raise SqlFault(f"more than {MOST_ROWS} rows")
+        return [{name: _plain(cell) for name, cell in zip(names, row, strict=True)} for row in rows]
+
+    def close(self) -> None:
+        self._watch.cancel()
+        self._connection.close()
+
+    def _run(self, sql: str, given: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
+        if self._watch.finished.is_set():
+            raise SqlFault(f"all SQL together takes more than {SECONDS:.0f} seconds")
+        try:
+            return self._connection.execute(sql, list(given))
+        except duckdb.Error as error:
+            raise _fault(error, sql) from None
+
+    def _require_select(self, sql: str) -> None:
+        """Raises SqlFault unless it is a single SELECT whose result is the same in every run."""
+        if sql in self._checked:
+            return
+        try:
+            statements = duckdb.extract_statements(sql)
+        except duckdb.Error as error:
+            raise _fault(error, sql) from None
+        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+            raise SqlFault(f"expected one SELECT: {_short(sql)}")
+        found = self._connection.execute("select json_serialize_sql(?::varchar)", [sql]).fetchone()
+        tree = orjson.loads(found[0]) if found else {}
+        if tree.get("error"):
+            raise SqlFault(f"{tree.get('error_message', 'no SELECT')} in: {_short(sql)}")
+        if strays := _volatile() & names_in(tree):
+            raise SqlFault(f"{min(strays)} is not the same in every run: {_short(sql)}")
+        self._checked.add(sql)
+
+
+def _fault(error: duckdb.Error, sql: str) -> SqlFault:
+    return SqlFault(f"{str(error).splitlines()[0][:300]} in: {_short(sql)}")
+
+
+@cache
+def _volatile() -> frozenset[str]:
+    """Names whose value differs from run to run, by DuckDB's own list."""
+    with duckdb.connect(":memory:", config=dict[str, Any](SAFE)) as connection:
+        found = connection.execute(
+            "select function_name from duckdb_functions() where stability <> 'CONSISTENT'"
+        ).fetchall()
+    clocks = {"current_date", "current_time", "current_timestamp", "localtimestamp", "localtime"}
+    return frozenset({name for (name,) in found} | clocks)
+
+
+def names_in(tree: Any) -> set[str]:
+    """The names of functions, and of columns without a table, in a serialized SELECT."""
+    if isinstance(tree, list):
+        return {name for item in tree for name in names_in(item)}
+    if not isinstance(tree, Mapping):
+        return set()
+    found = {name for item in tree.values() for name in names_in(item)}
+    if isinstance(name := tree.get("function_name"), str):
+        found.add(name.lower())
+    columns = tree.get("column_names")
+    if tree.get("class") == "COLUMN_REF" and isinstance(columns, list) and len(columns) == 1:
+        found.add(str(columns[0]).lower())
+    return found
+
+
+def type_of(rule: FieldRule) -> Any:
+    """The type of a field's column, as `put` takes it."""
+    if rule.type is FieldType.ROWS:
+        return [{name: type_of(column) for name, column in rule.columns.items()}]
+    return _TYPES.get(rule.type, "VARCHAR")
+
+
+def fields_of(collection: str) -> Mapping[str, FieldRule]:
+    """The declared fields of a "service.collection"."""
+    name, _, plural = collection.partition(".")
+    return service(name).collections[plural].fields
+
+
+def _sql_type(kind: Any) -> str:
+    if isinstance(kind, list):
+        return f"{_sql_type(kind[0])}[]"
+    if isinstance(kind, Mapping):
+        inner = ", ".join(f'"{name}" {_sql_type(each)}' for name, each in kind.items())
+        return f"STRUCT({inner})"
+    return str(kind)
+
+
+def _clock(value: Any) -> Any:
+    return value[:_WITHOUT_OFFSET] if isinstance(value, str) else value
+
+
+def _plain(cell: Any) -> Any:
+    if isinstance(cell, Decimal):
+        return int(cell) if cell == cell.to_integral_value() else float(cell)
+    if isinstance(cell, dt.datetime):
+        return cell.isoformat(timespec="seconds")
+    if isinstance(cell, dt.date):
+        return cell.isoformat()
+    if isinstance(cell, list):
+        return [_plain(item) for item in cell]
+    if isinstance(cell, dict):
+        return {name: _plain(item) for name, item in cell.items()}
+    if isinstance(cell, float):
+        return int(cell) if cell.is_integer() else round(cell, 6)
+    return cell
+
+
+def _short(sql: str) -> str:
+    return " ".join(sql.split())[:160]
