@@ -143,8 +143,8 @@ class Scenario:
     `build(number, seed)` makes the draft of that number; the same arguments make the same draft.
     `solve(client, params)` is the reference solution: it uses the tools of an agent and returns the
     text of its final answer. `traps` are plausible solutions that get one thing wrong. Tasks of the
-    split `smoke` are small; capable agents pass nearly all of them. `is_scripted`: the solution is a
-    list of requests, which no rule can steer.
+    split `smoke` are small; capable agents pass nearly all of them. The solution of one that
+    `is_scripted` is a list of requests, which no rule can steer.
     """
 
     name: str
