@@ -135,13 +135,13 @@ def _irrelevant(draft: Draft, run: Run) -> Iterator[Variant]:
     """Fields that no list shows and no search asked for, of records that nobody had to open."""
     changed = {f"{change.service}/{change.record}" for change in run.submission().changes}
     far = _all(draft.world) - opened(run) - changed - {*draft.overriding}
-    asked = {
+    sought = {
         f"{row.service}/{_collection(row)}.{_BOUND.sub('', name)}"
         for row in run.audit
         for name in row.arguments
     }
     for variant in _fitting(variants(draft.world, far, hidden=True)):
-        if variant.fact not in asked:
+        if variant.fact not in sought:
             yield variant
 
 
