@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from data.contracts.attempt import AuditRow
 from data.contracts.candidate import Answer, Check
@@ -138,7 +138,9 @@ class Scenario:
 
     `build(number, seed)` makes the draft of that number; the same arguments make the same draft.
     `solve(client, params)` is the reference solution: it uses the tools of an agent and returns the
-    text of its final answer. `is_scripted`: it is a list of requests, which no rule can steer.
+    text of its final answer. `split` is where its tasks belong: in a release proper, or among the
+    easy ones that show whether an agent works. `is_scripted`: the solution is a list of requests,
+    which no rule can steer.
     """
 
     name: str
@@ -147,4 +149,5 @@ class Scenario:
     services: tuple[str, ...]
     build: Callable[[int, int], Draft]
     solve: Callable[[Client, Mapping[str, Any]], str]
+    split: Literal["full", "smoke"] = "smoke"
     is_scripted: bool = False

@@ -29,6 +29,7 @@ from construction.workflows.repair.screening import (
     screen_repair,
     spec_of_repair,
 )
+from construction.workflows.runs import Run as ServiceRun
 from construction.workflows.runs import perform, reference_steps
 from construction.workflows.scenarios.registry import SCENARIOS
 from construction.workflows.screening import (
@@ -55,6 +56,7 @@ from data.contracts import (
     Outcome,
     Provenance,
     StageKind,
+    Structure,
     Verdict,
 )
 from data.contracts.attempt import Score
@@ -93,6 +95,8 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
         execution_surface="services",
         difficulty=difficulty_of(draft, scenario),
         difficulty_rule=DIFFICULTY_RULE,
+        structure=structure_of(draft, scenario, run),
+        split=scenario.split,
         guidelines=draft.guidelines,
         tools=tuple(tool.name for tool in tools_of(sorted(draft.world.state))),
         budget=_BUDGET,
@@ -112,6 +116,17 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
             licence="Apache-2.0",
             detail={"generator": draft.scenario, "rule": draft.rule},
         ),
+    )
+
+
+def structure_of(draft: Draft, scenario: Scenario, run: ServiceRun) -> Structure:
+    """The size of a task, from its draft and its reference run."""
+    collections = [each for service in draft.world.state.values() for each in service.values()]
+    return Structure(
+        records=sum(map(len, collections)),
+        rules=len(draft.overriding),
+        services=len(scenario.services),
+        calls=len(run.requests),
     )
 
 
