@@ -73,9 +73,13 @@ def _rows(
             yield Row(f"family {family}", RowKind.COVERAGE, members, low=1)
     if config.quota_price is not None and config.objective is not Objective.PAIRS:
         yield from _quotas(pool, config, allowed, item_gains, family_weights)
-    yield from _shares(RowKind.LANE, config.lane_shares, pool.positions("lane"), config.size)
-    bands, groups = config.difficulty_shares, pool.positions("difficulty")
-    yield from _shares(RowKind.DIFFICULTY, bands, groups, config.size)
+    for kind, bands in (
+        (RowKind.LANE, config.lane_shares),
+        (RowKind.DIFFICULTY, config.difficulty_shares),
+        (RowKind.RATE, config.pass_rate_shares),
+        (RowKind.SPLIT, config.split_shares),
+    ):
+        yield from _shares(kind, bands, pool.positions(kind), config.size)
     if config.objective is Objective.COVERAGE:
         yield from _spread(pool, "difficulty", config.size)
         yield from _spread(pool, "source", config.size)

@@ -143,7 +143,7 @@ class Scenario:
     `build(number, seed)` makes the draft of that number; the same arguments make the same draft.
     `solve(client, params)` is the reference solution: it uses the tools of an agent and returns the
     text of its final answer. `traps` are plausible solutions that get one thing wrong. Tasks of the
-    split `smoke` are small; capable agents pass nearly all of them. The solution of one that
+    split `smoke` are small: they show whether an agent works at all. The solution of one that
     `is_scripted` is a list of requests, which no rule can steer.
     """
 
@@ -154,5 +154,5 @@ class Scenario:
     build: Callable[[int, int], Draft]
     solve: Solve
     traps: tuple[Solve, ...] = ()
-    split: Literal["smoke", "hard"] = "smoke"
+    split: Literal["full", "smoke"] = "smoke"
     is_scripted: bool = False

@@ -31,6 +31,7 @@ from construction.workflows.repair.screening import (
     screen_repair,
     spec_of_repair,
 )
+from construction.workflows.runs import Run as ServiceRun
 from construction.workflows.runs import perform, reference_steps
 from construction.workflows.scenarios.registry import SCENARIOS
 from construction.workflows.screening import (
@@ -57,6 +58,7 @@ from data.contracts import (
     Outcome,
     Provenance,
     StageKind,
+    Structure,
     Verdict,
 )
 from data.contracts.attempt import Score
@@ -95,6 +97,8 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
         execution_surface="services",
         difficulty=difficulty_of(draft, scenario),
         difficulty_rule=DIFFICULTY_RULE,
+        structure=structure_of(draft, scenario, run),
+        split=scenario.split,
         guidelines=draft.guidelines,
         tools=tuple(tool.name for tool in tools_of(sorted(draft.world.state))),
         budget=_budget(len(run.requests)),
@@ -112,7 +116,7 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
             item_id=item_id(draft),
             disclosure=Disclosure.PUBLIC,
             licence="Apache-2.0",
-            detail={"generator": draft.scenario, "rule": draft.rule, "split": scenario.split},
+            detail={"generator": draft.scenario, "rule": draft.rule},
         ),
     )
 
@@ -120,6 +124,17 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
 def _budget(requests: int) -> Budget:
     turns = max(_TURNS, requests * 3 // 2)
     return Budget(turns=turns, seconds=_SECONDS * turns // _TURNS)
+
+
+def structure_of(draft: Draft, scenario: Scenario, run: ServiceRun) -> Structure:
+    """The size of a task, from its draft and its reference run."""
+    collections = [each for service in draft.world.state.values() for each in service.values()]
+    return Structure(
+        records=sum(map(len, collections)),
+        rules=len(draft.overriding),
+        services=len(scenario.services),
+        calls=len(run.requests),
+    )
 
 
 def difficulty_of(draft: Draft, scenario: Scenario) -> Literal["easy", "medium", "hard"]:

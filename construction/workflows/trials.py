@@ -378,8 +378,8 @@ def _reported(draft: Draft, run: Run, spec: TaskSpec, threshold: float) -> int:
 def _named(draft: Draft, proof: Proof) -> str:
     """The first part that is not proven, with its value, or the record that is to blame."""
     gold = {f"answer.{answer.part}": f" {answer.value}" for answer in draft.answers}
-    found = (*proof.believed, *proof.idle, *proof.moved)
-    return f"{found[0]}{gold.get(found[0], '')}"[:_LONGEST_NAME] if found else ""
+    faulty = (*proof.believed, *proof.idle, *proof.moved)
+    return f"{faulty[0]}{gold.get(faulty[0], '')}"[:_LONGEST_NAME] if faulty else ""
 
 
 def _passes(spec: TaskSpec, submissions: Iterable[Submission], threshold: float) -> int:

@@ -516,7 +516,7 @@ def scenario_of(document: Document) -> Scenario:
         build=partial(build, document),
         solve=partial(solve, document),
         traps=tuple(partial(_trapped, document, trap) for trap in document.traps),
-        split="hard",
+        split="full",
     )
 
 

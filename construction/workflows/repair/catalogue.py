@@ -18,7 +18,7 @@ from construction.workflows.repair.faults import (
     service_settings,
     site_modes,
 )
-from construction.workflows.repair.faulty_programs import REPAIRS_OF, SPLIT
+from construction.workflows.repair.faulty_programs import REPAIRS_OF
 from data.canonical import digest
 from data.contracts import (
     Budget,
@@ -30,6 +30,7 @@ from data.contracts import (
     Label,
     Lane,
     Provenance,
+    Structure,
 )
 
 REPAIRS: tuple[Repair, ...] = tuple(
@@ -92,6 +93,10 @@ def candidate_of(draft: RepairDraft, repair: Repair, task_id: str) -> Candidate:
         business_task=repair.meaning.rstrip("."),
         execution_surface="workspace",
         fixtures=tuple(_fixture(name, data) for name, data in sorted(draft.inputs.items())),
+        structure=Structure(
+            records=len(draft.inputs), rules=1, services=0, calls=len(draft.delivers)
+        ),
+        split=repair.split,
         tools=TOOLS,
         budget=_LARGE_BUDGET if repair.name in REPAIRS_OF else _BUDGET,
         deliverables=tuple(_deliverable(name) for name in draft.delivers),
@@ -106,14 +111,9 @@ def candidate_of(draft: RepairDraft, repair: Repair, task_id: str) -> Candidate:
             item_id=_item_id(draft),
             disclosure=Disclosure.PUBLIC,
             licence="Apache-2.0",
-            detail=_detail(draft, repair),
+            detail={"generator": draft.generator, "rule": draft.rule, "kind": repair.kind},
         ),
     )
-
-
-def _detail(draft: RepairDraft, repair: Repair) -> dict[str, str]:
-    detail = {"generator": draft.generator, "rule": draft.rule, "kind": repair.kind}
-    return detail | ({"split": SPLIT} if repair.name in REPAIRS_OF else {})
 
 
 def _fixture(name: str, data: bytes) -> Fixture:

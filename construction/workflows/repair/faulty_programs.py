@@ -35,7 +35,6 @@ from data.contracts.candidate import Check
 from data.randomness import keyed_order
 
 FOLDER = Path(__file__).parent / "programs"
-SPLIT = "hard"  # tasks that are made here, beside those of one line
 _ENVIRONMENT = {"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
 _ENVIRONMENT |= {"TZ": "UTC", "PYTHONDONTWRITEBYTECODE": "1"}
 _SECONDS = 60
@@ -508,6 +507,7 @@ def _repair(name: str) -> Repair:
         rules=tuple("+".join(pair) for pair in program.pairs),
         build=partial(_build, program),
         solve=partial(_solve, program),
+        split="full",
     )
 
 

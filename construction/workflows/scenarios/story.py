@@ -48,19 +48,19 @@ def attempt(client: Client, service: str, operation: str, **arguments: Any) -> M
 def free_effects(checks: Sequence[Check], services: Iterable[str]) -> list[dict[str, Any]]:
     """What an agent may change by the way: harmless, and not what any of the checks is about."""
     set_to = [check.params for check in checks if check.kind == "record_equals"]
-    asked = {(params["service"], name) for params in set_to for name in params["where"]}
+    set_fields = {(params["service"], name) for params in set_to for name in params["where"]}
     made = {check.params["service"] for check in checks if check.kind == "record_created"}
     free: list[dict[str, Any]] = []
     for service in sorted(services):
         for plural, collection in declared(service).collections.items():
-            place = {"service": service, "collection": plural}
+            where = {"service": service, "collection": plural}
             free += [
-                {**place, "field": name, "among": rule.harmless}
+                {**where, "field": name, "among": rule.harmless}
                 for name, rule in collection.fields.items()
-                if rule.harmless and (service, name) not in asked
+                if rule.harmless and (service, name) not in set_fields
             ]
             if collection.harmless_new is not None and service not in made:
-                free.append({**place, "new": dict(collection.harmless_new)})
+                free.append({**where, "new": dict(collection.harmless_new)})
     return free
 
 

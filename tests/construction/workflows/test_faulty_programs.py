@@ -102,7 +102,7 @@ def test_a_request_tells_symptoms_and_no_cause(name: str) -> None:
     assert not any(file in draft.prompt for fault in draft.rule.split("+")
                    for file, _, _ in program.faults[fault].edits)  # fmt: skip
     task = candidate_of(draft, BY_NAME[name], "w-1")
-    assert task.provenance.detail["split"] == "hard"
+    assert task.split == "full"
     assert [fixture.path for fixture in task.fixtures] == [f"{name}.tar"]
 
 
