@@ -72,8 +72,8 @@ class Program:
     the folder shows, `show` prints what came of it: lines whose last cell is a result and whose
     other cells say of what. `case` are those of a hidden case, `fresh` the folders that a case
     brings along; one with a file `driven` runs the script `driver` instead. `recover` mends the
-    state once the program is mended; `state` prints what it has to be, `kept` prints what must not
-    be lost with it, and the commands `loses` lose just that.
+    state once the program is mended; the command `state` prints what it has to be, `kept` what must
+    not be lost with it, both without the program; the commands `loses` lose just that.
     """
 
     name: str
@@ -91,8 +91,8 @@ class Program:
     tests_mutant: tuple[str, str, str]
     faults: Mapping[str, Fault]
     recover: Steps = ()
-    state: Steps = ()
-    kept: Steps = ()
+    state: str = ""
+    kept: str = ""
     loses: tuple[str, ...] = ()
     driver: str = ""
     driven: str = ""
@@ -123,9 +123,15 @@ class Program:
         return f"if [ -f {self.driven} ]; then python3 {self.driver}; else {steps}; fi"
 
     def case_files(self, data: Mapping[str, str]) -> dict[str, str]:
-        """The files that a hidden case adds to the project."""
-        path = FOLDER / self.name / self.driver
-        return {**data, **({self.driver: path.read_text("utf-8")} if self.driver else {})}
+        """The files that a hidden case puts in the place of those that were handed back."""
+        given = {
+            path: content.decode()
+            for path, content in self.project.items()
+            if path.partition("/")[0] in self.fresh
+        }
+        if self.driver:
+            given[self.driver] = (FOLDER / self.name / self.driver).read_text("utf-8")
+        return {**given, **data}
 
 
 @cache
@@ -145,7 +151,7 @@ def read_program(name: str) -> Program:
         if path.is_file() and "__pycache__" not in path.parts
     }
     mutant = table.pop("tests_mutant")
-    for key in {"sample", "show", "case", "recover", "state", "kept"} & table.keys():
+    for key in {"sample", "show", "case", "recover"} & table.keys():
         table[key] = tuple(map(tuple, table[key]))
     table |= {key: tuple(table[key]) for key in ("fresh", "requests", "loses") if key in table}
     return Program(
@@ -409,8 +415,8 @@ def _state(program: Program, case: Staged) -> Iterator[Check]:
         ("kept_state", program.kept, case.both.tree, "what people entered is there", True),
     ):
         if command:
-            printed, _ = run_project(tree, [program.command(command)])
-            shell = f"tar -xf {program.archive} && cd {program.name} && {program.command(command)}"
+            printed, _ = run_project(tree, [command])
+            shell = f"tar -xf {program.archive} && cd {program.name} && {command}"
             yield _runs(program, check_id, {}, shell, printed.splitlines(), text, keeps=keeps)
 
 
