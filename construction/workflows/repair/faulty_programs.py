@@ -297,27 +297,36 @@ def staged(program: Program, pair: tuple[str, str], seed: str) -> Staged:
     return Staged((first, second), data, run([]), alone, run([first, second]))
 
 
-def _examples(program: Program, case: Staged) -> str:
-    """Results that are wrong, in a sentence each: by both faults if one is, else by each."""
+def _examples(program: Program, case: Staged, draw: Draw) -> str:
+    """Results that are wrong, in a sentence each: by both faults, or by one that is drawn.
+
+    A request names what was noticed; the docs, not the examples, say what is to be mended.
+    """
     right, both = case.right.shown, case.both.shown
-    first, second = ({key for key, _ in _wrong(each.shown, right)} for each in case.alone)
+    shows = [{key for key, _ in _wrong(each.shown, right)} for each in case.alone]
     differing = [key for key in right if both.get(key) != right[key]]
-    order = sorted(differing, key=lambda key: (-(key in first) - (key in second), key))
-    chosen = order[:1]
-    for shows in (first, second):
-        if not any(key in shows for key in chosen):
-            chosen += [key for key in order if key in shows][:1]
+    noticed = draw.pick((shows, shows[:1], shows[1:]))
+    others = set[tuple[str, ...]]().union(*(keys for keys in shows if keys not in noticed))
+    order = sorted(
+        differing, key=lambda key: (-sum(key in keys for keys in noticed), key in others, key)
+    )
+    chosen: list[tuple[str, ...]] = []
+    for keys in noticed:
+        if not keys & set(chosen):
+            chosen += [key for key in order if key in keys][:1]
     sentences = []
-    for key in chosen:
+    for key in chosen or order[:1]:
         form = program.differs if key in both else program.missing
         sentences.append(form.format(*key, wrong=both.get(key, ""), right=right[key]))
     return " ".join(sentences)
 
 
 def _prompt(program: Program, case: Staged, draw: Draw) -> str:
-    request = draw.pick(program.requests).format(examples=_examples(program, case))
+    request = draw.pick(program.requests).format(examples=_examples(program, case, draw))
     return (
-        f"{request}\n\n{program.archive} holds everything in a folder {program.name}/. Hand back "
+        f"{request}\n\nThat is what was noticed. Whatever else does not do as docs/ says is to be "
+        "mended just the same; what does, is to be left as it is.\n\n"
+        f"{program.archive} holds everything in a folder {program.name}/. Hand back "
         f"{program.archive}, packed the same way."
     )
 
