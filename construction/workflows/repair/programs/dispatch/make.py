@@ -75,7 +75,7 @@ def ties(draw):
 
 
 def catch_up(draw):
-    return plan([{"at": draw.randint(60, 100), "down": draw.randint(290, 300)}])
+    return plan([{"at": draw.randint(78, 98), "down": draw.randint(290, 300)}])
 
 
 def fill(draw):
