@@ -71,8 +71,8 @@ class Program:
     the folder shows, `show` prints what came of it: lines whose last cell is a result and whose
     other cells say of what. `case` are those of a hidden case, `fresh` the folders that a case
     brings along; one with a file `driven` runs the script `driver` instead. `recover` mends the
-    state once the program is mended; `state` prints what it has to be, `kept` prints what must not
-    be lost with it, and the commands `loses` lose just that.
+    state once the program is mended; the command `state` prints what it has to be, `kept` what must
+    not be lost with it, both without the program; the commands `loses` lose just that.
     """
 
     name: str
@@ -90,8 +90,8 @@ class Program:
     tests_mutant: tuple[str, str, str]
     faults: Mapping[str, Fault]
     recover: Steps = ()
-    state: Steps = ()
-    kept: Steps = ()
+    state: str = ""
+    kept: str = ""
     loses: tuple[str, ...] = ()
     driver: str = ""
     driven: str = ""
@@ -122,9 +122,15 @@ class Program:
         return f"if [ -f {self.driven} ]; then python3 {self.driver}; else {steps}; fi"
 
     def case_files(self, data: Mapping[str, str]) -> dict[str, str]:
-        """The files that a hidden case adds to the project."""
-        path = FOLDER / self.name / self.driver
-        return {**data, **({self.driver: path.read_text("utf-8")} if self.driver else {})}
+        """The files that a hidden case puts in the place of those that were handed back."""
+        given = {
+            path: content.decode()
+            for path, content in self.project.items()
+            if path.partition("/")[0] in self.fresh
+        }
+        if self.driver:
+            given[self.driver] = (FOLDER / self.name / self.driver).read_text("utf-8")
+        return {**given, **data}
 
 
 @cache
@@ -144,7 +150,7 @@ def read_program(name: str) -> Program:
         if path.is_file() and "__pycache__" not in path.parts
     }
     mutant = table.pop("tests_mutant")
-    for key in {"sample", "show", "case", "recover", "state", "kept"} & table.keys():
+    for key in {"sample", "show", "case", "recover"} & table.keys():
         table[key] = tuple(map(tuple, table[key]))
     table |= {key: tuple(table[key]) for key in ("fresh", "requests", "loses") if key in table}
     return Program(
@@ -290,27 +296,36 @@ def staged(program: Program, pair: tuple[str, str], seed: str) -> Staged:
     return Staged((first, second), data, run([]), alone, run([first, second]))
 
 
-def _examples(program: Program, case: Staged) -> str:
-    """Results that are wrong, in a sentence each: by both faults if one is, else by each."""
+def _examples(program: Program, case: Staged, draw: Draw) -> str:
+    """Results that are wrong, in a sentence each: by both faults, or by one that is drawn.
+
+    A request names what was noticed; the docs, not the examples, say what is to be mended.
+    """
     right, both = case.right.shown, case.both.shown
-    first, second = ({key for key, _ in _wrong(each.shown, right)} for each in case.alone)
+    shows = [{key for key, _ in _wrong(each.shown, right)} for each in case.alone]
     differing = [key for key in right if both.get(key) != right[key]]
-    order = sorted(differing, key=lambda key: (-(key in first) - (key in second), key))
-    chosen = order[:1]
-    for shows in (first, second):
-        if not any(key in shows for key in chosen):
-            chosen += [key for key in order if key in shows][:1]
+    noticed = draw.pick((shows, shows[:1], shows[1:]))
+    others = set[tuple[str, ...]]().union(*(keys for keys in shows if keys not in noticed))
+    order = sorted(
+        differing, key=lambda key: (-sum(key in keys for keys in noticed), key in others, key)
+    )
+    chosen: list[tuple[str, ...]] = []
+    for keys in noticed:
+        if not keys & set(chosen):
+            chosen += [key for key in order if key in keys][:1]
     sentences = []
-    for key in chosen:
+    for key in chosen or order[:1]:
         form = program.differs if key in both else program.missing
         sentences.append(form.format(*key, wrong=both.get(key, ""), right=right[key]))
     return " ".join(sentences)
 
 
 def _prompt(program: Program, case: Staged, draw: Draw) -> str:
-    request = draw.pick(program.requests).format(examples=_examples(program, case))
+    request = draw.pick(program.requests).format(examples=_examples(program, case, draw))
     return (
-        f"{request}\n\n{program.archive} holds everything in a folder {program.name}/. Hand back "
+        f"{request}\n\nThat is what was noticed. Whatever else does not do as docs/ says is to be "
+        "mended just the same; what does, is to be left as it is.\n\n"
+        f"{program.archive} holds everything in a folder {program.name}/. Hand back "
         f"{program.archive}, packed the same way."
     )
 
@@ -408,8 +423,8 @@ def _state(program: Program, case: Staged) -> Iterator[Check]:
         ("kept_state", program.kept, case.both.tree, "what people entered is there", True),
     ):
         if command:
-            printed, _ = run_project(tree, [program.command(command)])
-            shell = f"tar -xf {program.archive} && cd {program.name} && {program.command(command)}"
+            printed, _ = run_project(tree, [command])
+            shell = f"tar -xf {program.archive} && cd {program.name} && {command}"
             yield _runs(program, check_id, {}, shell, printed.splitlines(), text, keeps=keeps)
 
 

@@ -23,7 +23,7 @@ def status_lock(draw):
 
 
 def results(draw):
-    amounts = [f"{draw.randint(1, 99)}.{draw.randint(10, 99)}" for _ in range(4)]
+    amounts = [f"{draw.randint(1, 99)}.{draw.randint(10, 99)}" for _ in range(2)]
     return {"requests.json": json.dumps({"text": "", "sums": amounts})}
 
 
@@ -75,7 +75,7 @@ def ties(draw):
 
 
 def catch_up(draw):
-    return plan([{"at": draw.randint(60, 100), "down": draw.randint(290, 300)}])
+    return plan([{"at": draw.randint(78, 98), "down": draw.randint(290, 300)}])
 
 
 def fill(draw):
@@ -88,7 +88,7 @@ def reload(draw):
     """Settings are read again when a queue has just started as many as it may."""
     at = draw.randint(205, 225)
     entries = [submit(at, f"m{n}", "mail", text="a") for n in range(3)]
-    entries.append({"at": at + 1, "config": {"30-night.ini": "[queue mail]\nrunning = 9\n"}})
+    entries.append({"at": at + 1, "config": "[queue mail]\nrunning = 9\n"})
     return plan([*entries, *(submit(at + 1, f"n{n}", "mail", text="a") for n in range(2))])
 
 
@@ -139,7 +139,7 @@ def sample(draw):
     entries.append({"at": 198, "down": draw.randint(76, 89)})
     entries.append({"at": 425, "get": f"/jobs/order-{draw.randint(100, 999)}"})
     for at in (300, 331, 337, 397):
-        entries.append({"at": at, "config": {"20-evening.ini": "[queue mail]\nrunning = 4\n\n[queue remote]\nlongest_delay = 15\n"}})
+        entries.append({"at": at, "config": "[queue mail]\nrunning = 4\n\n[queue remote]\nlongest_delay = 15\n"})
     return plan(sorted(entries, key=lambda entry: entry["at"]))
 
 

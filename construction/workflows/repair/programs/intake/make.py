@@ -101,11 +101,11 @@ def offsets(draw):
         old = f"{draw.randint(100, 400)}"
         new = f"{draw.randint(500, 900)}"
         later = moment + timedelta(minutes=30)
-        a = row("corvane", f"F{n}", 1 + n % 3, day, old, "kg", "1.40", stamped("corvane", moment, -4), "S2")
-        b = row("corvane", f"F{n}", 1 + n % 3, day, new, "kg", "1.40", stamped("corvane", later, -8), "S2")
+        a = row("corvane", f"F{n}", 1 + n % 3, day, old, "kg", "1.40", stamped("corvane", moment, -4), "S2", "EUR")
+        b = row("corvane", f"F{n}", 1 + n % 3, day, new, "kg", "1.40", stamped("corvane", later, -8), "S2", "EUR")
         first += [a, b]
     for n in range(3):
-        second.append(row("corvane", f"G{n}", 2, day, f"{draw.randint(100, 900)}", "kg", "1.60", stamped("corvane", moment + timedelta(hours=1, minutes=n), -8), "S3"))
+        second.append(row("corvane", f"G{n}", 2, day, f"{draw.randint(100, 900)}", "kg", "1.60", stamped("corvane", moment + timedelta(hours=1, minutes=n), -8), "S3", "EUR"))
     return {name("2026-03-13", "corvane"): written("corvane", first), name("2026-03-14", "corvane"): written("corvane", second)}
 
 

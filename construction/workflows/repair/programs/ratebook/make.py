@@ -58,10 +58,10 @@ def zone_day(draw):
         plans.append([name, "2026-03-05", draw.choice(("small", "payg"))])
         first = {-6: f"{day}T07:10", 1: f"{day}T00:20", 0: f"{day}T00:20"}[ZONES[zone]]
         evening = at(f"{day}T00:00") + timedelta(hours=21 - ZONES[zone], minutes=draw.randint(5, 50))
-        events.append(event(f"z{number}a", name, at(first), draw.randint(12, 30)))
-        events.append(event(f"z{number}b", name, evening, draw.randint(12, 30)))
+        events.append(event(f"z{number}a", name, at(first), 4 * draw.randint(3, 8)))
+        events.append(event(f"z{number}b", name, evening, 4 * draw.randint(3, 8)))
         if zone != "America/Chicago":
-            events.append(event(f"z{number}c", name, at(f"{day}T03:20"), draw.randint(12, 30)))
+            events.append(event(f"z{number}c", name, at(f"{day}T03:20"), 4 * draw.randint(3, 8)))
     return files(accounts, plans, [], events)
 
 
@@ -69,7 +69,7 @@ def revisions(draw):
     events, moment = [], at("2026-02-10T10:00")
     for number in range(4):
         used = moment + timedelta(days=number, minutes=draw.randint(0, 200))
-        amounts = draw.sample(range(12, 60), 3)
+        amounts = draw.sample(range(12, 64, 4), 3)
         hours = draw.sample(range(2, 40), 3)
         for revision, amount in enumerate(amounts, 9):
             amount = "" if number == 3 and revision == 11 else amount
@@ -77,7 +77,7 @@ def revisions(draw):
             events.append(event(f"r{number}", "R1", used, amount, "h", revision, received))
     draw.shuffle(events)
     return files(
-        [["R1", "Asia/Tokyo", "JPY", 1, "2026-02-01", 10]], [["R1", "2026-02-01", "payg"]], [], events
+        [["R1", "Asia/Tokyo", "EUR", 1, "2026-02-01", 0]], [["R1", "2026-02-01", "payg"]], [], events
     )
 
 
@@ -121,7 +121,7 @@ def plan_changes(draw):
         events.append(event(f"q{n}", f"P{n % 2}", used, draw.randint(4, 12), "gb"))
     day = draw.randint(9, 13)
     plans = [["P0", "2026-02-01", "small"], ["P0", f"2026-02-{day:02}", "payg"], ["P0", f"2026-02-{day + 8}", "small"]]
-    plans += [["P1", "2026-02-01", "small"], ["P1", f"2026-02-{day + 1}", "large"]]
+    plans += [["P1", "2026-02-01", "small"], ["P1", "2026-02-13", "large"]]
     accounts = [[name, "Europe/Berlin", "EUR", 1, "2026-02-01", 0] for name in ("P0", "P1")]
     return files(accounts, plans, [], events)
 

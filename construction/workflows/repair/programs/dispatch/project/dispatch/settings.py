@@ -59,10 +59,13 @@ def _recurring(name, section):
     )
 
 
-def read_settings(root):
+def read_settings(root, changes=()):
+    """The settings; `changes` are texts that are read after all files."""
     parser = ConfigParser()
     for path in (root / "config/dispatch.ini", *sorted((root / "config/conf.d").glob("*.ini"))):
         parser.read_string(path.read_text("utf-8"), str(path))
+    for text in changes:
+        parser.read_string(text)
     queues, recurring = {}, []
     for title in parser.sections():
         kind, _, name = title.partition(" ")

@@ -1,7 +1,7 @@
 """A day in a second: a plan of requests and restarts, carried out in simulated time.
 
 The plan has a JSON object a line: `at` (seconds), and one of `submit` (a request), `get` (a path of
-the status service), `config` (file of conf.d -> text; then a reload), `down` (seconds without a
+the status service), `config` (a change as conf.d could have it; then a reload), `down` (seconds without a
 process; what is in memory is lost). With `torn` it was killed while it wrote that text.
 """
 
@@ -18,13 +18,17 @@ class Simulation:
     def __init__(self, root, log):
         self.root, self.log = root, log
         self.up_from = 0
+        self.changes = []
         self._start(0)
 
     def _start(self, now):
         journal = Journal(self.root / "var")
-        self.dispatcher = Dispatcher(read_settings(self.root), journal, self.log, now)
-        self.status = Status(self.dispatcher, lambda: read_settings(self.root))
+        self.dispatcher = Dispatcher(self._settings(), journal, self.log, now)
+        self.status = Status(self.dispatcher, self._settings)
         self.log.info("started", now)
+
+    def _settings(self):
+        return read_settings(self.root, self.changes)
 
     def run(self, plan, until):
         entries = sorted(plan, key=lambda entry: entry["at"])
@@ -66,8 +70,7 @@ class Simulation:
             code, _ = self.status.answer("GET", entry["get"], {}, now)
             self.log.info(f"GET {entry['get']} {code}", now)
         elif "config" in entry:
-            for name, text in entry["config"].items():
-                (self.root / "config/conf.d" / name).write_text(text, "utf-8")
+            self.changes.append(entry["config"])
             self.status.answer("POST", "/reload", {}, now)
 
 
