@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from construction.workflows.contracts import Draft
+from construction.workflows.registry import DRAFTS_EACH, drafts_of
+from construction.workflows.registry import SMOKE as SCENARIOS
 from construction.workflows.repair import catalogue
-from construction.workflows.scenarios.registry import DRAFTS_EACH, drafts_of
-from construction.workflows.scenarios.registry import SMOKE as SCENARIOS
 from construction.workflows.scenarios.surroundings import WITHDRAWN
 from data.contracts.candidate import Check
 

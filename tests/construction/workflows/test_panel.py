@@ -12,9 +12,9 @@ from construction.workflows.panel import (
     slipped,
     without_rule,
 )
+from construction.workflows.registry import DRAFTS_EACH
+from construction.workflows.registry import SMOKE as SCENARIOS
 from construction.workflows.runs import InProcessClient, perform
-from construction.workflows.scenarios.registry import DRAFTS_EACH
-from construction.workflows.scenarios.registry import SMOKE as SCENARIOS
 from construction.workflows.scenarios.story import rows
 
 SEED = 8

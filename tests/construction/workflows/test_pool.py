@@ -33,8 +33,8 @@ from construction.workflows.pool import (
     worlds_of,
     write_panel,
 )
+from construction.workflows.registry import SCENARIOS
 from construction.workflows.runs import perform, replay, spec_of_draft
-from construction.workflows.scenarios.registry import SCENARIOS
 from construction.workflows.screening import ScreeningConfig
 from construction.workflows.trials import mutants_of
 from construction.workflows.world_file import read_world

@@ -10,6 +10,9 @@ import pytest
 
 from construction.workflows.contracts import Draft
 from construction.workflows.declaration import service as declared
+from construction.workflows.registry import DRAFTS_EACH, HARD, drafts_of
+from construction.workflows.registry import SCENARIOS as ALL
+from construction.workflows.registry import SMOKE as SCENARIOS
 from construction.workflows.runs import graded, perform, spec_of_draft
 from construction.workflows.scenarios.people import (
     Drawing,
@@ -18,9 +21,6 @@ from construction.workflows.scenarios.people import (
     near_company,
     people,
 )
-from construction.workflows.scenarios.registry import DRAFTS_EACH, HARD, drafts_of
-from construction.workflows.scenarios.registry import SCENARIOS as ALL
-from construction.workflows.scenarios.registry import SMOKE as SCENARIOS
 from construction.workflows.world_file import world_bytes, world_faults
 
 SEED = 11
