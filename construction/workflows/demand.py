@@ -13,8 +13,8 @@ import orjson
 
 from construction.signals.needs import Need
 from construction.workflows.config import WorkflowsRecipe
+from construction.workflows.registry import SCENARIOS
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
-from construction.workflows.scenarios.registry import SCENARIOS
 from data.apportion import apportion
 from data.atomic import write_bytes
 from data.canonical import pretty_json

@@ -21,6 +21,7 @@ from construction.workflows.documents.contracts import Document
 from construction.workflows.documents.scenario import scenario_of
 from construction.workflows.panel import PANEL
 from construction.workflows.proposals import Proposed, read_proposals
+from construction.workflows.registry import SCENARIOS
 from construction.workflows.repair import catalogue as repair_candidates
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
 from construction.workflows.repair.drafts import Repair
@@ -33,7 +34,6 @@ from construction.workflows.repair.screening import (
 )
 from construction.workflows.runs import Run as ServiceRun
 from construction.workflows.runs import perform, reference_steps
-from construction.workflows.scenarios.registry import SCENARIOS
 from construction.workflows.screening import (
     PILOT,
     SCREEN,

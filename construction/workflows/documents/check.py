@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from construction.workflows.contracts import Draft, Scenario
 from construction.workflows.documents.contracts import Document, DocumentFault, read_document
 from construction.workflows.documents.scenario import documents, scenario_of
-from construction.workflows.runs import graded, spec_of_draft
+from construction.workflows.runs import graded, perform, spec_of_draft
 from construction.workflows.screening import Screened, ScreeningConfig, ScreenReason, screened
 from construction.workflows.trials import mutants_of
 
@@ -42,7 +43,7 @@ def document_lines(
     yield from (f"fault: {line}" for line in faults_across(document, made))
     for seen in screened(made, {document.name: scenario}, config):
         yield ("fault: " if seen.reason else "") + _line(seen)
-        yield from (f"fault: {detail}" for detail in _details(seen, scenario, config))
+        yield from (f"fault: {detail}" for detail in _details(seen, document, scenario, config))
 
 
 def faults_across(document: Document, drafts: Sequence[Draft]) -> Iterator[str]:
@@ -90,7 +91,9 @@ def _line(seen: Screened) -> str:
     )
 
 
-def _details(seen: Screened, scenario: Scenario, config: ScreeningConfig) -> Iterator[str]:
+def _details(
+    seen: Screened, document: Document, scenario: Scenario, config: ScreeningConfig
+) -> Iterator[str]:
     """What is behind a reason."""
     draft, run, threshold = seen.draft, seen.run, config.pass_threshold
     yield from draft.faults
@@ -107,3 +110,8 @@ def _details(seen: Screened, scenario: Scenario, config: ScreeningConfig) -> Ite
                 yield f"{mutant.violates}: {mutant.title} loses nothing"
     elif seen.reason == ScreenReason.SOURCE_UNNEEDED:
         yield f"one of {', '.join(scenario.services)} decides nothing"
+    elif seen.reason == ScreenReason.PASSED_BY_SIBLING:
+        for name, trap in zip((t.name for t in document.traps), scenario.traps, strict=True):
+            tried = perform(draft, replace(scenario, solve=trap)).submission()
+            if graded(spec, tried, threshold).passed is not False:
+                yield f"traps.{name}: passes; do `reads` presuppose what it leaves out?"

@@ -74,7 +74,7 @@ from data.contracts.attempt import StateChange
 from data.contracts.candidate import Answer, Check
 
 FOLDER = Path(__file__).parent
-TRIES = 8  # draws of one draft
+TRIES = 12  # draws of one draft
 LEAST_RECORDS, MOST_RECORDS, LEAST_SERVICES = 150, 2000, 4
 Arguments = dict[str, Any]
 
@@ -160,6 +160,8 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
         faults = list(found if all_faults else islice(found, 1))
     finally:
         tables.close()
+    if None in right.answers.values():
+        raise DocumentFault("\n".join(faults))
     changes = _changed(replace(world, faults=()), right)
     return Draft(
         scenario=document.name,
@@ -347,7 +349,7 @@ _CLOCKED = (FieldType.DATE, FieldType.DATETIME)
 def _meant(value: Any, stating: Mapping[str, list[Any]]) -> Any:
     if isinstance(value, str) and value in stating:
         return {"contains_all": [str(each) for each in stating[value]]}
-    if isinstance(value, list) and value and not isinstance(value[0], dict):
+    if isinstance(value, list) and value:
         return {"same_items": value}
     return value
 
