@@ -112,6 +112,18 @@ def _content(path: Path) -> bytes:
         return handle.read()
 
 
+# A document that begins behind lines of a terminal, as `program export >file 2>&1` leaves it.
+_BEHIND = re.compile(rb"\s*[^\s{\[](?:.*\n){1,9}?(?=[{\[]\s*\n)")
+
+
+def _without_lines_before(raw: bytes) -> bytes:
+    lines = _BEHIND.match(raw[:_BEFORE])
+    return raw[lines.end() :] if lines else raw
+
+
+_BEFORE = 2_000  # bytes
+
+
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """A session log: its path, and the POSIX path relative to the root that contains it."""
@@ -212,7 +224,7 @@ def json_document(source: SourceFile) -> Any | ReadIssue:
     """The file as one JSON value, or the issue that says why it is not one."""
     raw = _content(source.path)
     try:
-        return loads(raw)
+        return loads(_without_lines_before(raw))
     except orjson.JSONDecodeError as error:
         description = f"text, {len(raw)} bytes, not JSON"
         return ReadIssue(
@@ -399,13 +411,19 @@ def read_head(source: SourceFile) -> Head:
     record = None if start[:1] == b"[" else _parsed(first)
     if isinstance(record, dict):
         return Head(start, record)
-    if start[:1] in (b"{", b"["):
-        if source.path.stat().st_size > LARGEST_DOCUMENT:
+    is_large = source.path.stat().st_size > LARGEST_DOCUMENT
+    if start[:1] in (b"{", b"[") or (not is_large and _is_behind_lines(source)):
+        if is_large:
             return Head(start, is_too_large=True)
-        document = _parsed(_content(source.path))
+        document = _parsed(_without_lines_before(_content(source.path)))
         if document is not None:
             return Head(start, document=document)
     return Head(start, next(first_records(source), None))
+
+
+def _is_behind_lines(source: SourceFile) -> bool:
+    with opened(source.path) as handle:
+        return _BEHIND.match(handle.read(_BEFORE)) is not None
 
 
 def first_records(source: SourceFile) -> Iterator[dict[str, Any]]:

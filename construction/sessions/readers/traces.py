@@ -91,7 +91,12 @@ class _Conversation:
         keys = _keys(span.messages)
         shared = min(len(keys), len(self.keys))
         if not shared or keys[:shared] != self.keys[:shared]:
-            return False
+            # What an agent was asked last may stand behind what was said before its trace.
+            asked = [key for key in keys if key[0] == "user"]
+            known = [key for key in self.keys if key[0] == "user"]
+            is_ours = span.is_agent and bool(asked) and known[-len(asked) :] == asked
+            self.is_main |= is_ours and span.is_root
+            return is_ours
         if len(keys) > len(self.keys):
             self.messages, self.keys = span.messages, keys
         self.is_main |= span.is_root
@@ -109,7 +114,11 @@ class _Conversation:
 
 
 def _keys(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    return [message.key for message in messages if message.role != "system"]
+    """What tells the messages apart; the parts of an answer may stand in several of them."""
+    keys = [message.key for message in messages if message.role != "system"]
+    return [
+        key for n, key in enumerate(keys) if not n or key[0] != "assistant" or keys[n - 1] != key
+    ]
 
 
 def sessions_of(
@@ -207,6 +216,8 @@ def messages_of(value: object, role: str = "user") -> list[Message]:
             listed = _decoded(value.get(key))
             if isinstance(listed, list):
                 return messages_of(listed, role)
+        if value.get("object") == "response":
+            return messages_of(value.get("output"), "assistant")
         if isinstance(value.get("choices"), list):
             return [m for c in dicts(value["choices"]) for m in messages_of(c.get("message"))]
         if isinstance(value.get("generations"), list):
@@ -263,9 +274,11 @@ def message_of(value: object) -> Message | None:
 
 
 def _message(value: Record) -> Message | None:
-    role = _ROLES.get(plain(value.get("role") or kind_of(value)).lower())
+    named = plain(value.get("role") or kind_of(value)).lower()
+    # LangGraph's traces call the role of a result by the name of its tool.
+    role = _ROLES.get(named) or ("tool" if value.get("role") and "content" in value else None)
     if role is None:
-        return None
+        return _item(value)
     content = value.get("parts", value.get("content"))
     made = list(map(_piece, content)) if isinstance(content, list) else [_piece(plain(content))]
     for call in dicts(value.get("tool_calls")) or dicts(
@@ -288,6 +301,15 @@ def _message(value: Record) -> Message | None:
     elif role == "user" and message.results and not message.text:
         message.role = "tool"
     return message
+
+
+def _item(value: Record) -> Message | None:
+    """A call or result alone, as the Responses API and the AI SDK write them beside messages."""
+    piece = pieces.common({"type": "tool-call", **value} if "toolName" in value else value)
+    if isinstance(piece, pieces.Result):
+        return Message("tool", [piece])
+    is_answer = isinstance(piece, pieces.Call | pieces.Thought)
+    return Message("assistant", [piece]) if is_answer else None
 
 
 def _piece(part: object) -> pieces.Piece:

@@ -560,7 +560,36 @@ CURSOR = [
 ]  # fmt: skip
 
 
-CASES = [*GOOSE, *MINI, *AMP, *CODEX_EXEC, *COPILOT, *KIMI, *QWEN, *AIDER, *CURSOR]
+def _kiro(kind: str, *content: tuple[str, Any]) -> dict[str, Any]:
+    held = [{"kind": part, "data": data} for part, data in content]
+    return {"version": "v1", "kind": kind, "data": {"message_id": "m", "content": held}}
+
+
+def _kiro_talk(shown: str, status: str) -> list[Any]:
+    answered = {"toolUseId": "c", "content": [{"kind": "text", "data": shown}], "status": status}
+    return [
+        _kiro("Prompt", ("text", ASK)),
+        _kiro("AssistantMessage", ("thinking", {"text": "look"}), ("toolUse", {
+            "toolUseId": "c", "name": "read", "input": {"operations": [{"path": "ponds.csv"}]}})),
+        _kiro("ToolResults", ("toolResult", answered)),
+        _kiro("AssistantMessage", ("text", DONE)),
+    ]  # fmt: skip
+
+
+KIRO = [
+    Case(SourceFormat.KIRO, "ordinary", _kiro_talk(CSV, "success"), [READ]),
+    Case(SourceFormat.KIRO, "failed", _kiro_talk(GONE, "error"), [FAILED]),
+    Case(
+        SourceFormat.KIRO,
+        "compacted",
+        [*_kiro_talk(CSV, "success")[:3], {"version": "v1", "kind": "Compaction",
+         "data": {"summary": "Ponds were read."}}, _kiro("AssistantMessage", ("text", DONE))],
+        [READ],
+    ),
+]  # fmt: skip
+
+
+CASES = [*GOOSE, *MINI, *AMP, *CODEX_EXEC, *COPILOT, *KIMI, *KIRO, *QWEN, *AIDER, *CURSOR]
 _EMPTY: list[tuple[SourceFormat, Any, str]] = [
     (SourceFormat.GOOSE, [{"working_dir": "/quay", "description": "x"}], "log.jsonl"),
     (SourceFormat.MINI_SWE_AGENT, {"trajectory_format": "mini-swe-agent-1"}, "t.json"),
@@ -568,6 +597,7 @@ _EMPTY: list[tuple[SourceFormat, Any, str]] = [
     (SourceFormat.CODEX_EXEC, _EXEC, "log.jsonl"),
     (SourceFormat.COPILOT_CLI, _BEGUN[:1], "log.jsonl"),
     (SourceFormat.KIMI, [{"type": "metadata", "protocol_version": "1.2"}], "log.jsonl"),
+    (SourceFormat.KIRO, [_kiro("Prompt")], "log.jsonl"),
     (SourceFormat.QWEN, [{"type": "system", "sessionId": "q", "systemPayload": {}}], "log.jsonl"),
     (SourceFormat.AIDER, _STARTED, "history.md"),
     (SourceFormat.CURSOR, [_turn("user"), _turn("assistant")], "log.jsonl"),

@@ -206,6 +206,20 @@ INSPECT = [
         ),
         name="log.json",
     ),
+    Case(
+        SourceFormat.INSPECT,
+        "answers in events alone",
+        _sample(
+            _INSPECT_ASK,
+            events=[{"event": "state"}, *(
+                {"event": "model", "output": {"choices": [{"message": answer}]}}
+                for answer in (_INSPECT_CALL, {"role": "assistant", "content": "attachment://d"})
+            )],
+            attachments={"d": DONE},
+        ),
+        [("read", None, False)],
+        name="log.json",
+    ),
 ]  # fmt: skip
 
 
@@ -320,6 +334,26 @@ LANGSMITH = [
         ],
         people=(ASK, "And the weir?"),
     ),
+    Case(
+        SourceFormat.LANGSMITH,
+        "batches with what came later",
+        [
+            {"post": [_run(0, "llm", {"messages": [{"role": "user", "content": ASK}]}, None)]},
+            {"patch": [{"id": "r0", "run_type": None, "outputs": {
+                "choices": [{"message": {"role": "assistant", "content": DONE}}]}}]},
+        ],
+    ),
+    Case(
+        SourceFormat.LANGSMITH,
+        "the states of a thread of LangGraph",
+        [
+            {"values": {"messages": [_HUMAN, _AI_CALL]}, "metadata": {"thread_id": "g"}},
+            {"values": {"messages": [_HUMAN, _AI_CALL, _TOOL_SAID, _AI], "title": "x"},
+             "next": [], "metadata": {"thread_id": "g"}},
+        ],
+        [READ],
+        name="thread.json",
+    ),
 ]  # fmt: skip
 
 
@@ -366,6 +400,34 @@ LANGFUSE = [
                  _observed("SPAN", traceId="b")]},
         ],
         people=(ASK, "And the weir?"),
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "items of the Responses API",
+        [
+            _observed("GENERATION", input=[_OPENAI_ASK], output=_response(1, ASK, _RESP_CALL)),
+            _observed("GENERATION", input=json.dumps([_OPENAI_ASK, _RESP_CALL, _RESP_OUT]),
+                      output=json.dumps(_response(2, ASK, _RESP_SAID))),
+        ],
+        [READ],
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "calls of the AI SDK",
+        [
+            _observed("GENERATION", input=json.dumps({"prompt": ASK}), output=json.dumps(
+                [{"toolCallId": "c", "toolName": "read", "input": '{"path": "p"}'}])),
+            _observed("TOOL", name="read", output=CSV),
+        ],
+        [READ],
+        last=None,
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "a result in the role of its tool",
+        [_observed("GENERATION", output={"role": "assistant", "content": DONE}, input=[
+            _OPENAI_ASK, _OPENAI_CALL, {"role": "read", "content": CSV}])],
+        [READ],
     ),
 ]  # fmt: skip
 
@@ -420,6 +482,19 @@ OPENINFERENCE = [
         [{"context.trace_id": "t", "start_time": "2026-03-02T09:30:00Z", "parent_id": None,
           "attributes.openinference.span.kind": "AGENT", "attributes.input.value": ASK,
           "attributes.output.value": DONE}],
+    ),
+    Case(
+        SourceFormat.OPENINFERENCE,
+        "an agent's turn whose model also saw the turn before",
+        [
+            _span("turn", **{"openinference.span.kind": "AGENT", "input.value": "And the weir?",
+                             "output.value": DONE}),
+            {**_span("llm", **_llm(
+                {"role": "user", "content": ASK}, {"role": "assistant", "content": "Four."},
+                {"role": "user", "content": "And the weir?"}, role="assistant", content=DONE,
+            )), "parent_id": "turn"},
+        ],
+        people=(ASK, "And the weir?"),
     ),
 ]  # fmt: skip
 
