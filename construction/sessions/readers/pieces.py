@@ -61,7 +61,9 @@ Reading = Callable[[Record], Piece]
 
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
 _THOUGHTS = frozenset({"thinking", "reasoning", "think"})
-_CALLS = frozenset({"tool_use", "server_tool_use", "tool_call", "tool-call", "function_call"})
+_CALLS = frozenset(
+    {"tool_use", "server_tool_use", "tool_call", "tool-call", "toolCall", "function_call"}
+)
 _RESULTS = frozenset(
     (
         "tool_result",
