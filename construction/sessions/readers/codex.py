@@ -315,19 +315,14 @@ class _Log:
             self._unexpected(line, item.get("type"), item)
 
     def _add_message(self, line: int, record: Record, item: Record) -> None:
-        given = list(pieces.of(self.talk, item.get("content", item.get("message")), line))
-        texts = [piece.text for piece in given if isinstance(piece, pieces.Text)]
-        media = [piece for piece in given if isinstance(piece, Attachment)]
-        # The address of a picture on the web counts as text.
-        texts += [str(piece.path) for piece in media if str(piece.path).startswith(WEB)]
+        texts, media = pieces.typed(item.get("content", item.get("message")))
         texts = [text for text in texts if not text.startswith(_IMAGE_TAGS)]
         if item.get("role") == "assistant":
             draft = self._answer(line, record)
             draft = self._answer(line, record, anew=True) if draft.texts else draft
             draft.texts.extend(texts)
         elif item.get("role") == "user":
-            kept = tuple(piece for piece in media if not str(piece.path).startswith(WEB))
-            self.talk.drafts.append(self._request(line, record, texts, kept))
+            self.talk.drafts.append(self._request(line, record, texts, tuple(media)))
         else:
             self.talk.notice("\n".join(texts), line, at=_at(record))
 
