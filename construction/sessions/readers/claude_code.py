@@ -21,7 +21,14 @@ from construction.sessions.readers.claude_records import (
     ClaudeLog,
     Message,
 )
-from construction.sessions.readers.source import Sample, SourceFile, add_records, epoch_seconds
+from construction.sessions.readers.source import (
+    Sample,
+    SourceFile,
+    epoch_seconds,
+    no_records,
+    objects,
+    records,
+)
 from construction.sessions.readers.talk import dicts
 from construction.sessions.readers.turns import (
     Uids,
@@ -71,7 +78,16 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     path = PurePosixPath(source.relative)
     is_sub_agent = path.name.startswith("agent-") or path.parent.name == "subagents"
     log = ClaudeLog(source.relative, path.stem.removeprefix("agent-") if is_sub_agent else None)
-    if (yield from add_records(source, "loglines", log.add, "records with a type")):
+    issues: list[ReadIssue] = []
+    is_empty = True
+    for line, record in objects(source, issues, lambda file: records(file, "loglines")):
+        is_empty = False
+        if (issue := log.add(line, record)) is not None:
+            issues.append(issue)
+    yield from issues
+    if is_empty:
+        yield no_records(source, "records with a type")
+    else:
         yield from _sessions(log, path)
 
 

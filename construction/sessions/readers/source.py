@@ -8,7 +8,7 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -263,31 +263,6 @@ def records(
             yield ReadIssue(
                 "record", source.relative, 0, "record.not_object", description, expected
             )
-
-
-def add_records(
-    source: SourceFile,
-    listed_under: str,
-    add: Callable[[int, dict[str, Any]], ReadIssue | None],
-    expected: str,
-) -> Generator[ReadIssue, None, bool]:
-    """Pass each of the `records` of a log to `add` and yield all issues.
-
-    Returns True if there was a record; otherwise the file itself is an issue, which names what
-    was `expected`.
-    """
-    has_records = False
-    for item in records(source, listed_under):
-        if isinstance(item, ReadIssue):
-            yield item
-            continue
-        has_records = True
-        issue = add(*item)
-        if issue is not None:
-            yield issue
-    if not has_records:
-        yield no_records(source, expected)
-    return has_records
 
 
 def no_records(source: SourceFile, expected: str) -> ReadIssue:
