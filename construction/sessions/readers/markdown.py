@@ -112,7 +112,7 @@ _TOOL = re.compile(r'<tool-use\b[^>]*\bdata-tool-name="([^"]{1,200})"[^>]*>')
 _SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _NO_MARKS = re.compile(r"</?(?:think|details)>|<summary>.*?</summary>", re.DOTALL)
-_OF_FILE = re.compile(r" • \w[\w ]{0,30}: `?(/[^\n`]{1,1000}|[A-Za-z]:\\[^\n`]{1,1000})`?$")
+_OF_FILE = re.compile(r" • \w[\w ]{0,30}\bfile: `?(/[^\n`]{1,1000}|[A-Za-z]:\\[^\n`]{1,1000})`?$")
 _NAMED = re.compile(r"^(\w[\w ]{0,30}):[ \t]*$", re.MULTILINE)
 
 

@@ -316,7 +316,7 @@ def test_a_page_says_what_a_person_would_say_of_it(
     [
         ("Edit file: /quay/a b.md", "/quay/a b.md"),
         ("Read file: `C:\\quay\\a.md`", "C:\\quay\\a.md"),
-        ("Run command: wc", None),
+        ("Run command: /bin/wc", None),
     ],
 )
 def test_the_file_of_a_call_stands_in_its_summary(
