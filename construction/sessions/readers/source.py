@@ -232,39 +232,6 @@ def json_document(source: SourceFile) -> Any | ReadIssue:
         )
 
 
-def records(
-    source: SourceFile, listed_under: str
-) -> Iterator[tuple[int, dict[str, Any]] | ReadIssue]:
-    """The records of a log, either JSON lines or one document, in the form of `json_lines`.
-
-    A document holds its records in a list under the key `listed_under`, or is itself the only
-    record; the line number of its records is 0.
-    """
-    lines = json_lines(source)
-    first = next(lines, None)
-    if isinstance(first, tuple) and not isinstance(first[1].get(listed_under), list):
-        yield first
-        yield from lines
-        return
-    document = json_document(source)
-    if isinstance(document, list):
-        document = {listed_under: document}
-    if not isinstance(document, dict):
-        # The first line is broken: `json_lines` reports that line and reads the others.
-        yield from json_lines(source)
-        return
-    listed = document.get(listed_under)
-    for number, record in enumerate(listed if isinstance(listed, list) else [document], start=1):
-        if isinstance(record, dict):
-            yield 0, record
-        else:
-            description = f"{type(record).__name__} at position {number}"
-            expected = f"an object in {listed_under}"
-            yield ReadIssue(
-                "record", source.relative, 0, "record.not_object", description, expected
-            )
-
-
 def no_records(source: SourceFile, expected: str) -> ReadIssue:
     """The issue of a file in which nothing of what was `expected` stands."""
     return ReadIssue("file", source.relative, 0, "file.no_records", "0 records", expected)
@@ -334,6 +301,17 @@ def values(source: SourceFile) -> Iterator[tuple[int, object] | ReadIssue]:
     elif first is not None:
         yield first
         yield from lines
+
+
+def records(source: SourceFile, listed_under: str) -> Iterator[tuple[int, object] | ReadIssue]:
+    """The `values`; of an object that lists its records under this key, the records (line 0)."""
+    for item in values(source):
+        held = None if isinstance(item, ReadIssue) else item[1]
+        listed = held.get(listed_under) if isinstance(held, dict) else None
+        if isinstance(listed, list):
+            yield from ((0, record) for record in listed)
+        else:
+            yield item
 
 
 def objects(
