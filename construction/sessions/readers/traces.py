@@ -161,7 +161,13 @@ def _conversations(spans: Sequence[Span]) -> list[_Conversation]:
     conversations: list[_Conversation] = []
     for span in sorted(spans, key=lambda span: span.is_agent):
         keys = _keys(span.messages)
-        if keys and not any(one.absorbs(span) for one in conversations):
+        is_rest = all(m.role in ("assistant", "tool") for m in span.messages)
+        if is_rest and conversations and not span.is_agent:
+            # Some write of each call to a model what is new in it.
+            last = conversations[-1]
+            last.messages = [*last.messages, *span.messages]
+            last.keys = _keys(last.messages)
+        elif keys and not any(one.absorbs(span) for one in conversations):
             own = _Conversation(span.messages, keys, span.at, span.model, span.line)
             own.is_main = span.is_root
             conversations.append(own)
@@ -212,10 +218,14 @@ def messages_of(value: object, role: str = "user") -> list[Message]:
     """The messages in a value of a span; a bare text is one message of `role`."""
     value = _decoded(value)
     if isinstance(value, dict):
-        for key in ("messages", "chat_history", "input_messages"):
+        for key in ("messages", "chat_history", "input_messages", "contents"):
             listed = _decoded(value.get(key))
-            if isinstance(listed, list):
+            if isinstance(listed, list) or (key == "contents" and isinstance(listed, str)):
                 return messages_of(listed, role)
+        if isinstance(value.get("candidates"), list):
+            return [m for c in dicts(value["candidates"]) for m in messages_of(c.get("content"))]
+        if "role" not in value and (held := inner(value, "new_message") or inner(value, "content")):
+            return messages_of(held, role)
         if value.get("object") == "response":
             return messages_of(value.get("output"), "assistant")
         if isinstance(value.get("choices"), list):
@@ -273,6 +283,9 @@ def message_of(value: object) -> Message | None:
     return _message(held)
 
 
+_CALLS_AS_TEXT = '[{"function":{"name":'
+
+
 def _message(value: Record) -> Message | None:
     named = plain(value.get("role") or kind_of(value)).lower()
     # LangGraph's traces call the role of a result by the name of its tool.
@@ -280,6 +293,10 @@ def _message(value: Record) -> Message | None:
     if role is None:
         return _item(value)
     content = value.get("parts", value.get("content"))
+    if kind_of(content) == "function":
+        return None  # a tool that the model may call
+    if isinstance(content, str) and content.startswith(_CALLS_AS_TEXT):
+        role, value, content = "assistant", {**value, "tool_calls": _decoded(content)}, ""
     made = list(map(_piece, content)) if isinstance(content, list) else [_piece(plain(content))]
     for call in dicts(value.get("tool_calls")) or dicts(
         inner(value, "additional_kwargs").get("tool_calls")
@@ -325,6 +342,8 @@ def _piece(part: object) -> pieces.Piece:
         url = held.get("image_url", held.get("url", held.get("uri", held.get("content"))))
         link = inline_media(plain(url.get("url") if isinstance(url, dict) else url))
         return Attachment(link.path or None, text_field(held, "mime_type"), link.data)
+    if not kind_of(held) and not {"text", "content"} & held.keys():
+        return pieces.gemini(held)
     text = plain(held.get("text", held.get("content")))
     piece = pieces.common({"text": text, **held})
     return pieces.Text(text) if piece is pieces.UNKNOWN and "text" in held else piece

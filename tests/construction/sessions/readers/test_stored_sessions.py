@@ -19,9 +19,10 @@ from construction.sessions.scan import FileReason, scan
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 from tests.construction.sessions.readers.test_editor_formats import CASES as EDITOR
 from tests.construction.sessions.readers.test_editor_formats import CLINE, OPENCODE, OPENHANDS
+from tests.construction.sessions.readers.test_framework_formats import ADK, INSPECT
+from tests.construction.sessions.readers.test_framework_formats import CASES as FRAMEWORK
 from tests.construction.sessions.readers.test_terminal_formats import CASES as TERMINAL
 from tests.construction.sessions.readers.test_terminal_formats import GOOSE, KIMI
-from tests.construction.sessions.readers.test_trace_formats import ADK, INSPECT
 from tests.construction.sessions.readers.test_trace_formats import CASES as TRACE
 from tests.construction.sessions.readers.written import document, lines
 from tests.construction.sessions.readers.written_formats import (
@@ -42,7 +43,9 @@ def test_every_format_has_its_cases() -> None:
         SourceFormat.CHAT, SourceFormat.HERMES, SourceFormat.SWE_AGENT, SourceFormat.SPECSTORY,
         SourceFormat.CRUSH,
     }  # fmt: skip
-    assert {case.format for case in (*EDITOR, *TERMINAL, *TRACE)} | own_tests == set(SourceFormat)
+    assert {case.format for case in (*EDITOR, *FRAMEWORK, *TERMINAL, *TRACE)} | own_tests == set(
+        SourceFormat
+    )
 
 
 def test_a_folder_of_events_is_one_session(tmp_path: Path) -> None:
