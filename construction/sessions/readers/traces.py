@@ -6,6 +6,7 @@ ones. A conversation that begins with other words belongs to another agent of th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -135,7 +136,8 @@ def sessions_of(
         sides: list[_Conversation] = []
         for own in traces.values():
             conversations = _conversations(own)
-            mains = [talk for talk in conversations if talk.is_main] or conversations
+            asked = [talk for talk in conversations if any(key[0] == "user" for key in talk.keys)]
+            mains = [talk for talk in asked if talk.is_main] or asked or conversations
             first = mains[0] if mains else None
             sides += [talk for talk in conversations if talk is not first]
             if main is None:
@@ -235,11 +237,29 @@ def messages_of(value: object, role: str = "user") -> list[Message]:
         message = message_of(value)
         return [message] if message is not None else []
     if isinstance(value, list):
-        if len(value) == 1 and isinstance(value[0], list):
+        if len(value) == 1 and isinstance(value[0], list | str):
             return messages_of(value[0], role)  # a batch of one
         messages = [message_of(item) for item in value]
         return [message for message in messages if message is not None]
-    return [Message(role, [pieces.Text(value)])] if isinstance(value, str) and value.strip() else []
+    if not isinstance(value, str) or not value.strip():
+        return []
+    return _labelled(value) or [Message(role, [pieces.Text(value)])]
+
+
+_LABEL = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTILINE)
+
+
+def _labelled(text: str) -> list[Message]:
+    """The messages of a text in which each begins with its role, as OpenLIT writes them."""
+    labels = list(_LABEL.finditer(text))
+    if not labels or labels[0].start() or all(label[1] != "user" for label in labels):
+        return []
+    ends = [label.start() for label in labels[1:]] + [len(text)]
+    made = [
+        message_of({"role": label[1], "content": text[label.end() : end].strip()})
+        for label, end in zip(labels, ends, strict=True)
+    ]
+    return [message for message in made if message is not None]
 
 
 def _generated(generations: object) -> list[Message]:
@@ -369,7 +389,17 @@ def exchanged(inputs: object, outputs: object) -> list[Message]:
     return made if keys and _keys(made)[: len(keys)] == keys else [*given, *made]
 
 
-_INPUTS = ("input", "question", "query", "prompt", "text", "human_input", "user_input", "message")
+_INPUTS = (
+    "args",
+    "input",
+    "question",
+    "query",
+    "prompt",
+    "text",
+    "human_input",
+    "user_input",
+    "message",
+)
 _OUTPUTS = ("output", "answer", "result", "text", "response", "return_values", "content")
 
 

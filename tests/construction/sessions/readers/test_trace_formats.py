@@ -205,6 +205,16 @@ LANGFUSE = [
     ),
     Case(
         SourceFormat.LANGFUSE,
+        "a text in which each message begins with its role",
+        [_observed("GENERATION", input=f"system: You.\nuser: {ASK}", output=DONE)],
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "arguments of a function",
+        [_observed("GENERATION", input={"args": [ASK]}, output=DONE)],
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
         "contents as a text",
         [_observed("GENERATION", input={"model": "m", "contents": ASK}, output={"candidates": [
             {"content": {"role": "model", "parts": [{"text": DONE}]}}]})],
