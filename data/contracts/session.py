@@ -30,6 +30,7 @@ class SourceFormat(StrEnum):
     GEMINI = "gemini"  # Gemini CLI, JSON lines and documents
     QWEN = "qwen"
     KIMI = "kimi"
+    KIRO = "kiro"
     COPILOT_CLI = "copilot_cli"
     CURSOR = "cursor"
     OPENCODE = "opencode"

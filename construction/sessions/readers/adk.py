@@ -68,7 +68,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
         elif isinstance(record.get("data"), list):
             yield from _old_case(source, uids, record, line)
         else:
-            _add_event(loose, record, line)
+            add_event(loose, record, line)
     yield from issues
     if loose.drafts or loose.issues or not is_listed:
         yield from loose.session(uids=uids, agent_name=_NAME)
@@ -79,7 +79,7 @@ def _session(
 ) -> Iterator[Session | ReadIssue]:
     talk = Talk(source, SourceFormat.ADK)
     for event in events:
-        _add_event(talk, event, line)
+        add_event(talk, event, line)
     yield from talk.session(text_field(record, "id"), uids=uids, agent_name=_NAME)
 
 
@@ -123,16 +123,19 @@ def _content(holder: Record, name: str) -> Record:
     return content if isinstance(content, dict) else {}
 
 
-def _add_event(talk: Talk, event: Record, line: int) -> None:
+def add_event(talk: Talk, event: Record, line: int) -> None:
     if not isinstance(event.get("author"), str) and "content" not in event:
         talk.unexpected(line, f"an object with {len(event)} keys")
         return
     if event.get("partial") is True:
         talk.skip("duplicate_event")  # the whole text follows
         return
+    at = epoch_seconds(event.get("timestamp"))
+    if error := _get(event, "error_message"):
+        talk.notice(plain(error), line, at=at)
     content = _content(event, "content")
     author = event.get("author") or content.get("role")
-    _add_parts(talk, content, plain(author), line, epoch_seconds(event.get("timestamp")), event)
+    _add_parts(talk, content, plain(author), line, at, event)
 
 
 def _add_parts(

@@ -1,9 +1,9 @@
-"""Reads chat messages in OpenAI roles: lines, documents, runs (tau-bench), exports (dataclaw)."""
+"""Reads chats: messages in OpenAI roles, runs of tau-bench, exports of dataclaw, ShareGPT."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -13,6 +13,7 @@ from construction.sessions.readers.source import (
     Sample,
     SourceFile,
     epoch_seconds,
+    loads,
     values,
 )
 from construction.sessions.readers.talk import (
@@ -191,7 +192,7 @@ _START_KEYS = ("session_start", "start_time", "startTime", "created_at", "timest
 
 
 def fits(sample: Sample) -> bool:
-    """Lists of messages that all have OpenAI roles, or such messages."""
+    """Lists of messages that all have OpenAI roles, or ShareGPT's `from`; or such messages."""
     return any(map(_is_chat, sample.records))
 
 
@@ -261,7 +262,49 @@ def find_messages(value: object) -> tuple[dict[str, Any], list[tuple[int, object
         messages = value.get(key)
         if isinstance(messages, list):
             return value, [(0, message) for message in messages]
+    pairs = dicts(value.get("conversations"))
+    if pairs and all({"from", "value"} <= pair.keys() for pair in pairs):
+        return value, [(0, message) for message in _from_pairs(pairs)]
     return None
+
+
+_SPEAKERS = {
+    "human": "user", "user": "user", "gpt": "assistant", "chatgpt": "assistant", "system": "system",
+    "assistant": "assistant", "function_call": "assistant", "tool_call": "assistant",
+    "observation": "tool", "tool": "tool", "function_response": "tool",
+}  # fmt: skip
+_CALL_TAG = re.compile(r"<tool_call>\s*(.*?)\s*</tool_call>", re.DOTALL)
+_RESULT_TAG = re.compile(r"<tool_response>\s*(.*?)\s*</tool_response>", re.DOTALL)
+
+
+def _from_pairs(pairs: Sequence[Record]) -> Iterator[Record]:
+    """Messages of ShareGPT's pairs, in which calls and their results are texts or in tags."""
+    waiting: deque[str] = deque()
+    for number, pair in enumerate(pairs):
+        who, text = plain(pair["from"]).lower(), plain(pair["value"])
+        role = _SPEAKERS.get(who, who)
+        if role == "tool":
+            for shown in _RESULT_TAG.findall(text) or [text]:
+                own = waiting.popleft() if waiting else who
+                yield {"role": role, "tool_call_id": own, "content": shown}
+        elif role == "assistant":
+            is_call = who.endswith("_call")
+            texts = [text] if is_call else _CALL_TAG.findall(text)
+            calls = [call for given in texts for call in _calls(given)]
+            made = [{**call, "id": f"call{number}.{at}"} for at, call in enumerate(calls)]
+            waiting.extend(call["id"] for call in made)
+            words = "" if is_call else _CALL_TAG.sub("", text).strip()
+            yield {"role": role, "content": words, "tool_calls": made}
+        else:
+            yield {"role": role, "content": text}
+
+
+def _calls(text: str) -> list[Record]:
+    try:
+        held = loads(text.encode("utf-8", "replace"))
+    except ValueError:
+        held = None
+    return dicts(held if isinstance(held, list) else [held]) or [{"arguments": text}]
 
 
 def _session(

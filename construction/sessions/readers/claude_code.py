@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from construction.sessions.readers import pieces
 from construction.sessions.readers.claude_log import (
     Tree,
     nearest_message,
     origin_of,
-    prompt_parts,
     trees,
     without_injections,
 )
@@ -21,12 +21,21 @@ from construction.sessions.readers.claude_records import (
     ClaudeLog,
     Message,
 )
-from construction.sessions.readers.source import Sample, SourceFile, add_records, epoch_seconds
+from construction.sessions.readers.source import (
+    Sample,
+    SourceFile,
+    epoch_seconds,
+    no_records,
+    objects,
+    records,
+)
+from construction.sessions.readers.talk import dicts
 from construction.sessions.readers.turns import (
     Uids,
     agent_turn,
     system_turn,
     text_field,
+    text_or_none,
     tool_call,
     user_turn,
 )
@@ -69,7 +78,16 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     path = PurePosixPath(source.relative)
     is_sub_agent = path.name.startswith("agent-") or path.parent.name == "subagents"
     log = ClaudeLog(source.relative, path.stem.removeprefix("agent-") if is_sub_agent else None)
-    if (yield from add_records(source, "loglines", log.add, "records with a type")):
+    issues: list[ReadIssue] = []
+    is_empty = True
+    for line, record in objects(source, issues, lambda file: records(file, "loglines")):
+        is_empty = False
+        if (issue := log.add(line, record)) is not None:
+            issues.append(issue)
+    yield from issues
+    if is_empty:
+        yield no_records(source, "records with a type")
+    else:
         yield from _sessions(log, path)
 
 
@@ -105,8 +123,8 @@ def _is_quiet(message: Message) -> bool:
     """Whether neither a person nor an agent wrote it."""
     if message.prompt is None:
         return False
-    text, media = prompt_parts(message.content)
-    typed = without_injections(text)
+    texts, media = pieces.typed(message.content)
+    typed = without_injections("\n".join(texts))
     origin = origin_of(message.prompt, typed, message.label != MAIN)
     return origin is Origin.SYSTEM or not (typed.strip() or media)
 
@@ -201,14 +219,13 @@ def _answer(log: ClaudeLog, index: int, parts: Sequence[Message], before: str | 
         if isinstance(part.content, str):
             texts.append(part.content)
             continue
-        for block in part.content:
-            kind = block.get("type") if isinstance(block, dict) else None
-            if kind == "tool_use":
-                _add_call(log, calls, block, part)
-            elif kind == "text" and isinstance(text := block.get("text"), str):
-                texts.append(text)
-            elif kind == "thinking" and isinstance(text := block.get("thinking"), str):
-                thoughts.append(text)
+        for piece in map(pieces.common, dicts(part.content)):
+            if isinstance(piece, pieces.Call):
+                _add_call(log, calls, piece, part)
+            elif isinstance(piece, pieces.Text):
+                texts.append(piece.text)
+            elif isinstance(piece, pieces.Thought):
+                thoughts.append(piece.text)
     return agent_turn(
         index,
         _joined(texts),
@@ -236,14 +253,13 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 def _add_call(
-    log: ClaudeLog, calls: dict[str, ToolCall], block: dict[str, Any], part: Message
+    log: ClaudeLog, calls: dict[str, ToolCall], piece: pieces.Call, part: Message
 ) -> None:
-    id_ = text_field(block, "id")
+    id_ = text_or_none(piece.call_id)
     if id_ is not None and id_ in calls:
         return
     key = id_ or part.id or ""
-    name = text_field(block, "name") or ""
-    call = tool_call(log.results, key, name, block.get("input"), part.line)
+    call = tool_call(log.results, key, text_or_none(piece.name) or "", piece.arguments, part.line)
     calls[id_ or f"{key}#{len(calls)}"] = call
 
 
@@ -254,7 +270,8 @@ def _prompt(
     before: str | None,
     files: tuple[Attachment, ...],
 ) -> Turn:
-    text, media = prompt_parts(message.content)
+    texts, media = pieces.typed(message.content)
+    text = "\n".join(texts)
     typed = without_injections(text)
     at = epoch_seconds(message.timestamp)
     origin = origin_of(record, typed, message.label != MAIN)
@@ -267,7 +284,7 @@ def _prompt(
         at=at,
         turn_id=message.id,
         parent_id=before,
-        attachments=media + (files if "@" in typed else ()),
+        attachments=(*media, *(files if "@" in typed else ())),
         origin=origin,
     )
     return turn if typed is text else replace(turn, text=text)

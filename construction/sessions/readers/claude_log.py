@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from construction.sessions.wrappers.blocks import is_of_harness
-from data.contracts import Attachment, Origin
+from data.contracts import Origin
 
 # Blocks that the harness inserts before, after or inside a prompt.
 _INJECTED = ("system-reminder", "ide_opened_file", "ide_selection", "ide_diagnostics")
@@ -67,33 +67,6 @@ def said_on_refusal(result: str) -> str | None:
         return None
     said = result[start + len(_SAID) :].partition(_NOTE_AFTER)[0].strip()
     return said if said and not said.startswith(_NOT_SAID) else None
-
-
-def prompt_parts(content: object) -> tuple[str, tuple[Attachment, ...]]:
-    """Text and media of a user record; other kinds of blocks are ignored."""
-    if isinstance(content, str):
-        return content, ()
-    texts: list[str] = []
-    media: list[Attachment] = []
-    for block in content if isinstance(content, list) else ():
-        if not isinstance(block, dict):
-            continue
-        if block.get("type") == "text" and isinstance(block.get("text"), str):
-            texts.append(block["text"])
-        elif block.get("type") in ("image", "document"):
-            _add_media(block.get("source"), texts, media)
-    return "\n".join(texts), tuple(media)
-
-
-def _add_media(source: object, texts: list[str], media: list[Attachment]) -> None:
-    """Add inline media as attachments; the address of a linked picture is text."""
-    if not isinstance(source, dict):
-        return
-    mime, data, url = source.get("media_type"), source.get("data"), source.get("url")
-    if isinstance(data, str) and source.get("type") == "base64":
-        media.append(Attachment(None, mime if isinstance(mime, str) else None, data))
-    elif isinstance(url, str):
-        texts.append(url)
 
 
 _NONE = -1

@@ -29,42 +29,15 @@ from construction.sessions.readers.talk import (
 from construction.sessions.readers.turns import plain, type_name
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
-_TOOLS = [
-    "execute_command",
-    "read_file",
-    "write_to_file",
-    "replace_in_file",
-    "apply_diff",
-    "search_files",
-    "list_files",
-    "list_code_definition_names",
-    "browser_action",
-    "use_mcp_tool",
-    "access_mcp_resource",
-    "ask_followup_question",
-    "attempt_completion",
-    "plan_mode_respond",
-    "new_task",
-    "switch_mode",
-    "fetch_instructions",
-    "insert_content",
-    "search_and_replace",
-    "update_todo_list",
-    "codebase_search",
-    "condense",
-    "load_mcp_documentation",
-    "new_rule",
-    "report_bug",
-    "web_fetch",
-    "web_search",
-    "run_slash_command",
-    "generate_image",
-    "summarize_task",
-    "use_skill",
-    "edit_file",
-    "apply_patch",
-    "act_mode_respond",
-]
+_TOOLS = (
+    "execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff",
+    "search_files", "list_files", "list_code_definition_names", "browser_action", "use_mcp_tool",
+    "access_mcp_resource", "ask_followup_question", "attempt_completion", "plan_mode_respond",
+    "new_task", "switch_mode", "fetch_instructions", "insert_content", "search_and_replace",
+    "update_todo_list", "codebase_search", "condense", "load_mcp_documentation", "new_rule",
+    "report_bug", "web_fetch", "web_search", "run_slash_command", "generate_image",
+    "summarize_task", "use_skill", "edit_file", "apply_patch", "act_mode_respond",
+)  # fmt: skip
 # Tools by which the agent speaks to the person, and the parameter that holds its words.
 _SPOKEN = {
     "attempt_completion": "result",

@@ -115,6 +115,10 @@ def _session(
     if not messages and isinstance(sample.get("input"), str):
         messages = [{"role": "user", "content": sample["input"]}]
         messages += [inner(c, "message") for c in dicts(inner(sample, "output").get("choices"))]
+    if not any(message.get("role") == "assistant" for message in messages):
+        events = dicts(sample.get("events"))
+        outputs = [inner(event, "output") for event in events if event.get("event") == "model"]
+        messages += [inner(c, "message") for o in outputs for c in dicts(o.get("choices"))[:1]]
     has_source = any(message.get("source") == "input" for message in messages)
     for message in messages:
         _add(talk, message, kept, has_source=has_source)

@@ -112,6 +112,7 @@ _TOOL = re.compile(r'<tool-use\b[^>]*\bdata-tool-name="([^"]{1,200})"[^>]*>')
 _SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _NO_MARKS = re.compile(r"</?(?:think|details)>|<summary>.*?</summary>", re.DOTALL)
+_OF_FILE = re.compile(r" • \w[\w ]{0,30}\bfile: `?(/[^\n`]{1,1000}|[A-Za-z]:\\[^\n`]{1,1000})`?$")
 _NAMED = re.compile(r"^(\w[\w ]{0,30}):[ \t]*$", re.MULTILINE)
 
 
@@ -176,6 +177,8 @@ def _add_elements(talk: Talk, answer: Answer, text: str, *, is_cursor: bool) -> 
 def _element(body: str, about: str) -> tuple[dict[str, object], str]:
     """(arguments, result) of a call: named blocks, or a command and what it printed."""
     arguments: dict[str, object] = {"summary": about} if about else {}
+    if (file := _OF_FILE.search(about)) is not None:
+        arguments["path"] = file[1]
     named = {m[1]: block[2] for m in _NAMED.finditer(body) if (block := _next_block(body, m.end()))}
     if "Parameters" in named:
         arguments["parameters"] = named["Parameters"].strip()

@@ -10,14 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any
 
-from construction.sessions.readers.source import (
-    Sample,
-    SourceFile,
-    epoch_seconds,
-    values,
-)
+from construction.sessions.readers import pieces
+from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, values
+from construction.sessions.readers.talk import Record, dicts
 from construction.sessions.readers.turns import (
     ToolResults,
     Uids,
@@ -29,81 +25,51 @@ from construction.sessions.readers.turns import (
     type_name,
     user_turn,
 )
-from data.contracts import Attachment, ReadIssue, Session, SourceFormat, ToolCall, Turn
+from data.contracts import Attachment, ReadIssue, Session, SourceFormat, Turn
 
 NOTICE_TYPES = frozenset({"compaction", "branch_summary", "custom_message"})
 NOTICE_ROLES = frozenset({"system", "custom", "hookMessage", "branchSummary", "compactionSummary"})
 
 
-def record_turn(record: dict[str, Any], index: int, line: int, results: ToolResults) -> Turn | None:
+def _turn(record: Record, index: int, line: int, results: ToolResults) -> Turn | None:
     """The turn of a record; None for a record without one (result, setting, unknown kind)."""
+    message = record.get("message")
+    is_notice = text_or_none(record.get("type")) in NOTICE_TYPES
+    held: Record = record if is_notice or not isinstance(message, dict) else message
+    # The record's own time takes precedence: the message's time is wrong in some logs.
     at = epoch_seconds(record.get("timestamp"))
-    own_id, parent = text_or_none(record.get("id")), text_or_none(record.get("parentId"))
-    kind, message = record.get("type"), record.get("message")
-    if kind != "message" and text_or_none(kind) in NOTICE_TYPES:
-        text = text_or_none(record.get("summary")) or block_text(record.get("content"))
-        return system_turn(index, text, line, at=at, turn_id=own_id, parent_id=parent)
-    if not isinstance(message, dict):
-        return None
-    if at is None:
-        # The record's own time takes precedence: the message's time is wrong in some logs.
-        at = epoch_seconds(message.get("timestamp"))
-    role, content = text_or_none(message.get("role")), message.get("content")
-    if role == "assistant":
-        return _assistant_turn(message, index, line, at, own_id, parent, results)
-    if role == "user":
-        text, images = block_text(content), _images(content)
-        return user_turn(
-            index, text, line, at=at, turn_id=own_id, parent_id=parent, attachments=images
-        )
+    at = epoch_seconds(held.get("timestamp")) if at is None else at
+    ids: Record = {
+        "at": at,
+        "turn_id": text_or_none(record.get("id")),
+        "parent_id": text_or_none(record.get("parentId")),
+    }
+    role, content = text_or_none(held.get("role")), held.get("content")
+    given = [pieces.common(block) for block in dicts(content)]
+    text = content if isinstance(content, str) else pieces.text(given)
+    if is_notice or role in NOTICE_ROLES:
+        return system_turn(index, text_or_none(held.get("summary")) or text, line, **ids)
     if role == "bashExecution":
-        text = f"$ {message.get('command')}\n{text_or_none(message.get('output')) or ''}"
-    elif role in NOTICE_ROLES:
-        text = block_text(content) or text_or_none(message.get("summary")) or ""
-    else:
+        shown = f"$ {held.get('command')}\n{text_or_none(held.get('output')) or ''}"
+        return system_turn(index, shown, line, **ids)
+    if role == "user":
+        media = tuple(piece for piece in given if isinstance(piece, Attachment))
+        return user_turn(index, text, line, attachments=media, **ids)
+    if role != "assistant":
         return None
-    return system_turn(index, text, line, at=at, turn_id=own_id, parent_id=parent)
-
-
-def _assistant_turn(
-    message: dict[str, Any],
-    index: int,
-    line: int,
-    at: float | None,
-    own_id: str | None,
-    parent: str | None,
-    results: ToolResults,
-) -> Turn:
-    content = message.get("content")
-    thoughts: list[str] = []
-    calls: list[ToolCall] = []
-    for block in content if isinstance(content, list) else ():
-        kind = block.get("type") if isinstance(block, dict) else None
-        if kind == "toolCall":
-            call_id, name = str(block.get("id")), str(block.get("name"))
-            calls.append(tool_call(results, call_id, name, block.get("arguments"), line))
-        elif kind == "thinking" and isinstance(block.get("thinking"), str):
-            thoughts.append(block["thinking"])
+    calls = [piece for piece in given if isinstance(piece, pieces.Call)]
     return agent_turn(
         index,
-        block_text(content),
+        text,
         line,
-        at=at,
-        turn_id=own_id,
-        parent_id=parent,
-        thinking="\n".join(thoughts),
-        model=text_or_none(message.get("model")),
-        stop_reason=text_or_none(message.get("stopReason")),
-        tool_calls=tuple(calls),
-    )
-
-
-def _images(content: object) -> tuple[Attachment, ...]:
-    blocks = content if isinstance(content, list) else ()
-    return tuple(
-        Attachment(None, text_or_none(block.get("mimeType")), text_or_none(block.get("data")))
-        for block in blocks
-        if isinstance(block, dict) and block.get("type") == "image"
+        thinking="\n".join(piece.text for piece in given if isinstance(piece, pieces.Thought)),
+        model=text_or_none(held.get("model")),
+        stop_reason=text_or_none(held.get("stopReason")),
+        tool_calls=tuple(
+            tool_call(results, str(call.call_id), str(call.name), call.arguments, line)
+            for call in calls
+        ),
+        **ids,
     )
 
 
@@ -128,9 +94,9 @@ class _Log:
     a call's id to its message.
     """
 
-    header: dict[str, Any]
+    header: Record
     lines: list[int] = field(default_factory=list)
-    records: list[dict[str, Any]] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
     by_id: dict[str, int] = field(default_factory=dict)
     by_call: dict[str, int] = field(default_factory=dict)
@@ -192,7 +158,7 @@ def _issue(source: SourceFile, line: int, problem: str) -> ReadIssue:
     return ReadIssue("record", source.relative, line, "record.unexpected", problem, expected)
 
 
-def _add(log: _Log, line: int, record: dict[str, Any]) -> str | None:
+def _add(log: _Log, line: int, record: Record) -> str | None:
     """Add a record to the tree; returns what is wrong with it (never its text), or None."""
     position = len(log.records)
     own_id = record.get("id")
@@ -218,7 +184,7 @@ def _add(log: _Log, line: int, record: dict[str, Any]) -> str | None:
     return problem
 
 
-def _parent(log: _Log, record: dict[str, Any]) -> int:
+def _parent(log: _Log, record: Record) -> int:
     previous = len(log.records) - 1
     if "parentId" not in record:
         return previous
@@ -260,7 +226,7 @@ def _session(source: SourceFile, log: _Log, uids: Uids) -> Session:
     for position in active:
         if position in log.silent:
             continue
-        turn = record_turn(log.records[position], len(turns), log.lines[position], results)
+        turn = _turn(log.records[position], len(turns), log.lines[position], results)
         if turn is None:
             continue
         if turn.model == _MIRROR and turns and turns[-1].text == turn.text:
@@ -329,6 +295,6 @@ def _results(log: _Log, on_branch: set[int]) -> ToolResults:
     return results
 
 
-def _add_result(results: ToolResults, message: dict[str, Any]) -> None:
+def _add_result(results: ToolResults, message: Record) -> None:
     text = block_text(message.get("content"))
     results.add(str(message.get("toolCallId")), text, message.get("isError") is True)

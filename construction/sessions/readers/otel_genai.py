@@ -173,13 +173,9 @@ def _messages(raw: Record, held: Record) -> list[Message]:
     if messages:
         return messages
     given = messages_of(held.get("ai.prompt.messages")) or exchanged(held.get("ai.prompt"), None)
-    calls = [
-        {"id": call.get("toolCallId"), "name": call.get("toolName"), "args": call.get("args")}
-        for call in dicts(listed(held.get("ai.response.toolCalls")))
-    ]
-    text = held.get("ai.response.text", held.get("ai.response.object"))
-    answer = message_of({"role": "assistant", "content": text, "tool_calls": calls})
-    return [*given, *([answer] if answer is not None and (text or calls) else [])] if given else []
+    calls = messages_of(held.get("ai.response.toolCalls"))
+    text = messages_of(held.get("ai.response.text", held.get("ai.response.object")), "assistant")
+    return [*given, *text, *calls] if given else []
 
 
 def _answered(item: object) -> object:

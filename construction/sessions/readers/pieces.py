@@ -10,8 +10,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from construction.sessions.readers.talk import Answer, Record, Talk, first_text, inner, kind_of
-from construction.sessions.readers.turns import inline_media, plain, text_field, type_name
+from construction.sessions.readers.talk import (
+    Answer,
+    Record,
+    Talk,
+    dicts,
+    first_text,
+    inner,
+    kind_of,
+)
+from construction.sessions.readers.turns import WEB, inline_media, plain, text_field, type_name
 from data.contracts import Attachment, Origin
 
 
@@ -61,7 +69,9 @@ Reading = Callable[[Record], Piece]
 
 _TEXTS = frozenset({"text", "input_text", "output_text", "refusal", "summary_text"})
 _THOUGHTS = frozenset({"thinking", "reasoning", "think"})
-_CALLS = frozenset({"tool_use", "server_tool_use", "tool_call", "tool-call", "function_call"})
+_CALLS = frozenset(
+    {"tool_use", "server_tool_use", "tool_call", "tool-call", "toolCall", "function_call"}
+)
 _RESULTS = frozenset(
     (
         "tool_result",
@@ -157,6 +167,20 @@ def of(talk: Talk, content: object, line: int = 0, read: Reading = common) -> It
             yield piece
         elif part is not None:
             talk.unknown_part(line, part)
+
+
+def typed(content: object) -> tuple[list[str], list[Attachment]]:
+    """The texts and media of a person's content; the address of a linked picture is text."""
+    texts: list[str] = [content] if isinstance(content, str) else []
+    media: list[Attachment] = []
+    for piece in map(common, dicts(content)):
+        if isinstance(piece, Text):
+            texts.append(piece.text)
+        elif isinstance(piece, Attachment) and piece.path and piece.path.startswith(WEB):
+            texts.append(piece.path)
+        elif isinstance(piece, Attachment):
+            media.append(piece)
+    return texts, media
 
 
 def text(given: Iterable[Piece]) -> str:

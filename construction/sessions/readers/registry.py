@@ -27,6 +27,7 @@ from construction.sessions.readers import (
     goose,
     inspect_log,
     kimi,
+    kiro,
     langfuse,
     langsmith,
     managed_agents,
@@ -230,7 +231,8 @@ FORMATS: tuple[Format | Named, ...] = (
     _of(SourceFormat.OPENHANDS, openhands, openhands.parts),
     _of(SourceFormat.ADK, adk),
     _of(SourceFormat.OPENCODE, opencode, opencode.parts),
-    Named("kiro", "conversation_id and history", _has("conversation_id", "history")),
+    _of(SourceFormat.KIRO, kiro),
+    Named("kiro_history", "conversation_id and history", _has("conversation_id", "history")),
     _of(SourceFormat.SWE_AGENT, swe_agent),
     _of(SourceFormat.MINI_SWE_AGENT, mini_swe_agent),
     _of(SourceFormat.TAU2, tau2),
@@ -242,7 +244,7 @@ FORMATS: tuple[Format | Named, ...] = (
     _of(SourceFormat.CURSOR, cursor),
     Named("openclaw_index", "a map of session ids", _is_openclaw_index),
     _of(SourceFormat.OPENCLAW, openclaw),
-    Named("claude_code_meta", "a sub-agent's description", _has("agentType")),
+    Named("claude_code_meta", "a sub-agent's description", _has("agentType"), is_part=True),
     Named("grok", "chat history without ids", _is_grok),
     _of(SourceFormat.CLAUDE_CODE, claude_code),
     Named("chatgpt_export", "a mapping of nodes", _has("mapping", "current_node")),
@@ -250,7 +252,6 @@ FORMATS: tuple[Format | Named, ...] = (
     _of(SourceFormat.CHAT, chat),
     Named("tau2_voice", "a simulation of speech, in ticks", _has("task_id", "ticks")),
     Named("windsurf", "its app name", _is_export_of("windsurf")),
-    Named("sharegpt", "conversations with from and value", _has("conversations")),
     *(
         Format(name, sqlite_store.fits(name), sqlite_store.read(name), sqlite_store.parts)
         for name in sqlite_store.STORES

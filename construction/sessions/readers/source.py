@@ -8,7 +8,7 @@ import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -112,6 +112,18 @@ def _content(path: Path) -> bytes:
         return handle.read()
 
 
+# A document that begins behind lines of a terminal, as `program export >file 2>&1` leaves it.
+_BEHIND = re.compile(rb"\s*[^\s{\[](?:.*\n){1,9}?(?=[{\[]\s*\n)")
+
+
+def _without_lines_before(raw: bytes) -> bytes:
+    lines = _BEHIND.match(raw[:_BEFORE])
+    return raw[lines.end() :] if lines else raw
+
+
+_BEFORE = 2_000  # bytes
+
+
 @dataclass(frozen=True, slots=True)
 class SourceFile:
     """A session log: its path, and the POSIX path relative to the root that contains it."""
@@ -212,70 +224,12 @@ def json_document(source: SourceFile) -> Any | ReadIssue:
     """The file as one JSON value, or the issue that says why it is not one."""
     raw = _content(source.path)
     try:
-        return loads(raw)
+        return loads(_without_lines_before(raw))
     except orjson.JSONDecodeError as error:
         description = f"text, {len(raw)} bytes, not JSON"
         return ReadIssue(
             "file", source.relative, error.lineno, "file.not_json", description, "one JSON document"
         )
-
-
-def records(
-    source: SourceFile, listed_under: str
-) -> Iterator[tuple[int, dict[str, Any]] | ReadIssue]:
-    """The records of a log, either JSON lines or one document, in the form of `json_lines`.
-
-    A document holds its records in a list under the key `listed_under`, or is itself the only
-    record; the line number of its records is 0.
-    """
-    lines = json_lines(source)
-    first = next(lines, None)
-    if isinstance(first, tuple) and not isinstance(first[1].get(listed_under), list):
-        yield first
-        yield from lines
-        return
-    document = json_document(source)
-    if isinstance(document, list):
-        document = {listed_under: document}
-    if not isinstance(document, dict):
-        # The first line is broken: `json_lines` reports that line and reads the others.
-        yield from json_lines(source)
-        return
-    listed = document.get(listed_under)
-    for number, record in enumerate(listed if isinstance(listed, list) else [document], start=1):
-        if isinstance(record, dict):
-            yield 0, record
-        else:
-            description = f"{type(record).__name__} at position {number}"
-            expected = f"an object in {listed_under}"
-            yield ReadIssue(
-                "record", source.relative, 0, "record.not_object", description, expected
-            )
-
-
-def add_records(
-    source: SourceFile,
-    listed_under: str,
-    add: Callable[[int, dict[str, Any]], ReadIssue | None],
-    expected: str,
-) -> Generator[ReadIssue, None, bool]:
-    """Pass each of the `records` of a log to `add` and yield all issues.
-
-    Returns True if there was a record; otherwise the file itself is an issue, which names what
-    was `expected`.
-    """
-    has_records = False
-    for item in records(source, listed_under):
-        if isinstance(item, ReadIssue):
-            yield item
-            continue
-        has_records = True
-        issue = add(*item)
-        if issue is not None:
-            yield issue
-    if not has_records:
-        yield no_records(source, expected)
-    return has_records
 
 
 def no_records(source: SourceFile, expected: str) -> ReadIssue:
@@ -349,6 +303,17 @@ def values(source: SourceFile) -> Iterator[tuple[int, object] | ReadIssue]:
         yield from lines
 
 
+def records(source: SourceFile, listed_under: str) -> Iterator[tuple[int, object] | ReadIssue]:
+    """The `values`; of an object that lists its records under this key, the records (line 0)."""
+    for item in values(source):
+        held = None if isinstance(item, ReadIssue) else item[1]
+        listed = held.get(listed_under) if isinstance(held, dict) else None
+        if isinstance(listed, list):
+            yield from ((0, record) for record in listed)
+        else:
+            yield item
+
+
 def objects(
     source: SourceFile, issues: list[ReadIssue], read: Reading = values
 ) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -399,13 +364,19 @@ def read_head(source: SourceFile) -> Head:
     record = None if start[:1] == b"[" else _parsed(first)
     if isinstance(record, dict):
         return Head(start, record)
-    if start[:1] in (b"{", b"["):
-        if source.path.stat().st_size > LARGEST_DOCUMENT:
+    is_large = source.path.stat().st_size > LARGEST_DOCUMENT
+    if start[:1] in (b"{", b"[") or (not is_large and _is_behind_lines(source)):
+        if is_large:
             return Head(start, is_too_large=True)
-        document = _parsed(_content(source.path))
+        document = _parsed(_without_lines_before(_content(source.path)))
         if document is not None:
             return Head(start, document=document)
     return Head(start, next(first_records(source), None))
+
+
+def _is_behind_lines(source: SourceFile) -> bool:
+    with opened(source.path) as handle:
+        return _BEHIND.match(handle.read(_BEFORE)) is not None
 
 
 def first_records(source: SourceFile) -> Iterator[dict[str, Any]]:

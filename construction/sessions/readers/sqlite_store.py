@@ -1,4 +1,4 @@
-"""Reads the SQLite stores of opencode, Goose, Hermes, Cursor and Crush, read-only, in limits."""
+"""Reads the SQLite stores of opencode, Goose, Hermes, Cursor, Crush and ADK, in limits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from construction.sessions.readers import cursor, goose, opencode, pieces
+from construction.sessions.readers import adk, cursor, goose, opencode, pieces
 from construction.sessions.readers.chat import chat_session
 from construction.sessions.readers.source import (
     LARGEST_LINE,
@@ -52,6 +52,10 @@ _SHAPES: Mapping[SourceFormat, Mapping[str, frozenset[str]]] = {
     SourceFormat.CRUSH: {
         "sessions": frozenset({"id", "parent_session_id", "title"}),
         "messages": frozenset({"session_id", "role", "parts", "created_at"}),
+    },
+    SourceFormat.ADK: {
+        "sessions": frozenset({"app_name", "user_id", "id"}),
+        "events": frozenset({"session_id", "invocation_id"}),
     },
     SourceFormat.CURSOR: {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})},
 }
@@ -290,6 +294,24 @@ def _crush_piece(part: Record) -> pieces.Piece:
     return pieces.common({**held, "type": kind})
 
 
+def _adk(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+    """Newer versions keep an event as JSON, older ones in columns."""
+    for row in _sessions(query, "SELECT * FROM sessions ORDER BY rowid"):
+        talk = Talk(source, SourceFormat.ADK)
+        owner = (row["app_name"], row["user_id"], row["id"])
+        events = "SELECT * FROM events WHERE app_name = ? AND user_id = ? AND session_id = ?"
+        for event in query(f"{events} ORDER BY timestamp, rowid", *owner):
+            held = _json(event.get("event_data"))
+            held = (
+                held
+                if isinstance(held, dict)
+                else {**event, "content": _json(event.get("content"))}
+            )
+            adk.add_event(talk, held, 0)
+        if talk.drafts or talk.issues:
+            yield from talk.session(first_text(row, "id"), uids=uids, agent_name="google-adk")
+
+
 _HASH = 32  # bytes of the name of a blob
 _FIELD = bytes((0x0A, _HASH))  # the first field of a message of Protocol Buffers, with 32 bytes
 
@@ -342,4 +364,5 @@ _READERS: Mapping[
     SourceFormat.HERMES: _hermes,
     SourceFormat.CRUSH: _crush,
     SourceFormat.CURSOR: _cursor,
+    SourceFormat.ADK: _adk,
 }

@@ -10,9 +10,9 @@ from typing import Any
 import orjson
 
 from construction.sessions.readers.chat import chat_session
-from construction.sessions.readers.source import Sample, SourceFile, no_records, read_head
+from construction.sessions.readers.source import Sample, SourceFile, document_of, no_records
 from construction.sessions.readers.talk import dicts
-from construction.sessions.readers.turns import block_text
+from construction.sessions.readers.turns import block_text, plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _AGENT_NAME = "swe-agent"
@@ -34,8 +34,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The session of a run: the task is the first message of the user that is no demonstration,
     and every later one is what a command printed.
     """
-    start = read_head(source)
-    document = start.document if start.record is None else start.record
+    document = document_of(source)
     head = document if isinstance(document, dict) else {}
     history = head.get("history")
     messages = as_chat(history if isinstance(history, list) else [])
@@ -55,7 +54,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
 def as_chat(history: Sequence[object]) -> list[object]:
     """The history as messages in OpenAI roles, without demonstrations."""
     messages: list[object] = []
-    waiting = ""  # the id of the command whose output comes next
+    waiting = shown = ""  # the id of the command whose output comes next; the file in the editor
     has_task = False
     for number, entry in enumerate(history):
         if not isinstance(entry, dict):
@@ -65,7 +64,7 @@ def as_chat(history: Sequence[object]) -> list[object]:
             continue
         role = entry.get("role")
         if role == "assistant":
-            message, waiting = _action(entry, number)
+            message, waiting, shown = _action(entry, number, shown)
             messages.append(message)
         elif role == "tool" or (role == "user" and has_task):
             ids = entry.get("tool_call_ids")
@@ -82,15 +81,22 @@ _FUNCTION = re.compile(r"<function=([\w.-]{1,80})>\n?(.*?)(?:</function>|\Z)", r
 _PARAMETER = re.compile(r"<parameter=([\w.-]{1,80})>(.*?)</parameter>", re.DOTALL)
 
 
-def _action(entry: Record, number: int) -> tuple[Record, str]:
-    """What the agent said with the call of its command, and the id of that call."""
+_EDITOR = frozenset({"open", "create", "edit", "insert"})  # commands of the file in the editor
+
+
+def _action(entry: Record, number: int, shown: str) -> tuple[Record, str, str]:
+    """What the agent said with the call of its command, the id of that call, the file shown."""
     if isinstance(entry.get("tool_calls"), list):
-        return entry, ""
+        return entry, "", shown
     command, text = entry.get("action"), block_text(entry.get("content"))
     function = _FUNCTION.search(text)
     if function is None and (not isinstance(command, str) or not command.strip()):
-        return entry, ""
+        return entry, "", shown
     name, arguments = _SHELL, {"command": command}
+    verb, *words = plain(command).split(maxsplit=2) or [""]
+    if verb in _EDITOR:
+        shown = words[0].strip("\"'") if verb in ("open", "create") and words else shown
+        name, arguments = verb, {"path": shown, "input": command}
     said = entry.get("thought")
     if function is not None:
         name, arguments = function[1], dict(_PARAMETER.findall(function[2]))
@@ -101,7 +107,7 @@ def _action(entry: Record, number: int) -> tuple[Record, str]:
         "content": said if isinstance(said, str) else entry.get("content"),
         "tool_calls": [{"id": call_id, "name": name, "arguments": arguments}],
     }
-    return message, call_id
+    return message, call_id, shown
 
 
 def _working_folder(trajectory: object) -> str | None:

@@ -6,6 +6,7 @@ ones. A conversation that begins with other words belongs to another agent of th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -91,7 +92,12 @@ class _Conversation:
         keys = _keys(span.messages)
         shared = min(len(keys), len(self.keys))
         if not shared or keys[:shared] != self.keys[:shared]:
-            return False
+            # What an agent was asked last may stand behind what was said before its trace.
+            asked = [key for key in keys if key[0] == "user"]
+            known = [key for key in self.keys if key[0] == "user"]
+            is_ours = span.is_agent and bool(asked) and known[-len(asked) :] == asked
+            self.is_main |= is_ours and span.is_root
+            return is_ours
         if len(keys) > len(self.keys):
             self.messages, self.keys = span.messages, keys
         self.is_main |= span.is_root
@@ -109,7 +115,11 @@ class _Conversation:
 
 
 def _keys(messages: Sequence[Message]) -> list[tuple[str, str]]:
-    return [message.key for message in messages if message.role != "system"]
+    """What tells the messages apart; the parts of an answer may stand in several of them."""
+    keys = [message.key for message in messages if message.role != "system"]
+    return [
+        key for n, key in enumerate(keys) if not n or key[0] != "assistant" or keys[n - 1] != key
+    ]
 
 
 def sessions_of(
@@ -126,7 +136,8 @@ def sessions_of(
         sides: list[_Conversation] = []
         for own in traces.values():
             conversations = _conversations(own)
-            mains = [talk for talk in conversations if talk.is_main] or conversations
+            asked = [talk for talk in conversations if any(key[0] == "user" for key in talk.keys)]
+            mains = [talk for talk in asked if talk.is_main] or asked or conversations
             first = mains[0] if mains else None
             sides += [talk for talk in conversations if talk is not first]
             if main is None:
@@ -152,7 +163,13 @@ def _conversations(spans: Sequence[Span]) -> list[_Conversation]:
     conversations: list[_Conversation] = []
     for span in sorted(spans, key=lambda span: span.is_agent):
         keys = _keys(span.messages)
-        if keys and not any(one.absorbs(span) for one in conversations):
+        is_rest = all(m.role in ("assistant", "tool") for m in span.messages)
+        if is_rest and conversations and not span.is_agent:
+            # Some write of each call to a model what is new in it.
+            last = conversations[-1]
+            last.messages = [*last.messages, *span.messages]
+            last.keys = _keys(last.messages)
+        elif keys and not any(one.absorbs(span) for one in conversations):
             own = _Conversation(span.messages, keys, span.at, span.model, span.line)
             own.is_main = span.is_root
             conversations.append(own)
@@ -203,10 +220,16 @@ def messages_of(value: object, role: str = "user") -> list[Message]:
     """The messages in a value of a span; a bare text is one message of `role`."""
     value = _decoded(value)
     if isinstance(value, dict):
-        for key in ("messages", "chat_history", "input_messages"):
+        for key in ("messages", "chat_history", "input_messages", "contents"):
             listed = _decoded(value.get(key))
-            if isinstance(listed, list):
+            if isinstance(listed, list) or (key == "contents" and isinstance(listed, str)):
                 return messages_of(listed, role)
+        if isinstance(value.get("candidates"), list):
+            return [m for c in dicts(value["candidates"]) for m in messages_of(c.get("content"))]
+        if "role" not in value and (held := inner(value, "new_message") or inner(value, "content")):
+            return messages_of(held, role)
+        if value.get("object") == "response":
+            return messages_of(value.get("output"), "assistant")
         if isinstance(value.get("choices"), list):
             return [m for c in dicts(value["choices"]) for m in messages_of(c.get("message"))]
         if isinstance(value.get("generations"), list):
@@ -214,11 +237,29 @@ def messages_of(value: object, role: str = "user") -> list[Message]:
         message = message_of(value)
         return [message] if message is not None else []
     if isinstance(value, list):
-        if len(value) == 1 and isinstance(value[0], list):
+        if len(value) == 1 and isinstance(value[0], list | str):
             return messages_of(value[0], role)  # a batch of one
         messages = [message_of(item) for item in value]
         return [message for message in messages if message is not None]
-    return [Message(role, [pieces.Text(value)])] if isinstance(value, str) and value.strip() else []
+    if not isinstance(value, str) or not value.strip():
+        return []
+    return _labelled(value) or [Message(role, [pieces.Text(value)])]
+
+
+_LABEL = re.compile(r"^(system|developer|user|assistant|tool): ", re.MULTILINE)
+
+
+def _labelled(text: str) -> list[Message]:
+    """The messages of a text in which each begins with its role, as OpenLIT writes them."""
+    labels = list(_LABEL.finditer(text))
+    if not labels or labels[0].start() or all(label[1] != "user" for label in labels):
+        return []
+    ends = [label.start() for label in labels[1:]] + [len(text)]
+    made = [
+        message_of({"role": label[1], "content": text[label.end() : end].strip()})
+        for label, end in zip(labels, ends, strict=True)
+    ]
+    return [message for message in made if message is not None]
 
 
 def _generated(generations: object) -> list[Message]:
@@ -262,11 +303,20 @@ def message_of(value: object) -> Message | None:
     return _message(held)
 
 
+_CALLS_AS_TEXT = '[{"function":{"name":'
+
+
 def _message(value: Record) -> Message | None:
-    role = _ROLES.get(plain(value.get("role") or kind_of(value)).lower())
+    named = plain(value.get("role") or kind_of(value)).lower()
+    # LangGraph's traces call the role of a result by the name of its tool.
+    role = _ROLES.get(named) or ("tool" if value.get("role") and "content" in value else None)
     if role is None:
-        return None
+        return _item(value)
     content = value.get("parts", value.get("content"))
+    if kind_of(content) == "function":
+        return None  # a tool that the model may call
+    if isinstance(content, str) and content.startswith(_CALLS_AS_TEXT):
+        role, value, content = "assistant", {**value, "tool_calls": _decoded(content)}, ""
     made = list(map(_piece, content)) if isinstance(content, list) else [_piece(plain(content))]
     for call in dicts(value.get("tool_calls")) or dicts(
         inner(value, "additional_kwargs").get("tool_calls")
@@ -290,6 +340,15 @@ def _message(value: Record) -> Message | None:
     return message
 
 
+def _item(value: Record) -> Message | None:
+    """A call or result alone, as the Responses API and the AI SDK write them beside messages."""
+    piece = pieces.common({"type": "tool-call", **value} if "toolName" in value else value)
+    if isinstance(piece, pieces.Result):
+        return Message("tool", [piece])
+    is_answer = isinstance(piece, pieces.Call | pieces.Thought)
+    return Message("assistant", [piece]) if is_answer else None
+
+
 def _piece(part: object) -> pieces.Piece:
     """The piece that a part of any of the known kinds is."""
     held = inner(part, "message_content") or part
@@ -303,6 +362,8 @@ def _piece(part: object) -> pieces.Piece:
         url = held.get("image_url", held.get("url", held.get("uri", held.get("content"))))
         link = inline_media(plain(url.get("url") if isinstance(url, dict) else url))
         return Attachment(link.path or None, text_field(held, "mime_type"), link.data)
+    if not kind_of(held) and not {"text", "content"} & held.keys():
+        return pieces.gemini(held)
     text = plain(held.get("text", held.get("content")))
     piece = pieces.common({"text": text, **held})
     return pieces.Text(text) if piece is pieces.UNKNOWN and "text" in held else piece
@@ -328,7 +389,17 @@ def exchanged(inputs: object, outputs: object) -> list[Message]:
     return made if keys and _keys(made)[: len(keys)] == keys else [*given, *made]
 
 
-_INPUTS = ("input", "question", "query", "prompt", "text", "human_input", "user_input", "message")
+_INPUTS = (
+    "args",
+    "input",
+    "question",
+    "query",
+    "prompt",
+    "text",
+    "human_input",
+    "user_input",
+    "message",
+)
 _OUTPUTS = ("output", "answer", "result", "text", "response", "return_values", "content")
 
 

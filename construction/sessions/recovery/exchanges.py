@@ -27,7 +27,7 @@ _WRITERS = frozenset({
     "writetofile", "editnotebook", "searchreplace", "replaceinfile", "applydiff", "filechange",
     "strreplacefile", "texteditor", "fileeditor", "insertcontent", "searchandreplace",
     "copilotcreatefile", "copilotreplacestring", "copilotinsertedit", "copilotapplypatch",
-    "replacestringinfile", "insertedit", "inserteditintofile", "fswrite",
+    "replacestringinfile", "insertedit", "inserteditintofile", "fswrite", "editfilev2",
 })  # fmt: skip
 _RUNNERS = frozenset({
     "bash", "exec", "shell", "execcommand", "runcommand", "localshell", "localshellcall",
@@ -41,7 +41,7 @@ _EDITORS = frozenset({
     "strreplacebasededittool", "insert", "replace", "fileedit", "editnotebook", "searchreplace",
     "replaceinfile", "applydiff", "strreplacefile", "insertcontent", "searchandreplace",
     "replacestringinfile", "copilotreplacestring", "copilotinsertedit", "insertedit",
-    "inserteditintofile",
+    "inserteditintofile", "editfilev2",
 })  # fmt: skip
 # What shows folders, or helps an agent to plan, and touches nothing.
 _LOOKERS = frozenset({
@@ -56,13 +56,16 @@ _KINDS = (
 _DROPPED = str.maketrans("", "", "_-. ")
 _PATH_KEYS = (
     "file_path", "path", "filePath", "filepath", "file", "filename", "notebook_path", "target_file",
-    "relative_path", "absolute_path", "paths", "files",
+    "relative_path", "absolute_path", "paths", "files", "changes",
+    "operations",
 )  # fmt: skip
 _COMMAND_KEYS = ("command", "cmd", "script", "input")
 _PATCH_MARK = "*** Begin Patch"
 _PATCH_FILE = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,1000})$", re.M)
 # The answer of an edit, from which some exports leave out the path among the arguments.
 _EDITED = re.compile(r"\s*The file (\S.{0,999}?) has been updated\b")
+# Aider logs no calls: it says which files it wrote.
+_APPLIED = re.compile(r"^Applied edit to (\S[^\n]{0,999})$", re.MULTILINE)
 _SCRIPTED = re.compile(r'\bexec_command\(\{\s*"?cmd"?:\s*"((?:[^"\\\n]|\\.)*)("?)')
 _SCRIPT_CHARS = 20_000
 _MAX_PATH = 1000
@@ -71,6 +74,9 @@ _LONGEST_NAME = 200  # of a tool
 
 def acts_of(turn: Turn) -> Iterator[AgentAct]:
     """The file acts of one turn, in order; a call that failed or names no file yields none."""
+    if turn.role is _SYSTEM_ROLE and "Applied edit to " in turn.text:
+        for path in _APPLIED.findall(turn.text):
+            yield from (AgentAct(act, path.strip(), turn.index) for act in (READ, WROTE))
     for call in turn.tool_calls:
         known = not call.is_error and len(call.name) <= _LONGEST_NAME
         kind, is_edit = _kind(call.name) if known else (None, False)
@@ -145,8 +151,9 @@ def _paths(arguments: dict[str, Any]) -> list[str]:
         value = arguments.get(key)
         if isinstance(value, str):
             return [value] if 0 < len(value) <= _MAX_PATH else []
-        if isinstance(value, list):
-            return [item for item in value if isinstance(item, str) and 0 < len(item) <= _MAX_PATH]
+        if isinstance(value, list | dict):  # texts, objects with a path, or a map from paths
+            named = [item.get("path") if isinstance(item, dict) else item for item in value]
+            return [item for item in named if isinstance(item, str) and 0 < len(item) <= _MAX_PATH]
     return []
 
 
@@ -191,13 +198,15 @@ def _unquoted(text: str, *, is_whole: bool) -> str:
 
 _RESET_NOTICE = re.compile(r"(?<![\w/.-])/(?:new|reset|clear)(?![\w/-]|\.\w)")
 _NOTICE_CHARS = 400
+# A slash command alone, or with a number or name: what is asked stands in the command's own text.
+_BARE_COMMAND = re.compile(r"/[\w:.-]{1,80}(?:\s+\S{1,20})?")
 _RESET_HEADS = tuple(command + end for command in RESET_COMMANDS for end in (" ", "\n"))
 # The answers of agents to a heartbeat when they have nothing to say.
 _SILENT = frozenset({"", "HEARTBEAT_OK", "NO_REPLY"})
 # Looking up an enum member costs more than comparing it, and there are many turns.
 _HUMAN, _AGENT = Origin.HUMAN, Origin.AGENT
 _CRON, _SYSTEM = Origin.CRON, Origin.SYSTEM
-_USER, _ASSISTANT = Role.USER, Role.ASSISTANT
+_USER, _ASSISTANT, _SYSTEM_ROLE = Role.USER, Role.ASSISTANT, Role.SYSTEM
 
 
 class LeftOutReason(StrEnum):
@@ -258,25 +267,32 @@ def read_exchanges(session: Session) -> tuple[list[Exchange], dict[int, LeftOutR
             skipping = reason
         if skipping is None:
             exchanges[-1].answers.append(turn)
-            if turn.tool_calls:
-                exchanges[-1].acts.extend(acts_of(turn))
+            exchanges[-1].acts.extend(acts_of(turn))
         else:
             left_out[turn.index] = skipping
     return exchanges, left_out
 
 
 def opens_exchange(turn: Turn) -> bool:
-    """True if a person says or sends something; empty turns and bare resets do not count."""
+    """True if a person says or sends something; empty turns and bare commands do not count."""
     if turn.origin is not _HUMAN:
         return False
     said = turn.said.strip()
-    return bool(turn.attachments) or (said != "" and said.lower() not in RESET_COMMANDS)
+    return bool(turn.attachments) or (said != "" and not _is_bare(said))
+
+
+def _is_bare(said: str) -> bool:
+    return said.startswith("/") and _BARE_COMMAND.fullmatch(said) is not None
 
 
 def _reason_to_skip(turn: Turn) -> LeftOutReason | None:
     """The reason why this turn and the agent's turns after it belong to no task, if any."""
     if turn.origin is _HUMAN:
-        return LeftOutReason.RESET_COMMAND if turn.said.strip() else LeftOutReason.EMPTY_TURN
+        said = turn.said.strip().lower()
+        is_reset = said in RESET_COMMANDS
+        return (
+            LeftOutReason.RESET_COMMAND if is_reset else None if said else LeftOutReason.EMPTY_TURN
+        )
     if turn.origin is _CRON:
         return LeftOutReason.MACHINE_TURN
     if turn.role is not _USER or turn.origin is not _SYSTEM:

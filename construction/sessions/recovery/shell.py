@@ -20,7 +20,7 @@ _TOKEN = re.compile(
 _HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 _SEPARATORS = frozenset({"&&", "||", ";", "&", "|", "\n", "(", ")"})
 _INTO = frozenset({">", ">>", ">|", "&>"})
-_NOT_IN_PATHS = frozenset("$*?`{}!|;<>\"'\\\t\n")  # shell syntax, or not usual in a path
+_NOT_IN_PATHS = frozenset("$*?`{}!|;<>%\"'\\\t\n")  # shell syntax, or not usual in a path
 
 _VIEWERS = frozenset({
     "cat", "head", "tail", "less", "more", "nl", "wc", "sed", "grep", "rg", "awk", "jq", "file",

@@ -11,11 +11,13 @@ import re
 from dataclasses import dataclass
 
 from construction.sessions.wrappers.blocks import (
+    calls_own_command,
     machine_origin,
     strip_blocks,
     strip_cron,
     strip_leading,
     strip_notices,
+    typed_command,
 )
 from construction.sessions.wrappers.envelope import Envelope, read_clock
 from construction.sessions.wrappers.heads import strip_heads
@@ -177,6 +179,8 @@ def unwrap(text: str, dated: bool = True) -> Unwrapped:
     """
     envelope = Envelope()
     start = text.strip()
+    if start.startswith("<command-") and calls_own_command(start):
+        return Unwrapped(typed_command(start))
     led = strip_leading(start)
     body, noticed = strip_notices(strip_blocks(led, envelope).lstrip(), envelope)
     headless = _strip_inline(body, envelope)

@@ -62,6 +62,26 @@ def test_a_list_of_messages_is_one_session(tmp_path: Path) -> None:
     _assert_is_the_talk(session(read, document(tmp_path, _TALK)))
 
 
+def test_pairs_of_sharegpt_with_calls_of_their_own_or_in_tags(tmp_path: Path) -> None:
+    call = '{"name": "count", "arguments": {"of": "x"}}'
+    pairs = [
+        [("system", "You count."), ("human", "count x"), ("function_call", call),
+         ("observation", "4"), ("gpt", "Four.")],
+        [("system", "You count."), ("user", "count x"),
+         ("gpt", f"<tool_call>\n{call}\n</tool_call>"),
+         ("tool", "<tool_response>\n4\n</tool_response>"), ("gpt", "Four.")],
+    ]  # fmt: skip
+    value = [{"conversations": [{"from": f, "value": v} for f, v in talk]} for talk in pairs]
+    for parsed in sessions(read, document(tmp_path, value)):
+        assert typed(parsed.turns) == ["count x"]
+        (called,) = parsed.turns[1].tool_calls
+        assert (called.name, called.arguments, called.result) == ("count", {"of": "x"}, "4")
+        assert (parsed.system_prompt, parsed.turns[-1].text) == ("You count.", "Four.")
+    broken = [{"conversations": [{"from": "function_call", "value": "count x"}]}]
+    (made,) = session(read, document(tmp_path, broken)).turns[0].tool_calls
+    assert made.arguments == {"input": "count x"}
+
+
 def test_runs_are_named_by_task_and_trial(tmp_path: Path) -> None:
     runs = [{"task_id": n, "trial": 1, "reward": 0.5, "traj": _TALK} for n in (3, 4, 4)]
     parsed = sessions(read, document(tmp_path, runs))

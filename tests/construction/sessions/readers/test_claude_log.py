@@ -48,6 +48,28 @@ def test_what_the_harness_writes_is_no_prompt(tmp_path: Path, content: Any) -> N
 
 
 @pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("", "/berth-plan"),
+        ("<command-args></command-args>", "/berth-plan"),
+        ("<command-args># Closing\n\nOf <b> berths</command-args>",
+         "/berth-plan # Closing\n\nOf <b> berths"),
+    ],
+)  # fmt: skip
+def test_a_command_of_ones_own_was_typed_and_the_text_of_it_was_not(
+    tmp_path: Path, arguments: str, said: str
+) -> None:
+    called = "<command-message>berth-plan</command-message>\n<command-name>/berth-plan"
+    records = [
+        user("u1", None, f"{called}</command-name>\n{arguments}"),
+        user("u2", "u1", [text("# /berth-plan\n\nPlan it.")], isMeta=True),
+        user("u3", "u2", "Base directory for this skill: /quay/skills/berth\n\n# Berths"),
+        agent("a1", "u3", text("Planned.")),
+    ]
+    assert typed(session(read, lines(tmp_path, records)).turns) == [said]
+
+
+@pytest.mark.parametrize(
     "flags",
     [
         {"isMeta": True},

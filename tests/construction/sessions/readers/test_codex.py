@@ -294,7 +294,7 @@ def test_a_record_without_payload_is_named_and_the_rest_is_read(tmp_path: Path) 
     bad = {"timestamp": _AT, "type": "response_item", "payload": ["secret"]}
     source = lines(tmp_path, [_meta(), bad, _user("go")])
     (issue,) = issues(read, source)
-    assert (issue.line, issue.reason, issue.actual) == (2, "record.no_payload", "payload: list")
+    assert (issue.line, issue.reason, issue.actual) == (2, "record.unexpected", "payload: list")
     assert [len(item.turns) for item in read(source) if isinstance(item, Session)] == [1]
 
 

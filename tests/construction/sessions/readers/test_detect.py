@@ -7,9 +7,15 @@ from typing import Any
 
 import pytest
 
-from construction.sessions.readers.registry import FORMATS, Detection, Format, detect
+from construction.sessions.readers.registry import (
+    FORMATS,
+    Detection,
+    Format,
+    detect,
+    read_source,
+)
 from construction.sessions.readers.source import SourceFile
-from data.contracts import SourceFormat
+from data.contracts import Session, SourceFormat
 from tests.construction.sessions.readers.written import document, lines
 
 
@@ -55,11 +61,11 @@ _LOGS: list[tuple[str, SourceFormat | None, dict[str, Any]]] = [
     ("opencode", SourceFormat.OPENCODE, {"id": "p", "type": "text", "text": "x", "time": {}}),
     ("antigravity", None, {"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT"}),
     ("windsurf", None, {"app": "Windsurf", "conversation": {"messages": [{"sender": "user"}]}}),
-    ("kiro", None, {"conversation_id": "k", "history": [{"user": {}}]}),
+    ("kiro_history", None, {"conversation_id": "k", "history": [{"user": {}}]}),
     ("swe_agent", SourceFormat.SWE_AGENT, {"environment": "m", "trajectory": [{"action": "ls"}]}),
     ("swe_agent", SourceFormat.SWE_AGENT, {"history": [{"role": "user", "message_type": "x"}]}),
     ("claude_code_meta", None, {"agentType": "general-purpose"}),
-    ("sharegpt", None, {"conversations": [{"from": "human", "value": "x"}]}),
+    ("chat", SourceFormat.CHAT, {"conversations": [{"from": "human", "value": "x"}]}),
     ("chatgpt_export", None, {"mapping": {}, "current_node": "n"}),
     ("harbor_result", None, {"task_name": "t", "trial_name": "t__1", "config": {}}),
     ("not_a_session_log", None, {"name": "depot", "version": "1.0", "scripts": {}}),
@@ -112,6 +118,20 @@ def test_a_broken_first_line_does_not_hide_the_format(tmp_path: Path) -> None:
 def test_records_glued_on_one_line_are_still_named(tmp_path: Path) -> None:
     glued = '{"type": "session.start", "data": {}}{"type": "session.end", "data": {}}'
     assert _detected(lines(tmp_path, [glued])) == (SourceFormat.COPILOT_CLI, "copilot_cli")
+
+
+@pytest.mark.parametrize("before", ["Exporting session: ses_7\n", "Loaded.\r\n\r\nDone (2).\n"])
+@pytest.mark.parametrize("value", [{"messages": [_SAID]}, [_SAID]])
+def test_lines_of_a_terminal_before_a_document_do_not_hide_it(
+    tmp_path: Path, before: str, value: Any
+) -> None:
+    source = document(tmp_path, value)
+    source.path.write_text(f"{before}{source.path.read_text()}", newline="")
+    assert _detected(source) == (SourceFormat.CHAT, "chat")
+    (session,) = read_source(source)
+    assert isinstance(session, Session)
+    source.path.write_text(f"{source.path.read_text()}\nand more words\n")
+    assert _detected(source) == (None, "not_a_session_log")
 
 
 def test_a_trajectory_is_told_by_its_name_where_its_records_do_not(tmp_path: Path) -> None:

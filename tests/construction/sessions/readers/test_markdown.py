@@ -311,6 +311,21 @@ def test_a_page_says_what_a_person_would_say_of_it(
     assert seen(list(read_source(source))) == (people, calls, last, 1)
 
 
+@pytest.mark.parametrize(
+    ("shown", "path"),
+    [
+        ("Edit file: /quay/a b.md", "/quay/a b.md"),
+        ("Read file: `C:\\quay\\a.md`", "C:\\quay\\a.md"),
+        ("Run command: /bin/wc", None),
+    ],
+)
+def test_the_file_of_a_call_stands_in_its_summary(
+    tmp_path: Path, shown: str, path: str | None
+) -> None:
+    session = _read(tmp_path, SHADOWED.replace("Run command: wc", shown))
+    assert session.turns[1].tool_calls[0].arguments.get("path") == path
+
+
 def test_facts_of_a_page(tmp_path: Path) -> None:
     session = _read(tmp_path, KIMI)
     assert (session.session_id, session.cwd) == ("session_ab12", "/quay")

@@ -18,6 +18,7 @@ from construction.sessions.readers.source import (
     json_document,
     json_lines,
     loads,
+    objects,
     read_head,
     records,
 )
@@ -63,11 +64,11 @@ def test_a_broken_first_line_does_not_lose_the_others(tmp_path: Path) -> None:
     assert record == (2, {"n": 2})
 
 
-def test_a_listed_value_that_is_no_object_is_named_by_its_place(tmp_path: Path) -> None:
-    parsed = list(records(document(tmp_path, {"all": [{}, 7]}), "all"))
-    assert parsed[0] == (0, {})
-    assert isinstance(parsed[1], ReadIssue)
-    assert (parsed[1].reason, parsed[1].actual) == ("record.not_object", "int at position 2")
+def test_a_listed_value_that_is_no_object_is_named(tmp_path: Path) -> None:
+    issues: list[ReadIssue] = []
+    source = document(tmp_path, {"all": [{}, 7]})
+    assert list(objects(source, issues, lambda file: records(file, "all"))) == [(0, {})]
+    assert [(issue.reason, issue.actual) for issue in issues] == [("record.unexpected", "int")]
 
 
 def test_a_document_that_is_not_json_says_where(tmp_path: Path) -> None:

@@ -16,13 +16,14 @@ from construction.sessions.readers import sqlite_store
 from construction.sessions.readers.registry import detect, read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.scan import FileReason, scan
-from data.contracts import ReadIssue, Session, SourceFormat
+from data.contracts import Origin, ReadIssue, Session, SourceFormat
 from tests.construction.sessions.readers.test_editor_formats import CASES as EDITOR
 from tests.construction.sessions.readers.test_editor_formats import CLINE, OPENCODE, OPENHANDS
+from tests.construction.sessions.readers.test_framework_formats import ADK, INSPECT
+from tests.construction.sessions.readers.test_framework_formats import CASES as FRAMEWORK
 from tests.construction.sessions.readers.test_terminal_formats import CASES as TERMINAL
 from tests.construction.sessions.readers.test_terminal_formats import GOOSE, KIMI
 from tests.construction.sessions.readers.test_trace_formats import CASES as TRACE
-from tests.construction.sessions.readers.test_trace_formats import INSPECT
 from tests.construction.sessions.readers.written import document, lines
 from tests.construction.sessions.readers.written_formats import (
     ASK,
@@ -42,7 +43,9 @@ def test_every_format_has_its_cases() -> None:
         SourceFormat.CHAT, SourceFormat.HERMES, SourceFormat.SWE_AGENT, SourceFormat.SPECSTORY,
         SourceFormat.CRUSH,
     }  # fmt: skip
-    assert {case.format for case in (*EDITOR, *TERMINAL, *TRACE)} | own_tests == set(SourceFormat)
+    assert {case.format for case in (*EDITOR, *FRAMEWORK, *TERMINAL, *TRACE)} | own_tests == set(
+        SourceFormat
+    )
 
 
 def test_a_folder_of_events_is_one_session(tmp_path: Path) -> None:
@@ -167,12 +170,36 @@ def _cursor_rows() -> dict[str, list[dict[str, Any]]]:
     return {"blobs": [*blobs, {"id": "root", "data": root}], "meta": [{"key": "0", "value": meta}]}
 
 
+def _adk_rows() -> dict[str, list[dict[str, Any]]]:
+    events = [
+        {**event, "timestamp": 1790000000 + n} for n, event in enumerate(ADK[0].value["events"])
+    ]
+    owner = {"app_name": "ponds", "user_id": "u"}
+    rows = [
+        {**owner, "id": str(n), "session_id": "s", "invocation_id": "i",
+         "timestamp": event["timestamp"], "event_data": json.dumps(event)}
+        for n, event in enumerate(events)
+    ]  # fmt: skip
+    return {"sessions": [{**owner, "id": "s"}], "events": rows[::-1]}
+
+
+def _adk_columns() -> dict[str, list[dict[str, Any]]]:
+    """The rows of older versions, which keep an event in columns."""
+    tables = _adk_rows()
+    for row in tables["events"]:
+        event = json.loads(row.pop("event_data"))
+        row |= {"author": event["author"], "content": json.dumps(event["content"]),
+                "partial": event.get("partial")}  # fmt: skip
+    return tables
+
+
 _ROWS: dict[SourceFormat, Callable[[], dict[str, list[dict[str, Any]]]]] = {
     SourceFormat.OPENCODE: _opencode_rows,
     SourceFormat.GOOSE: _goose_rows,
     SourceFormat.HERMES: _hermes_rows,
     SourceFormat.CURSOR: _cursor_rows,
     SourceFormat.CRUSH: _crush_rows,
+    SourceFormat.ADK: _adk_rows,
 }
 
 
@@ -181,6 +208,18 @@ def test_a_store_is_read(tmp_path: Path, name: SourceFormat) -> None:
     source = _database(tmp_path / "store.db", _ROWS[name]())
     assert detect(source).name == name
     assert seen(list(read_source(source))) == ([ASK], [READ], DONE, 1)
+
+
+def test_older_and_failed_events_of_adk_are_read(tmp_path: Path) -> None:
+    tables = _adk_columns()
+    source = _database(tmp_path / "old.db", tables)
+    assert seen(list(read_source(source))) == ([ASK], [READ], DONE, 1)
+    failed = {"author": "root", "error_code": "404", "error_message": "no such model"}
+    tables = _adk_rows()
+    tables["events"][0]["event_data"] = json.dumps(failed)
+    (session,) = read_source(_database(tmp_path / "failed.db", tables))
+    assert isinstance(session, Session)
+    assert (session.turns[-1].origin, session.turns[-1].text) == (Origin.SYSTEM, "no such model")
 
 
 def _with_log(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> Path:

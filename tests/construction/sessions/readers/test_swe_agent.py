@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.sessions.readers.swe_agent import read
+from construction.sessions.recovery.exchanges import acts_of
 from data.contracts import ReadIssue, Role, SourceFormat
 from tests.construction.sessions.readers.written import document, session, typed
 
@@ -40,6 +41,20 @@ def test_only_the_task_is_said_by_a_person(tmp_path: Path) -> None:
         ("open", "weigh()"),
     ]
     assert parsed.turns[1].said == "I look."
+
+
+def test_commands_of_the_editor_name_the_file_that_it_shows(tmp_path: Path) -> None:
+    commands = ["create \"drift.py\"", "edit 1:1\nprint(3)\nend_of_edit", "python drift.py",
+                "open lib/tare.py 40", "insert 3 x = 1"]  # fmt: skip
+    acted = [{"role": "assistant", "content": "x", "thought": "x", "action": c} for c in commands]
+    parsed = session(read, document(tmp_path, {"history": [*_HISTORY[:3], *acted]}, "r.traj"))
+    assert [call.name for turn in parsed.turns for call in turn.tool_calls] == [
+        "create", "edit", "bash", "open", "insert"
+    ]  # fmt: skip
+    acts = [(act.kind, act.path) for turn in parsed.turns for act in acts_of(turn)]
+    assert [path for kind, path in acts if kind == "wrote"] == [
+        "drift.py", "drift.py", "lib/tare.py"
+    ]  # fmt: skip
 
 
 def test_a_trajectory_without_history_is_an_issue(tmp_path: Path) -> None:

@@ -71,92 +71,6 @@ GOOSE = [
 ]
 
 
-def _mini(*messages: tuple[str, str], **extra: Any) -> dict[str, Any]:
-    listed = [{"role": role, "content": text} for role, text in messages]
-    return {"trajectory_format": "mini-swe-agent-1.1", "info": {}, "messages": listed, **extra}
-
-
-def _shown(code: int, text: str) -> tuple[str, str]:
-    return "user", f"<returncode>{code}</returncode>\n<output>\n{text}\n</output>"
-
-
-_LOOK = ("assistant", "THOUGHT: look\n```bash\ncat ponds.csv\n```")
-MINI = [
-    Case(
-        SourceFormat.MINI_SWE_AGENT,
-        "ordinary",
-        _mini(("system", "A shell."), ("user", ASK), _LOOK, _shown(0, CSV.strip())),
-        [("bash", CSV.strip(), False)],
-        last="THOUGHT: look",
-    ),
-    Case(
-        SourceFormat.MINI_SWE_AGENT,
-        "too long",
-        _mini(("user", ASK), _LOOK, ("user", "<returncode>0</returncode>\n<warning>\nToo long.\n"
-              "</warning><output_head>\npond\n</output_head>\n<elided_chars>\n9 characters "
-              "elided\n</elided_chars>\n<output_tail>\nweir\n</output_tail>")),
-        [("bash", "pond\n<elided_chars>\n9 characters elided\n</elided_chars>\nweir", False)],
-        last="THOUGHT: look",
-    ),
-    Case(
-        SourceFormat.MINI_SWE_AGENT,
-        "failed",
-        _mini(("user", ASK), _LOOK, _shown(1, GONE), ("assistant", DONE)),
-        [("bash", GONE, True)],
-    ),
-    Case(
-        SourceFormat.MINI_SWE_AGENT,
-        "harness",
-        _mini(
-            ("user", f"<pr_description>\nConsider the following PR description:\n{ASK}\n"
-             "</pr_description>\n<instructions>…</instructions>"),
-            ("assistant", "I would read it."),
-            ("user", "Please always provide EXACTLY ONE action."),
-            _LOOK,
-            _shown(0, CSV.strip()),
-            ("exit", "done"),
-        ),
-        [("bash", CSV.strip(), False)],
-        last="THOUGHT: look",
-    ),
-    Case(
-        SourceFormat.MINI_SWE_AGENT,
-        "typed",
-        _mini(
-            ("user", ASK),
-            _LOOK,
-            ("user", "Command not executed. The user rejected your command with the following "
-             "message: only the mill"),
-            _LOOK,
-            _shown(0, CSV.strip()),
-            _LOOK,
-            ("user", "Interrupted by user: Temporary interruption caught."),
-            ("assistant", DONE),
-            ("user", "The user added a new task: Now the weir"),
-            ("assistant", DONE),
-        ),
-        [("bash", None, False), ("bash", CSV.strip(), False), ("bash", None, False)],
-        people=(ASK, "only the mill", "Now the weir"),
-    ),
-    Case(
-        SourceFormat.MINI_SWE_AGENT,
-        "tool calls",
-        {
-            "info": {"mini_version": "2.2"},
-            "messages": [
-                {"role": "user", "content": ASK},
-                {"role": "assistant", "content": "", "tool_calls": [
-                    {"id": "c", "function": {"name": "bash", "arguments": '{"command": "ls"}'}}]},
-                {"role": "tool", "tool_call_id": "c", "content": "…", "extra": {
-                    "raw_output": GONE, "returncode": 2}},
-                {"role": "assistant", "content": DONE},
-            ],
-        },
-        [("bash", GONE, True)],
-    ),
-]  # fmt: skip
-
-
 def _amp(run: dict[str, Any], *more: Any) -> dict[str, Any]:
     used = {"type": "tool_use", "id": "c", "name": "read", "input": {"path": "ponds.csv"}}
     result = {"type": "tool_result", "toolUseID": "c", "run": run}
@@ -560,14 +474,43 @@ CURSOR = [
 ]  # fmt: skip
 
 
-CASES = [*GOOSE, *MINI, *AMP, *CODEX_EXEC, *COPILOT, *KIMI, *QWEN, *AIDER, *CURSOR]
+def _kiro(kind: str, *content: tuple[str, Any]) -> dict[str, Any]:
+    held = [{"kind": part, "data": data} for part, data in content]
+    return {"version": "v1", "kind": kind, "data": {"message_id": "m", "content": held}}
+
+
+def _kiro_talk(shown: str, status: str) -> list[Any]:
+    answered = {"toolUseId": "c", "content": [{"kind": "text", "data": shown}], "status": status}
+    return [
+        _kiro("Prompt", ("text", ASK)),
+        _kiro("AssistantMessage", ("thinking", {"text": "look"}), ("toolUse", {
+            "toolUseId": "c", "name": "read", "input": {"operations": [{"path": "ponds.csv"}]}})),
+        _kiro("ToolResults", ("toolResult", answered)),
+        _kiro("AssistantMessage", ("text", DONE)),
+    ]  # fmt: skip
+
+
+KIRO = [
+    Case(SourceFormat.KIRO, "ordinary", _kiro_talk(CSV, "success"), [READ]),
+    Case(SourceFormat.KIRO, "failed", _kiro_talk(GONE, "error"), [FAILED]),
+    Case(
+        SourceFormat.KIRO,
+        "compacted",
+        [*_kiro_talk(CSV, "success")[:3], {"version": "v1", "kind": "Compaction",
+         "data": {"summary": "Ponds were read."}}, _kiro("AssistantMessage", ("text", DONE))],
+        [READ],
+    ),
+]  # fmt: skip
+
+
+CASES = [*GOOSE, *AMP, *CODEX_EXEC, *COPILOT, *KIMI, *KIRO, *QWEN, *AIDER, *CURSOR]
 _EMPTY: list[tuple[SourceFormat, Any, str]] = [
     (SourceFormat.GOOSE, [{"working_dir": "/quay", "description": "x"}], "log.jsonl"),
-    (SourceFormat.MINI_SWE_AGENT, {"trajectory_format": "mini-swe-agent-1"}, "t.json"),
     (SourceFormat.AMP, {"v": 1, "id": "T-1", "messages": []}, "t.json"),
     (SourceFormat.CODEX_EXEC, _EXEC, "log.jsonl"),
     (SourceFormat.COPILOT_CLI, _BEGUN[:1], "log.jsonl"),
     (SourceFormat.KIMI, [{"type": "metadata", "protocol_version": "1.2"}], "log.jsonl"),
+    (SourceFormat.KIRO, [_kiro("Prompt")], "log.jsonl"),
     (SourceFormat.QWEN, [{"type": "system", "sessionId": "q", "systemPayload": {}}], "log.jsonl"),
     (SourceFormat.AIDER, _STARTED, "history.md"),
     (SourceFormat.CURSOR, [_turn("user"), _turn("assistant")], "log.jsonl"),

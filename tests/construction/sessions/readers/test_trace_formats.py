@@ -1,4 +1,4 @@
-"""Frameworks, runners and traces: an invented session of each."""
+"""Traces of calls to models: an invented session of each form."""
 
 from __future__ import annotations
 
@@ -12,6 +12,12 @@ import pytest
 from construction.sessions.readers.pieces import Call, Text
 from construction.sessions.readers.traces import messages_of
 from data.contracts import SourceFormat
+from tests.construction.sessions.readers.test_framework_formats import (
+    RESP_CALL,
+    RESP_OUT,
+    RESP_SAID,
+    response_of,
+)
 from tests.construction.sessions.readers.written_formats import (
     ASK,
     CSV,
@@ -22,237 +28,7 @@ from tests.construction.sessions.readers.written_formats import (
     Case,
     assert_empty,
     assert_read,
-    parts,
 )
-
-
-def _adk(author: str, *parts: Any, **fields: Any) -> dict[str, Any]:
-    role = "user" if author == "user" else "model"
-    return {"author": author, "invocation_id": "i", "content": {"role": role, "parts": list(parts)},
-            **fields}  # fmt: skip
-
-
-def _adk_session(response: dict[str, Any]) -> dict[str, Any]:
-    call = {"function_call": {"id": "c", "name": "read", "args": {"path": "p"}}}
-    answered = {"function_response": {"id": "c", "name": "read", "response": response}}
-    events = [
-        _adk("user", {"text": ASK}),
-        _adk("root", call),
-        _adk("root", answered),
-        _adk("root", {"text": "I cou"}, partial=True),
-        _adk("root", {"text": "look", "thought": True}, {"text": DONE}),
-    ]
-    return {"id": "s", "app_name": "ponds", "user_id": "u", "events": events}
-
-
-_CAMEL = {
-    "evalSetId": "e",
-    "evalCases": [{
-        "evalId": "one",
-        "conversation": [{
-            "userContent": {"parts": [{"text": ASK}]},
-            "intermediateData": {"toolUses": [{"name": "read", "args": {}}]},
-            "finalResponse": {"parts": [{"text": DONE}]},
-        }],
-    }],
-}  # fmt: skip
-ADK = [
-    Case(SourceFormat.ADK, "ordinary", _adk_session({"result": CSV}), [READ], name="s.json"),
-    Case(SourceFormat.ADK, "failed", _adk_session({"error": GONE}), [FAILED], name="s.json"),
-    Case(SourceFormat.ADK, "evaluation", _CAMEL, [("read", None, False)], name="e.json"),
-]
-
-
-def _vercel(**tool: Any) -> list[Any]:
-    called = {"type": "tool-read", "toolCallId": "c", "input": {"path": "p"}, **tool}
-    return [
-        {"id": "1", "role": "user", "parts": parts(ASK)},
-        {"id": "2", "role": "assistant", "parts": [{"type": "step-start"}, called, *parts(DONE)]},
-    ]
-
-
-VERCEL = [
-    Case(
-        SourceFormat.VERCEL_AI,
-        "ordinary",
-        _vercel(state="output-available", output=CSV),
-        [READ],
-        name="ui.json",
-    ),
-    Case(
-        SourceFormat.VERCEL_AI,
-        "failed",
-        _vercel(state="output-error", errorText=GONE),
-        [FAILED],
-        name="ui.json",
-    ),
-    Case(
-        SourceFormat.VERCEL_AI,
-        "harness",
-        {"id": "chat", "messages": [
-            {"role": "system", "content": "You are."},
-            {"role": "user", "content": ASK},
-            {"role": "assistant", "content": [
-                {"type": "tool-call", "toolCallId": "c", "toolName": "read", "input": {}}]},
-            {"role": "tool", "content": [
-                {"type": "tool-result", "toolCallId": "c", "toolName": "read",
-                 "output": {"type": "error-text", "value": GONE}}]},
-            {"role": "assistant", "content": parts(DONE)},
-        ]},
-        [FAILED],
-        name="model.json",
-    ),
-    Case(
-        SourceFormat.VERCEL_AI,
-        "version 4",
-        [
-            {"id": "1", "role": "user", "content": ASK},
-            {"id": "2", "role": "assistant", "content": DONE, "toolInvocations": [
-                {"state": "result", "toolCallId": "c", "toolName": "read", "args": {},
-                 "result": CSV}]},
-        ],
-        [READ],
-        name="ui4.json",
-    ),
-]  # fmt: skip
-
-
-def _response(number: int, given: Any, *output: Any, **fields: Any) -> dict[str, Any]:
-    own = {"id": f"resp_{number}", "object": "response", "model": "m", "input": given}
-    return {**own, "output": list(output), **fields}
-
-
-_RESP_CALL = {"type": "function_call", "call_id": "c", "name": "read", "arguments": "{}"}
-_RESP_OUT = {"type": "function_call_output", "call_id": "c", "output": CSV}
-_RESP_SAID = {"type": "message", "role": "assistant", "content": parts(DONE, "output_text")}
-RESPONSES = [
-    Case(
-        SourceFormat.OPENAI_RESPONSES,
-        "ordinary",
-        [
-            _response(1, ASK, {"type": "reasoning", "summary": []}, _RESP_CALL),
-            _response(2, [{"role": "user", "content": ASK}, _RESP_CALL, _RESP_OUT], _RESP_SAID),
-        ],
-        [READ],
-    ),
-    Case(
-        SourceFormat.OPENAI_RESPONSES,
-        "chained",
-        [
-            _response(1, ASK, _RESP_CALL),
-            _response(2, [_RESP_OUT], _RESP_SAID, previous_response_id="resp_1"),
-            _response(3, "And the geese?", _RESP_SAID, previous_response_id="resp_2"),
-            _response(4, "Another matter", _RESP_SAID),
-        ],
-        [READ],
-        people=(ASK, "And the geese?", "Another matter"),
-        sessions=2,
-    ),
-    Case(
-        SourceFormat.OPENAI_RESPONSES,
-        "failed",
-        [{"role": "developer", "content": "Be brief."}, {"role": "user", "content": ASK},
-         _RESP_CALL, {**_RESP_OUT, "output": GONE, "status": "incomplete"}, _RESP_SAID],
-        [FAILED],
-        name="items.json",
-    ),
-]  # fmt: skip
-
-
-def _sample(*messages: Any, **fields: Any) -> dict[str, Any]:
-    sample = {"id": 1, "epoch": 1, "input": ASK, "messages": list(messages), **fields}
-    return {"version": 2, "eval": {"task": "swans"}, "plan": {}, "samples": [sample]}
-
-
-_INSPECT_CALL = {"role": "assistant", "content": "", "tool_calls": [
-    {"id": "c", "function": "read", "arguments": {"path": "p"}}]}  # fmt: skip
-_INSPECT_ASK = {"role": "user", "content": ASK, "source": "input"}
-INSPECT = [
-    Case(
-        SourceFormat.INSPECT,
-        "ordinary",
-        _sample(
-            {"role": "system", "content": "You are."},
-            _INSPECT_ASK,
-            _INSPECT_CALL,
-            {"role": "tool", "tool_call_id": "c", "content": "attachment://h"},
-            {"role": "assistant", "content": [{"type": "reasoning", "reasoning": "so"},
-                                              *parts(DONE)]},
-            attachments={"h": CSV},
-        ),
-        [READ],
-        name="log.json",
-    ),
-    Case(
-        SourceFormat.INSPECT,
-        "failed",
-        _sample(
-            _INSPECT_ASK,
-            _INSPECT_CALL,
-            {"role": "tool", "tool_call_id": "c", "content": "", "error": {"message": GONE}},
-            {"role": "assistant", "content": DONE},
-        ),
-        [FAILED],
-        name="log.json",
-    ),
-    Case(
-        SourceFormat.INSPECT,
-        "harness",
-        _sample(
-            _INSPECT_ASK,
-            {"role": "assistant", "content": "Hm."},
-            {"role": "user", "content": "Please proceed to the next step."},
-            {"role": "assistant", "content": DONE},
-        ),
-        name="log.json",
-    ),
-]  # fmt: skip
-
-
-def _tau2(*messages: Any) -> dict[str, Any]:
-    run = {"id": "sim", "task_id": "0", "trial": 0, "messages": list(messages)}
-    return {"info": {}, "tasks": [{"id": "0"}], "simulations": [run]}
-
-
-def _tau2_call(requestor: str, **result: Any) -> list[Any]:
-    call = {"id": "c", "name": "read", "arguments": {}, "requestor": requestor}
-    role = {"user": "user"}.get(requestor, "assistant")
-    answered = {"id": "c", "role": "tool", "requestor": requestor, **result}
-    return [{"role": role, "content": None, "tool_calls": [call]}, answered]
-
-
-_GREETED = [{"role": "assistant", "content": "Hello."}, {"role": "user", "content": ASK}]
-TAU2 = [
-    Case(
-        SourceFormat.TAU2,
-        "ordinary",
-        _tau2(
-            *_GREETED,
-            *_tau2_call("assistant", content=CSV, error=False),
-            {"role": "assistant", "content": DONE},
-            {"role": "user", "content": "###STOP###"},
-        ),
-        [READ],
-        name="results.json",
-    ),
-    Case(
-        SourceFormat.TAU2,
-        "failed",
-        _tau2(
-            *_GREETED,
-            *_tau2_call("assistant", content=GONE, error=True),
-            {"role": "assistant", "content": DONE},
-        ),
-        [FAILED],
-        name="results.json",
-    ),
-    Case(
-        SourceFormat.TAU2,
-        "side",
-        _tau2(*_GREETED, *_tau2_call("user", content=CSV), {"role": "assistant", "content": DONE}),
-        name="results.json",
-    ),
-]
 
 
 def _run(number: int, kind: str, inputs: Any, outputs: Any, **fields: Any) -> dict[str, Any]:
@@ -320,6 +96,26 @@ LANGSMITH = [
         ],
         people=(ASK, "And the weir?"),
     ),
+    Case(
+        SourceFormat.LANGSMITH,
+        "batches with what came later",
+        [
+            {"post": [_run(0, "llm", {"messages": [{"role": "user", "content": ASK}]}, None)]},
+            {"patch": [{"id": "r0", "run_type": None, "outputs": {
+                "choices": [{"message": {"role": "assistant", "content": DONE}}]}}]},
+        ],
+    ),
+    Case(
+        SourceFormat.LANGSMITH,
+        "the states of a thread of LangGraph",
+        [
+            {"values": {"messages": [_HUMAN, _AI_CALL]}, "metadata": {"thread_id": "g"}},
+            {"values": {"messages": [_HUMAN, _AI_CALL, _TOOL_SAID, _AI], "title": "x"},
+             "next": [], "metadata": {"thread_id": "g"}},
+        ],
+        [READ],
+        name="thread.json",
+    ),
 ]  # fmt: skip
 
 
@@ -330,6 +126,9 @@ def _observed(kind: str, **fields: Any) -> dict[str, Any]:
 _OPENAI_CALL = {"role": "assistant", "content": None, "tool_calls": [
     {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}]}  # fmt: skip
 _OPENAI_ASK = {"role": "user", "content": ASK}
+_GEMINI_ASK = {"role": "user", "parts": [{"text": ASK}]}
+_GEMINI_CALL = {"name": "read", "args": {"path": "ponds.csv"}}
+_CALLS_AS_TEXT = '[{"function":{"name":"read","arguments":"{}"},"id":"c","type":"function"}]'
 LANGFUSE = [
     Case(
         SourceFormat.LANGFUSE,
@@ -366,6 +165,90 @@ LANGFUSE = [
                  _observed("SPAN", traceId="b")]},
         ],
         people=(ASK, "And the weir?"),
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "items of the Responses API",
+        [
+            _observed("GENERATION", input=[_OPENAI_ASK], output=response_of(1, ASK, RESP_CALL)),
+            _observed("GENERATION", input=json.dumps([_OPENAI_ASK, RESP_CALL, RESP_OUT]),
+                      output=json.dumps(response_of(2, ASK, RESP_SAID))),
+        ],
+        [READ],
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "calls of the AI SDK",
+        [
+            _observed("GENERATION", input=json.dumps({"prompt": ASK}), output=json.dumps(
+                [{"toolCallId": "c", "toolName": "read", "input": '{"path": "p"}'}])),
+            _observed("TOOL", name="read", output=CSV),
+        ],
+        [READ],
+        last=None,
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "contents of Gemini's API",
+        [
+            _observed("CHAIN", input={"new_message": {"role": "user", "parts": [{"text": ASK}]}},
+                      output={"content": {"role": "model", "parts": [{"text": DONE}]}}),
+            _observed("GENERATION", input={"contents": [_GEMINI_ASK]}, output={"candidates": [
+                {"content": {"role": "model", "parts": [{"functionCall": _GEMINI_CALL}]}}]}),
+            _observed("GENERATION", startTime="2026-03-02T09:31:00Z", input={"contents": [
+                _GEMINI_ASK, {"role": "model", "parts": [{"functionCall": _GEMINI_CALL}]},
+                {"role": "user", "parts": [
+                    {"functionResponse": {"name": "read", "response": {"result": CSV}}}]}]},
+                output={"content": {"role": "model", "parts": [{"text": DONE}]}}),
+        ],
+        [READ],
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "a text in which each message begins with its role",
+        [_observed("GENERATION", input=f"system: You.\nuser: {ASK}", output=DONE)],
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "arguments of a function",
+        [_observed("GENERATION", input={"args": [ASK]}, output=DONE)],
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "contents as a text",
+        [_observed("GENERATION", input={"model": "m", "contents": ASK}, output={"candidates": [
+            {"content": {"role": "model", "parts": [{"text": DONE}]}}]})],
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "a tool that may be called among the messages, and calls as a text",
+        [
+            _observed("GENERATION", output={"role": "assistant", "content": _CALLS_AS_TEXT},
+                      input=[_OPENAI_ASK, {"role": "tool", "content": {
+                          "type": "function", "function": {"name": "read"}}}]),
+            _observed("GENERATION", startTime="2026-03-02T09:31:00Z", input=[
+                _OPENAI_ASK, {"role": "tool", "content": _CALLS_AS_TEXT},
+                {"role": "tool", "content": CSV}], output={"role": "assistant", "content": DONE}),
+        ],
+        [READ],
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "calls that log what is new in them",
+        [
+            _observed("GENERATION", input=[_OPENAI_ASK], output=_OPENAI_CALL),
+            _observed("GENERATION", startTime="2026-03-02T09:31:00Z",
+                      input=[{"role": "tool", "tool_call_id": "c", "content": CSV}],
+                      output={"role": "assistant", "content": DONE}),
+        ],
+        [READ],
+    ),
+    Case(
+        SourceFormat.LANGFUSE,
+        "a result in the role of its tool",
+        [_observed("GENERATION", output={"role": "assistant", "content": DONE}, input=[
+            _OPENAI_ASK, _OPENAI_CALL, {"role": "read", "content": CSV}])],
+        [READ],
     ),
 ]  # fmt: skip
 
@@ -420,6 +303,19 @@ OPENINFERENCE = [
         [{"context.trace_id": "t", "start_time": "2026-03-02T09:30:00Z", "parent_id": None,
           "attributes.openinference.span.kind": "AGENT", "attributes.input.value": ASK,
           "attributes.output.value": DONE}],
+    ),
+    Case(
+        SourceFormat.OPENINFERENCE,
+        "an agent's turn whose model also saw the turn before",
+        [
+            _span("turn", **{"openinference.span.kind": "AGENT", "input.value": "And the weir?",
+                             "output.value": DONE}),
+            {**_span("llm", **_llm(
+                {"role": "user", "content": ASK}, {"role": "assistant", "content": "Four."},
+                {"role": "user", "content": "And the weir?"}, role="assistant", content=DONE,
+            )), "parent_id": "turn"},
+        ],
+        people=(ASK, "And the weir?"),
     ),
 ]  # fmt: skip
 
@@ -507,13 +403,8 @@ OTEL = [
     ),
 ]  # fmt: skip
 
-CASES = [*ADK, *VERCEL, *RESPONSES, *INSPECT, *TAU2, *LANGSMITH, *LANGFUSE, *OPENINFERENCE, *OTEL]
+CASES = [*LANGSMITH, *LANGFUSE, *OPENINFERENCE, *OTEL]
 _EMPTY: list[tuple[SourceFormat, Any, str]] = [
-    (SourceFormat.ADK, {"id": "s", "app_name": "a", "events": []}, "s.json"),
-    (SourceFormat.VERCEL_AI, [{"id": "1", "role": "user", "parts": parts("")}], "ui.json"),
-    (SourceFormat.OPENAI_RESPONSES, [_response(1, [])], "log.jsonl"),
-    (SourceFormat.INSPECT, {"eval": {}, "plan": {}, "samples": []}, "l.json"),
-    (SourceFormat.TAU2, {"info": {}, "simulations": []}, "r.json"),
     (SourceFormat.LANGSMITH, [_run(0, "chain", {}, {})], "log.jsonl"),
     (SourceFormat.LANGFUSE, [_observed("SPAN")], "log.jsonl"),
     (SourceFormat.OPENINFERENCE, [_span("x", **{"openinference.span.kind": "LLM"})], "log.jsonl"),

@@ -73,6 +73,12 @@ PATCHED = [("read", "src/a b.py"), ("wrote", "src/a b.py"), ("wrote", "new.md")]
         (call("exec", input='exec_command({cmd:"\\q cat a.md"})'), []),
         (call("web_search", query="a.csv"), []),
         (call("read", path=17), []),
+        (call("fs_read", operations=[{"mode": "Line", "path": "a.md"}]), [("read", "a.md")]),
+        (
+            call("file_change", changes=[{"path": "/w/a.py", "kind": "add"}, {"kind": "add"}]),
+            [("wrote", "/w/a.py")],
+        ),
+        (call("file_change", changes={"/w/a.py": {"add": {}}}), [("wrote", "/w/a.py")]),
         (
             call("edit", command=["view"], path="a.md"),
             [("read", "a.md"), ("wrote", "a.md")],
@@ -91,6 +97,15 @@ def test_tool_calls(tool: ToolCall, expected: list[tuple[str, str]]) -> None:
     assert acts(tool) == expected
 
 
+def test_what_aider_says_that_it_wrote_was_written() -> None:
+    said = "Applied edit to docs/tide table.md\nCommit 1a2b3c4 docs: tides\nApplied edit to a.py"
+    turn = Turn(1, Role.SYSTEM, Origin.SYSTEM, said, said, 1)
+    assert [act.path for act in acts_of(turn) if act.kind == "wrote"] == [
+        "docs/tide table.md", "a.py"
+    ]  # fmt: skip
+    assert list(acts_of(replace(turn, role=Role.USER, origin=Origin.HUMAN))) == []
+
+
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
@@ -105,6 +120,7 @@ def test_tool_calls(tool: ToolCall, expected: list[tuple[str, str]]) -> None:
         ("python -c 'open(\"a.txt\")'", []),
         ("cp a.docx b.docx", [("read", "a.docx"), ("wrote", "b.docx")]),
         ("pandoc a.md -o a.pdf", [("wrote", "a.pdf")]),
+        ("squeue --me -o '%.8i %.2t'", []),
         ("echo hi | tee notes.txt", [("wrote", "notes.txt")]),
         ("cat > out.py <<'EOF'\nopen('x.csv')\ncat y.csv\nEOF\ncat z.csv",
          [("wrote", "out.py"), ("read", "z.csv")]),

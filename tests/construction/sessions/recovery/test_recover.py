@@ -153,6 +153,21 @@ def test_a_reset_may_come_as_a_notice(notice: str) -> None:
     assert recovered.left_out == dict.fromkeys((2, 3), LeftOutReason.RESET_COMMAND)
 
 
+@pytest.mark.parametrize("command", ["/tide-check", "/harbour:fees 12", "/compact"])
+def test_a_command_alone_is_no_request_and_belongs_to_what_was_asked(command: str) -> None:
+    talk = Talk().user("Make the table wider.").agent("Done.").user(command).agent("Checked.")
+    (only,) = recover(talk.session(), CONFIG).instances
+    assert (only.turn_indices, [turn.said for turn in only.user_turns]) == (
+        (0, 1, 2, 3), ["Make the table wider."]
+    )  # fmt: skip
+    alone = recover(Talk().user(command).agent("Checked.").session(), CONFIG)
+    assert alone.left_out == dict.fromkeys((0, 1), LeftOutReason.BEFORE_FIRST_REQUEST)
+    asked = f"{command} and write down which berths are closed"
+    assert [
+        turn.said for turn in recover(talk.user(asked).session(), CONFIG).instances[-1].user_turns
+    ][-1] == asked
+
+
 def test_a_path_is_no_reset() -> None:
     talk = Talk().user("Make the table wider.").agent("Done.")
     talk.machine("backup finished: /new/table.docx, see /reset.log").agent("Noted.")

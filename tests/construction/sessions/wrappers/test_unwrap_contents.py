@@ -139,6 +139,8 @@ def test_mail_heads_and_quoted_history(text: str, said: str) -> None:
         ("[OpenClaw heartbeat poll]", Origin.SYSTEM),
         ("heartbeat", Origin.SYSTEM),
         ("<command-name>/exit</command-name>", Origin.SYSTEM),
+        ("<command-message>x</command-message><command-name>/quay</command-name>", Origin.HUMAN),
+        ("Base directory for this skill: /quay/skills/tides\n\n# Tides", Origin.SYSTEM),
         ("[Request interrupted by user for tool use]", Origin.SYSTEM),
         ("Pre-compaction memory flush. Write down what matters.", Origin.SYSTEM),
         ("System: [2026-03-02 09:30:11 GMT+8] Exec completed (ab, code 0) :: done", Origin.SYSTEM),
