@@ -172,6 +172,13 @@ def test_words_that_may_lean_on_earlier_talk_need_a_model(world: World) -> None:
     assert request is RepositoryReason.NEEDS_MODEL
 
 
+def test_a_commit_with_much_of_other_work_is_no_answer_to_the_request(world: World) -> None:
+    assert world.task.edited == 1.0
+    for edited, expected in {None: REQUEST, 0.6: REQUEST, 0.5: RepositoryReason.OTHER_WORK}.items():
+        task = replace(world.task, edited=edited)
+        assert request_of(task, (), reference_of(world), CONFIG) == expected
+
+
 def test_what_only_the_reference_could_know_is_told(world: World) -> None:
     """Members and texts of the tests that the reference brought, but not what a person said."""
     text = MEAN + "\n\nclass Empty(ValueError):\n    reason = 'there are no numbers'\n"
