@@ -69,6 +69,8 @@ def request_of(
         return RepositoryReason.NEEDS_MODEL
     if given_share(patch, whole) > config.max_given_share:
         return RepositoryReason.GIVES_PATCH
+    if task.edited is not None and task.edited < config.min_edited:
+        return RepositoryReason.OTHER_WORK  # a commit may hold what other sessions did
     return RepositoryReason.UNSAID if len(interface) > config.max_unsaid else whole
 
 
@@ -144,6 +146,7 @@ def _detail(task: RepositoryTask, proof: ProofOfTests) -> dict[str, object]:
         "evidence": [str(kind) for kind in task.base.evidence],
         "confidence": task.base.confidence,
         "replayed": task.replayed,
+        "edited": task.edited,
         "left_out": task.left_out,
         "fail_to_pass": len(proof.plan.fail_to_pass),
         "pass_to_pass": len(proof.plan.pass_to_pass),

@@ -47,6 +47,7 @@ class RepositoryReason(StrEnum):
     NEEDS_MODEL = "request.needs_model"
     GIVES_PATCH = "request.gives_patch"
     UNSAID = "request.unsaid"
+    OTHER_WORK = "request.other_work"
 
 
 class RepositoriesConfig(StageConfig):
@@ -59,6 +60,7 @@ class RepositoriesConfig(StageConfig):
     max_messages: Count = 1  # that ask for something; beyond, a model has to write the request
     min_request_chars: Count = 20
     max_given_share: Share = 0.2  # of the patch's lines that the request may contain
+    min_edited: Share = 0.6  # of the files that a change has to bring, edited in the session
     max_unsaid: Count = 40  # names and texts of the hidden tests that a request is given
     build_environments: bool = False
     build_seconds: Count = 900
@@ -133,6 +135,7 @@ class RepositoryTask:
     base_tree: str
     reference_tree: str
     replayed: float | None = None
+    edited: float | None = None  # share of the visible files of the change; None without edits
     left_out: int = 0  # links and files that masking could not change
     opens: bool = True  # nothing was said in the session before it, which its words may lean on
 

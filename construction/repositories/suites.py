@@ -32,8 +32,10 @@ _DEFINED = re.compile(
     r"\b(?:def|class|function|const|let|var|get|set)\s+([A-Za-z_$][\w$]*)"
     r"|([A-Za-z_$][\w$]*)['\"]?\??\s*[:=(]"
 )
-_TEXT = re.compile(r"\"([^\"\n\\]{6,120})\"|'([^'\n\\]{6,120})'|`([^`$\n\\]{6,120})`")
-_LEAST_NAME = 3
+_TEXT = re.compile(r"\"([^\"\n\\]{6,120})\"|'([^'\n\\]{6,120})'|`([^`\n\\]{6,120})`")
+_HOLE = re.compile(r"\$?\{[^{}]*\}")  # where a template has a value
+_OF_MODULES = re.compile(r"^\s*(?:import|from|export|\} from)\b|\b(?:mock|require|import)\(")
+_LEAST_NAME, _LEAST_TEXT = 3, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,20 +213,23 @@ def _unsaid(
 
     Texts stand in quotation marks, as they are shown.
     """
-    before = "\n".join(known.values())
-    lines = {line.strip() for line in before.split("\n")}
+    lines = {line.strip() for text in known.values() for line in text.split("\n")}
     tested, brought = (
         "\n".join(
-            line for of in texts.values() for line in of.split("\n") if line.strip() not in lines
+            line
+            for text in texts.values()
+            for line in text.split("\n")
+            if line.strip() not in lines and not _OF_MODULES.search(line)
         )
         for texts in (tests, written)
     )
     defined = {name for pair in _DEFINED.findall(brought) for name in pair}
     members = set(_MEMBER.findall(tested)) & defined - set(_WORD.findall(request))
     yield from sorted(name for name in members if len(name) >= _LEAST_NAME)
-    for text in sorted({text for groups in _TEXT.findall(tested) for text in groups if text}):
-        is_path = text.startswith((".", "/"))  # of a module
-        if text in brought and text not in before and text not in request and not is_path:
+    whole = (text for groups in _TEXT.findall(tested) for text in groups)
+    texts = {part.strip() for text in whole for part in _HOLE.split(text)}
+    for text in sorted(text for text in texts if len(text) >= _LEAST_TEXT):
+        if text in brought and text not in request:
             yield f"“{text}”"
 
 

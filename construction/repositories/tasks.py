@@ -172,11 +172,13 @@ def _task(
     problem = _problem(store, shipped, reference, visible, hidden, config)
     if problem is not None:
         return Turned(name, problem)
+    edited = {edit.path for edit in _edits(segment, session.cwd)}
     return RepositoryTask(
         name, repository.name, licence, session.uid, session.source_path,
         str(session.source_format), segment.messages, base,
         segment.ending.name if segment.ending else None, shipped, reference,
         _agreement(store, replayed, reference) if segment.ending and replayed else None,
+        round(len(edited & {*visible}) / len(visible), 9) if edited else None,
     )  # fmt: skip
 
 

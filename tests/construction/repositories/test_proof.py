@@ -172,20 +172,30 @@ def test_words_that_may_lean_on_earlier_talk_need_a_model(world: World) -> None:
     assert request is RepositoryReason.NEEDS_MODEL
 
 
+def test_a_commit_with_much_of_other_work_is_no_answer_to_the_request(world: World) -> None:
+    assert world.task.edited == 1.0
+    for edited, expected in {None: REQUEST, 0.6: REQUEST, 0.5: RepositoryReason.OTHER_WORK}.items():
+        task = replace(world.task, edited=edited)
+        assert request_of(task, (), reference_of(world), CONFIG) == expected
+
+
 def test_what_only_the_reference_could_know_is_told(world: World) -> None:
     """Members and texts of the tests that the reference brought, but not what a person said."""
     text = MEAN + "\n\nclass Empty(ValueError):\n    reason = 'there are no numbers'\n"
+    text += "\n\ndef said(n):\n    return f'the mean of {n} numbers'\n"
     hidden = "from tally import sums\n\n\ndef test_it():\n    assert sums.mean([2]) == 2\n"
     hidden += "    assert sums.Empty().reason == 'there are no numbers'\n"
     hidden += "    assert 'other text'.upper() == 'OTHER TEXT'\n"
+    hidden += "    for n in (1, 2):\n        assert sums.said(n) == f'the mean of {n} numbers'\n"
     files = {"tally/sums.py": BASE["tally/sums.py"] + text, "tests/test_sums.py": hidden}
     changes = {path: ("100644", content.encode()) for path, content in files.items()}
     store, base = world.store, world.task.base_tree
+    told = ("“numbers”", "“the mean of”", "“there are no numbers”")
     reference = store.tree_with(base, changes)
     for request, expected in {
-        "Add `mean`, and an error Empty.": ("reason", "“there are no numbers”"),
-        "Add it.": ("Empty", "mean", "reason", "“there are no numbers”"),
-        "Add mean; Empty has the reason “there are no numbers”.": (),
+        "Add `mean`, `said` and an error Empty.": ("reason", *told),
+        "Add it.": ("Empty", "mean", "reason", "said", *told),
+        f"Add mean, said, Empty with a reason: {told}": (),
     }.items():
         suite = suite_of(store, base, reference, request, CONFIG)
         assert isinstance(suite, Suite)

@@ -17,8 +17,9 @@ from construction.grading.grade import MOST_UNDONE
 from construction.workflows.contracts import Client, Draft, Request, Scenario
 from construction.workflows.declaration import operations
 from construction.workflows.declaration import service as declared
+from construction.workflows.registry import DRAFTS_EACH
+from construction.workflows.registry import SMOKE as SCENARIOS
 from construction.workflows.runs import Run, graded, perform, replay, spec_of_draft
-from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS
 from construction.workflows.scenarios.story import report
 from construction.workflows.screening import ScreeningConfig, ScreenReason, screen
 from construction.workflows.trials import destructive, tried
