@@ -37,7 +37,7 @@ class RowKind(StrEnum):
 # only if the solution without them breaks them.
 WEIGHTED = frozenset({RowKind.BUDGET, RowKind.ORDER})
 # Rows of shares: the kind names the attribute of an item, `<kind>_shares` the setting.
-SHARED = frozenset({RowKind.LANE, RowKind.DIFFICULTY, RowKind.RATE, RowKind.SPLIT})
+SHARED = (RowKind.LANE, RowKind.DIFFICULTY, RowKind.RATE, RowKind.SPLIT)
 
 
 @dataclass(frozen=True, slots=True)

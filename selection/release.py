@@ -90,16 +90,25 @@ def choose(
 
     Raises ReleaseError naming every blocker if no selection of the size is possible.
     """
-    left_out = {name for name, band in recipe.split_shares.items() if band.high == 0}
-    if gone := {task.task_id for task in candidates if task.split in left_out}:
-        rest = [task for task in candidates if task.task_id not in gone]
-        choice = choose(rest, weights, recipe, seed, known)
-        return replace(choice, reasons=dict(choice.reasons) | dict.fromkeys(gone, LEFT_OUT))
+    without = {name for name, band in recipe.split_shares.items() if band.high == 0}
+    gone = dict.fromkeys((t.task_id for t in candidates if t.split in without), LEFT_OUT)
+    rest = [task for task in candidates if task.task_id not in gone]
+    choice = _chosen(rest, weights, recipe, seed, known)
+    return replace(choice, reasons={**choice.reasons, **gone})
+
+
+def _chosen(
+    candidates: Sequence[Candidate],
+    weights: Mapping[str, float],
+    recipe: SelectionRecipe,
+    seed: int,
+    known: Known,
+) -> Choice:
+    """The choice from candidates none of whose splits is left out."""
     items = _items(candidates, known)
     selectable, not_piloted, size = _sized(items, recipe, known)
     report: dict[str, Any] = {"pool": len(candidates), "family_weights": dict(weights)}
-    shares = _shares(recipe, selectable)
-    bands = [band for by_name in shares.values() for band in by_name.values()]
+    bands = [band for each in _shares(recipe, selectable).values() for band in each.values()]
     if size == len(candidates) and not any(band.low for band in bands):
         report["rule"] = "all of the pool"
         return Choice(frozenset(items), {}, _with_lite(report, candidates, recipe, seed), size)
