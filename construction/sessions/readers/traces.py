@@ -93,9 +93,9 @@ class _Conversation:
         shared = min(len(keys), len(self.keys))
         if not shared or keys[:shared] != self.keys[:shared]:
             # What an agent was asked last may stand behind what was said before its trace.
-            asked = [key for key in keys if key[0] == "user"]
+            questions = [key for key in keys if key[0] == "user"]
             known = [key for key in self.keys if key[0] == "user"]
-            is_ours = span.is_agent and bool(asked) and known[-len(asked) :] == asked
+            is_ours = span.is_agent and bool(questions) and known[-len(questions) :] == questions
             self.is_main |= is_ours and span.is_root
             return is_ours
         if len(keys) > len(self.keys):
@@ -136,8 +136,10 @@ def sessions_of(
         sides: list[_Conversation] = []
         for own in traces.values():
             conversations = _conversations(own)
-            asked = [talk for talk in conversations if any(key[0] == "user" for key in talk.keys)]
-            mains = [talk for talk in asked if talk.is_main] or asked or conversations
+            with_person = [
+                talk for talk in conversations if any(key[0] == "user" for key in talk.keys)
+            ]
+            mains = [talk for talk in with_person if talk.is_main] or with_person or conversations
             first = mains[0] if mains else None
             sides += [talk for talk in conversations if talk is not first]
             if main is None:

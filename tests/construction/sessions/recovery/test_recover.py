@@ -162,10 +162,10 @@ def test_a_command_alone_is_no_request_and_belongs_to_what_was_asked(command: st
     )  # fmt: skip
     alone = recover(Talk().user(command).agent("Checked.").session(), CONFIG)
     assert alone.left_out == dict.fromkeys((0, 1), LeftOutReason.BEFORE_FIRST_REQUEST)
-    asked = f"{command} and write down which berths are closed"
+    request = f"{command} and write down which berths are closed"
     assert [
-        turn.said for turn in recover(talk.user(asked).session(), CONFIG).instances[-1].user_turns
-    ][-1] == asked
+        turn.said for turn in recover(talk.user(request).session(), CONFIG).instances[-1].user_turns
+    ][-1] == request
 
 
 def test_a_path_is_no_reset() -> None:
