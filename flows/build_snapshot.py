@@ -83,7 +83,7 @@ ANALYTICS = Lane(
 WORKFLOWS = Lane(
     name="signals-to-workflows",
     meaning="From demand to executable tasks over services and broken workspaces.",
-    stages=(workflows.WORKFLOW_DEMAND, workflows.WORKFLOWS),
+    stages=(workflows.WORKFLOW_DEMAND, workflows.WORKFLOW_DOCUMENTS, workflows.WORKFLOWS),
     given=workflows.is_given,
 )
 REPOSITORIES = Lane(

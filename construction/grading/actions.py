@@ -184,7 +184,10 @@ def _record_deleted(params: Mapping[str, Any], submission: Submission) -> Action
 
 
 def _unchanged(params: Mapping[str, Any], submission: Submission) -> ActionReason | None:
-    """No record changed but those of `except`, given by id or as `{"where": ...}` on a side."""
+    """No record changed but those of `except`, given by id or as `{"where": ...}` on a side.
+
+    With a `record` such a rule is about that one alone.
+    """
     allowed = params.get("except", ())
     other = [
         change
@@ -198,6 +201,8 @@ def _is_allowed(rule: Any, change: StateChange) -> bool:
     if not isinstance(rule, Mapping):
         return bool(rule == change.record)
     service = rule.get("service")
+    if rule.get("record") not in (None, change.record):
+        return False
     sides = [side for side in (change.before, change.after) if side is not None]
     return service in (None, change.service) and any(
         fits(side, rule.get("where")) for side in sides

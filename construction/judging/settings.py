@@ -41,10 +41,15 @@ class ModelStage(StrEnum):
     GRADE = "grade"
     QUESTION_PHRASING = "question_phrasing"
     CANDIDATE_IDEAS = "candidate_ideas"
+    SCENARIO_DOCUMENTS = "scenario_documents"
 
 
 SECOND, MEND = "second", "mend"  # prompts on programs; the model of `grade` answers them
-_PROMPTS = {ModelStage.QUESTION_PHRASING: "phrasing", ModelStage.CANDIDATE_IDEAS: "ideas"}
+_PROMPTS = {
+    ModelStage.QUESTION_PHRASING: "phrasing",
+    ModelStage.CANDIDATE_IDEAS: "ideas",
+    ModelStage.SCENARIO_DOCUMENTS: "author",
+}
 
 
 def _in_order(stages: tuple[ModelStage, ...]) -> tuple[ModelStage, ...]:

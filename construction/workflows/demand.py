@@ -13,8 +13,8 @@ import orjson
 
 from construction.signals.needs import Need
 from construction.workflows.config import WorkflowsRecipe
+from construction.workflows.registry import SCENARIOS
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
-from construction.workflows.scenarios.registry import SCENARIOS
 from data.apportion import apportion
 from data.atomic import write_bytes
 from data.canonical import pretty_json
@@ -179,7 +179,12 @@ def _report(
     }
 
 
+def demand_report(folder: Path) -> dict[str, Any]:
+    """What the stage says of ideas and drafts, from its output."""
+    report: dict[str, Any] = orjson.loads((folder / REPORT).read_bytes())
+    return report
+
+
 def demanded(folder: Path) -> dict[str, int]:
     """How many drafts each generator is to make, from the output of the stage."""
-    counts: dict[str, int] = orjson.loads((folder / REPORT).read_bytes())["drafts"]
-    return counts
+    return dict(demand_report(folder)["drafts"])

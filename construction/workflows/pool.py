@@ -17,8 +17,11 @@ from construction.grading.programs import Run
 from construction.sandbox.sandbox import SandboxFailed
 from construction.workflows.contracts import Draft, Scenario, World
 from construction.workflows.declaration import tools_of
+from construction.workflows.documents.contracts import Document
+from construction.workflows.documents.scenario import scenario_of
 from construction.workflows.panel import PANEL
 from construction.workflows.proposals import Proposed, read_proposals
+from construction.workflows.registry import SCENARIOS
 from construction.workflows.repair import catalogue as repair_candidates
 from construction.workflows.repair.catalogue import BY_NAME as REPAIRS
 from construction.workflows.repair.drafts import Repair
@@ -30,7 +33,6 @@ from construction.workflows.repair.screening import (
     spec_of_repair,
 )
 from construction.workflows.runs import perform, reference_steps
-from construction.workflows.scenarios.registry import SCENARIOS
 from construction.workflows.screening import (
     PILOT,
     SCREEN,
@@ -161,6 +163,17 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class DocumentJob:
+    """The shard of a document that `judge` wrote: so many drafts, with their task ids."""
+
+    document: Document
+    task_ids: tuple[str, ...]
+    seed: int
+    config: ScreeningConfig
+    judge: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProposalsJob:
     """The shard of a file of proposals, with the task id of each by its name."""
 
@@ -178,6 +191,20 @@ class ProposalReason(StrEnum):
 def make_shard(job: GeneratorJob, out: Path) -> None:
     """Build and screen the drafts of one generator; write the candidates and what became of all."""
     _write(list(made_by(job)), (), out)
+
+
+def make_document(job: DocumentJob, out: Path) -> None:
+    """Build and screen the drafts of a document, as `make_shard` does those of a generator."""
+    scenario = scenario_of(job.document)
+    drafts = [scenario.build(number, job.seed) for number, _ in enumerate(job.task_ids, 1)]
+    made = []
+    for task_id, seen in zip(
+        job.task_ids, screened(drafts, {scenario.name: scenario}, job.config), strict=True
+    ):
+        candidate = candidate_of(seen.draft, scenario, task_id)
+        provenance = candidate.provenance.model_copy(update={"judge": job.judge})
+        made.append(_service_task(seen, candidate.model_copy(update={"provenance": provenance})))
+    _write(made, (), out)
 
 
 def make_proposals(job: ProposalsJob, out: Path) -> None:

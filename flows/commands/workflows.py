@@ -30,6 +30,10 @@ def workflows_command(
     per_generator: Annotated[
         int | None, typer.Option(min=1, help="How many drafts one scenario makes at most.")
     ] = None,
+    author: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of how many ideas the model is to write a scenario."),
+    ] = None,
     proposals: Annotated[
         Path | None,
         typer.Option(help="Proposed tasks, a JSON object per line; they are screened like others."),
@@ -50,7 +54,7 @@ def workflows_command(
         raise typer.Exit(_check(check))
     runtime = given(signals=signals, key_file=key, workers=workers, out=out, proposals=proposals)
     sections = {
-        "workflows": given(drafts=drafts, per_generator=per_generator),
+        "workflows": given(drafts=drafts, per_generator=per_generator, authored=author),
         "selection": given(max_tasks=tasks),
     }
     _build(config, {"runtime": runtime} | {k: v for k, v in sections.items() if v})

@@ -69,7 +69,7 @@ def test_drafts_that_need_a_sandbox_are_left_out_with_the_reason_and_others_are_
         (name, "rejected", ScreenReason.NO_SANDBOX) for name in ("w-1", "w-2")
     ]
     assert read_pool([tmp_path / "broken"]).candidates == ()
-    served = GeneratorJob("refund_requests", ("w-3",), 5, ScreeningConfig(), has_sandbox=False)
+    served = GeneratorJob("order_enquiries", ("w-3",), 5, ScreeningConfig(), has_sandbox=False)
     assert [made.verdicts[0].reason for made in made_by(served)] == [None]
 
 

@@ -31,7 +31,7 @@ def proposals(folder: Path) -> Path:
 def test_proposals_are_screened_beside_the_drafts_of_generators(tmp_path: Path) -> None:
     demand = tmp_path / "demand"
     demand.mkdir()
-    (demand / REPORT).write_bytes(canonical_json({"drafts": {"refund_requests": 1}}))
+    (demand / REPORT).write_bytes(canonical_json({"drafts": {"order_enquiries": 1}}))
     (demand / "sums.json").write_bytes(b"{}")
     runtime = Runtime(out=tmp_path / "out", quiet=True, proposals=proposals(tmp_path))
     results = Results(outputs={WORKFLOW_DEMAND.name: (demand,)})

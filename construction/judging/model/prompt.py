@@ -57,6 +57,7 @@ _FIELDS = frozenset(
 NAMES = (
     "annotation",
     "attempts",
+    "author",
     "evidence",
     "grade",
     "ideas",

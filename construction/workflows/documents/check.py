@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from construction.workflows.contracts import Draft, Scenario
 from construction.workflows.documents.contracts import Document, DocumentFault, read_document
 from construction.workflows.documents.scenario import documents, scenario_of
-from construction.workflows.runs import graded, spec_of_draft
+from construction.workflows.runs import graded, perform, spec_of_draft
 from construction.workflows.screening import Screened, ScreeningConfig, ScreenReason, screened
 from construction.workflows.trials import mutants_of
 
@@ -34,24 +35,22 @@ def check_lines(path: Path, config: ScreeningConfig, drafts: int = DRAFTS) -> It
 
 
 def document_lines(
-    document: Document, config: ScreeningConfig, drafts: int = DRAFTS
+    document: Document, config: ScreeningConfig, drafts: int = DRAFTS, seed: int = SEED
 ) -> Iterator[str]:
-    """A line for each draft; those that begin with "fault: " say what to mend.
-
-    Raises DocumentFault where it makes no draft.
-    """
+    """A line for each draft; those that begin with "fault: " say what to mend."""
     scenario = scenario_of(document)
-    made = [scenario.build(number, SEED) for number in range(1, drafts + 1)]
+    made = [scenario.build(number, seed) for number in range(1, drafts + 1)]
     yield from (f"fault: {line}" for line in faults_across(document, made))
     for seen in screened(made, {document.name: scenario}, config):
         yield ("fault: " if seen.reason else "") + _line(seen)
-        yield from (f"fault: {detail}" for detail in _details(seen, scenario, config))
+        yield from (f"fault: {detail}" for detail in _details(seen, document, scenario, config))
 
 
 def faults_across(document: Document, drafts: Sequence[Draft]) -> Iterator[str]:
     """What several drafts, or several documents, show."""
+    answers = [draft.answers for draft in drafts]
     for at, asked in enumerate(document.wanted.answers):
-        if len(drafts) > 1 and len({draft.answers[at].value for draft in drafts}) == 1:
+        if len(drafts) > 1 and len({each[at].value for each in answers if each}) == 1:
             yield f"answers.{asked.part}: the same in all {len(drafts)} drafts"
     mine = sentences_of(document)
     for other in documents():
@@ -92,7 +91,9 @@ def _line(seen: Screened) -> str:
     )
 
 
-def _details(seen: Screened, scenario: Scenario, config: ScreeningConfig) -> Iterator[str]:
+def _details(
+    seen: Screened, document: Document, scenario: Scenario, config: ScreeningConfig
+) -> Iterator[str]:
     """What is behind a reason."""
     draft, run, threshold = seen.draft, seen.run, config.pass_threshold
     yield from draft.faults
@@ -109,3 +110,8 @@ def _details(seen: Screened, scenario: Scenario, config: ScreeningConfig) -> Ite
                 yield f"{mutant.violates}: {mutant.title} loses nothing"
     elif seen.reason == ScreenReason.SOURCE_UNNEEDED:
         yield f"one of {', '.join(scenario.services)} decides nothing"
+    elif seen.reason == ScreenReason.PASSED_BY_SIBLING:
+        for name, trap in zip((t.name for t in document.traps), scenario.traps, strict=True):
+            tried = perform(draft, replace(scenario, solve=trap)).submission()
+            if graded(spec, tried, threshold).passed is not False:
+                yield f"traps.{name}: passes; do `reads` presuppose what it leaves out?"

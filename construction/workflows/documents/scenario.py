@@ -74,7 +74,7 @@ from data.contracts.attempt import StateChange
 from data.contracts.candidate import Answer, Check
 
 FOLDER = Path(__file__).parent
-TRIES = 8  # draws of one draft
+TRIES = 12  # draws of one draft
 LEAST_RECORDS, MOST_RECORDS, LEAST_SERVICES = 150, 2000, 4
 Arguments = dict[str, Any]
 
@@ -111,20 +111,35 @@ def decided(document: Document, tables: Tables, trap: Trap | None = None) -> Dec
 
 
 def build(document: Document, number: int, seed: int) -> Draft:
-    """The draft of that number. Raises DocumentFault where a document makes none."""
+    """The draft of that number; with `faults` where a document makes none that is right."""
     for again in range(TRIES):
         is_last = again == TRIES - 1
         try:
             draft = _drafted(document, number, f"{number}.{again}", seed, all_faults=is_last)
-        except SqlFault as fault:
-            raise DocumentFault(str(fault)) from None
-        except DocumentFault:
-            if is_last:
-                raise
-        else:
-            if is_last or not draft.faults:
+        except (DocumentFault, SqlFault) as fault:
+            draft = _unbuilt(document, number, str(fault))
+            if isinstance(fault, SqlFault):
                 return draft
-    raise AssertionError("the last try returns or raises")
+        if not draft.faults:
+            break
+    return draft
+
+
+def _unbuilt(document: Document, number: int, fault: str) -> Draft:
+    """A draft without a world, which says why."""
+    return Draft(
+        scenario=document.name,
+        rule=f"draft {number}",
+        number=number,
+        prompt=document.requests[0],
+        language=document.language,
+        guidelines="",
+        world=World({}, document.now, document.actor),
+        params={},
+        answers=(),
+        checks=(),
+        faults=tuple(fault.splitlines()),
+    )
 
 
 def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults: bool) -> Draft:
@@ -145,6 +160,8 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
         faults = list(found if all_faults else islice(found, 1))
     finally:
         tables.close()
+    if None in right.answers.values():
+        raise DocumentFault("\n".join(faults))
     changes = _changed(replace(world, faults=()), right)
     return Draft(
         scenario=document.name,
@@ -323,7 +340,7 @@ def _wanted(
         return _check(name, "record_created", params, act), {"service": service, "where": where}
     where = {f: v for f, v in plain.items() if before.get(f) != after[f]}
     params = {"service": service, "record": change.record, "where": where}
-    return _check(name, "record_equals", params, act), {"service": service, "where": plain}
+    return _check(name, "record_equals", params, act), {**params, "where": plain}
 
 
 _CLOCKED = (FieldType.DATE, FieldType.DATETIME)
@@ -332,7 +349,7 @@ _CLOCKED = (FieldType.DATE, FieldType.DATETIME)
 def _meant(value: Any, stating: Mapping[str, list[Any]]) -> Any:
     if isinstance(value, str) and value in stating:
         return {"contains_all": [str(each) for each in stating[value]]}
-    if isinstance(value, list) and value and not isinstance(value[0], dict):
+    if isinstance(value, list) and value:
         return {"same_items": value}
     return value
 
@@ -517,7 +534,7 @@ def _required_services(document: Document) -> Iterator[str]:
 
 @cache
 def documents() -> tuple[Document, ...]:
-    """All documents of the folder, by name. Raises DocumentFault."""
+    """All documents of the folder, in the order of their names. Raises DocumentFault."""
     made = []
     for path in sorted(FOLDER.glob("*.toml")):
         document = read_document(path)

@@ -27,7 +27,7 @@ SECONDS, MEMORY, MOST_ROWS = 60.0, "512MB", 20_000
 _TYPES: Mapping[FieldType, Any] = {
     FieldType.DATE: "DATE",
     FieldType.DATETIME: "TIMESTAMP",
-    FieldType.INTEGER: "BIGINT",
+    FieldType.INTEGER: "INTEGER",
     FieldType.NUMBER: "DECIMAL(18,6)",
     FieldType.BOOLEAN: "BOOLEAN",
     FieldType.TEXTS: ["VARCHAR"],
@@ -67,7 +67,7 @@ class Tables:
         content = orjson.dumps([{name: row.get(name) for name in shape} for row in rows]).decode()
         form = json.dumps([dict(shape)]).replace("'", "''")
         self._run(
-            f"insert into {titled} select r.* from (select unnest(from_json_strict(?::json,"  # noqa: S608
+            f"insert into {titled} select r.* from (select unnest(from_json(?::json,"  # noqa: S608
             f" '{form}')) as r)",
             [content],
         )

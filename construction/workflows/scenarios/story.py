@@ -196,12 +196,6 @@ class Story:
         self._changes.append(self._wanted("record_created", params, text))
         self._allowed.append({"service": service, "where": where})
 
-    def deletes(self, record: str, text: str) -> None:
-        service = record.partition("/")[0]
-        params = {"service": service, "record": _record_name(record)}
-        self._changes.append(self._wanted("record_deleted", params, text))
-        self._allowed.append({"service": service, "where": self.fields(record)})
-
     def _wanted(self, kind: str, params: dict[str, Any], text: str) -> Check:
         number = len(self._changes) + 1
         return Check(check_id=f"write.{number}", kind=kind, params=params, text=text, required=True)

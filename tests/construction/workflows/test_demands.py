@@ -12,8 +12,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from construction.workflows.contracts import Draft
+from construction.workflows.registry import DRAFTS_EACH, drafts_of
+from construction.workflows.registry import SMOKE as SCENARIOS
 from construction.workflows.repair import catalogue
-from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS, drafts_of
 from construction.workflows.scenarios.surroundings import WITHDRAWN
 from data.contracts.candidate import Check
 
@@ -101,11 +102,7 @@ FLAGS = (  # scenario, what a professional acts on without a rule, words of the 
     ("competitor_prices", "Out of stock.", "out of stock"),
     ("competitor_prices", "Price of a set", "for a set"),
     ("supplier_phones", '"kind": "forum"', "kind company"),
-    ("expense_claims", '"has_receipt": false', "without a receipt"),
-    ("deletion_requests", "home.", "another address"),
     ("travel_claims_zh", "没有发票", "没有发票"),
-    ("spending_requests", "Urgent!", "only that it is urgent"),
-    ("payment_reminders", "Pays in instalments", "pay in instalments"),
 )
 
 
@@ -126,43 +123,6 @@ def test_a_red_flag_is_only_where_the_rule_names_it(scenario: str, flag: str, ru
         assert (flag in shown) == is_named
         flagged.append(is_named)
     assert sorted(flagged) == [False, False, False, True]
-
-
-@pytest.mark.parametrize("number", range(1, DRAFTS_EACH + 1))
-def test_sums_of_invoices_add_up_unless_the_rule_is_about_them(number: int) -> None:
-    draft = DRAFTS[f"purchase_invoices-{number}"]
-    wrong = [
-        invoice
-        for invoice in records(draft, "finance", "invoices")
-        if round(invoice["net"] + invoice["tax"], 2) != invoice["total"]
-    ]
-    assert len(wrong) == any("do not add up" in text for text in texts(draft))
-
-
-@pytest.mark.parametrize("number", range(1, DRAFTS_EACH + 1))
-def test_what_is_on_its_way_is_low_only_where_the_rule_counts_it(number: int) -> None:
-    draft = DRAFTS[f"stock_reorder-{number}"]
-    coming = {
-        line["sku"]
-        for order in records(draft, "inventory", "purchase_orders")
-        for line in order["lines"]
-    }
-    low = {
-        item["sku"]
-        for item in records(draft, "inventory", "items")
-        if item["quantity"] <= item["reorder_point"]
-    }
-    assert coming
-    assert bool(coming & low) == any("on its way" in text for text in texts(draft))
-
-
-@pytest.mark.parametrize("number", range(1, DRAFTS_EACH + 1))
-def test_who_may_have_access_is_who_works_with_it(number: int) -> None:
-    prompt = DRAFTS[f"access_requests-{number}"].prompt
-    owners = {"payroll": "Payroll", "price": "Purchasing", "complaints": "Quality"}
-    owners |= {"shift": "Planning"}
-    [system] = [name for name in owners if f"for the {name}" in prompt]
-    assert [name for name in owners.values() if name in prompt] == [owners[system]]
 
 
 @pytest.mark.parametrize("name", [n for n in REPAIRS if n.startswith("price_cache")])
@@ -210,12 +170,9 @@ DEMANDS: tuple[Demand, ...] = (
     (r"into the calendar|Calendar entry|book it as", _is_made("calendar", "title", "start", "end")),
     (r"with (?:the|all) three", _is_made("calendar", "attendees")),
     (r"\b[Bb]ookmark\b", _is_made("web", "saved_page", "folder")),
-    (r"\(reason 'counted'\)|reason 'counted'", _is_made("inventory", "reason", "delta")),
     (r"in the details", _is_made("todo", "details")),
     (r"[Aa]pprove|reject", _sets("status", "stage")),
     (r"hours estimated|estimate in hours", _is_made("todo", "estimate_hours")),
-    (r"hand it to the team|assign it to the 'Refunds'", _sets("team")),
-    (r"resolution 'Duplicate'|'Duplicate' as the", _sets("resolution")),
 )
 
 

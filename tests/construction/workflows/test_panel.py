@@ -12,12 +12,13 @@ from construction.workflows.panel import (
     slipped,
     without_rule,
 )
+from construction.workflows.registry import DRAFTS_EACH
+from construction.workflows.registry import SMOKE as SCENARIOS
 from construction.workflows.runs import InProcessClient, perform
-from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS
 from construction.workflows.scenarios.story import rows
 
 SEED = 8
-SCENARIO = SCENARIOS["access_requests"]
+SCENARIO = SCENARIOS["vacation_requests"]
 BY_NAME = {agent.name: agent for agent in PANEL}
 
 
@@ -55,13 +56,13 @@ def test_hidden_records_are_neither_listed_nor_read() -> None:
     (record,) = draft.overriding
     identifier = record.rpartition("/")[2]
     client = without_rule(InProcessClient(draft.world), draft, SCENARIO)
-    assert identifier not in {row["id"] for row in rows(client, "mail", "messages")}
+    assert identifier not in {row["id"] for row in rows(client, "kb", "articles")}
     with pytest.raises(RefusedError):
-        client.call("mail", "get_message", id=identifier)
+        client.call("kb", "get_article", id=identifier)
 
 
 def test_the_idle_agent_changes_nothing_and_the_other_everything_twice() -> None:
-    scenario = SCENARIOS["payment_reminders"]
+    scenario = SCENARIOS["contract_notice"]
     draft = scenario.build(1, SEED)
     reference = perform(draft, scenario).submission()
     idle = run_agent(BY_NAME["no_writes"], draft, scenario).submission()

@@ -33,8 +33,8 @@ from construction.workflows.pool import (
     worlds_of,
     write_panel,
 )
+from construction.workflows.registry import SCENARIOS
 from construction.workflows.runs import perform, replay, spec_of_draft
-from construction.workflows.scenarios.registry import SCENARIOS
 from construction.workflows.screening import ScreeningConfig
 from construction.workflows.trials import mutants_of
 from construction.workflows.world_file import read_world
@@ -72,7 +72,7 @@ def test_repairs_come_with_their_files_and_the_same_bytes(tmp_path: Path) -> Non
 
 
 def test_service_tasks_come_with_their_worlds_and_nothing_of_them_in_files(tmp_path: Path) -> None:
-    folder = shard(tmp_path / "a", "refund_requests", "w-1")
+    folder = shard(tmp_path / "a", "order_enquiries", "w-1")
     (task,) = read_pool([folder]).candidates
     assert task.fixtures == ()
     world = read_world(worlds_of([folder])["w-1"])
@@ -82,7 +82,7 @@ def test_service_tasks_come_with_their_worlds_and_nothing_of_them_in_files(tmp_p
 def test_the_panel_is_a_score_matrix_that_the_selection_reads(tmp_path: Path) -> None:
     folders = [
         shard(tmp_path / "a", "site_modes", "w-1"),
-        shard(tmp_path / "b", "refund_requests", "w-2"),
+        shard(tmp_path / "b", "order_enquiries", "w-2"),
     ]
     write_panel(folders, tmp_path / PANEL_FILE)
     matrix, _ = read_scores(tmp_path / PANEL_FILE)
@@ -132,7 +132,7 @@ def test_proposals_are_screened_and_enter_the_pool_like_other_drafts(tmp_path: P
     ]
 
 
-SCENARIO = SCENARIOS["stock_count"]
+SCENARIO = SCENARIOS["supplier_phones"]
 DRAFT = SCENARIO.build(1, 5)
 CANDIDATE = candidate_of(DRAFT, SCENARIO, "w-0001")
 
@@ -141,12 +141,12 @@ def test_a_candidate_says_where_it_came_from_and_what_it_offers() -> None:
     assert CANDIDATE.lane is Lane.WORKFLOWS
     assert CANDIDATE.execution_surface == "services"
     assert CANDIDATE.task_family is not None
-    assert CANDIDATE.task_family.value == "inventory_procurement"
+    assert CANDIDATE.task_family.value == "web_operation"
     assert CANDIDATE.difficulty_rule == DIFFICULTY_RULE
-    assert CANDIDATE.provenance.item_id == item_id(DRAFT) == "stock_count-1"
+    assert CANDIDATE.provenance.item_id == item_id(DRAFT) == "supplier_phones-1"
     offered = [split_tool_name(name) for name in CANDIDATE.tools]
     assert len(offered) == sum(len(operations(name)) for name in DRAFT.world.state)
-    assert ("inventory", "adjust_stock") in offered
+    assert ("inventory", "update_supplier") in offered
     assert candidate_of(DRAFT, SCENARIO, "w-0001") == CANDIDATE
 
 

@@ -10,6 +10,9 @@ import pytest
 
 from construction.workflows.contracts import Draft
 from construction.workflows.declaration import service as declared
+from construction.workflows.registry import DRAFTS_EACH, HARD, drafts_of
+from construction.workflows.registry import SCENARIOS as ALL
+from construction.workflows.registry import SMOKE as SCENARIOS
 from construction.workflows.runs import graded, perform, spec_of_draft
 from construction.workflows.scenarios.people import (
     Drawing,
@@ -18,7 +21,6 @@ from construction.workflows.scenarios.people import (
     near_company,
     people,
 )
-from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS, drafts_of
 from construction.workflows.world_file import world_bytes, world_faults
 
 SEED = 11
@@ -29,11 +31,15 @@ def drafts(name: str) -> list[Draft]:
     return [SCENARIOS[name].build(number, SEED) for number in range(1, DRAFTS_EACH + 1)]
 
 
-def test_there_are_forty_generators_of_eighteen_families() -> None:
-    families = Counter(scenario.task_family for scenario in SCENARIOS.values())
-    assert len(SCENARIOS) >= 40
-    assert len(families) >= 18
-    assert all(name == scenario.name for name, scenario in SCENARIOS.items())
+def test_each_of_twenty_one_families_has_a_generator_of_its_split() -> None:
+    families = Counter(scenario.task_family for scenario in ALL.values())
+    assert len(families) == 21
+    assert all(name == scenario.name for name, scenario in ALL.items())
+    assert {name: scenario.split for name, scenario in ALL.items()} == {
+        **dict.fromkeys(SCENARIOS, "smoke"),
+        **dict.fromkeys(HARD, "hard"),
+    }
+    assert len(ALL) == len(SCENARIOS) + len(HARD)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from construction.workflows.contracts import Client, Draft, Fault, FaultKind, Scenario
+from construction.workflows.registry import DRAFTS_EACH
+from construction.workflows.registry import SMOKE as SCENARIOS
 from construction.workflows.runs import perform
-from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS
 from construction.workflows.screening import (
     PILOT,
     SCREEN,

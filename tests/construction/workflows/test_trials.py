@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from construction.workflows.contracts import Draft
+from construction.workflows.registry import DRAFTS_EACH
+from construction.workflows.registry import SMOKE as SCENARIOS
 from construction.workflows.runs import graded, perform, spec_of_draft
-from construction.workflows.scenarios.registry import DRAFTS_EACH, SCENARIOS
 from construction.workflows.trials import mutants_of, spoiled_texts
 
 THRESHOLD = 0.8

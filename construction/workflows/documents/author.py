@@ -1,0 +1,231 @@
+"""Ideas become scenario documents: a model writes them, the screening judges, faults go back.
+
+The model is sent the page for authors, an example, what services there are, and one idea; it
+answers with a document. What is wrong with it goes back twice. Kept is what all checks of an author
+pass (`check.document_lines`): the model's word is never taken for anything. Its replies are
+captured like all others, so that a rebuild replays them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+from pydantic import Field
+
+from construction.judging.contracts import Answer, Asker, Judged
+from construction.judging.model.asking import Checked, Stage, ask
+from construction.judging.model.prompt import Cleaner, load_prompt
+from construction.workflows.declaration import Collection, operations, service, service_names
+from construction.workflows.documents.check import DRAFTS, document_lines
+from construction.workflows.documents.contracts import Document, DocumentFault, document_of
+from construction.workflows.documents.scenario import FOLDER
+from construction.workflows.screening import ScreeningConfig
+from construction.workflows.values import FieldRule
+from data.apportion import apportion
+from data.atomic import write_bytes
+from data.canonical import canonical_json, digest
+from data.contracts import LedgerRow, Outcome
+from data.randomness import keyed_order
+
+STAGE, PROMPT, EXAMPLE = "workflow_documents", "author", "ticket_triage"
+ROUNDS = 3
+_MOST_FAULTS, _LONGEST = 20, 120_000  # lines, characters of a document
+
+
+class AuthorReason(StrEnum):
+    """Why an idea that was tried became no scenario."""
+
+    UNPROVEN = "document.unproven"  # after three rounds something is still wrong with it
+    UNUSABLE = "document.unusable"  # the model gave no answer that can be used
+
+
+class Written(Answer):
+    document: Annotated[str, Field(min_length=200, max_length=_LONGEST)]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An idea with what was made of it so far: the document as text, and its faults."""
+
+    idea: Mapping[str, Any]
+    text: str = field(default="", repr=False)
+    faults: tuple[str, ...] = ()
+    document: Document | None = None
+    rounds: int = 0
+
+    @property
+    def idea_id(self) -> str:
+        return str(self.idea["idea_id"])
+
+
+def chosen_ideas(
+    ideas: Sequence[Mapping[str, Any]], weights: Mapping[str, float], count: int, seed: int
+) -> list[Mapping[str, Any]]:
+    """So many ideas, over the families by their weights, drawn by key within each."""
+    by_family: dict[str, list[Mapping[str, Any]]] = {}
+    for idea in ideas:
+        by_family.setdefault(str(idea["task_family"]), []).append(idea)
+    shares = {family: weights.get(family, 0.0) if weights else 1.0 for family in by_family}
+    served = {family: share for family, share in shares.items() if share > 0}
+    most = {family: len(by_family[family]) for family in served}
+    total = min(count, sum(most.values()))
+    numbers = apportion(served, total, most=most) if served else {}
+    chosen = []
+    for family, number in sorted(numbers.items()):
+        names = [str(idea["idea_id"]) for idea in by_family[family]]
+        order = keyed_order(seed, STAGE, names)
+        chosen += [by_family[family][place] for place in order[:number]]
+    return chosen
+
+
+def authored(
+    ideas: Sequence[Mapping[str, Any]],
+    client: Asker,
+    config: ScreeningConfig,
+    seed: int,
+    drafts: int = DRAFTS,
+) -> tuple[list[Attempt], list[Judged[str]]]:
+    """What became of each idea, in order, and what the model answered in all rounds.
+
+    A document is judged by `drafts` drafts under `seed`: those that a build will make.
+    """
+    attempts = [Attempt(idea) for idea in ideas]
+    judged: list[Judged[str]] = []
+    for _ in range(ROUNDS):
+        waiting = [at for at, one in enumerate(attempts) if one.document is None]
+        asked = [attempts[at] for at in waiting]
+        answers = ask(author_stage(), asked, client) if asked else []
+        judged += answers
+        for at, answer in zip(waiting, answers, strict=True):
+            attempts[at] = _judged(
+                attempts[at],
+                answer,
+                partial(document_lines, config=config, drafts=drafts, seed=seed),
+            )
+    return attempts, judged
+
+
+def _judged(
+    attempt: Attempt, answer: Judged[str], lines: Callable[[Document], Iterator[str]]
+) -> Attempt:
+    rounds = attempt.rounds + 1
+    if answer.value is None:
+        return replace(attempt, rounds=rounds)
+    try:
+        document = _named(answer.value, attempt)
+        faults = [
+            line.removeprefix("fault: ") for line in lines(document) if line.startswith("fault: ")
+        ]
+    except DocumentFault as fault:
+        document, faults = None, str(fault).splitlines()
+    kept = document if not faults else None
+    return Attempt(attempt.idea, answer.value, tuple(faults[:_MOST_FAULTS]), kept, rounds)
+
+
+def _named(text: str, attempt: Attempt) -> Document:
+    """The document in a text, under the name and family that the idea gives it."""
+    try:
+        fields = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DocumentFault(f"no TOML: {error}") from None
+    plain = "".join(c if c.isalnum() else "_" for c in attempt.idea_id.lower())
+    name = f"authored_{plain[:40]}"
+    return document_of({**fields, "name": name, "task_family": attempt.idea["task_family"]})
+
+
+def author_stage() -> Stage[Attempt, Written, str]:
+    """The stage, for callers that want its requests alone."""
+    return Stage(
+        prompt=load_prompt(PROMPT),
+        answer=Written,
+        item_id=lambda attempt: attempt.idea_id,
+        content=_content,
+        check=lambda attempt, answer: Checked(answer.document),
+        tables=reference(),
+        programs=frozenset({"document"}),
+    )
+
+
+def _content(attempt: Attempt, cleaner: Cleaner) -> dict[str, Any]:
+    """The idea, which a model wrote from what registries publish: material, never an order."""
+    shown = ("title", "task", "steps", "artifact", "environment", "graded", "task_family")
+    idea = {name: attempt.idea[name] for name in shown if name in attempt.idea}
+    content = {"idea": cleaner.tree(idea, "idea")}
+    if not attempt.text:
+        return content
+    return content | {
+        "your_document": cleaner.text(attempt.text, _LONGEST, "your_document"),
+        "faults": [cleaner.text(fault, 400, "faults") for fault in attempt.faults],
+    }
+
+
+def reference() -> str:
+    """What an author has to know: the page, the services, an example."""
+    page = (FOLDER / "README.md").read_text("utf-8")
+    example = (FOLDER / f"{EXAMPLE}.toml").read_text("utf-8")
+    return f"{page}\n# Services\n\n{services_page()}\n\n# An example\n\n{example}"
+
+
+def reference_digest() -> str:
+    return digest([load_prompt(PROMPT).digest, reference()])
+
+
+def services_page() -> str:
+    """All collections with their fields, and the operations that change them, a line each."""
+    lines = []
+    for name in service_names():
+        for plural, collection in service(name).collections.items():
+            lines.append(f"{name}.{plural}: {_fields(collection)}")
+        changes = (o for o in operations(name).values() if not o.is_read and o.kind != "update")
+        listed = (f"{o.name}({', '.join(o.arguments)})" for o in changes)
+        lines.append(f"  {name} also has {'; '.join(listed)}")
+    return "\n".join(lines)
+
+
+def _fields(collection: Collection) -> str:
+    named = (_field(name, rule) for name, rule in collection.fields.items())
+    shown = ", ".join(collection.summary) or "everything"
+    return f"{', '.join(named)} [lists show {shown}]"
+
+
+def _field(name: str, rule: FieldRule) -> str:
+    kind = "|".join(rule.values) if rule.values else rule.reference or str(rule.type)
+    marks = [mark for mark in ("required", "unique", "read_only") if getattr(rule, mark)]
+    return f"{name} ({' '.join([kind, *marks])})"
+
+
+def ledger_row(attempt: Attempt) -> LedgerRow:
+    """What became of an idea."""
+    if attempt.document is not None:
+        return LedgerRow(STAGE, "idea", attempt.idea_id, Outcome.KEPT)
+    reason = AuthorReason.UNPROVEN if attempt.text else AuthorReason.UNUSABLE
+    outcome = Outcome.REJECTED if attempt.text else Outcome.ERRORED
+    return LedgerRow(STAGE, "idea", attempt.idea_id, outcome, reason=reason)
+
+
+def write_documents(attempts: Sequence[Attempt], out: Path) -> None:
+    """The proven documents, a file each, and the faults that others were left with."""
+    for attempt in attempts:
+        if attempt.document is not None:
+            fields = attempt.document.model_dump(mode="json", exclude_unset=True)
+            write_bytes(out / "documents" / f"{attempt.document.name}.json", canonical_json(fields))
+    left = [
+        {"idea_id": one.idea_id, "rounds": one.rounds, "faults": one.faults}
+        for one in attempts
+        if one.document is None
+    ]
+    write_bytes(out / "left.json", canonical_json(left))
+
+
+def written_documents(folders: Sequence[Path]) -> Iterator[Document]:
+    """The documents of the stage's outputs. Raises DocumentFault."""
+    for folder in folders:
+        for path in sorted((folder / "documents").glob("*.json")):
+            yield document_of(orjson.loads(path.read_bytes()))

@@ -1,0 +1,369 @@
+"""Scenario documents: what they say, what the builder proves, and what SQL may do."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from construction.workflows.contracts import Draft
+from construction.workflows.documents.author import (
+    ROUNDS,
+    AuthorReason,
+    authored,
+    chosen_ideas,
+    ledger_row,
+    reference,
+    write_documents,
+    written_documents,
+)
+from construction.workflows.documents.check import (
+    check_lines,
+    document_lines,
+    faults_across,
+    sentences_of,
+)
+from construction.workflows.documents.contracts import (
+    SLOT,
+    Document,
+    DocumentFault,
+    document_of,
+)
+from construction.workflows.documents.scenario import build, documents, scenario_of, solve
+from construction.workflows.documents.tables import SqlFault, Tables
+from construction.workflows.documents.worlds import planted_in
+from construction.workflows.runs import InProcessClient, graded, perform, spec_of_draft
+from construction.workflows.screening import ScreeningConfig
+from construction.workflows.world_file import world_bytes, world_faults
+from data.contracts import Outcome
+from tests.construction.judging.model.fakes import Scripted
+
+TEXT = (Path(__file__).parent / "key_returns.toml").read_text("utf-8")
+CONFIG, SEED = ScreeningConfig(), 5
+
+
+def small(**changes: Any) -> Document:
+    return document_of({**tomllib.loads(TEXT), **changes})
+
+
+def with_text(old: str, new: str) -> Document:
+    assert old in TEXT
+    return document_of(tomllib.loads(TEXT.replace(old, new)))
+
+
+DOCUMENT = small()
+SCENARIO = scenario_of(DOCUMENT)
+DRAFT = SCENARIO.build(1, SEED)
+
+
+def bodies(draft: Draft) -> list[str]:
+    kb = draft.world.state["kb"]["articles"].values()
+    mail = draft.world.state["mail"]["messages"].values()
+    return [str(record["body"]) for record in (*kb, *mail)]
+
+
+# What a document may say
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ('kind = "brief"', 'kind = "brief"\nsecret = 1', "secret: Extra inputs"),
+        ('into = "hr.employees"', 'into = "hr.robots"', "hr.robots: no service has this"),
+        ("cost {fee} EUR", "cost {fees} EUR", "no fact is called fees"),
+        ('task_family = "assurance"', 'task_family = "juggling"', "juggling; expected one of"),
+        ("whole = [20, 40]", "whole = [20, 40]\namount = [1, 2]", "exactly one way to draw it"),
+        ('out = "facts.days <"', 'out = "facts.weeks <"', "stands in no SQL"),
+        ('"todo.create_task"', '"todo.juggle"', "todo.juggle: no service has this operation"),
+        ("count = 60", "count = 60\nof = 'select 1'", "either count or of"),
+    ],
+)
+def test_what_is_wrong_with_a_document_is_named(old: str, new: str, fault: str) -> None:
+    with pytest.raises(DocumentFault, match=re.escape(fault)):
+        with_text(old, new)
+
+
+# The world
+
+
+def test_the_same_arguments_make_the_same_draft_and_others_another() -> None:
+    again = SCENARIO.build(1, SEED)
+    assert world_bytes(again.world) == world_bytes(DRAFT.world)
+    assert again.checks == DRAFT.checks
+    assert world_bytes(SCENARIO.build(2, SEED).world) != world_bytes(DRAFT.world)
+    assert SCENARIO.build(1, SEED + 1).answers != DRAFT.answers
+
+
+def test_services_start_from_the_world_and_records_have_defaults() -> None:
+    assert world_faults(DRAFT.world) == []
+    assert DRAFT.faults == ()
+    assert {m["folder"] for m in DRAFT.world.state["mail"]["messages"].values()} == {"inbox"}
+    assert any("department" not in e for e in DRAFT.world.state["hr"]["employees"].values())
+    assert not any(
+        name.startswith("_") for e in DRAFT.world.state["hr"]["employees"].values() for name in e
+    )
+
+
+def test_facts_stand_in_prose_and_are_read_again_from_it() -> None:
+    policy = DOCUMENT.records[0]
+    text = next(body for body in bodies(DRAFT) if body.startswith("A key is overdue"))
+    facts = planted_in(policy, DOCUMENT, {"id": "x", "body": text})
+    assert facts is not None
+    assert f"overdue {facts['days']} days" in text
+    assert f"cost {facts['fee']:.2f} EUR" in text
+    spring = next(record for record in DOCUMENT.records if record.found_by)
+    sentence = next(body for body in bodies(DRAFT) if body.startswith("Leave"))
+    read = planted_in(spring, DOCUMENT, {"id": "x", "body": sentence})
+    assert read is not None
+    assert read["spared"] in ("red", "green")
+    assert dt.date.fromisoformat(read["since"]).strftime("%-d %B %Y") in sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["A key is overdue 21 days after it was handed out.", "Something else", ""],
+)
+def test_another_text_holds_no_facts(text: str) -> None:
+    assert planted_in(DOCUMENT.records[0], DOCUMENT, {"id": "x", "body": text}) is None
+
+
+def test_a_fact_that_stands_twice_has_to_be_the_same_twice() -> None:
+    record = DOCUMENT.records[0]
+    text = SLOT.sub(lambda slot: {"days": "21", "fee": "5.00"}[slot[1]], record.fields["body"])
+    assert planted_in(record, DOCUMENT, {"id": "x", "body": text}) == {"days": 21, "fee": 5.0}
+    torn = text.replace("was 21", "was 22")
+    assert planted_in(record, DOCUMENT, {"id": "x", "body": torn}) is None
+
+
+# The gold
+
+
+def test_the_solver_comes_to_what_the_builder_knew() -> None:
+    run = perform(DRAFT, SCENARIO)
+    score = graded(spec_of_draft(DRAFT), run.submission(), 0.8)
+    assert (run.failure, score.overall, score.passed) == (None, 1.0, True)
+    shares = {
+        kind: round(sum(p.weight for p in score.parts if p.evidence == kind), 6)
+        for kind in ("retrieval", "accuracy", "action")
+    }
+    assert shares == {"retrieval": 0.2, "accuracy": 0.6, "action": 0.2}
+
+
+def test_only_records_with_facts_that_hold_have_to_be_read() -> None:
+    read = [check for check in DRAFT.checks if check.kind == "records_returned"]
+    assert sum(len(check.params["records"]) for check in read) == 2
+    assert len(DRAFT.overriding) == 2
+
+
+def test_a_text_that_has_to_state_several_things_is_checked_for_each() -> None:
+    made = next(check for check in DRAFT.checks if check.kind == "record_created")
+    details = made.params["where"]["details"]
+    assert details["contains_all"][0] == made.params["where"]["title"].removeprefix("Collect ")
+    assert "assignee" not in made.params["where"]
+
+
+@pytest.mark.parametrize("trap", DOCUMENT.traps, ids=[trap.name for trap in DOCUMENT.traps])
+def test_a_trap_fails(trap: Any) -> None:
+    client = InProcessClient(DRAFT.world)
+    answer = solve(DOCUMENT, client, {}, trap)
+    run = replace(perform(DRAFT, SCENARIO), answer=answer, audit=client.audit, world=client.world)
+    assert graded(spec_of_draft(DRAFT), run.submission(), 0.8).passed is False
+
+
+def test_a_planted_fact_of_another_value_changes_what_the_solver_does() -> None:
+    other = SCENARIO.build(2, SEED)
+    assert perform(DRAFT, SCENARIO).answer != perform(other, SCENARIO).answer
+    state = DRAFT.world.state
+    identifier = DRAFT.overriding[0].rpartition("/")[2]
+    theirs = other.world.state["kb"]["articles"][other.overriding[0].rpartition("/")[2]]
+    kb = {"articles": {**state["kb"]["articles"], identifier: {**theirs, "id": identifier}}}
+    moved = replace(DRAFT, world=replace(DRAFT.world, state={**state, "kb": kb}))
+    assert perform(moved, SCENARIO).answer != perform(DRAFT, SCENARIO).answer
+
+
+def test_a_small_document_passes_the_whole_screening() -> None:
+    lines = list(document_lines(DOCUMENT, CONFIG, 2))
+    assert [line for line in lines if line.startswith("fault")] == []
+    assert re.fullmatch(r"draft 1: passes the screening; 163 records, 5 services, .*", lines[0])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (  # a fact that decides nothing
+            "select count(*) * max(facts.fee) from overdue, facts",
+            "select count(*) * 5 from overdue",
+            "facts.fee: no other value changes what is right",
+        ),
+        (  # a trap that is none
+            'instead = "facts.days_once <"',
+            'instead = "facts.days + 0 <"',
+            "traps.old_term: leads to what is right",
+        ),
+        ("changes = false", "changes = true", "variants: A shelf is named."),
+        (
+            "facts.today\nand (d",
+            "date '1990-01-01'\nand (d",
+            "answers.cost: no number",
+        ),
+        ("count = 40", "count = 20", "143 records; expected 150 to 2000"),
+        ("facts.days <", "facts.years <", 'does not have a column named "years"'),
+        ('{ sql = "_door.door" }', '{ sql = "_door.floor" }', "floor"),
+        ("[sku, name] as details", "'2099-99-99' as due_on", "todo.create_task is refused"),
+        ("quantity = 1", "shelf = 1", "inventory.items has no field shelf"),
+        ("cost {fee} EUR each", "cost {fee}{days_once}", "cannot be read again"),
+    ],
+)
+def test_what_a_draft_cannot_prove_is_a_fault(
+    old: str, new: str, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("construction.workflows.documents.scenario.TRIES", 1)
+    draft = build(with_text(old, new), 1, SEED)
+    assert any(fault in line for line in draft.faults), draft.faults
+
+
+def test_a_number_that_stands_in_the_sql_alone_is_the_same_in_all_drafts() -> None:
+    believed = with_text("select count(*) * max(facts.fee) from overdue, facts", "select 9999.0")
+    drafts = [build(believed, number, SEED) for number in (1, 2)]
+    assert "answers.cost: the same in all 2 drafts" in list(faults_across(believed, drafts))
+
+
+# SQL is hostile
+
+
+@pytest.mark.parametrize(
+    ("sql", "fault"),
+    [
+        ("select * from read_csv('/etc/passwd')", "Permission"),
+        ("select content from read_text('/etc/hostname')", "Permission"),
+        ("select * from glob('/*')", "Permission"),
+        ("select 1; select 2", "expected one SELECT"),
+        ("drop table t", "expected one SELECT"),
+        ("copy (select 1) to '/tmp/x.csv'", "expected one SELECT"),
+        ("set threads = 8", "expected one SELECT"),
+        ("attach '/tmp/x.db'", "expected one SELECT"),
+        ("select random()", "random is not the same in every run"),
+        ("select current_date", "current_date is not the same in every run"),
+        ("select n + (select epoch(now())) from t", "now is not the same in every run"),
+        ("select getenv('HOME')", "getenv"),
+        ("select * from range(30000)", "more than 20000 rows"),
+        ("selec 1", "Parser Error"),
+    ],
+)
+def test_sql_reaches_nothing_and_is_the_same_in_every_run(sql: str, fault: str) -> None:
+    tables = Tables(dt.timedelta(hours=2))
+    tables.put("t", {"n": "INTEGER"}, [{"n": 1}])
+    with pytest.raises(SqlFault, match=fault):
+        tables.select(sql)
+    assert tables.select("select n from t") == [{"n": 1}]
+    tables.close()
+
+
+def test_sql_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("construction.workflows.documents.tables.SECONDS", 0.2)
+    tables = Tables(dt.timedelta())
+    with pytest.raises(SqlFault, match=r"INTERRUPT|seconds"):
+        tables.select("select count(*) from range(1000000000000)")
+    tables.close()
+
+
+def test_times_are_in_the_clock_of_the_world() -> None:
+    tables = Tables(dt.timedelta(hours=2))
+    tables.put("t", {"seen": "TIMESTAMP"}, [{"seen": "2026-07-01T10:00:00"}])
+    (row,) = tables.select("select in_zone(seen, 'Asia/Tokyo') as there, seen from t")
+    assert row == {"there": "2026-07-01T17:00:00", "seen": "2026-07-01T10:00:00"}
+    tables.close()
+
+
+# The documents that there are
+
+
+def test_no_two_documents_share_a_sentence_of_more_than_eight_words() -> None:
+    seen: dict[str, str] = {}
+    for document in documents():
+        for sentence in sentences_of(document):
+            assert seen.setdefault(sentence, document.name) == document.name, sentence
+
+
+def test_requests_say_nothing_that_has_to_be_looked_up() -> None:
+    for document in documents():
+        for request in document.requests:
+            assert not re.search(r"\b(?:crm|kb|helpdesk|hr|rss|api|tool)\b", request, re.I)
+            for record in document.records:
+                title = str(record.fields.get("title") or record.fields.get("subject") or "\0")
+                assert title.casefold() not in request.casefold()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [document.name for document in documents()])
+def test_a_document_passes_its_check(name: str) -> None:
+    document = next(each for each in documents() if each.name == name)
+    assert [line for line in document_lines(document, CONFIG, 2) if "fault" in line] == []
+
+
+# Authors
+
+
+IDEAS = [
+    {"idea_id": f"p-{number}", "seed": "p", "task_family": "assurance", "title": "Keys"}
+    for number in range(1, 4)
+]
+FAULTY = TEXT.replace('instead = "facts.days_once <"', 'instead = "facts.days + 0 <"')
+
+
+def test_faults_go_back_to_the_author_three_times() -> None:
+    replies = iter(["no = [toml", FAULTY, TEXT])
+    model = Scripted(lambda question: {"document": f"{next(replies)}\n# {'-' * 200}"})
+    attempts, judged = authored(IDEAS[:1], model, CONFIG, SEED, drafts=1)
+    (attempt,) = attempts
+    assert attempt.document is not None
+    assert (attempt.document.name, attempt.rounds) == ("authored_p_1", 3)
+    assert len(judged) == len(model.asked) == ROUNDS
+    assert '"faults"' not in model.asked[0].user
+    assert "no TOML" in model.asked[1].user
+    assert "traps.old_term: leads to what is right" in model.asked[2].user
+    assert reference().strip() in model.asked[0].system
+    assert ledger_row(attempt).outcome is Outcome.KEPT
+
+
+def test_what_is_never_proven_is_refused_with_its_reason(tmp_path: Path) -> None:
+    def reply(question: Any) -> Mapping[str, Any]:
+        if question.item_id == "p-1":
+            return {"document": FAULTY}
+        return {"document": TEXT} if question.item_id == "p-2" else {"text": "no"}
+
+    attempts, _ = authored(IDEAS, Scripted(reply), CONFIG, SEED, drafts=1)
+    rows = [ledger_row(attempt) for attempt in attempts]
+    assert [row.reason for row in rows] == [AuthorReason.UNPROVEN, None, AuthorReason.UNUSABLE]
+    assert [row.outcome for row in rows] == [Outcome.REJECTED, Outcome.KEPT, Outcome.ERRORED]
+    assert [attempt.rounds for attempt in attempts] == [ROUNDS, 1, ROUNDS]
+    write_documents(attempts, tmp_path)
+    (kept,) = written_documents([tmp_path])
+    assert kept == attempts[1].document
+
+
+def test_ideas_are_chosen_by_the_weights_of_their_families() -> None:
+    ideas = [
+        {"idea_id": f"{family}-{number}", "task_family": family}
+        for family in ("assurance", "data_reporting", "web_operation")
+        for number in range(6)
+    ]
+    weights = {"assurance": 0.75, "data_reporting": 0.25}
+    chosen = chosen_ideas(ideas, weights, 4, SEED)
+    families = sorted(idea["task_family"] for idea in chosen)
+    assert families == ["assurance"] * 3 + ["data_reporting"]
+    assert chosen_ideas(ideas[::-1], weights, 4, SEED) == chosen
+    assert len(chosen_ideas(ideas, {}, 99, SEED)) == len(ideas)
+
+
+def test_the_check_names_a_file_that_is_no_document(tmp_path: Path) -> None:
+    path = tmp_path / "broken.toml"
+    path.write_text('name = "broken"\n')
+    lines = list(check_lines(path, CONFIG))
+    assert "fault: meaning: Field required" in lines
