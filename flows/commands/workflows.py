@@ -31,16 +31,14 @@ def workflows_command(
         int | None, typer.Option(min=1, help="How many drafts one scenario makes at most.")
     ] = None,
     author: Annotated[
-        int | None,
-        typer.Option(min=1, help="Of how many ideas the model is to write a scenario."),
+        int | None, typer.Option(min=1, help="Of how many ideas a model writes a scenario.")
     ] = None,
     proposals: Annotated[
         Path | None,
         typer.Option(help="Proposed tasks, a JSON object per line; they are screened like others."),
     ] = None,
     check: Annotated[
-        list[Path] | None,
-        typer.Option(help="A scenario document: say whether its drafts pass, and build nothing."),
+        list[Path] | None, typer.Option(help="Screen scenario documents, and build nothing.")
     ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes for the sharded stages.")

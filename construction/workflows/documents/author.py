@@ -100,8 +100,8 @@ def authored(
     judged: list[Judged[str]] = []
     for _ in range(ROUNDS):
         waiting = [at for at, one in enumerate(attempts) if one.document is None]
-        asked = [attempts[at] for at in waiting]
-        answers = ask(author_stage(), asked, client) if asked else []
+        subjects = [attempts[at] for at in waiting]
+        answers = ask(author_stage(), subjects, client) if subjects else []
         judged += answers
         for at, answer in zip(waiting, answers, strict=True):
             attempts[at] = _judged(
@@ -216,12 +216,12 @@ def write_documents(attempts: Sequence[Attempt], out: Path) -> None:
         if attempt.document is not None:
             fields = attempt.document.model_dump(mode="json", exclude_unset=True)
             write_bytes(out / "documents" / f"{attempt.document.name}.json", canonical_json(fields))
-    left = [
+    unproven = [
         {"idea_id": one.idea_id, "rounds": one.rounds, "faults": one.faults}
         for one in attempts
         if one.document is None
     ]
-    write_bytes(out / "left.json", canonical_json(left))
+    write_bytes(out / "left.json", canonical_json(unproven))
 
 
 def written_documents(folders: Sequence[Path]) -> Iterator[Document]:

@@ -49,9 +49,9 @@ def document_lines(
 def faults_across(document: Document, drafts: Sequence[Draft]) -> Iterator[str]:
     """What several drafts, or several documents, show."""
     answers = [draft.answers for draft in drafts]
-    for at, asked in enumerate(document.wanted.answers):
+    for at, part in enumerate(document.wanted.answers):
         if len(drafts) > 1 and len({each[at].value for each in answers if each}) == 1:
-            yield f"answers.{asked.part}: the same in all {len(drafts)} drafts"
+            yield f"answers.{part.part}: the same in all {len(drafts)} drafts"
     mine = sentences_of(document)
     for other in documents():
         if other.name != document.name and (shared := mine & sentences_of(other)):
@@ -60,13 +60,13 @@ def faults_across(document: Document, drafts: Sequence[Draft]) -> Iterator[str]:
 
 def sentences_of(document: Document) -> set[str]:
     """Its sentences of more than eight words, without differences of case and punctuation."""
-    found = set()
+    sentences = set()
     for text in _texts(document.model_dump(mode="json", exclude={"views", "wanted", "traps"})):
         for sentence in re.split(r"[.!?\n。！？]+", text):
             words = _WORD.findall(sentence.lower())
             if len(words) > _MOST_WORDS:
-                found.add(" ".join(words))
-    return found
+                sentences.add(" ".join(words))
+    return sentences
 
 
 def _texts(value: Any) -> Iterator[str]:

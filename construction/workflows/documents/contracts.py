@@ -188,12 +188,12 @@ class Document(Contract):
     @property
     def planted(self) -> Mapping[str, Record]:
         """The record in which each fact stands, by fact; of several the first."""
-        found: dict[str, Record] = {}
+        holding: dict[str, Record] = {}
         for record in self.records:
             for value in record.fields.values():
                 for name in SLOT.findall(value) if isinstance(value, str) else ():
-                    found.setdefault(name, record)
-        return {name: found[name] for name in self.facts if name in found}
+                    holding.setdefault(name, record)
+        return {name: holding[name] for name in self.facts if name in holding}
 
 
 class DocumentFault(Exception):

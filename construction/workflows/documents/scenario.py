@@ -100,10 +100,10 @@ def decided(document: Document, tables: Tables, trap: Trap | None = None) -> Dec
         for row in tables.select(meant(act.select)):
             acts.append((act, {name: value for name, value in row.items() if value is not None}))
     answers = {}
-    for asked in document.wanted.answers:
-        found = tables.select(meant(asked.select))
-        column = [next(iter(row.values())) for row in found]
-        answers[asked.part] = column if asked.type == "list" else (column or [None])[0]
+    for entry in document.wanted.answers:
+        listed = tables.select(meant(entry.select))
+        column = [next(iter(row.values())) for row in listed]
+        answers[entry.part] = column if entry.type == "list" else (column or [None])[0]
     return Decided(tuple(acts), answers)
 
 
@@ -152,12 +152,12 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
     tables = _known(document, made)
     try:
         right = decided(document, tables)
-        found = chain(
+        proofs = chain(
             _size_faults(made.state),
             _answer_faults(document, right),
             _proof_faults(document, made, tables, right),
         )
-        faults = list(found if all_faults else islice(found, 1))
+        faults = list(proofs if all_faults else islice(proofs, 1))
     finally:
         tables.close()
     if None in right.answers.values():
@@ -172,7 +172,7 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
         guidelines=guidelines_of(
             document.now,
             document.actor,
-            [f"{asked.part}: <{asked.form}>" for asked in document.wanted.answers],
+            [f"{entry.part}: <{entry.form}>" for entry in document.wanted.answers],
             document.language,
         ),
         world=world,
@@ -217,23 +217,23 @@ def _facts(document: Document, values: Mapping[str, Any], *, inert: bool = False
 
 
 def _answers(document: Document, right: Decided) -> tuple[Answer, ...]:
-    return tuple(_answer(asked, right.answers[asked.part]) for asked in document.wanted.answers)
+    return tuple(_answer(entry, right.answers[entry.part]) for entry in document.wanted.answers)
 
 
-def _answer(asked: Asked, value: Any) -> Answer:
-    if asked.type == "number":
-        written = f"{value:.{asked.decimals or 0}f}"
-    elif asked.type == "list":
+def _answer(entry: Asked, value: Any) -> Answer:
+    if entry.type == "number":
+        written = f"{value:.{entry.decimals or 0}f}"
+    elif entry.type == "list":
         written = json.dumps([str(item) for item in value], ensure_ascii=False)
     else:
         written = str(value)
     return Answer(
-        part=asked.part,
-        type=asked.type,
+        part=entry.part,
+        type=entry.type,
         value=written,
-        unit=asked.unit,
-        decimals=(asked.decimals or 0) if asked.type == "number" else None,
-        ordered=asked.type != "list",
+        unit=entry.unit,
+        decimals=(entry.decimals or 0) if entry.type == "number" else None,
+        ordered=entry.type != "list",
     )
 
 
@@ -312,14 +312,14 @@ def _checks(
 
 def _stating(right: Decided) -> dict[str, list[Any]]:
     """What texts have to state, by the text that the reference writes."""
-    found: dict[str, list[Any]] = {}
+    stated: dict[str, list[Any]] = {}
     for act, arguments in right.acts:
         service, _, operation = act.operation.partition(".")
         worded = _worded(service, operation, arguments)
         for name, value in arguments.items():
             if isinstance(value, list) and isinstance(worded[name], str):
-                found[worded[name]] = value
-    return found
+                stated[worded[name]] = value
+    return stated
 
 
 def _wanted(
@@ -370,12 +370,12 @@ def _size_faults(state: State) -> Iterator[str]:
 
 
 def _answer_faults(document: Document, right: Decided) -> Iterator[str]:
-    for asked in document.wanted.answers:
-        value = right.answers[asked.part]
-        if asked.type == "number" and not isinstance(value, int | float):
-            yield f"answers.{asked.part}: no number"
+    for entry in document.wanted.answers:
+        value = right.answers[entry.part]
+        if entry.type == "number" and not isinstance(value, int | float):
+            yield f"answers.{entry.part}: no number"
         elif value in (None, "", [], 0):
-            yield f"answers.{asked.part}: empty or 0, which can be guessed"
+            yield f"answers.{entry.part}: empty or 0, which can be guessed"
     for act in document.wanted.acts:
         if not any(each is act for each, _ in right.acts):
             yield f"acts: {act.operation} ({act.text[:60]}): never wanted"
@@ -439,14 +439,14 @@ def solve(
         for title in act.then:
             name, _, following = title.partition(".")
             attempt(client, name, following, id=done["id"])
-    return report(**{asked.part: _said(asked, right) for asked in document.wanted.answers})
+    return report(**{entry.part: _said(entry, right) for entry in document.wanted.answers})
 
 
-def _said(asked: Asked, right: Decided) -> Any:
-    value = right.answers[asked.part]
+def _said(entry: Asked, right: Decided) -> Any:
+    value = right.answers[entry.part]
     if value is None:
-        raise LookupError(asked.part)
-    return f"{value:.{asked.decimals or 0}f}" if asked.type == "number" else value
+        raise LookupError(entry.part)
+    return f"{value:.{entry.decimals or 0}f}" if entry.type == "number" else value
 
 
 def _learnt(document: Document, client: Client, *, with_inert: bool) -> dict[str, Any]:
@@ -456,12 +456,12 @@ def _learnt(document: Document, client: Client, *, with_inert: bool) -> dict[str
         slots = {s for v in record.fields.values() if isinstance(v, str) for s in SLOT.findall(v)}
         holds = [slot for slot in slots if with_inert or not document.facts[slot].inert]
         if holds or record.must:
-            found = _found(document, client, record)
-            facts |= {slot: found[slot] for slot in holds}
+            read = _planted_facts(document, client, record)
+            facts |= {slot: read[slot] for slot in holds}
     return facts
 
 
-def _found(document: Document, client: Client, record: Record) -> Mapping[str, Any]:
+def _planted_facts(document: Document, client: Client, record: Record) -> Mapping[str, Any]:
     """What the record says that fits a template. Raises LookupError."""
     service, _, plural = record.into.partition(".")
     title = record.fields.get("title", record.fields.get("subject", ""))

@@ -117,8 +117,8 @@ class Tables:
             raise _fault(error, sql) from None
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
             raise SqlFault(f"expected one SELECT: {_short(sql)}")
-        found = self._connection.execute("select json_serialize_sql(?::varchar)", [sql]).fetchone()
-        tree = orjson.loads(found[0]) if found else {}
+        answer = self._connection.execute("select json_serialize_sql(?::varchar)", [sql]).fetchone()
+        tree = orjson.loads(answer[0]) if answer else {}
         if tree.get("error"):
             raise SqlFault(f"{tree.get('error_message', 'no SELECT')} in: {_short(sql)}")
         if strays := _volatile() & names_in(tree):
@@ -134,11 +134,11 @@ def _fault(error: duckdb.Error, sql: str) -> SqlFault:
 def _volatile() -> frozenset[str]:
     """Names whose value differs from run to run, by DuckDB's own list."""
     with duckdb.connect(":memory:", config=dict[str, Any](SAFE)) as connection:
-        found = connection.execute(
+        listed = connection.execute(
             "select function_name from duckdb_functions() where stability <> 'CONSISTENT'"
         ).fetchall()
     clocks = {"current_date", "current_time", "current_timestamp", "localtimestamp", "localtime"}
-    return frozenset({name for (name,) in found} | clocks)
+    return frozenset({name for (name,) in listed} | clocks)
 
 
 def names_in(tree: Any) -> set[str]:
@@ -147,13 +147,13 @@ def names_in(tree: Any) -> set[str]:
         return {name for item in tree for name in names_in(item)}
     if not isinstance(tree, Mapping):
         return set()
-    found = {name for item in tree.values() for name in names_in(item)}
+    names = {name for item in tree.values() for name in names_in(item)}
     if isinstance(name := tree.get("function_name"), str):
-        found.add(name.lower())
+        names.add(name.lower())
     columns = tree.get("column_names")
     if tree.get("class") == "COLUMN_REF" and isinstance(columns, list) and len(columns) == 1:
-        found.add(str(columns[0]).lower())
-    return found
+        names.add(str(columns[0]).lower())
+    return names
 
 
 def type_of(rule: FieldRule) -> Any:

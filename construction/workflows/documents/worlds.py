@@ -133,8 +133,8 @@ def drawn(document: Document, key: str, seed: int) -> Drawn:
         for name, fact in document.facts.items():
             if fact.way == "sql":
                 put_facts(document, tables, made.facts)
-                found = tables.select(str(fact.sql))
-                _settle(made, name, [next(iter(row.values())) for row in found])
+                listed = tables.select(str(fact.sql))
+                _settle(made, name, [next(iter(row.values())) for row in listed])
         for number, record in enumerate(document.records):
             _write(record, number, document, draws, made, now)
     finally:
@@ -325,20 +325,20 @@ def words_of(fact: Fact, value: Any) -> str:
 
 def planted_in(record: Record, document: Document, fields: Fields) -> dict[str, Any] | None:
     """The facts of a record's template as a record of the world has them; None if it is another."""
-    rules, found = fields_of(record.into), dict[str, Any]()
+    rules, facts = fields_of(record.into), dict[str, Any]()
     for name, template in record.fields.items():
         if not isinstance(template, str) or not SLOT.search(template):
             continue
         is_text = name not in rules or rules[name].type is FieldType.TEXT
         if not is_text and (whole := SLOT.fullmatch(template)):
-            found[whole[1]] = fields.get(name)
+            facts[whole[1]] = fields.get(name)
             continue
         match = re.fullmatch(_pattern(template, document), str(fields.get(name, "")))
         if match is None:
             return None
         for slot, words in match.groupdict().items():
-            found[slot] = _meant(document.facts[slot], words)
-    return found
+            facts[slot] = _meant(document.facts[slot], words)
+    return facts
 
 
 def _pattern(template: str, document: Document) -> str:
