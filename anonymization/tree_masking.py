@@ -27,8 +27,8 @@ def mask_tree(
     asked about the words of a tree. The vault is kept below `out`.
     """
     config = job.config
-    found, key, mode = detector(config.detection), job.key, config.mode
-    masker = Masker(found, key, mode, scope, job.listed, masks_undecided=True)
+    finder, key, mode = detector(config.detection), job.key, config.mode
+    masker = Masker(finder, key, mode, scope, job.listed, masks_undecided=True)
     learn(
         [
             *(pieces_in(content, path, config.documents) for (path, _), content in files.items()),

@@ -4,7 +4,8 @@
 `transcripts/`; a file `licence` states the licence of one whose tree has none. Every task is
 recovered, its environment built and its tests proven twice from scratch. The page and the JSON gain
 the repositories of each call; those that are there already are replaced. Of a repository with more
-tasks than `--most` so many are drawn, by the digest of their names.
+tasks than `--most` so many are drawn, by the digest of their names. `readings` of the JSON are what
+people or models read, in words.
 """
 
 from __future__ import annotations
@@ -143,7 +144,8 @@ def page(figures: Mapping[str, Any]) -> str:
         f"{len(proven)} proven tasks of {len(names)} repositories, the same in both runs; "
         f"the person's words are the request of {requests}.\n\n"
     )
-    return total + table((*head, "turned away"), lines)
+    readings = "".join(f"\n\n{text}" for _, text in sorted(figures.get("readings", {}).items()))
+    return total + table((*head, "turned away"), lines) + readings
 
 
 def main(folders: Sequence[Path], most: int) -> int:

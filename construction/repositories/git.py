@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,6 +25,8 @@ _CONFIG = """[core]
 \tfsmonitor = false
 \tattributesFile = /dev/null
 \tpager = cat
+\tpackedGitWindowSize = 64m
+\tpackedGitLimit = 512m
 [safe]
 \tdirectory = *
 [protocol]
@@ -38,7 +42,7 @@ _CONFIG = """[core]
 [maintenance]
 \tauto = false
 """
-_SECONDS = 600
+_SECONDS, _MOST_OUTPUT, _MOST_MEMORY = 600, 512 << 20, 3 << 30  # of one command
 _MISSING = -1  # the size of an object that a partial clone lacks
 _NOT_WANTED = "^refs/heads/entire/*"  # transcripts
 _LOOSE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{38}")
@@ -113,11 +117,9 @@ class Store:
     def _config(self) -> Path:
         return self.folder.with_name(f"{self.folder.name}.config")
 
-    def run(
-        self, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None
-    ) -> bytes:
-        """The output of a git command on the store. Raises GitFailed."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+    @property
+    def _environment(self) -> dict[str, str]:
+        """Nothing of the machine's or of a repository's own settings."""
         environment = {
             "PATH": os.defpath,
             "HOME": "/nonexistent",
@@ -131,28 +133,38 @@ class Store:
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_ASKPASS": "/bin/false",
             "GIT_OPTIONAL_LOCKS": "0",
-            **(variables or {}),
         }
         if self.scratch is not None:
             environment["GIT_OBJECT_DIRECTORY"] = str(self.scratch.absolute())
             environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = str(
                 self.folder.absolute() / "objects"
             )
+        return environment
+
+    def run(
+        self, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None
+    ) -> bytes:
+        """The output of a git command on the store. Raises GitFailed."""
+        self.folder.mkdir(parents=True, exist_ok=True)
         try:
-            done = subprocess.run(  # noqa: S603 (git with a configuration of ours alone)
-                ["git", "--literal-pathspecs", *arguments],  # noqa: S607 (from the system's path)
-                cwd=self.folder,
-                env=environment,
-                input=stdin,
-                capture_output=True,
-                timeout=_SECONDS,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
+            with tempfile.TemporaryFile() as given:
+                given.write(stdin)
+                given.seek(0)
+                process = subprocess.Popen(  # noqa: S603 (git with a configuration of ours alone)
+                    ["git", "--literal-pathspecs", *arguments],  # noqa: S607 (the system's path)
+                    cwd=self.folder,
+                    env=self._environment | dict(variables or {}),
+                    stdin=given,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                )
+                code, output = _finished(process)
+        except OSError as error:
             raise GitFailed(f"git {arguments[0]}: {type(error).__name__}") from error
-        if done.returncode:
-            raise GitFailed(f"git {arguments[0]}: ended with {done.returncode}")
-        return done.stdout
+        if code or len(output) > _MOST_OUTPUT:
+            why = "printed too much" if len(output) > _MOST_OUTPUT else f"ended with {code}"
+            raise GitFailed(f"git {arguments[0]}: {why}")
+        return output
 
     def commits(self) -> list[Commit]:
         """All commits of branches and tags, newest first, but for branches of transcripts."""
@@ -231,6 +243,23 @@ class Store:
             return b""
         flags = ("--no-renames", "--no-ext-diff", "--no-textconv", "--binary", "--full-index")
         return self.run("diff-tree", "-p", "-r", *flags, base, other, "--", *paths)
+
+
+def _finished(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
+    """How a command ended and what it printed, within limits: a small tree may list 10^10 files."""
+    assert process.stdout is not None
+    timer = threading.Timer(_SECONDS, process.kill)
+    timer.start()
+    resource.prlimit(process.pid, resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
+    try:
+        output = process.stdout.read(_MOST_OUTPUT + 1)
+        if len(output) > _MOST_OUTPUT:
+            process.kill()
+        return process.wait(), output
+    finally:
+        timer.cancel()
+        process.kill()
+        process.stdout.close()
 
 
 @lru_cache(maxsize=256)

@@ -83,19 +83,28 @@ def write_tasks(
             by_name.setdefault(f"{session.uid}#{number}", []).append((session.uid, item))
     by_task, task_rows, lineage = _distinct(by_name)
     stores = {repository.name: repository.store for repository in repositories}
-    tasks = []
-    for name, task in by_task.items():
-        found = task if mask is None else masked_task(task, stores[task.repository], mask)
-        if isinstance(found, Turned):
-            task_rows.append(_row(TASK, name, found.reason))
-        else:
-            tasks.append(found)
-            task_rows.append(LedgerRow(RECOVER, TASK, name, Outcome.KEPT))
+    tasks = list(_masked(by_task, stores, mask, task_rows))
     tallies.append(tally(RECOVER, StageKind.DERIVE, "session", ids, sessions))
     names = [row.item_id for row in task_rows]
     tallies.append(tally(RECOVER, StageKind.FILTER, TASK, names, task_rows))
     write_records(out, StageRecords([*rows, *sessions, *task_rows], tallies, (), lineage))
     write_bytes(out / _TASKS, b"".join(dump(task) for task in tasks))
+
+
+def _masked(
+    tasks: Mapping[str, RepositoryTask],
+    stores: Mapping[str, Store],
+    mask: Mask | None,
+    rows: list[LedgerRow],
+) -> Iterator[RepositoryTask]:
+    """The tasks as they are shipped; `rows` gains what became of each."""
+    for name, task in tasks.items():
+        shown = task if mask is None else masked_task(task, stores[task.repository], mask)
+        if isinstance(shown, Turned):
+            rows.append(_row(TASK, name, shown.reason))
+        else:
+            rows.append(LedgerRow(RECOVER, TASK, name, Outcome.KEPT))
+            yield shown
 
 
 def _taken(

@@ -77,6 +77,7 @@ def take(name: str, source: Path, folder: Path) -> Repository:
     """Read a repository into a store of its own below `folder`. Raises GitFailed."""
     store = Store(folder / f"{name}.git")
     store.take(source)
+    store.carriers(".md")  # a history that cannot be listed is no repository of any session
     return Repository.of(name, store, licence_of(store))
 
 
@@ -136,8 +137,8 @@ def tasks_of(
         if isinstance(base, RepositoryReason):
             yield Turned(name, base)
         else:
-            found = _task(name, session, segment, base, repository, licence, config)
-            yield found if isinstance(found, Turned) else replace(found, opens=not has_talk)
+            made = _task(name, session, segment, base, repository, licence, config)
+            yield made if isinstance(made, Turned) else replace(made, opens=not has_talk)
         has_talk = has_talk or bool(segment.messages)
 
 

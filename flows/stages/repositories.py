@@ -130,8 +130,8 @@ def _candidates(work: Work, out: Path) -> None:
     def leaks(candidate: Candidate, archive: Path) -> str | None:
         if source.disclosure is Disclosure.PUBLIC:
             return None
-        found = leaks_of(candidate, {candidate.fixtures[0].sha256: archive}, targets)
-        reason = GATE.judge(measure(found), targets.config).reason
+        leaked = leaks_of(candidate, {candidate.fixtures[0].sha256: archive}, targets)
+        reason = GATE.judge(measure(leaked), targets.config).reason
         return None if reason is None else str(reason)
 
     def origin(item: str) -> Origin:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 START = 1_760_000_000
 ROOT = "/home/ada/tally"
@@ -33,14 +33,14 @@ MEAN_TEST = (
 REQUEST = "Add a function `mean` to the sums module; the mean of nothing is 0."
 
 
-def git(folder: Path, *arguments: str, at: int = START) -> str:
+def git(folder: Path, *arguments: str, at: int = START, stdin: IO[str] | None = None) -> str:
     """What a git command prints, as Ada at a time."""
     who = {"NAME": "Ada", "EMAIL": "ada@example.com", "DATE": f"{at} +0000"}
     own = {f"GIT_{role}_{key}": v for role in ("AUTHOR", "COMMITTER") for key, v in who.items()}
     blank = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
     done = subprocess.run(
         ["git", *arguments], cwd=folder, env={"PATH": os.environ["PATH"], **own, **blank},
-        capture_output=True, check=True,
+        stdin=stdin, capture_output=True, check=True,
     )  # fmt: skip
     return done.stdout.decode().strip()
 

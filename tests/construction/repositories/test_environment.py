@@ -26,7 +26,7 @@ from tests.needs import needs_box
 NOBODY = "https://127.0.0.1/simple"  # nobody answers at port 443 of this machine
 
 
-def asked(request: bytes, allowed: set[str | None]) -> tuple[bytes, bool]:
+def answer_to(request: bytes, allowed: set[str | None]) -> tuple[bytes, bool]:
     """What a client hears of the proxy, and whether a registry was out of reach."""
     inside, outside = socket.socketpair()
     cut_off = threading.Event()
@@ -42,13 +42,13 @@ def asked(request: bytes, allowed: set[str | None]) -> tuple[bytes, bool]:
 )
 def test_only_registries_are_reached_and_a_refusal_is_no_outage(request_line: str) -> None:
     request = f"{request_line} HTTP/1.1\r\n\r\n".encode()
-    said, cut_off = asked(request, {"registry.example"})
+    said, cut_off = answer_to(request, {"registry.example"})
     assert said.startswith(b"HTTP/1.1 403")
     assert not cut_off
 
 
 def test_a_registry_that_is_not_there_is_an_outage() -> None:
-    assert asked(b"CONNECT 127.0.0.1:443 HTTP/1.1\r\n\r\n", {"127.0.0.1"}) == (b"", True)
+    assert answer_to(b"CONNECT 127.0.0.1:443 HTTP/1.1\r\n\r\n", {"127.0.0.1"}) == (b"", True)
 
 
 @pytest.mark.parametrize("breaks_off", [True, False])

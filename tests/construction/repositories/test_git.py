@@ -144,6 +144,62 @@ def test_submodules_are_refused_and_not_fetched(tmp_path: Path) -> None:
     assert not witness.exists()
 
 
+@pytest.mark.parametrize(
+    ("limit", "value", "at_the_end", "problem"),
+    [
+        ("_MOST_OUTPUT", 1 << 20, True, "git ls-tree: printed too much"),
+        ("_MOST_MEMORY", 256 << 20, False, "git log: ended with 128"),
+        ("_SECONDS", 1, False, "git log: ended with -9"),
+    ],
+)
+def test_a_tree_of_ten_thousand_million_files_is_bounded(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    value: int,
+    at_the_end: bool,
+    problem: str,
+) -> None:
+    """Ten objects that name each other ten times each; git would list them for hours."""
+    work, _, ending = clone(tmp_path)
+    tree, kind = git(work, "rev-parse", "HEAD:LICENSE"), "100644 blob"
+    for _ in range(10):
+        made = tmp_path / "made"
+        made.write_text("".join(f"{kind} {tree}\tf{n}\n" for n in range(10)))
+        with made.open() as lines:
+            tree = git(work, "mktree", stdin=lines)
+        kind = "040000 tree"
+    bomb = git(work, "commit-tree", tree, "-p", ending, "-m", "Many files", at=START + 900)
+    child = git(work, "commit-tree", f"{ending}^{{tree}}", "-p", bomb, "-m", "Gone", at=START + 950)
+    git(work, "update-ref", "refs/heads/main", bomb if at_the_end else child)
+    store = taken(tmp_path, work)
+    monkeypatch.setattr(f"construction.repositories.git.{limit}", value)
+    with pytest.raises(GitFailed, match=problem):
+        _ = store.entries(store.head()) if at_the_end else store.carriers(".md")
+
+
+def test_a_clone_reads_nothing_that_lies_elsewhere(tmp_path: Path) -> None:
+    """Alternates, links, a file in place of `.git`, and references with odd names."""
+    work, _, ending = clone(tmp_path)
+    other, _, _ = clone(tmp_path / "other")
+    secret = commit(other, {"secret.txt": "x\n"}, "Secret", START + 900)
+    objects = work / ".git" / "objects"
+    (objects / "info").mkdir(exist_ok=True)
+    (objects / "info" / "alternates").write_text(f"{other}/.git/objects\n")
+    (objects / secret[:2]).symlink_to(other / ".git" / "objects" / secret[:2])
+    names = {"refs/heads/--upload-pack=x": ending, "refs/heads/../../x": ending}
+    packed = "".join(f"{target} {name}\n" for name, target in names.items())
+    (work / ".git" / "packed-refs").write_text(packed)
+    assert next(c.name for c in taken(tmp_path, work).commits()) == ending
+    (work / ".git" / "packed-refs").write_text(f"{secret} refs/heads/secret\n")
+    with pytest.raises(GitFailed, match="git update-ref: ended with 128"):
+        taken(tmp_path / "again", work)
+    pointer = tmp_path / "pointers" / "a"
+    pointer.mkdir(parents=True)
+    (pointer / ".git").write_text(f"gitdir: {other}/.git\n")
+    assert find_repositories([tmp_path / "pointers"]) == []
+
+
 def test_an_archive_has_the_same_bytes_always(tmp_path: Path) -> None:
     work, base, _ = clone(tmp_path)
     first, second = (archive(taken(tmp_path / name, work), base) for name in ("x", "y"))

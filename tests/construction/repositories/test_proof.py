@@ -190,12 +190,12 @@ def test_what_only_the_reference_could_know_is_told(world: World) -> None:
     files = {"tally/sums.py": BASE["tally/sums.py"] + text, "tests/test_sums.py": hidden}
     changes = {path: ("100644", content.encode()) for path, content in files.items()}
     store, base = world.store, world.task.base_tree
-    told = ("“numbers”", "“the mean of”", "“there are no numbers”")
+    texts = ("“numbers”", "“the mean of”", "“there are no numbers”")
     reference = store.tree_with(base, changes)
     for request, expected in {
-        "Add `mean`, `said` and an error Empty.": ("reason", *told),
-        "Add it.": ("Empty", "mean", "reason", "said", *told),
-        f"Add mean, said, Empty with a reason: {told}": (),
+        "Add `mean`, `said` and an error Empty.": ("reason", *texts),
+        "Add it.": ("Empty", "mean", "reason", "said", *texts),
+        f"Add mean, said, Empty with a reason: {texts}": (),
     }.items():
         suite = suite_of(store, base, reference, request, CONFIG)
         assert isinstance(suite, Suite)
