@@ -222,7 +222,7 @@ def _lane_shares(recipe: SelectionRecipe, pool: Pool) -> Mapping[str, Band]:
     return recipe.lane_shares if len({item.lane for item in _eligible(pool, None)}) > 1 else {}
 
 
-def _shares(recipe: SelectionRecipe, pool: Pool) -> dict[str, Mapping[str, Band]]:
+def _shares(recipe: SelectionRecipe, pool: Pool) -> dict[str, Mapping[Any, Band]]:
     """The bands of lanes, pass rates and splits, by the attribute of an item."""
     return {
         "lane": _lane_shares(recipe, pool),

@@ -202,7 +202,7 @@ def requests_of(
     requests += [
         Request(snapshot=snapshot, agent=name, model=model, **common)
         for name in asking
-        for model in models or [None]
+        for model in (*models,) or (None,)
     ]
     for request in requests:
         if request.kind not in AGENTS:

@@ -107,10 +107,11 @@ def test_real_agents_run_on_each_model_and_scripted_ones_once() -> None:
 
 def test_the_matrix_says_whether_real_agents_passed(tmp_path: Path) -> None:
     """An overall score above the pass mark is no pass where something required is missing."""
-    for name, rows in {
+    attempts: dict[str, list[tuple[str, float, bool | None]]] = {
         "react-m": [("t-1", 0.95, False), ("t-1", 1.0, True), ("t-2", 0.2, None)],
         "skill-70": [("t-1", 1.0, True)],
-    }.items():
+    }
+    for name, rows in attempts.items():
         folder = tmp_path / name / "scores"
         folder.mkdir(parents=True)
         frame = pl.DataFrame(rows, schema=["task_id", "overall", "passed"], orient="row")

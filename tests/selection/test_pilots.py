@@ -6,6 +6,7 @@ A lane's rule holds where there are none.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -103,7 +104,7 @@ def table(tmp_path: Path, head: str, *lines: str) -> Path:
 
 def test_real_agents_measure_difficulty_and_the_declared_one_stays() -> None:
     tasks = [candidate(number).model_copy(update=RULE) for number in range(6)]
-    rates = ([1, 1, 0.5], [0.5, 0.5], [0, 0.5, 0], [1], [0, 0])
+    rates: Sequence[Sequence[float]] = ([1, 1, 0.5], [0.5, 0.5], [0, 0.5, 0], [1], [0, 0])
     passes = {task.task_id: each for task, each in zip(tasks[:5], rates, strict=True)}
     rated = with_measured_difficulty(tasks, passes)
     levels = ["easy", "medium", "hard", "unmeasured", "hard", "unmeasured"]

@@ -141,7 +141,7 @@ def test_a_pool_without_scores_is_sorted_and_wholly_eligible() -> None:
     assert [item.item_id for item in pool.items] == ["a", "b"]
     assert pool.scores.shape == (2, 0)
     assert pool.eligible.tolist() == [True, True]
-    assert PoolItem("a", "f") == PoolItem("a", "f", "sessions", None, None, None, 0.0, False)
+    assert PoolItem("a", "f") == PoolItem("a", "f", "sessions", cost=0.0, in_last_release=False)
 
 
 def test_positions_are_grouped_by_sorted_value_without_those_that_have_none() -> None:

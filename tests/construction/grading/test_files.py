@@ -148,7 +148,7 @@ def test_a_text_that_the_prompt_gives_may_be_handed_back_without_the_request(
     given = f"{WORK} " * 20
     spec = task("md")
     spec = TaskSpec(
-        "t", f"Correct the mistakes in this text and save it: {given}", (), rules=spec.rules
+        "t", f"Correct the mistakes in this text and save it: {given}", rules=spec.rules
     )
     assert graded(spec, tmp_path, result__md=given.encode()).value == 1.0
     assert graded(spec, tmp_path, result__md=spec.prompt.encode()).value == 0.0
