@@ -143,6 +143,7 @@ def _in_processes(
     work: Callable[[Job], Result], jobs: Sequence[Job], workers: int
 ) -> Iterator[Result]:
     context = multiprocessing.get_context("forkserver")
+    others = set(multiprocessing.active_children())  # Prefect's server: it hears of the end last
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_watch_build) as pool:
         try:
             yield from pool.map(work, jobs)
@@ -150,7 +151,7 @@ def _in_processes(
             raise
         except BaseException:  # who stops a build does not wait for the shards that are begun
             threading.excepthook = lambda *_: None  # nor reads what the pool's thread says of that
-            for process in multiprocessing.active_children():
+            for process in set(multiprocessing.active_children()) - others:
                 process.kill()
             raise
 

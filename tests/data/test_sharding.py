@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -46,6 +48,20 @@ def check_runner(runner: Runner) -> None:
 
 def test_processes_keep_the_order_and_hand_errors_on() -> None:
     check_runner(Runner.PROCESSES)
+
+
+def test_who_stops_ends_the_workers_and_nobody_else() -> None:
+    other = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,), daemon=True)
+    other.start()
+    try:
+        shards = cast("Generator[tuple[int, int]]", map_shards(square, range(40), 2))
+        next(shards)
+        with pytest.raises(KeyboardInterrupt):
+            shards.throw(KeyboardInterrupt)
+        assert multiprocessing.active_children() == [other]
+    finally:
+        other.kill()
+        other.join()
 
 
 _SLEEPING = """
