@@ -192,13 +192,15 @@ def _unchanged(params: Mapping[str, Any], submission: Submission) -> ActionReaso
     that fit.
     """
     allowed, free = params.get("except", ()), params.get("free", ())
-    changes = (_without_free(change, free) for change in _changes(params, submission))
-    other = [
-        change
-        for change in changes
-        if change.before != change.after and not any(_is_allowed(rule, change) for rule in allowed)
-    ]
-    return ActionReason.OTHER_CHANGES if other else None
+    about: dict[str | None, list[Any]] = {}  # the rules of each record, and those of all
+    for rule in allowed:
+        about.setdefault(rule.get("record") if isinstance(rule, Mapping) else rule, []).append(rule)
+    for change in _changes(params, submission):
+        left = _without_free(change, free)
+        rules = (*about.get(change.record, ()), *about.get(None, ()))
+        if left.before != left.after and not any(_is_allowed(rule, left) for rule in rules):
+            return ActionReason.OTHER_CHANGES
+    return None
 
 
 def _without_free(change: StateChange, free: Sequence[Mapping[str, Any]]) -> StateChange:
@@ -224,8 +226,6 @@ def _is_allowed(rule: Any, change: StateChange) -> bool:
     if not isinstance(rule, Mapping):
         return bool(rule == change.record)
     service = rule.get("service")
-    if rule.get("record") not in (None, change.record):
-        return False
     sides = [side for side in (change.before, change.after) if side is not None]
     return service in (None, change.service) and any(
         fits(side, rule.get("where")) for side in sides

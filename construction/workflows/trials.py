@@ -86,7 +86,8 @@ def _record_made(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
     yield from _left_out(check, draft, run, lambda change: change.record in made)
     number = _request_behind(draft, run, check.params["service"], made)
     twice = (*run.requests[: number + 1], *run.requests[number:])
-    yield _again(check, "made twice", draft, twice, run)
+    if replay(draft.world, twice, None).world.state != run.world.state:  # or it was refused
+        yield _again(check, "made twice", draft, twice, run)
     yield from _rewritten(check, run, (check.params["service"], made[0]))
 
 

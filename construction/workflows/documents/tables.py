@@ -23,7 +23,7 @@ from construction.workflows.declaration import service
 from construction.workflows.values import FieldRule, FieldType
 from data.staging.opening import SAFE
 
-SECONDS, MEMORY, MOST_ROWS = 60.0, "512MB", 20_000
+SECONDS, MEMORY, MOST_ROWS = 600.0, "512MB", 20_000  # hostile SQL ends; a busy machine goes on
 _TYPES: Mapping[FieldType, Any] = {
     FieldType.DATE: "DATE",
     FieldType.DATETIME: "TIMESTAMP",
@@ -104,7 +104,7 @@ class Tables:
             raise SqlFault(f"all SQL together takes more than {SECONDS:.0f} seconds")
         try:
             return self._connection.execute(sql, list(given))
-        except duckdb.Error as error:
+        except (duckdb.Error, RuntimeError) as error:  # what is interrupted raises either
             raise _fault(error, sql) from None
 
     def _require_select(self, sql: str) -> None:
@@ -126,7 +126,7 @@ class Tables:
         self._checked.add(sql)
 
 
-def _fault(error: duckdb.Error, sql: str) -> SqlFault:
+def _fault(error: Exception, sql: str) -> SqlFault:
     return SqlFault(f"{str(error).splitlines()[0][:300]} in: {_short(sql)}")
 
 
