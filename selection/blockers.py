@@ -20,7 +20,7 @@ from selection.config import Band, SelectionConfig
 from selection.constraints import programme_of
 from selection.model import SolverName, SolveStatus, available, solve_model
 from selection.pool import Pool, Positions
-from selection.programme import SCALE, Programme, Row, RowKind
+from selection.programme import SCALE, SHARED, Programme, Row, RowKind
 
 _DECIMALS = 1_000_000  # of a share that is proposed
 
@@ -47,7 +47,7 @@ def _changed(config: SelectionConfig, setting: str, value: Any) -> Change:
 
 def _change_of(row: Row, config: SelectionConfig, value: int, *, below: bool) -> Change:
     """The setting of a row, moved so far that `value` is within its bound."""
-    if row.kind in (RowKind.LANE, RowKind.DIFFICULTY):
+    if row.kind in SHARED:
         name = row.name.removeprefix(f"{row.kind} ")
         setting = f"{row.kind}_shares.{name}.{'low' if below else 'high'}"
         return _changed(config, setting, _share(value, config.size, below=below))
@@ -225,7 +225,7 @@ def _empty_families(case: Case) -> Iterator[Blocker]:
 def _shares(case: Case) -> Iterator[Blocker]:
     config = case.config
     for row in case.programme.rows:
-        if row.kind not in (RowKind.LANE, RowKind.DIFFICULTY) or row.low is None:
+        if row.kind not in SHARED or row.low is None:
             continue
         most = _most(case.programme, row.members, case.programme.allowed)
         if most >= row.low:

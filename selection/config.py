@@ -80,6 +80,8 @@ class SelectionConfig(StageConfig):
     drop_zero_discrimination: bool = True
     lane_shares: Mapping[str, Band] = Field(default_factory=dict)
     difficulty_shares: Mapping[str, Band] = Field(default_factory=dict)
+    pass_rate_shares: Mapping[str, Band] = Field(default_factory=dict)
+    split_shares: Mapping[str, Band] = Field(default_factory=dict)
     must_include: tuple[str, ...] = ()
     must_exclude: tuple[str, ...] = ()
     budget: Annotated[float, Field(gt=0)] | None = None
@@ -97,6 +99,10 @@ def _lane_name(name: str) -> str:
 LaneName = Annotated[str, AfterValidator(_lane_name)]
 
 
+PassBand = Literal["none", "low", "middle", "high", "all"]
+Split = Literal["full", "smoke"]
+
+
 class SelectionRecipe(StageConfig):
     """Which candidates are released.
 
@@ -108,8 +114,11 @@ class SelectionRecipe(StageConfig):
     candidates without any score left out, or kept beside those with scores? `lane_shares` apply if
     candidates come from more than one lane (by default questions and analytic tasks may fill a
     release between them, and neither alone), `difficulty_shares` among candidates whose difficulty
-    is known. No generator of workflow tasks has more than `max_per_generator` in a release.
-    `lite_size`: tasks of the subset for manual audit (None: none is drawn).
+    is known, `pass_rate_shares` by the rate at which agents of a pilot passed (none, low up to a
+    third, middle up to two thirds, high, all), `split_shares` to the full and the easy (smoke)
+    tasks: `{ smoke = { high = 0.0 } }` leaves the easy ones out. No generator of workflow tasks has
+    more than `max_per_generator` in a release. `lite_size`: tasks of the subset for manual audit
+    (None: none is drawn).
     """
 
     max_tasks: Annotated[int, Field(gt=0)] | None = None
@@ -124,6 +133,8 @@ class SelectionRecipe(StageConfig):
         default_factory=lambda: {"questions": Band(high=0.3), "analytics": Band(high=0.7)}
     )
     difficulty_shares: Mapping[str, Band] = Field(default_factory=dict)
+    pass_rate_shares: Mapping[PassBand, Band] = Field(default_factory=dict)
+    split_shares: Mapping[Split, Band] = Field(default_factory=dict)
     lite_size: Annotated[int, Field(gt=0)] | None = None
 
 
@@ -131,6 +142,8 @@ _OF_CANDIDATES = frozenset(
     {
         "lane_shares",
         "difficulty_shares",
+        "pass_rate_shares",
+        "split_shares",
         "max_changed",
         "max_per_generator",
         "pilot_threshold",

@@ -13,7 +13,7 @@ from data.apportion import apportion
 from data.randomness import keyed_hash
 from selection.config import Band, Objective, SelectionConfig
 from selection.pool import Pool, Positions, filled, gains, profile_strata, resolved_picks
-from selection.programme import Ints, Programme, Row, RowKind, scaled
+from selection.programme import SHARED, Ints, Programme, Row, RowKind, scaled
 
 _STAGE = "select-subset"
 _TIE_BITS = 24  # a tie survives with probability items / 2**24 (isolation lemma)
@@ -73,9 +73,7 @@ def _rows(
             yield Row(f"family {family}", RowKind.COVERAGE, members, low=1)
     if config.quota_price is not None and config.objective is not Objective.PAIRS:
         yield from _quotas(pool, config, allowed, item_gains, family_weights)
-    yield from _shares(RowKind.LANE, config.lane_shares, pool.positions("lane"), config.size)
-    bands, groups = config.difficulty_shares, pool.positions("difficulty")
-    yield from _shares(RowKind.DIFFICULTY, bands, groups, config.size)
+    yield from _shares(pool, config)
     if config.objective is Objective.COVERAGE:
         yield from _spread(pool, "difficulty", config.size)
         yield from _spread(pool, "source", config.size)
@@ -157,18 +155,16 @@ def _strata(family: str, strata: Sequence[tuple[Positions, int]], price: int) ->
         yield Row(name, RowKind.STRATUM, np.sort(group), target, target, price=price)
 
 
-def _shares(
-    kind: RowKind,
-    bands: Mapping[str, Band],
-    groups: Mapping[str, NDArray[np.intp]],
-    size: int,
-) -> Iterator[Row]:
+def _shares(pool: Pool, config: SelectionConfig) -> Iterator[Row]:
     """Shares as whole numbers: at least ⌈low·size⌉ and at most ⌊high·size⌋ items."""
-    for name in sorted(bands):
-        members = groups.get(name, np.array([], dtype=np.intp))
-        low = math.ceil(bands[name].low * size - 1e-9)
-        high = math.floor(bands[name].high * size + 1e-9)
-        yield Row(f"{kind} {name}", kind, members, low, high)
+    for kind in SHARED:
+        bands: Mapping[str, Band] = getattr(config, f"{kind}_shares")
+        groups = pool.positions(kind)
+        for name in sorted(bands):
+            members = groups.get(name, np.array([], dtype=np.intp))
+            low = math.ceil(bands[name].low * config.size - 1e-9)
+            high = math.floor(bands[name].high * config.size + 1e-9)
+            yield Row(f"{kind} {name}", kind, members, low, high)
 
 
 def order_rows(pool: Pool, margin: float, size: int) -> Iterator[Row]:

@@ -1,9 +1,9 @@
 """What pilot runs say of a candidate: its difficulty, and whether it tells agents apart.
 
-Measured difficulty replaces what a lane's rule says of a task. The informative gate: do the pilots
-disagree about a candidate, or do all pass or all fail it? A task that every pilot passes, or that
-none passes, tells no two agents apart. The threshold of the pilots is below the one of the release,
-so that a task which is almost solved counts as solved.
+Measured difficulty stands beside what a rule declares of a task, and comes from real agents alone.
+The informative gate: do the pilots disagree about a candidate, or do all pass or all fail it? A
+task that every pilot passes, or that none passes, tells no two agents apart. The threshold of the
+pilots is below the one of the release, so that a task which is almost solved counts as solved.
 """
 
 from __future__ import annotations
@@ -128,33 +128,79 @@ def write_informative(
     )
 
 
-PILOT_RULE = "mean score of {n} pilots: easy from 2/3, medium from 1/3, else hard"
+Level = Literal["easy", "medium", "hard"]
+PASS_MARK = 0.8  # of a score whose table does not say whether the attempt passed
+BANDS = ("none", "low", "middle", "high", "all")  # of a pass rate
 
 
-def with_pilot_difficulty(
-    candidates: Sequence[Candidate], pilots: ScoreMatrix | None
+def read_passes(path: Path) -> dict[str, list[float]]:
+    """Per item the share of passed attempts of each real agent.
+
+    A table of `agents pilot` has the column `pass_rate`, which is empty for scripted agents. In
+    one without it, whoever declares the scores vouches for the agents, and a score of `PASS_MARK`
+    passes. Raises InputError as `read_scores` does.
+    """
+    import polars as pl
+
+    from selection.scores import read_scores
+
+    read_scores(path)
+    frame = pl.read_parquet(path) if path.suffix == ".parquet" else pl.read_csv(path)
+    passed = (pl.col("score").cast(pl.Float64) >= PASS_MARK).cast(pl.Float64)
+    rate = pl.col("pass_rate").cast(pl.Float64) if "pass_rate" in frame.columns else passed
+    rows = frame.select(pl.col("item").cast(pl.String), rate=rate).drop_nulls("rate")
+    rates: dict[str, list[float]] = {}
+    for item, share in sorted(rows.rows()):
+        rates.setdefault(item, []).append(share)
+    return rates
+
+
+def with_measured_difficulty(
+    candidates: Sequence[Candidate], passes: Mapping[str, Sequence[float]]
 ) -> list[Candidate]:
-    """The candidates, those with scores of at least two pilots by their mean score."""
-    if pilots is None:
-        return list(candidates)
-    by_task = dict(zip(pilots.items, pilots.scores, strict=True))
-    result: list[Candidate] = []
+    """The candidates, those that at least two real agents tried by the rate at which they passed.
+
+    Easy from 2/3, medium from 1/3, else hard; what the lane's rule declares stays beside it.
+    """
+    measured = []
     for candidate in candidates:
-        row = by_task.get(candidate.task_id)
-        known = [float(score) for score in row if not isnan(score)] if row is not None else []
-        changes = (
-            {
-                "difficulty": _level(fmean(known)),
-                "difficulty_rule": PILOT_RULE.format(n=len(known)),
-            }
-            if len(known) >= _LEAST_PILOTS
-            else {}
-        )
-        result.append(candidate.model_copy(update=changes))
-    return result
+        rates = passes.get(candidate.task_id, ())
+        if len(rates) >= _LEAST_PILOTS:
+            rate = round(fmean(rates), 9)
+            changes = {"measured_difficulty": _level(rate), "pass_rate": rate}
+            candidate = candidate.model_copy(update=changes)
+        measured.append(candidate)
+    return measured
 
 
-def _level(mean: float) -> Literal["easy", "medium", "hard"]:
-    if mean >= 2 / 3:
+def _level(rate: float) -> Level:
+    if rate >= 2 / 3:
         return "easy"
-    return "medium" if mean >= 1 / 3 else "hard"
+    return "medium" if rate >= 1 / 3 else "hard"
+
+
+def band_of(rate: float | None) -> str | None:
+    """The band of a pass rate: nobody passes, up to a third, up to two thirds, above, everybody."""
+    if rate is None:
+        return None
+    if rate in (0, 1):
+        return "none" if rate == 0 else "all"
+    return {"hard": "low", "medium": "middle", "easy": "high"}[_level(rate)]
+
+
+def saturation(candidates: Iterable[Candidate]) -> dict[str, float | int] | None:
+    """Of the tasks that agents tried, the shares that all pass, all fail, and that separate.
+
+    None where no agent tried any.
+    """
+    rates = [task.pass_rate for task in candidates if task.pass_rate is not None]
+    if not rates:
+        return None
+    shares = {
+        "all_pass": sum(rate == 1 for rate in rates),
+        "all_fail": sum(rate == 0 for rate in rates),
+        "separate": sum(0 < rate < 1 for rate in rates),
+    }
+    return {"tasks": len(rates)} | {
+        name: round(count / len(rates), 9) for name, count in shares.items()
+    }

@@ -31,6 +31,8 @@ class PoolItem:
     family: str
     lane: str = "sessions"
     difficulty: str | None = None
+    pass_rate: str | None = None  # its band
+    split: str | None = None
     cluster: str | None = None
     source: str | None = None
     cost: float = 0.0

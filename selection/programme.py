@@ -23,6 +23,8 @@ class RowKind(StrEnum):
     STRATUM = "stratum"  # the share of a group of like profiles in its family's quota, at a price
     LANE = "lane"
     DIFFICULTY = "difficulty"
+    RATE = "pass_rate"
+    SPLIT = "split"
     CLUSTER = "cluster"  # near-duplicates
     GENERATOR = "generator"  # tasks that one generator made
     CHURN = "churn"
@@ -34,6 +36,8 @@ class RowKind(StrEnum):
 # Rows with coefficients other than one make the relaxation fractional; they are added
 # only if the solution without them breaks them.
 WEIGHTED = frozenset({RowKind.BUDGET, RowKind.ORDER})
+# Rows of shares: the kind names the attribute of an item, `<kind>_shares` the setting.
+SHARED = (RowKind.LANE, RowKind.DIFFICULTY, RowKind.RATE, RowKind.SPLIT)
 
 
 @dataclass(frozen=True, slots=True)

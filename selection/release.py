@@ -32,6 +32,7 @@ from selection.estimator import shipped
 from selection.lite import LiteItem, choose_lite
 from selection.near_duplicates import Words, copies
 from selection.output import describe
+from selection.pilots import band_of
 from selection.pool import (
     Pool,
     PoolItem,
@@ -45,6 +46,7 @@ from selection.select import Selected, select_subset
 
 NO_FAMILY = "(none)"
 NOT_PILOTED, NOT_IN_SUBSET = "select.not_piloted", "select.not_in_subset"
+LEFT_OUT = "select.split_left_out"
 SAME_TASK = "select.same_task"
 
 
@@ -88,11 +90,26 @@ def choose(
 
     Raises ReleaseError naming every blocker if no selection of the size is possible.
     """
+    without = {name for name, band in recipe.split_shares.items() if band.high == 0}
+    gone = dict.fromkeys((t.task_id for t in candidates if t.split in without), LEFT_OUT)
+    rest = [task for task in candidates if task.task_id not in gone]
+    choice = _chosen(rest, weights, recipe, seed, known)
+    return replace(choice, reasons={**choice.reasons, **gone})
+
+
+def _chosen(
+    candidates: Sequence[Candidate],
+    weights: Mapping[str, float],
+    recipe: SelectionRecipe,
+    seed: int,
+    known: Known,
+) -> Choice:
+    """The choice from candidates none of whose splits is left out."""
     items = _items(candidates, known)
     selectable, not_piloted, size = _sized(items, recipe, known)
     report: dict[str, Any] = {"pool": len(candidates), "family_weights": dict(weights)}
-    shares = _lane_shares(recipe, selectable)
-    if size == len(candidates) and not any(band.low for band in shares.values()):
+    bands = [band for each in _shares(recipe, selectable).values() for band in each.values()]
+    if size == len(candidates) and not any(band.low for band in bands):
         report["rule"] = "all of the pool"
         return Choice(frozenset(items), {}, _with_lite(report, candidates, recipe, seed), size)
     config = _config(recipe, seed, size, selectable, known)
@@ -163,12 +180,12 @@ def _sized(
     everything, limit = pool_of_items(list(items.values())), recipe.max_tasks
     if limit is not None and limit < len(items):
         possible = _eligible(everything, recipe.max_per_generator)
-        size = _most(possible, limit, _lane_shares(recipe, everything), None)
+        size = _most(possible, limit, _shares(recipe, everything), None)
         pool, missing = _selectable(items, recipe, size, known)
     else:
         pool, missing = _selectable(items, recipe, 1, known)
         eligible = _eligible(pool, recipe.max_per_generator)
-        shares, max_changed = _lane_shares(recipe, pool), _max_changed(recipe, known)
+        shares, max_changed = _shares(recipe, pool), _max_changed(recipe, known)
         size = _most(eligible, len(eligible), shares, max_changed)
     if items and not size:
         able = len(_eligible(pool, None))
@@ -205,6 +222,15 @@ def _lane_shares(recipe: SelectionRecipe, pool: Pool) -> Mapping[str, Band]:
     return recipe.lane_shares if len({item.lane for item in _eligible(pool, None)}) > 1 else {}
 
 
+def _shares(recipe: SelectionRecipe, pool: Pool) -> dict[str, Mapping[str, Band]]:
+    """The bands of lanes, pass rates and splits, by the attribute of an item."""
+    return {
+        "lane": _lane_shares(recipe, pool),
+        "pass_rate": recipe.pass_rate_shares,
+        "split": recipe.split_shares,
+    }
+
+
 def _max_changed(recipe: SelectionRecipe, known: Known) -> float | None:
     """Without a last release there is nothing to change."""
     return recipe.max_changed if known.released else None
@@ -213,22 +239,34 @@ def _max_changed(recipe: SelectionRecipe, known: Known) -> float | None:
 def _most(
     items: Sequence[PoolItem],
     size: int,
-    shares: Mapping[str, Band],
+    shares: Mapping[str, Mapping[str, Band]],
     max_changed: float | None,
 ) -> int:
-    """The largest size, up to `size`, for which lanes and bound on changes leave enough items."""
+    """The largest size, up to `size`, for which all shares and the bound on changes leave enough
+    items."""
     lanes = Counter(item.lane for item in items)
     held = Counter(item.lane for item in items if item.in_last_release)
     for smaller in range(size, 0, -1):
-        room = {
-            lane: min(n, _share(shares[lane].high, smaller)) if lane in shares else n
-            for lane, n in lanes.items()
-        }
+        room = _room(lanes, shares["lane"], smaller)
+        others = (
+            _room(Counter(getattr(item, name) for item in items), bands, smaller)
+            for name, bands in shares.items()
+        )
+        if any(sum(other.values()) < smaller for other in others):
+            continue
         kept = sum(min(n, held[lane]) for lane, n in room.items())
         new = sum(room.values()) - kept
         if kept + min(new, _share(1.0 if max_changed is None else max_changed, smaller)) >= smaller:
             return smaller
     return 0
+
+
+def _room(numbers: Mapping[Any, int], bands: Mapping[str, Band], size: int) -> dict[Any, int]:
+    """How many items of each value a subset of a size may have."""
+    return {
+        value: min(n, _share(bands[value].high, size)) if value in bands else n
+        for value, n in numbers.items()
+    }
 
 
 def _share(share: float, size: int) -> int:
@@ -275,6 +313,8 @@ def _config(
         cover_families=size >= len(families),
         lane_shares=_lane_shares(recipe, pool),
         difficulty_shares=recipe.difficulty_shares,
+        pass_rate_shares=recipe.pass_rate_shares,
+        split_shares=recipe.split_shares,
         max_changed=_max_changed(recipe, known),
         max_per_generator=recipe.max_per_generator,
         seed=seed,
@@ -303,6 +343,8 @@ def _item(candidate: Candidate, known: Known) -> PoolItem:
         family=family_of(candidate),
         lane=str(candidate.lane),
         difficulty=candidate.difficulty,
+        pass_rate=band_of(candidate.pass_rate),
+        split=candidate.split,
         cluster=known.opaque(same if isinstance(same, str) else digest(same)),
         source=known.opaque(item_id.rpartition("_i")[0] or item_id),
         generator=generator,

@@ -13,7 +13,8 @@ it along.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -187,14 +188,36 @@ def _unchanged(params: Mapping[str, Any], submission: Submission) -> ActionReaso
     """No record changed but those of `except`, given by id or as `{"where": ...}` on a side.
 
     With a `record` such a rule is about that one alone.
+    `free` are effects that nobody minds: a `field` of a `collection` that moves `among` these
+    values (true: among all), or `new` records that fit.
     """
-    allowed = params.get("except", ())
+    allowed, free = params.get("except", ()), params.get("free", ())
+    changes = (_without_free(change, free) for change in _changes(params, submission))
     other = [
         change
-        for change in _changes(params, submission)
+        for change in changes
         if change.before != change.after and not any(_is_allowed(rule, change) for rule in allowed)
     ]
     return ActionReason.OTHER_CHANGES if other else None
+
+
+def _without_free(change: StateChange, free: Sequence[Mapping[str, Any]]) -> StateChange:
+    """The change without what is free in it; none is left of a record that may be made."""
+    collection = change.record.partition("/")[0]
+    rules = [r for r in free if (r["service"], r["collection"]) == (change.service, collection)]
+    if change.after is None:
+        return change
+    if change.before is None:
+        is_free = any("new" in rule and fits(change.after, rule["new"]) for rule in rules)
+        return replace(change, after=None) if is_free else change
+    before, after = change.before, dict(change.after)
+    for rule in rules:
+        name = rule.get("field", "")
+        values = {fields[name] for fields in (before, after) if name in fields}
+        if name in after and (rule["among"] is True or values <= {*rule["among"]}):
+            del after[name]
+            after |= {name: before[name]} if name in before else {}
+    return replace(change, after=after)
 
 
 def _is_allowed(rule: Any, change: StateChange) -> bool:

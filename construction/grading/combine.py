@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from data.contracts.attempt import Progress, Score, ScorePart
 
-GRADER = "benchmint-grading/2"  # raised when a grader's verdicts change
+GRADER = "benchmint-grading/3"  # raised when a grader's verdicts change
 PASS_THRESHOLD = 0.8  # reproduces the published all-pass and all-fail tasks of Claw-Eval-Live
 DECAY = 0.9  # of a milestone's worth, per step after the gold number of steps
 _DIGITS = 9  # scores that decide something are rounded first

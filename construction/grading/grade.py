@@ -27,7 +27,7 @@ from construction.grading.state import (
 from data.contracts.attempt import Score, ScorePart, Submission
 
 FileGrader = Callable[[TaskSpec, Path | None], Sequence[ScorePart]]
-# Of an attempt that changes nothing where a change is wanted: a right report alone is not the work.
+# Of an attempt that makes none of the wanted changes: a right report alone is not the work.
 MOST_UNDONE = 0.2
 RUBRIC_SHARE = 0.2  # of a task that has gold answers too: right answers pass it by themselves
 
@@ -65,17 +65,16 @@ def grade(
         progress=progress(spec, submission),
         threshold=threshold,
     )
-    if score.overall is not None and is_left_undone(spec, submission, score.parts):
+    if score.overall is not None and is_left_undone(spec, score.parts):
         return replace(score, overall=min(score.overall, MOST_UNDONE))
     return score
 
 
-def is_left_undone(spec: TaskSpec, submission: Submission, parts: Sequence[ScorePart]) -> bool:
-    """Did an attempt change nothing where a change is wanted, whatever it reports?"""
+def is_left_undone(spec: TaskSpec, parts: Sequence[ScorePart]) -> bool:
+    """Did an attempt make none of the wanted changes, whatever it reports or changes besides?"""
     wanted = {f"check.{check.check_id}" for check in spec.checks if check.kind in CHANGES}
-    return not submission.changes and any(
-        part.name in wanted and part.value is not None and part.value < 1 for part in parts
-    )
+    values = [part.value for part in parts if part.name in wanted]
+    return bool(values) and not any(values)
 
 
 def weighed(

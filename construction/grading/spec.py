@@ -95,10 +95,12 @@ class TaskSpec:
 
     `prompt` is the instruction that the agent was given; `inputs` are the SHA-256 digests of its
     input files. Both are there so that a deliverable that merely repeats them is noticed.
+    `guidelines` say in which form the answer is wanted.
     """
 
     task_id: str
     prompt: str = ""
+    guidelines: str = ""
     inputs: tuple[str, ...] = ()
     answers: tuple[AnswerSpec, ...] = ()
     steps: tuple[StepSpec, ...] = ()
@@ -114,6 +116,7 @@ def spec_of(task: Mapping[str, Any]) -> TaskSpec:
     return TaskSpec(
         task_id=task["task_id"],
         prompt=task.get("prompt", ""),
+        guidelines=task.get("guidelines") or "",
         inputs=tuple(fixture["sha256"] for fixture in task.get("fixtures", ())),
         answers=_parts(AnswerSpec, task.get("answers", ())),
         steps=_parts(StepSpec, task.get("steps", ())),

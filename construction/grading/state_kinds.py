@@ -263,10 +263,15 @@ def values_digest(data: bytes, form: str, but: Sequence[str]) -> str:
 
 
 def lines_digest(data: bytes, but: str) -> str:
-    """A digest of the lines of a text that `but` does not match, without trailing spaces."""
+    """A digest of the lines of a text that `but` does not match, without trailing spaces.
+
+    Comments (`#`) may come and go.
+    """
     lines = [line.rstrip()[:_MAX_PATTERN_LINE] for line in text_of(data).splitlines()]
     pattern = re.compile(but) if but else None
-    return _digest([x for x in lines if x and not (pattern and pattern.search(x))])
+    return _digest(
+        [x for x in lines if x and not x.startswith("#") and not (pattern and pattern.search(x))]
+    )
 
 
 def entries_digest(data: bytes, but: Sequence[str]) -> str:

@@ -142,8 +142,10 @@ class Scenario:
 
     `build(number, seed)` makes the draft of that number; the same arguments make the same draft.
     `solve(client, params)` is the reference solution: it uses the tools of an agent and returns the
-    text of its final answer. `traps` are plausible solutions that get one thing wrong. Tasks of the
-    split `smoke` are small; capable agents pass nearly all of them.
+    text of its final answer. `traps` are plausible solutions that get one thing wrong.
+    `split` is where its tasks belong: in a release proper, or among the easy ones that show
+    whether an agent works. `is_scripted`: the solution is a list of requests, which no rule can
+    steer.
     """
 
     name: str
@@ -153,4 +155,5 @@ class Scenario:
     build: Callable[[int, int], Draft]
     solve: Solve
     traps: tuple[Solve, ...] = ()
-    split: Literal["smoke", "hard"] = "smoke"
+    split: Literal["full", "smoke"] = "smoke"
+    is_scripted: bool = False

@@ -49,7 +49,8 @@ class Collection(Contract):
     `query` are the fields that the words of a search are sought in, `sort` the order of a search
     without another. `transitions` lists, by status, those that an update may set. In a status of
     `locked` a record is neither updated nor deleted. Of each pair of `orders`, the first field is
-    not greater than the second.
+    not greater than the second. Nobody minds a new record that fits `harmless_new`, unless a task
+    is about just that.
     """
 
     record: str
@@ -63,6 +64,7 @@ class Collection(Contract):
     locked: tuple[str, ...] = ()
     orders: tuple[tuple[str, str], ...] = ()
     overlap: Overlap | None = None
+    harmless_new: Mapping[str, Any] | None = None
     typed_by: tuple[str, str] | None = None  # a text field, and the field that names its type
     fields: Mapping[str, FieldRule]
 

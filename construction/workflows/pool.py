@@ -32,6 +32,7 @@ from construction.workflows.repair.screening import (
     screen_repair,
     spec_of_repair,
 )
+from construction.workflows.runs import Run as ServiceRun
 from construction.workflows.runs import perform, reference_steps
 from construction.workflows.screening import (
     PILOT,
@@ -57,6 +58,7 @@ from data.contracts import (
     Outcome,
     Provenance,
     StageKind,
+    Structure,
     Verdict,
 )
 from data.contracts.attempt import Score
@@ -95,6 +97,8 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
         execution_surface="services",
         difficulty=difficulty_of(draft, scenario),
         difficulty_rule=DIFFICULTY_RULE,
+        structure=structure_of(draft, scenario, run),
+        split=scenario.split,
         guidelines=draft.guidelines,
         tools=tuple(tool.name for tool in tools_of(sorted(draft.world.state))),
         budget=_budget(len(run.requests)),
@@ -112,7 +116,7 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
             item_id=item_id(draft),
             disclosure=Disclosure.PUBLIC,
             licence="Apache-2.0",
-            detail={"generator": draft.scenario, "rule": draft.rule, "split": scenario.split},
+            detail={"generator": draft.scenario, "rule": draft.rule},
         ),
     )
 
@@ -120,6 +124,17 @@ def candidate_of(draft: Draft, scenario: Scenario, task_id: str) -> Candidate:
 def _budget(requests: int) -> Budget:
     turns = max(_TURNS, requests * 3 // 2)
     return Budget(turns=turns, seconds=_SECONDS * turns // _TURNS)
+
+
+def structure_of(draft: Draft, scenario: Scenario, run: ServiceRun) -> Structure:
+    """The size of a task, from its draft and its reference run."""
+    collections = [each for service in draft.world.state.values() for each in service.values()]
+    return Structure(
+        records=sum(map(len, collections)),
+        rules=len(draft.overriding),
+        services=len(scenario.services),
+        calls=len(run.requests),
+    )
 
 
 def difficulty_of(draft: Draft, scenario: Scenario) -> Literal["easy", "medium", "hard"]:
@@ -186,6 +201,14 @@ class ProposalReason(StrEnum):
     """Why a proposal is not even a draft."""
 
     UNFIT = "proposal.unfit"
+    UNPROVEN = "proposal.unproven"  # a literal of its gold is proven by nothing
+
+
+def _refused(task_id: str, proposed: Proposed) -> LedgerRow:
+    reason = ProposalReason.UNPROVEN if proposed.unproven else ProposalReason.UNFIT
+    return LedgerRow(
+        STAGE, UNIT, task_id, Outcome.REJECTED, reason=reason, evidence={"named": proposed.why}
+    )
 
 
 def make_shard(job: GeneratorJob, out: Path) -> None:
@@ -213,7 +236,7 @@ def make_proposals(job: ProposalsJob, out: Path) -> None:
     for proposed in _each_once(read_proposals(job.path)):
         task_id = job.task_ids[proposed.name]
         if proposed.draft is None or proposed.scenario is None:
-            unfit.append(task_id)
+            unfit.append(_refused(task_id, proposed))
             continue
         seen = screen(proposed.draft, proposed.scenario, (), job.config)
         candidate = candidate_of(seen.draft, seen.scenario, task_id)
@@ -232,17 +255,19 @@ def proposal_lines(path: Path, config: ScreeningConfig) -> Iterator[str]:
     """What becomes of each proposal, a line each. Raises InputError."""
     for proposed in _each_once(read_proposals(path)):
         if proposed.draft is None or proposed.scenario is None:
-            yield f"{proposed.name}: {ProposalReason.UNFIT}: {proposed.why}"
+            row = _refused("", proposed)
+            yield f"{proposed.name}: {row.reason}: {proposed.why}"
         else:
             seen = screen(proposed.draft, proposed.scenario, (), config)
-            yield f"{proposed.name}: {seen.reason or 'passes the screening'}"
+            named = f": {seen.tried.named}" if seen.reason and seen.tried.named else ""
+            yield f"{proposed.name}: {seen.reason or 'passes the screening'}{named}"
 
 
 def _each_once(proposals: Sequence[Proposed]) -> Iterable[Proposed]:
     return {proposed.name: proposed for proposed in proposals}.values()
 
 
-def _write(made: Sequence[Made], unfit: Sequence[str], out: Path) -> None:
+def _write(made: Sequence[Made], unfit: Sequence[LedgerRow], out: Path) -> None:
     kept = [each for each in made if deciding(each.verdicts) is None]
     _write_tables(made, unfit, out)
     paths = {}
@@ -313,15 +338,14 @@ def _passes_pilot(score: Score, config: ScreeningConfig) -> bool:
     return required and (score.overall or 0.0) >= config.pilot_threshold
 
 
-def _write_tables(made: Sequence[Made], unfit: Sequence[str], out: Path) -> None:
-    rows, verdicts = [], []
+def _write_tables(made: Sequence[Made], unfit: Sequence[LedgerRow], out: Path) -> None:
+    rows, verdicts = [*unfit], []
     for each in made:
-        name = each.candidate.task_id
-        rows.append(gated_row(STAGE, UNIT, name, deciding(each.verdicts), {}))
+        name, decided = each.candidate.task_id, deciding(each.verdicts)
+        named = decided.measures.get("named") if decided else None
+        rows.append(gated_row(STAGE, UNIT, name, decided, {"named": named} if named else {}))
         verdicts += [(name, verdict) for verdict in each.verdicts]
-    for name in unfit:
-        rows.append(LedgerRow(STAGE, UNIT, name, Outcome.REJECTED, reason=ProposalReason.UNFIT))
-    ids = [*(each.candidate.task_id for each in made), *unfit]
+    ids = [row.item_id for row in rows]
     write_stage_tables(out, StageKind.FILTER, ids, rows, verdicts=verdicts, stage=STAGE, unit=UNIT)
 
 

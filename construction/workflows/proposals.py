@@ -8,28 +8,37 @@ A solution is data, so it cannot calculate by itself: a request to `compute` cal
 values, each step by its name. Without these steps it would have to write its figures down, and
 nobody could tell a computed one from an invented one. So what services neither return nor make
 computable, the solution does not have: a gold value that only stands written in the solution is
-believed by nobody, and the proposal is refused (`_written_down`).
+believed by nobody, and the proposal is refused (`_written_down`). A second solution, by other
+requests, has to come to the same end (`_disagreements`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal, DivisionByZero, InvalidOperation
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import Field, ValidationError
 
+from construction.grading.actions import CHANGES
 from construction.signals.crosswalk import default_crosswalk
 from construction.workflows.contracts import Client, Draft, Fault, Scenario, World
 from construction.workflows.declaration import operations, service_names
-from construction.workflows.runs import FAILURES, InProcessClient
-from construction.workflows.scenarios.story import attempt
+from construction.workflows.declaration import service as declared
+from construction.workflows.runs import (
+    FAILURES,
+    InProcessClient,
+    graded,
+    perform,
+    spec_of_draft,
+)
+from construction.workflows.scenarios.story import attempt, free_effects
 from data.canonical import digest, is_deeper
 from data.contracts.candidate import Answer, Check, Contract
 from data.errors import InputError
@@ -113,6 +122,8 @@ _NAME_CHARS = 16  # of the digest in the name of a proposal
 _REFERENCE = re.compile(r"\$(\d{1,3})((?:\.[A-Za-z0-9_-]{1,80}){1,8})")
 _SLOT = re.compile(r"\{(\d{1,3})((?:\.[A-Za-z0-9_-]{1,80}){1,8})\}")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
+_NOWHERE = ", neither the task nor an answer of a service holds it"
+_WORD = re.compile(r"[^\s,;:!?\"'()\[\]{}，。；：]*[^\s.,;:!?\"'()\[\]{}，。；：]")
 _MOST_NAMED = 6  # faults of a proposal
 _PAGING = frozenset({"limit", "offset", "page", "decimals"})
 _GIVEN = frozenset({Decimal(100)})  # per cent
@@ -153,16 +164,22 @@ class Proposal(Contract):
     decoys: dict[Name, Name] = Field(default_factory=dict)
     solution: Annotated[tuple[ProposedRequest, ...], Field(min_length=1, max_length=200)]
     final_answer: Annotated[str, Field(max_length=20_000)]
+    second_solution: Annotated[tuple[ProposedRequest, ...], Field(max_length=200)] = ()
+    second_answer: Annotated[str, Field(max_length=20_000)] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """A line of a file of proposals; without a draft, `why` says what is wrong with it."""
+    """A line of a file of proposals; without a draft, `why` says what is wrong with it.
+
+    `unproven`: it is well formed, and a literal of its gold, which `why` names, is proven by none.
+    """
 
     name: str
     draft: Draft | None = None
     scenario: Scenario | None = None
     why: str = ""
+    unproven: bool = False
 
 
 def read_proposals(path: Path) -> list[Proposed]:
@@ -184,8 +201,11 @@ def _proposed(line: bytes) -> Proposed:
     except ValidationError as error:
         fields = sorted({".".join(map(str, item["loc"][:2])) for item in error.errors()})
         return Proposed(name, why=", ".join(fields)[:200] or "no JSON object")
-    if why := next(_unfit(proposal), "") or "; ".join(islice(_written_down(proposal), _MOST_NAMED)):
+    if why := next(_unfit(proposal), ""):
         return Proposed(name, why=why)
+    unproven = chain(_written_down(proposal), _disagreements(proposal))
+    if why := "; ".join(islice(unproven, _MOST_NAMED)):
+        return Proposed(name, why=why, unproven=True)
     return Proposed(name, _draft(proposal, name), _scenario(proposal, name))
 
 
@@ -196,7 +216,7 @@ def _unfit(proposal: Proposal) -> Iterator[str]:
     for name in {*proposal.services, *proposal.state}:
         if name not in service_names():
             yield f"{name[:40]}: no such service"
-    for number, request in enumerate(proposal.solution, 1):
+    for number, request in enumerate((*proposal.solution, *proposal.second_solution), 1):
         service, _, operation = request.operation.partition(".")
         known = OPERATIONS if service == SERVICE else _operations(service)
         if operation not in known:
@@ -243,10 +263,17 @@ def _draft(proposal: Proposal, name: str) -> Draft:
         world=World(proposal.state, proposal.now, proposal.actor, proposal.faults),
         params={},
         answers=proposal.answers,
-        checks=proposal.checks,
+        checks=tuple(_with_free_effects(check, proposal) for check in proposal.checks),
         overriding=proposal.overriding,
         decoys=proposal.decoys,
     )
+
+
+def _with_free_effects(check: Check, proposal: Proposal) -> Check:
+    if check.kind != "unchanged":
+        return check
+    free = free_effects(proposal.checks, proposal.state)
+    return check.model_copy(update={"params": {"free": free, **check.params}})
 
 
 def _scenario(proposal: Proposal, name: str) -> Scenario:
@@ -256,20 +283,24 @@ def _scenario(proposal: Proposal, name: str) -> Scenario:
         task_family=proposal.task_family,
         services=proposal.services,
         build=lambda number, seed: _draft(proposal, name),
-        solve=partial(_solve, proposal),
+        solve=partial(_solve, proposal.solution, proposal.final_answer),
+        split="full",
+        is_scripted=True,
     )
 
 
-def _solve(proposal: Proposal, client: Client, params: Mapping[str, Any]) -> str:
+def _solve(
+    requests: Sequence[ProposedRequest], answer: str, client: Client, params: Mapping[str, Any]
+) -> str:
     """Make the requests in turn. Raises LookupError where an answer lacks what is referred to."""
-    bodies = _answered(proposal, client)
-    return _SLOT.sub(lambda slot: _text(_value(slot, bodies)), proposal.final_answer)
+    bodies = _answered(requests, client)
+    return _SLOT.sub(lambda slot: _text(_value(slot, bodies)), answer)
 
 
-def _answered(proposal: Proposal, client: Client) -> list[Mapping[str, Any]]:
-    """What each request of the solution returned."""
+def _answered(requests: Sequence[ProposedRequest], client: Client) -> list[Mapping[str, Any]]:
+    """What each request returned."""
     bodies: list[Mapping[str, Any]] = []
-    for request in proposal.solution:
+    for request in requests:
         service, _, operation = request.operation.partition(".")
         arguments = _filled(request.arguments, bodies)
         if service == SERVICE:
@@ -282,7 +313,7 @@ def _answered(proposal: Proposal, client: Client) -> list[Mapping[str, Any]]:
 def _written_down(proposal: Proposal) -> Iterator[str]:
     """Values of the gold, and numbers that requests use, that stand in the solution alone."""
     try:
-        bodies = _answered(proposal, InProcessClient(_draft(proposal, "").world))
+        bodies = _answered(proposal.solution, InProcessClient(_draft(proposal, "").world))
         slots = [_text(_value(slot, bodies)) for slot in _SLOT.finditer(proposal.final_answer)]
     except FAILURES:
         return  # the screening says that its solution does not run
@@ -304,6 +335,66 @@ def _written_down(proposal: Proposal) -> Iterator[str]:
                     " neither the task nor an earlier answer holds it"
                 )
         seen |= _numbers_in(_text(body))
+    known = f"{said}\n{_text(bodies)}"
+    for figure in _figures(_SLOT.sub("", proposal.final_answer)):
+        if not _is_known(figure, known, seen):
+            yield f"final answer: {figure[:40]} is written down{_NOWHERE}"
+    for check in proposal.checks:
+        for word in _wanted_words(check):
+            if not _is_known(word, known, seen):
+                yield f"check {check.check_id[:40]}: {word[:40]} is written down{_NOWHERE}"
+
+
+def _wanted_words(check: Check) -> Iterator[str]:
+    """What a wanted change demands, word by word, but the values that its service declares."""
+    if check.kind not in CHANGES:
+        return
+    service = declared(check.params["service"])
+    rules = [rule for each in service.collections.values() for rule in each.fields.items()]
+    for field, wanted in check.params.get("where", {}).items():
+        offered = {value for name, rule in rules if name == field for value in rule.values}
+        for value in _leaves(wanted):
+            if value not in offered:
+                yield from _WORD.findall(value)
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    """The texts and numbers within a value, but not its keys, yes and no."""
+    if isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _leaves(item)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _figures(text: str) -> Iterator[str]:
+    return (word for word in _WORD.findall(text) if any(map(str.isdigit, word)))
+
+
+def _is_known(word: str, known: str, seen: Collection[Decimal]) -> bool:
+    number = _decimal(word)
+    if number is not None:
+        return number in seen
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", known, re.I) is not None
+
+
+def _disagreements(proposal: Proposal) -> Iterator[str]:
+    """What a second solution reaches otherwise; it need not have read the same records."""
+    if not proposal.second_solution:
+        return
+    if proposal.second_solution == proposal.solution:
+        yield "second solution: the same requests as the first"
+        return
+    draft, first = _draft(proposal, ""), _scenario(proposal, "")
+    solve = partial(_solve, proposal.second_solution, proposal.second_answer)
+    run = perform(draft, replace(first, solve=solve))
+    if run.failure:
+        yield f"second solution: it ends in {run.failure}"
+        return
+    for part in graded(spec_of_draft(draft), run.submission(), 1.0).parts:
+        if part.evidence != "retrieval" and part.value != 1:
+            gold = next((a.value for a in draft.answers if part.name == f"answer.{a.part}"), "")
+            yield f"second solution: {part.name} is not {gold[:40]}".rstrip()
 
 
 def _values_of(answer: Answer) -> list[str]:

@@ -121,6 +121,7 @@ def spec_of_draft(draft: Draft) -> TaskSpec:
     fields: dict[str, Any] = {
         "task_id": f"{draft.scenario}-{draft.number}",
         "prompt": draft.prompt,
+        "guidelines": draft.guidelines,
         "answers": [answer.model_dump(mode="json") for answer in draft.answers],
         "checks": [check.model_dump(mode="json") for check in draft.checks],
     }

@@ -2,8 +2,9 @@
 
 A draft is run before it becomes a candidate: by its reference, twice; by agents that do nothing,
 talk, or call every tool without arguments; by one that does what is right and something wrong
-besides; by the reference without one of its services; by the recipe of a sibling; and by mutants
-that violate one check or answer each.
+besides, or only reports, or reads nothing; by the reference without one of its services; by the
+recipe of a sibling; by mutants that violate one check or answer each; and by worlds in which a fact
+is another, which the gold has to follow (`variants`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ class ScreenReason(GateReason):
         "screen.passed_by_empty_calls",
         "Describing the work and calling every tool without arguments passes.",
     )
+    PASSED_BY_REPORT = (
+        "screen.passed_by_report",
+        "A right report without the wanted acts passes, or scores more than undone work may.",
+    )
+    PASSED_UNREAD = "screen.passed_unread", "Who reads nothing, and replays what is right, passes."
     PASSED_BY_DESTRUCTIVE = (
         "screen.passed_by_destructive",
         "Doing what is right, and something wrong besides, passes.",
@@ -44,6 +50,15 @@ class ScreenReason(GateReason):
         "screen.mutant_survived",
         "A solution that violates a check or an answer loses neither pass nor points, "
         "or a check has no such solution.",
+    )
+    GOLD_BELIEVED = (
+        "screen.gold_believed",
+        "A part of the gold stays the same whatever is changed in the world.",
+    )
+    RULE_IDLE = "screen.rule_idle", "A rule, or records that have to be read, change nothing."
+    GOLD_MOVED = (
+        "screen.gold_moved",
+        "What nobody has to look at changes what the reference does.",
     )
 
 
@@ -96,6 +111,11 @@ SCREEN = Gate(
         _none("unneeded", "Every service is needed.", ScreenReason.SOURCE_UNNEEDED),
         _none("siblings", "Recipes of siblings fail.", ScreenReason.PASSED_BY_SIBLING),
         _none("survivors", "Every mutant loses.", ScreenReason.MUTANT_SURVIVED),
+        _none("report_only", "A report without acts fails.", ScreenReason.PASSED_BY_REPORT),
+        _none("unread", "Acts without reading fail.", ScreenReason.PASSED_UNREAD),
+        _none("believed", "The gold follows the world.", ScreenReason.GOLD_BELIEVED),
+        _none("idle", "The gold follows the rule.", ScreenReason.RULE_IDLE),
+        _none("moved", "The gold follows nothing else.", ScreenReason.GOLD_MOVED),
     ),
     headline="oracle",
 )

@@ -16,8 +16,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from construction.grading.actions import CHANGES
 from construction.grading.attacks import EMPTY_CALLS, NULL, TALK, attacks, reference_text
 from construction.grading.field_conditions import fits
+from construction.grading.grade import MOST_UNDONE
 from construction.grading.spec import TaskSpec
 from construction.workflows.contracts import Draft, Request, Scenario, World
 from construction.workflows.declaration import operations
@@ -25,12 +27,14 @@ from construction.workflows.declaration import service as declared
 from construction.workflows.engine import OK, state_changes
 from construction.workflows.panel import forgetting, without_rule
 from construction.workflows.runs import Run, graded, perform, replay, spec_of_draft
+from construction.workflows.variants import Proof, proof_of
 from construction.workflows.world_file import world_faults
 from data.contracts.attempt import StateChange, Submission
 from data.contracts.candidate import Answer, Check
 from data.text.dates import read_date
 
 Meant = Callable[[StateChange], bool]
+_LONGEST_NAME = 100  # characters
 OTHER_TEXT = "something else entirely"
 
 
@@ -235,19 +239,7 @@ def _changes_state(run: Run, request: Request) -> bool:
     return after.audit[-1].status == OK and after.world.state != run.world.state
 
 
-def _not_called(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
-    """Without the requests to an operation."""
-    wanted = (check.params.get("service"), check.params["operation"])
-    kept = [
-        request
-        for request in run.requests
-        if (wanted[0] and request.service, request.operation) != wanted
-    ]
-    yield _again(check, "not called", draft, kept, run)
-
-
 _MAKERS = {
-    "called": _not_called,
     "records_returned": _withheld,
     "record_equals": _record_set,
     "record_created": _record_made,
@@ -298,6 +290,7 @@ class Tried:
     `faults` counts what is wrong with its world, and a solution that ended in an error. `oracle` is
     the score of the reference; `differing` counts what a second run had otherwise. `survivors` are
     mutants that lost nothing, and checks and answers without a mutant, of `mutants` in all.
+    `believed`, `idle` and `moved` count what `variants` found; `named` is the first of it.
     `untried` is 1 where its programs need a sandbox and there is none.
     """
 
@@ -307,11 +300,17 @@ class Tried:
     null: int = 0
     talk_only: int = 0
     empty_calls: int = 0
+    report_only: int = 0
+    unread: int = 0
     destructive: int = 0
     unneeded: int = 0
     siblings: int = 0
     survivors: int = 0
     mutants: int = 0
+    believed: int = 0
+    idle: int = 0
+    moved: int = 0
+    named: str = ""
     untried: int = 0
 
 
@@ -340,6 +339,7 @@ def tried(
     partial_runs = [_without_source(draft, scenario, name) for name in scenario.services]
     survivors, mutants = _survivors(draft, run, spec, threshold)
     differing = (not same_score) + (again.digest != run.digest)
+    proof = proof_of(draft, scenario, run)
     return Tried(
         faults=0,
         oracle=seen.oracle,
@@ -347,12 +347,39 @@ def tried(
         null=_passes(spec, nulls, threshold),
         talk_only=_passes(spec, _of_family(TALK, spec, draft), threshold),
         empty_calls=_passes(spec, empty, threshold),
+        report_only=_reported(draft, run, spec, threshold),
+        unread=_passes(spec, [_only(draft, run, reads=False)], threshold),
         destructive=_passes(spec, destructive(draft, run), threshold),
         unneeded=_passes(spec, partial_runs, threshold),
         siblings=_passes(spec, recipes, threshold),
         survivors=survivors,
         mutants=mutants,
+        believed=len(proof.believed),
+        idle=len(proof.idle),
+        moved=len(proof.moved),
+        named=_named(draft, proof),
     ), run
+
+
+def _only(draft: Draft, run: Run, *, reads: bool) -> Submission:
+    """The reference's answer after its reads alone, or after its writes alone."""
+    kept = [r for r in run.requests if operations(r.service)[r.operation].is_read == reads]
+    return replay(draft.world, kept, run.answer).submission()
+
+
+def _reported(draft: Draft, run: Run, spec: TaskSpec, threshold: float) -> int:
+    """1 if a right report without the wanted acts is worth more than undone work."""
+    if not any(check.kind in CHANGES for check in draft.checks):
+        return 0
+    score = graded(spec, _only(draft, run, reads=True), threshold)
+    return int(score.passed is not False or (score.overall or 0.0) > MOST_UNDONE)
+
+
+def _named(draft: Draft, proof: Proof) -> str:
+    """The first part that is not proven, with its value, or the record that is to blame."""
+    gold = {f"answer.{answer.part}": f" {answer.value}" for answer in draft.answers}
+    faulty = (*proof.believed, *proof.idle, *proof.moved)
+    return f"{faulty[0]}{gold.get(faulty[0], '')}"[:_LONGEST_NAME] if faulty else ""
 
 
 def _passes(spec: TaskSpec, submissions: Iterable[Submission], threshold: float) -> int:

@@ -42,7 +42,8 @@ class FieldRule(Contract):
 
     `reference` names the collection ("service/collection", or a collection of the same service)
     whose ids the value is among. `default` is the value of new records; it may be a template.
-    `minimum` and `maximum` bound numbers; `max_chars` bounds texts.
+    `minimum` and `maximum` bound numbers; `max_chars` bounds texts. Nobody minds if the field moves
+    among the values of `harmless` by the way (true: among all), unless a task is about just that.
     """
 
     type: FieldType = FieldType.TEXT
@@ -58,6 +59,7 @@ class FieldRule(Contract):
     pattern: str | None = None  # that a whole text has to fit; `about` says it in words
     default: Any = None
     about: str = ""
+    harmless: tuple[str, ...] | bool = False
     columns: Mapping[str, FieldRule] = {}
 
 

@@ -21,6 +21,7 @@ from data.contracts.candidate import (
     Rubric,
     Rule,
     Step,
+    Structure,
     TaskClass,
 )
 from data.contracts.config import Count, Share, StageConfig, Weight
@@ -107,6 +108,7 @@ __all__ = [
     "StageTally",
     "Status",
     "Step",
+    "Structure",
     "TaskClass",
     "TaskInstance",
     "ToolCall",

@@ -221,8 +221,23 @@ class Provenance(Contract):
     detail: dict[str, Any] = Field(default_factory=dict)
 
 
+class Structure(Contract):
+    """What a task is made of: records of its world, rules that override, services, and the calls
+    of the reference. For files, `records` are the inputs and `services` 0."""
+
+    records: Annotated[int, Field(ge=0)]
+    rules: Annotated[int, Field(ge=0)]
+    services: Annotated[int, Field(ge=0)]
+    calls: Annotated[int, Field(ge=0)]
+
+
 class Candidate(Contract):
-    """A task that could be released. `preflight`: was it tried in a sandbox, without a fault?"""
+    """A task that could be released. `preflight`: was it tried in a sandbox, without a fault?
+
+    `difficulty` is declared, by `difficulty_rule`; `measured_difficulty` and `pass_rate` are what
+    real agents showed, and scripted ones never set them. `split`: is it one of the old, easy tasks
+    that show whether an agent works at all?
+    """
 
     task_id: str
     lane: Lane
@@ -238,6 +253,10 @@ class Candidate(Contract):
     execution_surface: str | None = None
     difficulty: Literal["easy", "medium", "hard"] | None = None
     difficulty_rule: str | None = None
+    measured_difficulty: Literal["unmeasured", "easy", "medium", "hard"] = "unmeasured"
+    pass_rate: Annotated[float, Field(ge=0, le=1)] | None = None
+    structure: Structure | None = None
+    split: Literal["full", "smoke"] = "full"
     guidelines: str = ""
     fixtures: tuple[Fixture, ...] = ()
     tools: tuple[str, ...] = ()

@@ -32,7 +32,9 @@ _COUNTS = (
     ("Task classes", "task_classes", "n"),
     ("For transfer of skills", "splits", "n"),
     ("Labelled by", "judges", "n"),
-    ("Difficulty", "difficulties", "n"),
+    ("Difficulty, declared", "difficulties", "n"),
+    ("Difficulty, measured by agents", "measured", "n"),
+    ("Full or smoke", "smoke", "n"),
     ("Network", "network", "n"),
 )
 _LENGTHS = (

@@ -44,6 +44,8 @@ def statistics(candidates: Sequence[Candidate]) -> dict[str, Any]:
             task.rubric is not None and task.rubric.needs_model for task in candidates
         ),
         "difficulties": counted(task.difficulty or NONE for task in candidates),
+        "measured": counted(task.measured_difficulty for task in candidates),
+        "smoke": counted(task.split for task in candidates),
         "surfaces": counted(task.execution_surface or NONE for task in candidates),
         "network": counted(task.network.mode for task in candidates),
         "evidence": counted(kind for task in candidates for kind in evidence_kinds(task)),

@@ -84,6 +84,8 @@ class TaskView:
             ("skill", task.skill_subclass),
             ("surface", task.execution_surface),
             ("difficulty", task.difficulty),
+            ("measured", task.measured_difficulty),
+            ("split", task.split),
             ("language", task.language),
             ("class", task.task_class.name if task.task_class else None),
         ]

@@ -151,6 +151,8 @@ def task_yaml(task: Candidate, snapshot: str, version: str, guid: str) -> str:
         "version": version,
         "category": task.task_family.value if task.task_family else str(task.lane),
         "difficulty": task.difficulty,
+        "measured_difficulty": task.measured_difficulty,
+        "split": task.split,
         "prompt": {
             "text": task.prompt,
             "language": task.language,

@@ -28,14 +28,26 @@ def pilot_command(
     key: Key = None,
     agent: Annotated[
         list[str] | None,
-        typer.Option(help="A pilot without a model; may be given several times. By default, all."),
+        typer.Option(
+            help="A pilot, as of `benchmint evaluate`; may be given several times. Those that ask "
+            "a model run on each. By default without models: scripted ones, which measure nothing."
+        ),
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(help="A pilot with a model (provider/model); may be given several times."),
+        typer.Option(help="A model of the pilots (provider/model); may be given several times."),
     ] = None,
     base_url: Annotated[
         str | None, typer.Option(help="Address of an OpenAI-compatible server.")
+    ] = None,
+    command: Annotated[
+        str | None, typer.Option(help="Any other agent: a command line that works in the sandbox.")
+    ] = None,
+    mcp: Annotated[
+        bool, typer.Option("--mcp", help="With --command: it reads the MCP servers of $MCP_CONFIG.")
+    ] = False,
+    programs: Annotated[
+        Path | None, typer.Option(help="A folder with the agents' programs, as of `evaluate`.")
     ] = None,
     epochs: Annotated[int, typer.Option(min=1, max=100, help="Attempts at each task.")] = 1,
     at_once: Annotated[
@@ -60,7 +72,10 @@ def pilot_command(
 
     overrides = given(sessions=sessions, out=out, key_file=key, quiet=quiet or None)
     released = _day(date)
-    common = {"out": Path(), "base_url": base_url, "epochs": epochs, "at_once": at_once}
+    common = {
+        "out": Path(), "base_url": base_url, "epochs": epochs, "at_once": at_once,
+        "command": command, "mcp": mcp, "programs": programs,
+    }  # fmt: skip
     requests = requests_of(Path(), agent or [], model or [], common)
     if dry_run:
         _print_pilots(checked_settings(config, {"runtime": overrides}), requests)

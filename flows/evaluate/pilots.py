@@ -2,7 +2,7 @@
 
     OUT/pilots/<name>-pool-<date>/          the pool, written and guarded like a release
     OUT/pilots/attempts/<pool>/<agent>/     what the agents did
-    OUT/pilots/scores/<pool>.csv            item,family,model,score
+    OUT/pilots/scores/<pool>.csv            item,family,model,score,pass_rate
 
 Each step is done once: the same command goes on after any end.
 """
@@ -26,7 +26,7 @@ from data.stages import Results
 from flows.build_snapshot import PIPELINE, Built, build_snapshot, run_lane
 from flows.evaluate.pilot_process import Job, run_pilots
 from flows.evaluate.request import Request
-from flows.evaluate.scripts import CONTROLS
+from flows.evaluate.scripts import CONTROLS, SCRIPTED
 from flows.publish import publish
 from flows.recipe import Recipe, Runtime
 from flows.run import open_run
@@ -72,7 +72,9 @@ def pilot(recipe: Recipe, runtime: Runtime, requests: Sequence[Request]) -> Pilo
     own = tuple(replace(request, snapshot=snapshot, out=attempts) for request in requests)
     run_pilots(Job(own, hidden))
     scores = folder / SCORES / f"{pool.snapshot}.csv"
-    matrix = score_matrix(pool, attempts / pool.snapshot, [request.title for request in own])
+    scripted = [request.title for request in own if request.agent in SCRIPTED]
+    names = [request.title for request in own]
+    matrix = score_matrix(pool, attempts / pool.snapshot, names, scripted)
     write_bytes(scores, matrix.write_csv().encode(), mode=PRIVATE_FILE)
     counting = [request.title for request in own if request.agent not in CONTROLS]
     return Piloting(pool, attempts / pool.snapshot, scores, best_first(matrix, counting))
@@ -101,10 +103,13 @@ def hidden_from_pilots(runtime: Runtime) -> tuple[Path, ...]:
     return tuple(path.resolve() for path in paths)
 
 
-def score_matrix(pool: ReleasedTasks, attempts: Path, names: Sequence[str]) -> pl.DataFrame:
+def score_matrix(
+    pool: ReleasedTasks, attempts: Path, names: Sequence[str], scripted: Sequence[str] = ()
+) -> pl.DataFrame:
     """The scores of the named configurations: the mean over the epochs of each task.
 
-    Columns: item, family, model, score (0 to 1).
+    Columns: item, family, model, score, pass_rate (0 to 1). `pass_rate` is empty for the scripted
+    agents: how hard a task is only real ones show.
 
     An attempt without a score (unjudged, or ended by the infrastructure) counts as none. Raises
     InputError where no pilot has any.
@@ -125,12 +130,16 @@ def score_matrix(pool: ReleasedTasks, attempts: Path, names: Sequence[str]) -> p
     return (
         scores.drop_nulls("overall")
         .group_by("task_id", "configuration")
-        .agg(score=pl.col("overall").mean().round(9))
+        .agg(
+            score=pl.col("overall").mean().round(9),
+            pass_rate=pl.col("passed").cast(pl.Float64).mean().round(9),
+        )
         .select(
             item="task_id",
             family=pl.col("task_id").replace_strict(families, default=NO_FAMILY),
             model="configuration",
             score="score",
+            pass_rate=pl.when(~pl.col("configuration").is_in(scripted)).then("pass_rate"),
         )
         .sort(columns[:3])
     )

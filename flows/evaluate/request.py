@@ -185,17 +185,25 @@ def _listed(text: str | None) -> list[str | None]:
 def requests_of(
     snapshot: Path, agents: Sequence[str], models: Sequence[str], common: Mapping[str, Any]
 ) -> list[Request]:
-    """A request for each agent and model; without any, for those that need no model.
+    """A request for each agent, those that ask a model with each model; without any agent, one with
+    the task's tools for each model; without any of both, those that need no model.
 
-    `common` are options of `benchmint evaluate`; a base URL is for models alone. Raises InputError.
+    `common` are options of `benchmint evaluate`; a base URL and a command are for models alone.
+    Raises InputError.
     """
     named = agents or ([] if models else DEFAULT_PILOTS)
     if strange := sorted(set(common) - set(Request.__slots__)):
         expected = ", ".join(Request.__slots__)
         raise InputError("options", strange[0], expected, "Choose one of these.")
-    asked_without = {**common, "base_url": None}
-    requests = [Request(snapshot=snapshot, agent=name, **asked_without) for name in named]
-    requests += [Request(snapshot=snapshot, model=name, **common) for name in models]
+    without = {**common, "base_url": None, "command": None, "mcp": False, "programs": None}
+    asking = [name for name in named if name in MODEL_AGENTS] or [MODEL_AGENT] * bool(models)
+    alone = [name for name in named if name not in MODEL_AGENTS]
+    requests = [Request(snapshot=snapshot, agent=name, **without) for name in alone]
+    requests += [
+        Request(snapshot=snapshot, agent=name, model=model, **common)
+        for name in asking
+        for model in models or [None]
+    ]
     for request in requests:
         if request.kind not in AGENTS:
             raise InputError("--agent", request.agent, ", ".join(AGENTS), "Choose one of these.")

@@ -10,7 +10,7 @@ from data.pool import read_pool
 from data.stages import Stage, Unit
 from flows.run import Work
 from flows.stages.preflight import PREFLIGHT
-from selection.pilots import GATE, UNIT, write_informative
+from selection.pilots import GATE, UNIT, read_passes, write_informative
 from selection.scores import ScoreMatrix, read_scores
 
 
@@ -18,6 +18,12 @@ def pilot_scores(work: Work) -> ScoreMatrix | None:
     """The scores of pilots that the build was given."""
     path = work.run.runtime.scores
     return read_scores(path)[0] if path else None
+
+
+def pilot_passes(work: Work) -> dict[str, list[float]]:
+    """The rates at which real agents passed, by task; none without pilots."""
+    path = work.run.runtime.scores
+    return read_passes(path) if path else {}
 
 
 def scores_input(work: Work) -> dict[str, str]:

@@ -26,11 +26,11 @@ from data.pool import fixture_files, read_pool
 from data.releases.identity import Past, past_of
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
-from flows.stages.informative import pilot_scores, scores_input
+from flows.stages.informative import pilot_passes, pilot_scores, scores_input
 from flows.stages.sessions import PACKAGE
 from flows.stages.workflows import WORKFLOWS
 from selection.near_duplicates import Words, input_words, similar
-from selection.pilots import with_pilot_difficulty
+from selection.pilots import saturation, with_measured_difficulty
 from selection.release import STAGE, Choice, Known, choose, last_release, write_choice
 from selection.scores import ScoreMatrix, read_scores
 
@@ -87,7 +87,9 @@ def chosen_from(work: Work, candidates: Sequence[Candidate], before: Before) -> 
     wrong = before.past.contradictions(candidates)
     weights = task_weights(work.folders("signals"))
     # Scripted agents tell tasks apart, but how hard a task is only real ones show.
-    with_family = with_pilot_difficulty(with_families(candidates, recipe.signals.analysis), pilots)
+    with_family = with_measured_difficulty(
+        with_families(candidates, recipe.signals.analysis), pilot_passes(work)
+    )
     able = [candidate for candidate in with_family if candidate.task_id not in wrong]
     choice = choose(able, weights, recipe.selection, recipe.release.seed, known)
     choice = replace(choice, reasons=dict(choice.reasons) | wrong)
@@ -164,6 +166,9 @@ def _select(work: Work, out: Path) -> None:
     alike = {name: other for pair in pairs for name, other in (pair, reversed(pair))}
     write_choice(chosen.candidates, chosen.choice, chosen.known, out, alike)
     report = dict(chosen.choice.report) | {"copies": len(chosen.choice.same_as)}
+    released = [task for task in chosen.candidates if task.task_id in chosen.choice.chosen]
+    if (shares := saturation(released)) is not None:
+        report["saturation"] = shares
     report["similar"] = [pair for pair in pairs if chosen.choice.chosen.issuperset(pair)]
     if chosen.weights and pool:
         gap = work.run.recipe.signals.analysis.gap

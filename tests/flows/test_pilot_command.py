@@ -8,6 +8,8 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import orjson
 import polars as pl
@@ -17,11 +19,12 @@ pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed:
 
 from data.errors import InputError
 from data.releases.guarded import require_guarded
+from data.releases.tasks import ReleasedTasks
 from data.snapshot import verify, write_snapshot
 from flows.deployed import evaluate_snapshot
 from flows.evaluate.closed_off import ClosedOffStopped, readable
 from flows.evaluate.pilot_process import Job, run_pilots
-from flows.evaluate.pilots import best_first
+from flows.evaluate.pilots import best_first, score_matrix
 from flows.evaluate.request import Request, requests_of
 from tests.data.snapshot.sample import release
 from tests.demo import Demo
@@ -85,6 +88,40 @@ def test_requests_that_nothing_can_run_are_refused() -> None:
         requests_of(Path(), [], ["p/m"], {"out": Path(), "budget": 1})
     (only,) = requests_of(Path(), [], ["p/m"], {"out": Path(), "base_url": "http://127.0.0.1:9"})
     assert (only.title, only.base_url) == ("react-p-m", "http://127.0.0.1:9")
+
+
+def test_real_agents_run_on_each_model_and_scripted_ones_once() -> None:
+    agents, models = ["claude-code", "codex", "null", "http://127.0.0.1:9/act"], ["p/a", "p/b"]
+    common = {"out": Path(), "base_url": "http://127.0.0.1:9", "command": None}
+    asked_for = requests_of(Path(), agents, models, common)
+    assert [(each.kind, each.model, each.base_url is None) for each in asked_for] == [
+        ("null", None, True), ("http", None, True),
+        ("claude-code", "p/a", False), ("claude-code", "p/b", False),
+        ("codex", "p/a", False), ("codex", "p/b", False),
+    ]  # fmt: skip
+    (own,) = requests_of(Path(), [], ["p/a"], {"out": Path(), "command": "run me", "mcp": True})
+    assert (own.kind, own.command, own.mcp) == ("command", "run me", True)
+    with pytest.raises(InputError, match="--model"):
+        requests_of(Path(), ["codex"], [], {"out": Path()})
+
+
+def test_the_matrix_says_whether_real_agents_passed(tmp_path: Path) -> None:
+    """An overall score above the pass mark is no pass where something required is missing."""
+    for name, rows in {
+        "react-m": [("t-1", 0.95, False), ("t-1", 1.0, True), ("t-2", 0.2, None)],
+        "skill-70": [("t-1", 1.0, True)],
+    }.items():
+        folder = tmp_path / name / "scores"
+        folder.mkdir(parents=True)
+        frame = pl.DataFrame(rows, schema=["task_id", "overall", "passed"], orient="row")
+        frame.with_columns(configuration=pl.lit(name)).write_parquet(folder / "scores.parquet")
+        (folder / "attempts.parquet").write_bytes(b"")
+    pool = cast(ReleasedTasks, SimpleNamespace(tasks={}))
+    matrix = score_matrix(pool, tmp_path, ["react-m", "skill-70"], ["skill-70"])
+    assert matrix.drop("family").rows() == [
+        ("t-1", "react-m", 0.975, 0.5), ("t-1", "skill-70", 1.0, None),
+        ("t-2", "react-m", 0.2, None),
+    ]  # fmt: skip
 
 
 @needs_box

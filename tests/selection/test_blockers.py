@@ -360,6 +360,8 @@ def _meets_limits(
     for attribute, bands in (
         ("lane", config.lane_shares),
         ("difficulty", config.difficulty_shares),
+        ("pass_rate", config.pass_rate_shares),
+        ("split", config.split_shares),
     ):
         for name, band in bands.items():
             share = sum(getattr(item, attribute) == name for item in items) / config.size

@@ -5,18 +5,29 @@ A lane's rule holds where there are none.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
-from data.contracts import Status
+from data.contracts import Candidate, Status
+from data.errors import ReleaseError
 from data.pool import read_pool
 from data.stage_tables import read_records
 from selection.config import SelectionRecipe
-from selection.pilots import PILOT_RULE, measure, verdicts, with_pilot_difficulty, write_informative
-from selection.release import Known, choose
+from selection.pilots import (
+    BANDS,
+    band_of,
+    measure,
+    read_passes,
+    saturation,
+    verdicts,
+    with_measured_difficulty,
+    write_informative,
+)
+from selection.release import LEFT_OUT, Known, choose
 from selection.scores import ScoreMatrix
 from tests.selection.test_release import SESSIONS, candidate
 
@@ -81,15 +92,92 @@ def test_items_without_scores_are_added_in_order() -> None:
 
 
 RULE = {"difficulty": "medium", "difficulty_rule": "of the lane"}
+HEAD = "item,family,model,score"
 
 
-def test_the_mean_score_of_two_pilots_or_more_replaces_the_rule() -> None:
-    tasks = [candidate(number).model_copy(update=RULE) for number in range(5)]
-    cells = np.array([[1, 1, 0.5], [0.5, 0.5, np.nan], [0, 0.5, 0], [np.nan, 1, np.nan]])
-    names = tuple(task.task_id for task in tasks[:4])
-    pilots = ScoreMatrix(names, ("f",) * 4, ("a", "b", "c"), cells)
-    rated = with_pilot_difficulty(tasks, pilots)
-    assert [task.difficulty for task in rated] == ["easy", "medium", "hard", "medium", "medium"]
-    rules = [PILOT_RULE.format(n=3), PILOT_RULE.format(n=2), PILOT_RULE.format(n=3)]
-    assert [task.difficulty_rule for task in rated] == [*rules, "of the lane", "of the lane"]
-    assert with_pilot_difficulty(tasks, None) == tasks
+def table(tmp_path: Path, head: str, *lines: str) -> Path:
+    path = tmp_path / "scores.csv"
+    path.write_text("\n".join([head, *lines, ""]), "utf-8")
+    return path
+
+
+def test_real_agents_measure_difficulty_and_the_declared_one_stays() -> None:
+    tasks = [candidate(number).model_copy(update=RULE) for number in range(6)]
+    rates = ([1, 1, 0.5], [0.5, 0.5], [0, 0.5, 0], [1], [0, 0])
+    passes = {task.task_id: each for task, each in zip(tasks[:5], rates, strict=True)}
+    rated = with_measured_difficulty(tasks, passes)
+    levels = ["easy", "medium", "hard", "unmeasured", "hard", "unmeasured"]
+    assert [task.measured_difficulty for task in rated] == levels
+    assert [task.pass_rate for task in rated] == [0.833333333, 0.5, 0.166666667, None, 0, None]
+    assert {(task.difficulty, task.difficulty_rule) for task in rated} == {
+        ("medium", "of the lane")
+    }
+    assert with_measured_difficulty(tasks, {}) == tasks
+
+
+def test_scripted_agents_measure_nothing(tmp_path: Path) -> None:
+    path = table(
+        tmp_path, f"{HEAD},pass_rate",
+        "a,f,one,0.9,1.0", "a,f,two,0.95,0.0", "a,f,skilled,1.0,", "b,f,skilled,0.3,",
+        "b,f,steady,0.2,",
+    )  # fmt: skip
+    assert read_passes(path) == {"a": [0.0, 1.0]}
+
+
+def test_without_the_column_a_score_of_the_pass_mark_passes(tmp_path: Path) -> None:
+    path = table(tmp_path, HEAD, "a,f,one,0.8", "a,f,two,0.79", "b,f,one,1.0")
+    assert read_passes(path) == {"a": [0.0, 1.0], "b": [1.0]}
+
+
+@pytest.mark.parametrize(
+    ("rate", "band"),
+    [(None, None), (0.0, "none"), (0.3, "low"), (1 / 3, "middle"), (0.6, "middle"),
+     (2 / 3, "high"), (0.99, "high"), (1.0, "all")],
+)  # fmt: skip
+def test_pass_rates_fall_into_bands(rate: float | None, band: str | None) -> None:
+    assert band_of(rate) == band
+    assert band is None or band in BANDS
+
+
+def rated(number: int, rate: float | None, split: str = "full") -> Candidate:
+    return candidate(number).model_copy(update={"pass_rate": rate, "split": split})
+
+
+def test_a_release_says_which_share_of_its_tasks_is_saturated() -> None:
+    tasks = [rated(number, rate) for number, rate in enumerate((1, 1, 0, 0.5, None))]
+    assert saturation(tasks) == {"tasks": 4, "all_pass": 0.5, "all_fail": 0.25, "separate": 0.25}
+    assert saturation([rated(1, None)]) is None
+
+
+def test_the_selection_takes_the_declared_spread_of_pass_rates() -> None:
+    rates = [0.1] * 6 + [0.5] * 6 + [0.9] * 12
+    tasks = [rated(number, rate) for number, rate in enumerate(rates)]
+    wanted = {"low": {"low": 0.3, "high": 0.4}, "high": {"high": 0.2}}
+    recipe = SelectionRecipe.model_validate({"max_tasks": 10, "pass_rate_shares": wanted})
+    choice = choose(tasks, {}, recipe, 7, Known(opaque=str))
+    bands = Counter(band_of(task.pass_rate) for task in tasks if task.task_id in choice.chosen)
+    assert len(choice.chosen) == 10
+    assert 3 <= bands["low"] <= 4
+    assert bands["high"] <= 2
+
+
+def test_a_spread_that_the_pool_cannot_give_is_named() -> None:
+    tasks = [rated(number, 0.9) for number in range(12)]
+    recipe = SelectionRecipe.model_validate(
+        {"max_tasks": 6, "pass_rate_shares": {"low": {"low": 0.5}}}
+    )
+    with pytest.raises(ReleaseError, match="pass_rate low needs at least 3 items"):
+        choose(tasks, {}, recipe, 7, Known(opaque=str))
+
+
+def test_smoke_tasks_are_left_out_or_capped() -> None:
+    tasks = [rated(number, None, "smoke" if number < 8 else "full") for number in range(14)]
+    none = SelectionRecipe.model_validate({"split_shares": {"smoke": {"high": 0.0}}})
+    choice = choose(tasks, {}, none, 7, Known(opaque=str))
+    smoke = {task.task_id for task in tasks if task.split == "smoke"}
+    assert choice.chosen == {task.task_id for task in tasks} - smoke
+    assert {choice.reasons[name] for name in smoke} == {LEFT_OUT}
+    capped = SelectionRecipe.model_validate({"split_shares": {"smoke": {"high": 0.25}}})
+    choice = choose(tasks, {}, capped, 7, Known(opaque=str))
+    assert (len(choice.chosen), len(choice.chosen & smoke)) == (8, 2)
+    assert len(choose(tasks, {}, SelectionRecipe(), 7, Known(opaque=str)).chosen) == 14

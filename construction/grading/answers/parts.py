@@ -21,7 +21,7 @@ from construction.grading.answers.numbers import compare_number, is_blank
 from construction.grading.answers.words import compare_boolean, compare_date, compare_text
 from construction.grading.spec import AnswerSpec, TaskSpec
 from data.contracts.attempt import ScorePart
-from data.text.folding import fold_case, fold_width
+from data.text.folding import fold_case, fold_width, fold_words
 
 MAX_CHARS = 100_000  # of the answer field; of a longer one the end is read
 _SHOWN = 200  # characters of a reading in the detail of a part
@@ -35,6 +35,9 @@ _SPACES = re.compile(r"[\s_-]+")
 _QUESTION = re.compile(r"[?？]|か。")
 _BEFORE_VALUE = r"[\"'*_`]*\s*(?P<unit>\([^()\n]{1,40}\))?\s*[\"'*_`]*\s*(?:[:=|：]|は|是|为)\s*"
 _AFTER_VALUE = " \t\r\n,;|*_`\"'、；"
+_WITH_WORDS = re.compile(r"[*_`\s]*(\S*\d)[*_`]*\s*[(\[]?\s*([^\W\d_][^\d()\[\]]*?)\s*[)\]]?[.\s]*")
+_FIRST_CLAUSE = re.compile(r"[,;(，；（]")
+_SHORT = {"hr": "hour", "h": "hour", "min": "minute", "pc": "piece"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,10 @@ def grade_answers(spec: TaskSpec, answer: str | None) -> tuple[ScorePart, ...]:
     fields = _fields([part.part for part in spec.answers], (answer or "")[-MAX_CHARS:])
     given = {part.part: _designated(part, fields[part.part]) for part in spec.answers}
     verdicts = {part.part: _verdict(part, given[part.part], question) for part in spec.answers}
+    for part in spec.answers:
+        bare = _without_own_unit(part, given[part.part], spec.guidelines)
+        if verdicts[part.part].reason is not None and bare is not None:
+            verdicts[part.part] = _verdict(part, bare, question)
     swapped = _swapped(spec.answers, given, verdicts, question)
     total = sum(part.weight for part in spec.answers)
     return tuple(
@@ -91,6 +98,30 @@ def _verdict(part: AnswerSpec, field: Field, question: str) -> Verdict:
     if field.text is None or is_blank(field.text):
         return Verdict(AnswerReason.MISSING)
     return compare(part, field.text, question)
+
+
+def _without_own_unit(part: AnswerSpec, field: Field, guidelines: str) -> Field | None:
+    """The number alone, where behind it stand only words of the form that the task itself gives.
+
+    The form is the line `part: <how many items, …>` of the guidelines, up to its first comma, and
+    the name of the part: whoever is asked for items may write "6 items".
+    """
+    text = field.text or ""
+    is_short = part.type == "number" and len(text) <= _SHOWN
+    match = _WITH_WORDS.fullmatch(text) if is_short else None
+    if match is None:
+        return None
+    form = re.search(rf"^\W*{re.escape(part.part)}\W+(.+)$", guidelines, re.M | re.I)
+    own = [part.part, _FIRST_CLAUSE.split(form[1], maxsplit=1)[0] if form else ""]
+    words = f" {_singular(match[2])} "
+    is_own = any(words in f" {_singular(text)} " for text in own)
+    return Field(match[1], field.repeated) if is_own else None
+
+
+def _singular(text: str) -> str:
+    """The words of a text in one number, short forms of units in full."""
+    words = (word.removesuffix("s") for word in fold_words(text.replace("_", " ")).split())
+    return " ".join(_SHORT.get(word, word) for word in words)
 
 
 def _swapped(

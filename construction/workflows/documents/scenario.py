@@ -14,7 +14,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, islice
@@ -61,6 +61,7 @@ from construction.workflows.scenarios.story import (
     attempt,
     by_service,
     every,
+    free_effects,
     get,
     guidelines_of,
     holds_a_value,
@@ -178,7 +179,7 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
         world=world,
         params={},
         answers=_answers(document, right),
-        checks=_checks(made.required, changes, right),
+        checks=_checks(made.required, changes, right, made.state),
         overriding=tuple(made.required),
         faults=tuple(faults),
     )
@@ -284,7 +285,10 @@ def _states(rule: Any, value: Any) -> bool:
 
 
 def _checks(
-    required: Sequence[str], changes: Sequence[tuple[Act, StateChange]], right: Decided
+    required: Sequence[str],
+    changes: Sequence[tuple[Act, StateChange]],
+    right: Decided,
+    services: Iterable[str],
 ) -> tuple[Check, ...]:
     wanted, allowed = [], []
     stating = _stating(right)
@@ -293,9 +297,12 @@ def _checks(
         wanted.append(check)
         allowed.append(may)
     only = Check(
-        check_id="only", kind="unchanged", params={"except": allowed},
-        text="Nothing else is changed.", required=True,
-    )  # fmt: skip
+        check_id="only",
+        kind="unchanged",
+        params={"except": allowed, "free": free_effects(wanted, services)},
+        text="Nothing else is changed.",
+        required=True,
+    )
     written = [
         check.model_copy(update={"evidence": "accuracy"})
         for check in wanted
@@ -518,7 +525,7 @@ def scenario_of(document: Document) -> Scenario:
         build=partial(build, document),
         solve=partial(solve, document),
         traps=tuple(partial(_trapped, document, trap) for trap in document.traps),
-        split="hard",
+        split="full",
     )
 
 

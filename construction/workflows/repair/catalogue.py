@@ -32,6 +32,7 @@ from data.contracts import (
     Label,
     Lane,
     Provenance,
+    Structure,
 )
 
 REPAIRS: tuple[Repair, ...] = tuple(
@@ -95,6 +96,10 @@ def candidate_of(draft: RepairDraft, repair: Repair, task_id: str) -> Candidate:
         business_task=repair.meaning.rstrip("."),
         execution_surface="workspace",
         fixtures=tuple(_fixture(name, data) for name, data in sorted(draft.inputs.items())),
+        structure=Structure(
+            records=len(draft.inputs), rules=1, services=0, calls=len(draft.delivers)
+        ),
+        split=repair.split,
         tools=TOOLS,
         budget=_BUDGET,
         deliverables=tuple(_deliverable(name) for name in draft.delivers),

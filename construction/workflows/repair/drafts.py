@@ -105,7 +105,7 @@ class Repair:
 
     `build(number, seed)` makes the draft of that number; the rules take turns. `solve(rule,
     inputs)` is the reference solution: it sees the files that an agent is given, knows what the
-    fault is, and returns the delivered files.
+    fault is, and returns the delivered files. `split` is as of a scenario.
     """
 
     name: str
@@ -115,6 +115,7 @@ class Repair:
     rules: tuple[str, ...]
     build: Callable[[int, int], RepairDraft]
     solve: Callable[[str, Files], Files]
+    split: Literal["full", "smoke"] = "smoke"
 
     def start(self, number: int, seed: int) -> tuple[str, Draw]:
         """The rule of the draft of that number, and its keyed draws."""

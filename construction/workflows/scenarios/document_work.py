@@ -128,6 +128,7 @@ def _cancellation(story: Story, name: str, folder: str, contract: str) -> str:
 
 def _solve_notice(client: Client, params: Mapping[str, Any]) -> str:
     text = article(client, "Contract rules")
+    spare = 0 if "deadline" in text else 1  # nobody waits for the last day without being told to
     papers = every(client, "documents", "documents", folder=params["folder"])
     deadlines = []
     for contract in [p for p in papers if p["kind"] == "contract"]:
@@ -145,7 +146,7 @@ def _solve_notice(client: Client, params: Mapping[str, Any]) -> str:
             days = int(figure(text, r"leases (\d+) days", 0))
         if fee > figure(text, r"more than ([\d,]+) EUR", 1e9):
             days = int(figure(text, r"a year (\d+) days", 0))
-        deadline = days_later(ends, -30 * months - days - (0 if text else 1))
+        deadline = days_later(ends, -30 * months - days - spare)
         attempt(
             client, "calendar", "create_event", title=f"Notice: {contract['title']}",
             start=f"{deadline}T09:00:00", end=f"{deadline}T10:00:00",

@@ -237,7 +237,7 @@ def _solve_news(client: Client, params: Mapping[str, Any]) -> str:
             continue
         entries.sort(key=lambda entry: entry["published_at"], reverse="latest" in text)
         chosen = [e for e in entries if wanted is None or feeds[e["feed"]] == wanted]
-        for entry in chosen[:1] if text else chosen:
+        for entry in chosen[:1] if "counts once" in text else chosen:
             attempt(client, "rss", "update_entry", id=entry["id"], is_starred=True)
             dates.append(entry["published_at"][:10])
     return report(stories=len(dates), latest=max(dates, default=""))

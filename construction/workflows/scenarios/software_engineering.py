@@ -157,7 +157,7 @@ _URGENCY = {
     "rollout": "Bugs in a feature that at least 50 per cent of users have are urgent, the others "
     "high.",
     "enabled": "Bugs in a feature that is switched on are urgent, the others low.",
-    "expiring": "Bugs in a feature whose switch expires within 30 days are low, the others high.",
+    "expiring": "Bugs in a feature whose switch expires within 30 days are low, the others urgent.",
     "trial": "Bugs in a feature on trial, as its switch says, are normal, the others urgent.",
 }
 _URGENCY_PROMPTS = (
@@ -187,7 +187,7 @@ def _urgency(number: int, seed: int) -> Draft:
             priority = {
                 "rollout": "urgent" if share >= 50 else "high",
                 "enabled": "urgent" if is_on else "low",
-                "expiring": "low" if soon else "high",
+                "expiring": "low" if soon else "urgent",
                 "trial": "normal" if on_trial else "urgent",
             }[story.rule]
             count, urgent = count + 1, urgent + (priority == "urgent")
@@ -244,7 +244,7 @@ def _solve_urgency(client: Client, params: Mapping[str, Any]) -> str:
             priority = "urgent" if flag["is_enabled"] else "low"
         elif "expires within" in text:
             days = int(figure(text, r"within (\d+) days", 0))
-            priority = "low" if flag["expires_on"] <= days_later(TODAY, days) else "high"
+            priority = "low" if flag["expires_on"] <= days_later(TODAY, days) else "urgent"
         elif "on trial" in text:
             priority = "normal" if "on trial" in flag["description"] else "urgent"
         else:

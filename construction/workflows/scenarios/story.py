@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from construction.workflows.contracts import (
@@ -43,6 +43,25 @@ def attempt(client: Client, service: str, operation: str, **arguments: Any) -> M
             if error.refused not in PASSING:
                 raise
     return client.call(service, operation, **arguments)
+
+
+def free_effects(checks: Sequence[Check], services: Iterable[str]) -> list[dict[str, Any]]:
+    """What an agent may change by the way: harmless, and not what any of the checks is about."""
+    set_to = [check.params for check in checks if check.kind == "record_equals"]
+    set_fields = {(params["service"], name) for params in set_to for name in params["where"]}
+    made = {check.params["service"] for check in checks if check.kind == "record_created"}
+    free: list[dict[str, Any]] = []
+    for service in sorted(services):
+        for plural, collection in declared(service).collections.items():
+            where = {"service": service, "collection": plural}
+            free += [
+                {**where, "field": name, "among": rule.harmless}
+                for name, rule in collection.fields.items()
+                if rule.harmless and (service, name) not in set_fields
+            ]
+            if collection.harmless_new is not None and service not in made:
+                free.append({**where, "new": dict(collection.harmless_new)})
+    return free
 
 
 def report(**parts: Any) -> str:
@@ -287,7 +306,10 @@ class Story:
         only = Check(
             check_id="only",
             kind="unchanged",
-            params={"except": self._allowed},
+            params={
+                "except": self._allowed,
+                "free": free_effects(self._changes, self._state),
+            },
             text="Nothing else is changed.",
             required=True,
         )
@@ -311,9 +333,10 @@ def _record_name(record: str) -> str:
 
 
 _LEADS = {
-    "en": "It is {day}, {clock}. You act for {actor}.\n"
+    "en": "It is {day}, {clock}. You act for {actor}. Change nothing beyond what is asked.\n"
     "Please end your reply with exactly these lines:",
-    "zh": "现在是 {day} {clock}，您代 {actor} 处理。\n请在回复的最后只写以下几行：",
+    "zh": "现在是 {day} {clock}，您代 {actor} 处理。除所要求的以外，请不要改动任何内容。\n"
+    "请在回复的最后只写以下几行：",
 }
 
 

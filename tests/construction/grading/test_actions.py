@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -84,6 +85,44 @@ def test_nothing_else_may_change() -> None:
     assert reason("unchanged", did(CLOSED, GONE), **allowed) is ActionReason.OTHER_CHANGES
     same = StateChange("desk", "t-5", {"a": 1}, {"a": 1})
     assert reason("unchanged", did(CLOSED, same), **allowed) is None
+
+
+FREE = [
+    {"service": "desk", "collection": "tickets", "field": "status", "among": ["open", "begun"]},
+    {"service": "desk", "collection": "tickets", "field": "is_read", "among": True},
+    {"service": "desk", "collection": "comments", "new": {"is_public": False}},
+]
+OPEN = {"id": "t-1", "status": "open", "is_read": False, "owner": "ann"}
+
+
+@pytest.mark.parametrize(
+    ("change", "is_free"),
+    [
+        (StateChange("desk", "tickets/t-1", OPEN, {**OPEN, "status": "begun"}), True),
+        (StateChange("desk", "tickets/t-1", OPEN, {**OPEN, "is_read": True}), True),
+        (StateChange("desk", "tickets/t-1", OPEN, {**OPEN, "status": "closed"}), False),
+        (StateChange("desk", "tickets/t-1", OPEN, {**OPEN, "is_read": True, "owner": "x"}), False),
+        (StateChange("desk", "tickets/t-1", OPEN, None), False),
+        (StateChange("desk", "tickets/t-2", {"id": "t-2"}, {"id": "t-2", "is_read": True}), True),
+        (StateChange("desk", "tickets/t-2", {"id": "t-2"}, {"id": "t-2", "owner": "x"}), False),
+        (StateChange("desk", "comments/c-1", None, {"is_public": False, "body": "seen"}), True),
+        (StateChange("desk", "comments/c-1", None, {"is_public": True, "body": "seen"}), False),
+        (StateChange("desk", "comments/c-1", {"is_public": False}, {"is_public": True}), False),
+        (StateChange("mail", "tickets/t-1", OPEN, {**OPEN, "is_read": True}), False),
+    ],
+)
+def test_what_is_free_is_no_other_change(change: StateChange, is_free: bool) -> None:
+    expected = None if is_free else ActionReason.OTHER_CHANGES
+    assert reason("unchanged", did(change), **{"except": [], "free": FREE}) is expected
+
+
+def test_what_is_free_does_not_spoil_a_wanted_change() -> None:
+    wanted = [{"service": "desk", "where": {**OPEN, "owner": "bo"}}]
+    change = StateChange("desk", "tickets/t-1", OPEN, {**OPEN, "owner": "bo", "status": "begun"})
+    assert reason("unchanged", did(change), **{"except": wanted, "free": FREE}) is None
+    worse = replace(change, after={**OPEN, "owner": "bo", "status": "closed"})
+    other = reason("unchanged", did(worse), **{"except": wanted, "free": FREE})
+    assert other is ActionReason.OTHER_CHANGES
 
 
 @pytest.mark.parametrize(

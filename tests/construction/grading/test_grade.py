@@ -81,7 +81,17 @@ def test_a_right_report_without_the_wanted_change_is_worth_little() -> None:
     assert grade(spec, Submission(answer=RIGHT, changes=(changed,))).overall == 1.0
     assert grade(spec, Submission(answer=RIGHT)).overall == MOST_UNDONE
     wrong = StateChange("crm", "a/1", {"x": 1}, {"x": 3})
-    assert grade(spec, Submission(answer=RIGHT, changes=(wrong,))).overall == pytest.approx(0.8)
+    assert grade(spec, Submission(answer=RIGHT, changes=(wrong,))).overall == MOST_UNDONE
+    starred = StateChange("mail", "messages/1", {"is_flagged": False}, {"is_flagged": True})
+    assert grade(spec, Submission(answer=RIGHT, changes=(starred,))).overall == MOST_UNDONE
+
+
+def test_a_part_of_the_wanted_changes_counts_as_a_part() -> None:
+    made = CheckSpec("n", "record_created", {"service": "crm", "where": {}}, "", 0.2, required=True)
+    spec = TaskSpec("t", answers=ANSWERS, checks=(MOVED, made))
+    changed = StateChange("crm", "a/1", {"x": 1}, {"x": 2})
+    score = grade(spec, Submission(answer=RIGHT, changes=(changed,)))
+    assert (score.overall, score.passed) == (pytest.approx(0.8), False)
 
 
 def test_a_refusal_wants_no_change() -> None:

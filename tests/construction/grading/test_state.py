@@ -62,9 +62,11 @@ def test_what_must_stay_stays_whatever_its_layout() -> None:
     assert judge_state("keeps_values", params, {"f": b'{"b": {"d": 3, "c": 9}, "a": 1}'}) is None
     changed = {"f": b'{"a": 1, "b": {"c": 9, "d": 4}}'}
     assert judge_state("keeps_values", params, changed) == StateReason.OTHER_CHANGES
-    lines = {"file": "f", "but": "job", "digest": lines_digest(b"# a\n1 job\n", "job")}
-    assert judge_state("keeps_lines", lines, {"f": b"# a  \r\n\n2 job\n"}) is None
-    assert judge_state("keeps_lines", lines, {"f": b"1 job\n"}) == StateReason.OTHER_CHANGES
+    lines = {"file": "f", "but": "job", "digest": lines_digest(b"a\n1 job\n", "job")}
+    assert judge_state("keeps_lines", lines, {"f": b"a  \r\n\n2 job\n"}) is None
+    assert judge_state("keeps_lines", lines, {"f": b"# put right\na\n1 job\n"}) is None
+    for other in (b"1 job\n", b"# a\n1 job\n", b"a\nb\n1 job\n"):
+        assert judge_state("keeps_lines", lines, {"f": other}) == StateReason.OTHER_CHANGES
 
 
 def _tar(mode: int, kind: bytes = tarfile.REGTYPE) -> bytes:

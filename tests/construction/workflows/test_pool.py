@@ -99,13 +99,18 @@ def test_every_draft_has_one_outcome(tmp_path: Path) -> None:
     assert set(verdicts["gate"]) == {"screen", "pilot"}
 
 
+NAMED = "final answer: 88 is written down, neither the task nor an answer of a service holds it"
+
+
 def test_proposals_are_screened_and_enter_the_pool_like_other_drafts(tmp_path: Path) -> None:
     good = deepcopy(PROPOSAL)
     ticket = good["state"]["helpdesk"]["tickets"]["tkt-1"] | {"assignee": BOSS}
     good["checks"][2]["params"]["except"] = [{"service": "helpdesk", "where": ticket}]
     unfit = good | {"task_family": "falconry"}
+    invented = good | {"final_answer": good["final_answer"] + "\nwaiting: 88"}
     path = tmp_path / "proposals.jsonl"
     given = [canonical_json(good), canonical_json(PROPOSAL), canonical_json(unfit), b"{"]
+    given.append(canonical_json(invented))
     path.write_bytes(b"\n".join([*given, *given]))
     lines = list(proposal_lines(path, ScreeningConfig()))
     names = [line.partition(":")[0] for line in lines]
@@ -114,6 +119,7 @@ def test_proposals_are_screened_and_enter_the_pool_like_other_drafts(tmp_path: P
         "screen.passed_by_destructive",
         "proposal.unfit: falconry: no such task family",
         "proposal.unfit: no JSON",
+        f"proposal.unproven: {NAMED}",
     ]
     ids = {name: f"w-{number}" for number, name in enumerate(names, 1)}
     (tmp_path / "out").mkdir()
@@ -129,7 +135,9 @@ def test_proposals_are_screened_and_enter_the_pool_like_other_drafts(tmp_path: P
         ("w-2", "rejected", "screen.passed_by_destructive"),
         ("w-3", "rejected", "proposal.unfit"),
         ("w-4", "rejected", "proposal.unfit"),
+        ("w-5", "rejected", "proposal.unproven"),
     ]
+    assert NAMED in str(ledger["evidence"].to_list()[4])
 
 
 SCENARIO = SCENARIOS["supplier_phones"]

@@ -224,6 +224,113 @@ def test_figures_out_of_nowhere_are_named(tmp_path: Path, spoil: Spoil, why: str
     assert proposed(tmp_path, spoil).why.startswith(why)
 
 
+def wanting(**where: Any) -> Spoil:
+    """The ticket is to hold more than its assignee."""
+
+    def spoil(proposal: dict[str, Any]) -> None:
+        proposal["checks"][1]["params"]["where"].update(where)
+
+    return spoil
+
+
+def adding(line: str) -> Spoil:
+    return lambda proposal: proposal.update(final_answer=f"{proposal['final_answer']}\n{line}")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "literal"),
+    [
+        (adding("open tickets: 37"), "final answer: 37"),
+        (adding("since 2026-01-31"), "final answer: 2026-01-31"),
+        (wanting(team="Kestrel"), "check write.1: Kestrel"),
+        (wanting(amount=411.5), "check write.1: 411.5"),
+        (wanting(resolution={"contains": "RMA-2207"}), "check write.1: RMA-2207"),
+        (wanting(assignee="uma.vance@acme.example"), "check write.1: uma.vance@acme.example"),
+        (wanting(description="Please call."), "check write.1: call"),  # no request opens the ticket
+        (wanting(tags={"contains_all": ["Larkfield", "vip"]}), "check write.1: vip"),
+    ],
+)
+def test_a_literal_of_the_gold_that_nothing_shows_is_named(
+    tmp_path: Path, spoil: Spoil, literal: str
+) -> None:
+    refused = proposed(tmp_path, spoil)
+    assert (refused.draft, refused.unproven) == (None, True)
+    assert refused.why == (
+        f"{literal} is written down, neither the task nor an answer of a service holds it"
+    )
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        adding("page 1 of 1"),
+        wanting(status="in_progress"),
+        wanting(organisation="Larkfield"),
+        wanting(title={"contains": "question of"}),
+    ],
+)
+def test_a_literal_that_services_or_the_task_show_is_none_of_the_faults(
+    tmp_path: Path, spoil: Spoil
+) -> None:
+    assert proposed(tmp_path, spoil).why == ""
+
+
+def by_name(proposal: dict[str, Any]) -> None:
+    """The manager is found by the employee's name: another way to the same end."""
+    first = proposal["solution"]
+    search = {"operation": "hr.search_employees", "arguments": {"query": "Otto Berg"}}
+    manager = {"operation": "hr.get_employee", "arguments": {"id": "$1.rows.0.id"}}
+    tickets = {**first[5], "arguments": {"query": "Larkfield"}}
+    assign = {
+        **first[6],
+        "arguments": {"id": "$3.rows.0.id", "assignee": "$2.email"},
+    }
+    proposal["second_solution"] = [search, manager, tickets, assign]
+    proposal["second_answer"] = "person: {2.email}\nrequester: {4.requester}"
+
+
+def test_a_second_solution_that_agrees_changes_nothing(tmp_path: Path) -> None:
+    assert proposed(tmp_path, by_name).why == ""
+
+
+def other_person(proposal: dict[str, Any]) -> None:
+    by_name(proposal)
+    proposal["second_solution"][0]["arguments"]["query"] = "Nia Holm"
+
+
+def nothing_assigned(proposal: dict[str, Any]) -> None:
+    by_name(proposal)
+    del proposal["second_solution"][3]
+    proposal["second_answer"] = f"person: {{2.email}}\nrequester: {'it@larkfield.example'}"
+
+
+def the_same(proposal: dict[str, Any]) -> None:
+    proposal["second_solution"] = proposal["solution"]
+    proposal["second_answer"] = proposal["final_answer"]
+
+
+def broken(proposal: dict[str, Any]) -> None:
+    by_name(proposal)
+    proposal["second_solution"][1]["arguments"]["id"] = "$1.rows.5.id"
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (other_person, f"second solution: answer.person is not {BOSS}; "
+                       "second solution: check.write.1 is not; "
+                       "second solution: check.only is not"),
+        (nothing_assigned, "second solution: check.write.1 is not; "
+                           "second solution: check.only is not"),
+        (the_same, "second solution: the same requests as the first"),
+        (broken, "second solution: it ends in LookupError"),
+    ],
+)  # fmt: skip
+def test_a_second_solution_that_disagrees_is_told(tmp_path: Path, spoil: Spoil, why: str) -> None:
+    refused = proposed(tmp_path, spoil)
+    assert (refused.why, refused.unproven) == (why, True)
+
+
 @pytest.mark.parametrize(
     "computed",
     [

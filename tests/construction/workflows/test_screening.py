@@ -52,10 +52,15 @@ def checks_with(draft: Draft, kind: str, **changes: Any) -> tuple[Check, ...]:
         ("null", 1, ScreenReason.PASSED_BY_NULL),
         ("talk_only", 1, ScreenReason.PASSED_BY_TALK_ONLY),
         ("empty_calls", 1, ScreenReason.PASSED_BY_EMPTY_CALLS),
+        ("report_only", 1, ScreenReason.PASSED_BY_REPORT),
+        ("unread", 1, ScreenReason.PASSED_UNREAD),
         ("destructive", 1, ScreenReason.PASSED_BY_DESTRUCTIVE),
         ("unneeded", 1, ScreenReason.SOURCE_UNNEEDED),
         ("siblings", 1, ScreenReason.PASSED_BY_SIBLING),
         ("survivors", 1, ScreenReason.MUTANT_SURVIVED),
+        ("believed", 1, ScreenReason.GOLD_BELIEVED),
+        ("idle", 1, ScreenReason.RULE_IDLE),
+        ("moved", 1, ScreenReason.GOLD_MOVED),
     ],
 )
 def test_each_count_has_its_reason(field: str, value: Any, expected: str) -> None:

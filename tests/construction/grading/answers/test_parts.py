@@ -292,3 +292,27 @@ def test_a_number_is_right_as_written_and_wrong_when_it_is_moved(value: int, sca
     if value:
         assert reasons(str(-value), spec) == [AnswerReason.WRONG_SIGN]
         assert reasons(str(value * 1000), spec) == [AnswerReason.WRONG_SCALE]
+
+
+OWN = "Please end with:\nlate: <how many parcels, returned ones too>\nspent: <hours, one decimal>"
+
+
+@pytest.mark.parametrize(
+    ("late", "spent", "expected"),
+    [
+        ("7 parcels", "12.5 hours", [None, None]),
+        ("7 (parcels)", "12.5 hrs", [None, None]),
+        ("**7** parcel", "12.5 h", [None, None]),
+        ("7 late", "12.5 spent", [None, None]),
+        ("8 parcels", "12.6 hours", [AnswerReason.WRONG_VALUE, AnswerReason.WRONG_VALUE]),
+        ("7 pallets", "12.5 days", [AnswerReason.WRONG_UNIT, AnswerReason.WRONG_UNIT]),
+        ("7 returned ones too", "12.5 one decimal", [AnswerReason.WRONG_UNIT] * 2),
+    ],
+)
+def test_the_unit_of_the_tasks_own_form_is_accepted(
+    late: str, spent: str, expected: list[str | None]
+) -> None:
+    parts = (AnswerSpec("late", "number", "7"), AnswerSpec("spent", "number", "12.5", decimals=1))
+    spec = TaskSpec("t-1", "How did it go?", OWN, answers=parts)
+    graded = grade_answers(spec, f"late: {late}\nspent: {spent}")
+    assert [part.reason for part in graded] == expected
