@@ -26,6 +26,7 @@ from construction.workflows.contracts import (
     Draft,
     Fault,
     FaultKind,
+    Fields,
     Request,
     Scenario,
     World,
@@ -48,9 +49,11 @@ from construction.workflows.documents.worlds import (
     Drawn,
     State,
     drawn,
+    others_of,
     planted_in,
     put_facts,
     put_pools,
+    written,
 )
 from construction.workflows.engine import changes_of, handle
 from construction.workflows.scenarios.story import (
@@ -525,8 +528,24 @@ def scenario_of(document: Document) -> Scenario:
         build=partial(build, document),
         solve=partial(solve, document),
         traps=tuple(partial(_trapped, document, trap) for trap in document.traps),
+        retold=partial(_retold, document),
         split="full",
     )
+
+
+def _retold(document: Document, draft: Draft) -> Iterator[tuple[str, Fields]]:
+    """The records with facts of `pick`, in the words of every other entry."""
+    for name in draft.overriding:
+        service, plural, identifier = name.split("/", 2)
+        fields = draft.world.state[service][plural][identifier]
+        for record in document.records:
+            if record.into != f"{service}.{plural}":
+                continue
+            facts = planted_in(record, document, fields) or {}
+            for slot, value in facts.items():
+                for other in others_of(document.facts[slot], value):
+                    retold = written(record, document, facts | {slot: other})
+                    yield name, {**fields, **retold}
 
 
 def _trapped(document: Document, trap: Trap, client: Client, params: Mapping[str, Any]) -> str:
