@@ -7,7 +7,7 @@ that whatever one of them can do, the others can.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol
@@ -136,15 +136,21 @@ class Draft:
     faults: tuple[str, ...] = ()
 
 
+def _nothing_retold(_draft: Draft) -> Iterable[tuple[str, Fields]]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """A generator of tasks.
 
     `build(number, seed)` makes the draft of that number; the same arguments make the same draft.
     `solve(client, params)` is the reference solution: it uses the tools of an agent and returns the
-    text of its final answer. `traps` are plausible solutions that get one thing wrong. Tasks of the
-    split `smoke` are small: they show whether an agent works at all. The solution of one that
-    `is_scripted` is a list of requests, which no rule can steer.
+    text of its final answer. `traps` are plausible solutions that get one thing wrong; `retold` are
+    records with a rule ("service/collection/id") as they would be if it said something else.
+    `split` is where its tasks belong: in a release proper, or among the easy ones that show
+    whether an agent works. `is_scripted`: the solution is a list of requests, which no rule can
+    steer.
     """
 
     name: str
@@ -154,5 +160,6 @@ class Scenario:
     build: Callable[[int, int], Draft]
     solve: Solve
     traps: tuple[Solve, ...] = ()
+    retold: Callable[[Draft], Iterable[tuple[str, Fields]]] = _nothing_retold
     split: Literal["full", "smoke"] = "smoke"
     is_scripted: bool = False

@@ -1,7 +1,7 @@
 """All scenarios by name: those of modules, in the order of their families, then documents.
 
 A module's tasks are small and mostly solved by agents; they are the *smoke* split. Documents make
-the *hard* one.
+the *full* one.
 """
 
 from __future__ import annotations

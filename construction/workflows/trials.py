@@ -333,10 +333,7 @@ def tried(
     same_score = graded(spec, again.submission(), threshold) == oracle
     nulls = _of_family(NULL, spec, draft)
     empty = [*_of_family(EMPTY_CALLS, spec, draft), empty_calls(spec, draft.world)]
-    recipes = [*sibling_recipes(draft, scenario, siblings), _rule_ignored(draft, scenario)]
-    recipes += [
-        perform(draft, replace(scenario, solve=trap)).submission() for trap in scenario.traps
-    ]
+    recipes = [*sibling_recipes(draft, scenario, siblings), *_misled(draft, scenario)]
     partial_runs = [_without_source(draft, scenario, name) for name in scenario.services]
     survivors, mutants = _survivors(draft, run, spec, threshold)
     differing = (not same_score) + (again.digest != run.digest)
@@ -438,6 +435,13 @@ def sibling_recipes(
         misled = replace(draft, world=replace(draft.world, state=state))
         run = perform(misled, scenario)
         yield replay(draft.world, run.requests, run.answer).submission()
+
+
+def _misled(draft: Draft, scenario: Scenario) -> Iterator[Submission]:
+    """What follows without the rule, and what the traps of a scenario lead to."""
+    yield _rule_ignored(draft, scenario)
+    for trap in scenario.traps:
+        yield perform(draft, replace(scenario, solve=trap)).submission()
 
 
 def _rule_ignored(draft: Draft, scenario: Scenario) -> Submission:

@@ -13,7 +13,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from construction.grading.actions import CHANGES
@@ -69,7 +69,7 @@ def proof_of(draft: Draft, scenario: Scenario, run: Run) -> Proof:
     believed = changes | {f"answer.{answer.part}" for answer in draft.answers}
     moving, rules = set(believed), set() if scenario.is_scripted else set(draft.overriding)
     idle = rules | {f"{service}/{plural}" for service, plural in _demanded(draft)}
-    for variant in _relevant(draft, run):
+    for variant in chain(_retold(draft, scenario), _relevant(draft, run)):
         about = variant.fact.partition(".")[0]
         if not believed and not idle:
             break
@@ -86,6 +86,13 @@ def proof_of(draft: Draft, scenario: Scenario, run: Run) -> Proof:
         if _outcome(perform(replace(draft, world=variant.world), scenario)) != first
     )
     return Proof(tuple(sorted(believed)), tuple(sorted(idle)), tuple(islice(moved, 1)))
+
+
+def _retold(draft: Draft, scenario: Scenario) -> Iterator[Variant]:
+    """Worlds in which a rule says something else, where the scenario knows what it could say."""
+    for record, fields in scenario.retold(draft):
+        service, plural, identifier = record.split("/", 2)
+        yield Variant(record, _with(draft.world, service, plural, {identifier: fields}))
 
 
 def _demanded(draft: Draft) -> Iterator[tuple[str, str]]:

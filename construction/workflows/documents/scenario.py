@@ -14,7 +14,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import chain, islice
@@ -26,6 +26,7 @@ from construction.workflows.contracts import (
     Draft,
     Fault,
     FaultKind,
+    Fields,
     Request,
     Scenario,
     World,
@@ -48,9 +49,11 @@ from construction.workflows.documents.worlds import (
     Drawn,
     State,
     drawn,
+    others_of,
     planted_in,
     put_facts,
     put_pools,
+    written,
 )
 from construction.workflows.engine import changes_of, handle
 from construction.workflows.scenarios.story import (
@@ -61,6 +64,7 @@ from construction.workflows.scenarios.story import (
     attempt,
     by_service,
     every,
+    free_effects,
     get,
     guidelines_of,
     holds_a_value,
@@ -178,7 +182,7 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
         world=world,
         params={},
         answers=_answers(document, right),
-        checks=_checks(made.required, changes, right),
+        checks=_checks(made.required, changes, right, made.state),
         overriding=tuple(made.required),
         faults=tuple(faults),
     )
@@ -284,7 +288,10 @@ def _states(rule: Any, value: Any) -> bool:
 
 
 def _checks(
-    required: Sequence[str], changes: Sequence[tuple[Act, StateChange]], right: Decided
+    required: Sequence[str],
+    changes: Sequence[tuple[Act, StateChange]],
+    right: Decided,
+    services: Iterable[str],
 ) -> tuple[Check, ...]:
     wanted, allowed = [], []
     stating = _stating(right)
@@ -293,9 +300,12 @@ def _checks(
         wanted.append(check)
         allowed.append(may)
     only = Check(
-        check_id="only", kind="unchanged", params={"except": allowed},
-        text="Nothing else is changed.", required=True,
-    )  # fmt: skip
+        check_id="only",
+        kind="unchanged",
+        params={"except": allowed, "free": free_effects(wanted, services)},
+        text="Nothing else is changed.",
+        required=True,
+    )
     written = [
         check.model_copy(update={"evidence": "accuracy"})
         for check in wanted
@@ -518,8 +528,24 @@ def scenario_of(document: Document) -> Scenario:
         build=partial(build, document),
         solve=partial(solve, document),
         traps=tuple(partial(_trapped, document, trap) for trap in document.traps),
+        retold=partial(_retold, document),
         split="full",
     )
+
+
+def _retold(document: Document, draft: Draft) -> Iterator[tuple[str, Fields]]:
+    """The records with facts of `pick`, in the words of every other entry."""
+    for name in draft.overriding:
+        service, plural, identifier = name.split("/", 2)
+        fields = draft.world.state[service][plural][identifier]
+        for record in document.records:
+            if record.into != f"{service}.{plural}":
+                continue
+            facts = planted_in(record, document, fields) or {}
+            for slot, value in facts.items():
+                for other in others_of(document.facts[slot], value):
+                    retold = written(record, document, facts | {slot: other})
+                    yield name, {**fields, **retold}
 
 
 def _trapped(document: Document, trap: Trap, client: Client, params: Mapping[str, Any]) -> str:

@@ -286,11 +286,7 @@ def _write(
     record: Record, number: int, document: Document, draws: _Draws, made: Drawn, now: dt.datetime
 ) -> None:
     """A literal record with its facts. Raises DocumentFault."""
-    rules = fields_of(record.into)
-    filled = {}
-    for name, value in record.fields.items():
-        is_text = name not in rules or rules[name].type is FieldType.TEXT
-        filled[name] = _filled(value, document, made.facts, is_text)
+    filled = written(record, document, made.facts)
     prefix = collection_of(record.into).prefix
     filled.setdefault("id", draws.values(Draw(code=f"{prefix}-"), f"records.{number}", 1)[0])
     where = f"records: {record.into} number {number + 1}"
@@ -301,6 +297,23 @@ def _write(
         raise DocumentFault(f"{where}: its facts cannot be read again from its text")
     if record.must or any(not document.facts[slot].inert for slot in slots):
         made.required.append(f"{record.into.replace('.', '/')}/{kept['id']}")
+
+
+def written(record: Record, document: Document, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a literal record with these facts."""
+    rules = fields_of(record.into)
+    return {
+        name: _filled(
+            value, document, facts, name not in rules or rules[name].type is FieldType.TEXT
+        )
+        for name, value in record.fields.items()
+    }
+
+
+def others_of(fact: Fact, value: Any) -> list[Any]:
+    """What a fact of `pick` could have been instead; nothing of other facts."""
+    entries = fact.pick if isinstance(fact.pick, tuple) else ()
+    return [other for other in map(_value, entries) if other != value]
 
 
 def _filled(value: Any, document: Document, facts: Mapping[str, Any], is_text: bool) -> Any:

@@ -27,7 +27,7 @@ from construction.workflows.variants import proof_of, rule_variants
 from data.contracts.attempt import Submission
 
 SEED = 23
-SCENARIO = SCENARIOS["expense_claims"]
+SCENARIO = SCENARIOS["subtitle_plan"]
 DRAFT = SCENARIO.build(1, SEED)
 NAMES = sorted(SCENARIOS)
 
@@ -57,11 +57,11 @@ def _answering(**known: Any) -> Scenario:
 
 
 def test_an_answer_known_by_heart_is_believed_and_named() -> None:
-    (total,) = (answer.value for answer in DRAFT.answers if answer.part == "approved_total")
-    by_heart = _answering(approved_total=total)
+    (total,) = (answer.value for answer in DRAFT.answers if answer.part == "hours")
+    by_heart = _answering(hours=total)
     seen, run = tried(DRAFT, by_heart, (), 0.8)
-    assert (seen.oracle, seen.believed, seen.named) == (1, 1, f"answer.approved_total {total}")
-    assert proof_of(DRAFT, by_heart, run).believed == ("answer.approved_total",)
+    assert (seen.oracle, seen.believed, seen.named) == (1, 1, f"answer.hours {total}")
+    assert proof_of(DRAFT, by_heart, run).believed == ("answer.hours",)
     screened = screen(DRAFT, by_heart, (), ScreeningConfig())
     assert screened.reason == ScreenReason.GOLD_BELIEVED
 
@@ -109,7 +109,7 @@ def test_a_solution_that_follows_what_it_never_opened_is_seen() -> None:
 
 
 def test_rules_lose_their_text_and_change_their_figures() -> None:
-    scenario = SCENARIOS["stock_count"]
+    scenario = SCENARIOS["late_plan"]
     draft = scenario.build(1, SEED)
     (record,) = draft.overriding
     service, plural, identifier = record.split("/")
