@@ -196,9 +196,9 @@ def _unchanged(params: Mapping[str, Any], submission: Submission) -> ActionReaso
     for rule in allowed:
         about.setdefault(rule.get("record") if isinstance(rule, Mapping) else rule, []).append(rule)
     for change in _changes(params, submission):
-        left = _without_free(change, free)
+        minded = _without_free(change, free)
         rules = (*about.get(change.record, ()), *about.get(None, ()))
-        if left.before != left.after and not any(_is_allowed(rule, left) for rule in rules):
+        if minded.before != minded.after and not any(_is_allowed(rule, minded) for rule in rules):
             return ActionReason.OTHER_CHANGES
     return None
 
