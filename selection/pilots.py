@@ -15,7 +15,17 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal
 
-from data.contracts import Bound, Candidate, Gate, GateReason, Limit, StageKind, Status, Verdict
+from data.contracts import (
+    Bound,
+    Candidate,
+    Gate,
+    GateReason,
+    Limit,
+    Measured,
+    StageKind,
+    Status,
+    Verdict,
+)
 from data.contracts.gate import breaks
 from data.ledger import deciding, gated_row
 from selection.config import SelectionRecipe
@@ -167,8 +177,8 @@ def with_measured_difficulty(
         rates = passes.get(candidate.task_id, ())
         if len(rates) >= _LEAST_PILOTS:
             rate = round(fmean(rates), 9)
-            changes = {"measured_difficulty": _level(rate), "pass_rate": rate}
-            candidate = candidate.model_copy(update=changes)
+            shown = Measured(difficulty=_level(rate), pass_rate=rate)
+            candidate = candidate.model_copy(update={"measured": shown})
         measured.append(candidate)
     return measured
 

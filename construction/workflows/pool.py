@@ -131,7 +131,7 @@ def structure_of(draft: Draft, scenario: Scenario, run: ServiceRun) -> Structure
     collections = [each for service in draft.world.state.values() for each in service.values()]
     return Structure(
         records=sum(map(len, collections)),
-        rules=len(draft.overriding),
+        overriding=len(draft.overriding),
         services=len(scenario.services),
         calls=len(run.requests),
     )

@@ -225,21 +225,28 @@ class Provenance(Contract):
 
 
 class Structure(Contract):
-    """What a task is made of: records of its world, rules that override, services, and the calls
+    """What a task is made of: records of its world, those that override, services, and the calls
     of the reference. For files, `records` are the inputs and `services` 0."""
 
     records: Annotated[int, Field(ge=0)]
-    rules: Annotated[int, Field(ge=0)]
+    overriding: Annotated[int, Field(ge=0)]
     services: Annotated[int, Field(ge=0)]
     calls: Annotated[int, Field(ge=0)]
+
+
+class Measured(Contract):
+    """What at least two real agents showed: the mean of the rates at which they passed."""
+
+    difficulty: Literal["easy", "medium", "hard"]
+    pass_rate: Annotated[float, Field(ge=0, le=1)]
 
 
 class Candidate(Contract):
     """A task that could be released. `preflight`: was it tried in a sandbox, without a fault?
 
-    `difficulty` is declared, by `difficulty_rule`; `measured_difficulty` and `pass_rate` are what
-    real agents showed, and scripted ones never set them. `split`: is it one of the old, easy tasks
-    that show whether an agent works at all?
+    `difficulty` is declared, by `difficulty_rule`; `measured` is what real agents showed, and
+    scripted ones never set it. `split`: is it one of the old, easy tasks that show whether an agent
+    works at all?
     """
 
     task_id: str
@@ -256,8 +263,7 @@ class Candidate(Contract):
     execution_surface: str | None = None
     difficulty: Literal["easy", "medium", "hard"] | None = None
     difficulty_rule: str | None = None
-    measured_difficulty: Literal["unmeasured", "easy", "medium", "hard"] = "unmeasured"
-    pass_rate: Annotated[float, Field(ge=0, le=1)] | None = None
+    measured: Measured | None = None
     structure: Structure | None = None
     split: Literal["full", "smoke"] = "full"
     guidelines: str = ""
@@ -275,6 +281,14 @@ class Candidate(Contract):
     evidence: Evidence = Evidence()
     preflight: Literal["verified", "unverified"] = "unverified"
     provenance: Provenance
+
+    @property
+    def measured_difficulty(self) -> str:
+        return self.measured.difficulty if self.measured else "unmeasured"
+
+    @property
+    def pass_rate(self) -> float | None:
+        return self.measured.pass_rate if self.measured else None
 
 
 # Fields that only graders may see; the public half of a snapshot never holds them.

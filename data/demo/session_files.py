@@ -215,7 +215,7 @@ def _kiro(session: DemoSession, _: Written) -> list[Written]:
         ],
     }
     path = f"other/session-{session.script.block:05d}.json"
-    return [_unread(path, "file.unsupported_format", "kiro", orjson.dumps(document))]
+    return [_unread(path, "file.unsupported_format", "kiro_history", orjson.dumps(document))]
 
 
 def _trajectory(session: DemoSession, written: Written) -> list[Written]:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from data.contracts import Candidate, Status
+from data.contracts import Candidate, Measured, Status
 from data.errors import ReleaseError
 from data.pool import read_pool
 from data.stage_tables import read_records
@@ -141,7 +141,8 @@ def test_pass_rates_fall_into_bands(rate: float | None, band: str | None) -> Non
 
 
 def rated(number: int, rate: float | None, split: str = "full") -> Candidate:
-    return candidate(number).model_copy(update={"pass_rate": rate, "split": split})
+    shown = None if rate is None else Measured(difficulty="medium", pass_rate=rate)
+    return candidate(number).model_copy(update={"measured": shown, "split": split})
 
 
 def test_a_release_says_which_share_of_its_tasks_is_saturated() -> None:

@@ -92,7 +92,7 @@ def candidate_of(draft: RepairDraft, repair: Repair, task_id: str) -> Candidate:
         execution_surface="workspace",
         fixtures=tuple(_fixture(name, data) for name, data in sorted(draft.inputs.items())),
         structure=Structure(
-            records=len(draft.inputs), rules=1, services=0, calls=len(draft.delivers)
+            records=len(draft.inputs), overriding=1, services=0, calls=len(draft.delivers)
         ),
         split=repair.split,
         tools=TOOLS,

@@ -100,7 +100,8 @@ def test_prompts_are_whole(name: str) -> None:
     prompt = load_prompt(name)
     assert prompt.canary in prompt.secret and prompt.canary not in prompt.reference
     assert prompt.canary == f"bmk-{prompt.digest[:16]}" and "{canary}" not in prompt.system()
-    assert prompt.version >= 1 and 0 < prompt.max_tokens <= 8192
+    most = 32_000 if name == "author" else 8192  # a whole scenario document
+    assert prompt.version >= 1 and 0 < prompt.max_tokens <= most
     user = prompt.user(data_block({"x": "{fence} {data}"}, []))
     assert "{fence} {data}" in user and user.count("{") == 3
 
