@@ -51,8 +51,8 @@ def test_statistics_of_four_tasks(tmp_path: Path) -> None:
     )
 
 
-def test_a_huge_count_costs_nothing() -> None:
-    task = candidate(0, Store(Path("/tmp"))).model_copy(
+def test_a_huge_count_costs_nothing(tmp_path: Path) -> None:
+    task = candidate(0, Store(tmp_path)).model_copy(
         update={"deliverables": (Deliverable(file_type="md", count=10**15),)}
     )
     assert statistics([task])["deliverable_types"] == [{"value": "md", "tasks": 1, "files": 10**15}]
