@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
@@ -10,8 +11,10 @@ from rich.table import Table
 from data.figures import amount, percent
 from data.hints import program
 from data.releases import Diff, Kind, Plan, ReleaseInfo, State
-from data.releases.changes import Changes
 from data.releases.diff import Changed, value
+
+if TYPE_CHECKING:
+    from data.releases.changes import Changes
 
 _NAMED = 50  # ids named of a kind; --json names all
 _WIDE = 10_000

@@ -23,7 +23,6 @@ from data.neutralise import one_line
 from data.releases.listing import State, releases
 from data.snapshot import layout, verify
 from data.snapshot.errata import CORRECTIONS
-from data.staging import drop_runs, staged_runs
 
 _STAYS = (".key", ".log", ".lock")  # top-level private files that are never removed by date
 _PRIVATE, _STAGES, _SNAPSHOTS = "private", "stages", "snapshots"
@@ -129,6 +128,8 @@ def carry_out(out: Path, plan: Plan, forget: Callable[[Path], None] | None = Non
             shutil.rmtree(target)
     runs = [Path(removal.where).name for removal in plan.removals if removal.kind is Kind.RUN]
     if runs:
+        from data.staging import drop_runs  # Polars: a list needs none
+
         drop_runs(out, runs)
 
 
@@ -221,6 +222,8 @@ def _has_own_rule(out: Path, file: os.DirEntry[str]) -> bool:
 
 def _runs(out: Path, before: date | None, keep: int | None, removals: list[Removal]) -> None:
     """Staged runs built before the date or beyond the newest `keep`; the newest is always kept."""
+    from data.staging import staged_runs
+
     runs = staged_runs(out)
     for age, run in enumerate(reversed(runs)):
         since = datetime.fromtimestamp(run.row["built_at"], UTC).date()
