@@ -51,10 +51,10 @@ _MODULES = (
 SMOKE: Mapping[str, Scenario] = MappingProxyType(
     {scenario.name: scenario for module in _MODULES for scenario in module.SCENARIOS}
 )
-HARD: Mapping[str, Scenario] = MappingProxyType(
+FULL: Mapping[str, Scenario] = MappingProxyType(
     {document.name: scenario_of(document) for document in documents()}
 )
-SCENARIOS: Mapping[str, Scenario] = MappingProxyType({**SMOKE, **HARD})
+SCENARIOS: Mapping[str, Scenario] = MappingProxyType({**SMOKE, **FULL})
 DRAFTS_EACH = 4  # rules of a scenario, and so siblings that differ
 
 

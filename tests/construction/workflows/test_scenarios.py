@@ -10,7 +10,7 @@ import pytest
 
 from construction.workflows.contracts import Draft
 from construction.workflows.declaration import service as declared
-from construction.workflows.registry import DRAFTS_EACH, HARD, drafts_of
+from construction.workflows.registry import DRAFTS_EACH, FULL, drafts_of
 from construction.workflows.registry import SCENARIOS as ALL
 from construction.workflows.registry import SMOKE as SCENARIOS
 from construction.workflows.runs import graded, perform, spec_of_draft
@@ -37,9 +37,9 @@ def test_each_of_twenty_one_families_has_a_generator_of_its_split() -> None:
     assert all(name == scenario.name for name, scenario in ALL.items())
     assert {name: scenario.split for name, scenario in ALL.items()} == {
         **dict.fromkeys(SCENARIOS, "smoke"),
-        **dict.fromkeys(HARD, "full"),
+        **dict.fromkeys(FULL, "full"),
     }
-    assert len(ALL) == len(SCENARIOS) + len(HARD)
+    assert len(ALL) == len(SCENARIOS) + len(FULL)
 
 
 @pytest.mark.parametrize("name", NAMES)
