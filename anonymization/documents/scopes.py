@@ -211,10 +211,12 @@ def languages_of(pieces: Sequence[Piece], config: DetectionConfig) -> dict[str, 
     """How many blocks of a file are in which language, by its prose, else by the words and labels
     in it.
 
-    Values under a label that declares them need no model, whatever the language. Lines of a name
-    or two, such as the cells of a list of people, are in no language.
+    Values under a label that declares them need no model, whatever the language: the addresses of
+    foreign customers do not make a list French. Lines of a name or two, such as the cells of a list
+    of people, are in no language.
     """
-    lines = (line for piece in pieces for line in piece.value.splitlines())
+    prose = (piece for piece in pieces if not piece.lead or declared_kind(piece.label) is None)
+    lines = (line for piece in prose for line in piece.value.splitlines())
     counts = languages_in(line for line in lines if not _NAMES.fullmatch(line))
     short = _short_language(pieces)
     supported = supported_languages(config)

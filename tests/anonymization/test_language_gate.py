@@ -135,3 +135,17 @@ def test_a_list_of_names_is_in_no_language() -> None:
     said = "Vă rugăm să trimiteți factura până vineri, deoarece luni închidem luna contabilă.\n"
     counts = languages_of(pieces_in((said * 8).encode(), "u.txt"), config.detection)
     assert "ro" in counts
+
+
+def test_addresses_and_companies_of_foreign_customers_are_in_no_language() -> None:
+    config = MaskingConfig().detection
+    rows = (
+        ("Les Trois Moulins et fils", "27, place du Vieux Marché"),
+        ("La Maison des Épices de la Loire", "112, rue de la République"),
+        ("Au Bonheur des Marins du Port", "5, avenue de la Grande Armée"),
+    )
+    table = "".join(f'{n},"{rows[n % 3][0]}","{rows[n % 3][1]}"\n' for n in range(60))
+    listed = pieces_in(f"id,companyName,address\n{table}".encode(), "c.csv")
+    assert "fr" not in languages_of(listed, config)
+    remarks = pieces_in(f"id,remark,comment\n{table}".encode(), "r.csv")
+    assert "fr" in languages_of(remarks, config)
