@@ -146,7 +146,7 @@ CLOSINGS = Table(
         "company_id": (pl.String, "company"),
         "period_end": (pl.Date, "the last day as in points, rounded to a month's end"),
         "closed": (pl.Date, "the true last day"),
-        "evidence": (pl.String, "document_name, or words"),
+        "evidence": (pl.String, "document_name, words, or companyfacts"),
         "document": (pl.String, "filing that says so"),
     },
 )

@@ -40,16 +40,17 @@ from selection.sampling.report import draw, sample_records
 FILTER, CHOOSE = StageKind.FILTER, StageKind.CHOOSE
 _SEC_UNITS = ("fact", "file", "filing", "line", "row")
 _EDINET_UNITS = ("file", "filing", "line", "point", "value")
+_XBRL_UNITS = ("fact", "file", "filing")
 
 
 def is_given(run: Run) -> bool:
     """Are there financial statements?"""
-    return bool(run.runtime.sec or run.runtime.edinet)
+    return bool(run.runtime.statements)
 
 
 def _sources(work: Work) -> Sources:
     runtime = work.run.runtime
-    return Sources(runtime.sec, runtime.edinet, runtime.tickers, runtime.categories)
+    return Sources(runtime.sec, runtime.edinet, runtime.xbrl, runtime.tickers, runtime.categories)
 
 
 def _digests(work: Work) -> dict[str, str]:
@@ -66,10 +67,17 @@ STATEMENTS = Stage(
     units=(
         *(Unit(name, FILTER, "sec.read") for name in _SEC_UNITS),
         *(Unit(name, FILTER, "edinet.read") for name in _EDINET_UNITS),
+        *(Unit(name, FILTER, "xbrl.read") for name in _XBRL_UNITS),
         Unit("series", FILTER, "categories"),
         Unit("point", FILTER, "filter_points"),
     ),
-    settings=("questions.sec", "questions.edinet", "questions.hierarchy", "questions.filters"),
+    settings=(
+        "questions.sec",
+        "questions.edinet",
+        "questions.xbrl",
+        "questions.hierarchy",
+        "questions.filters",
+    ),
     inputs=_digests,
     compute=_read,
 )
