@@ -31,11 +31,13 @@ from construction.statements.questions.output import PAGES, numbers_of, store_qu
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import StageKind
+from data.progress import console
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import StageRecords, write_records
 from data.stages import Observed, Stage, Unit
 from flows.run import Run, Work, asking
-from selection.sampling.report import draw, sample_records
+from selection.sampling.quotas import lacking
+from selection.sampling.report import draw, fitting, sample_records
 
 FILTER, CHOOSE = StageKind.FILTER, StageKind.CHOOSE
 _SEC_UNITS = ("fact", "file", "filing", "line", "row")
@@ -89,6 +91,8 @@ def _ask(work: Work, out: Path) -> None:
     database = work.folder(STATEMENTS.name)
     statements = read_statements(database / DATABASE)
     frame = sampling_frame(statements, askable_points(database))
+    for line in lacking(frame, fitting(recipe.sampling, frame)):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     drawing = draw(frame, recipe.sampling, seed)
     askable = frame["point_id"].to_list()
     answered = ask_for(statements, drawing.without, recipe.wording, seed, askable)

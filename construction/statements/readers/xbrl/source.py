@@ -33,7 +33,7 @@ _DAY = re.compile(r"(\d{4}-\d\d-\d\d)T(00:00:00|24:00:00)(?:\.0+)?(?:Z|[+-]\d\d:
 _PREFIX = re.compile(r"[\w.-]+:")
 _MEASURE = re.compile(r"([\w.-]+):([\w.-]+)")
 _STANDARD = re.compile(
-    r"xbrl\.ifrs\.org|fasb\.org|xbrl\.sec\.gov|frc\.org\.uk|esma\.europa\.eu|edinet"
+    r"xbrl\.ifrs\.org|fasb\.org|xbrl\.sec\.gov|frc\.org\.uk|esma\.europa\.eu|edinet|tdnet"
 )
 _SUFFIX = re.compile(r"(?:Axis|Dimension|Member|Domain)$")
 _PLAIN = re.compile(r"[^\w &.,()'’%/+-]+")
@@ -318,7 +318,8 @@ def _unit(unit: str, names: Mapping[str, str]) -> str:
 
 
 def _dimensions(about: Mapping[str, Any], names: Mapping[str, str]) -> str:
-    """The taxonomy's dimensions as axis=member; a typed member is its text."""
+    """The taxonomy's dimensions as axis=member; a typed member is its text. The group as a whole,
+    which Japanese filers name, is no dimension."""
     parts = []
     for axis, member in about.items():
         if axis in _CORE:
@@ -327,7 +328,9 @@ def _dimensions(about: Mapping[str, Any], names: Mapping[str, str]) -> str:
         prefix, _, local = text.rpartition(":")
         named = _SUFFIX.sub("", local) if prefix in names else text
         plain = _PLAIN.sub(" ", named).replace("=", " ").strip()
-        parts.append(f"{_SUFFIX.sub('', _PREFIX.sub('', axis))}={plain}")
+        kind = _SUFFIX.sub("", _PREFIX.sub("", axis))
+        if plain != "Consolidated" or not kind.startswith("Consolidated"):
+            parts.append(f"{kind}={plain}")
     return ";".join(sorted(parts))
 
 

@@ -141,7 +141,9 @@ def test_limits_of_periods(tmp_path: Path, period: str, span: tuple[Any, ...] | 
         ("xbrli:shares", "shares"),
         ("xbrli:pure", "ratio"),
         ("bm:Stores", "count"),
-        ("utr:t", None),
+        ("utr:t", "tonne"),
+        ("utr:MWh", "MWh"),
+        ("utr:A", None),
         ("bm:EUR", None),  # not a currency of ISO 4217
         ("(iso4217:EUR*xbrli:pure)/xbrli:shares", None),
     ],
@@ -380,6 +382,38 @@ def test_questions_in_euros_with_segments(tmp_path: Path) -> None:
     assert all("Oat mills" in one or "Bakeries" in one for one in segments)
     assert questions["question"].str.contains("in millions of euros").any()
     assert set(questions["company"]) == {"Bramblewick Mills Oyj"}
+
+
+@pytest.mark.slow(seconds=3)
+def test_forecasts_are_guidance(tmp_path: Path) -> None:
+    names = {"tse-ed-t": "http://www.xbrl.tdnet.info/taxonomy/jp/tse/ed/t/2014-01-12"}
+    names |= {"iso4217": "http://www.xbrl.org/2003/iso4217", "ifrs-full": IFRS}
+    ahead = "2024-02-01T00:00:00/2025-02-01T00:00:00"
+    kinds = {"tse-ed-t__ConsolidatedNonconsolidatedAxis": "tse-ed-t:ConsolidatedMember",
+             "tse-ed-t__ResultForecastAxis": "tse-ed-t:ForecastMember"}  # fmt: skip
+    group = dict(list(kinds.items())[:1])
+    facts = [
+        fact("tse-ed-t:NetSales", "610000000", YEAR, "iso4217:JPY", decimals=-6, **group),
+        fact("tse-ed-t:NetSales", "655000000", ahead, "iso4217:JPY", decimals=-6, **kinds),
+        fact("tse-ed-t:OperatingIncome", "71000000", ahead, "iso4217:JPY", decimals=-6, **kinds),
+    ]
+    path = write(tmp_path, NAMED + facts, namespaces=names)
+    (tmp_path / "report.labels.json").write_text('{"labels": {}, "filed": "2024-03-15"}')
+    series = read(path).series
+    assert dict(series.select("dimensions", "statement").iter_rows()) == {
+        None: "Income statement",
+        "ResultForecast=Forecast": "Guidance",
+    }
+    given = ("--xbrl", tmp_path, "--size", 3, "--out", tmp_path / "out")
+    assert inline("lane", "questions", *given).returncode == 0
+    questions = pl.read_parquet(tmp_path / "out/public/questions.parquet")
+    asked = questions.filter(pl.col("category") == "guidance")["question"].sort().to_list()
+    assert len(asked) == 2
+    for text in asked:
+        assert "forecast" in text
+        assert "the fiscal year ending January 31, 2025" in text
+        assert "as announced in the filing of March 15, 2024" in text
+        assert "“Forecast”" not in text
 
 
 def test_conversion_says_how_to_get_arelle(tmp_path: Path) -> None:
