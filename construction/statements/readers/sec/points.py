@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from construction.grading.answers.units import measure_of
 from construction.statements.model import (
     POINTS,
     SEPARATOR,
@@ -46,6 +47,7 @@ subsidiary company entity vessel aircraft well site location country state plan 
 lease warrant option position person business facility plant
 """
 _COUNTED = frozenset(_THINGS.split())
+_FORECAST = r"(?i)=[^;]*(?:forecast|guidance|outlook)"
 _PER_SHARE_TAG = "Per(?:Share|Unit)"
 _PER_SHARE_TYPES = frozenset({"perShare", "perUnit"})
 _RATIO_TYPES = frozenset({"percent", "pure"})
@@ -58,8 +60,8 @@ _YEARS = (1900, 2100)
 
 
 def unit_of(uom: str | None, datatype: str | None) -> str | SecReason:
-    """The unit of a fact: currency code, CODE/share, shares, ratio or count; or the reason why
-    none.
+    """The unit of a fact: currency code, CODE/share, shares, ratio, count or a measure (tonne,
+    MWh); or the reason why none.
 
     `uom` as filed; `datatype` of the tag, null if unknown. Per-share tags are often filed in a
     plain currency. A unit of a partnership counts as a share.
@@ -88,7 +90,7 @@ def _spelled_out(uom: str, datatype: str | None) -> str | None:
         return "count"
     if plain.endswith("ies") and f"{plain[:-3]}y" in _COUNTED:
         return "count"
-    return "count" if datatype in _COUNT_TYPES else None
+    return "count" if datatype in _COUNT_TYPES else measure_of(uom)
 
 
 def _code(text: str) -> str | None:
@@ -302,10 +304,14 @@ def _currencies(series: pl.DataFrame) -> pl.DataFrame:
 
 
 def _kinds(series: pl.DataFrame, config: SecConfig) -> pl.DataFrame:
-    """The statement that dimensions belong to by their axes; null if the tag decides."""
+    """The statement that dimensions belong to by their axes, or guidance by a member that is a
+    forecast; null if the tag decides."""
+    ahead = pl.col("dimensions").cast(pl.String).str.contains(_FORECAST)
     axes = pl.col("dimensions").cast(pl.String).str.to_lowercase().str.replace_all(r"=[^;]*", "")
     kind = (
-        pl.when(axes.str.contains_any(list(config.segment_axes)))
+        pl.when(ahead)
+        .then(pl.lit(Statement.GUIDANCE.value))
+        .when(axes.str.contains_any(list(config.segment_axes)))
         .then(pl.lit(Statement.SEGMENTS.value))
         .when(axes.str.contains_any(list(config.equity_axes)))
         .then(pl.lit(Statement.EQUITY.value))
