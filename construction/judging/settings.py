@@ -42,6 +42,7 @@ class ModelStage(StrEnum):
     QUESTION_PHRASING = "question_phrasing"
     CANDIDATE_IDEAS = "candidate_ideas"
     SCENARIO_DOCUMENTS = "scenario_documents"
+    REPOSITORY_REQUESTS = "repository_requests"
 
 
 SECOND, MEND = "second", "mend"  # prompts on programs; the model of `grade` answers them
@@ -49,6 +50,7 @@ _PROMPTS = {
     ModelStage.QUESTION_PHRASING: "phrasing",
     ModelStage.CANDIDATE_IDEAS: "ideas",
     ModelStage.SCENARIO_DOCUMENTS: "author",
+    ModelStage.REPOSITORY_REQUESTS: "repository_request",
 }
 
 

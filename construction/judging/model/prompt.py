@@ -64,6 +64,7 @@ NAMES = (
     "mend",
     "phrasing",
     "recovery",
+    "repository_request",
     "scope",
     "screen",
     "second",

@@ -190,6 +190,9 @@ def test_each_version_of_a_carried_page_ends_the_task_that_it_reached(tmp_path: 
     assert (second.base.commit, second.ending) == (endings[1], endings[2])
     assert second.messages == ("Add a median too.",)
     assert (first.opens, second.opens) == (True, False)
+    said = [(str(item.speaker), item.text, item.before) for item in second.talk]
+    assert said[:2] == [("person", REQUEST, True), ("agent", "Done.", True)]
+    assert said[-2:] == [("person", "Add a median too.", False), ("commit", "most", False)]
 
 
 @pytest.mark.parametrize(
