@@ -24,6 +24,7 @@ from construction.statements.categories import Category, CategoryReason
 from construction.statements.config import FilterConfig
 from construction.statements.model import POINTS, LabelMethod, Statement, Statements
 from construction.statements.periods.fill import period_reasons
+from construction.statements.presentation import contradicted
 from construction.statements.questions.wording import has_foreign_letters
 from data.contracts import Outcome, StageKind, StageTally
 from data.ledger import close
@@ -250,8 +251,9 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
     (in no statement), unknown series, untranslated, no category, company without an English name,
-    parenthetical, in no whole statement, of a wrong length, blank, zero, implausible, no fiscal
-    period. `statements` already have names, categories and periods.
+    parenthetical, in no whole statement, of a wrong length, blank, zero, implausible, with a sign
+    that its row contradicts, no fiscal period. `statements` already have names, categories and
+    periods.
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
@@ -289,7 +291,10 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     )
     return joined.with_columns(
         reason=pl.coalesce(
-            *(pl.when(test).then(pl.lit(str(r))) for test, r in tests), "scale_reason", undated
+            *(pl.when(test).then(pl.lit(str(r))) for test, r in tests),
+            "scale_reason",
+            "sign_reason",
+            undated,
         )
     )
 
@@ -313,6 +318,8 @@ def _joined(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         _without_cash(statements), on=["document", "statement"], how="left", maintain_order="left"
     )
     doubted = implausible(statements) if config.reject_implausible else _NONE_DOUBTED
+    signs = contradicted(statements)
+    joined = joined.join(signs, on="point_id", how="left", maintain_order="left")
     return joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
         _companies(statements.companies, config), on="company_id", how="left", maintain_order="left"
     )
