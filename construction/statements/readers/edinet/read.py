@@ -281,7 +281,7 @@ def mended_name(listed: str | None, filed: str) -> str | None:
 def _respelled(match: re.Match[str]) -> str:
     word = match[0]
     plain = word.lower()
-    for known in item_words()["named"]:
+    for known in map(str, item_words()["named"]):
         if plain.rstrip("s") == known.rstrip("s") or not match.start():
             return word  # as it is, another number, or the name itself (COMANY)
         near = abs(len(plain) - len(known)) < 2 and not plain.startswith(known)
