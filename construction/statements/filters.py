@@ -24,7 +24,7 @@ from construction.statements.categories import Category, CategoryReason
 from construction.statements.config import FilterConfig
 from construction.statements.model import POINTS, LabelMethod, Statement, Statements
 from construction.statements.periods.fill import period_reasons
-from construction.statements.presentation import contradicted
+from construction.statements.presentation import SIGN_CONTRADICTED, contradicted
 from construction.statements.questions.wording import has_foreign_letters
 from data.contracts import Outcome, StageKind, StageTally
 from data.ledger import close
@@ -216,6 +216,7 @@ class FilterReason(StrEnum):
     NO_ENGLISH_NAME = "company.no_english_name"  # not in the code list, or without one there
     NO_STATEMENT = "point.no_statement"  # its filing has no cash flow statement, only some items
     WRONG_LENGTH = "point.wrong_length"  # a flow of one day, or a balance of cash over months
+    SIGN_CONTRADICTED = SIGN_CONTRADICTED  # by the row that prints it
     NOT_FILLED = "period.not_filled"  # `with_periods` has not run, or with another config
 
 

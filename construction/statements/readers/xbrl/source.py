@@ -69,6 +69,13 @@ class XbrlReason(StrEnum):
     ROUNDED = "xbrl.duplicate_rounded"  # consistent with a more precise fact
     INCONSISTENT = "xbrl.inconsistent"  # one document gives several values for one thing
 
+    # as those of the SEC's data sets
+    UNIT_UNKNOWN = "xbrl.unit_unknown"
+    UNIT_MISMATCH = "xbrl.unit_mismatch"
+    CONFLICT = "xbrl.conflict"
+    RESTATED = "xbrl.restated"
+    FILED_AGAIN = "xbrl.filed_again"
+
 
 class Fact(NamedTuple):
     """A numeric fact. `concept` has a prefix only if it is the filer's own; `order` is its place in
