@@ -38,7 +38,7 @@ class ScaleReason(StrEnum):
 
 _EARNINGS = (
     r"^(?:EarningsPerShare(?:Basic|Diluted|BasicAndDiluted)|"
-    r"1株当たり当期純利益又は当期純損失)$"
+    r"(?:Basic|Diluted)EarningsLossPerShare|1株当たり当期純利益又は当期純損失)$"
 )
 _INCOME = (
     r"^(?:NetIncomeLoss(?:AvailableToCommonStockholdersBasic)?|ProfitLoss|"
@@ -53,7 +53,7 @@ _WHOLE = (
 _COMMON = "EquityComponents=CommonStock"  # other components are parts, or other shares
 _AUTHORIZED = "(?i)authori[sz]ed"
 _TOTALS = (
-    r"^(?:Assets|LiabilitiesAndStockholdersEquity|Revenues|SalesRevenueNet|"
+    r"^(?:Assets|LiabilitiesAndStockholdersEquity|EquityAndLiabilities|Revenues?|SalesRevenueNet|"
     r"総資産|負債純資産|売上高)$"
 )
 _MOST_SHARES = 1e12
