@@ -252,7 +252,8 @@ def _fact(raw: Any, order: int, names: Mapping[str, str], document: Document) ->
     if not isinstance(about, dict) or not all(isinstance(about.get(k), str) for k in _CORE[:1]):
         document.lost["", XbrlReason.BAD_FACT] += 1
         return None
-    entity = str(about.get("entity", "")).rpartition(":")[2].lstrip("0")
+    named = str(about.get("entity", "")).rpartition(":")[2]
+    entity = named.lstrip("0") if named.isdigit() else named  # a CIK; codes keep their noughts
     value, concept = raw.get("value"), concept_name(about["concept"], names)
     is_number = "unit" in about or "decimals" in raw
     reason = XbrlReason.NIL if value is None else None
