@@ -41,6 +41,7 @@ SERIES = Table(
         "unit": (pl.String, "currency code, CODE/share, shares, ratio, count, or a measure"),
         "currency": (pl.String, "currency code; null for unitless series"),
         "dimensions": (pl.String, "axis=member of a dimensioned fact; null if consolidated"),
+        "balance": (pl.String, "debit or credit, as the taxonomy says; null if unknown"),
         "row_order": (pl.Int64, "row of the line item in its newest statement"),
         "method": (pl.String, "how the name was rebuilt: totals, tree or flat"),
         "depth": (pl.Int64, "components of the name"),

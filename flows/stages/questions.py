@@ -134,7 +134,8 @@ QUESTIONS = Stage(
 
 def _prompt(work: Work) -> Observed:
     judges = work.run.judges.of(ModelStage.QUESTION_PHRASING)
-    return Observed([load_prompt("phrasing").digest, judges], None)
+    prompts = [load_prompt(name).digest for name in ("phrasing", "reanswer")]
+    return Observed([*prompts, judges], None)
 
 
 def _phrase(work: Work, out: Path) -> None:

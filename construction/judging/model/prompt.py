@@ -63,6 +63,7 @@ NAMES = (
     "ideas",
     "mend",
     "phrasing",
+    "reanswer",
     "recovery",
     "repository_request",
     "scope",

@@ -149,6 +149,7 @@ _INVOLVED = re.compile(
     r"[,(“]|\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
 )
 _NO_KINDS = ("scenario",)  # axes whose names say nothing about their members
+_TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
 _FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what the question says by its verb
 _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
 _STOCK = re.compile(r"number of (.+ shares) (authorized|issued|outstanding)")
@@ -243,14 +244,14 @@ def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
     parts = []
     if Sharpening.PATH in sharpened and series.dimensions is not None:
         members = _members(series.path)
-        parts.append(f", for {members}" if members else "")
+        parts.append(f" for {members}" if members else "")
     elif Sharpening.PATH in sharpened:
         parts.append(f" under {' within '.join(_section(part) for part in reversed(series.path))}")
     elif Sharpening.SECTION in sharpened:
         section = _section(series.path[-1])
         repeated = phrase_of(series.label).text.endswith(section)
         parts.append("" if repeated else f" under {section}")
-    if Sharpening.STATEMENT in sharpened and series.statement != Statement.GUIDANCE:
+    if Sharpening.STATEMENT in sharpened and series.statement not in _TOLD:
         name = _STATEMENTS.get(series.statement, _STATEMENTS[Statement.OTHER])
         parts.append(f", as shown in the {name}")
     return "".join(parts)
@@ -269,6 +270,6 @@ def _members(path: tuple[str, ...]) -> str:
         return ""
     named = []
     for axis, member in pairs:
-        kind = phrase_of(axis).text
+        kind, member = phrase_of(axis).text, member.removesuffix(" Segment")
         named.append(f"“{member}”" if kind in _NO_KINDS else f"“{member}” ({kind})")
     return " and ".join(named) or f"“{path[-1]}”"

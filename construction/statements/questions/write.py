@@ -269,6 +269,8 @@ def _filing(slots: Slots, database: Database) -> str:
     if Sharpening.FILING not in slots.sharpened or filed is None:
         return ""
     kind = _filing_kind(slots.series, slots.point, database) or FilingKind.REPORTED
+    if kind is FilingKind.REPORTED:
+        return f"{kind} on {write_date(filed)}"
     return f"{kind} in the filing of {write_date(filed)}"
 
 

@@ -47,6 +47,7 @@ subsidiary company entity vessel aircraft well site location country state plan 
 lease warrant option position person business facility plant
 """
 _COUNTED = frozenset(_THINGS.split())
+_BALANCES = {"D": "debit", "C": "credit"}
 _FORECAST = r"(?i)=[^;]*(?:forecast|guidance|outlook)"
 _PER_SHARE_TAG = "Per(?:Share|Unit)"
 _PER_SHARE_TYPES = frozenset({"perShare", "perUnit"})
@@ -233,8 +234,8 @@ def tag_table(tag: pl.DataFrame) -> pl.DataFrame:
     Data sets repeat definitions; of different ones the first in alphabetical order counts.
     """
     return (
-        tag.select("tag", "version", "tlabel", "datatype")
-        .sort("tag", "version", "tlabel", "datatype", nulls_last=True)
+        tag.select("tag", "version", "tlabel", "datatype", "crdr")
+        .sort("tag", "version", "tlabel", "datatype", "crdr", nulls_last=True)
         .unique(["tag", "version"], keep="first", maintain_order=True)
         .with_columns(label(pl.col("tlabel").str.replace(_DEPRECATED, "")))
         .with_row_index("tag_id")
@@ -266,7 +267,7 @@ def series_of(
     filers = label(pl.when(pl.col("tlabel").is_null()).then("plabel"))
     known = (
         grouped.with_columns((pl.col("newest") % _TAGS - 1).alias("tag_id"))
-        .join(tags.select("tag_id", "tlabel"), on="tag_id", how="left")
+        .join(tags.select("tag_id", "tlabel", "crdr"), on="tag_id", how="left")
         .join(tag_rows, on=["company_id", "tag"], how="left")
         .join(_kinds(grouped, config), on="dimensions", how="left")
         .join(_currencies(grouped), on="unit", how="left")
@@ -277,7 +278,7 @@ def series_of(
     )
     parts = ["company_id", "tag", "statement", "unit", "dimensions"]
     ids = pl.concat_str(parts, separator="/", ignore_nulls=True)
-    own = ("statement", "label", "currency", "row_order", "fact")
+    own = ("statement", "label", "currency", "crdr", "row_order", "fact")
     return known.select(*KEY, *own, series_id=ids).sort("series_id").with_row_index("sid")
 
 
@@ -289,6 +290,7 @@ def series_table(series: pl.DataFrame) -> pl.DataFrame:
         "label_method": pl.lit(LabelMethod.REPORTED.value),
         "concept": pl.col("tag"),
         "category": pl.lit(None),
+        "balance": pl.col("crdr").replace_strict(_BALANCES, default=None, return_dtype=pl.String),
         "method": pl.lit(HierarchyMethod.FLAT.value),
         "depth": pl.lit(2),
     }

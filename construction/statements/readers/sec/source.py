@@ -233,7 +233,7 @@ OPTIONAL: Mapping[SecTable, tuple[str, ...]] = {
     SecTable.SUB: (
         *("sic", "countryba", "countryinc", "fye", "period", "fy", "fp", "prevrpt", "instance"),
     ),
-    SecTable.TAG: ("datatype", "tlabel"),
+    SecTable.TAG: ("datatype", "crdr", "tlabel"),
     SecTable.NUM: ("segments", "coreg", "footnote"),
     SecTable.PRE: ("inpth", "plabel", "negating"),
 }

@@ -220,8 +220,10 @@ def _tag_frame(filings: Sequence[_Filing]) -> pl.DataFrame:
         for concept, texts in filing.document.labels.items():
             if english := _in_language(texts, "en"):
                 labels[concept] = english
+    balances = {c: b[:1].upper() for f in filings for c, b in f.document.balance.items()}
     rows = [
-        {"tag": concept, "version": "xbrl", "tlabel": label} for concept, label in labels.items()
+        {"tag": concept, "version": "xbrl", "tlabel": label, "crdr": balances.get(concept)}
+        for concept, label in labels.items()
     ]
     return _frame(SecTable.TAG, rows)
 

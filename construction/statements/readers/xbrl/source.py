@@ -69,6 +69,13 @@ class XbrlReason(StrEnum):
     ROUNDED = "xbrl.duplicate_rounded"  # consistent with a more precise fact
     INCONSISTENT = "xbrl.inconsistent"  # one document gives several values for one thing
 
+    # as those of the SEC's data sets
+    UNIT_UNKNOWN = "xbrl.unit_unknown"
+    UNIT_MISMATCH = "xbrl.unit_mismatch"
+    CONFLICT = "xbrl.conflict"
+    RESTATED = "xbrl.restated"
+    FILED_AGAIN = "xbrl.filed_again"
+
 
 class Fact(NamedTuple):
     """A numeric fact. `concept` has a prefix only if it is the filer's own; `order` is its place in
@@ -245,7 +252,8 @@ def _fact(raw: Any, order: int, names: Mapping[str, str], document: Document) ->
     if not isinstance(about, dict) or not all(isinstance(about.get(k), str) for k in _CORE[:1]):
         document.lost["", XbrlReason.BAD_FACT] += 1
         return None
-    entity = str(about.get("entity", "")).rpartition(":")[2].lstrip("0")
+    named = str(about.get("entity", "")).rpartition(":")[2]
+    entity = named.lstrip("0") if named.isdigit() else named  # a CIK; codes keep their noughts
     value, concept = raw.get("value"), concept_name(about["concept"], names)
     is_number = "unit" in about or "decimals" in raw
     reason = XbrlReason.NIL if value is None else None
