@@ -44,6 +44,7 @@ from construction.analytics.templates import (
     filled,
     require_words,
     step_values,
+    steps_of,
     word_values,
 )
 from data.canonical import digest
@@ -71,11 +72,11 @@ class Guesser:
         declaration = world.declaration
         for slot, name in declaration.prominence.items():
             metric = next(metric for metric in declaration.metrics if metric.name == name)
-            frame = world.tables[metric.table]
-            if slot in frame.columns:
+            frame, column = world.tables[metric.table], declaration.column_of(metric, slot)
+            if column in frame.columns:
                 ordered = frame.drop_nulls(metric.column).sort(metric.column, descending=True)
                 self.ranking[slot] = (
-                    ordered[slot].drop_nulls().unique(maintain_order=True).to_list()
+                    ordered[column].drop_nulls().unique(maintain_order=True).to_list()
                 )
                 self.chance[slot] = 1 / max(len(self.ranking[slot]), 1)
 
@@ -125,7 +126,6 @@ class Guesser:
         }
 
 
-LANGUAGES: tuple[Language, ...] = ("en", "zh")
 UNLIMITED = 10**9
 _ID = 32  # characters of a digest
 
@@ -231,7 +231,8 @@ class _Source:
                 generator = keyed_generator(self.seed, STAGE, name)
                 drawn = draw_values(self.template, family, world, generator)
                 if drawn is not None:
-                    yield family, LANGUAGES[int(generator.integers(2))], drawn
+                    languages = world.declaration.languages
+                    yield family, languages[int(generator.integers(len(languages)))], drawn
 
 
 def _identity_of(program: s.Program, environment: str) -> str:
@@ -313,8 +314,8 @@ def _drafted(
 ) -> Draft:
     """A candidate of drawn values: its programme, question and guidelines."""
     declaration = world.declaration
-    fields = step_values(values)
-    program = s.program_of(filled(template.steps, fields))
+    fields = step_values(values, declaration)
+    program = s.program_of(steps_of(template, fields, declaration))
     parts = tuple(Part.model_validate(part) for part in filled(template.answers, fields))
     words = word_values(template, values, declaration, language)
     wordings = template.wordings(language)

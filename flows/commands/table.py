@@ -54,6 +54,9 @@ COMMANDS: Mapping[str, Command | Group] = {
     ),
     "lint": _command("lint", "lint", "find faults in tasks, ours or others'"),
     "demo": _command("demo", "workspace", "write a demo workspace with planted defects"),
+    "profile": Command(
+        "analytics", "profile_command", "propose or check the roles of an environment of files"
+    ),
     "doctor": _command("doctor", "workspace", "check that everything needed is installed"),
     "release": Group(
         "list, sign, publish, compare, export and correct releases",
@@ -100,7 +103,7 @@ COMMANDS: Mapping[str, Command | Group] = {
             "scan": _command("scan", "anonymize", "search files for private values"),
             "restore": _command("restore", "anonymize", "undo masking with the vault"),
             "profile": _command(
-                "profile", "anonymize", "propose a role for each column of a table"
+                "profile", "anonymize", "propose a role for each column of a table", ""
             ),
             "perturb": _command("perturb", "anonymize", "write anonymized tables"),
             "seal": _command("seal", "anonymize", "destroy the release key and the mapping"),
