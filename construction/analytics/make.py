@@ -127,6 +127,7 @@ class Guesser:
 
 
 UNLIMITED = 10**9
+SEVERAL = 3  # sources that most tasks have
 _ID = 32  # characters of a digest
 
 
@@ -268,7 +269,9 @@ def _sources(
     category: Category, templates: Sequence[Template], world: World, seed: int
 ) -> list[_Source]:
     sources, declaration = [], world.declaration
-    for template in (template for template in templates if template.category == category):
+    own = [template for template in templates if template.category == category]
+    # Those that need several sources come first: quotas may end before the others.
+    for template in sorted(own, key=lambda t: len({role for role, _ in t.roles}) < SEVERAL):
         families = families_of(template, declaration) if world.can_draw(template) else []
         if families:
             require_words(template, declaration)

@@ -54,9 +54,6 @@ COMMANDS: Mapping[str, Command | Group] = {
     ),
     "lint": _command("lint", "lint", "find faults in tasks, ours or others'"),
     "demo": _command("demo", "workspace", "write a demo workspace with planted defects"),
-    "profile": Command(
-        "analytics", "profile_command", "propose or check the roles of an environment of files"
-    ),
     "doctor": _command("doctor", "workspace", "check that everything needed is installed"),
     "release": Group(
         "list, sign, publish, compare, export and correct releases",
@@ -103,7 +100,7 @@ COMMANDS: Mapping[str, Command | Group] = {
             "scan": _command("scan", "anonymize", "search files for private values"),
             "restore": _command("restore", "anonymize", "undo masking with the vault"),
             "profile": _command(
-                "profile", "anonymize", "propose a role for each column of a table", ""
+                "profile", "anonymize", "propose a role for each column of a table"
             ),
             "perturb": _command("perturb", "anonymize", "write anonymized tables"),
             "seal": _command("seal", "anonymize", "destroy the release key and the mapping"),
@@ -121,6 +118,9 @@ COMMANDS: Mapping[str, Command | Group] = {
             "questions": _command("questions", "lanes", "make questions from financial statements"),
             "analytics": _command(
                 "analytics", "analytics", "make analytic tasks over an environment of files"
+            ),
+            "profile": Command(
+                "analytics", "profile_command", "draft or check the declaration of an environment"
             ),
             "select": _command("select", "lanes", "select the best subset of a score matrix"),
             "pages": Group(

@@ -150,11 +150,11 @@ def _policy(w: _Writer, scheme: str, use: str, rules: _Paper, memo: _Paper) -> d
     memo.lines += [f"{scheme}: a change", "To all who keep the books of the scheme."]
     since = years[len(years) // 2]
     scheme_of = _Scheme(w, use, fields, size, measure, chosen, kind, since, rules, memo)
-    label = {language: w.words["labels"][use].format(**fields) for language in ("en", "zh")}
+    labels = w.words["labels"]
     return {
         "name": f"{scheme.lower()}_{use}",
         "use": use,
-        "label": {k: v for k, v in label.items() if k in w.declaration.languages},
+        "label": {k: labels[k][use].format(**fields) for k in w.declaration.languages},
         "measure": size.name,
         "clauses": scheme_of.levy() if use == "levy" else scheme_of.cover(),
     }

@@ -125,7 +125,7 @@ def _notes(rows: pl.DataFrame) -> int:
 
 def _share(cells: pl.Series, pattern: str) -> float:
     known = cells.drop_nulls().str.strip_chars().filter(~cells.drop_nulls().is_in(_MISSING))
-    return known.str.contains(pattern).sum() / max(len(known), 1)
+    return float(known.str.contains(pattern).sum() / max(len(known), 1))
 
 
 def kind_of(name: str, cells: pl.Series) -> str:
