@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from construction.analytics.candidates import Bench
+from construction.analytics.config import AnalyticsRecipe
 from construction.analytics.contracts import Category
 from construction.analytics.environment.cleaning import clean_tables, read_files
 from construction.analytics.environment.declaration import IGNORABLE, Declaration
@@ -115,7 +116,8 @@ def minted() -> Minted:
     for name, frame in clean.items():
         frame.write_parquet(paths[name])
     careless = {noise: clean_tables(own, files, [noise]) for noise in IGNORABLE}
-    return mint(Bench(own, clean, Engine(paths), careless=careless), read_templates(), 0)
+    world = Bench(own, clean, Engine(paths), careless=careless)
+    return mint(world, read_templates(), 0, recipe=AnalyticsRecipe(noisy=0.0))  # clean files
 
 
 def test_a_profile_proposes_roles_of_files_of_four_types() -> None:
