@@ -122,6 +122,9 @@ COMMANDS: Mapping[str, Command | Group] = {
             "analytics": _command(
                 "analytics", "analytics", "make analytic tasks over an environment of files"
             ),
+            "profile": Command(
+                "analytics", "profile_command", "draft or check the declaration of an environment"
+            ),
             "select": _command("select", "lanes", "select the best subset of a score matrix"),
             "pages": Group(
                 "make folders of web pages for agents",
