@@ -39,7 +39,7 @@ from construction.repositories.contracts import (
     Speaker,
 )
 from construction.repositories.git import Store
-from construction.repositories.suites import deciding, split, unsaid
+from construction.repositories.suites import deciding, is_of, split, unsaid
 from construction.repositories.trees import added_lines
 from data.contracts import share
 from data.neutralise import visible
@@ -91,15 +91,22 @@ class Unwritten:
         return self.store.patch(self.task.base_tree, self.task.reference_tree, self.parts[0])
 
     @cached_property
-    def tests(self) -> bytes:
-        """What the change did to the test files that decide."""
+    def files(self) -> list[str]:
+        """The hidden test files with tests that decide; all if no report names its files."""
         names = {entry.path for entry in self.store.entries(self.task.reference_tree)}
-        paths = deciding(self.parts[1], names)
-        return self.store.patch(self.task.base_tree, self.task.reference_tree, paths)
+        files, plan = deciding(self.parts[1], names), self.proof.plan
+        decide = {*plan.fail_to_pass, *plan.pass_to_pass}
+        return [path for path in files if is_of(path, decide)] or files
+
+    @cached_property
+    def tests(self) -> bytes:
+        """What the change did to these files."""
+        return self.store.patch(self.task.base_tree, self.task.reference_tree, self.files)
 
     def unsaid(self, request: str) -> dict[str, bool]:
         """What the tests rely on and a request does not say; whether the base lacks it, too."""
-        return unsaid(self.store, self.task.base_tree, self.task.reference_tree, request)
+        trees = self.task.base_tree, self.task.reference_tree
+        return unsaid(self.store, *trees, self.files, request)
 
     def lacking(self, request: str) -> list[str]:
         """What nobody could guess: neither the base nor the request has it."""
