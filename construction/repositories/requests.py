@@ -9,6 +9,7 @@ reason why they are no request.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -51,6 +52,13 @@ _MODEL_STAGE = ModelStage.REPOSITORY_REQUESTS
 _TALK, _TESTS = 40_000, 24_000  # characters that a model is shown
 _LONGEST = 8_000  # characters of one thing that was said
 _MOST_FILES, _MOST_TESTS, _MOST_NAMED = 150, 100, 60
+# What a person says to go on, and what asks for nothing but git: never a request by itself.
+_GOING_ON = re.compile(
+    r"(?i)(?:(?:please|now|ok(?:ay)?|yes|and|then)[,.]? )*"
+    r"(?:go(?: ahead| on)?|continue|proceed|yes|ok(?:ay)?|thanks?(?: you)?|y|do it|lgtm|looks good|"
+    r"(?:git )?(?:commit|push|merge)"
+    r"(?: (?:this|it|that|and|the|changes?|all|push|now|to|main))*)[.! ]*"
+)
 _MARKS = "\"'`,; "
 _LEFT_OUT = "⟨a line of the change⟩"
 
@@ -162,8 +170,10 @@ def spoken(case: Unwritten, config: RepositoriesConfig) -> Written:
 
     What follows other talk leans on it ("this option", "yes, the second").
     """
-    task, (text, *more) = case.task, case.task.messages or ("",)
-    if not task.opens or more or len(text) < config.min_request_chars:
+    task = case.task
+    messages = [text for text in task.messages if not _GOING_ON.fullmatch(text)]
+    text = "".join(messages[:1])
+    if not task.opens or len(messages) != 1 or len(text) < config.min_request_chars:
         return RepositoryReason.NEEDS_MODEL
     if given_share(case.patch, text) > config.max_given_share:
         return RepositoryReason.GIVES_PATCH

@@ -75,7 +75,8 @@ def written(case: Unwritten, client: Scripted) -> Judged[Written]:
     ("messages", "expected"),
     [
         ((REQUEST,), OWN),
-        (("commit",), RepositoryReason.NEEDS_MODEL),
+        ((REQUEST, "commit this"), OWN),
+        (("commit", "push it"), RepositoryReason.NEEDS_MODEL),
         ((REQUEST, "3 and 4 are the same, so drop 3"), RepositoryReason.NEEDS_MODEL),
         ((f"{REQUEST}\n```\n{MEAN}```",), RepositoryReason.GIVES_PATCH),
         ((), RepositoryReason.NEEDS_MODEL),
