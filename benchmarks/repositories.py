@@ -50,10 +50,10 @@ from data.stage_tables import read_records
 NAME = "repositories"
 ABOUT = """Sessions over public repositories as executable tasks: the base commit by evidence, the
 reference, hidden tests that fail on the base and pass on it in five runs, attacks that fail. Each
-task was recovered, built and proven twice from scratch (of a large repository eight or fewer, drawn
-by the digest of their names); it counts where both runs agree. Requests are a model's where one is
-named, written from what was said and from what the hidden tests fix; else the person's one message.
-Their material is not part of the project."""
+task was recovered, built and proven twice from scratch (of a large repository some, drawn by the
+digest of their names); it counts where both runs agree. Requests are a model's where one is named,
+written from what was said and from what the hidden tests fix; else the person's one message. Their
+material is not part of the project."""
 CONFIG = RepositoriesConfig(build_environments=True)
 
 
@@ -159,8 +159,8 @@ def page(figures: Mapping[str, Any]) -> str:
         proven = [row for row in own if row["reason"] is None]
         same = sum(len(set(row["runs"])) == 1 for row in own)
         requests = sum(row.get("request", "") is None for row in proven)
-        reasons |= Counter(row["request"] for row in proven if row.get("request"))
-        why = ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items()))
+        unwritten = Counter(row["request"] for row in proven if row.get("request"))
+        why = ", ".join(f"{reason} {n}" for reason, n in sorted({**reasons, **unwritten}.items()))
         counts = (len(own), len(proven), requests)
         lines.append((name, *map(str, counts), f"{same} of {len(own)}", why))
     head = ("repository", "with tests", "proven", "with a request", "same verdict twice")

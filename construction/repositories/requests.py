@@ -9,6 +9,7 @@ reason why they are no request.
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +40,7 @@ from construction.repositories.contracts import (
     Speaker,
 )
 from construction.repositories.git import Store
-from construction.repositories.suites import deciding, split, unsaid
+from construction.repositories.suites import deciding, is_of, split, unsaid
 from construction.repositories.trees import added_lines
 from data.contracts import share
 from data.neutralise import visible
@@ -51,6 +52,13 @@ _MODEL_STAGE = ModelStage.REPOSITORY_REQUESTS
 _TALK, _TESTS = 40_000, 24_000  # characters that a model is shown
 _LONGEST = 8_000  # characters of one thing that was said
 _MOST_FILES, _MOST_TESTS, _MOST_NAMED = 150, 100, 60
+# What a person says to go on, and what asks for nothing but git: never a request by itself.
+_GOING_ON = re.compile(
+    r"(?i)(?:(?:please|now|ok(?:ay)?|yes|and|then)[,.]? )*"
+    r"(?:go(?: ahead| on)?|continue|proceed|yes|ok(?:ay)?|thanks?(?: you)?|y|do it|lgtm|looks good|"
+    r"(?:git )?(?:commit|push|merge)"
+    r"(?: (?:this|it|that|and|the|changes?|all|push|now|to|main))*)[.! ]*"
+)
 _MARKS = "\"'`,; "
 _LEFT_OUT = "⟨a line of the change⟩"
 
@@ -91,15 +99,22 @@ class Unwritten:
         return self.store.patch(self.task.base_tree, self.task.reference_tree, self.parts[0])
 
     @cached_property
-    def tests(self) -> bytes:
-        """What the change did to the test files that decide."""
+    def files(self) -> list[str]:
+        """The hidden test files with tests that decide; all if no report names its files."""
         names = {entry.path for entry in self.store.entries(self.task.reference_tree)}
-        paths = deciding(self.parts[1], names)
-        return self.store.patch(self.task.base_tree, self.task.reference_tree, paths)
+        files, plan = deciding(self.parts[1], names), self.proof.plan
+        decide = {*plan.fail_to_pass, *plan.pass_to_pass}
+        return [path for path in files if is_of(path, decide)] or files
+
+    @cached_property
+    def tests(self) -> bytes:
+        """What the change did to these files."""
+        return self.store.patch(self.task.base_tree, self.task.reference_tree, self.files)
 
     def unsaid(self, request: str) -> dict[str, bool]:
         """What the tests rely on and a request does not say; whether the base lacks it, too."""
-        return unsaid(self.store, self.task.base_tree, self.task.reference_tree, request)
+        trees = self.task.base_tree, self.task.reference_tree
+        return unsaid(self.store, *trees, self.files, request)
 
     def lacking(self, request: str) -> list[str]:
         """What nobody could guess: neither the base nor the request has it."""
@@ -155,8 +170,10 @@ def spoken(case: Unwritten, config: RepositoriesConfig) -> Written:
 
     What follows other talk leans on it ("this option", "yes, the second").
     """
-    task, (text, *more) = case.task, case.task.messages or ("",)
-    if not task.opens or more or len(text) < config.min_request_chars:
+    task = case.task
+    messages = [text for text in task.messages if not _GOING_ON.fullmatch(text)]
+    text = "".join(messages[:1])
+    if not task.opens or len(messages) != 1 or len(text) < config.min_request_chars:
         return RepositoryReason.NEEDS_MODEL
     if given_share(case.patch, text) > config.max_given_share:
         return RepositoryReason.GIVES_PATCH

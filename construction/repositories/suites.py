@@ -96,14 +96,22 @@ def deciding(hidden: Sequence[str], entries: Collection[str]) -> list[str]:
     return [path for path in tests if _kind(path) == _kind(tests[0])]
 
 
-def unsaid(store: Store, base: str, reference: str, request: str) -> dict[str, bool]:
-    """What hidden tests rely on, the reference brought and a request does not say.
+def is_of(path: str, tests: Collection[str]) -> bool:
+    """Does a test file hold one of these tests? Reports name them by path or by module."""
+    module = path.removesuffix(".py").replace("/", ".")
+    return any(test.startswith((f"{path}::", f"{module}.", f"{module}::")) for test in tests)
+
+
+def unsaid(
+    store: Store, base: str, reference: str, files: Sequence[str], request: str
+) -> dict[str, bool]:
+    """What hidden test files rely on, the reference brought and a request does not say.
 
     Texts stand in “…”. The value is whether the sources of the base lack it altogether.
     """
-    visible, hidden = split(store.changed(base, reference))
+    visible, _ = split(store.changed(base, reference))
     entries = {entry.path: entry.name for entry in store.entries(reference)}
-    tests = _texts(store, {path: entries[path] for path in deciding(hidden, entries)})
+    tests = _texts(store, {path: entries[path] for path in files})
     written = _texts(store, {path: entries[path] for path in visible if path in entries})
     sources = {e.path: e.name for e in store.entries(base) if _is_source(e.path)}
     known = _texts(store, sources)

@@ -28,8 +28,9 @@ from construction.repositories.requests import (
     request_stage,
     spoken,
 )
+from construction.repositories.suites import is_of
 from tests.construction.judging.model.fakes import Scripted, always
-from tests.construction.repositories.invented import BASE, MEAN, REQUEST
+from tests.construction.repositories.invented import BASE, MEAN, MEAN_TEST, REQUEST
 from tests.construction.repositories.test_proof import World
 from tests.flows.judge_server import material
 
@@ -74,7 +75,8 @@ def written(case: Unwritten, client: Scripted) -> Judged[Written]:
     ("messages", "expected"),
     [
         ((REQUEST,), OWN),
-        (("commit",), RepositoryReason.NEEDS_MODEL),
+        ((REQUEST, "commit this"), OWN),
+        (("commit", "push it"), RepositoryReason.NEEDS_MODEL),
         ((REQUEST, "3 and 4 are the same, so drop 3"), RepositoryReason.NEEDS_MODEL),
         ((f"{REQUEST}\n```\n{MEAN}```",), RepositoryReason.GIVES_PATCH),
         ((), RepositoryReason.NEEDS_MODEL),
@@ -214,3 +216,31 @@ def test_the_share_of_a_patch_that_a_request_contains() -> None:
     patch = b"+++ b/a\n+    return total(numbers) / 2\n+    return len(numbers) * 100\n+short\n"
     assert given_share(patch, "Write\n  return total(numbers) / 2\n") == 0.5
     assert given_share(patch, "- a\n+   return len(numbers) * 100  # a diff\n") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("path", "test", "is_its"),
+    [
+        ("specs/sums_spec.py", "specs/sums_spec.py::specs.sums_spec::it_adds", True),
+        ("tests/test_sums.py", "tests.test_sums.TestSums::test_total", True),
+        ("tests/test_sums.py", "tests.test_sums::test_total", True),
+        ("src/sums.test.ts", "src/sums.test.ts::sums > adds", True),
+        ("tests/test_sums.py", "tests.test_sums_more::test_total", False),
+        ("src/sums.test.ts", "src/more/sums.test.ts::sums > adds", False),
+    ],
+)
+def test_a_report_names_the_file_of_a_test(path: str, test: str, is_its: bool) -> None:
+    assert is_of(path, {test}) is is_its
+
+
+def test_test_files_without_a_test_that_decides_are_no_evidence(world: World) -> None:
+    files = {
+        "tally/sums.py": BASE["tally/sums.py"] + MEAN + "\n\ndef rest():\n    return 1\n",
+        "tests/test_sums.py": MEAN_TEST,
+        "tests/test_rest.py": "from tally import sums\n\n\ndef test_rest():\n    sums.rest()\n",
+    }
+    case = case_of(world, REQUEST, reference_tree=changed(world, files).reference_tree)
+    plan = replace(world.suite.plan, fail_to_pass=("tests.test_sums::test_mean",))
+    decided = Unwritten(case.task, replace(case.proof, plan=plan), world.store)
+    assert (case.lacking(""), decided.lacking("")) == (["mean", "rest"], ["mean"])
+    assert b"test_rest" not in decided.tests
