@@ -18,6 +18,7 @@ from construction.sessions.readers.traces import (
     message_of,
     messages_of,
     sessions_of,
+    settle,
     unflattened,
 )
 from construction.sessions.readers.turns import plain
@@ -47,7 +48,7 @@ def raw_spans(record: object) -> list[Record]:
     if not isinstance(record, dict):
         return []
     spans: list[Record] = []
-    for resource in _first(record, _RESOURCES):
+    for resource in _first(record, _RESOURCES) or [record]:
         for scope in _first(resource, ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")):
             spans += dicts(scope.get("spans"))
     if not spans and isinstance(record.get("spans"), list):
@@ -126,10 +127,25 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """A session for each conversation of each trace."""
     spans: list[Span] = []
     issues: list[ReadIssue] = []
+    above: dict[str, str] = {}  # of each span, unless it is an agent's
+    below: list[tuple[Span, str]] = []
     for line, record in objects(source, issues):
         for raw in raw_spans(record):
-            if (span := _span(raw, line)) is not None:
+            span, own = _span(raw, line), first_text(raw, "spanId", "span_id")
+            parent = first_text(raw, "parentSpanId", "parent_id") or ""
+            if span is not None and span.is_agent:
+                span.id = own
+            else:
+                above[own or ""] = parent
+            if span is not None:
                 spans.append(span)
+                below.append((span, parent))
+    for span, owner in below:
+        seen: set[str] = set()
+        while owner in above and owner not in seen:
+            seen.add(owner)
+            owner = above[owner]
+        span.owner = owner or None
     yield from issues
     yield from sessions_of(source, SourceFormat.OTEL_GENAI, spans)
 
@@ -148,6 +164,7 @@ def _span(raw: Record, line: int) -> Span | None:
         return span
     span.model = first_text(held, "gen_ai.response.model", "gen_ai.request.model", "ai.model.id")
     span.messages = _messages(raw, held)
+    settle(span)
     # The calls of the AI SDK are `ai.….doGenerate` and `ai.….doStream` below one such as these.
     named = plain(held.get("ai.operationId"))
     span.is_agent = operation in ("invoke_agent", "create_agent") or (
