@@ -6,7 +6,7 @@ attributes of OpenInference are read by `openinference`, which shares `spans_of`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, objects
 from construction.sessions.readers.talk import Record, dicts, first_text, inner
@@ -125,13 +125,23 @@ def placed(span: Record, attributes: Record, line: int) -> Span:
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """A session for each conversation of each trace."""
+    return read_spans(source, SourceFormat.OTEL_GENAI, _span)
+
+
+def read_spans(
+    source: SourceFile,
+    source_format: SourceFormat,
+    span_of: Callable[[Record, int], Span | None],
+    row: Callable[[Record], Record] = dict,
+) -> Iterator[Session | ReadIssue]:
+    """The sessions of a file whose records, each as `row` gives it, hold spans."""
     spans: list[Span] = []
     issues: list[ReadIssue] = []
     above: dict[str, str] = {}  # of each span, unless it is an agent's
     below: list[tuple[Span, str]] = []
     for line, record in objects(source, issues):
-        for raw in raw_spans(record):
-            span, own = _span(raw, line), first_text(raw, "spanId", "span_id")
+        for raw in raw_spans(row(record)):
+            span, own = span_of(raw, line), first_text(raw, "spanId", "span_id")
             parent = first_text(raw, "parentSpanId", "parent_id") or ""
             if span is not None and span.is_agent:
                 span.id = own
@@ -147,7 +157,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
             owner = above[owner]
         span.owner = owner or None
     yield from issues
-    yield from sessions_of(source, SourceFormat.OTEL_GENAI, spans)
+    yield from sessions_of(source, source_format, spans)
 
 
 def _span(raw: Record, line: int) -> Span | None:
