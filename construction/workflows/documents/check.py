@@ -70,12 +70,9 @@ def document_lines(
 ) -> Iterator[str]:
     """A line for each draft; those that begin with "fault: " say what to mend."""
     whole = [draft for draft in made if not draft.faults]
-    said: set[str] = set()
-    for draft in made:
-        yield from (
-            f"fault: draft {draft.number}: {fault}" for fault in draft.faults if fault not in said
-        )
-        said |= {*draft.faults}
+    for fault in dict.fromkeys(fault for draft in made for fault in draft.faults):
+        having = ", ".join(str(draft.number) for draft in made if fault in draft.faults)
+        yield f"fault: draft {having}: {fault}"
     yield from (f"fault: {line}" for line in faults_across(document, whole))
     scenario = scenario_of(document)
     try:

@@ -27,7 +27,7 @@ from construction.workflows.documents.gold import (
 )
 from construction.workflows.documents.scenario import known_to_readers
 from construction.workflows.documents.tables import SqlFault, fields_of, type_of
-from construction.workflows.documents.worlds import words_of
+from construction.workflows.documents.worlds import column_type, words_of
 
 PROMPT = "derive"
 _FEW, _ROWS, _LONGEST = 12, 5, 1500  # different values, rows, characters of a text that are shown
@@ -122,7 +122,13 @@ def _content(reading: Reading, cleaner: Cleaner) -> dict[str, Any]:
         "answer_form": draft.guidelines,
         "now": document.now,
         "prose": [_prose(record.into, record.fields, numbers) for record in document.records],
-        "facts": {numbers[n]: words_of(document.facts[n], v) for n, v in facts.items()},
+        "facts": {
+            number: {
+                "here": words_of(document.facts[name], facts[name]),
+                "type": _type(facts[name]),
+            }
+            for name, number in numbers.items()
+        },
         "tables": {
             collection: _table(collection, draft)
             for collection in dict.fromkeys(read.collection for read in document.reads)
@@ -140,6 +146,11 @@ def _content(reading: Reading, cleaner: Cleaner) -> dict[str, Any]:
     }
     cleaned: dict[str, Any] = cleaner.tree(content, "records")
     return cleaned
+
+
+def _type(value: Any) -> str:
+    kind = column_type(value)
+    return kind if isinstance(kind, str) else "a list or struct"
 
 
 def _prose(into: str, fields: Mapping[str, Any], numbers: Mapping[str, str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +84,13 @@ from construction.workflows.scenarios.story import (
     weighed,
 )
 from construction.workflows.values import FieldType, parsed_now
+from construction.workflows.world_file import world_faults
 from data.contracts.attempt import StateChange
 from data.contracts.candidate import Answer, Check
 
 FOLDER = Path(__file__).parent
 TRIES = 12  # draws of one draft
+_MOST_NAMED = 4  # faults of a world
 UNFORESEEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 
 
@@ -146,7 +148,8 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
     tables = known(document, made.state, made.facts)
     try:
         right = decided(document, tables)
-        proofs = faults_of(document, made, tables, right)
+        unfit = world_faults(replace(world, faults=()))[:_MOST_NAMED]
+        proofs = chain(unfit, faults_of(document, made, tables, right))
         faults = list(proofs if all_faults else islice(proofs, 1))
     finally:
         tables.close()
