@@ -31,6 +31,7 @@ from construction.workflows.documents.worlds import column_type, words_of
 
 PROMPT = "derive"
 _FEW, _ROWS, _LONGEST = 12, 5, 1500  # different values, rows, characters of a text that are shown
+_SAMPLE = 400  # characters of a value: a rule may hang on how a text goes on
 _Sql = Annotated[str, Field(min_length=1, max_length=8000)]
 
 
@@ -185,7 +186,7 @@ def _column(kind: str, values: list[Any], rows: int) -> dict[str, Any]:
     different = list(dict.fromkeys(str(_short(value)) for value in values))
     is_whole = len(different) <= _FEW
     shown = sorted(different) if is_whole else different[:: len(different) // 4][:4]
-    column = {"type": kind, ("values" if is_whole else "such_as"): [s[:120] for s in shown]}
+    column = {"type": kind, ("values" if is_whole else "such_as"): [s[:_SAMPLE] for s in shown]}
     without = round(1 - len(values) / rows, 2)
     return column | ({"without": without} if without else {})
 
