@@ -58,6 +58,7 @@ NAMES = (
     "annotation",
     "attempts",
     "author",
+    "derive",
     "evidence",
     "grade",
     "ideas",
