@@ -38,7 +38,7 @@ from construction.workflows.documents.contracts import (
 from construction.workflows.documents.derivation import PROMPT as DERIVATION
 from construction.workflows.documents.derivation import Read, Reading, derivation_stage
 from construction.workflows.documents.gold import uneven_fields
-from construction.workflows.documents.scenario import FOLDER
+from construction.workflows.documents.scenario import FOLDER, known_to_readers
 from construction.workflows.screening import ScreeningConfig
 from construction.workflows.values import FieldRule
 from data.apportion import apportion
@@ -152,7 +152,12 @@ def _tried(
     tried = Attempt(attempt.idea, answer.value, faults, None, rounds)
     if any(draft.faults for draft in made):
         return _Try(tried)
-    return _Try(tried, Reading(attempt.idea_id, document, made[0], rounds))
+    reading = Reading(attempt.idea_id, document, made[0], rounds)
+    try:
+        known_to_readers(document, made[0])
+    except LookupError as error:
+        return _Try(replace(tried, faults=(*faults, str(error))))
+    return _Try(tried, reading)
 
 
 def _judged(tried: _Try, derived: Judged[Read] | None, seed: int, drafts: int) -> Attempt:
