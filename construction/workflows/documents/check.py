@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from construction.grading.field_conditions import fits
 from construction.workflows.contracts import Draft, Scenario
 from construction.workflows.documents.contracts import Document, DocumentFault, read_document
 from construction.workflows.documents.gold import uneven_fields
@@ -26,7 +26,14 @@ from construction.workflows.documents.scenario import (
     scenario_of,
 )
 from construction.workflows.panel import forgetting
-from construction.workflows.runs import FAILURES, InProcessClient, graded, perform, spec_of_draft
+from construction.workflows.runs import (
+    FAILURES,
+    InProcessClient,
+    Run,
+    graded,
+    perform,
+    spec_of_draft,
+)
 from construction.workflows.screening import Screened, ScreeningConfig, ScreenReason, screened
 from construction.workflows.trials import mutants_of
 from construction.workflows.world_file import world_faults
@@ -153,8 +160,10 @@ def _details(
     elif seen.reason == ScreenReason.ORACLE_FAILED:
         yield "the reference, which knows only what `reads` list, comes to another result"
         parts = graded(spec, run.submission(), threshold).parts
-        for part in islice((part for part in parts if part.value != 1), _MOST_NAMED):
-            yield f"{part.name}: {part.reason} {part.detail or ''}"[:300]
+        missed = [part for part in parts if part.value != 1]
+        for part in missed[:_MOST_NAMED]:
+            differs = difference(draft, run, part.name.removeprefix("check."))
+            yield f"{part.name}: {differs or part.reason} {part.detail or ''}"[:300]
     elif seen.reason == ScreenReason.MUTANT_SURVIVED:
         for mutant in mutants_of(draft, run):
             score = graded(spec, mutant.submission, threshold)
@@ -172,10 +181,31 @@ def _details(
                 yield f"traps.{name}: passes; do `reads` presuppose what it leaves out?"
 
 
+def difference(draft: Draft, run: Run, check_id: str) -> str | None:
+    """What a wanted record has after the reference, and what it should have, by its first field."""
+    check = next((check for check in draft.checks if check.check_id == check_id), None)
+    wanted = check.params.get("where") if check else None
+    if check is None or not isinstance(wanted, Mapping):
+        return None
+    made = check.kind == "record_created"
+    for change in run.submission().changes:
+        about = change.before is None if made else change.record == check.params.get("record")
+        after = change.after or {}
+        wrong = [name for name in wanted if not fits(after, {name: wanted[name]})]
+        if about and wrong and (not made or len(wrong) < len(wanted)):
+            name = wrong[0]
+            found, expected = after.get(name), wanted[name]
+            return f"{change.record}: {name}: found {found!r:.60}; expected {expected!r:.80}"
+    return f"{check.params.get('record', 'no record made')}: unchanged; expected {wanted!r:.120}"
+
+
 def _why(draft: Draft, scenario: Scenario) -> str:
-    """What ends the reference."""
+    """What ends the reference, and its last request."""
+    client = InProcessClient(draft.world)
     try:
-        scenario.solve(InProcessClient(draft.world), draft.params)
+        scenario.solve(client, draft.params)
     except FAILURES as error:
-        return named(error)
+        last = client.audit[-1] if client.audit else None
+        where = f" {last.service}.{last.operation}({', '.join(last.arguments)})" if last else ""
+        return f"{named(error)}{where}"
     return "nothing, this time"

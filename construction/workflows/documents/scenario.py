@@ -399,12 +399,19 @@ def _planted_facts(document: Document, client: Client, record: Record) -> Mappin
         planted = planted_in(record, document, get(client, service, plural, row["id"]))
         if planted is not None:
             return planted
-    searched = ", ".join(collection_of(record.into).query)
+    searched, lacks = ", ".join(collection_of(record.into).query), _missing(record, words)
     raise LookupError(
         f"records: number {document.records.index(record) + 1}: the search of {record.into} for "
-        f"{words[:60]!r} lists {len(listed)} records, and none is this one; expected words for "
-        f"`found_by` that all stand in it, in one or several of its fields {searched}"
+        f"{words[:60]!r} lists {len(listed)} records, and none is this one{lacks}; "
+        f"expected words for `found_by` that all stand in it, in its fields {searched}"
     )
+
+
+def _missing(record: Record, words: str) -> str:
+    """Which of the words its template lacks."""
+    text = " ".join(str(value) for value in record.fields.values()).casefold()
+    missing = [word for word in words.split() if word.casefold() not in text]
+    return f", which lacks {', '.join(missing)}" if missing else ""
 
 
 def _read(

@@ -26,6 +26,7 @@ from construction.workflows.documents.author import (
 )
 from construction.workflows.documents.check import (
     check_lines,
+    difference,
     document_lines,
     drafts_of,
     faults_across,
@@ -38,7 +39,13 @@ from construction.workflows.documents.contracts import (
     document_of,
     sqls_of,
 )
-from construction.workflows.documents.scenario import build, documents, scenario_of, solve
+from construction.workflows.documents.scenario import (
+    build,
+    documents,
+    known_to_readers,
+    scenario_of,
+    solve,
+)
 from construction.workflows.documents.tables import SqlFault, Tables
 from construction.workflows.documents.worlds import planted_in
 from construction.workflows.runs import InProcessClient, graded, perform, spec_of_draft
@@ -473,3 +480,25 @@ def test_the_check_names_a_file_that_is_no_document(tmp_path: Path) -> None:
     path.write_text('name = "broken"\n')
     lines = list(check_lines(path, CONFIG))
     assert "fault: meaning: Field required" in lines
+
+
+# What an author is told
+
+
+def test_a_reference_that_misses_a_record_says_in_which_field() -> None:
+    run = perform(DRAFT, SCENARIO)
+    (check, *_) = [check for check in DRAFT.checks if check.kind == "record_created"]
+    name = next(iter(check.params["where"]))
+    other = {**check.params, "where": {**check.params["where"], name: "something else"}}
+    wrong = check.model_copy(update={"params": other})
+    checks = tuple(wrong if each is check else each for each in DRAFT.checks)
+    said = difference(replace(DRAFT, checks=checks), run, check.check_id)
+    assert said is not None
+    assert f"{name}: found " in said
+    assert said.endswith("expected 'something else'")
+
+
+def test_prose_that_no_search_finds_is_named_with_the_words_that_it_lacks() -> None:
+    document = with_text('found_by = "', 'found_by = "juggling ')
+    with pytest.raises(LookupError, match=r"which lacks juggling; expected words for `found_by`"):
+        known_to_readers(document, DRAFT)
