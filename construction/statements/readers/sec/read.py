@@ -294,11 +294,8 @@ def read_sec(
     """Read data sets: zips, or folders with the tables as text or Parquet, or with zips; and
     companyfacts files, which yield to the data sets where both show a filing.
 
-    `tickers` is a Parquet file with the columns cik, ticker, exchange: the listings of today.
-    Consolidated and dimensioned facts become points of series. See `series_of` for statements and
-    labels, `unit_of` for units, `judged_facts` for periods, `restate.latest` for restated values,
-    `companies_of` for the listing. Names are flat; category and fiscal periods are null. Everything
-    read is in the ledger. Raises InputError as `find_tables`, and for unreadable tickers.
+    `tickers` is a Parquet file with the columns cik, ticker, exchange: the listings of today. Names
+    are flat, category and fiscal periods null. Raises InputError as `find_tables`, and for tickers.
     """
     settings = config or SecConfig()
     frames, closed, accounts = _read_tables(paths, settings)
