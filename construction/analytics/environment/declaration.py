@@ -2,7 +2,7 @@
 
 One TOML file says which files there are, how each is read, what its columns mean, and which noise
 they carry. All three variants, the inventory of noise and the questions follow from it. Questions
-are made of its metrics, facts and conventions, and of the values that these vary.
+are made of its metrics, policies and conventions, and of the values that these vary.
 """
 
 from __future__ import annotations
