@@ -127,7 +127,7 @@ def licence(value: str) -> bool:
 
 
 _EXAMPLES = re.compile(
-    r"(?:test|user|admin|you|me|someone|foo|bar|hello|contact|support|info|john\.?doe|jane\.?doe)\d?"
+    r"(?:test|user|admin|you|me|my|your|name|someone|foo|bar|hello|contact|support|info|john\.?doe|jane\.?doe)\d?"
     r"@(?:(?:[\w-]+\.)?example\.(?:com|net|org)|(?:e?mail|(?:my|your)?-?(?:domain|company))\.com)"
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # of a calendar's event

@@ -120,9 +120,18 @@ def clean(text: str) -> str:
 
 def is_whole(text: str, start: int, end: int) -> bool:
     """Is `text[start:end]` a whole token, or too long to be part of another by chance?"""
+    if _is_in_kana(text, start, end):
+        return False
     plain = text[start:end].translate(_PLAIN)
     simple = plain.isascii() and (plain.isalpha() or plain.isdigit())
     return not simple or end - start >= WHOLE_BELOW or is_apart(text, start, end)
+
+
+def _is_in_kana(text: str, start: int, end: int) -> bool:
+    """Is it a part of a longer word in katakana?"""
+    return any("ァ" <= a <= "ー" != "・" and "ァ" <= b <= "ー" and "・" not in (a, b)
+               for a, b in ((text[start - 1 : start] if start else "", text[start]),
+                            (text[end - 1], text[end : end + 1])))  # fmt: skip
 
 
 def is_apart(text: str, start: int, end: int) -> bool:
