@@ -89,6 +89,12 @@ def is_flag(label: str) -> bool:
     return _FLAG.match(label.strip(_EDGE)) is not None
 
 
+def unit_before(value: str) -> int:
+    """The length of the unit that stands before somebody's name: `情報管理課 水野`."""
+    unit = _UNIT.match(value)
+    return unit.end() if unit else 0
+
+
 def can_be_declared(kind: EntityType, value: str) -> bool:
     """Can a value be of the kind that its label declares, rather than empty or a reference?"""
     plain = value.strip()
@@ -214,8 +220,7 @@ def find_declared(folded: str) -> Iterator[Finding]:
         if group == "login" and not _is_written_login(match):
             continue
         if can_be_declared(kind, value):
-            unit = _UNIT.match(value)  # of the person: `情報管理課 水野`
-            start = match.start(group) + (unit.end() if unit else 0)
+            start = match.start(group) + unit_before(value)
             yield Finding(start, match.end(group), kind, NAME, _SCORE)
 
 

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capital_places import is_plain_capital
-from anonymization.text.detect.declared import is_flag, normalised
+from anonymization.text.detect.declared import is_flag, normalised, unit_before
 from anonymization.text.detect.explained_words import is_known, is_program_word
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
@@ -291,6 +291,7 @@ def _value(
         is_key_of_code = match["open"][:1] in ('"', "'") and value[:1] not in ('"', "'")
         if value.rstrip()[-1:] in (",", "{", "[", "(") or is_key_of_code:
             return
+    start += unit_before(text[start:end])
     yield from _checked(text, (start, end), label, dictionary)
 
 

@@ -78,6 +78,7 @@ _FIXED = (Keyword, Name, Operator, Punctuation, Comment.Preproc, Comment.Preproc
 
 _Token = tuple[int, _TokenType, str]
 _SHORT_NUMBER = 4  # digits of a number that is nobody's
+_COMMAND = re.compile(r"(?m)^(?![ \t]*(?:#|\r?$|(?:export )?\w+=))")  # a line that sets nothing
 _BARE = re.compile(r"[\w./+-]*[A-Za-z_][\w/+-]*")  # a word of a command, and no address or host
 _ENUM = re.compile(r"[\"']?[^\W\d][\w-]{0,23}[\"']?")
 _COMPARES = frozenset({"==", "!=", "===", "!==", "<>", "in", "like", "case"})
@@ -105,8 +106,9 @@ def fixed_spans(alias: str, text: str) -> Spans:
     if len(text) > _LONGEST:
         return ()
     tokens = [token for token in _lexer(alias).get_tokens_unprocessed(text) if token[2]]
+    is_shell = alias == "bash" and _COMMAND.search(text) is not None
     spans: list[tuple[int, int]] = []
-    for start, end in sorted({*_read_by_place(alias, tokens), *_services(text)}):
+    for start, end in sorted({*_read_by_place(tokens, is_shell), *_services(text)}):
         if spans and not text[spans[-1][1] : start].strip():
             spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
         else:
@@ -114,10 +116,10 @@ def fixed_spans(alias: str, text: str) -> Spans:
     return tuple(spans)
 
 
-def _read_by_place(alias: str, tokens: Sequence[_Token]) -> Iterator[tuple[int, int]]:
+def _read_by_place(tokens: Sequence[_Token], is_shell: bool) -> Iterator[tuple[int, int]]:
     for number, (start, kind, value) in enumerate(tokens):
         is_fixed = _is_fixed(kind) or (kind in Number and len(value) <= _SHORT_NUMBER)
-        if kind in Text and alias == "bash":
+        if kind in Text and is_shell:
             is_fixed = _BARE.fullmatch(value) is not None and tokens[number - 1][2] != "="
         elif kind in String and _ENUM.fullmatch(value) and not chinese_name(value.strip("\"'")):
             is_fixed = is_fixed or _is_compared(tokens, number)

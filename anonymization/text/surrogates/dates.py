@@ -172,7 +172,7 @@ class Shift:
         if shown is not None:
             return shown
         separator = _separator(match)
-        return self._padded[separator] >= (0 if separator in "-/." else 1)
+        return self._padded[separator] >= (0 if separator[0] in "-/." else 1)
 
     def _shifted(
         self, year: int | None, month: int | None, day: int | None
@@ -207,7 +207,9 @@ def _shown_padding(match: re.Match[str]) -> bool | None:
 
 
 def _separator(match: re.Match[str]) -> str:
-    return next((char for char in match.group() if not char.isalnum()), " ")
+    """The mark between the parts, and whether the year comes first."""
+    text = match.group()
+    return next((char for char in text if not char.isalnum()), " ") + "y" * text[:4].isdigit()
 
 
 def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool, padded: bool) -> str:
