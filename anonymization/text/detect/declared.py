@@ -231,7 +231,8 @@ def _field(text: str) -> Iterator[Finding]:
     kind = _refined(kind, match[2].strip()) if match and kind else None
     if match and kind and can_be_declared(kind, match[2]):
         start = match.start(2) + len(match[2]) - len(match[2].lstrip())
-        yield Finding(start, start + len(match[2].strip()), kind, NAME, _SCORE)
+        value = match[2].strip()
+        yield Finding(start + unit_before(value), start + len(value), kind, NAME, _SCORE)
 
 
 def _refined(kind: EntityType, value: str) -> EntityType:
