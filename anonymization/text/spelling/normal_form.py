@@ -106,6 +106,7 @@ PLANTED = "tripwire"  # the kind of planted values, which may have any form
 EDGES = " \t\r\n.,_-/()[]+\u00b7"
 WHOLE_BELOW = 12  # characters; longer words and numbers hardly occur in others by chance
 _PLAIN = str.maketrans("", "", " .-")
+_KATAKANA = re.compile("[ァ-ヺー]{2}")
 
 
 def visible(text: str) -> str:
@@ -129,9 +130,8 @@ def is_whole(text: str, start: int, end: int) -> bool:
 
 def _is_in_kana(text: str, start: int, end: int) -> bool:
     """Is it a part of a longer word in katakana?"""
-    return any("ァ" <= a <= "ー" != "・" and "ァ" <= b <= "ー" and "・" not in (a, b)
-               for a, b in ((text[start - 1 : start] if start else "", text[start]),
-                            (text[end - 1], text[end : end + 1])))  # fmt: skip
+    seams = (text[start - 1 : start + 1] if start else "", text[end - 1 : end + 1])
+    return any(_KATAKANA.fullmatch(seam) for seam in seams)
 
 
 def is_apart(text: str, start: int, end: int) -> bool:

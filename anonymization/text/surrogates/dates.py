@@ -78,8 +78,8 @@ class Shift:
             return f"{fiscal['lead'] or ''}{moved}{fiscal['end'] or ''}"
         alone = _MONTH.fullmatch(value)
         if alone is not None:
-            moved = self._shifted(None, int(alone["m"]), _DAY_OF[alone["part"]])
-            return f"{moved[1]}月{alone['part'] or ''}"
+            _, month, _ = self._shifted(None, int(alone["m"]), _DAY_OF[alone["part"]])
+            return f"{month}月{alone['part'] or ''}"
         era = _ERA.fullmatch(value)
         if era is not None:
             return self._of_era(era)

@@ -163,10 +163,8 @@ class Surrogates:
         owner = (kind, alnum_form(value) if kind in _NUMBERED else plain_form(value))
         if value in self._by_value:
             return self._by_value[value]
-        if kind in _HELD and _MAIL.fullmatch(value):
-            make = email
         alike = kind in _NAMING and _LONE_WORD.fullmatch(value)
-        make = _MAKERS[kind]
+        make = email if kind in _HELD and _MAIL.fullmatch(value) else _MAKERS[kind]
         if alike and part_of_person(self._table, value):
             make, owner = person, (EntityType.PERSON, plain_form(value))
         if kind in _HELD and (
