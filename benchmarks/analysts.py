@@ -111,8 +111,9 @@ def _selected(
     )
     latest = f', {_name(table.latest)} AS "(latest)"' if table.latest else ""
     kept = " AND ".join(
-        f"NOT coalesce({_name(column)} IN ({', '.join(map(_text, values))}), false)"
-        for column, values in table.drop.items()
+        f"{sign}coalesce({_name(column)} IN ({', '.join(map(_text, values))}), false)"
+        for sign, chosen in (("NOT ", table.drop), ("", table.keep))
+        for column, values in chosen.items()
     )
     source, where = _source(table), kept or "true"
     rows = f'SELECT {cells}{latest}, "(row)" FROM {source} WHERE {where}'

@@ -75,7 +75,7 @@ _TAIL = re.compile(
     r"|to (?:one|two|three) decimal).*$"
 )
 _STATEMENT = re.compile(r",? (?:as shown in the|in its) (?P<statement>[a-z ]+)")
-_FILING = re.compile(r", as [a-z ]+ in the filing of [A-Z][a-z]+ [0-9]{1,2}, [0-9]{4}")
+_FILING = re.compile(r", as [a-z ]+ (?:in the filing of|on) [A-Z][a-z]+ [0-9]{1,2}, [0-9]{4}")
 _ASIDE = re.compile(
     r"the balance sheet date nearest to |, before the effect of exchange rate changes"
     r"| \(the line item “[^”]*”\)"

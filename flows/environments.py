@@ -36,6 +36,7 @@ from construction.analytics.environment.cleaning import (
     read_files,
 )
 from construction.analytics.environment.declaration import IGNORABLE, Declaration
+from construction.analytics.environment.profile import role_faults
 from construction.analytics.environment.variants import raw_declaration
 from construction.analytics.execute_duckdb import Engine
 from data.canonical import file_digest
@@ -219,6 +220,8 @@ def bench_of(environment: Environment) -> Iterator[Bench]:
     """The clean tables, loaded into both executors, and all that candidates are compared with."""
     declaration, files = environment.declaration, environment.files
     tables = clean_tables(declaration, files, (), environment.inventory)
+    if fault := next(role_faults(declaration, tables), None):
+        raise ConfigError(f"{declaration.name}: {fault}")
     readings = {
         str(name): clean_tables(declaration, files, keep="first") for name in declaration.readings
     }

@@ -12,7 +12,7 @@ from construction.sandbox.presence import sandbox_problem
 from data import doctor
 from data.processes import can_have_workers
 
-_INPUT = ("sessions", "sec", "edinet", "tables", "environment")
+_INPUT = ("sessions", "sec", "edinet", "xbrl", "tables", "environment")
 
 
 def say_what_is_missing(values: Mapping[str, Any]) -> None:

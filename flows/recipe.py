@@ -101,6 +101,7 @@ class Runtime(StageConfig):
     sec: tuple[AnyPath, ...] = ()  # SEC data sets: zips or folders
     tickers: AnyPath | None = None  # today's US listings: cik, ticker, exchange
     edinet: tuple[AnyPath, ...] = ()  # EDINET summaries, with the code list beside them
+    xbrl: tuple[AnyPath, ...] = ()  # xBRL-JSON documents: files, zips and folders
     tables: tuple[AnyPath, ...] = ()  # tables to anonymize, and folders of them
     environment: AnyPath | None = None  # the declaration of an environment for analytic tasks
     environment_files: AnyPath | None = None  # its files, if they are not beside the declaration
@@ -133,8 +134,13 @@ class Runtime(StageConfig):
         """What must lie apart from the output."""
         given = (self.environment, self.environment_files)
         environment = [path for path in given if path is not None]
-        sources = (*self.sessions, *self.files, *self.repos, *self.sec, *self.edinet, *self.tables)
+        sources = (*self.sessions, *self.files, *self.repos, *self.statements, *self.tables)
         return *sources, *environment
+
+    @property
+    def statements(self) -> tuple[Path, ...]:
+        """Where financial statements come from, in any form."""
+        return *self.sec, *self.edinet, *self.xbrl
 
     @property
     def single_files(self) -> tuple[Path | None, ...]:
@@ -146,7 +152,7 @@ class Runtime(StageConfig):
     @property
     def has_input(self) -> bool:
         """Is real material given? Otherwise the demo workspace is built."""
-        return bool(self.sessions or self.sec or self.edinet or self.tables or self.environment)
+        return bool(self.sessions or self.statements or self.tables or self.environment)
 
     def label(self, recipe: Recipe) -> dict[str, str]:
         """What Prefect shows of a run: which snapshot is built, and where. Nothing else of it."""

@@ -39,9 +39,7 @@ def require_complete(runtime: Runtime) -> None:
             "--environment-files without --environment: found a folder of files, but no "
             "declaration that says what they are. Name it too."
         )
-    if runtime.tables and not (
-        runtime.sessions or runtime.sec or runtime.edinet or runtime.environment
-    ):
+    if runtime.tables and not (runtime.sessions or runtime.statements or runtime.environment):
         raise ConfigError(
             "tables alone make no release: give sessions, statements or an environment too, or "
             "anonymize the tables with `benchmint privacy perturb`."
@@ -54,6 +52,7 @@ def require_public(recipe: Recipe, runtime: Runtime) -> None:
     for name, given, disclosure in (
         ("sec", runtime.sec, lane.sec.disclosure),
         ("edinet", runtime.edinet, lane.edinet.disclosure),
+        ("xbrl", runtime.xbrl, lane.xbrl.disclosure),
     ):
         if given and disclosure is not Disclosure.PUBLIC:
             raise ConfigError(
@@ -67,7 +66,7 @@ def require_installed(runtime: Runtime) -> None:
 
     Sessions are masked, signals are embedded, and the demo has both.
     """
-    others = runtime.sec or runtime.edinet or runtime.environment
+    others = runtime.statements or runtime.environment
     if runtime.sessions or runtime.signals or not others:
         require_extra("masking")
 
@@ -80,7 +79,7 @@ def require_readable(recipe: Recipe, runtime: Runtime) -> None:
     from construction.statements.database import Sources
     from flows.environments import source_digests
 
-    Sources(runtime.sec, runtime.edinet).require(recipe.questions.sec)
+    Sources(runtime.sec, runtime.edinet, runtime.xbrl).require(recipe.questions.sec)
     dated_files(runtime.signals)
     if runtime.environment is not None:
         declaration = read_declaration(runtime.environment)
@@ -94,11 +93,11 @@ def require_own_sources(runtime: Runtime) -> None:
     from construction.statements.database import Sources
     from flows.environments import refuse_shared, source_digests
 
-    if runtime.environment is None or not (runtime.sec or runtime.edinet):
+    if runtime.environment is None or not runtime.statements:
         return
     declaration = read_declaration(runtime.environment)
     root = runtime.environment_files or runtime.environment.parent
-    questions = Sources(runtime.sec, runtime.edinet).digests()
+    questions = Sources(runtime.sec, runtime.edinet, runtime.xbrl).digests()
     refuse_shared(source_digests(declaration, root), questions)
 
 
@@ -157,7 +156,7 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     require_own_sources(runtime)
     if runtime.sessions:
         return recipe, runtime, PrivacyStamp.MASKED
-    if runtime.sec or runtime.edinet or runtime.environment:
+    if runtime.statements or runtime.environment:
         is_private = bool(runtime.tables) or _is_anonymized(runtime)
         return recipe, runtime, PrivacyStamp.MASKED if is_private else PrivacyStamp.PUBLIC
     demo = runtime.out / f"demo-{recipe.demo.size}-{recipe.demo.seed}"

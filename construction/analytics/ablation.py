@@ -1,6 +1,6 @@
 """What an answer needs: programmes run with one step passed over, or with one file empty.
 
-`idle_conditions` and `idle_criteria` find what a programme states without effect.
+`idle_conditions`, `idle_criteria` and `idle_clauses` find what a programme states without effect.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from construction.analytics.contracts import Part
 from construction.analytics.execute_polars import Result, State, StepFailedError, run
 from construction.analytics.origins import origin
 
-_PASSED_OVER = (s.Filter, s.Join, s.Convert, s.Rank, s.Score, s.WhatIf)
+_PASSED_OVER = (s.Filter, s.Join, s.Convert, s.Rank, s.Score, s.WhatIf, s.Policy)
 _UNDOING = (s.Convert, s.Compare, s.WhatIf)
 Tables = Mapping[str, pl.DataFrame]
 Parts = Sequence[Part]
@@ -323,3 +323,27 @@ def idle_criteria(
             changed = (*shorter, *program[number:])
             if outcome(changed, parts, tables, results[: number - 1]) == gold:
                 yield f"step {number}: the criterion {criterion.column} changes nothing"
+
+
+def idle_clauses(
+    program: s.Program,
+    parts: Parts,
+    tables: Tables,
+    gold: tuple[str, ...],
+    results: Sequence[Result],
+) -> Iterator[str]:
+    """The clauses of policies, and their conditions, without which the answer is the same."""
+    for number, step in enumerate(program, 1):
+        if not isinstance(step, s.Policy):
+            continue
+        for at, clause in enumerate(step.clauses):
+            fewer = [(*step.clauses[:at], *step.clauses[at + 1 :])]
+            for condition in clause.where if len(clause.where) > 1 else ():
+                others = tuple(other for other in clause.where if other is not condition)
+                looser = clause.model_copy(update={"where": others})
+                fewer.append((*step.clauses[:at], looser, *step.clauses[at + 1 :]))
+            for clauses in fewer:
+                shorter = step.model_copy(update={"clauses": clauses})
+                changed = (*program[: number - 1], shorter, *program[number:])
+                if outcome(changed, parts, tables, results[: number - 1]) == gold:
+                    yield f"step {number}: clause {at + 1} changes nothing"

@@ -56,7 +56,7 @@ def _answer(declaration: Declaration, part: Part, text: str) -> Answer:
     common: dict[str, Any] = {"part": part.part, "type": kind["type"], "value": text}
     if kind["type"] == "number":
         unit = kind["unit"].replace("{currency}", declaration.currency)
-        scale = kind.get("scale", 1)
+        scale = declaration.money_scale if part.kind == "money" else 1
         return Answer(**common, unit=unit, scale=scale, decimals=part.decimals, tolerance=0.0)
     if kind["type"] == "text":
         names = declaration.names.get(part.names or "", {}).get(text, ())
@@ -117,7 +117,7 @@ def beyond_guidelines(
 
 def _wanted(declaration: Declaration, part: Part, language: Language) -> dict[str, str]:
     kind = words_table()["kinds"][part.kind][language]
-    kind = kind.replace("{w.money}", declaration.words["money"][language])
+    kind = kind.replace("{w.money}", declaration.says("money", language))
     return {"kind": kind, "decimals": _decimals_words(part.decimals, language)}
 
 

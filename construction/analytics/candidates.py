@@ -39,6 +39,7 @@ _HOLE = "¦"
 _PLACEHOLDER = re.compile(r"\{[a-z_.]+\}")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?")
 _RUN = re.compile(rf"[{HAN}]+")
+_BRACED = re.compile(r"\{[a-z]+\}")
 _RANK = re.compile(r"(?<=第)[一二三四五六七八九十]+")
 
 
@@ -71,9 +72,12 @@ class Vocabulary:
         return bool({word, word.removesuffix("'s"), word.removesuffix("s")} & self.words)
 
 
-def _vocabulary_of(declaration: Declaration, templates: Iterable[Template]) -> Vocabulary:
-    """The words of templates, also of earlier ones, of the declaration, and of `words.toml`."""
-    both = _declared(declaration)
+def _vocabulary_of(
+    declaration: Declaration, templates: Iterable[Template], own: Iterable[str]
+) -> Vocabulary:
+    """The words of templates, also of earlier ones, of the declaration and of `words.toml`;
+    `own`: the values of the environment that a question may name."""
+    both = [*_declared(declaration), *own]
     table = words_table()
     earlier = load_table(__package__, "earlier.toml")
     wordings = [w for t in templates for w in (*t.en, *t.zh)] + [*earlier["en"], *earlier["zh"]]
@@ -90,12 +94,12 @@ def _vocabulary_of(declaration: Declaration, templates: Iterable[Template]) -> V
 
 def _declared(declaration: Declaration) -> list[str]:
     """All declared words, in both languages."""
-    groups = [*declaration.words.values()]
+    groups = [*words_table()["words"].values(), *declaration.words.values()]
     for metric in declaration.metrics:
-        groups += [metric.label, metric.study or {}]
-    for fact in declaration.facts:
-        groups += [fact.label, fact.study or {}]
-    words = [word for group in groups for word in group.values()]
+        groups += [metric.label, metric.study or words_table()["study"]]
+    groups += [policy.label for policy in declaration.policies]
+    holes = (word for group in groups for word in group.values())
+    words = [_BRACED.sub("", word) for word in holes]
     return words + [
         name
         for of in declaration.names.values()
@@ -150,7 +154,15 @@ class Bench:
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The words that a question may use."""
-        return _vocabulary_of(self.declaration, read_templates())
+        return _vocabulary_of(self.declaration, read_templates(), self._named_values())
+
+    def _named_values(self) -> list[str]:
+        """The places, kinds and branches in the tables of roles."""
+        values = set[str]()
+        for role in self.declaration.roles.values():
+            for column in {role.place, role.kind, role.branch} - {""}:
+                values |= set(self.tables[role.table][column].drop_nulls().to_list())
+        return sorted(map(str, values))
 
     def ranking(self, kind: str) -> list[str]:
         """The names of a kind by how prominent they are in public; none for what is perturbed."""
@@ -159,7 +171,8 @@ class Bench:
         if metric is None or metric.table in self.perturbed:
             return []
         rows = self.tables[metric.table].sort(metric.column, descending=True, nulls_last=True)
-        return list(rows[kind]) if kind in rows.columns else []
+        column = self.declaration.column_of(metric, kind)
+        return list(rows[column]) if column in rows.columns else []
 
     @cached_property
     def file_of(self) -> dict[str, str]:

@@ -34,6 +34,7 @@ _CONVERSIONS = {
     "minus": "{a} - {b}",
     "plus": "{a} + {b}",
     "percent_of": "{a} / nullif({b}, 0) * 100",
+    "per_cent": "{a} * {b} / 100",
     "growth": "({a} - {b}) / nullif({b}, 0) * 100",
 }
 _COMPARISONS = {
@@ -91,7 +92,7 @@ class Engine:
         return Rows(self.connection.table(f"step_{number}").fetchnumpy())
 
 
-_ONE_VALUE = {"lookup", "statistic", "policy_lookup", "compare", "correlate", "regress"}
+_ONE_VALUE = {"lookup", "statistic", "compare", "correlate", "regress"}
 
 
 def _checked(value: Cell) -> Cell:
@@ -189,13 +190,24 @@ def _statistic(step: s.Statistic, results: list[Rows | Cell]) -> str:
     return f"SELECT {value}{_from(step, results)}"
 
 
-def _policy_lookup(step: s.PolicyLookup, results: list[Rows | Cell]) -> str:
-    text, before, after = _name(step.column), _text(step.before), _text(step.after)
-    tail = f"substr({text}, position({before} IN {text}) + length({before}))"
-    written = f"substr({tail}, 1, position({after} IN {tail}) - 1)"
-    occurrences = f"(length({text}) - length(replace({text}, {before}, ''))) / length({before})"
-    number = f"TRY_CAST(replace(trim({written}), ',', '') AS DOUBLE)"
-    return f"SELECT CASE WHEN {occurrences} = 1 THEN {number} END{_from(step, results)}"
+def _policy(step: s.Policy, results: list[Rows | Cell]) -> str:
+    """Of the clauses the last that fits decides; no row at all unless each is in its document."""
+    rates = []
+    for clause in reversed(step.clauses):
+        tests = [_condition(item, results) for item in clause.where] or ["true"]
+        rate = "NULL" if clause.rate is None else f"CAST({clause.rate!r} AS DOUBLE)"
+        rates.append(f"WHEN {' AND '.join(tests)} THEN {rate}")
+    quotes = [(_text(q.document), _text(q.says)) for c in step.clauses for q in c.quotes]
+    said = ", ".join(f"({document}, {says})" for document, says in quotes)
+    text = f"t.{_name(step.column)}"
+    once = f"length({text}) - length(replace({text}, q.says, '')) = length(q.says)"
+    found = (
+        f"SELECT CASE WHEN count(*) = {len(quotes)} THEN true ELSE error('not said') END "  # noqa: S608
+        f"FROM (VALUES {said}) q(document, says) JOIN {_table(step.texts)} t "
+        f"ON t.{_name(step.key)} = q.document WHERE {once}"
+    )
+    rated = f"SELECT *, CASE {' '.join(rates)} END AS rate{_from(step, results)}"
+    return f"SELECT * FROM ({rated}) WHERE rate IS NOT NULL AND ({found})"  # noqa: S608 (quoted)
 
 
 def _policy_count(step: s.PolicyCount, results: list[Rows | Cell]) -> str:
@@ -274,7 +286,7 @@ _STATEMENTS: Mapping[str, Callable[[Any, list[Rows | Cell]], str]] = {
     "convert": _convert,
     "aggregate": _aggregate,
     "statistic": _statistic,
-    "policy_lookup": _policy_lookup,
+    "policy": _policy,
     "policy_count": _policy_count,
     "compare": _compare,
     "rank": _rank,

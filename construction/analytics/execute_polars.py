@@ -179,6 +179,7 @@ def _(step: s.Convert, state: State) -> Result:
         "minus": first - second,
         "plus": first + second,
         "percent_of": first / nonzero * 100,
+        "per_cent": first * second / 100,
         "growth": (first - second) / nonzero * 100,
     }
     return rows.with_columns(values[step.how].alias(step.column))
@@ -217,19 +218,21 @@ def _(step: s.Statistic, state: State) -> Result:
 
 
 @_apply.register
-def _(step: s.PolicyLookup, state: State) -> Result:
+def _(step: s.Policy, state: State) -> Result:
+    texts = state.rows(step.texts)
+    for quote in (quote for clause in step.clauses for quote in clause.quotes):
+        own = texts.filter(_column_of(texts, step.key) == quote.document)
+        _column_of(own, step.column)
+        if own[step.column].str.count_matches(quote.says, literal=True).to_list() != [1]:
+            raise StepFailedError("the words of a clause do not stand in its document")
     rows = state.selected(step)
-    _column_of(rows, step.column)
-    if rows.height != 1:
-        raise StepFailedError("several rows" if rows.height else "no row")
-    pieces = str(rows[step.column][0]).split(step.before)
-    if len(pieces) != 2:
-        raise StepFailedError("phrase stands several times" if len(pieces) > 2 else "no phrase")
-    written = pieces[1].split(step.after, 1)[0].strip().replace(",", "")
-    try:
-        return float(written)
-    except ValueError:
-        raise StepFailedError("no number between the phrases") from None
+    rate = pl.lit(None, dtype=pl.Float64)
+    for clause in step.clauses:
+        fits = pl.all_horizontal(
+            pl.lit(value=True), *(state.test(rows, condition) for condition in clause.where)
+        )
+        rate = pl.when(fits).then(pl.lit(clause.rate, dtype=pl.Float64)).otherwise(rate)
+    return rows.with_columns(rate.alias("rate")).filter(pl.col("rate").is_not_null())
 
 
 @_apply.register

@@ -17,6 +17,7 @@ from polars.exceptions import PolarsError
 
 from construction.analytics import steps as s
 from construction.analytics.ablation import (
+    idle_clauses,
     idle_conditions,
     idle_criteria,
     needed_files,
@@ -37,6 +38,7 @@ from construction.analytics.prompt_gates import (
     leak,
     mismatch,
     other_words,
+    undeclared,
     unsaid_words,
 )
 from construction.analytics.templates import words_table
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 # are places it is that of comparisons and ranks.
 THRESHOLD, THRESHOLD_OF_FEW, FEW, PLACES = 1e-4, 2e-3, 200, 60
 ABSOLUTE = 0.01  # distance of coefficients and other small numbers
+LEAST_SHARE, MOST_SHARE = 0.02, 2_000.0  # per cent that one figure may be of another
 REMAINDER = 5e-5  # of the figures that it is a difference of: half a hundredth of a per cent
 HALF = Decimal("0.005")  # distance from a rounding limit, in units of the last decimal
 
@@ -68,6 +71,11 @@ def knife_edges(
             continue
         if isinstance(step, s.Rank):
             yield from _rank_edge(number, step, state, distance, _ranks(number, step, program))
+        for clause in step.clauses if isinstance(step, s.Policy) else ():
+            within = step.model_copy(update={"where": clause.where})
+            for condition in clause.where:
+                if condition.test in ("<", "<=", ">", ">="):
+                    yield from _threshold_edge(number, within, condition, state, distance)
         for condition in step.where:
             if condition.test in ("<", "<=", ">", ">="):
                 if terms := _terms(program, step.source, condition.column):
@@ -245,13 +253,14 @@ def _steps_range(judged: Judged, bench: Bench) -> Iterator[str]:
 
 def _missing_data(judged: Judged, bench: Bench) -> Iterator[str]:
     limits, draft = bench.declaration.limits, judged.draft
-    if bench.said(draft).has(words_table()["levels"][draft.language]):
+    levels = undeclared(words_table()["levels"][draft.language], bench.declaration)
+    if bench.said(draft).has(levels):
         yield "the question names a level that no table has"
     for number, step in enumerate(draft.program, 1):
         result = judged.results[number - 1]
         if isinstance(result, int | float) and not isinstance(result, bool) and result == 0:
             yield f"step {number}: the result is 0"
-        if isinstance(step, s.Compare | s.PolicyCount | s.PolicyLookup | s.Filter | s.Lookup):
+        if isinstance(step, s.Compare | s.PolicyCount | s.Policy | s.Filter | s.Lookup):
             continue
         rows = _state(judged, bench, number).selected(step)
         for column, least in _columns_counted(step, limits):
@@ -296,6 +305,7 @@ def _unneeded(judged: Judged, bench: Bench) -> Iterator[str]:
     measured = (draft.program, draft.parts, bench.tables, judged.written, judged.results)
     yield from idle_conditions(*measured)
     yield from idle_criteria(*measured)
+    yield from idle_clauses(*measured)
     yield from _hardly_divided(judged, bench.declaration.limits.widest_share)
 
 
@@ -308,6 +318,8 @@ def _hardly_divided(judged: Judged, widest: float) -> Iterator[str]:
         pair = [program[n - 1] for n in map(s.step_number, (step.first, step.second)) if n]
         measured = [(p.function, p.column) for p in pair if isinstance(p, s.Statistic)]
         share = judged.results[number - 1]
+        if isinstance(share, int | float) and not LEAST_SHARE <= abs(share) <= MOST_SHARE:
+            yield f"step {number}: {share:.3g} %, which gives no sense of scale"
         if len(measured) != 2 or len(set(measured)) != 1 or not isinstance(share, int | float):
             continue
         if not 1 - widest <= share / 100 <= widest:
@@ -384,7 +396,7 @@ def _of_that_name(declaration: Declaration, words: str, language: Language) -> s
         value
         for slot, names in declaration.names.items()
         for value, pair in names.items()
-        if pair[at] == words and slot != "sector"
+        if pair[at] == words and slot != "branch"
     }
 
 

@@ -44,6 +44,7 @@ from construction.analytics.templates import (
     filled,
     require_words,
     step_values,
+    steps_of,
     word_values,
 )
 from data.canonical import digest
@@ -71,11 +72,11 @@ class Guesser:
         declaration = world.declaration
         for slot, name in declaration.prominence.items():
             metric = next(metric for metric in declaration.metrics if metric.name == name)
-            frame = world.tables[metric.table]
-            if slot in frame.columns:
+            frame, column = world.tables[metric.table], declaration.column_of(metric, slot)
+            if column in frame.columns:
                 ordered = frame.drop_nulls(metric.column).sort(metric.column, descending=True)
                 self.ranking[slot] = (
-                    ordered[slot].drop_nulls().unique(maintain_order=True).to_list()
+                    ordered[column].drop_nulls().unique(maintain_order=True).to_list()
                 )
                 self.chance[slot] = 1 / max(len(self.ranking[slot]), 1)
 
@@ -125,8 +126,8 @@ class Guesser:
         }
 
 
-LANGUAGES: tuple[Language, ...] = ("en", "zh")
 UNLIMITED = 10**9
+SEVERAL = 3  # sources that most tasks have
 _ID = 32  # characters of a digest
 
 
@@ -231,7 +232,8 @@ class _Source:
                 generator = keyed_generator(self.seed, STAGE, name)
                 drawn = draw_values(self.template, family, world, generator)
                 if drawn is not None:
-                    yield family, LANGUAGES[int(generator.integers(2))], drawn
+                    languages = world.declaration.languages
+                    yield family, languages[int(generator.integers(len(languages)))], drawn
 
 
 def _identity_of(program: s.Program, environment: str) -> str:
@@ -267,7 +269,9 @@ def _sources(
     category: Category, templates: Sequence[Template], world: World, seed: int
 ) -> list[_Source]:
     sources, declaration = [], world.declaration
-    for template in (template for template in templates if template.category == category):
+    own = [template for template in templates if template.category == category]
+    # Those that need several sources come first: quotas may end before the others.
+    for template in sorted(own, key=lambda t: len({role for role, _ in t.roles}) < SEVERAL):
         families = families_of(template, declaration) if world.can_draw(template) else []
         if families:
             require_words(template, declaration)
@@ -313,8 +317,8 @@ def _drafted(
 ) -> Draft:
     """A candidate of drawn values: its programme, question and guidelines."""
     declaration = world.declaration
-    fields = step_values(values)
-    program = s.program_of(filled(template.steps, fields))
+    fields = step_values(values, declaration)
+    program = s.program_of(steps_of(template, fields, declaration))
     parts = tuple(Part.model_validate(part) for part in filled(template.answers, fields))
     words = word_values(template, values, declaration, language)
     wordings = template.wordings(language)

@@ -30,6 +30,8 @@ def milestones_of(
         implied[number] = set(uses).union(*(implied[other] for other in uses))
         if isinstance(step, s.Rank) and isinstance(result, pl.DataFrame) and result.height:
             result = str(result[step.label][-1])  # the last of those taken
+        if isinstance(step, s.Policy) and isinstance(result, pl.DataFrame):
+            result = result.height  # how many are covered
         if isinstance(result, bool | pl.DataFrame):
             continue
         made[number] = f"{step.op}_{number}"

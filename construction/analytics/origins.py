@@ -140,4 +140,6 @@ def _made(step: s.StepOf) -> set[str]:
         return {"rank"}
     if isinstance(step, s.Score):
         return {"score"}
+    if isinstance(step, s.Policy):
+        return {"rate"}
     return {"n"} if isinstance(step, s.PolicyCount) else set()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from construction.analytics import steps as s
@@ -33,7 +33,6 @@ _DIVIDED = {
     "en": re.compile(r"\bdivid|\bas a percentage of\b", re.I),
     "zh": re.compile(r"除以|占[^。]*百分比"),
 }
-_TABLES = {"sector_workers": "census", "states": "output"}  # words of what is no metric
 _ONCE = re.compile(r"\bonce\b|weight 1\b|权重(?:为)?1(?!\d)")
 
 
@@ -45,7 +44,7 @@ def turned(draft: Draft, said: Said, declaration: Declaration) -> Iterator[str]:
                 pair = (_columns(draft.program, v) for v in (step.first, step.second))
                 is_turned = _is_divided_otherwise(draft, declaration, *pair)
             elif step.result == "growth":
-                is_turned = _is_later_first(draft.program, step)
+                is_turned = _is_later_first(draft.program, step, declaration)
             else:
                 is_turned = _is_other_group(draft.program, step) or (
                     step.result == "difference" and _is_named_later(draft.program, step, said)
@@ -71,9 +70,6 @@ def _at(draft: Draft, declaration: Declaration, column: tuple[str, str] | None) 
     """Where the question names the metric of a column; -1 where it does not."""
     question = fold_width(draft.question).casefold()
     named = [m.label for m in declaration.metrics if (m.table, m.column) == column]
-    table = column[0] if column is not None else ""
-    if not named and _TABLES.get(table) in declaration.words:
-        named = [declaration.words[_TABLES[table]]]
     labels = [fold_width(label[draft.language]).casefold() for label in named]
     return max((question.find(label) for label in labels), default=-1)
 
@@ -91,16 +87,17 @@ def _is_divided_otherwise(
     return len(mine) == len(other) == 1 and min(mine) > min(other)
 
 
-def _years(program: s.Program, operand: s.Operand) -> list[float]:
+def _years(program: s.Program, operand: s.Operand, declaration: Declaration) -> list[float]:
     """The years by which the steps behind an operand select rows."""
     number = s.step_number(operand)
     steps = behind(program, number) if number is not None else ()
     conditions = [c for step in steps for c in getattr(step, "where", ())]
-    return [float(c.value) for c in conditions if c.column in ("fiscal_year", "year")]
+    periods = {role.period for role in declaration.roles.values() if role.period}
+    return [float(c.value) for c in conditions if c.column in periods]
 
 
-def _is_later_first(program: s.Program, step: s.Compare) -> bool:
-    first, second = (_years(program, value) for value in (step.first, step.second))
+def _is_later_first(program: s.Program, step: s.Compare, declaration: Declaration) -> bool:
+    first, second = (_years(program, value, declaration) for value in (step.first, step.second))
     return bool(first and second) and max(first) < max(second)
 
 
@@ -254,10 +251,10 @@ def _is_needed(sentence: str, draft: Draft, declaration: Declaration) -> bool:
     if sentence[-1] in "?？" or _is_of_template(sentence):
         return True
     said = said_in(sentence, declaration, draft.language)
-    if said.metrics or said.facts or said.names or said.numbers:
+    if said.metrics or said.policies or said.names or said.numbers:
         return True
     words = words_table()["said"]
-    used = (words[sign][draft.language] for sign in signs_of(draft.program) - {"company"})
+    used = (words[sign][draft.language] for sign in signs_of(draft.program, declaration))
     return any(map(said.has, used)) or said.has(words_table()["asides"][draft.language])
 
 
@@ -288,9 +285,15 @@ def _leaks(text: str, draft: Draft, declaration: Declaration) -> Iterator[str]:
         form = rf"[(\"'`“‘「『]{own}[)\"'`”’」』]" if is_ordinary else rf"(?<!\w){own}(?!\w)"
         if re.search(form, fold_width(text), 0 if is_ordinary else re.I | re.A):
             yield "a column"
-    for word in words_table()["leaks"][draft.language]:
+    for word in undeclared(words_table()["leaks"][draft.language], declaration):
         if re.search(rf"(?<!\w)(?:{word})s?(?!\w)" if word.isascii() else word, text, re.I):
             yield f"the word {word}"
+
+
+def undeclared(patterns: Sequence[str], declaration: Declaration) -> list[str]:
+    """The patterns of words that the environment does not use for its own things."""
+    own = "\n".join(sorted(_usual_words(declaration, joined=True)))
+    return [pattern for pattern in patterns if not re.search(pattern, own, re.I)]
 
 
 def _file_names(declaration: Declaration) -> set[str]:
@@ -319,12 +322,14 @@ def _column_names(declaration: Declaration) -> set[str]:
     }
 
 
-def _usual_words(declaration: Declaration) -> set[str]:
+def _usual_words(declaration: Declaration, *, joined: bool = False) -> set[str]:
     """The words of questions, in lower case: columns of that name tell nothing unless quoted."""
     words = {word for pair in declaration.words.values() for word in pair.values()}
     words |= {m.label[language] for m in declaration.metrics for language in m.label}
-    words |= {f.label[language] for f in declaration.facts for language in f.label}
+    words |= {p.label[language] for p in declaration.policies for language in p.label}
     words |= {name for of in declaration.names.values() for pair in of.values() for name in pair}
+    if joined:
+        return words
     return {*_ordinary_words(), *re.findall(r"[a-z]+", " ".join(words).casefold())}
 
 

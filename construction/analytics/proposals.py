@@ -117,7 +117,10 @@ def condition_words(
             name, value = f"{condition.column} of step {number}", condition.value
             if condition.test == "known" or s.step_number(value) is not None:
                 continue
-            if condition.column in ("doc_id", "rank", "item") or value == 0:
+            counting = declaration.roles.values()
+            if value == 0 or condition.column == "rank":
+                continue
+            if any(value == role.only.get(condition.column) for role in counting):
                 continue
             for member in value if isinstance(value, tuple) else (value,):
                 yield name, _in_words(member, question, declaration, language)

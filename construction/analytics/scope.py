@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from construction.analytics import steps as s
 from construction.analytics.contracts import Language
-from construction.analytics.environment.declaration import Declaration, Fact, Metric
+from construction.analytics.environment.declaration import Declaration, Metric, PolicyText
 from construction.analytics.origins import behind, origin
 from construction.analytics.templates import words_table
 from data.text.folding import fold_width
@@ -92,8 +92,7 @@ def _around(text: str, value: float) -> Iterator[tuple[str, str]]:
 
 _CLAUSE = {"en": re.compile(r"(?<=[.?!;])\s+"), "zh": re.compile(r"(?<=[。?!;:])")}
 _FIGURE = "§"  # stands for the label of a figure of companies
-_KINDS = ("industry", "sector")  # columns of accounts by which companies are of a kind
-_BESIDE = 30  # characters between the name of a state and its figure
+_BESIDE = 30  # characters between the name of a place abroad and its figure
 
 
 def scope_faults(
@@ -106,20 +105,22 @@ def scope_faults(
     yield from _states(program, text, declaration, language)
     yield from _weights_unsaid(program, text, language)
     yield from _limits_unsaid(program, text, declaration, language)
-    figures = {fold_width(m.label[language]) for m in declaration.metrics if m.table == "accounts"}
+    accounts = _table_of(declaration, "entities")
+    figures = {fold_width(m.label[language]) for m in declaration.metrics if m.table == accounts}
     for words in _phrases(declaration, language):  # “companies” in them is no mention of any
         text = text.replace(words, _FIGURE if words in figures else "¦")
     yield from _companies(program, text, declaration, language)
     yield from _seats(program, text, declaration, language)
-    yield from _known(program, text, language)
+    yield from _known(program, text, declaration, language)
     yield from _wholes(program, text, declaration, language)
 
 
 def _phrases(declaration: Declaration, language: Language) -> list[str]:
     """Labels, studies and declared words but that for companies, longest first."""
-    named: list[Metric | Fact] = [*declaration.metrics, *declaration.facts]
-    words = [n.label[language] for n in named] + [n.study[language] for n in named if n.study]
-    words += [w[language] for key, w in declaration.words.items() if not key.startswith("compan")]
+    named: list[Metric | PolicyText] = [*declaration.metrics, *declaration.policies]
+    words = [n.label[language] for n in named]
+    words += [m.study[language] for m in declaration.metrics if m.study]
+    words += [w[language] for key, w in declaration.words.items() if not key.startswith("entit")]
     return sorted({fold_width(w) for w in words}, key=lambda w: (-len(w), w))
 
 
@@ -130,8 +131,12 @@ def _spoken(value: str, declaration: Declaration, language: Language) -> str:
     return fold_width(next((pair[at] for pair in pairs), value))
 
 
-def _kinds_of(program: s.Program, table: str) -> set[str]:
-    """The industries or sectors by which rows of a table are selected."""
+def _table_of(declaration: Declaration, role: str) -> str | None:
+    return declaration.roles[role].table if role in declaration.roles else None
+
+
+def _kinds_of(program: s.Program, declaration: Declaration, role: str) -> set[str]:
+    """The kinds or branches by which rows of the table in a role are selected."""
     return {
         condition.value
         for step in program
@@ -139,7 +144,9 @@ def _kinds_of(program: s.Program, table: str) -> set[str]:
         for condition in step.where
         if condition.test == "="
         and isinstance(condition.value, str)
-        and origin(program, step.source, condition.column) in {(table, kind) for kind in _KINDS}
+        and declaration.is_in(
+            origin(program, step.source, condition.column), role, "kind", "branch"
+        )
     }
 
 
@@ -147,17 +154,17 @@ def _other_tables(
     program: s.Program, text: str, declaration: Declaration, language: Language
 ) -> Iterator[str]:
     """Counts of another table than that of companies are said to be of their kind themselves."""
-    for table, heads in words_table()["heads"].items():
-        for value in sorted(_kinds_of(program, table)):
-            name = re.escape(_spoken(value, declaration, language))
-            head = heads[language]
-            phrase = (
-                rf"{head}\W+(?:in|of)\W+(?:the\W+)?{name}|{name}\W+{head}"
-                if language == "en"
-                else rf"{name}(?:行业)?的?.{{0,4}}{head}"
-            )
-            if not re.search(phrase, text, re.I):
-                yield f"the question does not say of which kind the {table} are"
+    table = _table_of(declaration, "counts")
+    labels = [fold_width(m.label[language]) for m in declaration.metrics if m.table == table]
+    for value in sorted(_kinds_of(program, declaration, "counts")):
+        name, head = re.escape(_spoken(value, declaration, language)), _any_of(labels)
+        phrase = (
+            rf"{head}\W+(?:in|of)\W+(?:the\W+)?{name}|{name}\W+{head}"
+            if language == "en"
+            else rf"{name}(?:行业)?的?.{{0,4}}{head}"
+        )
+        if not re.search(phrase, text, re.I):
+            yield f"the question does not say of which kind the {table} are"
 
 
 def _places(
@@ -169,7 +176,9 @@ def _places(
         if not isinstance(step, s.Lookup) or s.step_number(step.source) is not None:
             continue
         for condition in step.where:
-            if condition.column != "region" or not isinstance(condition.value, str):
+            if step.source != _table_of(declaration, "places") or condition.test != "=":
+                continue
+            if not isinstance(condition.value, str):
                 continue
             labels = [
                 fold_width(m.label[language])
@@ -177,8 +186,8 @@ def _places(
                 if (m.table, m.column) == (step.source, step.column)
             ]
             name = re.escape(_spoken(condition.value, declaration, language))
-            word = fold_width(declaration.words.get("region", {}).get(language, "region"))
-            own_place = own.replace("REGION", re.escape(word))
+            word = fold_width(declaration.says("place", language))
+            own_place = own.replace("PLACE", re.escape(word))
             phrases = [rf"(?:{own_place}|{name}(?:'s)?)\W*的?\W*{re.escape(b)}" for b in labels]
             phrases += [rf"{re.escape(b)}\W+(?:of|in)\W+(?:{name}|there)" for b in labels]
             if labels and not any(re.search(phrase, text, re.I) for phrase in phrases):
@@ -188,23 +197,32 @@ def _places(
 def _states(
     program: s.Program, text: str, declaration: Declaration, language: Language
 ) -> Iterator[str]:
-    """The output of a state stands beside its name."""
-    label = re.escape(fold_width(declaration.words.get("output", {}).get(language, "")))
-    for step in program if label else ():
-        if not isinstance(step, s.Lookup) or step.source != "states":
+    """The figure of a place abroad stands beside its name."""
+    table = _table_of(declaration, "abroad")
+    labels = [fold_width(m.label[language]) for m in declaration.metrics if m.table == table]
+    label = _any_of(labels)
+    for step in program:
+        if not isinstance(step, s.Lookup) or step.source != table or not labels:
             continue
-        for condition in (c for c in step.where if c.column == "state"):
+        for condition in (
+            c for c in step.where if c.column == declaration.column("abroad", "place")
+        ):
             name = re.escape(_spoken(str(condition.value), declaration, language))
             form = rf"{name}.{{0,{_BESIDE}}}{label}|{label}\b[^.,;]{{1,{_BESIDE}}}{name}"
             if not re.search(form, text, re.I):
                 yield f"the question does not say whose {step.column} is meant"
 
 
+def _any_of(labels: list[str]) -> str:
+    return f"(?:{'|'.join(map(re.escape, labels))})"
+
+
 def _heads(declaration: Declaration, language: Language) -> str:
-    """What companies are called, as a pattern."""
-    usual = words_table()["heads_of_companies"][language]
-    own = fold_width(declaration.words.get("companies", {}).get(language, ""))
-    return f"(?:{re.escape(own)}|{usual})" if own else f"(?:{usual})"
+    """What entities are called, as a pattern."""
+    own = [fold_width(declaration.says(key, language)) for key in ("entities", "entity")]
+    usual = [words_table()["heads_of_companies"][language]] if "compan" in own[0] else []
+    end = r"\b(?!'s)" if language == "en" else ""
+    return f"(?:{'|'.join([*(re.escape(word) + end for word in own), *usual])})"
 
 
 def _mentions(
@@ -225,8 +243,8 @@ def _companies(
     program: s.Program, text: str, declaration: Declaration, language: Language
 ) -> Iterator[str]:
     """Where companies of one kind are meant throughout, each clause about their figures says so."""
-    kinds = _kinds_of(program, "accounts")
-    if len(kinds) != 1 or _is_of_some_only(program):
+    kinds = _kinds_of(program, declaration, "entities")
+    if len(kinds) != 1 or _is_of_some_only(program, declaration):
         return
     name = _spoken(next(iter(kinds)), declaration, language)
     words = words_table()["heads_of_companies"]
@@ -248,11 +266,11 @@ def _seats(
 ) -> Iterator[str]:
     """Companies of one place are said to be based there where they are mentioned."""
     is_of_place = any(
-        condition.column == "region"
+        declaration.is_in((str(step.source), condition.column), "entities", "place")
         and condition.test == "="
         and s.step_number(condition.value) is None
         for step in program
-        if not isinstance(step, s.Compare) and step.source == "accounts"
+        if not isinstance(step, s.Compare)
         for condition in step.where
     )
     seat = words_table()["heads_of_companies"][f"seat_{language}"]
@@ -261,18 +279,20 @@ def _seats(
         yield "the companies are not said to be based in the place"
 
 
-def _known(program: s.Program, text: str, language: Language) -> Iterator[str]:
+def _known(
+    program: s.Program, text: str, declaration: Declaration, language: Language
+) -> Iterator[str]:
     """A whole that leaves out companies without a place says so."""
     for step in program:
         if not (isinstance(step, s.Compare) and step.result == "percent"):
             continue
         number = s.step_number(step.second)
-        if number not in _measures(program):
+        if number not in _measures(program, declaration):
             continue
         behind_it = behind(program, number)
         is_joined = any(isinstance(other, s.Join) for other in behind_it)
         tested = any(
-            c.column == "region" and c.test == "known"
+            c.column == declaration.column("entities", "place") and c.test == "known"
             for other in behind_it
             for c in getattr(other, "where", ())
         )
@@ -280,25 +300,26 @@ def _known(program: s.Program, text: str, language: Language) -> Iterator[str]:
             yield "the whole is not said to be of companies with a known place"
 
 
-def _is_of_some_only(program: s.Program) -> bool:
+def _is_of_some_only(program: s.Program, declaration: Declaration) -> bool:
     """Do some of the figures of companies look at one kind, and others at all?"""
-    sides = [_is_of_kind(program, n) for n in _measures(program)]
+    sides = [_is_of_kind(program, n, declaration) for n in _measures(program, declaration)]
     return any(sides) and not all(sides)
 
 
-def _measures(program: s.Program) -> list[int]:
-    """The steps that make figures of the accounts."""
+def _measures(program: s.Program, declaration: Declaration) -> list[int]:
+    """The steps that make figures of the entities."""
+    table, period = _table_of(declaration, "entities"), declaration.column("entities", "period")
     return [
         number
         for number, step in enumerate(program, 1)
         if isinstance(step, s.Statistic | s.Aggregate)
-        and "accounts" in {t for other in behind(program, number) for t in s.reads_tables(other)}
-        and (origin(program, step.source, "fiscal_year") or ("",))[0] == "accounts"
+        and table in {t for other in behind(program, number) for t in s.reads_tables(other)}
+        and (origin(program, step.source, period or "") or ("",))[0] == table
     ]
 
 
-def _is_of_kind(program: s.Program, number: int) -> bool:
-    return bool(_kinds_of(_only_behind(program, number), "accounts"))
+def _is_of_kind(program: s.Program, number: int, declaration: Declaration) -> bool:
+    return bool(_kinds_of(_only_behind(program, number), declaration, "entities"))
 
 
 def _only_behind(program: s.Program, number: int) -> s.Program:
@@ -316,15 +337,15 @@ def _wholes(
     program: s.Program, text: str, declaration: Declaration, language: Language
 ) -> Iterator[str]:
     """A share of companies of a kind in those of every kind has to say so, and the reverse."""
-    kinds = _kinds_of(program, "accounts")
+    kinds = _kinds_of(program, declaration, "entities")
     for step in program:
         if not (isinstance(step, s.Compare) and step.result in ("percent", "ratio")):
             continue
         first, second = (s.step_number(value) for value in (step.first, step.second))
-        measures = _measures(program)
+        measures = _measures(program, declaration)
         if first not in measures or second not in measures or len(kinds) != 1:
             continue
-        if _is_of_kind(program, first) == _is_of_kind(program, second):
+        if _is_of_kind(program, first, declaration) == _is_of_kind(program, second, declaration):
             continue
         name = _spoken(next(iter(kinds)), declaration, language)
         mentions = [is_own for _, is_own in _mentions(text, name, declaration, language)]

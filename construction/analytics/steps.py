@@ -7,11 +7,14 @@ executors (`execute_polars`, `execute_duckdb`) share this module and nothing els
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
+
+from data.text.numerals import NUMBER_WORDS
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 Operand = int | float | str
@@ -28,6 +31,22 @@ class Operation(StrEnum):
     POLICY = "policy lookup and count"
     COMPARE = "comparison or boolean"
     RANK = "ranking and selection"
+
+
+COVERED = 1.0  # the rate of what a policy covers without setting one
+_SAME = 1e-9
+_NUMBER = re.compile(r"(?<![\d.,])(\d[\d,]*(?:\.\d+)?)(?:\s+(thousand|million|billion))?")
+_SCALE = {"thousand": 1e3, "million": 1e6, "billion": 1e9}
+
+
+def numbers_said(text: str) -> set[float]:
+    """The numbers in a text: digits, with a scale in words also scaled, and small ones in words."""
+    words = re.findall(r"[a-z]+", text.casefold())
+    said = {float(NUMBER_WORDS[word]) for word in words if word in NUMBER_WORDS}
+    for written, scale in _NUMBER.findall(text):
+        number = float(written.replace(",", ""))
+        said |= {number, number * _SCALE.get(scale, 1.0)}
+    return said
 
 
 class _Closed(BaseModel):
@@ -79,7 +98,7 @@ class Convert(RowStep):
     op: Literal["convert"] = "convert"
     column: Name
     of: Name
-    how: Literal["times", "over", "minus", "plus", "percent_of", "growth"]
+    how: Literal["times", "over", "minus", "plus", "percent_of", "per_cent", "growth"]
     by: Operand
     by_value: bool = False
 
@@ -100,13 +119,44 @@ class Statistic(RowStep):
     column: Name
 
 
-class PolicyLookup(RowStep):
-    """The number between two phrases in the text of the only document that passes."""
+class Quote(_Closed):
+    """Words of a document that say what a clause does; they stand there exactly once."""
 
-    op: Literal["policy_lookup"] = "policy_lookup"
+    document: Name
+    says: Annotated[str, Field(min_length=8)]
+
+
+class Clause(_Closed):
+    """Rows that pass `where` get `rate`; without one they are not covered.
+
+    The quotes hold every number of the clause: a programme cannot state what its texts do not say.
+    """
+
+    quotes: Annotated[tuple[Quote, ...], Field(min_length=1)]
+    where: tuple[Condition, ...] = ()
+    rate: float | None = None
+
+    @model_validator(mode="after")
+    def _is_said(self) -> Self:
+        said = {number for quote in self.quotes for number in numbers_said(quote.says)}
+        compared = [c.value for c in self.where if isinstance(c.value, int | float)]
+        for number in [*compared, *([] if self.rate in (None, COVERED) else [self.rate])]:
+            if not any(abs(float(number) - other) <= _SAME * abs(other) for other in said):
+                raise ValueError(f"found no {number:g} in the words that are quoted")
+        return self
+
+
+class Policy(RowStep):
+    """The rows that a policy covers, with their `rate`: of its clauses the last that fits decides.
+
+    `texts`: the table of documents, with their id in `key` and their words in `column`.
+    """
+
+    op: Literal["policy"] = "policy"
+    texts: Name
+    key: Name = "doc_id"
     column: Name = "text"
-    before: Annotated[str, Field(min_length=4)]
-    after: Annotated[str, Field(min_length=1)]
+    clauses: Annotated[tuple[Clause, ...], Field(min_length=1)]
 
 
 class PolicyCount(RowStep):
@@ -186,7 +236,7 @@ StepOf = (
     | Convert
     | Aggregate
     | Statistic
-    | PolicyLookup
+    | Policy
     | PolicyCount
     | Compare
     | Rank
@@ -206,7 +256,7 @@ OPERATIONS: Mapping[str, Operation] = {
     "convert": Operation.STATISTIC,
     "aggregate": Operation.AGGREGATE,
     "statistic": Operation.STATISTIC,
-    "policy_lookup": Operation.POLICY,
+    "policy": Operation.POLICY,
     "policy_count": Operation.POLICY,
     "compare": Operation.COMPARE,
     "rank": Operation.RANK,
@@ -243,6 +293,8 @@ def _operands(step: StepOf) -> Iterator[object]:
         return
     yield step.source
     yield from (condition.value for condition in step.where)
+    if isinstance(step, Policy):
+        yield from (c.value for clause in step.clauses for c in clause.where)
     if isinstance(step, Join):
         yield step.other
     elif isinstance(step, Convert) and step.by_value:
@@ -263,7 +315,9 @@ def reads_tables(step: StepOf) -> list[str]:
     """The tables that a step itself reads."""
     if isinstance(step, Compare):
         return []
-    names = [step.source, *([step.other] if isinstance(step, Join) else [])]
+    names = [step.source]
+    names += [step.other] if isinstance(step, Join) else []
+    names += [step.texts] if isinstance(step, Policy) else []
     return [name for name in dict.fromkeys(names) if step_number(name) is None]
 
 

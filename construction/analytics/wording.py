@@ -1,6 +1,6 @@
 """Does the question say what its steps do, and nothing that they do not do?
 
-What is looked for are the words of the declaration (metrics, facts, names) and those of
+What is looked for are the words of the declaration (metrics, policies, names) and those of
 `words.toml` (statistics, order, comparisons), in the language of the question. `signs_of` says
 which entries of `said` in `words.toml` a programme needs in its question.
 """
@@ -13,30 +13,27 @@ from dataclasses import dataclass
 
 from construction.analytics import steps as s
 from construction.analytics.contracts import Language
-from construction.analytics.environment.declaration import Declaration, Metric
-from construction.analytics.origins import columns_read, placed_by
+from construction.analytics.environment.declaration import Declaration, Metric, PolicyText
+from construction.analytics.origins import columns_read, origin, placed_by
 from construction.analytics.templates import words_table
 from data.text.folding import fold_width
 from data.text.numerals import NUMBER_WORDS
 
+_OF_CLAUSE = {"quotes", "where", "rate"}
 _ABOVE_OR_BELOW = {">": "above", ">=": "above", "<": "below", "<=": "below"}
 
 
-def signs_of(program: s.Program) -> set[str]:
+def signs_of(program: s.Program, declaration: Declaration) -> set[str]:
     """The entries of `said` in `words.toml` for what the steps do."""
     signs = {sign for step in program for sign in _signs_of_step(step)}
     for step in program:
         for condition in getattr(step, "where", ()):
             signs.add(_ABOVE_OR_BELOW.get(condition.test, ""))
-            if condition.column == "fiscal_year":
-                signs.add("fiscal_year")
             if condition.test == "known":
                 signs.add("reported")
             if _is_of_all(program, condition.value):
                 signs.add("over_all")
-    if "accounts" in s.tables_of(program):
-        signs.add("company")
-    if ("accounts", "region") in placed_by(program):
+    if any(declaration.is_in(column, "entities", "place") for column in placed_by(program)):
         signs.add("seat")
     if _averages_counts(program):
         signs.add("some")
@@ -102,16 +99,16 @@ _SMALL = 12  # up to which a number may be a word
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A question taken apart: the metrics and facts that it names, and what else it says.
+    """A question taken apart: the metrics and policies that it names, and what else it says.
 
-    `rest`: the question without the labels of metrics and facts and without the declared words
+    `rest`: the question without the labels of metrics and policies and without the declared words
     that hold numbers.
     """
 
     language: Language
     question: str
     metrics: frozenset[str]
-    facts: frozenset[str]
+    policies: frozenset[str]
     names: Mapping[str, frozenset[str]]  # as written: the values that have that name
     rest: str
 
@@ -153,21 +150,21 @@ def said_in(question: str, declaration: Declaration, language: Language) -> Said
     """Take a question apart; the longest labels first, so that none is found inside another."""
     rest, named = fold_width(question), set[str]()
     metrics = {fold_width(metric.label[language]) for metric in declaration.metrics}
-    facts = {fold_width(fact.label[language]) for fact in declaration.facts}
-    for label in sorted(metrics | facts, key=lambda text: (-len(text), text)):
+    policies = {fold_width(policy.label[language]) for policy in declaration.policies}
+    for label in sorted(metrics | policies, key=lambda text: (-len(text), text)):
         shorter = re.sub(re.escape(label), " ¦ ", rest, flags=re.I)
         if shorter != rest:
             named.add(label)
         rest = shorter
-    for key, words in declaration.words.items():
-        word = fold_width(words.get(language, ""))
-        if word and (re.search(r"\d", word) or key in ("money", "per_dollar", "states")):
+    for key in {*declaration.words, *words_table()["words"]}:
+        word = fold_width(declaration.says(key, language))
+        if word and (re.search(r"\d", word) or key in ("money", "per_foreign")):
             rest = rest.replace(word, " ¦ ")
     return Said(
         language,
         fold_width(question),
         frozenset(m.name for m in declaration.metrics if fold_width(m.label[language]) in named),
-        frozenset(f.name for f in declaration.facts if fold_width(f.label[language]) in named),
+        frozenset(p.name for p in declaration.policies if fold_width(p.label[language]) in named),
         _names(rest, declaration, language),
         rest,
     )
@@ -193,10 +190,12 @@ def unsaid(program: s.Program, said: Said, declaration: Declaration) -> Iterator
         if not said.metrics.intersection(others):
             yield f"the metric {metric.name} is not in the question"
     for step in program:
-        if isinstance(step, s.PolicyLookup):
-            fitting = [f.name for f in declaration.facts if f.before == step.before]
-            if fitting and not said.facts.intersection(fitting):
-                yield f"the number of {fitting[0]} is not in the question"
+        if isinstance(step, s.Policy):
+            fitting = [p.name for p in declaration.policies if _is_of(step, p)]
+            if not fitting:
+                yield "a policy that nobody declared"
+            elif not said.policies.intersection(fitting):
+                yield f"the policy {fitting[0]} is not in the question"
         elif isinstance(step, s.PolicyCount):
             yield from (f"{t} is not in the question" for t in step.terms if t not in said.rest)
     known = said.numbers | said.spelled | said.ranks | _ALWAYS
@@ -205,11 +204,11 @@ def unsaid(program: s.Program, said: Said, declaration: Declaration) -> Iterator
     yield from _years_unsaid(program, said, declaration)
     if said.has(words_table()["vague"][said.language]):
         yield "the question leaves open which ones it means"
-    for name in _words_needed(program):
-        words = fold_width(declaration.words.get(name, {}).get(said.language, ""))
+    for name in _words_needed(program, declaration):
+        words = fold_width(declaration.says(name, said.language).partition("{")[0].strip())
         if words and words.casefold() not in said.question.casefold():
             yield f"{words!r} is not in the question"
-    for sign in sorted(signs_of(program)):
+    for sign in sorted(signs_of(program, declaration)):
         words = words_table()["said"][sign]
         if not said.has(words[said.language]):
             yield f"the question does not say {words[said.language][0]!r} or the like"
@@ -225,13 +224,17 @@ def other_question(program: s.Program, said: Said, declaration: Declaration) -> 
     for name, values in sorted(said.names.items()):
         if not values & texts:
             yield f"no step uses the name {name}"
+    applied = [step for step in program if isinstance(step, s.Policy)]
+    for policy in declaration.policies:
+        if policy.name in said.policies and not any(_is_of(step, policy) for step in applied):
+            yield f"no step applies {policy.name}"
     for number in sorted(said.numbers - numbers_of(program) - _ALWAYS):
         yield f"no step uses the number {number:g}"
     for rank in sorted(said.ranks - _ranks_of(program)):
         yield f"no step takes rank {rank:g}"
     for top in sorted(said.tops - _ranks_of(program)):
         yield f"no step takes the first {top:g}"
-    signs = signs_of(program)
+    signs = signs_of(program, declaration)
     for sign, words in words_table()["said"].items():
         only = words.get(f"only_{said.language}", ())
         if sign not in signs and only and said.has(only):
@@ -241,17 +244,22 @@ def other_question(program: s.Program, said: Said, declaration: Declaration) -> 
         yield "the question names another scale than the guidelines"
 
 
-def _words_needed(program: s.Program) -> Iterator[str]:
+def _is_of(step: s.Policy, policy: PolicyText) -> bool:
+    """Are the clauses of a step those of a policy in some period?"""
+    declared = [clause.model_dump(include=_OF_CLAUSE) for clause in policy.clauses]
+    return all(clause.model_dump(include=_OF_CLAUSE) in declared for clause in step.clauses)
+
+
+def _words_needed(program: s.Program, declaration: Declaration) -> Iterator[str]:
     """The declared words for what the steps read, by their key in the declaration."""
-    tables = s.tables_of(program)
     if any(isinstance(step, s.PolicyCount) for step in program):
-        yield "policies"
-    if "sector_workers" in tables:
-        yield "census"
-    if "states" in tables:
-        yield "output"
-        if any(isinstance(step, s.Compare) and _plain(step.second) for step in program):
-            yield "per_dollar"
+        yield "notices"
+    if _of_role(program, declaration, "entities"):
+        yield "period"
+    tables = s.tables_of(program)
+    divides = any(isinstance(step, s.Compare) and _plain(step.second) for step in program)
+    if divides and "abroad" in declaration.roles and declaration.roles["abroad"].table in tables:
+        yield "per_foreign"
 
 
 def _of(metric: Metric) -> tuple[str, str]:
@@ -296,28 +304,38 @@ def _compared(program: s.Program) -> set[float]:
 
 def _years_unsaid(program: s.Program, said: Said, declaration: Declaration) -> Iterator[str]:
     """A year of policies has to stand beside the words for it, and leaves no year of accounts."""
-    words = fold_width(declaration.words.get("policy_year", {}).get(said.language, ""))
+    words = fold_width(declaration.says("notice_year", said.language))
+    entities = _of_role(program, declaration, "entities")
+    others_in_time = _of_role(program, declaration, "series", "abroad", "plans", "places")
     rest = said.rest
     conditions = [(step, c) for step in program for c in getattr(step, "where", ())]
     for step, condition in conditions if words else ():
-        if isinstance(step, s.PolicyCount) and condition.column == "year":
+        if isinstance(step, s.PolicyCount) and _plain(condition.value):
             phrase = rf"{re.escape(words)}\s*{condition.value}"
             if not re.search(phrase, rest):
                 yield f"the year {condition.value} of the policies is not in the question"
             rest = re.sub(phrase, " ¦ ", rest)
     others = {float(text.replace(",", "")) for text in _NUMBER.findall(rest)}
-    for _, condition in conditions:
-        value = condition.value
-        if condition.column == "fiscal_year" and _plain(value) and float(value) not in others:
-            yield f"the fiscal year {value} is not in the question"
-    others_of_the_year = {
-        c.value for step, c in conditions if c.column == "year" and step.op != "policy_count"
+    for value in sorted(entities - others):
+        yield f"the period {value:g} is not in the question"
+    both = words_table()["both_periods"][said.language]
+    for year in sorted(entities & others_in_time):
+        mentions = len(re.findall(rf"(?<!\d){year:g}(?!\d)", rest))
+        if mentions < 2 and not said.has(both):
+            yield f"the period {year:g} stands there for something else"
+
+
+def _of_role(program: s.Program, declaration: Declaration, *roles: str) -> set[float]:
+    """The periods by which rows of tables in these roles are chosen."""
+    return {
+        float(c.value)
+        for step in program
+        if not isinstance(step, s.Compare)
+        for c in step.where
+        for role in roles
+        if isinstance(c.value, int | float)
+        and declaration.is_in(origin(program, step.source, c.column), role, "period")
     }
-    both = words_table()["said"]["fiscal_year"][f"both_{said.language}"]
-    for year in sorted({c.value for _, c in conditions if c.column == "fiscal_year"}, key=str):
-        mentions = len(re.findall(rf"(?<!\d){year}(?!\d)", rest))
-        if year in others_of_the_year and mentions < 2 and not said.has(both):
-            yield f"the fiscal year {year} stands there for something else"
 
 
 def _numbers_of(program: s.Program) -> set[float]:

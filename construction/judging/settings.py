@@ -42,13 +42,16 @@ class ModelStage(StrEnum):
     QUESTION_PHRASING = "question_phrasing"
     CANDIDATE_IDEAS = "candidate_ideas"
     SCENARIO_DOCUMENTS = "scenario_documents"
+    REPOSITORY_REQUESTS = "repository_requests"
 
 
 SECOND, MEND = "second", "mend"  # prompts on programs; the model of `grade` answers them
+DERIVE = "derive"  # the prompt of second derivations; the model that writes documents answers it
 _PROMPTS = {
     ModelStage.QUESTION_PHRASING: "phrasing",
     ModelStage.CANDIDATE_IDEAS: "ideas",
     ModelStage.SCENARIO_DOCUMENTS: "author",
+    ModelStage.REPOSITORY_REQUESTS: "repository_request",
 }
 
 
@@ -99,6 +102,8 @@ def client_config(model: ModelConfig, calls: ModelCalls) -> LlmConfig:
     if ModelStage.GRADE in models:
         for prompt in (SECOND, MEND):
             models.setdefault(prompt, models[ModelStage.GRADE])
+    if ModelStage.SCENARIO_DOCUMENTS in models:
+        models.setdefault(DERIVE, models[ModelStage.SCENARIO_DOCUMENTS])
     return LlmConfig(model=model.name, models=models, **sampling, **calls.model_dump())
 
 

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from construction.grading.file_types import extension_of
-from construction.repositories.contracts import (
-    ProofOfTests,
-    RepositoriesConfig,
-    RepositoryReason,
-    RepositoryTask,
-)
+from construction.repositories.contracts import ProofOfTests, RepositoryTask
 from construction.repositories.environment import Built, python_of
 from construction.repositories.proof import COMMAND, GRACE, runner_files
+from construction.repositories.requests import Request, Unwritten
 from construction.repositories.suites import Suite
-from construction.repositories.trees import added_lines
 from data.canonical import digest
 from data.contracts import (
     Budget,
@@ -30,7 +23,6 @@ from data.contracts import (
     Lane,
     Provenance,
     Step,
-    share,
 )
 from data.text.language import language_of
 
@@ -38,53 +30,19 @@ ARCHIVE, PATCH = "repository.tar", "change.patch"
 APPLY = "apply_patch"  # the operation of the reference step
 _BUDGET = Budget(turns=150, seconds=3600)
 _TOOLS = ("shell", "read_file", "write_file")
-# What a person says to go on, and what asks for nothing but git: never a request by itself.
-_GOING_ON = re.compile(
-    r"(?i)(?:(?:please|now|ok(?:ay)?|yes|and|then)[,.]? )*"
-    r"(?:go(?: ahead| on)?|continue|proceed|yes|ok(?:ay)?|thanks?(?: you)?|y|do it|lgtm|looks good|"
-    r"(?:git )?(?:commit|push|merge)"
-    r"(?: (?:this|it|that|and|the|changes?|all|push|now|to|main))*)[.! ]*"
-)
 _INSTRUCTIONS = (
     "The repository is `inputs/repository.tar`: unpack it and work on a copy. Deliver your change "
     "as `outputs/change.patch`, a unified diff that `git apply` accepts at the root of the "
     "unpacked repository. Tests that you are not shown decide; their files and the settings of "
     "the test runner replace yours."
 )
-_RELIED_ON = "What the tests rely on: "
 
 
-def request_of(
-    task: RepositoryTask, interface: Sequence[str], patch: bytes, config: RepositoriesConfig
-) -> str | RepositoryReason:
-    """The person's words of a task as one request, or why they cannot be taken as they are.
-
-    What follows other talk leans on it ("this option", "yes, the second"): that a model has to
-    read.
-    """
-    messages = [text for text in task.messages if not _GOING_ON.fullmatch(text)]
-    whole = "\n\n".join(messages)
-    is_short = len(whole) < config.min_request_chars
-    if not task.opens or len(messages) > config.max_messages or is_short:
-        return RepositoryReason.NEEDS_MODEL
-    if given_share(patch, whole) > config.max_given_share:
-        return RepositoryReason.GIVES_PATCH
-    if task.edited is not None and task.edited < config.min_edited:
-        return RepositoryReason.OTHER_WORK  # a commit may hold what other sessions did
-    return RepositoryReason.UNSAID if len(interface) > config.max_unsaid else whole
-
-
-def given_share(patch: bytes, request: str) -> float:
-    """The share of the lines that a patch adds which the request contains, as a diff or not."""
-    added = set(added_lines(patch))
-    return share(sum(line in request for line in added), len(added))
-
-
-def prompt_of(request: str, interface: Sequence[str]) -> str:
-    """The request, what hidden tests rely on and nobody could guess, and what to deliver."""
-    listed = (name if name.startswith("“") else f"`{name}`" for name in interface)
-    relied_on = [_RELIED_ON + ", ".join(listed)] if interface else []
-    return "\n\n".join((request, *relied_on, _INSTRUCTIONS))
+def prompt_of(request: Request) -> str:
+    """The request, what hidden tests rely on and it does not say, and what to deliver."""
+    listed = (name if name.startswith("“") else f"`{name}`" for name in request.unsaid)
+    relied_on = [f"What the tests rely on: {', '.join(listed)}"] if request.unsaid else []
+    return "\n\n".join((request.text, *relied_on, _INSTRUCTIONS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +55,26 @@ class Origin:
 
 
 def candidate_of(
-    task: RepositoryTask,
+    case: Unwritten,
     suite: Suite,
-    proof: ProofOfTests,
     built: Built,
-    request: str,
+    request: Request,
     archive: bytes,
-    patch: bytes,
     origin: Origin,
 ) -> Candidate:
-    """The candidate of a proven task."""
+    """The candidate of a proven task with its request."""
+    task, proof = case.task, case.proof
     fixture = Fixture(
         path=ARCHIVE, sha256=digest(archive), bytes=len(archive), media_type="application/x-tar"
     )
-    arguments = {"patch": patch.decode("utf-8", "surrogateescape")}
+    arguments = {"patch": case.patch.decode("utf-8", "surrogateescape")}
     text = "Apply the change of the session."
     reference = Step(index=1, text=text, operation=APPLY, arguments=arguments)
     return Candidate(
         task_id=origin.task_id,
         lane=Lane.REPOSITORIES,
-        prompt=prompt_of(request, suite.interface),
-        language=language_of(request) or "und",
+        prompt=prompt_of(request),
+        language=language_of(request.text) or "und",
         task_family=Label(value="software_engineering", confidence=1.0, reason="a code change"),
         execution_surface="workspace",
         fixtures=(fixture,),
@@ -133,6 +90,7 @@ def candidate_of(
             item_id=task.task,
             disclosure=origin.disclosure,
             licence=task.licence,
+            judge=request.judge,
             detail=_detail(task, proof),
         ),
     )

@@ -45,6 +45,7 @@ class RepositoryReason(StrEnum):
     FLAKY = "tests.flaky"
     ATTACKED = "tests.attacked"
     NEEDS_MODEL = "request.needs_model"
+    NO_REQUEST = "request.no_request"
     GIVES_PATCH = "request.gives_patch"
     UNSAID = "request.unsaid"
     OTHER_WORK = "request.other_work"
@@ -57,11 +58,11 @@ class RepositoriesConfig(StageConfig):
     max_files: Count = 20_000
     max_bytes: Count = 64 << 20  # of the shipped tree
     left_out: tuple[str, ...] = ()  # folders not shipped, besides transcripts that are recognised
-    max_messages: Count = 1  # that ask for something; beyond, a model has to write the request
     min_request_chars: Count = 20
+    max_request_chars: Count = 8_000  # that a model writes
     max_given_share: Share = 0.2  # of the patch's lines that the request may contain
     min_edited: Share = 0.6  # of the files that a change has to bring, edited in the session
-    max_unsaid: Count = 40  # names and texts of the hidden tests that a request is given
+    max_unsaid: Count = 40  # names and texts of the hidden tests that the person's words are given
     build_environments: bool = False
     build_seconds: Count = 900
     test_seconds: Count = 120
@@ -114,6 +115,24 @@ class Edit:
     delete: bool = False
 
 
+class Speaker(StrEnum):
+    """Who or what said something in a session."""
+
+    PERSON = "person"
+    AGENT = "agent"
+    OUTPUT = "output"  # of a tool that the agent called
+    COMMIT = "commit"  # the subject of the commit that ended a task
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Something that was said in a session; `before`: in its tasks before this one."""
+
+    speaker: Speaker
+    text: str
+    before: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class RepositoryTask:
     """A task recovered from a session over a repository, before its tests are known.
@@ -129,7 +148,7 @@ class RepositoryTask:
     session_uid: str
     source_path: str
     source_format: str
-    messages: tuple[str, ...]
+    talk: tuple[Said, ...]
     base: BaseCommit
     ending: str | None
     base_tree: str
@@ -137,7 +156,17 @@ class RepositoryTask:
     replayed: float | None = None
     edited: float | None = None  # share of the visible files of the change; None without edits
     left_out: int = 0  # links and files that masking could not change
-    opens: bool = True  # nothing was said in the session before it, which its words may lean on
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What the person said in this task, in order."""
+        own = (said for said in self.talk if not said.before)
+        return tuple(said.text for said in own if said.speaker is Speaker.PERSON)
+
+    @property
+    def opens(self) -> bool:
+        """Did the person say nothing before it in the session, which the words may lean on?"""
+        return not any(s.before and s.speaker is Speaker.PERSON for s in self.talk)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from construction.repositories.contracts import (
@@ -14,6 +14,8 @@ from construction.repositories.contracts import (
     EvidenceKind,
     RepositoriesConfig,
     RepositoryReason,
+    Said,
+    Speaker,
 )
 from construction.repositories.edits import agrees, edits_of, readings
 from construction.repositories.git import Commit, Store
@@ -29,6 +31,8 @@ _DAY, _START = 86_400.0, 7  # seconds; letters of a name that git prints at leas
 _AGREEMENT, _DISAGREEMENT = 0.04, 0.3  # what contents add to the confidence, or take from it
 _BOTH = 0.85  # contents agree with the newest commit before the session
 _MOST_TRIED = 60  # commits whose contents are compared
+_MOST_BEFORE = 24  # things said before a task that its words may lean on
+_LONGEST = {Speaker.AGENT: 4_000, Speaker.OUTPUT: 2_000}  # characters at the end that are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,42 @@ class Segment:
         """What a person said, in order."""
         said = (turn.said.strip() for turn in self.turns if turn.origin is Origin.HUMAN)
         return tuple(text for text in said if text)
+
+
+def talk_of(before: Sequence[Segment], segment: Segment) -> tuple[Said, ...]:
+    """What was said in a task and, at last, before it: each message after what it answers."""
+    earlier = [said for part in before for said in _said(part)]
+    spoken = [n for n, said in enumerate(earlier) if said.speaker is Speaker.PERSON]
+    start = max(0, min([len(earlier) - _MOST_BEFORE, *spoken[-1:]]))
+    own = (replace(said, before=True) for said in earlier[start:])
+    return (*own, *_said(segment))
+
+
+def _said(segment: Segment) -> Iterator[Said]:
+    """Messages of the person, the last words of the agent before each, and two last outputs."""
+    answer: list[Said] = []
+    for turn in segment.turns:
+        if turn.origin is Origin.HUMAN and turn.said.strip():
+            yield from _last(answer)
+            yield Said(Speaker.PERSON, turn.said.strip())
+            answer = []
+        elif turn.origin is Origin.AGENT:
+            answer.append(Said(Speaker.AGENT, turn.text.strip()))
+            answer += (Said(Speaker.OUTPUT, (c.result or "").strip()) for c in turn.tool_calls)
+    yield from _last(answer)
+    if segment.ending is not None:
+        yield Said(Speaker.COMMIT, segment.ending.subject)
+
+
+def _last(answer: Sequence[Said]) -> Iterator[Said]:
+    for speaker, most in ((Speaker.OUTPUT, 2), (Speaker.AGENT, 1)):
+        texts = [said.text for said in answer if said.speaker is speaker and said.text]
+        yield from (Said(speaker, _end(text, _LONGEST[speaker])) for text in texts[-most:])
+
+
+def _end(text: str, most: int) -> str:
+    """The last whole lines of a text: half a name would not be masked."""
+    return text if len(text) <= most else text[-most:].partition("\n")[2]
 
 
 def matching(

@@ -9,7 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from construction.grading.programs_box import ProgramNotRun
-from construction.repositories.candidates import Origin, candidate_of, request_of
+from construction.judging.judges import Judges
+from construction.repositories.candidates import Origin, candidate_of
 from construction.repositories.contracts import (
     EvidenceKind,
     ProofOfTests,
@@ -25,7 +26,8 @@ from construction.repositories.environment import Built, Environments, build, na
 from construction.repositories.git import GitFailed, Store
 from construction.repositories.proof import Proofs, Prover, proof_key
 from construction.repositories.recovery import Repository, matching
-from construction.repositories.suites import Suite, split, suite_of
+from construction.repositories.requests import Request, Unwritten, Written, write_requests
+from construction.repositories.suites import Suite, suite_of
 from construction.repositories.tasks import (
     Found,
     Mask,
@@ -236,7 +238,7 @@ def _proven(
     environments: Environments,
     proofs: Proofs,
 ) -> ProofOfTests:
-    suite = _suite(task, store, outside.config)
+    suite = suite_of(store, task.base_tree, task.reference_tree, outside.config)
     if isinstance(suite, RepositoryReason):
         return _unproven(task, suite)
     name = name_of(suite.spec)
@@ -256,13 +258,6 @@ def _proven(
         raise _broken(error) from error
     proofs.keep(key, proof)
     return proof
-
-
-def _suite(
-    task: RepositoryTask, store: Store, config: RepositoriesConfig
-) -> Suite | RepositoryReason:
-    said = "\n".join(task.messages)
-    return suite_of(store, task.base_tree, task.reference_tree, said, config)
 
 
 def _unproven(
@@ -310,9 +305,10 @@ def write_proofs(proofs: Sequence[ProofOfTests], out: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Releasing:
-    """What makes a candidate of a task: its origin, and the search for private text in it."""
+    """What makes a candidate of a task: its judges, its origin, the search for private text."""
 
     config: RepositoriesConfig
+    judges: Judges
     leaks: Callable[[Candidate, Path], str | None]  # the reason why it may not leave
     origin: Callable[[str], Origin]
     captures: Path
@@ -321,32 +317,45 @@ class Releasing:
 def write_candidates(tasks: Path, proofs: Path, releasing: Releasing, out: Path) -> None:
     """Write the candidates of proven tasks, and what became of each."""
     by_task = {task.task: task for task in read_tasks(tasks)}
+    proven = [p for p in load_proofs((proofs / _PROOFS).read_bytes()) if p.reason is None]
+    stores = {by_task[p.task].repository for p in proven}
+    opens = {name: opened(name, tasks / STORES, None) for name in stores}
+    cases = [Unwritten(t, p, opens[t.repository]) for p in proven for t in [by_task[p.task]]]
+    written = write_requests(cases, releasing.judges, releasing.config, out)
     environments = Environments.load(releasing.captures / "environments.jsonl")
     candidates, rows, paths = [], [], {}
-    proven = [p for p in load_proofs((proofs / _PROOFS).read_bytes()) if p.reason is None]
-    for proof in proven:
-        task = by_task[proof.task]
-        store = opened(task.repository, tasks / STORES, None)
-        visible, _ = split(store.changed(task.base_tree, task.reference_tree))
-        patch = store.patch(task.base_tree, task.reference_tree, visible)
-        suite, built = _suite(task, store, releasing.config), environments.find(proof.environment)
-        assert isinstance(suite, Suite)
-        request = request_of(task, suite.interface, patch, releasing.config)
-        origin = releasing.origin(task.task)
-        if isinstance(request, RepositoryReason):
-            rejected = Outcome.REJECTED
-            rows.append(LedgerRow(REQUEST, TASK, task.task, rejected, reason=str(request)))
-            continue
-        tar = archive(store, task.base_tree)
-        candidate = candidate_of(task, suite, proof, built or Built(), request, tar, patch, origin)
-        name = Path(_FILES, digest(tar))
-        write_bytes(out / name, tar)
-        if (leak := releasing.leaks(candidate, out / name)) is not None:
-            rows.append(LedgerRow(REQUEST, TASK, task.task, Outcome.REJECTED, reason=leak))
-            continue
-        paths[digest(tar)] = name
-        candidates.append(candidate)
-        rows.append(LedgerRow(REQUEST, TASK, task.task, Outcome.KEPT))
+    for case, judged in zip(cases, written, strict=True):
+        assert judged.value is not None
+        made = _candidate(case, judged.value, environments, releasing)
+        reason = made if isinstance(made, str) else None
+        if not isinstance(made, str):
+            candidate, tar = made
+            name = Path(_FILES, digest(tar))
+            write_bytes(out / name, tar)
+            reason = releasing.leaks(candidate, out / name)
+        outcome = Outcome.KEPT if reason is None else Outcome.REJECTED
+        evidence: dict[str, Scalar] = {"note": "; ".join(judged.notes)} if judged.notes else {}
+        rows.append(
+            LedgerRow(REQUEST, TASK, case.task.task, outcome, reason=reason, evidence=evidence)
+        )
+        if reason is None:
+            paths[digest(tar)] = name
+            candidates.append(candidate)
     ids = [proof.task for proof in proven]
     write_stage_tables(out, StageKind.FILTER, ids, rows, stage=REQUEST, unit=TASK)
     write_pool(out, candidates, paths)
+
+
+def _candidate(
+    case: Unwritten, request: Written, environments: Environments, releasing: Releasing
+) -> tuple[Candidate, bytes] | str:
+    """The candidate of a task and its archive, or the reason why it has no request."""
+    if not isinstance(request, Request):
+        return str(request)
+    task, store = case.task, case.store
+    suite = suite_of(store, task.base_tree, task.reference_tree, releasing.config)
+    assert isinstance(suite, Suite)
+    tar = archive(store, task.base_tree)
+    built = environments.find(case.proof.environment) or Built()
+    origin = releasing.origin(task.task)
+    return candidate_of(case, suite, built, request, tar, origin), tar

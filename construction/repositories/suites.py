@@ -28,23 +28,29 @@ _IMPORTED = re.compile(r"^[ \t]*(?:import|from)[ \t]+([A-Za-z_]\w*)", re.MULTILI
 _NAMED = re.compile(r"import\s+(?:type\s+)?\{([^{}]*)\}\s*from\s*['\"](\.[^'\"]*)['\"]")
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _MEMBER = re.compile(r"(?:\.|\[['\"])([A-Za-z_$][\w$]*)")
+_KEY = re.compile(
+    r"[({,]\s*['\"]?([A-Za-z_$][\w$]*)['\"]?\s*(?:=(?![=>])|:(?!//))"
+)  # or an argument
 _DEFINED = re.compile(
     r"\b(?:def|class|function|const|let|var|get|set)\s+([A-Za-z_$][\w$]*)"
     r"|([A-Za-z_$][\w$]*)['\"]?\??\s*[:=(]"
 )
 _TEXT = re.compile(r"\"([^\"\n\\]{6,120})\"|'([^'\n\\]{6,120})'|`([^`\n\\]{6,120})`")
 _HOLE = re.compile(r"\$?\{[^{}]*\}")  # where a template has a value
-_OF_MODULES = re.compile(r"^\s*(?:import|from|export|\} from)\b|\b(?:mock|require|import)\(")
+# Lines with paths of modules or with the titles of tests: nothing that a test looks for.
+_NOT_SOUGHT = re.compile(
+    r"^\s*(?:import|from|export|\} from)\b|\b(?:mock|require|import)\("
+    r"|^\s*(?:describe|it|test)(?:\.\w+)?\("
+)
 _LEAST_NAME, _LEAST_TEXT = 3, 6
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """How the tests of a task run: the environment, the plan, and names that the tests rely on."""
+    """How the tests of a task run: the environment and the plan."""
 
     spec: EnvironmentSpec
     plan: TestPlan
-    interface: tuple[str, ...]
 
 
 def split(changed: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -54,22 +60,21 @@ def split(changed: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def suite_of(
-    store: Store, base: str, reference: str, request: str, config: RepositoriesConfig
+    store: Store, base: str, reference: str, config: RepositoriesConfig
 ) -> Suite | RepositoryReason:
     """The suite of a task, or why its tests cannot be run. Raises GitFailed."""
-    visible, hidden = split(store.changed(base, reference))
+    _, hidden = split(store.changed(base, reference))
     entries = {entry.path: entry for entry in store.entries(reference)}
-    tests = [path for path in hidden if is_test(path) and path in entries]
-    tests = [path for path in tests if _kind(path) == _kind(tests[0])]
+    tests = deciding(hidden, entries)
     if not tests:
         return RepositoryReason.NO_TESTS
     names = [p for p in manifest_paths(list(entries)) if entries[p].mode != LINK]
     texts = _texts(store, {path: entries[path].name for path in names})
     near = _neighbours(tests, [p for p in entries if is_test(p) and p not in tests], config)
     chosen = [*tests, *near]
-    known = _texts(store, {e.path: e.name for e in store.entries(base) if _is_source(e.path)})
-    added = _texts(store, {path: entries[path].name for path in chosen})
     if _kind(tests[0]) == "python":
+        known = _texts(store, {e.path: e.name for e in store.entries(base) if _is_source(e.path)})
+        added = _texts(store, {path: entries[path].name for path in chosen})
         modules = {m.lower() for text in (known | added).values() for m in _IMPORTED.findall(text)}
         result = _python(texts, chosen, modules)
     else:
@@ -82,11 +87,42 @@ def suite_of(
         (path, base64.b64encode(contents[entries[path].name]).decode() if path in entries else None)
         for path in sorted(hidden)
     ]
-    plan = TestPlan(tuple(commands), tuple(laid), seconds=config.test_seconds)
-    sources = {path: added[path] for path in tests}
-    written = _texts(store, {path: entries[path].name for path in visible if path in entries})
-    relied_on = (*_interface(sources, known, request), *_unsaid(sources, written, known, request))
-    return Suite(spec, plan, relied_on)
+    return Suite(spec, TestPlan(tuple(commands), tuple(laid), seconds=config.test_seconds))
+
+
+def deciding(hidden: Sequence[str], entries: Collection[str]) -> list[str]:
+    """The hidden test files of a tree, those of the kind of the first."""
+    tests = [path for path in hidden if is_test(path) and path in entries]
+    return [path for path in tests if _kind(path) == _kind(tests[0])]
+
+
+def is_of(path: str, tests: Collection[str]) -> bool:
+    """Does a test file hold one of these tests? Reports name them by path or by module."""
+    module = path.removesuffix(".py").replace("/", ".")
+    return any(test.startswith((f"{path}::", f"{module}.", f"{module}::")) for test in tests)
+
+
+def unsaid(
+    store: Store, base: str, reference: str, files: Sequence[str], request: str
+) -> dict[str, bool]:
+    """What hidden test files rely on, the reference brought and a request does not say.
+
+    Texts stand in “…”. The value is whether the sources of the base lack it altogether.
+    """
+    visible, _ = split(store.changed(base, reference))
+    entries = {entry.path: entry.name for entry in store.entries(reference)}
+    tests = _texts(store, {path: entries[path] for path in files})
+    written = _texts(store, {path: entries[path] for path in visible if path in entries})
+    sources = {e.path: e.name for e in store.entries(base) if _is_source(e.path)}
+    known = _texts(store, sources)
+    words = {word for text in known.values() for word in _WORD.findall(text)}
+    whole = "\n".join((*sources, *known.values()))
+    imported = _interface(tests, known, words | set(_WORD.findall(request)))
+    others = _unsaid(tests, written, known, request)
+    lacks = {
+        name: name not in words if name[0] != "“" else name[1:-1] not in whole for name in others
+    }
+    return dict.fromkeys(imported, True) | lacks
 
 
 def _is_source(path: str) -> bool:
@@ -193,16 +229,15 @@ def _words(manifest: str, root: str, kind: str) -> list[str] | None:
     return None
 
 
-def _interface(tests: Mapping[str, str], known: Mapping[str, str], request: str) -> tuple[str, ...]:
-    """The names that hidden tests import and that neither the tree nor the request has."""
+def _interface(
+    tests: Mapping[str, str], known: Collection[str], have: Collection[str]
+) -> tuple[str, ...]:
+    """The names that hidden tests import from the tree and that nobody has said."""
     imported: dict[str, str] = {}
     tops = {part for path in known for part in path.removesuffix(".py").split("/")}
     for path, text in tests.items():
         names = _imported(text, tops) if path.endswith(".py") else _imported_by_script(text)
         imported |= {name: module for name, module in names.items() if len(name) >= _LEAST_NAME}
-    have = set(_WORD.findall(request))
-    for text in known.values():
-        have.update(_WORD.findall(text))
     return tuple(sorted(f"{name} ({m})" for name, m in imported.items() if name not in have))
 
 
@@ -219,12 +254,13 @@ def _unsaid(
             line
             for text in texts.values()
             for line in text.split("\n")
-            if line.strip() not in lines and not _OF_MODULES.search(line)
+            if line.strip() not in lines and not _NOT_SOUGHT.search(line)
         )
         for texts in (tests, written)
     )
     defined = {name for pair in _DEFINED.findall(brought) for name in pair}
-    members = set(_MEMBER.findall(tested)) & defined - set(_WORD.findall(request))
+    keys = set(_KEY.findall(tested)).difference(*map(_WORD.findall, known.values()))
+    members = (keys | set(_MEMBER.findall(tested))) & defined - set(_WORD.findall(request))
     yield from sorted(name for name in members if len(name) >= _LEAST_NAME)
     whole = (text for groups in _TEXT.findall(tested) for text in groups)
     texts = {part.strip() for text in whole for part in _HOLE.split(text)}

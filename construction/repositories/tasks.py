@@ -17,7 +17,14 @@ from construction.repositories.contracts import (
 )
 from construction.repositories.edits import Files, edits_of, replay
 from construction.repositories.git import LINK, SUBMODULE, Entry, GitFailed, Store, references
-from construction.repositories.recovery import Repository, Segment, base_of, matching, segments
+from construction.repositories.recovery import (
+    Repository,
+    Segment,
+    base_of,
+    matching,
+    segments,
+    talk_of,
+)
 from construction.repositories.run_tests import is_test
 from construction.repositories.suites import split
 from construction.repositories.trees import (
@@ -126,20 +133,19 @@ def tasks_of(
     copies: Sequence[str] = (),
 ) -> Iterator[Found]:
     """The tasks of a session in its repository, in order. Raises GitFailed."""
-    before: Segment | None = None
-    has_talk = False
-    for number, segment in enumerate(segments(session, repository, copies), 1):
+    parts = segments(session, repository, copies)
+    for number, segment in enumerate(parts, 1):
         ending = segment.ending.name if segment.ending else None
         tail = ending[:_SHORT] if ending else digest(f"{session.uid}-{number}".encode())[:_SHORT]
         name = f"{repository.name}/{tail}"
+        before = parts[number - 2] if number > 1 else None
         base = base_of(segment, before, session, repository, config)
-        before = segment
         if isinstance(base, RepositoryReason):
             yield Turned(name, base)
-        else:
-            made = _task(name, session, segment, base, repository, licence, config)
-            yield made if isinstance(made, Turned) else replace(made, opens=not has_talk)
-        has_talk = has_talk or bool(segment.messages)
+            continue
+        made = _task(name, session, segment, base, repository, licence, config)
+        talk = talk_of(parts[: number - 1], segment)
+        yield made if isinstance(made, Turned) else replace(made, talk=talk)
 
 
 def _task(
@@ -176,7 +182,7 @@ def _task(
     edited = {edit.path for edit in _edits(segment, session.cwd)}
     return RepositoryTask(
         name, repository.name, licence, session.uid, session.source_path,
-        str(session.source_format), segment.messages, base,
+        str(session.source_format), (), base,
         segment.ending.name if segment.ending else None, shipped, reference,
         _agreement(store, replayed, reference) if segment.ending and replayed else None,
         round(len(edited & {*visible}) / len(visible), 9) if edited else None,
@@ -193,14 +199,15 @@ Mask = Callable[
 def masked_task(task: RepositoryTask, store: Store, mask: Mask) -> Found:
     """A task whose words and trees are masked together, so that proofs are of what is shipped.
 
-    `mask` is given the task's name, its messages and its files; links and files that it returns
+    `mask` is given the task's name, what was said and its files; links and files that it returns
     nothing for are left out of both trees. Raises GitFailed.
     """
     trees = {tree: store.entries(tree) for tree in (task.base_tree, task.reference_tree)}
     named = {(e.path, e.name) for of in trees.values() for e in of if e.mode != LINK}
     contents = store.blobs(name for _, name in named)
     files = {(path, name): contents[name] for path, name in sorted(named)}
-    messages, masked = mask(task.task, task.messages, files)
+    texts, masked = mask(task.task, [said.text for said in task.talk], files)
+    talk = tuple(replace(s, text=text) for s, text in zip(task.talk, texts, strict=True))
     made = []
     for tree, entries in trees.items():
         changes: dict[str, tuple[str, bytes] | None] = dict.fromkeys(e.path for e in entries)
@@ -212,7 +219,7 @@ def masked_task(task: RepositoryTask, store: Store, mask: Mask) -> Found:
         made.append(store.tree_with(tree, {p: c for p, c in changes.items() if p not in kept}))
     left_out = {e.path for of in trees.values() for e in of} - {path for path, _ in masked}
     return replace(
-        task, messages=tuple(messages), base_tree=made[0], reference_tree=made[1],
+        task, talk=talk, base_tree=made[0], reference_tree=made[1],
         left_out=len(left_out),
     )  # fmt: skip
 

@@ -20,11 +20,12 @@ from data.tables import LEDGER
 
 STAGE = "categories"
 _NONE = "none"
-_KEYS = frozenset({"category", "first", "label"})
+_KEYS = frozenset({"category", "first", "label", "unit"})
 
 
 class Category(StrEnum):
-    """The six categories (FinRetrieval, categories of metrics)."""
+    """The six categories (FinRetrieval, categories of metrics), and figures per share and ratios
+    that a filing gives apart from its statements, which are no operating figures."""
 
     INCOME_STATEMENT = "income_statement"
     BALANCE_SHEET = "balance_sheet"
@@ -32,6 +33,7 @@ class Category(StrEnum):
     OPERATIONAL_KPIS = "operational_kpis"
     GUIDANCE = "guidance"
     SEGMENTS_GEOGRAPHY = "segments_geography"
+    PER_SHARE_RATIOS = "per_share_ratios"
 
 
 class CategoryReason(StrEnum):
@@ -41,7 +43,7 @@ class CategoryReason(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Rule:
     """`category` for names with one of these first components and, if given, one of these words in
-    the label.
+    the label and one of these endings of the unit.
 
     A rule with category None excludes series on purpose.
     """
@@ -49,6 +51,7 @@ class Rule:
     category: Category | None
     first: tuple[str, ...]
     label: tuple[str, ...] = ()
+    unit: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,8 @@ def _fits(rule: Rule, parts: pl.Expr) -> tuple[pl.Expr, str]:
     if rule.label:
         words = [word.lower() for word in rule.label]
         test &= parts.list.last().str.contains_any(words)
+    if rule.unit:
+        test &= pl.any_horizontal(pl.col("unit").str.ends_with(unit) for unit in rule.unit)
     return test, str(rule.category) if rule.category else _NONE
 
 
@@ -130,9 +135,9 @@ def _rule(entry: Any) -> Rule:
     strange = entry.keys() - _KEYS
     if strange or not entry.get("first") or "category" not in entry:
         raise ValueError(f"a rule has the keys {', '.join(sorted(entry))}")
-    lists = {key: entry.get(key, []) for key in ("first", "label")}
+    lists = {key: entry.get(key, []) for key in ("first", "label", "unit")}
     if any(not isinstance(w, str) for words in lists.values() for w in words):
-        raise TypeError("first and label are lists of words")
+        raise TypeError("first, label and unit are lists of words")
     named = entry["category"]
     return Rule(
         None if named == _NONE else Category(named), **{k: tuple(v) for k, v in lists.items()}

@@ -11,6 +11,7 @@ from construction.statements.periods.conventions import PeriodConfig
 from construction.statements.questions.contracts import QuestionConfig
 from construction.statements.readers.edinet.contracts import EdinetConfig
 from construction.statements.readers.sec.contracts import SecConfig
+from construction.statements.readers.xbrl.source import XbrlConfig
 from data.contracts import StageConfig
 
 
@@ -41,6 +42,7 @@ class StatementsRecipe(StageConfig):
 
     sec: SecConfig = SecConfig()
     edinet: EdinetConfig = EdinetConfig()
+    xbrl: XbrlConfig = XbrlConfig()
     hierarchy: HierarchyConfig = HierarchyConfig()
     filters: FilterConfig = FilterConfig()
     wording: QuestionConfig = QuestionConfig()

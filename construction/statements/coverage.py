@@ -20,13 +20,15 @@ _FILLED_BY = {
     "Financial Statement and Notes data sets (2010q2_notes.zip and later) have them for most "
     "companies, and so have the plain data sets of recent quarters (2024q4.zip)",
     "guidance": "SEC's data sets hold no forecasts; the summaries of earnings releases "
-    "(決算短信) in XBRL do, which Japan's exchange publishes through TDnet",
+    "(決算短信) in XBRL do, which Japan's exchange publishes through TDnet; "
+    "`benchmint lane convert-xbrl` makes of them what --xbrl reads",
     "operational_kpis": "SEC's data sets hold few of them; EDINET's summaries have them",
 }
 # The same where EDINET was read already.
 _FILLED_BESIDE_EDINET = _FILLED_BY | {
     "guidance": "neither SEC's data sets nor EDINET hold forecasts; the summaries of earnings "
-    "releases (決算短信) in XBRL do, which Japan's exchange publishes through TDnet",
+    "releases (決算短信) in XBRL do, which Japan's exchange publishes through TDnet; "
+    "`benchmint lane convert-xbrl` makes of them what --xbrl reads",
     "operational_kpis": "EDINET has them in its summary, which counts only where its filing or a "
     "second one confirms it; its XBRL packages (type 1 of its API) tell the group's figures from "
     "the parent's by their contexts",

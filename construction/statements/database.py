@@ -1,4 +1,4 @@
-"""The database of financial statements: both sources read, named, dated and filtered."""
+"""The database of financial statements: all sources read, named, dated and filtered."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from construction.statements.readers.edinet.source import CODE_LIST, find_files
 from construction.statements.readers.sec.contracts import SecConfig
 from construction.statements.readers.sec.read import read_sec
 from construction.statements.readers.sec.source import find_tables
+from construction.statements.readers.xbrl.read import read_xbrl
+from construction.statements.readers.xbrl.source import find_documents
 from data.atomic import write_bytes
 from data.canonical import file_digest, pretty_json
 from data.contracts import Outcome
@@ -36,10 +38,12 @@ DATABASE, ASKABLE, REPORT = "tables", "askable.parquet", "questions.json"
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where statements come from: SEC data sets, EDINET summaries, and what explains them."""
+    """Where statements come from: SEC data sets, EDINET summaries, xBRL-JSON, and what explains
+    them."""
 
     sec: Sequence[Path]
     edinet: Sequence[Path]
+    xbrl: Sequence[Path] = ()
     tickers: Path | None = None
     categories: Path | None = None
 
@@ -49,12 +53,14 @@ class Sources:
             find_tables(self.sec, sec)
         if self.edinet:
             find_files(self.edinet)
+        if self.xbrl:
+            find_documents(self.xbrl)
 
     def digests(self) -> Mapping[str, str]:
         """SHA-256 of every file, under names that reveal its position only."""
         numbered = {
             f"{source}-{number:04d}": file_digest(path)
-            for source, paths in (("sec", self.sec), ("edinet", self.edinet))
+            for source, paths in (("sec", self.sec), ("edinet", self.edinet), ("xbrl", self.xbrl))
             for number, path in enumerate(_source_files(paths), start=1)
         }
         single = {"tickers": self.tickers, "categories": self.categories}
@@ -72,13 +78,15 @@ def _source_files(paths: Sequence[Path]) -> list[Path]:
 
 
 def write_database(sources: Sources, recipe: StatementsRecipe, out: Path) -> None:
-    """Write both sources as one database: named and dated points, and which can be asked about."""
+    """Write all sources as one database: named and dated points, and which can be asked about."""
     parts = []
     if sources.sec:
         parts.append(read_sec(sources.sec, recipe.sec, sources.tickers))
     if sources.edinet:
         parts.append(read_edinet(sources.edinet, recipe.edinet))
         _require_names(parts[-1].companies, sources.edinet, recipe)
+    if sources.xbrl:
+        parts.append(read_xbrl(sources.xbrl, recipe.xbrl))
     frames = {
         table.name: pl.concat([getattr(part, table.name) for part in parts]) for table in TABLES
     }

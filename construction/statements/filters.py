@@ -24,6 +24,7 @@ from construction.statements.categories import Category, CategoryReason
 from construction.statements.config import FilterConfig
 from construction.statements.model import POINTS, LabelMethod, Statement, Statements
 from construction.statements.periods.fill import period_reasons
+from construction.statements.presentation import SIGN_CONTRADICTED, contradicted
 from construction.statements.questions.wording import has_foreign_letters
 from data.contracts import Outcome, StageKind, StageTally
 from data.ledger import close
@@ -37,7 +38,7 @@ class ScaleReason(StrEnum):
 
 _EARNINGS = (
     r"^(?:EarningsPerShare(?:Basic|Diluted|BasicAndDiluted)|"
-    r"1株当たり当期純利益又は当期純損失)$"
+    r"(?:Basic|Diluted)EarningsLossPerShare|1株当たり当期純利益又は当期純損失)$"
 )
 _INCOME = (
     r"^(?:NetIncomeLoss(?:AvailableToCommonStockholdersBasic)?|ProfitLoss|"
@@ -52,7 +53,7 @@ _WHOLE = (
 _COMMON = "EquityComponents=CommonStock"  # other components are parts, or other shares
 _AUTHORIZED = "(?i)authori[sz]ed"
 _TOTALS = (
-    r"^(?:Assets|LiabilitiesAndStockholdersEquity|Revenues|SalesRevenueNet|"
+    r"^(?:Assets|LiabilitiesAndStockholdersEquity|EquityAndLiabilities|Revenues?|SalesRevenueNet|"
     r"総資産|負債純資産|売上高)$"
 )
 _MOST_SHARES = 1e12
@@ -215,6 +216,7 @@ class FilterReason(StrEnum):
     NO_ENGLISH_NAME = "company.no_english_name"  # not in the code list, or without one there
     NO_STATEMENT = "point.no_statement"  # its filing has no cash flow statement, only some items
     WRONG_LENGTH = "point.wrong_length"  # a flow of one day, or a balance of cash over months
+    SIGN_CONTRADICTED = SIGN_CONTRADICTED  # by the row that prints it
     NOT_FILLED = "period.not_filled"  # `with_periods` has not run, or with another config
 
 
@@ -250,8 +252,9 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
     (in no statement), unknown series, untranslated, no category, company without an English name,
-    parenthetical, in no whole statement, of a wrong length, blank, zero, implausible, no fiscal
-    period. `statements` already have names, categories and periods.
+    parenthetical, in no whole statement, of a wrong length, blank, zero, implausible, with a sign
+    that its row contradicts, no fiscal period. `statements` already have names, categories and
+    periods.
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
@@ -289,7 +292,10 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     )
     return joined.with_columns(
         reason=pl.coalesce(
-            *(pl.when(test).then(pl.lit(str(r))) for test, r in tests), "scale_reason", undated
+            *(pl.when(test).then(pl.lit(str(r))) for test, r in tests),
+            "scale_reason",
+            "sign_reason",
+            undated,
         )
     )
 
@@ -313,6 +319,8 @@ def _joined(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         _without_cash(statements), on=["document", "statement"], how="left", maintain_order="left"
     )
     doubted = implausible(statements) if config.reject_implausible else _NONE_DOUBTED
+    signs = contradicted(statements)
+    joined = joined.join(signs, on="point_id", how="left", maintain_order="left")
     return joined.join(doubted, on="point_id", how="left", maintain_order="left").join(
         _companies(statements.companies, config), on="company_id", how="left", maintain_order="left"
     )

@@ -15,94 +15,13 @@ from pathlib import Path
 from construction.statements.model import LabelMethod, Statement
 from data.errors import ConfigError
 from data.text.folding import without_spaces
+from data.text.lexicon import load_table as load_toml
 
 LONGEST_LABEL = 120  # characters; no statement has a longer item
 _TABLE = "labels.tsv"
 
 Table = Mapping[str, Mapping[str, str]]
-# Endings of labels, longest first, and their English; {x} is the rest.
-SUFFIXES = (
-    ("の増減額(△は減少)", "Increase (decrease) in {x}"),
-    ("の増減額(△は増加)", "Decrease (increase) in {x}"),
-    ("の増減(△は減少)", "Increase (decrease) in {x}"),
-    ("の増減(△は増加)", "Decrease (increase) in {x}"),
-    ("の純増減額(△は減少)", "Net increase (decrease) in {x}"),
-    ("の純増減額(△は増加)", "Net decrease (increase) in {x}"),
-    ("の増加額(△は減少)", "Increase (decrease) in {x}"),
-    ("の減少額(△は増加)", "Decrease (increase) in {x}"),
-    ("売却損益(△は益)", "Loss (gain) on sale of {x}"),
-    ("評価損益(△は益)", "Loss (gain) on valuation of {x}"),
-    ("除却損益(△は益)", "Loss (gain) on retirement of {x}"),
-    ("の純増減額", "Net change in {x}"),
-    ("の増減額", "Change in {x}"),
-    ("の増加額", "Increase in {x}"),
-    ("の減少額", "Decrease in {x}"),
-    ("の取得による支出", "Purchase of {x}"),
-    ("の取得による収入", "Proceeds from acquisition of {x}"),
-    ("の売却による収入", "Proceeds from sale of {x}"),
-    ("の売却による支出", "Payments for sale of {x}"),
-    ("の売却及び償還による収入", "Proceeds from sale and redemption of {x}"),
-    ("の処分による収入", "Proceeds from disposal of {x}"),
-    ("の除却による支出", "Payments for retirement of {x}"),
-    ("の返済による支出", "Repayments of {x}"),
-    ("の償還による支出", "Redemption of {x}"),
-    ("の償還による収入", "Proceeds from redemption of {x}"),
-    ("の発行による収入", "Proceeds from issuance of {x}"),
-    ("の発行による支出", "Payments for issuance of {x}"),
-    ("の払戻による収入", "Proceeds from withdrawal of {x}"),
-    ("の預入による支出", "Payments into {x}"),
-    ("の差入による支出", "Payments of {x}"),
-    ("の回収による収入", "Proceeds from collection of {x}"),
-    ("による支出", "Payments for {x}"),
-    ("による収入", "Proceeds from {x}"),
-    ("の支払額", "{x} paid"),
-    ("の受取額", "{x} received"),
-    ("の還付額", "{x} refunded"),
-    ("の期首残高", "{x} at beginning of period"),
-    ("の期末残高", "{x} at end of period"),
-    ("に係る換算差額", "Effect of exchange rate changes on {x}"),
-    ("売却益", "Gain on sale of {x}"),
-    ("売却損", "Loss on sale of {x}"),
-    ("売却損益", "Gain (loss) on sale of {x}"),
-    ("除売却損", "Loss on sale and retirement of {x}"),
-    ("除却損", "Loss on retirement of {x}"),
-    ("処分益", "Gain on disposal of {x}"),
-    ("処分損", "Loss on disposal of {x}"),
-    ("評価益", "Gain on valuation of {x}"),
-    ("評価損", "Loss on valuation of {x}"),
-    ("評価損益", "Gain (loss) on valuation of {x}"),
-    ("償還益", "Gain on redemption of {x}"),
-    ("償還損", "Loss on redemption of {x}"),
-    ("引当金繰入額", "Provision for {x} charged to income"),
-    ("引当金戻入額", "Reversal of provision for {x}"),
-    ("引当金", "Provision for {x}"),
-    ("償却額", "Amortization of {x}"),
-    ("合計", "Total {x}"),
-    ("(純額)", "{x}, net"),
-    ("(IFRS)", "{x} (IFRS)"),
-    ("(△)", "{x}"),
-    ("(△は減少)", "{x}"),
-    ("(△は損失)", "{x}"),
-)
-PREFIXES = (
-    ("潜在株式調整後1株当たり", "Diluted {x} per share"),
-    ("1株当たり", "{x} per share"),
-    ("1年内返済予定の", "Current portion of {x}"),
-    ("1年内回収予定の", "Current portion of {x}"),
-    ("1年内償還予定の", "Current portion of {x}"),
-    ("その他の", "Other {x}"),
-    ("その他", "Other {x}"),
-    ("短期", "Short-term {x}"),
-    ("長期", "Long-term {x}"),
-    ("連結子会社の", "{x} of consolidated subsidiaries"),
-    ("親会社株主に係る", "{x} attributable to owners of parent"),
-    ("非支配株主に係る", "{x} attributable to non-controlling interests"),
-    ("関係会社", "{x} of subsidiaries and associates"),
-    ("期末", "{x} at end of period"),
-    ("期首", "{x} at beginning of period"),
-)
-# Conjunctions of two parts.
-_JOINTS = (("及び", " and "), ("並びに", " and "))
+_AFFIXES = load_toml(__package__, "labels.toml")
 _PROFIT = re.compile(r"\b([Pp]rofit|[Gg]ains?|[Ee]arnings)\b")
 _BRACKETS = re.compile(r"([^()]+)\(([^()]+)\)")
 
@@ -259,16 +178,16 @@ class _Composer:
         """`stem` gives the English of the label without the affix."""
         if part := self.known.get(key):
             return part
-        for suffix, template in SUFFIXES:
+        for suffix, template in _AFFIXES["suffixes"]:
             if key.endswith(suffix) and (part := stem(key.removesuffix(suffix))):
                 return _filled(template, part)
-        for prefix, template in PREFIXES:
+        for prefix, template in _AFFIXES["prefixes"]:
             if key.startswith(prefix) and (part := stem(key.removeprefix(prefix))):
                 return _filled(template, part)
         return None
 
     def _joined(self, key: str) -> str | None:
-        for joint, english in _JOINTS:
+        for joint, english in _AFFIXES["joints"]:
             head, word, tail = key.partition(joint)
             first, second = self.text(head), self.text(tail)
             if word and first is not None and second is not None:

@@ -335,7 +335,10 @@ def _special(act: Act, special: Special) -> tuple[State, Fields]:
         name, limit, status = special.settles
         if sets.get(name, record.get(name)) == record.get(limit):
             sets["status"] = status
-    return _logged(act, special, record, _replaced(act, record, sets))
+    done = _replaced(act, record, sets)
+    # A value set once more has no consequence; what only stamps the time, such as a run, has one.
+    is_repeated = done[1] == record and any(value != "{now}" for value in special.sets.values())
+    return done if is_repeated else _logged(act, special, record, done)
 
 
 def _logged(

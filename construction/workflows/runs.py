@@ -63,6 +63,19 @@ def reference_steps(audit: Sequence[AuditRow], answer: str | None) -> tuple[Step
     return tuple(steps)
 
 
+def answers_alike(run: Run, world: World, other: World) -> bool:
+    """Do services answer the requests of a run on another world as they did on its own?
+
+    A solution knows nothing but these answers, so that it then does on both the same.
+    """
+    for request in run.requests:
+        first, second = handle(world, request), handle(other, request)
+        if first.response != second.response:
+            return False
+        world, other = first.world, second.world
+    return True
+
+
 Wrap = Callable[[Client], Client]
 FAILURES = (RefusedError, LookupError, ValueError, TypeError, StopIteration, ArithmeticError)
 

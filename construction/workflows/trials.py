@@ -24,7 +24,7 @@ from construction.grading.spec import TaskSpec
 from construction.workflows.contracts import Draft, Request, Scenario, World
 from construction.workflows.declaration import operations
 from construction.workflows.declaration import service as declared
-from construction.workflows.engine import OK, state_changes
+from construction.workflows.engine import OK, handle, state_changes
 from construction.workflows.panel import forgetting, without_rule
 from construction.workflows.runs import Run, graded, perform, replay, spec_of_draft
 from construction.workflows.variants import Proof, proof_of
@@ -99,15 +99,30 @@ def _record_gone(check: Check, draft: Draft, run: Run) -> Iterator[Mutant]:
 def _left_out(check: Check, draft: Draft, run: Run, is_meant: Meant) -> Iterator[Mutant]:
     """Without the requests that change the record of a check."""
     service = check.params["service"]
-    kept = []
-    world = draft.world
-    for request in run.requests:
-        after = replay(world, (request,), None).world
-        changed = state_changes(world.state, after.state)
-        if not any(change.service == service and is_meant(change) for change in changed):
-            kept.append(request)
-        world = after
+    kept = [
+        request
+        for request, changed in zip(run.requests, _changes_by_request(draft, run), strict=True)
+        if not any(change.service == service and is_meant(change) for change in changed)
+    ]
     yield _again(check, "left out", draft, kept, run)
+
+
+def _changes_by_request(draft: Draft, run: Run) -> tuple[tuple[StateChange, ...], ...]:
+    """What each request of a run changed; found once for all checks of a draft."""
+    key = (id(draft.world), id(run))
+    if key not in _CHANGES:
+        _CHANGES.clear()
+        world, changes = draft.world, []
+        for request in run.requests:
+            after = handle(world, request).world
+            changes.append(state_changes(world.state, after.state))
+            world = after
+        _CHANGES[key] = (draft, run, tuple(changes))
+    return _CHANGES[key][2]
+
+
+# Of the last run; the draft and the run are kept with it, so that their ids stay theirs.
+_CHANGES: dict[tuple[int, int], tuple[Draft, Run, tuple[tuple[StateChange, ...], ...]]] = {}
 
 
 def _made_by(check: Check, run: Run) -> list[str]:
@@ -123,13 +138,9 @@ def _made_by(check: Check, run: Run) -> list[str]:
 
 def _request_behind(draft: Draft, run: Run, service: str, made: Sequence[str]) -> int:
     """The number of the request that made a record."""
-    world = draft.world
-    for number, request in enumerate(run.requests):
-        after = replay(world, (request,), None).world
-        collection, _, identifier = made[0].partition("/")
-        if request.service == service and identifier in after.state[service].get(collection, {}):
+    for number, changed in enumerate(_changes_by_request(draft, run)):
+        if any((c.service, c.record) == (service, made[0]) for c in changed if c.before is None):
             return number
-        world = after
     raise LookupError(made[0])
 
 

@@ -22,9 +22,9 @@ from construction.workflows.contracts import Draft, Fields, Scenario, World
 from construction.workflows.declaration import operations
 from construction.workflows.declaration import service as declared
 from construction.workflows.engine import OK
-from construction.workflows.runs import Run, graded, perform, spec_of_draft
+from construction.workflows.runs import Run, answers_alike, graded, perform, spec_of_draft
 from construction.workflows.values import FieldRule, FieldType
-from construction.workflows.world_file import world_faults
+from construction.workflows.world_file import changed_faults
 from data.contracts.attempt import AuditRow
 
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
@@ -73,7 +73,7 @@ def proof_of(draft: Draft, scenario: Scenario, run: Run) -> Proof:
         about = variant.fact.partition(".")[0]
         if not believed and not idle:
             break
-        if (not believed and about not in idle) or world_faults(variant.world):
+        if (not believed and about not in idle) or changed_faults(variant.world, draft.world):
             continue
         lost = _lost(variant, draft, scenario, spec) & moving
         believed -= lost
@@ -83,7 +83,8 @@ def proof_of(draft: Draft, scenario: Scenario, run: Run) -> Proof:
     moved = (
         variant.fact
         for variant in _irrelevant(draft, run)
-        if _outcome(perform(replace(draft, world=variant.world), scenario)) != first
+        if not answers_alike(run, draft.world, variant.world)
+        and _outcome(perform(replace(draft, world=variant.world), scenario)) != first
     )
     return Proof(tuple(sorted(believed)), tuple(sorted(idle)), tuple(islice(moved, 1)))
 
@@ -151,7 +152,7 @@ def _irrelevant(draft: Draft, run: Run) -> Iterator[Variant]:
         for name in row.arguments
     }
     for variant in variants(draft.world, far, hidden=True):
-        if variant.fact not in sought and not world_faults(variant.world):
+        if variant.fact not in sought and not changed_faults(variant.world, draft.world):
             yield variant
 
 

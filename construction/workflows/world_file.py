@@ -71,6 +71,26 @@ def world_faults(world: World) -> list[str]:
     return faults + _fault_faults(world)
 
 
+def changed_faults(world: World, before: World) -> list[str]:
+    """`world_faults` of a world made from one without faults, by looking at what differs alone."""
+    now, faults = parsed_now(world.now), []
+    for name, collections in world.state.items():
+        for plural, records in collections.items():
+            old = before.state.get(name, {}).get(plural, {})
+            if records is old:
+                continue
+            if old.keys() - records.keys():  # somebody may refer to what is gone
+                return world_faults(world)
+            rivals = rivals_in(service(name).collections[plural], records.values())
+            faults += [
+                f"{name}/{plural}/{key[:60]}: {fault}"
+                for key, fields in records.items()
+                if old.get(key) is not fields
+                for fault in _record_faults(world.state, name, plural, fields, now, rivals)
+            ]
+    return faults
+
+
 def _state_faults(state: State, now: datetime) -> list[str]:
     faults = []
     for name, collections in state.items():

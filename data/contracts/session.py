@@ -33,6 +33,8 @@ class SourceFormat(StrEnum):
     KIRO = "kiro"
     COPILOT_CLI = "copilot_cli"
     CURSOR = "cursor"
+    ANTIGRAVITY = "antigravity"
+    AUTOGEN = "autogen"  # saved states of AutoGen's teams and agents
     OPENCODE = "opencode"
     OPENHANDS = "openhands"
     GOOSE = "goose"

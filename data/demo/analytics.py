@@ -30,7 +30,7 @@ _MARKS = ("-", "n/a", "")
 _WITHOUT_PROVINCE = 34  # one company in so many states no province
 
 
-class _Table:
+class Table:
     """Rows of a CSV file in the making."""
 
     def __init__(self, *names: str) -> None:
@@ -51,9 +51,10 @@ def write_demo(folder: Path, seed: int) -> Path:
     generator = keyed_generator(seed, _STAGE, "world")
     truth: Counter[str] = Counter()
     sizes = _provinces(folder, words, generator, truth)
-    _accounts(folder, words, sizes, generator, truth)
+    totals = _accounts(folder, words, sizes, generator, truth)
     _measures(folder, words, sizes, generator, truth)
     _states(folder, words, generator, truth)
+    _plan(folder, sizes, totals, keyed_generator(seed, _STAGE, "plan"))
     for name, columns in words["irrelevant"].items():
         _irrelevant(folder / f"other/{name}.csv", columns, words, generator)
         truth["irrelevant"] += 1
@@ -63,7 +64,7 @@ def write_demo(folder: Path, seed: int) -> Path:
     write_bytes(folder / TRUTH, pretty_json(dict(sorted(truth.items()))))
     path = folder / DECLARATION
     declaration = dict(words["declaration"])
-    names = {slot: words[slot] for slot in ("region", "industry", "sector", "state")}
+    names = {slot: words[slot] for slot in ("place", "kind", "branch", "abroad")}
     aliases = {
         "regions": {form: name for name, forms in words["region_forms"].items() for form in forms},
         "sectors": words["sectors"],
@@ -76,10 +77,10 @@ def _provinces(
     folder: Path, words: Mapping[str, Any], generator: np.random.Generator, truth: Counter[str]
 ) -> dict[str, float]:
     """Two releases of provincial figures, workers by sector; returns how large provinces are."""
-    names = list(words["region"])
+    names = list(words["place"])
     sizes = dict(zip(names, np.exp(generator.normal(0, 0.8, len(names))).tolist(), strict=True))
     for release, grown in (("2022", 1.0), ("2020", 0.93)):
-        table = _Table("province", "population", "output", "income", "sites", "staff", "nights")
+        table = Table("province", "population", "output", "income", "sites", "staff", "nights")
         for name, size in sizes.items():
             people = int(900_000 * size * grown * generator.uniform(0.97, 1.03))
             income = int(31_000 * size**0.1 * generator.uniform(0.9, 1.1))
@@ -90,13 +91,13 @@ def _provinces(
             truth["units"] += 1
         table.write(folder / f"industry/provinces_{release}.csv")
     truth["scope"] += len(names)
-    table = _Table("province", *words["sector"])
+    table = Table("province", *words["branch"])
     for name, size in sizes.items():
         table.add(
-            name, *(int(90_000 * size * generator.uniform(0.3, 1.6)) for _ in words["sector"])
+            name, *(int(90_000 * size * generator.uniform(0.3, 1.6)) for _ in words["branch"])
         )
     table.write(folder / "industry/sector_census.csv")
-    table = _Table("province", "year", "births", "vacancies")
+    table = Table("province", "year", "births", "vacancies")
     for name, size in sizes.items():
         for year in YEARS:
             drawn = [int(9_000 * size * generator.uniform(0.9, 1.1)) for _ in range(2)]
@@ -128,12 +129,13 @@ def _accounts(
     sizes: dict[str, float],
     generator: np.random.Generator,
     truth: Counter[str],
-) -> None:
-    """Annual accounts in thousands, and a register with the capital in millions."""
+) -> Counter[str]:
+    """Annual accounts in thousands, and a register with the capital in millions; returns about
+    what the companies of each province come to in the last year, in thousands."""
     head = ("reg_no", "name", "industry", "province", "period_start", "period_end", "filed")
-    table, register = _Table(*head, *_AMOUNTS, "staff"), _Table("reg_no", "capital", "founded")
+    table, register = Table(*head, *_AMOUNTS, "staff"), Table("reg_no", "capital", "founded")
     share = np.array(list(sizes.values())) + 0.25
-    names, industries = list(sizes), list(words["industry"])
+    names, industries, totals = list(sizes), list(words["kind"]), Counter[str]()
     for number in range(COMPANIES):
         home = names[int(generator.choice(len(names), p=share / share.sum()))]
         kind, root = divmod(number, len(words["company_roots"]))
@@ -151,8 +153,10 @@ def _accounts(
             revenue *= float(np.exp(generator.normal(0.03, 0.08)))
             for row in _filings(company, year, revenue, words["sectors"], generator, truth):
                 table.add(*row)
+        totals[home] += round(revenue)
     table.write(folder / "enterprise/annual_accounts.csv")
     register.write(folder / "enterprise/register.csv")
+    return totals
 
 
 def _filings(
@@ -204,7 +208,7 @@ def _measures(
     truth: Counter[str],
 ) -> None:
     """Support measures of provinces; some titles have stray blanks."""
-    table = _Table("number", "province", "title", "updated")
+    table = Table("number", "province", "title", "updated")
     share = np.array(list(sizes.values())) ** 0.5
     names, kinds, goals = list(sizes), words["measure_kinds"], words["measure_goals"]
     for number in range(MEASURES):
@@ -222,8 +226,8 @@ def _states(
     folder: Path, words: Mapping[str, Any], generator: np.random.Generator, truth: Counter[str]
 ) -> None:
     """Output of the states of a made-up neighbour by year, in millions of dollars."""
-    table = _Table("state", "item", *YEARS)
-    for state in words["state"]:
+    table = Table("state", "item", *YEARS)
+    for state in words["abroad"]:
         level = float(np.exp(generator.normal(8.6, 0.9)))
         for item, part in (("All industry total ", 1.0), ("  Manufacturing ", 0.18)):
             drawn = [
@@ -235,10 +239,20 @@ def _states(
     table.write(folder / "international/state_output.csv")
 
 
+def _plan(
+    folder: Path, sizes: Mapping[str, float], totals: Counter[str], generator: np.random.Generator
+) -> None:
+    """Goals of a plan for each province, in millions: some were reached, some were not."""
+    table = Table("province", "revenue_2022")
+    for name in sizes:
+        table.add(name, round(totals[name] / 1000 * generator.uniform(0.7, 1.6), -1))
+    table.write(folder / "industry/goals.csv")
+
+
 def _irrelevant(
     path: Path, columns: list[str], words: Mapping[str, Any], generator: np.random.Generator
 ) -> None:
-    table = _Table("province", *columns)
-    for name in words["region"]:
+    table = Table("province", *columns)
+    for name in words["place"]:
         table.add(name, *(int(generator.integers(10, 900)) for _ in columns))
     table.write(path)

@@ -1,4 +1,6 @@
-"""Analytic tasks by themselves: `analytics`."""
+"""Analytic tasks by themselves, and the environments that they are made over: `analytics`,
+`profile`.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import tomli_w
 import typer
 
 from construction.analytics.config import AnalyticsRecipe
 from data.atomic import PRIVATE_FILE, private_dir, replacing_dir, write_bytes
 from data.canonical import digest, keyed_digest, pretty_json
+from data.errors import InputError
 from data.figures import percent
 from data.neutralise import one_line
 from flows.commands.options import Config, Key, WriteTo
 
 if TYPE_CHECKING:
+    from construction.analytics.environment.declaration import Declaration
     from construction.analytics.make import Minted
     from flows.environments import Environment
 
@@ -66,6 +71,84 @@ def analytics_command(
     _print(minted, environment, out, time.perf_counter() - began)
     if environment.refused or not minted.tasks or not minted.quota.is_reached:
         raise typer.Exit(1)
+
+
+def profile_command(
+    source: Annotated[
+        Path, typer.Argument(help="Folder of files; or a declaration, to check its roles.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Where the draft goes [FOLDER/environment.toml].")
+    ] = None,
+    policies: Annotated[
+        int, typer.Option(min=0, help="Plant so many invented policies beside the declaration.")
+    ] = 0,
+    seed: Annotated[int, typer.Option(help="Public seed of what is drawn.")] = 0,
+    example: Annotated[
+        bool, typer.Option("--example", help="Write eight made-up files into the folder first.")
+    ] = False,
+) -> None:
+    """Propose the tables and roles of an environment, or check those of a declaration.
+
+    Exit 1 if roles do not fit the data; each fault is a line.
+    """
+    from construction.analytics.environment.cleaning import clean_tables, read_files
+    from construction.analytics.environment.declaration import read_declaration
+    from construction.analytics.environment.profile import role_faults
+    from data.demo.cooperatives import write_cooperatives
+
+    if example:
+        write_cooperatives(source, seed)
+    if source.is_dir():
+        _draft(source, out or source / "environment.toml")
+        return
+    declaration = read_declaration(source)
+    tables = clean_tables(declaration, read_files(source.parent, declaration))
+    faults = list(role_faults(declaration, tables))
+    for fault in faults:
+        print(one_line(fault), file=sys.stderr)
+    if faults:
+        raise typer.Exit(1)
+    if policies:
+        _plant(source, declaration, tables, policies, seed)
+    print(f"{len(declaration.roles)} roles fit: {', '.join(declaration.roles)}")
+
+
+def _draft(folder: Path, out: Path) -> None:
+    """Write the draft of a declaration, and print which file serves for what."""
+    from construction.analytics.environment.profile import draft, read_sheets
+
+    if out.exists():
+        raise InputError(str(out), "a declaration", "none", "Name another with --out.")
+    sheets, texts = read_sheets(folder)
+    declared, lines = draft(folder.resolve().name, sheets, texts)
+    print("\n".join(map(one_line, lines)))
+    write_bytes(out, tomli_w.dumps(declared).encode())
+    print(f"draft in {one_line(str(out))}; correct its words, roles and metrics")
+
+
+def _plant(
+    source: Path, declaration: Declaration, tables: Mapping[str, Any], n: int, seed: int
+) -> None:
+    """Write the documents beside the declaration, and add them and their clauses to it."""
+    from construction.analytics.environment.declaration import Declaration
+    from construction.analytics.environment.planted import FILE, planted_policies
+    from construction.analytics.environment.profile import with_texts
+    from data.configuration import read_toml, validated
+
+    if "texts" in declaration.roles:
+        raise InputError(
+            str(source), "texts of its own", "none", "Declare their clauses in [[policies]]."
+        )
+    texts, made = planted_policies(declaration, tables, n, seed)
+    paths = {name: f"{FILE}/{name}.txt" for name in texts}
+    declared = dict(read_toml(source))
+    declared |= {**with_texts(declared, paths, FILE), "policies": made}
+    validated(Declaration, declared, source)
+    for name, text in texts.items():
+        write_bytes(source.parent / paths[name], text.encode())
+    write_bytes(source, tomli_w.dumps(declared).encode())
+    print(f"{n} policies in {len(texts)} documents: {one_line(str(source.parent / FILE))}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import typer
 from data.builds import PUBLISHED, building
 from data.contracts import SourceFormat
 from data.errors import InputError
-from flows.commands.options import Config, Edinet, Key, PrivateValues, Reviewed, Sec, given
+from flows.commands.options import Config, Edinet, Key, PrivateValues, Reviewed, Sec, Xbrl, given
 from flows.server import leads_to_server, own_server
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def build_command(
     out: Annotated[Path | None, typer.Option(help="The directory to build into.")] = None,
     sec: Sec = None,
     edinet: Edinet = None,
+    xbrl: Xbrl = None,
     tables: Annotated[
         list[Path] | None,
         typer.Option(help="Tables to anonymize as declared in [tables]: files or folders."),
@@ -106,7 +107,13 @@ def build_command(
     """Build and verify a release; print where it is and what was rejected."""
     started = time.perf_counter()
     lists = given(
-        sessions=sessions, files=files, repos=repos, sec=sec, edinet=edinet, tables=tables
+        sessions=sessions,
+        files=files,
+        repos=repos,
+        sec=sec,
+        edinet=edinet,
+        xbrl=xbrl,
+        tables=tables,
     )
     single = given(
         environment=_only_one(environment or []),

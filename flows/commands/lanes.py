@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from data.errors import InputError
-from flows.commands.options import Config, Edinet, Key, Sec, WriteTo, given
+from flows.commands.options import Config, Edinet, Key, Sec, WriteTo, Xbrl, given
 from selection.config import Objective
 
 
@@ -112,9 +112,43 @@ def select_command(
         raise typer.Exit(1)
 
 
+def convert_xbrl_command(
+    packages: Annotated[list[Path], typer.Argument(help="iXBRL files and ESEF packages.")],
+    python: Annotated[
+        str, typer.Option(help="A Python that has Arelle [this one].")
+    ] = sys.executable,
+    taxonomy: Annotated[
+        list[Path] | None, typer.Option(help="Taxonomy package; may be given several times.")
+    ] = None,
+    online: Annotated[
+        bool, typer.Option("--online", help="Let Arelle fetch taxonomies from their addresses.")
+    ] = False,
+    seconds: Annotated[int, typer.Option(min=1, help="Limit for one package.")] = 900,
+    out: WriteTo = Path("xbrl-json"),
+) -> None:
+    """Write each package as xBRL-JSON, and its labels and rows beside it, with Arelle.
+
+    Exit 1 if a package could not be converted.
+    """
+    from construction.statements.readers.xbrl.convert import convert
+    from data.neutralise import one_line
+
+    out.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    for package in packages:
+        written, problem = convert(
+            package, out, python, taxonomy or [], online=online, seconds=seconds
+        )
+        failed += written is None
+        print(f"{package.name}: {one_line(problem) if problem else written}")
+    if failed:
+        raise typer.Exit(1)
+
+
 def questions_command(
     sec: Sec = None,
     edinet: Edinet = None,
+    xbrl: Xbrl = None,
     tickers: Annotated[
         Path | None, typer.Option(help="Today's US listings (Parquet): cik, ticker, exchange.")
     ] = None,
@@ -140,7 +174,7 @@ def questions_command(
     from flows.source import with_source
     from flows.stages.questions import questions_report
 
-    runtime = given(sec=sec, edinet=edinet, tickers=tickers, key_file=key, out=out)
+    runtime = given(sec=sec, edinet=edinet, xbrl=xbrl, tickers=tickers, key_file=key, out=out)
     sampling = {} if size is None else {"questions": {"sampling": {"size": size}}}
     settings = load_settings(config, {"runtime": runtime, **sampling})
     if settings.runtime.sessions:

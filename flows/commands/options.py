@@ -29,6 +29,9 @@ Sec = Annotated[list[Path] | None, typer.Option(help="SEC statement data sets: a
 Edinet = Annotated[
     list[Path] | None, typer.Option(help="EDINET summaries, with the code list beside them.")
 ]
+Xbrl = Annotated[
+    list[Path] | None, typer.Option(help="xBRL-JSON documents: files, zips or folders.")
+]
 Processes = Annotated[int, typer.Option(min=1, help="Processes.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 

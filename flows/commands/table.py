@@ -116,8 +116,14 @@ COMMANDS: Mapping[str, Command | Group] = {
                 "workflows", "workflows", "make executable tasks from what people install"
             ),
             "questions": _command("questions", "lanes", "make questions from financial statements"),
+            "convert-xbrl": _command(
+                "convert-xbrl", "lanes", "convert iXBRL and ESEF packages to xBRL-JSON", ""
+            ),
             "analytics": _command(
                 "analytics", "analytics", "make analytic tasks over an environment of files"
+            ),
+            "profile": Command(
+                "analytics", "profile_command", "draft or check the declaration of an environment"
             ),
             "select": _command("select", "lanes", "select the best subset of a score matrix"),
             "pages": Group(

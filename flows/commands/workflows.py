@@ -38,8 +38,11 @@ def workflows_command(
         typer.Option(help="Proposed tasks, a JSON object per line; they are screened like others."),
     ] = None,
     check: Annotated[
-        list[Path] | None, typer.Option(help="Screen scenario documents, and build nothing.")
+        list[Path] | None, typer.Option(help="Screen scenario documents, and release nothing.")
     ] = None,
+    build_only: Annotated[
+        bool, typer.Option("--build-only", help="With --check: build the drafts, screen none.")
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes for the sharded stages.")
     ] = None,
@@ -49,7 +52,7 @@ def workflows_command(
 ) -> None:
     """Write a release of workflow tasks alone; print what became of the drafts."""
     if check:
-        raise typer.Exit(_check(check))
+        raise typer.Exit(_check(check, screens=not build_only))
     runtime = given(signals=signals, key_file=key, workers=workers, out=out, proposals=proposals)
     sections = {
         "workflows": given(drafts=drafts, per_generator=per_generator, authored=author),
@@ -58,7 +61,7 @@ def workflows_command(
     _build(config, {"runtime": runtime} | {k: v for k, v in sections.items() if v})
 
 
-def _check(paths: Sequence[Path]) -> int:
+def _check(paths: Sequence[Path], *, screens: bool) -> int:
     """Print what screening finds in documents; 1 if it finds a fault."""
     from construction.workflows.documents.check import check_lines
     from construction.workflows.screening import ScreeningConfig
@@ -68,7 +71,7 @@ def _check(paths: Sequence[Path]) -> int:
     require_there(paths)
     is_faulty = False
     for path in paths:
-        for line in check_lines(path, ScreeningConfig()):
+        for line in check_lines(path, ScreeningConfig(), screens=screens):
             is_faulty |= line.startswith("fault: ")
             print(f"{path.stem}: {one_line(line)}", flush=True)
     return int(is_faulty)

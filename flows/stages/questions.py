@@ -31,25 +31,28 @@ from construction.statements.questions.output import PAGES, numbers_of, store_qu
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import StageKind
+from data.progress import console
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import StageRecords, write_records
 from data.stages import Observed, Stage, Unit
 from flows.run import Run, Work, asking
-from selection.sampling.report import draw, sample_records
+from selection.sampling.quotas import lacking
+from selection.sampling.report import draw, fitting, sample_records
 
 FILTER, CHOOSE = StageKind.FILTER, StageKind.CHOOSE
 _SEC_UNITS = ("fact", "file", "filing", "line", "row")
 _EDINET_UNITS = ("file", "filing", "line", "point", "value")
+_XBRL_UNITS = ("fact", "file", "filing")
 
 
 def is_given(run: Run) -> bool:
     """Are there financial statements?"""
-    return bool(run.runtime.sec or run.runtime.edinet)
+    return bool(run.runtime.statements)
 
 
 def _sources(work: Work) -> Sources:
     runtime = work.run.runtime
-    return Sources(runtime.sec, runtime.edinet, runtime.tickers, runtime.categories)
+    return Sources(runtime.sec, runtime.edinet, runtime.xbrl, runtime.tickers, runtime.categories)
 
 
 def _digests(work: Work) -> dict[str, str]:
@@ -66,10 +69,17 @@ STATEMENTS = Stage(
     units=(
         *(Unit(name, FILTER, "sec.read") for name in _SEC_UNITS),
         *(Unit(name, FILTER, "edinet.read") for name in _EDINET_UNITS),
+        *(Unit(name, FILTER, "xbrl.read") for name in _XBRL_UNITS),
         Unit("series", FILTER, "categories"),
         Unit("point", FILTER, "filter_points"),
     ),
-    settings=("questions.sec", "questions.edinet", "questions.hierarchy", "questions.filters"),
+    settings=(
+        "questions.sec",
+        "questions.edinet",
+        "questions.xbrl",
+        "questions.hierarchy",
+        "questions.filters",
+    ),
     inputs=_digests,
     compute=_read,
 )
@@ -81,6 +91,8 @@ def _ask(work: Work, out: Path) -> None:
     database = work.folder(STATEMENTS.name)
     statements = read_statements(database / DATABASE)
     frame = sampling_frame(statements, askable_points(database))
+    for line in lacking(frame, fitting(recipe.sampling, frame)):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     drawing = draw(frame, recipe.sampling, seed)
     askable = frame["point_id"].to_list()
     answered = ask_for(statements, drawing.without, recipe.wording, seed, askable)
@@ -122,7 +134,8 @@ QUESTIONS = Stage(
 
 def _prompt(work: Work) -> Observed:
     judges = work.run.judges.of(ModelStage.QUESTION_PHRASING)
-    return Observed([load_prompt("phrasing").digest, judges], None)
+    prompts = [load_prompt(name).digest for name in ("phrasing", "reanswer")]
+    return Observed([*prompts, judges], None)
 
 
 def _phrase(work: Work, out: Path) -> None:

@@ -12,9 +12,12 @@ from anonymization.session_masking import MaskJob
 from anonymization.tree_masking import mask_tree
 from anonymization.words_review import owners_words
 from construction.grading.programs_box import ENVIRONMENTS
+from construction.judging.model.prompt import load_prompt
+from construction.judging.settings import ModelStage
 from construction.mentions.spans import file_name_spans
 from construction.repositories.candidates import Origin
 from construction.repositories.contracts import dump
+from construction.repositories.requests import PROMPT
 from construction.repositories.stages import (
     PROVE,
     RECOVER,
@@ -33,7 +36,7 @@ from construction.sessions.scan import read_scan
 from data.canonical import digest
 from data.contracts import Candidate, Disclosure, StageKind
 from data.stages import Observed, Stage, Unit
-from flows.run import PLANNED, Run, Work
+from flows.run import PLANNED, Run, Work, asking
 from flows.stages.masking import release_targets
 from flows.stages.sessions import SCAN, SOURCES
 
@@ -122,6 +125,11 @@ TESTS = Stage(
 )
 
 
+def _prompt(work: Work) -> Observed:
+    judges = work.run.judges.of(ModelStage.REPOSITORY_REQUESTS)
+    return Observed([load_prompt(PROMPT).digest, judges], None)
+
+
 def _candidates(work: Work, out: Path) -> None:
     run, source = work.run, work.run.recipe.source
     masked = work.folders(TASKS.name)
@@ -137,7 +145,8 @@ def _candidates(work: Work, out: Path) -> None:
     def origin(item: str) -> Origin:
         return Origin(run.opaque("r", item), source.name, source.disclosure)
 
-    releasing = Releasing(run.recipe.repositories, leaks, origin, run.private / "captures")
+    captures = run.private / "captures"
+    releasing = Releasing(run.recipe.repositories, run.judges, leaks, origin, captures)
     write_candidates(work.folder(TASKS.name), work.folder(TESTS.name), releasing, out)
 
 
@@ -147,6 +156,8 @@ REQUESTS = Stage(
     units=(Unit(TASK, FILTER),),
     settings=("repositories", "masking", "source"),
     reads=(TASKS.name, TESTS.name),
+    observe=_prompt,
+    asks=asking(ModelStage.REPOSITORY_REQUESTS),
     compute=_candidates,
     uses_key=True,
 )

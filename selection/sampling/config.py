@@ -42,12 +42,24 @@ class SamplingConfig(StageConfig):
     traded in the US; set it to 0 or 1 if the material has only one of the two regions. `damping`
     weighs the children in the hierarchy of series names, whose components are separated by
     `separator`. `reserve` is the number of reserve units kept per drawn unit of a stratum (region ×
-    category).
+    category × length of period).
+
+    `categories` and `periods` are quotas: the shares of categories and of lengths of periods
+    (`quarter`, `annual`, `half`, `nine_months`) that the sample comes as near to as the material
+    allows. What they do not list shares the rest; empty tables mean no quotas. The defaults are
+    FinRetrieval's, as far as it gives them; per-share figures and ratios, which it does not count
+    apart, get a small one.
     """
 
     size: Annotated[int, Field(ge=1)] = 500
     us_share: Share = 0.5
     damping: Damping = Damping.SQRTLOG
     design: Design = Design.WITHOUT_REPLACEMENT
+    categories: dict[str, Share] = Field(
+        default={"guidance": 0.146, "segments_geography": 0.128, "per_share_ratios": 0.05}
+    )
+    periods: dict[str, Share] = Field(
+        default={"quarter": 0.59, "annual": 0.33, "half": 0.08, "nine_months": 0.0}
+    )
     reserve: Annotated[float, Field(ge=0)] = 2.0
     separator: Annotated[str, Field(min_length=1)] = SEPARATOR

@@ -1,7 +1,8 @@
 """The sampling frame (companies, company × category cells, series) and its exact probabilities.
 
 Every stage has its probability for a single draw: the region by its share, the company uniform
-within its region, the category uniform over those the company has, the series by the hierarchical
+within its region, the category uniform
+over those the company has or by their quotas (`quotas`), the series by the hierarchical
 weights within its cell, the data point uniform within its series (FinRetrieval, sampling).
 """
 
@@ -32,8 +33,8 @@ _SERIES = ("company", "category", "series_name")
 class Frame:
     """What can be drawn, sorted by name. The three arrays hold row positions in the level above.
 
-    `companies`: company, is_us. `cells`: company, category. `series`: company, is_us, category,
-    series_name and `points`, the ids of its data points in ascending order.
+    `companies`: company, is_us. `cells`: company, category, weight. `series`: company, is_us,
+    category, series_name and `points`, the ids of its data points in ascending order.
     """
 
     companies: pl.DataFrame
@@ -62,6 +63,7 @@ def build_frame(points: pl.DataFrame) -> Frame:
     series = series.sort(_SERIES).select("company", "is_us", *_SERIES[1:], "points")
     companies = series.select("company", "is_us").unique().sort("company")
     cells = series.select("company", "category").unique().sort("company", "category")
+    cells = _weighed(cells, points)
     return Frame(
         companies=companies,
         cells=cells,
@@ -70,6 +72,14 @@ def build_frame(points: pl.DataFrame) -> Frame:
         company_of_cell=_positions(cells, companies, ["company"]),
         cell_of_series=_positions(series, cells, ["company", "category"]),
     )
+
+
+def _weighed(cells: pl.DataFrame, points: pl.DataFrame) -> pl.DataFrame:
+    """The cells with the weight that `points` give them, 1 without such a column."""
+    if "weight" not in points.columns:
+        return cells.with_columns(weight=pl.lit(1.0))
+    given = points.select("company", "category", "weight").unique(["company", "category"])
+    return cells.join(given, on=["company", "category"], maintain_order="left")
 
 
 def stage_probabilities(frame: Frame, config: SamplingConfig) -> pl.DataFrame:
@@ -83,7 +93,7 @@ def stage_probabilities(frame: Frame, config: SamplingConfig) -> pl.DataFrame:
     in_region = np.bincount(frame.region_of_company, minlength=2)
     of_company = (shares / np.maximum(in_region, 1))[frame.region_of_company]
     company_of_series = frame.company_of_cell[frame.cell_of_series]
-    of_category = 1.0 / np.bincount(frame.company_of_cell)[company_of_series]
+    of_category = _cell_probabilities(frame)[frame.cell_of_series]
     of_series = series_weights(frame, config)
     of_point = 1.0 / frame.points_of_series
     return frame.series.drop("points").with_columns(
@@ -93,6 +103,12 @@ def stage_probabilities(frame: Frame, config: SamplingConfig) -> pl.DataFrame:
         pi_point=of_point,
         pi_draw=of_company[company_of_series] * of_category * of_series * of_point,
     )
+
+
+def _cell_probabilities(frame: Frame) -> Floats:
+    weights = frame.cells["weight"].to_numpy()
+    total = np.bincount(frame.company_of_cell, weights=weights)
+    return np.asarray(weights / total[frame.company_of_cell])
 
 
 def series_weights(frame: Frame, config: SamplingConfig) -> Floats:
@@ -182,10 +198,10 @@ def company_expectation(frame: Frame, sizes: Ints) -> Floats:
 
 
 def cell_expectation(frame: Frame, of_company: Ints) -> Floats:
-    """Expected draws per category, given its company's draws: equal within the company."""
+    """Expected draws per category, given its company's draws: by the weights of its cells."""
     caps = np.bincount(frame.cell_of_series).astype(np.float64)
     totals = of_company.astype(np.float64)
-    return expected_draws(np.ones(len(caps)), frame.company_of_cell, totals, caps)
+    return expected_draws(frame.cells["weight"].to_numpy(), frame.company_of_cell, totals, caps)
 
 
 def series_inclusion(frame: Frame, of_cell: Ints, weights: Floats) -> Floats:

@@ -20,6 +20,7 @@ from data.figures import percent
 from data.ledger import close
 from selection.sampling.config import SEPARATOR, Damping, SamplingConfig
 from selection.sampling.frame import Frame, build_frame, stage_probabilities
+from selection.sampling.quotas import STRATUM, category_of, with_quotas
 from selection.sampling.stages import Filled, Sample, draw_sample, fill
 from selection.sampling.tree import depths, leaf_probabilities
 from selection.sampling.weights import Floats, Ints
@@ -160,7 +161,8 @@ class Drawing:
 
     def without(self, rejected: Collection[str]) -> pl.DataFrame:
         """The drawn points without the rejected ones, which the reserve replaces."""
-        return fill(self.sample.drawn, self.sample.reserve, rejected).rows
+        rows = fill(self.sample.drawn, self.sample.reserve, rejected).rows
+        return rows.with_columns(category=category_of(pl.col("category")))
 
     def report(self, rejected: Collection[str]) -> dict[str, Any]:
         """What was drawn, by region and category, and what was replaced."""
@@ -171,7 +173,8 @@ class Drawing:
 def draw(frame: pl.DataFrame, config: SamplingConfig, seed: int) -> Drawing:
     """Draw as configured; material of one region fills the sample alone."""
     fitted = fitting(config, frame)
-    return Drawing(frame, fitted, draw_sample(frame, fitted, seed))
+    weighed = with_quotas(frame, fitted)
+    return Drawing(weighed, fitted, draw_sample(weighed, fitted, seed))
 
 
 def sample_records(
@@ -205,12 +208,20 @@ def sampling_report(
         "questions": drawn.height,
         "us_share": config.us_share,
         "by_region": dict(sorted(by_region.items())),
-        "by_category": dict(sorted(Counter(drawn["category"]).items())),
+        **_by_stratum(drawn["category"]),
         "replacements": int(filled.rows["replacement"].sum()),
         "reserve": reserve,
         "response": _rounded(filled.response),
         "dampings": _rounded(dampings),
     }
+
+
+def _by_stratum(strata: pl.Series) -> dict[str, dict[str, int]]:
+    """How many were drawn by category, and by length of period where the strata have one."""
+    parts = [one.partition(STRATUM)[::2] for one in strata]
+    counts = {"by_category": Counter(category for category, _ in parts)}
+    counts["by_period"] = Counter(period for _, period in parts if period)
+    return {name: dict(sorted(counted.items())) for name, counted in counts.items()}
 
 
 def _rounded(table: pl.DataFrame) -> list[dict[str, Any]]:

@@ -182,7 +182,10 @@ def draw_sample(points: pl.DataFrame, config: SamplingConfig, seed: int) -> Samp
 def _draw_series(frame: Frame, config: SamplingConfig, seed: int) -> Ints:
     """Positions of the series drawn without replacement, stage by stage."""
     names = frame.companies["company"].to_list()
-    cells = [f"{company}\0{category}" for company, category in frame.cells.iter_rows()]
+    cells = [
+        f"{company}\0{category}"
+        for company, category in frame.cells.select("company", "category").iter_rows()
+    ]
     expected = company_expectation(frame, region_sizes(frame, config))
     of_company = _counts(expected, frame.region_of_company, _REGIONS, names, seed, COMPANY_STAGE)
     expected = cell_expectation(frame, of_company)
@@ -215,7 +218,8 @@ def _counts(
 
 def _draw_independently(frame: Frame, config: SamplingConfig, seed: int) -> tuple[Ints, Ints]:
     """Series and point positions drawn with replacement, one entry per draw."""
-    weights = series_weights(frame, config)  # each cell sums to 1: categories are uniform
+    of_cell = frame.cells["weight"].to_numpy()[frame.cell_of_series]
+    weights = series_weights(frame, config) * of_cell  # each cell sums to its weight
     company_of_series = frame.company_of_cell[frame.cell_of_series]
     series: list[int] = []
     places: list[int] = []

@@ -21,6 +21,7 @@ from construction.statements.periods.fill import PeriodReason
 from construction.statements.questions.contracts import QuestionReason
 from construction.statements.readers.edinet.contracts import Reason as EdinetReason
 from construction.statements.readers.sec.contracts import SecReason
+from construction.statements.readers.xbrl.source import XbrlReason
 from construction.workflows.demand import DemandReason
 from construction.workflows.pool import ProposalReason
 from data.contracts import CutReason
@@ -33,7 +34,7 @@ from tests.demo import Demo
 REASONS = (
     CallReason, CategoryReason, ConsensusReason, CutReason, DemandReason, EdinetReason, FileReason,
     FilterReason, IdeaReason, IdentityReason, JudgeReason, LeftOutReason, PeriodReason,
-    ProofReason, ProposalReason, QuestionReason, ScaleReason, SecReason, SignalReason,
+    ProofReason, ProposalReason, QuestionReason, ScaleReason, SecReason, SignalReason, XbrlReason,
 )  # fmt: skip
 WORDS = ReasonWords.of(GATES)
 

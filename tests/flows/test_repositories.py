@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from construction.grading.programs_box import ENVIRONMENTS
-from construction.repositories.contracts import EnvironmentSpec, RepositoriesConfig
+from construction.judging.model.asking import model_costs
+from construction.repositories.contracts import (
+    EnvironmentSpec,
+    ProofOfTests,
+    RepositoriesConfig,
+)
 from construction.repositories.environment import Built, Environments, name_of
+from construction.repositories.proof import Proofs, proof_key
 from construction.repositories.stages import STORES, read_tasks
+from construction.repositories.suites import Suite, suite_of
 from construction.repositories.tasks import opened
 from data.canonical import canonical_json
 from data.contracts import Outcome
 from data.pool import read_pool
 from data.stage_tables import read_records
-from data.stages import Results, run_stage
+from data.stages import Results, Stage, run_stage
 from flows.recipe import Recipe, Runtime
 from flows.run import open_run
 from flows.stages.repositories import REQUESTS, TASKS, TESTS
@@ -34,18 +44,23 @@ from tests.construction.repositories.invented import (
     git,
     log,
 )
+from tests.flows.model_server import model_server
 from tests.needs import needs_box
 
 SPEC = EnvironmentSpec("python", ("pytest",))
 
 
-def run_lane(folder: Path, recipe: Recipe) -> Results:
+LANE = (SCAN, TASKS, TESTS, REQUESTS)
+
+
+def run_lane(
+    folder: Path, recipe: Recipe, stages: Sequence[Stage[Any]] = LANE, **more: Any
+) -> Results:
     """The outputs of the lane's stages on the invented repository and its session."""
-    runtime = Runtime(
-        sessions=(folder / "sessions",), repos=(folder / "repos",), out=folder / "out", quiet=True
-    )
+    inputs = {"sessions": (folder / "sessions",), "repos": (folder / "repos",), "quiet": True}
+    runtime = Runtime.model_validate({"out": folder / "out", **inputs, **more})
     run, results = open_run(recipe, runtime), Results()
-    for stage in (SCAN, TASKS, TESTS, REQUESTS):
+    for stage in stages:
         run_stage(run, stage, results)
     return results
 
@@ -169,3 +184,47 @@ def test_a_proven_task_becomes_a_candidate_and_is_replayed(tmp_path: Path, discl
     assert candidate.provenance.detail["fail_to_pass"] == 2
     again = run_lane(tmp_path, recipe)
     assert again.outputs == results.outputs
+
+
+def captured_proof(folder: Path, recipe: Recipe) -> None:
+    """A proof of the invented task, as if it had been run before."""
+    private, config = folder / "out" / "private", recipe.repositories
+    (tasks,) = run_lane(folder, recipe, LANE[:2]).outputs[TASKS.name]
+    (task,) = read_tasks(tasks)
+    store = opened(task.repository, tasks / STORES, None)
+    suite = suite_of(store, task.base_tree, task.reference_tree, config)
+    assert isinstance(suite, Suite)
+    name = name_of(suite.spec)
+    (private / ENVIRONMENTS / name).mkdir(parents=True)
+    environments = Environments(private / "captures" / "environments.jsonl")
+    environments.keep(name, Built(("pytest==9",)))
+    plan = replace(suite.plan, fail_to_pass=("test_mean",))
+    proofs = Proofs(private / "captures" / "repository-tests.jsonl")
+    proofs.keep(proof_key(task, suite, config), ProofOfTests(task.task, name, plan))
+    for captures in (environments, proofs):
+        captures.save()
+
+
+def test_a_model_writes_a_request_that_a_replay_gives_again(tmp_path: Path) -> None:
+    _, _, ending = clone(tmp_path)
+    log(tmp_path, ending, request="do it")
+    said = "Give `tally/sums.py` a function `mean`; the mean of nothing is 0."
+    answer = {"request": said, "why_none": ""}
+    source = {"disclosure": "public"}
+    rules = Recipe.model_validate({"source": source})
+    recipe = Recipe.model_validate({"source": source, "judging": {"model": {"name": "fake-1"}}})
+    captured_proof(tmp_path, rules)
+    without = run_lane(tmp_path, rules).outputs[REQUESTS.name]
+    assert reasons(without) == [("task", "rejected", "request.needs_model")]
+    with model_server(lambda fields, material: answer) as served:
+        llm = {"base_url": served.url, "attempts": 1}
+        first = run_lane(tmp_path, recipe, llm=llm).outputs[REQUESTS.name]
+    assert len(served.requests) == 1
+    (candidate,) = read_pool(first).candidates
+    assert candidate.prompt.startswith(f"{said}\n\nThe repository is")
+    assert candidate.provenance.judge == "model:fake-1"
+    assert [row["items"] for row in model_costs(first)] == [1]
+    shutil.rmtree(tmp_path / "out" / "private" / "stages")
+    again = run_lane(tmp_path, recipe, model_calls={"mode": "replay"}).outputs[REQUESTS.name]
+    assert [folder.name for folder in again] == [folder.name for folder in first]
+    assert read_pool(again).candidates == (candidate,)

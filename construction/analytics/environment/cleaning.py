@@ -1,9 +1,9 @@
 """Clean tables from files as published, and the inventory of the noise that cleaning removes.
 
-Files are CSV in its encoding and header form, or Parquet, read as rows of text. `ignoring` names
-kinds of noise that a careless reader leaves as they are: the same code makes the gold tables
-(nothing ignored), the tables that show whether noise bites, and those that scripted analysts work
-on.
+Files are CSV in its encoding and header form, workbooks, JSON or Parquet, read as rows of text.
+`ignoring` names kinds of noise that a careless reader leaves as they are: the same code makes the
+gold tables (nothing ignored), the tables that show whether noise bites, and those that scripted
+analysts work on.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+import orjson
 import polars as pl
 
 from construction.analytics.environment.declaration import Column, Declaration, File, Noise, Table
+from construction.judging.review_table import SheetLimits, read_table
 from data.errors import InputError
 
 LARGEST_BYTES = 512 * 1024**2
 _LONGEST_FIELD = 1 << 17  # characters, as Python sets it
 _LONGEST_PATH = 200
+_LONGEST_SHEET = 1_048_576  # rows, as the format has it
 ID, TEXT = "doc_id", "text"  # columns of a folder of documents
 
 
@@ -83,7 +86,9 @@ def _read(root: Path, file: File) -> pl.DataFrame:
         return pl.DataFrame(texts, schema={ID: pl.String, TEXT: pl.String}, orient="row")
     if file.path.endswith(".parquet"):
         return _parquet(root, file.path)
-    rows = _lines(root, file)
+    if file.path.endswith(".json"):
+        return _records(root, file.path)
+    rows = _sheet(root, file.path) if file.path.endswith(".xlsx") else _lines(root, file)
     if len(rows) <= file.header:
         expected = f"a header in line {file.header + 1}"
         raise InputError(file.path, f"{len(rows)} lines", expected, "Correct `header`.")
@@ -120,6 +125,37 @@ def _parquet(root: Path, path: str) -> pl.DataFrame:
     except pl.exceptions.PolarsError as error:
         expected = "Parquet whose cells are numbers, times or texts"
         raise InputError(path, type(error).__name__, expected, "Export it again.") from None
+
+
+def _records(root: Path, path: str) -> pl.DataFrame:
+    """A JSON list of objects; what a record does not name is missing."""
+    expected, todo = "a JSON list of flat objects", "Export it again."
+    try:
+        records = orjson.loads(content(root, path))
+    except orjson.JSONDecodeError:
+        raise InputError(path, "no JSON", expected, todo) from None
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise InputError(path, type(records).__name__, expected, todo)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    cells = {name: [_cell(record.get(name)) for record in records] for name in names}
+    if not names:
+        raise InputError(path, "no records", expected, todo)
+    return pl.DataFrame(cells, schema=dict.fromkeys(names, pl.String()))
+
+
+def _cell(value: object) -> str | None:
+    if value is None or value == "":
+        return None
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+def _sheet(root: Path, path: str) -> list[list[str]]:
+    """The rows of a workbook's first sheet, read in a child process, as wide as its first one."""
+    content(root, path)  # no path out of the folder
+    limits = SheetLimits(bytes=LARGEST_BYTES, rows=_LONGEST_SHEET, seconds=120)
+    rows = [[cell.text for cell in cells] for _, cells in read_table(root / path, limits, "utf-8")]
+    width = max(map(len, rows), default=0)
+    return [row + [""] * (width - len(row)) for row in rows]
 
 
 def _lines(root: Path, file: File) -> list[list[str]]:
@@ -217,6 +253,7 @@ def _unpivoted(table: Table, raw: pl.DataFrame) -> pl.DataFrame:
         return raw
     wide = [name for name in raw.columns if name in table.unpivot]
     kept = [column.source for column in table.columns if column.source not in _CELLS]
+    kept += [*table.drop, *table.keep]
     longer = raw.unpivot(wide, index=list(dict.fromkeys(kept)), variable_name=_CELLS[0])
     return longer.rename({"value": _CELLS[1]}).with_columns(
         pl.col(_CELLS[0]).replace_strict(dict(table.unpivot), default=None)
@@ -226,12 +263,14 @@ def _unpivoted(table: Table, raw: pl.DataFrame) -> pl.DataFrame:
 def _dropped(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
     for column, cells in table.drop.items():
         rows = rows.filter(~pl.col(column).is_in(list(cells)).fill_null(value=False))
+    for column, cells in table.keep.items():
+        rows = rows.filter(pl.col(column).is_in(list(cells)).fill_null(value=False))
     return rows
 
 
 def _check_columns(table: Table, rows: pl.DataFrame) -> None:
     wanted = {column.source for column in table.columns} | {c.lag for c in table.columns if c.lag}
-    wanted |= ({table.latest} if table.latest else set()) | table.drop.keys()
+    wanted |= ({table.latest} if table.latest else set()) | table.drop.keys() | table.keep.keys()
     if absent := sorted(wanted - set(rows.columns)):
         expected = f"the columns {', '.join(sorted(wanted))}"
         actual = f"no column {absent[0]}"

@@ -15,7 +15,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from construction.analytics.contracts import Category, Difficulty
+from construction.analytics.contracts import Category, Difficulty, Language
+from construction.analytics.steps import Clause as Rule
 from data.configuration import read_toml, validated
 from data.contracts import Count, Disclosure, Share, StageConfig
 from data.text.lexicon import load_table
@@ -36,44 +37,105 @@ PlainText = Annotated[
     ),
 ]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
-Words = Mapping[Literal["en", "zh"], PlainText]
-BothWords = Annotated[Words, Field(min_length=2)]  # in each language in which it is asked about
+Words = Annotated[Mapping[Language, PlainText], Field(min_length=1)]
 
 
 class Metric(StageConfig):
     """A figure that questions ask about: its column, its words, how an answer writes it.
 
     `kind` is a kind of answer of `words.toml`. `year`: the reference year of a figure that has only
-    one. `study`: what somebody works on who compares by it. `families`: the groups from which
-    templates draw.
+    one. `study`: what somebody works on who compares by it. `families`: for what it serves, all if
+    it names none: `size` (may be added up, never negative), `base` (may be divided by), `rank`
+    (places may be compared by it), `same` (abroad: in the unit of the entities). `of`: the metric
+    of the same table that it is a part of, such as the revenue of which a profit remains.
     """
 
     name: Name
     table: Name
     column: Name
-    label: BothWords
+    label: Words
     kind: Annotated[str, AfterValidator(_kind)]
     decimals: Annotated[int, Field(ge=0, le=6)] = 0
     year: int | None = None
-    study: BothWords | None = None
+    study: Words | None = None
     families: tuple[str, ...] = ()
+    of: Name | None = None
 
 
-class Fact(StageConfig):
-    """A number that stands only in a document, between two phrases of its text.
+class Role(StageConfig):
+    """A table in a role that templates ask for, with the columns that make it fit.
 
-    `study`: what somebody works on who needs it.
+    `key`: what a row is about; `name`: how an answer calls it; `kind` and `branch`: a group and a
+    wider group of it. `only`: the cells of rows that count, such as the total of all industries.
+    """
+
+    table: Name
+    key: str = ""
+    name: str = ""
+    period: str = ""
+    place: str = ""
+    kind: str = ""
+    branch: str = ""
+    title: str = ""
+    text: str = ""
+    only: Mapping[Name, str] = Field(default_factory=dict)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns that are declared, by what they are."""
+        parts = ("key", "name", "period", "place", "kind", "branch", "title", "text")
+        return {part: column for part in parts if (column := getattr(self, part))}
+
+
+# The columns that a table needs in each role. Entities have measures by period; a register has a
+# row for each entity, places one for each place, series one for each place and period; counts are
+# by place and branch; notices have a title, a place and a period; abroad are other places by
+# period; plans have targets by place; texts are documents.
+ROLES: Mapping[str, tuple[str, ...]] = {
+    "entities": ("key", "period", "place"),
+    "register": ("key",),
+    "places": ("place",),
+    "series": ("place", "period"),
+    "counts": ("place", "branch"),
+    "notices": ("place", "title", "period"),
+    "abroad": ("place", "period"),
+    "plans": ("place",),
+    "texts": ("key", "text"),
+}
+
+
+class Clause(Rule):
+    """A clause of a policy, in force in the periods from `since` to `until`."""
+
+    since: int | None = None
+    until: int | None = None
+
+    def is_in_force(self, period: int) -> bool:
+        return (self.since is None or period >= self.since) and (
+            self.until is None or period <= self.until
+        )
+
+
+class PolicyText(StageConfig):
+    """What documents say about entities, as clauses of which the last that fits decides.
+
+    `use`: `cover` or, where clauses set a percentage of a metric, `levy`. `measure`: that metric,
+    or the one by which it mainly covers.
+    Conditions are on columns of the entities, and of the places to which they belong.
     """
 
     name: Name
-    table: Name
-    where: Mapping[Name, str]
-    before: Annotated[str, Field(min_length=4)]
-    after: Annotated[str, Field(min_length=1)]
-    label: BothWords
-    roles: Annotated[tuple[str, ...], Field(min_length=1)]  # which templates may use it
-    study: BothWords | None = None
-    column: Name = "text"
+    use: Literal["cover", "levy"]
+    label: Words
+    measure: Name
+    clauses: Annotated[tuple[Clause, ...], Field(min_length=1)]
+
+    def in_force(self, period: int) -> list[dict[str, Any]]:
+        """The clauses of a period, as a step takes them."""
+        own = (clause for clause in self.clauses if clause.is_in_force(period))
+        return [
+            clause.model_dump(mode="json", include={"quotes", "where", "rate"}) for clause in own
+        ]
 
 
 class Slots(StageConfig):
@@ -105,7 +167,7 @@ class Convention(StageConfig):
 
     reads: tuple[str, ...]
     of: tuple[str, ...] = ()
-    words: BothWords
+    words: Words
 
 
 RANK, LAST_RANK = "nth", 10  # the slot of ranks, and the last that has a word
@@ -229,9 +291,9 @@ class Table(StageConfig):
     """A clean table made of one file.
 
     `unpivot`: columns of the file by the value that they become in the column `into`; the cells
-    become `value`. `drop`: rows to leave out, by column of the file and its cells. Of rows with the
-    same `key` the one with the last `latest` is kept. `stands_for`: another release, which a
-    careless reader takes for that table.
+    become `value`. `drop`, `keep`: rows to leave out, or all that are kept, by column of the file
+    and its cells. Of rows with the same `key` the one with the last `latest` is kept.
+    `stands_for`: another release, which a careless reader takes for that table.
     """
 
     name: Name
@@ -242,6 +304,7 @@ class Table(StageConfig):
     unpivot: Mapping[str, str] = Field(default_factory=dict)
     into: Name = "item"
     drop: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    keep: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     stands_for: Name | None = None
     about: str = ""
 
@@ -280,14 +343,17 @@ class Declaration(StageConfig):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
     currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")] = "USD"
-    words: Mapping[str, BothWords]
+    money_scale: Annotated[int, Field(gt=0)] = 1_000_000  # of the unit in `words.money`
+    languages: Annotated[tuple[Language, ...], Field(min_length=1)] = ("en", "zh")
+    words: Mapping[str, Words] = Field(default_factory=dict)
     files: Mapping[Name, File]
     tables: tuple[Table, ...]
     aliases: Mapping[str, Mapping[str, str]] = Field(default_factory=dict)
-    names: Mapping[str, Mapping[str, tuple[PlainText, PlainText]]] = Field(default_factory=dict)
+    names: Mapping[str, Mapping[str, tuple[PlainText, ...]]] = Field(default_factory=dict)
     prominence: Mapping[str, str] = Field(default_factory=dict)  # kind of name: metric
     metrics: tuple[Metric, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    roles: Mapping[str, Role] = Field(default_factory=dict)
+    policies: tuple[PolicyText, ...] = ()
     conventions: tuple[Convention, ...] = ()
     slots: Mapping[Name, Slots] = Field(default_factory=dict)
     quotas: Mapping[Category, Mapping[Difficulty, Count]] = Field(default_factory=dict)
@@ -308,6 +374,9 @@ class Declaration(StageConfig):
             *self._lost_columns(),
             *self._odd_metrics(),
             *self._odd_ranks(),
+            *self._odd_roles(),
+            *self._odd_policies(),
+            *self._unsaid(),
             *(
                 f"prominence of {kind}: no metric {metric}"
                 for kind, metric in self.prominence.items()
@@ -344,7 +413,6 @@ class Declaration(StageConfig):
         columns = {table.name: table.names for table in self.tables}
         needs: list[tuple[str, str | None, str | None]] = [
             *((f"metric {each.name}", each.table, each.column) for each in self.metrics),
-            *((f"fact {each.name}", each.table, each.column) for each in self.facts),
             *((f"slots {name}", each.table, each.column) for name, each in self.slots.items()),
         ]
         for what, table, column in needs:
@@ -364,12 +432,107 @@ class Declaration(StageConfig):
             if (kind := types.get((metric.table, metric.column), "number")) != "number":
                 yield f"metric {metric.name}: {metric.column} is a {kind}, no number"
 
+        for metric in self.metrics:
+            if metric.of is not None and metric.of not in names:
+                yield f"metric {metric.name}: no metric {metric.of} that it is a part of"
+
+    def _odd_roles(self) -> Iterator[str]:
+        """Roles that there are not, and columns that a role needs or names and its table lacks."""
+        columns = {table.name: table.names for table in self.tables}
+        for name, role in self.roles.items():
+            if name not in ROLES:
+                yield f"roles: found {name}; expected one of {', '.join(ROLES)}"
+            elif role.table not in columns:
+                yield f"roles.{name}: no table {role.table}"
+            else:
+                yield from (
+                    f"roles.{name}: no {part}; expected a column of {role.table}"
+                    for part in ROLES[name]
+                    if part not in role.columns
+                )
+                yield from (
+                    f"roles.{name}.{part}: no column {column} in {role.table}"
+                    for part, column in [*role.columns.items(), *((c, c) for c in role.only)]
+                    if column not in columns[role.table]
+                )
+
+    def _odd_policies(self) -> Iterator[str]:
+        """Clauses over what neither entities nor places have, and words of no document."""
+        known = {"entities": set[str](), "places": set[str]()}
+        for name in known.keys() & self.roles.keys():
+            tables = (t for t in self.tables if t.name == self.roles[name].table)
+            known[name] = {column for table in tables for column in table.names}
+        metrics = {metric.name for metric in self.metrics}
+        for policy in self.policies:
+            if "entities" not in self.roles or "texts" not in self.roles:
+                yield f"policy {policy.name}: expected the roles entities and texts"
+            if policy.measure not in metrics:
+                yield f"policy {policy.name}: no metric {policy.measure}"
+            for clause in policy.clauses:
+                said = " ".join(quote.says for quote in clause.quotes).casefold()
+                if clause.since is not None and str(clause.since) not in said:
+                    yield f"policy {policy.name}: found no {clause.since} in the words quoted"
+                for condition in clause.where:
+                    column, value = condition.column, condition.value
+                    if column not in known["entities"] | known["places"]:
+                        yield f"policy {policy.name}: no column {column} of entities or places"
+                    for member in value if isinstance(value, tuple) else (value,):
+                        if isinstance(member, str) and not self._is_named(member, said):
+                            yield f"policy {policy.name}: found no {member!r} in the words quoted"
+
+    def _is_named(self, value: str, text: str) -> bool:
+        """Does a text name a value, by itself or by one of its declared names?"""
+        names = [value, *(name for of in self.names.values() for name in of.get(value, ()))]
+        return any(name.casefold() in text for name in names)
+
+    def _unsaid(self) -> Iterator[str]:
+        """What has no words in one of the languages."""
+        groups = [(f"words.{name}", words) for name, words in self.words.items()]
+        for metric in self.metrics:
+            groups += [(f"metric {metric.name}: label", metric.label)]
+            groups += [(f"metric {metric.name}: study", metric.study)] if metric.study else []
+        groups += [(f"policy {policy.name}: label", policy.label) for policy in self.policies]
+        groups += [("conventions", convention.words) for convention in self.conventions]
+        wanted = 2 if "zh" in self.languages else 1
+        for kind, names in self.names.items():
+            for value, called in names.items():
+                if len(called) < wanted:
+                    yield f"names.{kind}.{value}: found {len(called)} names; expected {wanted}"
+        for name, words in groups:
+            for language in self.languages:
+                if language not in words:
+                    yield f"{name}: no words in {language}"
+
     def _odd_ranks(self) -> Iterator[str]:
         """Ranks that have no word."""
         ranks = self.slots[RANK].values if RANK in self.slots else ()
         for rank in ranks:
             if rank not in range(1, LAST_RANK + 1):
                 yield f"slots {RANK}: found {rank}; expected ranks from 1 to {LAST_RANK}"
+
+    def column(self, role: str, part: str) -> str | None:
+        """The column that is `part` of a role, such as the period of the entities."""
+        return self.roles[role].columns.get(part) if role in self.roles else None
+
+    def column_of(self, metric: Metric, kind: str) -> str:
+        """The column beside a metric with the names of a kind, such as places."""
+        role = self.role_of(metric.table)
+        return (role and self.column(role, kind)) or kind
+
+    def role_of(self, table: str) -> str | None:
+        """The role in which a table serves."""
+        return next((name for name, role in self.roles.items() if role.table == table), None)
+
+    def is_in(self, column: tuple[str, str] | None, role: str, *parts: str) -> bool:
+        """Is a column of a table one of these parts of a role?"""
+        if column is None or role not in self.roles or self.roles[role].table != column[0]:
+            return False
+        return column[1] in [self.column(role, part) for part in parts]
+
+    def says(self, key: str, language: Language) -> str:
+        """A declared word, or the usual one."""
+        usual = load_table("construction.analytics", "words.toml")["words"].get(key, {})
+        return str(self.words.get(key, usual).get(language, ""))
 
     def table(self, name: str) -> Table:
         return next(table for table in self.tables if table.name == name)

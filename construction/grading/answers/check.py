@@ -31,7 +31,13 @@ from construction.grading.answers.markup import SENTENCE_END, Clean, RawTable, S
 from construction.grading.answers.passage import Passage, Reading, accepted, read_passage
 from construction.grading.answers.question import Target, read_question
 from construction.grading.answers.roles import gives_up, is_doubted, is_worded
-from construction.grading.answers.units import declared_in
+from construction.grading.answers.units import (
+    declared_in,
+    measure_of,
+    measured,
+    measures_asked,
+)
+from data.text.folding import fold_width
 from data.text.numbers import literal_value
 
 MAX_SHIFT = 12
@@ -39,6 +45,7 @@ MAX_MARKERS = 200  # only the last ones are read; with more bold spans, bold doe
 MAX_CHARS = 20_000  # a longer answer has its conclusion at the end
 _EXACT = Context(prec=200)
 _BREAK = re.compile(r"\s")
+_IN_THOUSANDS = re.compile(r"([€£$¥₹])\s?['’]?000s?(?![\d,.]*\d)")  # £'000
 _OTHER_UNIT = (ErrorReason.WRONG_UNIT, ErrorReason.WRONG_CURRENCY)
 _DECLINED = "(?:差し|お|ご)?(?:控え|でき|出来|いたし|致し|見送)"
 MARKER = re.compile(
@@ -70,11 +77,30 @@ def check_answer(
     gives up on the question, or denies or doubts anything without marking its value as the answer,
     has no value, even if it quotes one.
     """
+    answer = _IN_THOUSANDS.sub(r"\1 thousand", answer)
+    if measure_of(gold.unit) is not None:
+        bare = _without_measure(answer, gold, question)
+        if bare is None:
+            return AnswerCheck(False, None, None, False, ErrorReason.WRONG_UNIT)
+        answer, gold = bare, replace(gold, unit="count")
     with localcontext(_EXACT):
         target = read_question(question, gold, strict=strict)
         target = replace(target, comma=lexicon.writes_comma(answer, question))
         outcome = extract(_ending(answer), target)
         return _compare(outcome, gold, target)
+
+
+def _without_measure(answer: str, gold: GoldAnswer, question: str) -> str | None:
+    """The answer without the unit of measure asked for; None if all its units are others."""
+    wanted = measures_asked(gold.unit, question, int(gold.scale))
+    text = fold_width(answer)
+    matches_of = [entry for entry in measured(text) if entry.number is not None]
+    own = [entry for entry in matches_of if entry.unit in wanted]
+    if matches_of and not own:
+        return None
+    for entry in sorted(own, key=lambda entry: -entry.unit_start):
+        text = f"{text[: entry.unit_start]} {text[entry.end :]}"
+    return text
 
 
 def _ending(answer: str) -> str:

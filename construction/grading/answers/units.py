@@ -402,6 +402,23 @@ def measured(text: str) -> Iterator[Measured]:
             yield Measured(match.start(), start, match.end(), unit, number)
 
 
+_ASKABLE = frozenset(("area", "length", "mass", "power", "energy", "volume"))
+
+
+def measure_of(spelling: str) -> str | None:
+    """The unit of area, length, mass, power, energy or volume with this spelling."""
+    unit = _UNITS.get(fold_width(spelling).lower())
+    return unit if unit is not None and kind_of(unit) in _ASKABLE else None
+
+
+def measure_words(unit: str) -> str | None:
+    """How a question writes such a unit: "tonnes", "MWh"."""
+    kind = kind_of(unit)
+    if kind not in _ASKABLE:
+        return None
+    return unit if unit[-1:].isdigit() or not unit.islower() else f"{unit}s"
+
+
 def kind_of(unit: str) -> str:
     """The kind of a unit: area, mass, time, …"""
     return _KINDS.get(unit, unit)

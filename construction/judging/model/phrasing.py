@@ -1,9 +1,11 @@
 """Wording of table questions by a model: the same question in other words, or none.
 
-The structured question decides what is asked for; a wording may only move its words and exchange
-those that carry no meaning (`free_words` of the prompt). A wording that passes has gone through
-the ambiguity check and the answer check of `construction.statements.questions` again. Where no
-model is asked, or its wording does not pass, the structured wording stays.
+The structured question decides what is asked for. A wording may move its words and exchange those
+that carry no meaning (`free_words` of the prompt). One that says line item or period otherwise is
+answered again, by another call that sees the company's rows as the data tools give them and knows
+nothing of the question before: it has to find the row, and its answer the gold. Every wording goes
+through the ambiguity check and the answer check of `construction.statements.questions` too. Where
+no model is asked, or its wording does not pass, the structured wording stays.
 """
 
 from __future__ import annotations
@@ -40,8 +42,14 @@ from construction.judging.model.prompt import Cleaner, load_prompt
 from construction.judging.settings import ModelStage
 from construction.statements.enrichment.picture import render_png
 from construction.statements.model import read_statements
-from construction.statements.questions.ambiguity import Database, Slots, index_database, rivals
-from construction.statements.questions.contracts import Level, Question, Sharpening
+from construction.statements.questions.ambiguity import (
+    Database,
+    Slots,
+    index_database,
+    other_values,
+    rivals,
+)
+from construction.statements.questions.contracts import Level, Point, Question, Sharpening
 from construction.statements.questions.output import (
     PAGES,
     QUESTIONS,
@@ -52,12 +60,19 @@ from construction.statements.questions.output import (
 )
 from construction.statements.questions.periods import period_words
 from construction.statements.questions.signs import phrases_of
-from construction.statements.questions.wording import comparable, has_foreign_letters
+from construction.statements.questions.wording import (
+    WORDS,
+    comparable,
+    has_foreign_letters,
+    phrase_of,
+)
+from construction.statements.tools.results import fiscal_text
 from data.atomic import write_bytes
 from data.canonical import pretty_json
 from data.contracts import Candidate, Disclosure, LedgerRow, Outcome, StageKind
 from data.neutralise import visible
 from data.pool import write_pool
+from data.randomness import keyed_order
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import write_stage_tables
 
@@ -68,8 +83,29 @@ _KEPT = re.compile(r"“[^”]*”|\([^()]*\)")
 _UNIT = re.compile(r", ((?:in|as) [^,?]+(?:, to [^,?]+)?)")
 
 
+_KEPT_PARTS = ("company", "unit", "remark")  # even in a wording that is answered again
+# Words that narrow or widen what is meant: a wording neither adds nor drops them.
+_QUALIFIERS = frozenset(WORDS["qualifiers"]["words"])
+_MOST_ROWS = 40  # that the second call sees
+_NEAR_DAYS = 400
+_ROWS_STAGE = "question_phrasing.rows"
+
+
 class WordingAnswer(Answer):
     wording: Annotated[str, Field(min_length=1, max_length=2_000)]
+
+
+class RowAnswer(Answer):
+    row: Annotated[int, Field(ge=0)]
+    answer: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A question in new words, and the fault of a wording that another answer has to clear."""
+
+    question: Question
+    fault: Fault | None = None
 
 
 def phrase_questions(
@@ -83,12 +119,100 @@ def phrase_questions(
 
     `pictures` are the statements by the id of the value asked for, for models that see.
     """
-    return ask(phrasing_stage(database, config, pictures), questions, client)
+    worded = ask(phrasing_stage(database, config, pictures), questions, client)
+    open_ones = [item.value for item in worded if item.value and item.value.fault]
+    cleared = {
+        item.item_id: item for item in ask(_second_stage(database, config), open_ones, client)
+    }
+    return [_settled(item, cleared) for item in worded]
+
+
+def _settled(item: Judged[Worded], cleared: Mapping[str, Judged[Question]]) -> Judged[Question]:
+    """The worded question; without the second answer its wording falls by its own fault."""
+    if item.value is None:
+        return Judged(item.item_id, None, item.reason, item.detail, item.notes, item.usage)
+    fault = item.value.fault
+    if fault is None:
+        return Judged(item.item_id, item.value.question, notes=item.notes, usage=item.usage)
+    second = cleared[item.item_id]
+    usage = item.usage + second.usage
+    if second.value is not None:
+        return Judged(item.item_id, second.value, notes=item.notes, usage=usage)
+    if second.reason is not None and not isinstance(second.reason, JudgeReason):
+        return Judged(item.item_id, None, second.reason, second.detail, item.notes, usage)
+    return Judged(item.item_id, None, fault.reason, fault.detail, item.notes, usage)
+
+
+def _second_stage(
+    database: Database, config: ModelStagesConfig
+) -> Stage[Worded, RowAnswer, Question]:
+    """Answers a wording from the company's rows: the row and the value have to be the gold's."""
+
+    def content(worded: Worded, cleaner: Cleaner) -> dict[str, Any]:
+        rows = [_row(point, database) for point in _rows(worded.question, database)]
+        record = [
+            {name: cleaner.text(text, 300, name) for name, text in row.items()} for row in rows
+        ]
+        question = cleaner.text(worded.question.text, config.wording_chars, "question")
+        return {"question": question, "rows": [{"row": n} | row for n, row in enumerate(record)]}
+
+    def check(worded: Worded, answer: RowAnswer) -> Checked[Question] | Fault:
+        question, points = worded.question, _rows(worded.question, database)
+        chosen = points[answer.row] if answer.row < len(points) else None
+        if chosen is None or chosen.point_id != question.point.point_id:
+            return Fault(JudgeReason.AMBIGUOUS, "another row")
+        if not check_answer(answer.answer, question.gold, question.text).is_correct:
+            return Fault(JudgeReason.NOT_CHECKABLE, "another answer")
+        return Checked(question)
+
+    return Stage(
+        prompt=load_prompt("reanswer"),
+        answer=RowAnswer,
+        item_id=lambda worded: worded.question.point_id,
+        content=content,
+        check=check,
+    )
+
+
+def _rows(question: Question, database: Database) -> list[Point]:
+    """The point and others of its company, those of like lines and near periods first, keyed."""
+    own, words = question.point, phrase_of(question.series.label).bag
+    others: list[tuple[int, int, str, Point]] = []
+    for series in database.of_company.get(question.company.company_id, ()):
+        shared = len(words & phrase_of(series.label).bag)
+        for point in database.points.of_series(series.series_id):
+            days = abs((point.period_end - own.period_end).days)
+            if days <= _NEAR_DAYS and point.point_id != own.point_id:
+                others.append((-shared, days, point.point_id, point))
+    shown = [own, *other_values(own, database)]
+    known = {point.point_id for point in shown}
+    near = [entry[-1] for entry in sorted(others, key=lambda entry: entry[:3])]
+    shown += [point for point in near if point.point_id not in known][: _MOST_ROWS - len(shown)]
+    order = keyed_order(0, f"{_ROWS_STAGE}.{own.point_id}", [point.point_id for point in shown])
+    return [shown[at] for at in order]
+
+
+def _row(point: Point, database: Database) -> dict[str, str]:
+    series = database.series[point.series_id]
+    start = f"{point.period_start} to " if point.period_start else ""
+    return {
+        "statement": series.statement,
+        "section": " | ".join(series.path),
+        "line": series.label,
+        "period": f"{start}{point.period_end}",
+        "fiscal_period": fiscal_text(
+            {"fiscal_year": point.fiscal_year, "fiscal_period": point.fiscal_period}
+        )
+        or "",
+        "filed": str(point.filed or ""),
+        "unit": series.unit,
+        "value": point.value,
+    }
 
 
 def phrasing_stage(
     database: Database, config: ModelStagesConfig, pictures: Mapping[str, Image] | None = None
-) -> Stage[Question, WordingAnswer, Question]:
+) -> Stage[Question, WordingAnswer, Worded]:
     """The stage, for callers that want its requests or checks alone."""
     prompt, shown = load_prompt("phrasing"), pictures or {}
 
@@ -96,10 +220,14 @@ def phrasing_stage(
         point_id = question.point.point_id
         return (shown[point_id],) if point_id in shown else ()
 
-    def check(question: Question, answer: WordingAnswer) -> Checked[Question] | Fault:
+    def check(question: Question, answer: WordingAnswer) -> Checked[Worded] | Fault:
         wording = " ".join(visible(answer.wording).split())
-        fault = _form_fault(wording, config) or _word_fault(question, wording, prompt.free_words)
-        return fault or _checked(question, wording, database)
+        if fault := _form_fault(wording, config):
+            return fault
+        fault = _word_fault(question, wording, prompt.free_words)
+        if fault is not None and not _can_be_cleared(question, wording):
+            return fault
+        return _checked(question, wording, database, fault)
 
     return Stage(
         prompt=prompt,
@@ -150,23 +278,37 @@ def _word_fault(question: Question, wording: str, free: frozenset[str]) -> Fault
         return Fault(JudgeReason.LOSS, ", ".join(gone))
     if sorted(_numbers(wording)) != sorted(_numbers(question.text)):
         return Fault(JudgeReason.CHANGED_WORDS, "numbers")
-    allowed = {word for one in free for word in comparable(one)}
+    allowed = {word for entry in free for word in comparable(entry)}
     changed = set(comparable(wording)) ^ set(comparable(question.text))
     strange = sorted(changed - allowed)
     return Fault(JudgeReason.CHANGED_WORDS, ", ".join(strange)) if strange else None
+
+
+def _can_be_cleared(question: Question, wording: str) -> bool:
+    """Whether all that no other words can say is as it was."""
+    form, parts = wording.casefold(), _parts(question)
+    kept = [parts[name] for name in _KEPT_PARTS if name in parts]
+    kept += [part for part in _KEPT.findall(question.text) if part not in parts.get("period", "")]
+    same_numbers = sorted(_numbers(wording)) == sorted(_numbers(question.text))
+    changed = set(comparable(wording)) ^ set(comparable(question.text))
+    return (
+        same_numbers and all(part.casefold() in form for part in kept) and not changed & _QUALIFIERS
+    )
 
 
 def _numbers(text: str) -> list[str]:
     return [number.rstrip(".,") for number in _NUMBER.findall(text)]
 
 
-def _checked(question: Question, wording: str, database: Database) -> Checked[Question] | Fault:
+def _checked(
+    question: Question, wording: str, database: Database, fault: Fault | None
+) -> Checked[Worded] | Fault:
     slots = Slots(question.company, question.series, question.point, question.sharpened)
     if rivals(slots, database):
         return Fault(JudgeReason.AMBIGUOUS)
     if not check_answer(question.answer, question.gold, wording).is_correct:
         return Fault(JudgeReason.NOT_CHECKABLE)
-    return Checked(replace(question, text=wording))
+    return Checked(Worded(replace(question, text=wording), fault))
 
 
 def statement_pictures(questions: Sequence[Question], pages: Path, seed: int) -> dict[str, Image]:

@@ -1,7 +1,9 @@
 """Reads Aider's chat history, a Markdown file: what a person typed stands after `####`.
 
-Lines that begin with `>` are Aider's own; all other text is the model's. Edits are no calls. In
-architect mode the answer stands after `####` once more, as the prompt of a second model that edits.
+Lines that begin with `>` are Aider's own; all other text is the model's. Edits are no calls. Both
+end in two spaces, and a notice of several lines has `>` before its first alone; headings and
+quotations of the model have no such end. In architect mode the answer stands after `####` once
+more, as the prompt of a second model that edits.
 """
 
 from __future__ import annotations
@@ -18,6 +20,10 @@ from data.contracts import Origin, ReadIssue, Session, SourceFormat
 
 _START = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\s*")
 _TYPED = "####"
+# An editor may have taken the ends off.
+_MARKED = re.compile(r"^#### .*  $", re.MULTILINE)
+_UNENDED = "a notice that goes on"
+_HEAD = 16_384  # characters
 _LONGEST = 1 << 20
 # Commands that ask the model; all others are about the program.
 _ASKING = ("/ask", "/architect", "/code", "/help", "/context")
@@ -37,14 +43,17 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     started: float | None = None
     cwd: str | None = None
     with opened_text(source.path) as handle:
+        is_marked = _MARKED.search(handle.read(_HEAD)) is not None
+    with opened_text(source.path) as handle:
         speaker, block, first = "", list[str](), 0
         for number, text in enumerate(_lines(handle), start=1):
             match = _START.fullmatch(text)
             if match is None:
-                who = _speaker(text, speaker)
-                if who != speaker:
+                who = _speaker(text, speaker, is_marked)
+                if who != speaker and {who, speaker} != {"program", _UNENDED}:
                     _flush(talk, speaker, block, first)
-                    speaker, block, first = who, [], number
+                    block, first = [], number
+                speaker = who
                 block.append(text)
                 folder = _FOLDER.match(text.removeprefix("> ").rstrip())
                 cwd = folder[1] if folder else cwd
@@ -72,12 +81,15 @@ def _lines(handle: TextIO) -> Iterator[str]:
         yield text.rstrip("\r\n")
 
 
-def _speaker(text: str, before: str) -> str:
-    if text.startswith(f"{_TYPED} ") or text == _TYPED:
+def _speaker(text: str, before: str, is_marked: bool) -> str:
+    is_ended = text.endswith("  ") or not is_marked
+    if before == _UNENDED:
+        return "program" if is_ended else before
+    if is_ended and (text.startswith(f"{_TYPED} ") or text == _TYPED):
         return "person"
     if text.startswith("> ") or text == ">":
-        return "program"
-    return before if not text.strip() and before == "agent" else "agent"
+        return "program" if is_ended else _UNENDED if before == "program" else "agent"
+    return "agent"
 
 
 def _flush(talk: Talk | None, speaker: str, block: list[str], line: int) -> None:
@@ -92,9 +104,10 @@ def _flush(talk: Talk | None, speaker: str, block: list[str], line: int) -> None
         else:
             talk.answer(line).say(text)
         return
-    lead = len(_TYPED) if speaker == "person" else 1
-    text = "\n".join(line[lead:].removeprefix(" ").removesuffix("  ") for line in block).strip()
-    if speaker == "program":
+    mark = _TYPED if speaker == "person" else ">"
+    words = (line.removeprefix(mark).removeprefix(" ").removesuffix("  ") for line in block)
+    text = "\n".join(words).strip()
+    if speaker != "person":
         talk.skip()
         if _is_result(text):
             talk.notice(text, line)

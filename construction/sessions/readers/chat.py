@@ -315,7 +315,6 @@ def _session(
     messages: Sequence[tuple[int, object]],
     line: int,
 ) -> Iterator[Session | ReadIssue]:
-    settings = head.get("model_config")
     if "traj" in head:
         messages = list(_with_calls(messages))
     return chat_session(
@@ -324,14 +323,13 @@ def _session(
         [(number or line, message) for number, message in messages],
         _name(source, head),
         uids=uids,
-        model=_first_text(head, ("model",)),
-        channel=_first_text(head, ("platform",)),
-        cwd=_first_text(head, ("cwd",))
-        or _first_text(settings if isinstance(settings, dict) else {}, ("cwd",)),
+        model=first_text(head, "model"),
+        channel=first_text(head, "platform"),
+        cwd=first_text(head, "cwd") or first_text(inner(head, "model_config"), "cwd"),
         started_at=next(
             (at for at in (epoch_seconds(head.get(k)) for k in _START_KEYS) if at), None
         ),
-        system_prompt=_first_text(head, ("system_prompt",)),
+        system_prompt=first_text(head, "system_prompt"),
         extra={"reward": head["reward"]} if isinstance(head.get("reward"), int | float) else {},
     )
 
@@ -372,14 +370,10 @@ def _with_calls(messages: Sequence[tuple[int, object]]) -> Iterator[tuple[int, o
 
 def _name(source: SourceFile, head: dict[str, Any]) -> str:
     """The session's name: its own id, the run's task and trial, or the file's name."""
-    own = _first_text(head, _ID_KEYS)
+    own = first_text(head, *_ID_KEYS)
     if own is not None:
         return own
     if "task_id" in head:
         trial = f"_trial_{head['trial']}" if "trial" in head else ""
         return f"task_{head['task_id']}{trial}"
     return PurePosixPath(source.relative).name.split(".json")[0]
-
-
-def _first_text(head: dict[str, Any], keys: tuple[str, ...]) -> str | None:
-    return next((value for value in map(head.get, keys) if isinstance(value, str) and value), None)

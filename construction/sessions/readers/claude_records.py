@@ -20,7 +20,8 @@ _BOOKKEEPING = frozenset(
     | {"relocated", "tag", "agent-color", "agent-setting", "task-summary", "cost-state"}
     | {"file-history-delta", "attribution-snapshot", "content-replacement", "atis-latch"}
     | {"speculation-accept", "context-collapse-commit", "context-collapse-snapshot"}
-    | {"marble-origami-commit", "marble-origami-snapshot"}
+    | {"marble-origami-commit", "marble-origami-snapshot", "stream_event", "rate_limit_event"}
+    | {"tool_progress", "tool_use_summary", "auth_status", "prompt_suggestion"}
 )
 
 

@@ -283,7 +283,7 @@ def add_exported(task: Task, role: str, text: str, line: int) -> None:
         own = [f"{line}.{number}" for number, _ in enumerate(calls)]
         words = text[: calls[0].start()].strip() if calls else text
         parts: list[object] = _thought_and_words(words, is_all=bool(calls))
-        for call, end, name in zip(calls, _ends(calls, text), own, strict=True):
+        for call, end, name in zip(calls, ends(calls, text), own, strict=True):
             given = _exported_input(text[call.end() : end])
             parts.append({"type": "tool_use", "id": name, "name": call[1], "input": given})
         _add_answer(task, parts, line, None)
@@ -295,7 +295,7 @@ def add_exported(task: Task, role: str, text: str, line: int) -> None:
         _add_user(task, [{"type": "text", "text": part} for part in shown or [text]], line, None)
         return
     parts = []
-    for result, end in zip(results, _ends(results, text), strict=True):
+    for result, end in zip(results, ends(results, text), strict=True):
         part = {"type": "tool_result", "tool_use_id": task.waiting.popleft()}
         held = {"content": _unframed(text[result.end() : end]), "is_error": result[1] is not None}
         parts.append({**part, **held})
@@ -311,7 +311,7 @@ def _thought_and_words(text: str, *, is_all: bool) -> list[object]:
     return [{"type": "thinking", "thinking": thought}, {"type": "text", "text": words}]
 
 
-def _ends(starts: list[re.Match[str]], text: str) -> list[int]:
+def ends(starts: list[re.Match[str]], text: str) -> list[int]:
     return [start.start() for start in starts[1:]] + [len(text)] * bool(starts)
 
 
@@ -319,7 +319,7 @@ def _exported_input(text: str) -> dict[str, str]:
     keys = list(_EXPORTED_INPUT.finditer(text))
     return {
         key[1][0].lower() + key[1][1:]: text[key.end() : end].strip()
-        for key, end in zip(keys, _ends(keys, text), strict=True)
+        for key, end in zip(keys, ends(keys, text), strict=True)
     }
 
 

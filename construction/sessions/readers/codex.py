@@ -331,7 +331,8 @@ class _Log:
     ) -> Said:
         typed = [text for text in texts if not text.lstrip().startswith(_INJECTED)]
         request, files = without_editor_context("\n".join(typed))
-        origin = Origin.AGENT if self.spawned_by()[0] else None
+        is_typed = request.strip() != "\n".join(typed).strip()  # in an editor, below its context
+        origin = Origin.AGENT if self.spawned_by()[0] and not is_typed else None
         if not (typed or media):
             request, origin = "\n".join(texts), Origin.SYSTEM
         return Said("\n".join(texts), line, _at(record), request, media + files, origin)

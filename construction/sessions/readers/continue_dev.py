@@ -22,8 +22,7 @@ def fits(sample: Sample) -> bool:
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The session. Logs of prompts and the editor's state repeat the words, and are left out."""
-    document = document_of(source)
-    head = document if isinstance(document, dict) else {}
+    head = inner(document_of(source))
     talk = Talk(source, SourceFormat.CONTINUE, is_typed=True)
     for entry in dicts(head.get("history")):
         _add(talk, entry)

@@ -27,9 +27,9 @@ def fits(sample: Sample) -> bool:
             return isinstance(message.get("content"), list | str)
         if kind_of(record) == "tool_call" and isinstance(record.get("tool_call"), dict):
             return True
-        # Claude Code's first record names its tools.
+        # Claude Code's first record names its tools, or has an id.
         if kind_of(record) == "system" and record.get("subtype") == "init":
-            return "tools" not in record and "apiKeySource" in record
+            return not {"tools", "uuid"} & record.keys() and "apiKeySource" in record
     return False
 
 
@@ -80,7 +80,7 @@ def add_message(log: Log, line: int, record: Record) -> None:
     given = list(pieces.of(talk, message.get("content"), line))
     at = epoch_seconds(record.get("timestamp_ms"))
     if role == "assistant":
-        _add_answer(log, line, at, given)
+        _add_answer(log, line, at, given, is_stream=kind_of(record) == "assistant")
         return
     log.written.clear()
     for piece in given:
@@ -128,11 +128,13 @@ def _queries(text: str) -> str | None:
     return "\n".join(said) if said else None
 
 
-def _add_answer(log: Log, line: int, at: float | None, given: list[pieces.Piece]) -> None:
+def _add_answer(
+    log: Log, line: int, at: float | None, given: list[pieces.Piece], *, is_stream: bool
+) -> None:
     answer = log.talk.answer(line, at=at)
     for piece in given:
         if isinstance(piece, pieces.Text):
-            if log.written and piece.text == "".join(log.written):
+            if is_stream and log.written and piece.text == "".join(log.written):
                 log.talk.skip("duplicate_event")  # the whole of what came in pieces
                 log.written.clear()
                 continue

@@ -1,9 +1,10 @@
-"""Reads Gemini CLI: JSON lines, documents with `messages`, contents of parts, and its stream."""
+"""Reads Gemini CLI: lines, documents, contents of parts, reports of errors, and its stream."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 
 from construction.sessions.readers import pieces
@@ -28,8 +29,11 @@ from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
 _AGENT_ROLES = frozenset({"gemini", "model", "assistant"})
 _NOTICES = frozenset({"info", "error", "warning", "result"})
-_LISTED = ("messages", "history")
+_LISTED = ("messages", "history", "context")
 _REWIND = "$rewindTo"
+# What the program asks when the model stopped too early, and the answer that it puts in its mouth.
+_ASKED_ON = ("Please continue.", "System: Please continue.")
+_CANNED = "Got it. Thanks for the context!"
 # What `@` brings in follows the prompt.
 _INSERTED = "\n--- Content from referenced files ---"
 # What an editor adds below the prompt: the open file, then the files that the person selected.
@@ -41,13 +45,17 @@ _SELECTED = re.compile(r"^User Selected Files:\n((?:- [^\n]+\n?)+)", re.MULTILIN
 
 
 def fits(sample: Sample) -> bool:
-    """`projectHash`, `$set`, an answer of type `gemini`, a history of parts, or stream-json."""
+    """`projectHash`, `$set`, an answer of type `gemini`, a history of parts, or stream-json.
+
+    The history may be the `context` of a report about an `error`.
+    """
     for record in sample.records:
         if kind_of(record) == "init" and {"session_id", "model"} <= record.keys():
             return True
         if "projectHash" in record or "$set" in record or kind_of(record) == "gemini":
             return True
-        if any("parts" in entry for entry in dicts(record.get("history"))[:20]):
+        history = record.get("context" if "error" in record else "history")
+        if any("parts" in entry for entry in dicts(history)[:20]):
             return True
         is_content = isinstance(record.get("parts"), list) and record["parts"] != []
         if kind_of(record, "role") == "model" and is_content:
@@ -97,7 +105,9 @@ class _Log:
             self.head = record
             lists = (record[key] for key in _LISTED if isinstance(record.get(key), list))
             for entry in chain(*lists):
-                messages[_id(entry, len(messages))] = (line, entry)
+                is_asked = "context" in record and not isinstance(entry, dict)
+                held = {"role": "user", "parts": entry} if is_asked else entry
+                messages[_id(held, len(messages))] = (line, held)
         elif _REWIND in record:
             later = list(messages)
             start = later.index(plain(record[_REWIND])) if record[_REWIND] in later else 0
@@ -152,13 +162,22 @@ def _add_prompt(talk: Talk, entry: Record, line: int, at: float | None, *, by_ag
     shown = _text({"content": entry["displayContent"]}) if "displayContent" in entry else ""
     said, selected = _typed(text.partition(_INSERTED)[0].rstrip())
     said = shown or said
-    pieces.add(talk, "tool", [piece for piece in given if isinstance(piece, pieces.Result)])
+    results = [_named(talk, piece) for piece in given if isinstance(piece, pieces.Result)]
+    pieces.add(talk, "tool", results)
     media = (*(piece for piece in given if isinstance(piece, Attachment)), *selected)
     origin, said_ = Origin.AGENT if by_agent else None, said if said != text else None
-    if said.strip() or media:
+    if (said.strip() or media) and text not in _ASKED_ON:
         talk.person(text, line, at=at, said=said_, media=media, origin=origin)
     else:
         talk.notice(text, line, at=at)
+
+
+def _named(talk: Talk, result: pieces.Result) -> pieces.Result:
+    """A result under its call's name if the call has no id: the program makes one of the name."""
+    last = next((d for d in reversed(talk.drafts) if isinstance(d, Answer)), None)
+    names = [own for own, *_ in last.calls] if last is not None else []
+    fits = (name for name in names if result.call_id.startswith(f"{name}-"))
+    return replace(result, call_id=next(fits, result.call_id))
 
 
 def _typed(text: str) -> tuple[str, tuple[Attachment, ...]]:
@@ -189,6 +208,9 @@ def _add_streamed(talk: Talk, entry: Record, line: int, at: float | None) -> Non
 
 
 def _add_answer(talk: Talk, entry: Record, line: int, at: float | None) -> None:
+    if _text(entry) == _CANNED:
+        talk.skip()
+        return
     answer = talk.answer(line, at=at, model=entry.get("model"))
     for thought in dicts(entry.get("thoughts")):
         answer.think(first_text(thought, "description", "subject"))

@@ -1,31 +1,38 @@
-"""Reads sessions of Kiro's command line: lines of a version, a kind, and data with its parts."""
+"""Reads Kiro's command line: records of a kind and data, as lines or listed in an export."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from construction.sessions.readers import pieces
-from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, json_lines
-from construction.sessions.readers.talk import Record, Talk, dicts, inner, kind_of
+from construction.sessions.readers.source import (
+    Sample,
+    SourceFile,
+    document_of,
+    epoch_seconds,
+    records,
+)
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
 from construction.sessions.readers.turns import plain, type_name
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _ROLES = {"Prompt": "user", "AssistantMessage": "assistant", "ToolResults": "tool"}
+_LISTED = "log_entries"
 _NOTICES = frozenset({"Compaction", "Clear", "CancelledPrompt"})
 
 
 def fits(sample: Sample) -> bool:
-    """A `version`, and a `kind` such as `Prompt` beside `data` with the id of a message."""
+    """A `kind` such as `Prompt` beside `data` with the id of a message, or an export of such."""
     return any(
-        kind_of(record, "kind") in _ROLES and "message_id" in inner(record, "data")
-        for record in sample.records
+        kind_of(entry, "kind") in _ROLES and "message_id" in inner(entry, "data")
+        for entry in (*sample.records, *dicts(sample.head.get(_LISTED))[:5])
     )
 
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The one session of a file."""
     talk = Talk(source, SourceFormat.KIRO, is_typed=True)
-    for line, record in talk.records(json_lines):
+    for line, record in talk.records(lambda file: records(file, _LISTED)):
         kind, data = kind_of(record, "kind"), inner(record, "data")
         if (role := _ROLES.get(kind)) is not None:
             at = epoch_seconds(inner(data, "meta").get("timestamp"))
@@ -35,7 +42,10 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
             talk.notice(plain(data.get("summary")), line)
         else:
             talk.unexpected(line, f"a record of kind {type_name(record.get('kind'))}")
-    yield from talk.session(agent_name="kiro")
+    head = inner(document_of(source), "metadata")
+    yield from talk.session(
+        first_text(head, "session_id"), cwd=first_text(head, "cwd"), agent_name="kiro"
+    )
 
 
 def _piece(part: Record) -> pieces.Piece:

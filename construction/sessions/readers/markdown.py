@@ -235,7 +235,7 @@ def _add_amp(page: Page, section: Section) -> None:
     if parts and parts[0].start() > 0:
         parts = []  # words of the person that quote a result
     said = [] if parts else [section.text]
-    for part, end in zip(parts, _ends(parts, section.text), strict=True):
+    for part, end in zip(parts, cline.ends(parts, section.text), strict=True):
         result, words = _result(section.text[part.end() : end])
         said.append(words)
         if not page.waiting:
@@ -252,14 +252,10 @@ def _add_amp_answer(page: Page, section: Section, parts: list[re.Match[str]]) ->
     answer = page.talk.answer(section.line)
     page.waiting.clear()
     answer.say(section.text[: parts[0].start()].strip() if parts else section.text)
-    for part, end in zip(parts, _ends(parts, section.text), strict=True):
+    for part, end in zip(parts, cline.ends(parts, section.text), strict=True):
         given, words = _result(section.text[part.end() : end])
         page.waiting.append(answer.call(None, part[2], given, section.line))
         answer.say(words)
-
-
-def _ends(parts: list[re.Match[str]], text: str) -> list[int]:
-    return [part.start() for part in parts[1:]] + [len(text)] * bool(parts)
 
 
 def _result(text: str) -> tuple[str, str]:

@@ -8,9 +8,9 @@ from construction.sessions.readers.otel_genai import (
     attributes_of,
     has_attributes,
     placed,
-    raw_spans,
+    read_spans,
 )
-from construction.sessions.readers.source import Sample, SourceFile, objects
+from construction.sessions.readers.source import Sample, SourceFile
 from construction.sessions.readers.talk import Record, first_text, inner
 from construction.sessions.readers.traces import (
     Message,
@@ -18,7 +18,6 @@ from construction.sessions.readers.traces import (
     exchanged,
     listed,
     message_of,
-    sessions_of,
     unflattened,
 )
 from construction.sessions.readers.turns import plain
@@ -41,19 +40,12 @@ def fits(sample: Sample) -> bool:
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """A session for each conversation of each trace."""
-    spans: list[Span] = []
-    issues: list[ReadIssue] = []
-    for line, record in objects(source, issues):
-        for raw in raw_spans(_with_attributes(record)):
-            if (span := _span(raw, line)) is not None:
-                spans.append(span)
-    yield from issues
-    yield from sessions_of(source, SourceFormat.OPENINFERENCE, spans)
+    return read_spans(source, SourceFormat.OPENINFERENCE, _span, _with_attributes)
 
 
-def _with_attributes(record: object) -> object:
+def _with_attributes(record: Record) -> Record:
     """A row of a table with columns `attributes.…` as a span."""
-    if not isinstance(record, dict) or "attributes" in record:
+    if "attributes" in record:
         return record
     held = {k.removeprefix(_COLUMN): v for k, v in record.items() if k.startswith(_COLUMN)}
     if not held:

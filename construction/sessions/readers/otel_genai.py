@@ -6,7 +6,7 @@ attributes of OpenInference are read by `openinference`, which shares `spans_of`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, objects
 from construction.sessions.readers.talk import Record, dicts, first_text, inner
@@ -18,6 +18,7 @@ from construction.sessions.readers.traces import (
     message_of,
     messages_of,
     sessions_of,
+    settle,
     unflattened,
 )
 from construction.sessions.readers.turns import plain
@@ -47,7 +48,7 @@ def raw_spans(record: object) -> list[Record]:
     if not isinstance(record, dict):
         return []
     spans: list[Record] = []
-    for resource in _first(record, _RESOURCES):
+    for resource in _first(record, _RESOURCES) or [record]:
         for scope in _first(resource, ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")):
             spans += dicts(scope.get("spans"))
     if not spans and isinstance(record.get("spans"), list):
@@ -124,14 +125,39 @@ def placed(span: Record, attributes: Record, line: int) -> Span:
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """A session for each conversation of each trace."""
+    return read_spans(source, SourceFormat.OTEL_GENAI, _span)
+
+
+def read_spans(
+    source: SourceFile,
+    source_format: SourceFormat,
+    span_of: Callable[[Record, int], Span | None],
+    row: Callable[[Record], Record] = dict,
+) -> Iterator[Session | ReadIssue]:
+    """The sessions of a file whose records, each as `row` gives it, hold spans."""
     spans: list[Span] = []
     issues: list[ReadIssue] = []
+    above: dict[str, str] = {}  # of each span, unless it is an agent's
+    below: list[tuple[Span, str]] = []
     for line, record in objects(source, issues):
-        for raw in raw_spans(record):
-            if (span := _span(raw, line)) is not None:
+        for raw in raw_spans(row(record)):
+            span, own = span_of(raw, line), first_text(raw, "spanId", "span_id")
+            parent = first_text(raw, "parentSpanId", "parent_id") or ""
+            if span is not None and span.is_agent:
+                span.id = own
+            else:
+                above[own or ""] = parent
+            if span is not None:
                 spans.append(span)
+                below.append((span, parent))
+    for span, owner in below:
+        seen: set[str] = set()
+        while owner in above and owner not in seen:
+            seen.add(owner)
+            owner = above[owner]
+        span.owner = owner or None
     yield from issues
-    yield from sessions_of(source, SourceFormat.OTEL_GENAI, spans)
+    yield from sessions_of(source, source_format, spans)
 
 
 def _span(raw: Record, line: int) -> Span | None:
@@ -148,6 +174,7 @@ def _span(raw: Record, line: int) -> Span | None:
         return span
     span.model = first_text(held, "gen_ai.response.model", "gen_ai.request.model", "ai.model.id")
     span.messages = _messages(raw, held)
+    settle(span)
     # The calls of the AI SDK are `ai.….doGenerate` and `ai.….doStream` below one such as these.
     named = plain(held.get("ai.operationId"))
     span.is_agent = operation in ("invoke_agent", "create_agent") or (

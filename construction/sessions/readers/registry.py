@@ -14,7 +14,9 @@ from construction.sessions.readers import (
     adk,
     aider,
     amp,
+    antigravity,
     atif,
+    autogen,
     chat,
     claude_code,
     cline,
@@ -109,6 +111,11 @@ def _of(
 def _has(*keys: str) -> Callable[[Sample], bool]:
     wanted = frozenset(keys)
     return lambda sample: any(wanted <= record.keys() for record in sample.records)
+
+
+def _has_table(*columns: str) -> Callable[[Sample], bool]:
+    wanted = frozenset(columns)
+    return lambda sample: any(wanted <= held for held in sample.tables.values())
 
 
 def _is_export_of(app: str) -> Callable[[Sample], bool]:
@@ -227,7 +234,8 @@ FORMATS: tuple[Format | Named, ...] = (
     _of(SourceFormat.KIMI, kimi),
     _of(SourceFormat.COPILOT_CLI, copilot_cli),
     Named("droid", "session_start, or messages of plain text", _is_droid),
-    Named("antigravity", "numbered steps", _has("step_index", "source")),
+    _of(SourceFormat.ANTIGRAVITY, antigravity),
+    _of(SourceFormat.AUTOGEN, autogen),
     _of(SourceFormat.OPENHANDS, openhands, openhands.parts),
     _of(SourceFormat.ADK, adk),
     _of(SourceFormat.OPENCODE, opencode, opencode.parts),
@@ -252,6 +260,20 @@ FORMATS: tuple[Format | Named, ...] = (
     _of(SourceFormat.CHAT, chat),
     Named("tau2_voice", "a simulation of speech, in ticks", _has("task_id", "ticks")),
     Named("windsurf", "its app name", _is_export_of("windsurf")),
+    Named(
+        "continue_index",
+        "a list of sessions, each in a file of its own",
+        _has("sessionId", "title", "dateCreated"),
+        is_part=True,
+    ),
+    Named(
+        "crewai",
+        "tasks with their outputs and no conversation",
+        _has("task", "agent", "status", "timestamp"),
+    ),
+    Named("langgraph", "checkpoints of threads in SQLite", _has_table("thread_id", "checkpoint")),
+    Named("agno", "memories of agents in SQLite", _has_table("session_id", "agent_id", "memory")),
+    Named("zed", "compressed threads in SQLite", _has_table("summary", "data_type", "data")),
     *(
         Format(name, sqlite_store.fits(name), sqlite_store.read(name), sqlite_store.parts)
         for name in sqlite_store.STORES

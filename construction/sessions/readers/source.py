@@ -368,7 +368,9 @@ def read_head(source: SourceFile) -> Head:
     if start[:1] in (b"{", b"[") or (not is_large and _is_behind_lines(source)):
         if is_large:
             return Head(start, is_too_large=True)
-        document = _parsed(_without_lines_before(_content(source.path)))
+        raw = _without_lines_before(_content(source.path))
+        document = _parsed(raw)
+        document = _glued(raw.strip()) if document is None else document
         if document is not None:
             return Head(start, document=document)
     return Head(start, next(first_records(source), None))

@@ -11,7 +11,7 @@ import orjson
 
 from construction.sessions.readers.chat import chat_session
 from construction.sessions.readers.source import Sample, SourceFile, document_of, no_records
-from construction.sessions.readers.talk import dicts
+from construction.sessions.readers.talk import dicts, inner
 from construction.sessions.readers.turns import block_text, plain
 from data.contracts import ReadIssue, Session, SourceFormat
 
@@ -34,8 +34,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The session of a run: the task is the first message of the user that is no demonstration,
     and every later one is what a command printed.
     """
-    document = document_of(source)
-    head = document if isinstance(document, dict) else {}
+    head = inner(document_of(source))
     history = head.get("history")
     messages = as_chat(history if isinstance(history, list) else [])
     if not messages:

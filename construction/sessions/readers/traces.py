@@ -66,8 +66,11 @@ class Span:
     trace: str
     at: float | None
     thread: str | None = None  # the conversation that the trace continues
+    id: str | None = None
+    owner: str | None = None  # the agent's span that it lies in
     is_root: bool = False
     is_agent: bool = False  # it repeats what the calls to models below it hold
+    is_new: bool = False  # it holds what is new since the call to a model before it
     model: str | None = None
     messages: list[Message] = field(default_factory=list)
     tool: str | None = None
@@ -86,10 +89,23 @@ class _Conversation:
     model: str | None
     line: int
     is_main: bool = False
+    owner: str | None = None
+
+    def goes_on_in(self, span: Span) -> bool:
+        """Does a span hold only what is new since the last one: the result of a call in that?"""
+        if span.owner != self.owner or span.is_agent:
+            return False
+        known = _call_ids(self.messages) - _call_ids(span.messages)
+        answered = {result.call_id for m in span.messages for result in m.results}
+        is_rest = all(m.role in ("assistant", "tool") for m in span.messages)
+        return is_rest or span.is_new or not known.isdisjoint(answered)
 
     def absorbs(self, span: Span) -> bool:
         """Take a span over that continues this conversation, or repeats part of it."""
         keys = _keys(span.messages)
+        if span.is_agent and span.id is not None and span.id == self.owner:
+            self.is_main |= span.is_root
+            return True
         shared = min(len(keys), len(self.keys))
         if not shared or keys[:shared] != self.keys[:shared]:
             # What an agent was asked last may stand behind what was said before its trace.
@@ -112,6 +128,24 @@ class _Conversation:
             return
         self.messages = [*self.messages, *(m for m in later.messages if m.role != "system")]
         self.keys = [*self.keys, *later.keys]
+
+
+def settle(span: Span) -> None:
+    """Put results behind their calls where a program logs as input what answered the output."""
+    calls = _call_ids(span.messages)
+    early: list[Message] = []
+    for message in span.messages:
+        if any(isinstance(piece, pieces.Call) for piece in message.parts):
+            break
+        if message.results and calls.issuperset(result.call_id for result in message.results):
+            early.append(message)
+    span.is_new = bool(early)
+    rest = [message for message in span.messages if not any(message is one for one in early)]
+    span.messages = [*rest, *early]
+
+
+def _call_ids(messages: Sequence[Message]) -> set[object]:
+    return {p.call_id for m in messages for p in m.parts if isinstance(p, pieces.Call)}
 
 
 def _keys(messages: Sequence[Message]) -> list[tuple[str, str]]:
@@ -165,16 +199,16 @@ def _conversations(spans: Sequence[Span]) -> list[_Conversation]:
     conversations: list[_Conversation] = []
     for span in sorted(spans, key=lambda span: span.is_agent):
         keys = _keys(span.messages)
-        is_rest = all(m.role in ("assistant", "tool") for m in span.messages)
-        if is_rest and conversations and not span.is_agent:
-            # Some write of each call to a model what is new in it.
-            last = conversations[-1]
+        last = next((one for one in reversed(conversations) if one.goes_on_in(span)), None)
+        if last is not None:
             last.messages = [*last.messages, *span.messages]
             last.keys = _keys(last.messages)
         elif keys and not any(one.absorbs(span) for one in conversations):
-            own = _Conversation(span.messages, keys, span.at, span.model, span.line)
-            own.is_main = span.is_root
-            conversations.append(own)
+            conversations.append(
+                _Conversation(
+                    span.messages, keys, span.at, span.model, span.line, span.is_root, span.owner
+                )
+            )
     return conversations
 
 

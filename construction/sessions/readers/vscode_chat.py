@@ -38,8 +38,7 @@ def fits(sample: Sample) -> bool:
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The session of a chat: what was typed, and the parts of each response in order."""
-    chat = document_of(source)
-    chat = chat if isinstance(chat, dict) else {}
+    chat = inner(document_of(source))
     if chat.get("kind") == _SET_ALL and "v" in chat:
         chat = yield from _replayed(source)
     if not isinstance(chat.get("requests"), list):

@@ -28,6 +28,7 @@ _WRITERS = frozenset({
     "strreplacefile", "texteditor", "fileeditor", "insertcontent", "searchandreplace",
     "copilotcreatefile", "copilotreplacestring", "copilotinsertedit", "copilotapplypatch",
     "replacestringinfile", "insertedit", "inserteditintofile", "fswrite", "editfilev2",
+    "replacefilecontent", "multireplacefilecontent",
 })  # fmt: skip
 _RUNNERS = frozenset({
     "bash", "exec", "shell", "execcommand", "runcommand", "localshell", "localshellcall",
@@ -41,7 +42,7 @@ _EDITORS = frozenset({
     "strreplacebasededittool", "insert", "replace", "fileedit", "editnotebook", "searchreplace",
     "replaceinfile", "applydiff", "strreplacefile", "insertcontent", "searchandreplace",
     "replacestringinfile", "copilotreplacestring", "copilotinsertedit", "insertedit",
-    "inserteditintofile", "editfilev2",
+    "inserteditintofile", "editfilev2", "replacefilecontent", "multireplacefilecontent",
 })  # fmt: skip
 # What shows folders, or helps an agent to plan, and touches nothing.
 _LOOKERS = frozenset({
@@ -57,9 +58,9 @@ _DROPPED = str.maketrans("", "", "_-. ")
 _PATH_KEYS = (
     "file_path", "path", "filePath", "filepath", "file", "filename", "notebook_path", "target_file",
     "relative_path", "absolute_path", "paths", "files", "changes",
-    "operations",
+    "operations", "TargetFile", "AbsolutePath",
 )  # fmt: skip
-_COMMAND_KEYS = ("command", "cmd", "script", "input")
+_COMMAND_KEYS = ("command", "cmd", "script", "input", "CommandLine")
 _PATCH_MARK = "*** Begin Patch"
 _PATCH_FILE = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,1000})$", re.M)
 # The answer of an edit, from which some exports leave out the path among the arguments.

@@ -248,6 +248,7 @@ _INIT = re.compile(r"`?Please analyze this codebase and create an? [*`]{0,2}[A-Z
 _MACHINE_NOTICE = re.compile(
     r"\[exec\b|exec notice\b|exec (?:completed|finished|failed|denied|started|running) ?\("
     r"|\[(?:openclaw )?heartbeat\b|heartbeat(?: poll| check| tick)?[ \t]*(?:[:：]|[.!]?$)"
+    r"|unknown (?:skill|(?:slash )?command): /?[\w:.-]{1,80}\s*\Z"
     r"|a (?:subagent|background|cron) (?:task|job) \"[^\"\n]{0,300}\" (?:just |has |was )?"
     r"(?:completed|finished|failed|timed out|cancelled)",
     re.IGNORECASE | re.MULTILINE,

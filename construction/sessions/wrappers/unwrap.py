@@ -123,9 +123,14 @@ def _strip_leading_quote(text: str) -> str:
     if not text.startswith(">"):
         return text
     lines = text.split("\n")
-    first = next((at for at, line in enumerate(lines) if not line.startswith(">")), len(lines))
+    first = next((at for at, line in enumerate(lines) if not _is_quoted(line)), len(lines))
     answer = "\n".join(lines[first:]).lstrip()
     return answer if _is_answer(answer) else text
+
+
+def _is_quoted(line: str) -> bool:
+    """Whether it is a line of a quotation, which Markdown lets stand up to three spaces in."""
+    return line[:4].lstrip(" ").startswith(">")
 
 
 def _strip_attributed(text: str, wrote: re.Match[str]) -> str:
@@ -133,7 +138,7 @@ def _strip_attributed(text: str, wrote: re.Match[str]) -> str:
     before, after = text[: wrote.start()], text[wrote.end() :].lstrip("\n")
     if not after.startswith(">"):
         return before if _is_answer(before) else text
-    typed = "\n".join(line for line in after.split("\n") if not line.startswith(">"))
+    typed = "\n".join(line for line in after.split("\n") if not _is_quoted(line))
     own = f"{before.rstrip()}\n{typed.strip()}"
     return own if _is_answer(own) else text
 

@@ -97,7 +97,6 @@ class Convention:
     """
 
     named_by: YearLabel | None = None
-    term_offset: int | None = None
     is_rounded: bool = False
     closings: Mapping[date, date] = field(default_factory=dict)
 
@@ -119,7 +118,6 @@ def read_conventions(conventions: pl.DataFrame, closings: pl.DataFrame) -> dict[
     return {
         row["company_id"]: Convention(
             YearLabel(row["named_by"]) if row["named_by"] else None,
-            row["term_offset"],
             row["days"] != DaysKnown.STATED,
             days.get(row["company_id"], {}),
         )

@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation, localcontext
 import polars as pl
 
 from construction.grading.answers.contracts import GoldAnswer
+from construction.grading.answers.units import measure_words
 from construction.statements.model import Statements
 from construction.statements.questions.wording import WORDS
 
@@ -54,7 +55,7 @@ def amount_of(value: str, unit: str, label: str, exponent: int, max_decimals: in
             return _per_share(number, unit.removesuffix("/share"), piece, max_decimals)
         if unit == "count":
             return _scaled(number, "count", "", 0, max_decimals)
-        words = "shares" if unit == "shares" else currency_words(unit)
+        words = "shares" if unit == "shares" else currency_words(unit) or measure_words(unit)
         return None if words is None else _scaled(number, unit, words, exponent, max_decimals)
 
 

@@ -110,7 +110,7 @@ class Sharpening(StrEnum):
 class FilingKind(StrEnum):
     """What a question calls the value of the filing that it names."""
 
-    REPORTED = "as reported"  # a comparative figure of a filing about a later period
+    REPORTED = "as filed"  # a comparative figure of a filing about a later period
     RESTATED = "as restated"
     ORIGINAL = "as originally reported"  # a later filing gives another value
     ANNOUNCED = "as announced"  # a forecast, in the filing that made it

@@ -312,7 +312,7 @@ def _filing(slots: Slots) -> str:
     filed = slots.point.filed
     if Sharpening.FILING not in slots.sharpened or filed is None:
         return ""
-    return f", as reported in the filing of {write_date(filed)}"
+    return f", as filed on {write_date(filed)}"
 
 
 def _amount(

@@ -104,10 +104,10 @@ def sampling_frame(statements: Statements, askable: pl.Series) -> pl.DataFrame:
     companies = statements.companies.select("company_id", is_us="us")
     points = statements.points.filter(pl.col("point_id").is_in(askable.to_list()))
     return (
-        points.select("point_id", "series_id", "company_id")
+        points.select("point_id", "series_id", "company_id", period="period_type")
         .join(series, on="series_id")
         .join(companies, on="company_id")
-        .select("category", "is_us", "series_name", "point_id", company="company_id")
+        .select("category", "is_us", "series_name", "point_id", "period", company="company_id")
     )
 
 

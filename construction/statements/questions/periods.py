@@ -14,7 +14,6 @@ from typing import Any
 from construction.statements.periods.conventions import Convention, YearLabel, sec_year
 from construction.statements.questions.contracts import Company, Point
 from data.text.dates import MONTHS, write_date
-from data.text.numerals import ordinal_suffix
 
 PARTS = {
     "FY": "",
@@ -68,7 +67,7 @@ def period_words(point: Point, company: Company, *, dated: bool) -> str:
     """ "as of March 31, 2010"; "for the first quarter of fiscal year 2010" if that is a part of the
     calendar year, with its last day if `dated`; "for fiscal 2010 (the year ended February 27, 2010,
     which others call fiscal 2009)" if the company's name for it is known; otherwise "for the fiscal
-    year ended March 31, 2010 (its 93rd fiscal term)"."""
+    year ended March 31, 2010"."""
     if point.months == 0:
         return _day_words(point.period_end, company.convention)
     part, start = point.fiscal_period, point.period_start
@@ -85,11 +84,9 @@ def period_words(point: Point, company: Company, *, dated: bool) -> str:
     if company.convention.named_by is not None:
         aside = f"{_ended(point, company.convention)}{_other_name(point, company)}"
         return f"for {of_year}fiscal {point.fiscal_year} ({aside})"
-    term = _term(point, company.convention)
     if part == "FY":
-        ended = _ended(point, company.convention).replace("the year", "the fiscal year", 1)
-        return f"for {ended}{f' (its {term})' if term else ''}"
-    return f"for {_ended(point, company.convention)} ({of_year}its {term or 'fiscal year'})"
+        return f"for {_ended(point, company.convention).replace('the year', 'the fiscal year', 1)}"
+    return f"for {_ended(point, company.convention)} ({of_year}its fiscal year)"
 
 
 def _day_words(end: date, convention: Convention) -> str:
@@ -116,13 +113,6 @@ def _other_name(point: Point, company: Company) -> str:
         return f", which others call fiscal {last // 12}"
     by_sec = sec_year(last) if company.source == "sec" else point.fiscal_year
     return f", which others call fiscal {by_sec}" if by_sec != point.fiscal_year else ""
-
-
-def _term(point: Point, convention: Convention) -> str:
-    if convention.term_offset is None:
-        return ""
-    term = _last_month(point) // 12 + convention.term_offset
-    return f"{term}{ordinal_suffix(term)} fiscal term" if term > 0 else ""
 
 
 def _last_month(point: Point) -> int:

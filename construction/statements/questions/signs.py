@@ -95,6 +95,8 @@ def _one_way(
         return _give(str(side))
     if not balance and GAIN.search(phrase):
         return _give("a loss")
+    if negative and not balance and not negated and phrase.endswith(" activities"):
+        return _give(str(FlowSide.CASH))
     if negative and not negated and _CONTRA.search(phrase):
         return _give("a deduction")
     return MINUS if negative else ""

@@ -128,6 +128,10 @@ _AS = (
     "What did {company} report as {its}{metric}{pause} {period}{filing}{unit}?",
     "{Period}, what did {company} report as {its}{metric}{filing}{unit}?",
 )
+_AHEAD = (
+    "What {metric} did {company} forecast {period}{filing}{unit}?",
+    "{Period}, what {metric} did {company} forecast{filing}{unit}?",
+)
 _PAY = (
     "How much in {paid} did {company} pay {period}{filing}{unit}?",
     "{Period}, how much in {paid} did {company} pay{filing}{unit}?",
@@ -145,6 +149,8 @@ _INVOLVED = re.compile(
     r"[,(“]|\b(?:at|by|for|from|in|of|on|per|to|under|with)\b|\b(?:paid|received)$"
 )
 _NO_KINDS = ("scenario",)  # axes whose names say nothing about their members
+_TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
+_FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what the question says by its verb
 _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
 _STOCK = re.compile(r"number of (.+ shares) (authorized|issued|outstanding)")
 _MEASURE = re.compile(r"(value|number|carrying amount|par value per share) of (?!shares\b)(.+)")
@@ -167,6 +173,7 @@ class Words:
     unit: str
     filing: str
     sign: str
+    ahead: bool = False  # a forecast
 
 
 def sentence(words: Words, choice: int) -> str:
@@ -207,6 +214,8 @@ def _parts(metric: str) -> tuple[tuple[str, str], tuple[str, str]]:
 
 def _variants(words: Words, metric: str) -> tuple[str, ...]:
     """The sentences that suit number and kind of the noun."""
+    if words.ahead:
+        return _AHEAD
     if words.line:
         return _AS
     if _PAID.fullmatch(metric):
@@ -234,14 +243,15 @@ def place_words(series: Series, sharpened: frozenset[Sharpening]) -> str:
     """The location of the line as far as the question gives it, to follow the metric directly."""
     parts = []
     if Sharpening.PATH in sharpened and series.dimensions is not None:
-        parts.append(f", for {_members(series.path)}")
+        members = _members(series.path)
+        parts.append(f" for {members}" if members else "")
     elif Sharpening.PATH in sharpened:
         parts.append(f" under {' within '.join(_section(part) for part in reversed(series.path))}")
     elif Sharpening.SECTION in sharpened:
         section = _section(series.path[-1])
         repeated = phrase_of(series.label).text.endswith(section)
         parts.append("" if repeated else f" under {section}")
-    if Sharpening.STATEMENT in sharpened:
+    if Sharpening.STATEMENT in sharpened and series.statement not in _TOLD:
         name = _STATEMENTS.get(series.statement, _STATEMENTS[Statement.OTHER])
         parts.append(f", as shown in the {name}")
     return "".join(parts)
@@ -254,9 +264,12 @@ def _section(part: str) -> str:
 
 def _members(path: tuple[str, ...]) -> str:
     """Pairs of axis and member from a hierarchical name: “Europe” (geography)."""
-    pairs = zip(path[::2], path[1::2], strict=False)
+    pairs = [pair for pair in zip(path[::2], path[1::2], strict=False)
+             if not _FORECAST.match(pair[1])]  # fmt: skip
+    if not pairs and len(path) > 1:
+        return ""
     named = []
     for axis, member in pairs:
-        kind = phrase_of(axis).text
+        kind, member = phrase_of(axis).text, member.removesuffix(" Segment")
         named.append(f"“{member}”" if kind in _NO_KINDS else f"“{member}” ({kind})")
     return " and ".join(named) or f"“{path[-1]}”"

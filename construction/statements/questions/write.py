@@ -94,16 +94,19 @@ def words_of(
         return phrase
     metric, location = phrase_of(phrase.phrase), _location(slots, database)
     line = _line(slots, metric, database)
+    ahead = slots.series.statement == Statement.GUIDANCE
+    period = period_words(slots.point, slots.company, dated=Sharpening.DATES in slots.sharpened)
     words = Words(
         company=slots.company.name,
         identified=_identified(slots),
         metric=metric,
         location=location,
         line=f"{line}{location}" if line else "",
-        period=period_words(slots.point, slots.company, dated=Sharpening.DATES in slots.sharpened),
+        period=period.replace(" ended ", " ending ") if ahead else period,
         unit=amount.unit_phrase,
         filing=_filing(slots, database),
         sign=phrase.clause,
+        ahead=ahead,
     )
     if _holds_value(f"{words.company} {metric.text} {words.line}", slots.point.value, amount):
         return QuestionReason.VALUE_IN_WORDS
@@ -266,6 +269,8 @@ def _filing(slots: Slots, database: Database) -> str:
     if Sharpening.FILING not in slots.sharpened or filed is None:
         return ""
     kind = _filing_kind(slots.series, slots.point, database) or FilingKind.REPORTED
+    if kind is FilingKind.REPORTED:
+        return f"{kind} on {write_date(filed)}"
     return f"{kind} in the filing of {write_date(filed)}"
 
 

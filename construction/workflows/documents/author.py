@@ -1,18 +1,17 @@
 """Ideas become scenario documents: a model writes them, the screening judges, faults go back.
 
 The model is sent the page for authors, an example, what services there are, and one idea; it
-answers with a document. What is wrong with it goes back twice. Kept is what all checks of an author
-pass (`check.document_lines`): the model's word is never taken for anything. Its replies are
-captured like all others, so that a rebuild replays them.
+answers with a document. Asked by another prompt, it derives the result a second time, from the
+prose alone (`derivation`). What is wrong with a document goes back twice. Kept is what passes all
+checks of an author (`check.document_lines`) and what both derivations agree on: the model's word is
+never taken for anything. Its replies are captured like all others, so that a rebuild replays them.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,10 +21,24 @@ from pydantic import Field
 from construction.judging.contracts import Answer, Asker, Judged
 from construction.judging.model.asking import Checked, Stage, ask
 from construction.judging.model.prompt import Cleaner, load_prompt
-from construction.workflows.declaration import Collection, operations, service, service_names
-from construction.workflows.documents.check import DRAFTS, document_lines
-from construction.workflows.documents.contracts import Document, DocumentFault, document_of
-from construction.workflows.documents.scenario import FOLDER
+from construction.workflows.declaration import (
+    Collection,
+    Operation,
+    operations,
+    service,
+    service_names,
+)
+from construction.workflows.documents.check import DRAFTS, NO_SECOND, document_lines, drafts_of
+from construction.workflows.documents.contracts import (
+    Document,
+    DocumentFault,
+    document_of,
+    fields_in,
+)
+from construction.workflows.documents.derivation import PROMPT as DERIVATION
+from construction.workflows.documents.derivation import Read, Reading, derivation_stage
+from construction.workflows.documents.gold import uneven_fields
+from construction.workflows.documents.scenario import FOLDER, known_to_readers
 from construction.workflows.screening import ScreeningConfig
 from construction.workflows.values import FieldRule
 from data.apportion import apportion
@@ -91,50 +104,84 @@ def authored(
     config: ScreeningConfig,
     seed: int,
     drafts: int = DRAFTS,
-) -> tuple[list[Attempt], list[Judged[str]]]:
+) -> tuple[list[Attempt], list[Judged[Any]]]:
     """What became of each idea, in order, and what the model answered in all rounds.
 
     A document is judged by `drafts` drafts under `seed`: those that a build will make.
     """
     attempts = [Attempt(idea) for idea in ideas]
-    judged: list[Judged[str]] = []
+    judged: list[Judged[Any]] = []
     for _ in range(ROUNDS):
         waiting = [at for at, one in enumerate(attempts) if one.document is None]
-        subjects = [attempts[at] for at in waiting]
-        answers = ask(author_stage(), subjects, client) if subjects else []
-        judged += answers
-        for at, answer in zip(waiting, answers, strict=True):
-            attempts[at] = _judged(
-                attempts[at],
-                answer,
-                partial(document_lines, config=config, drafts=drafts, seed=seed),
-            )
+        answers = ask(author_stage(), [attempts[at] for at in waiting], client) if waiting else []
+        tries = {
+            at: _tried(attempts[at], answer, config, seed, drafts)
+            for at, answer in zip(waiting, answers, strict=True)
+        }
+        readings = {at: one.reading for at, one in tries.items() if one.reading is not None}
+        read = ask(derivation_stage(), list(readings.values()), client) if readings else []
+        judged += [*answers, *read]
+        derived = dict(zip(readings, read, strict=True))
+        for at, one in tries.items():
+            attempts[at] = _judged(one, derived.get(at), seed, drafts)
     return attempts, judged
 
 
-def _judged(
-    attempt: Attempt, answer: Judged[str], lines: Callable[[Document], Iterator[str]]
-) -> Attempt:
+@dataclass(frozen=True, slots=True)
+class _Try:
+    """A round of an attempt: what was found, and what a second reader is asked to derive."""
+
+    attempt: Attempt
+    reading: Reading | None = None
+
+
+def _tried(
+    attempt: Attempt, answer: Judged[str], config: ScreeningConfig, seed: int, drafts: int
+) -> _Try:
     rounds = attempt.rounds + 1
     if answer.value is None:
-        return replace(attempt, rounds=rounds)
+        return _Try(replace(attempt, rounds=rounds))
     try:
         document = _named(answer.value, attempt)
-        faults = [
-            line.removeprefix("fault: ") for line in lines(document) if line.startswith("fault: ")
-        ]
     except DocumentFault as fault:
-        document, faults = None, str(fault).splitlines()
-    kept = document if not faults else None
-    return Attempt(attempt.idea, answer.value, tuple(faults[:_MOST_FAULTS]), kept, rounds)
+        faults = tuple(str(fault).splitlines())
+        return _Try(Attempt(attempt.idea, answer.value, faults, None, rounds))
+    made = drafts_of(document, drafts, seed)
+    lines = document_lines(document, made, config)
+    faults = tuple(line.removeprefix("fault: ") for line in lines if line.startswith("fault: "))
+    tried = Attempt(attempt.idea, answer.value, faults, None, rounds)
+    if any(draft.faults for draft in made):
+        return _Try(tried)
+    reading = Reading(attempt.idea_id, document, made[0], rounds)
+    try:
+        known_to_readers(document, made[0])
+    except LookupError as error:
+        return _Try(replace(tried, faults=(*faults, str(error))))
+    return _Try(tried, reading)
+
+
+def _judged(tried: _Try, derived: Judged[Read] | None, seed: int, drafts: int) -> Attempt:
+    """The attempt with what the second derivation shows; proven if nothing is wrong."""
+    attempt = tried.attempt
+    if tried.reading is None or derived is None:
+        return attempt
+    if derived.value is None:
+        unread = f"second: nobody could derive it from the prose ({derived.reason})"
+        return replace(attempt, faults=(*attempt.faults, unread))
+    document = tried.reading.document.model_copy(update={"second": derived.value.second})
+    made = drafts_of(document, drafts, seed)
+    found = list(dict.fromkeys(fault for draft in made for fault in draft.faults))
+    found += uneven_fields(document, made[0].world.state, tried.reading.facts) if not found else []
+    if found:
+        found += [f"second: it was in doubt: {doubt}" for doubt in derived.value.doubts]
+    faults = (*attempt.faults, *found)
+    return replace(attempt, faults=faults, document=None if faults else document)
 
 
 def _named(text: str, attempt: Attempt) -> Document:
     """The document in a text, under the name and family that the idea gives it."""
-    try:
-        fields = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise DocumentFault(f"no TOML: {error}") from None
+    fields = fields_in(text.encode())
+    fields.pop("second", None)  # nobody confirms himself
     plain = "".join(c if c.isalnum() else "_" for c in attempt.idea_id.lower())
     name = f"authored_{plain[:40]}"
     return document_of({**fields, "name": name, "task_family": attempt.idea["task_family"]})
@@ -162,7 +209,7 @@ def _content(attempt: Attempt, cleaner: Cleaner) -> dict[str, Any]:
         return content
     return content | {
         "your_document": cleaner.text(attempt.text, _LONGEST, "your_document"),
-        "faults": [cleaner.text(fault, 400, "faults") for fault in attempt.faults],
+        "faults": [cleaner.text(fault, 600, "faults") for fault in attempt.faults[:_MOST_FAULTS]],
     }
 
 
@@ -174,7 +221,7 @@ def reference() -> str:
 
 
 def reference_digest() -> str:
-    return digest([load_prompt(PROMPT).digest, reference()])
+    return digest([load_prompt(PROMPT).digest, load_prompt(DERIVATION).digest, reference()])
 
 
 def services_page() -> str:
@@ -182,21 +229,43 @@ def services_page() -> str:
     lines = []
     for name in service_names():
         for plural, collection in service(name).collections.items():
-            lines.append(f"{name}.{plural}: {_fields(collection)}")
-        changes = (o for o in operations(name).values() if not o.is_read and o.kind != "update")
-        listed = (f"{o.name}({', '.join(o.arguments)})" for o in changes)
-        lines.append(f"  {name} also has {'; '.join(listed)}")
+            lines.append(f"{name}.{plural}: {_fields(collection)}{_limits(collection)}")
+        listed = (_operation(o) for o in operations(name).values() if not o.is_read)
+        lines.append(f"  {name} changes by {'; '.join(listed)}")
     return "\n".join(lines)
+
+
+def _operation(operation: Operation) -> str:
+    """What it is called and takes; an update takes any of the fields that may be written."""
+    needed = [n for n, r in operation.arguments.items() if r.required and r.default is None]
+    if operation.kind in ("update", "delete"):
+        rest = ", any field" if operation.kind == "update" else ""
+        return f"{operation.name}(id{rest})"
+    others = [name for name in operation.arguments if name not in needed]
+    if operation.kind == "create" and operation.special is None:
+        return f"{operation.name}({', '.join([*needed, 'any field'])})"
+    return f"{operation.name}({', '.join([*needed, *(f'{name}?' for name in others)])})"
+
+
+def _limits(collection: Collection) -> str:
+    """What can be searched by words, and what may not be changed."""
+    limits = f"; query: {', '.join(collection.query)}" if collection.query else ""
+    if collection.locked:
+        limits += f"; no update if {', '.join(collection.locked)}"
+    steps = (f"{old} to {', '.join(new)}" for old, new in collection.transitions.items())
+    return limits + (f"; status goes {'; '.join(steps)}" if collection.transitions else "")
 
 
 def _fields(collection: Collection) -> str:
     named = (_field(name, rule) for name, rule in collection.fields.items())
     shown = ", ".join(collection.summary) or "everything"
-    return f"{', '.join(named)} [lists show {shown}]"
+    return f"{', '.join(named)}; lists show {shown}"
 
 
 def _field(name: str, rule: FieldRule) -> str:
     kind = "|".join(rule.values) if rule.values else rule.reference or str(rule.type)
+    if rule.columns:
+        kind = f"rows of {', '.join(rule.columns)}"
     marks = [mark for mark in ("required", "unique", "read_only") if getattr(rule, mark)]
     return f"{name} ({' '.join([kind, *marks])})"
 
@@ -228,4 +297,7 @@ def written_documents(folders: Sequence[Path]) -> Iterator[Document]:
     """The documents of the stage's outputs. Raises DocumentFault."""
     for folder in folders:
         for path in sorted((folder / "documents").glob("*.json")):
-            yield document_of(orjson.loads(path.read_bytes()))
+            document = document_of(orjson.loads(path.read_bytes()))
+            if document.second is None:
+                raise DocumentFault(f"{path.name}: {NO_SECOND}")
+            yield document

@@ -143,6 +143,17 @@ class Wanted(Contract):
     answers: Annotated[tuple[Asked, ...], Field(min_length=1)]
 
 
+class Second(Contract):
+    """The right result derived once more, by another who has not seen `views` and `wanted`.
+
+    SQL over the same tables: `acts` in the order of `wanted.acts`, `answers` by their part.
+    """
+
+    views: Mapping[Name, Sql] = {}
+    acts: tuple[Sql, ...] = ()
+    answers: Mapping[Name, Sql]
+
+
 class Trap(Contract):
     """A plausible wrong solution: the SQL with `instead` for every occurrence of `out`."""
 
@@ -162,7 +173,10 @@ class Variant(Contract):
 
 
 class Document(Contract):
-    """A scenario as data. `faulty`: the operation that is disturbed in every third draft."""
+    """A scenario as data. `faulty`: the operation that is disturbed in every third draft.
+
+    A fact in `requests` is known from there, and stands in each of them.
+    """
 
     name: Name
     meaning: str
@@ -184,6 +198,17 @@ class Document(Contract):
     wanted: Wanted
     traps: Annotated[tuple[Trap, ...], Field(min_length=2)]
     variants: tuple[Variant, ...] = ()
+    second: Second | None = None
+
+    @property
+    def asked(self) -> frozenset[str]:
+        """The facts that the request tells."""
+        return frozenset(SLOT.findall(self.requests[0]))
+
+    @property
+    def told(self) -> frozenset[str]:
+        """The facts that stand in prose, of the request or of records."""
+        return self.asked | self.planted.keys()
 
     @property
     def planted(self) -> Mapping[str, Record]:
@@ -205,8 +230,13 @@ def read_document(path: Path) -> Document:
     content = path.read_bytes()
     if len(content) > LARGEST_BYTES:
         raise DocumentFault(f"{len(content)} bytes; expected at most {LARGEST_BYTES}")
+    return document_of(fields_in(content))
+
+
+def fields_in(content: bytes) -> dict[str, Any]:
+    """The plain values of a TOML text. Raises DocumentFault."""
     try:
-        return document_of(tomllib.loads(content.decode()))
+        return tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DocumentFault(f"no TOML: {error}") from None
 
@@ -238,23 +268,55 @@ def _faults(document: Document) -> Iterator[str]:
         known = ", ".join(sorted(default_crosswalk().task_families))
         yield f"task_family: {document.task_family[:40]}; expected one of {known}"
     yield from _strangers(document)
-    for name, fact in document.facts.items():
-        if not fact.way:
-            yield f"facts.{name}: expected exactly one way to draw it"
+    yield from _unfit_facts(document)
     for population in document.populations:
         if (population.count is None) == (population.of is None):
             yield f"populations.{population.name}: expected either count or of"
         for name, column in population.columns.items():
             if isinstance(column, Draw) and not column.way:
                 yield f"populations.{population.name}.{name}: expected exactly one way to draw it"
-    for record in document.records:
+    for number, record in enumerate(document.records, 1):
         for name, value in record.fields.items():
             for slot in SLOT.findall(value) if isinstance(value, str) else ():
                 if slot not in document.facts:
-                    yield f"records: {record.into} {name}: no fact is called {slot}"
+                    where = f"records: number {number}, {record.into} {name}"
+                    yield f"{where}: no fact is called {slot}"
     for trap in document.traps:
         if not any(trap.out in sql for sql in sqls_of(document)):
             yield f"traps.{trap.name}: its `out` stands in no SQL of views and wanted"
+    yield from _unfit_second(document)
+
+
+def _unfit_facts(document: Document) -> Iterator[str]:
+    """Facts that nobody can draw, write or look up."""
+    for name, fact in document.facts.items():
+        if not fact.way:
+            yield f"facts.{name}: expected exactly one way to draw it"
+        listed = fact.pick if isinstance(fact.pick, tuple) else ()
+        tables = [entry for entry in listed if isinstance(entry, dict)]
+        if any(not {"value", "words"} <= entry.keys() for entry in tables):
+            yield f"facts.{name}: a table in `pick` has no `value` or no `words`"
+    for number, request in enumerate(document.requests, 1):
+        for slot in sorted(document.asked ^ {*SLOT.findall(request)}):
+            yield f"requests: number {number}: {{{slot}}} stands in some, expected in all or none"
+    for slot in sorted(document.asked):
+        if slot not in document.facts or document.facts[slot].inert:
+            yield f"requests: {slot} is no fact, or one that does not hold (`inert`)"
+    for read in document.reads:
+        for name, value in read.where.items():
+            slot = SLOT.fullmatch(value) if isinstance(value, str) else None
+            if slot and slot[1] not in {"today", *document.told}:
+                yield f"reads: {read.collection} where {name}: no fact is called {slot[1]}"
+
+
+def _unfit_second(document: Document) -> Iterator[str]:
+    if document.second is None:
+        return
+    acts, parts = document.wanted.acts, [asked.part for asked in document.wanted.answers]
+    if len(document.second.acts) != len(acts):
+        yield f"second: {len(document.second.acts)} acts; expected {len(acts)}, as in wanted.acts"
+    for part in document.second.answers.keys() ^ {*parts}:
+        yield f"second: answers: {part}: expected a SELECT for each of {', '.join(parts)}"
 
 
 def _strangers(document: Document) -> Iterator[str]:

@@ -14,8 +14,10 @@ from __future__ import annotations
 import datetime as dt
 import json
 import re
+import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
 from itertools import chain, islice
 from pathlib import Path
@@ -44,18 +46,26 @@ from construction.workflows.documents.contracts import (
     collection_of,
     read_document,
 )
+from construction.workflows.documents.gold import (
+    Arguments,
+    Decided,
+    Disagreement,
+    decided,
+    faults_of,
+    known,
+)
 from construction.workflows.documents.tables import SqlFault, Tables, fields_of
 from construction.workflows.documents.worlds import (
-    Drawn,
-    State,
     drawn,
     others_of,
     planted_in,
     put_facts,
     put_pools,
+    words_of,
     written,
 )
 from construction.workflows.engine import changes_of, handle
+from construction.workflows.runs import InProcessClient
 from construction.workflows.scenarios.story import (
     ACTION,
     FAULTY,
@@ -74,41 +84,14 @@ from construction.workflows.scenarios.story import (
     weighed,
 )
 from construction.workflows.values import FieldType, parsed_now
+from construction.workflows.world_file import world_faults
 from data.contracts.attempt import StateChange
 from data.contracts.candidate import Answer, Check
 
 FOLDER = Path(__file__).parent
 TRIES = 12  # draws of one draft
-LEAST_RECORDS, MOST_RECORDS, LEAST_SERVICES = 150, 2000, 4
-Arguments = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """What SQL says is right: the requests, in order, and the value of each part of the answer."""
-
-    acts: tuple[tuple[Act, Arguments], ...]
-    answers: Mapping[str, Any]
-
-
-def decided(document: Document, tables: Tables, trap: Trap | None = None) -> Decided:
-    """The right end state by the tables, or what a trap leads to. Raises SqlFault."""
-
-    def meant(sql: str) -> str:
-        return sql if trap is None else sql.replace(trap.out, trap.instead)
-
-    for name, sql in document.views.items():
-        tables.keep(name, meant(sql))
-    acts = []
-    for act in document.wanted.acts:
-        for row in tables.select(meant(act.select)):
-            acts.append((act, {name: value for name, value in row.items() if value is not None}))
-    answers = {}
-    for entry in document.wanted.answers:
-        listed = tables.select(meant(entry.select))
-        column = [next(iter(row.values())) for row in listed]
-        answers[entry.part] = column if entry.type == "list" else (column or [None])[0]
-    return Decided(tuple(acts), answers)
+_MOST_NAMED = 4  # faults of a world
+UNFORESEEN = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 
 
 # The builder
@@ -120,13 +103,22 @@ def build(document: Document, number: int, seed: int) -> Draft:
         is_last = again == TRIES - 1
         try:
             draft = _drafted(document, number, f"{number}.{again}", seed, all_faults=is_last)
-        except (DocumentFault, SqlFault) as fault:
+        except (Disagreement, SqlFault) as fault:  # another draw does not heal it
+            return _unbuilt(document, number, str(fault))
+        except DocumentFault as fault:
             draft = _unbuilt(document, number, str(fault))
-            if isinstance(fault, SqlFault):
-                return draft
+        except UNFORESEEN as error:
+            return _unbuilt(document, number, f"the builder stopped: {named(error)}")
         if not draft.faults:
             break
     return draft
+
+
+def named(error: Exception) -> str:
+    """The kind of an error, what it says, and where it came up."""
+    frames = traceback.extract_tb(error.__traceback__)
+    at = f" in {frames[-1].name}" if frames else ""
+    return f"{type(error).__name__}: {str(error)[:200]}{at}"
 
 
 def _unbuilt(document: Document, number: int, fault: str) -> Draft:
@@ -153,14 +145,11 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
         plural = operations(service)[operation].collection
         made.state.setdefault(service, {}).setdefault(plural, {})
     world = World(made.state, document.now, document.actor, _disturbed(document, number))
-    tables = _known(document, made)
+    tables = known(document, made.state, made.facts)
     try:
         right = decided(document, tables)
-        proofs = chain(
-            _size_faults(made.state),
-            _answer_faults(document, right),
-            _proof_faults(document, made, tables, right),
-        )
+        unfit = world_faults(replace(world, faults=()))[:_MOST_NAMED]
+        proofs = chain(unfit, faults_of(document, made, tables, right))
         faults = list(proofs if all_faults else islice(proofs, 1))
     finally:
         tables.close()
@@ -171,7 +160,7 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
         scenario=document.name,
         rule=f"draft {number}",
         number=number,
-        prompt=document.requests[(number - 1) % len(document.requests)],
+        prompt=told(document, number, made.facts),
         language=document.language,
         guidelines=guidelines_of(
             document.now,
@@ -180,7 +169,7 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
             document.language,
         ),
         world=world,
-        params={},
+        params={name: made.facts[name] for name in sorted(document.asked)},
         answers=_answers(document, right),
         checks=_checks(made.required, changes, right, made.state),
         overriding=tuple(made.required),
@@ -193,31 +182,6 @@ def _disturbed(document: Document, number: int) -> tuple[Fault, ...]:
         return ()
     service, _, operation = document.faulty.partition(".")
     return (Fault(service, operation, FaultKind.UNAVAILABLE, (1,)),)
-
-
-def _known(document: Document, made: Drawn) -> Tables:
-    """What somebody would know who had read all that the reference reads, and more."""
-    tables = Tables(parsed_now(document.now).utcoffset() or dt.timedelta())
-    put_pools(document, tables)
-    put_facts(document, tables, _facts(document, made.facts))
-    for collection in dict.fromkeys(read.collection for read in document.reads):
-        _put_all(tables, collection, made.state)
-    return tables
-
-
-def _put_all(tables: Tables, collection: str, state: State) -> None:
-    service, _, plural = collection.partition(".")
-    records = state.get(service, {}).get(plural, {})
-    tables.put_records(collection, records.values(), fields_of(collection))
-
-
-def _facts(document: Document, values: Mapping[str, Any], *, inert: bool = False) -> dict[str, Any]:
-    """The facts that stand in prose; those that no longer hold only for traps."""
-    return {
-        name: values[name]
-        for name in document.planted
-        if name in values and (inert or not document.facts[name].inert)
-    }
 
 
 def _answers(document: Document, right: Decided) -> tuple[Answer, ...]:
@@ -368,61 +332,6 @@ def _check(name: str, kind: str, params: dict[str, Any], act: Act) -> Check:
     return Check(check_id=name, kind=kind, params=params, text=act.text, required=True)
 
 
-# The proof: what decides, decides
-
-
-def _size_faults(state: State) -> Iterator[str]:
-    count = sum(len(records) for rooms in state.values() for records in rooms.values())
-    if not LEAST_RECORDS <= count <= MOST_RECORDS:
-        yield f"{count} records; expected {LEAST_RECORDS} to {MOST_RECORDS}"
-    if len(state) < LEAST_SERVICES:
-        yield f"{len(state)} services; expected at least {LEAST_SERVICES}"
-
-
-def _answer_faults(document: Document, right: Decided) -> Iterator[str]:
-    for entry in document.wanted.answers:
-        value = right.answers[entry.part]
-        if entry.type == "number" and not isinstance(value, int | float):
-            yield f"answers.{entry.part}: no number"
-        elif value in (None, "", [], 0):
-            yield f"answers.{entry.part}: empty or 0, which can be guessed"
-    for act in document.wanted.acts:
-        if not any(each is act for each, _ in right.acts):
-            yield f"acts: {act.operation} ({act.text[:60]}): never wanted"
-
-
-def _proof_faults(document: Document, made: Drawn, tables: Tables, right: Decided) -> Iterator[str]:
-    """Facts and variants that do not change the gold as they should, traps that lead to it."""
-    known = _facts(document, made.facts)
-    for name in known:
-        others = (known | {name: other} for other in made.others[name])
-        if not any(_under(document, tables, facts) != right for facts in others):
-            yield f"facts.{name}: no other value changes what is right"
-    put_facts(document, tables, _facts(document, made.facts, inert=True))
-    for trap in document.traps:
-        if decided(document, tables, trap) == right:
-            yield f"traps.{trap.name}: leads to what is right"
-    for variant in document.variants:
-        put_facts(document, tables, known)
-        decided(document, tables)
-        service, _, plural = variant.collection.partition(".")
-        state = {**made.state, service: {**made.state[service]}}
-        records = dict(state[service][plural])
-        for row in tables.select(variant.select):
-            records[row["id"]] = {**records[row["id"]], **row}
-        state[service][plural] = records
-        _put_all(tables, variant.collection, state)
-        if (decided(document, tables) != right) is not variant.changes:
-            yield f"variants: {variant.meaning[:80]}: expected changes = {variant.changes}"
-        _put_all(tables, variant.collection, made.state)
-    put_facts(document, tables, known)
-
-
-def _under(document: Document, tables: Tables, facts: Mapping[str, Any]) -> Decided:
-    put_facts(document, tables, facts)
-    return decided(document, tables)
-
-
 # The solver
 
 
@@ -433,7 +342,7 @@ def solve(
     tables = Tables(parsed_now(document.now).utcoffset() or dt.timedelta())
     try:
         put_pools(document, tables)
-        facts = _learnt(document, client, with_inert=trap is not None)
+        facts = {**params, **_learnt(document, client, with_inert=trap is not None)}
         put_facts(document, tables, facts)
         read: dict[str, dict[str, Mapping[str, Any]]] = {}
         for each in document.reads:
@@ -455,7 +364,10 @@ def solve(
 def _said(entry: Asked, right: Decided) -> Any:
     value = right.answers[entry.part]
     if value is None:
-        raise LookupError(entry.part)
+        raise LookupError(
+            f"answers.{entry.part}: found no value by what the reference read; expected one. "
+            "Does `reads` list all that `views` and `wanted` look at?"
+        )
     return f"{value:.{entry.decimals or 0}f}" if entry.type == "number" else value
 
 
@@ -471,16 +383,35 @@ def _learnt(document: Document, client: Client, *, with_inert: bool) -> dict[str
     return facts
 
 
+def known_to_readers(document: Document, draft: Draft) -> dict[str, Any]:
+    """The facts of a draft, those that no longer hold too, as its world tells them."""
+    client = InProcessClient(replace(draft.world, faults=()))
+    return {**draft.params, **_learnt(document, client, with_inert=True)}
+
+
 def _planted_facts(document: Document, client: Client, record: Record) -> Mapping[str, Any]:
     """What the record says that fits a template. Raises LookupError."""
     service, _, plural = record.into.partition(".")
     title = record.fields.get("title", record.fields.get("subject", ""))
     words = record.found_by or " ".join(re.findall(r"\w+", SLOT.sub(" ", str(title))))
-    for row in rows(client, service, plural, query=words):
+    listed = rows(client, service, plural, query=words)
+    for row in listed:
         planted = planted_in(record, document, get(client, service, plural, row["id"]))
         if planted is not None:
             return planted
-    raise LookupError(f"{record.into}: {words[:60]}")
+    searched, lacks = ", ".join(collection_of(record.into).query), _missing(record, words)
+    raise LookupError(
+        f"records: number {document.records.index(record) + 1}: the search of {record.into} for "
+        f"{words[:60]!r} lists {len(listed)} records, and none is this one{lacks}; "
+        f"expected words for `found_by` that all stand in it, in its fields {searched}"
+    )
+
+
+def _missing(record: Record, words: str) -> str:
+    """Which of the words its template lacks."""
+    text = " ".join(str(value) for value in record.fields.values()).casefold()
+    missing = [word for word in words.split() if word.casefold() not in text]
+    return f", which lacks {', '.join(missing)}" if missing else ""
 
 
 def _read(
@@ -511,6 +442,12 @@ def _read(
 def _looked_up(value: Any, facts: Mapping[str, Any]) -> Any:
     slot = SLOT.fullmatch(value) if isinstance(value, str) else None
     return value if slot is None else facts[slot[1]]
+
+
+def told(document: Document, number: int, facts: Mapping[str, Any]) -> str:
+    """The request of a draft, with its facts in words."""
+    request = document.requests[(number - 1) % len(document.requests)]
+    return SLOT.sub(lambda slot: words_of(document.facts[slot[1]], facts[slot[1]]), request)
 
 
 # The registry
@@ -561,10 +498,26 @@ def _required_services(document: Document) -> Iterator[str]:
 @cache
 def documents() -> tuple[Document, ...]:
     """All documents of the folder, in the order of their names. Raises DocumentFault."""
-    made = []
-    for path in sorted(FOLDER.glob("*.toml")):
+    return tuple(_document(path) for path in _paths())
+
+
+def readable_documents() -> Iterator[Document]:
+    """Those of the folder that can be read: one that is broken does not hide the others."""
+    for path in _paths():
+        with suppress(DocumentFault):
+            yield _document(path)
+
+
+def _paths() -> list[Path]:
+    return sorted(FOLDER.glob("*.toml"))
+
+
+@cache
+def _document(path: Path) -> Document:
+    try:
         document = read_document(path)
-        if document.name != path.stem:
-            raise DocumentFault(f"{path.name}: it is called {document.name}")
-        made.append(document)
-    return tuple(made)
+    except DocumentFault as fault:
+        raise DocumentFault(f"{path.name}: {fault}") from None
+    if document.name != path.stem:
+        raise DocumentFault(f"{path.name}: it is called {document.name}; expected {path.stem}")
+    return document

@@ -13,7 +13,7 @@ import json
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import duckdb
@@ -33,6 +33,10 @@ _TYPES: Mapping[FieldType, Any] = {
     FieldType.TEXTS: ["VARCHAR"],
     FieldType.EMAILS: ["VARCHAR"],
 }
+# What DuckDB reads as the time although it looks like a column; `today` and `now` are columns.
+_CLOCKS = frozenset(
+    {"current_date", "current_time", "current_timestamp", "localtimestamp", "localtime"}
+)
 _WITHOUT_OFFSET = len("2026-03-05T09:00:00")
 
 
@@ -46,7 +50,6 @@ class Tables:
     def __init__(self, offset: dt.timedelta) -> None:
         options: dict[str, Any] = {**SAFE, "threads": "1", "memory_limit": MEMORY}
         self._connection = duckdb.connect(":memory:", config=options)
-        self._checked: set[str] = set()
         self._watch = threading.Timer(SECONDS, self._connection.interrupt)
         self._watch.daemon = True
         self._watch.start()
@@ -82,12 +85,17 @@ class Tables:
 
     def keep(self, name: str, select: str) -> None:
         """Keep the result of a SELECT under a name. Raises SqlFault."""
-        self._require_select(select)
+        _require_select(select)
         self._run(f'create or replace table "{name}" as {select}')
+
+    def drop(self, names: Iterable[str]) -> None:
+        """Forget the results that were kept under these names."""
+        for name in names:
+            self._connection.execute(f'drop table if exists "{name}"')
 
     def select(self, sql: str) -> list[dict[str, Any]]:
         """The rows of a single SELECT as JSON values; days and times as texts. Raises SqlFault."""
-        self._require_select(sql)
+        _require_select(sql)
         result = self._run(sql)
         names = [column[0] for column in result.description or ()]
         rows = result.fetchmany(MOST_ROWS + 1)
@@ -107,23 +115,22 @@ class Tables:
         except (duckdb.Error, RuntimeError) as error:  # what is interrupted raises either
             raise _fault(error, sql) from None
 
-    def _require_select(self, sql: str) -> None:
-        """Raises SqlFault unless it is a single SELECT whose result is the same in every run."""
-        if sql in self._checked:
-            return
-        try:
-            statements = duckdb.extract_statements(sql)
-        except duckdb.Error as error:
-            raise _fault(error, sql) from None
-        if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise SqlFault(f"expected one SELECT: {_short(sql)}")
-        answer = self._connection.execute("select json_serialize_sql(?::varchar)", [sql]).fetchone()
-        tree = orjson.loads(answer[0]) if answer else {}
-        if tree.get("error"):
-            raise SqlFault(f"{tree.get('error_message', 'no SELECT')} in: {_short(sql)}")
-        if strays := _volatile() & names_in(tree):
-            raise SqlFault(f"{min(strays)} is not the same in every run: {_short(sql)}")
-        self._checked.add(sql)
+
+@lru_cache(maxsize=4096)
+def _require_select(sql: str) -> None:
+    """Raises SqlFault unless it is a single SELECT whose result is the same in every run."""
+    try:
+        statements = duckdb.extract_statements(sql)
+    except duckdb.Error as error:
+        raise _fault(error, sql) from None
+    if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+        raise SqlFault(f"expected one SELECT: {_short(sql)}")
+    answer = _parser().cursor().execute("select json_serialize_sql(?::varchar)", [sql]).fetchone()
+    tree = orjson.loads(answer[0]) if answer else {}
+    if tree.get("error"):
+        raise SqlFault(f"{tree.get('error_message', 'no SELECT')} in: {_short(sql)}")
+    if strays := _volatile() & names_in(tree):
+        raise SqlFault(f"{min(strays)} is not the same in every run: {_short(sql)}")
 
 
 def _fault(error: Exception, sql: str) -> SqlFault:
@@ -131,18 +138,25 @@ def _fault(error: Exception, sql: str) -> SqlFault:
 
 
 @cache
+def _parser() -> duckdb.DuckDBPyConnection:
+    """A database without tables, in which nothing is run but what DuckDB says of a text."""
+    return duckdb.connect(":memory:", config=dict[str, Any](SAFE))
+
+
+@cache
 def _volatile() -> frozenset[str]:
     """Names whose value differs from run to run, by DuckDB's own list."""
-    with duckdb.connect(":memory:", config=dict[str, Any](SAFE)) as connection:
-        listed = connection.execute(
-            "select function_name from duckdb_functions() where stability <> 'CONSISTENT'"
-        ).fetchall()
-    clocks = {"current_date", "current_time", "current_timestamp", "localtimestamp", "localtime"}
-    return frozenset({name for (name,) in listed} | clocks)
+    listed = (
+        _parser()
+        .cursor()
+        .execute("select function_name from duckdb_functions() where stability <> 'CONSISTENT'")
+        .fetchall()
+    )
+    return frozenset(name for (name,) in listed) | _CLOCKS
 
 
 def names_in(tree: Any) -> set[str]:
-    """The names of functions, and of columns without a table, in a serialized SELECT."""
+    """The names of functions, and of columns that are clocks, in a serialized SELECT."""
     if isinstance(tree, list):
         return {name for item in tree for name in names_in(item)}
     if not isinstance(tree, Mapping):
@@ -152,7 +166,7 @@ def names_in(tree: Any) -> set[str]:
         names.add(name.lower())
     columns = tree.get("column_names")
     if tree.get("class") == "COLUMN_REF" and isinstance(columns, list) and len(columns) == 1:
-        names.add(str(columns[0]).lower())
+        names |= {str(columns[0]).lower()} & _CLOCKS
     return names
 
 

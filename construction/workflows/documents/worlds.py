@@ -152,7 +152,7 @@ def put_pools(document: Document, tables: Tables) -> None:
 def put_facts(document: Document, tables: Tables, facts: Mapping[str, Any]) -> None:
     """The one row of `facts`: what is known, `now` and `today`."""
     clock = {"now": document.now[:19], "today": document.now[:10]}
-    shape = {"now": "TIMESTAMP", "today": "DATE"} | {n: _kind(v) for n, v in facts.items()}
+    shape = {"now": "TIMESTAMP", "today": "DATE"} | {n: column_type(v) for n, v in facts.items()}
     tables.put("facts", shape, [{**clock, **facts}])
 
 
@@ -167,7 +167,7 @@ def _value(entry: Any) -> Any:
     return entry["value"] if isinstance(entry, dict) else entry
 
 
-def _kind(value: Any) -> Any:
+def column_type(value: Any) -> Any:
     """The type of a column for a value."""
     if isinstance(value, bool):
         return "BOOLEAN"
@@ -176,9 +176,9 @@ def _kind(value: Any) -> Any:
     if isinstance(value, float):
         return "DECIMAL(18,6)"
     if isinstance(value, list | tuple):
-        return [_kind(value[0]) if value else "VARCHAR"]
+        return [column_type(value[0]) if value else "VARCHAR"]
     if isinstance(value, dict):
-        return {name: _kind(each) for name, each in value.items()}
+        return {name: column_type(each) for name, each in value.items()}
     return "DATE" if _ISO_DAY.fullmatch(str(value)) else "VARCHAR"
 
 
@@ -187,7 +187,7 @@ def _shape(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     shape: dict[str, Any] = {}
     for row in rows:
         for name, value in row.items():
-            kind = _kind(value)
+            kind = column_type(value)
             if shape.setdefault(name, kind) == "INTEGER" and kind != "INTEGER":
                 shape[name] = kind
     return shape

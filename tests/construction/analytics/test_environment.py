@@ -216,7 +216,7 @@ SCALED = {"name": "sales", "source": "sales", "type": "number", "unit": "million
         ({}, {"columns": [SCALED]}, {}, "say in which unit the file records it"),
         ({}, {"columns": [{"name": "id", "source": s} for s in "ab"]}, {}, "two columns"),
         ({}, {}, {"metrics": [METRIC | {"column": "nope"}]}, "metric sales: no column nope"),
-        ({}, {}, {"metrics": [METRIC | {"label": {"en": "sales"}}]}, r"metrics\.0\.label"),
+        ({}, {}, {"metrics": [METRIC | {"label": {"en": "sales"}}]}, "label: no words in zh"),
         ({}, {}, {"metrics": [METRIC | {"kind": "nope"}]}, "kind: .*expected one of"),
         ({}, {}, {"slots": {"s": {"table": "nope", "column": "a"}}}, "slots s: no table nope"),
         ({}, {}, {"quotas": {"risk_assessment": {"easy": -1}}}, r"risk_assessment\.easy"),

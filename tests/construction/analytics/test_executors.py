@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from construction.analytics import steps as s
 from construction.analytics.agreement import first_disagreement, same_value
@@ -157,15 +158,43 @@ def test_ranks_scores_correlations_and_what_ifs() -> None:
     assert value(changed)["sales"].to_list() == [9.0, None, 30.0, 70.0, 5.0]
 
 
-def test_numbers_between_phrases_and_counts_of_policies() -> None:
-    step = {
-        "op": "policy_lookup",
-        "source": "homes",
-        "before": "The fee is ",
-        "after": " kronor",
-        "where": [{"column": "home", "value": "x"}],
-    }
-    assert value(step) == 1200.0
+FEE = {"document": "x", "says": "The fee is 1,200 kronor"}
+
+
+def clause(*where: dict[str, Any], rate: float | None = None, **quote: str) -> dict[str, Any]:
+    return {"quotes": [{**FEE, **quote}], "where": list(where), "rate": rate}
+
+
+def policy(*clauses: dict[str, Any]) -> dict[str, Any]:
+    return {"op": "policy", "source": "firms", "texts": "homes", "key": "home", "clauses": clauses}
+
+
+def test_of_the_clauses_of_a_policy_the_last_that_fits_decides() -> None:
+    home = {"column": "home", "value": "x"}
+    large = {"column": "sales", "test": "<", "value": 1200}
+    first = value(policy(clause(rate=1.0)))
+    assert first.height == FIRMS.height
+    assert set(first["rate"]) == {1.0}
+    # A figure that is missing meets no condition.
+    known = value(policy(clause(large, rate=1.0)))
+    assert known["sales"].null_count() == 0
+    others = value(policy(clause(rate=1.0), clause(home), clause(home, large, rate=1200.0)))
+    rates = dict(zip(others["id"], others["rate"], strict=True))
+    rows = FIRMS.filter((pl.col("home") == "x") & pl.col("sales").is_not_null())
+    assert {rates[name] for name in rows["id"]} == {1200.0}
+    left_out = FIRMS.filter((pl.col("home") == "x") & pl.col("sales").is_null())["id"]
+    assert not set(left_out) & set(rates)
+
+
+def test_a_clause_cannot_state_what_its_quotes_do_not_say() -> None:
+    less = {"column": "sales", "test": "<", "value": 1300}
+    with pytest.raises(ValidationError, match="found no 1300 in the words that are quoted"):
+        s.program_of([policy(clause(less))])
+    assert {1.5, 1_500_000.0} <= s.numbers_said("more than 1.5 million people")
+    assert 7.0 in s.numbers_said("within seven days")
+
+
+def test_counts_of_policies() -> None:
     counted = {"op": "policy_count", "source": "homes", "column": "text", "terms": ["fee of", "is"]}
     assert value(counted) == 2
     grouped = value({**counted, "terms": ["fee"], "by": "home"})
@@ -195,14 +224,8 @@ def test_numbers_between_phrases_and_counts_of_policies() -> None:
             "no row",
         ),
         (
-            {
-                "op": "policy_lookup",
-                "source": "homes",
-                "before": "fee of",
-                "after": "kronor",
-                "where": [{"column": "home", "value": "y"}],
-            },
-            "no number between the phrases",
+            policy(clause(rate=1.0, says="The fee is 1,300 kronor")),
+            "the words of a clause do not stand in its document",
         ),
         ({"op": "compare", "first": 1, "second": 0, "result": "ratio"}, "no finite number"),
     ],

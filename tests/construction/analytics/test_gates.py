@@ -192,4 +192,4 @@ def test_a_guesser_of_one_name_or_of_yes_is_kept_near_chance() -> None:
     world = World(bench().declaration, bench().tables)
     guesser = Guesser(world, 0.1)
     assert guesser.limit("boolean", 20) == 12
-    assert guesser.limit("region", 20) == int(20 * (1 / 16 + 0.1))
+    assert guesser.limit("place", 20) == int(20 * (1 / 16 + 0.1))

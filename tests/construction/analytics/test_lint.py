@@ -39,13 +39,13 @@ def test_every_task_passes_as_it_was_written() -> None:
     ],
 )
 def test_a_changed_field_is_found(changes: dict[str, Any], expected: str) -> None:
-    record = good("per_head_of_region")
+    record = good("per_base_of_place")
     texts = {name: v.format(**record) for name, v in changes.items() if isinstance(v, str)}
     assert expected in verdict(record | changes | texts)
 
 
 def test_a_wrong_gold_an_empty_one_and_a_foreign_milestone_are_found() -> None:
-    record = good("per_head_of_region")
+    record = good("per_base_of_place")
     (answer,) = record["answers"]
     for value in ("17", " "):
         wrong = record | {"answers": [answer | {"value": value}]}
@@ -57,7 +57,7 @@ def test_a_wrong_gold_an_empty_one_and_a_foreign_milestone_are_found() -> None:
 
 
 def test_a_milestone_that_is_left_out_is_found() -> None:
-    record = good("per_head_of_region")
+    record = good("per_base_of_place")
     fewer = record | {"milestones": record["milestones"][1:]}
     assert verdict(fewer) == ["guidelines.mismatch"]
 
@@ -91,11 +91,11 @@ def test_odd_programmes_are_rejected_and_stop_nothing(
     number = {"decimals": 0} if part["kind"] == "money" else {}
     parts = [{"part": "value", "step": len(program), **number, **part}]
     assert "steps.invalid" in verdict(
-        good("per_head_of_region") | {"program": program, "parts": parts}
+        good("per_base_of_place") | {"program": program, "parts": parts}
     )
 
 
 def test_lists_of_numbers_are_compared_with_the_prompt() -> None:
     first = {"op": "rank", "source": "accounts", "column": "cash", "label": "revenue", "take": 3}
     parts = [{"part": "value", "step": 1, "kind": "list", "column": "revenue"}]
-    assert verdict(good("per_head_of_region") | {"program": [first], "parts": parts})
+    assert verdict(good("per_base_of_place") | {"program": [first], "parts": parts})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections import Counter
 from dataclasses import replace
@@ -133,11 +132,10 @@ def test_halves_are_rounded_up(value: float, decimals: int, expected: str) -> No
 
 
 def test_a_word_that_a_template_needs_is_named() -> None:
-    declared = declaration()
-    words = {name: both for name, both in declared.words.items() if name != "region"}
-    without = dataclasses.replace(bench(), declaration=declared.model_copy(update={"words": words}))
-    with pytest.raises(ConfigError, match=r"words: found no region; .* Add \[words\.region\]"):
-        mint(without, read_templates(), 0)
+    template = next(t for t in read_templates() if t.name == "ratio_by_place")
+    more = template.model_copy(update={"en": ("Which {w.harbours} have the highest ratios?",)})
+    with pytest.raises(ConfigError, match=r"words: found no harbours; .* Add \[words\.harbours\]"):
+        mint(bench(), [more], 0)
 
 
 def test_numbers_in_a_json_answer_are_numbers_with_their_decimals() -> None:

@@ -34,7 +34,7 @@ WORKERS = {
 RATIO = {"op": "compare", "first": "$1", "second": "$2", "result": "ratio"}
 PER_WORKER = (
     "For Isdal, divide the combined revenue in fiscal 2021 of the companies in manufacturing based "
-    "there by the number of workers in manufacturing that the 2021 census counted there."
+    "there by the number of workers (2021 census) in manufacturing there."
 )
 OF_KIND = "the companies in manufacturing based there"
 
@@ -51,8 +51,8 @@ def said(
     [
         ("", "", []),
         (
-            "workers in manufacturing that",
-            "workers that",
+            "(2021 census) in manufacturing",
+            "(2021 census)",
             ["the question does not say of which kind the sector_workers are"],
         ),
         (

@@ -17,9 +17,6 @@ from construction.repositories.candidates import (
     PATCH,
     Origin,
     candidate_of,
-    given_share,
-    prompt_of,
-    request_of,
 )
 from construction.repositories.contracts import (
     ProofOfTests,
@@ -30,10 +27,11 @@ from construction.repositories.contracts import (
 from construction.repositories.environment import Built
 from construction.repositories.git import Store
 from construction.repositories.proof import Prover, run_plan
+from construction.repositories.requests import Request, Unwritten
 from construction.repositories.suites import Suite, split, suite_of
 from construction.repositories.trees import archive
 from data.contracts import Candidate, Disclosure, Lane
-from tests.construction.repositories.invented import BASE, MEAN, REQUEST, clone, environment, log
+from tests.construction.repositories.invented import BASE, REQUEST, clone, environment, log
 from tests.construction.repositories.test_tasks import repository_at, task_in
 from tests.needs import needs_box
 
@@ -50,7 +48,7 @@ class World:
         task = task_in(folder, log(folder, ending))
         assert isinstance(task, RepositoryTask)
         self.task, self.store = task, repository_at(folder).store
-        suite = suite_of(self.store, task.base_tree, task.reference_tree, REQUEST, CONFIG)
+        suite = suite_of(self.store, task.base_tree, task.reference_tree, CONFIG)
         assert isinstance(suite, Suite)
         self.suite, self.folder = suite, environment(folder / "environments" / "abc")
         self.tar = archive(self.store, task.base_tree)
@@ -83,8 +81,9 @@ def reference_of(world: World) -> bytes:
 
 def candidate_in(world: World, proof: ProofOfTests) -> Candidate:
     origin = Origin("r-1", "invented", Disclosure.PUBLIC)
-    built, patch = Built(("pytest==9",)), reference_of(world)
-    return candidate_of(world.task, world.suite, proof, built, REQUEST, world.tar, patch, origin)
+    case, built = Unwritten(world.task, proof, world.store), Built(("pytest==9",))
+    request = Request(REQUEST, "model:m")
+    return candidate_of(case, world.suite, built, request, world.tar, origin)
 
 
 @needs_box
@@ -145,76 +144,10 @@ def test_a_candidate_keeps_what_decides_it_private(world: World) -> None:
     candidate = candidate_in(world, ProofOfTests(world.task.task, "abc", plan))
     assert candidate.lane is Lane.REPOSITORIES
     assert candidate.prompt.startswith(REQUEST)
+    assert candidate.provenance.judge == "model:m"
     assert "test_mean" not in candidate.prompt
     assert candidate.steps[0].arguments["patch"].encode() == reference_of(world)
     assert candidate.checks[0].params["files"][ARCHIVE] == {"input": candidate.fixtures[0].sha256}
-
-
-@pytest.mark.parametrize(
-    ("messages", "expected"),
-    [
-        ((REQUEST, "commit this"), REQUEST),
-        (("commit", "push it"), RepositoryReason.NEEDS_MODEL),
-        ((REQUEST, "3 and 4 are the same, so drop 3"), RepositoryReason.NEEDS_MODEL),
-        ((f"{REQUEST}\n```\n{MEAN}```",), RepositoryReason.GIVES_PATCH),
-    ],
-)
-def test_requests_are_the_persons_words_without_the_patch(
-    world: World, messages: tuple[str, ...], expected: str
-) -> None:
-    task = replace(world.task, messages=messages)
-    assert request_of(task, (), reference_of(world), CONFIG) == expected
-
-
-def test_words_that_may_lean_on_earlier_talk_need_a_model(world: World) -> None:
-    task = replace(world.task, messages=("also add this option to the other command",), opens=False)
-    request = request_of(task, (), reference_of(world), CONFIG)
-    assert request is RepositoryReason.NEEDS_MODEL
-
-
-def test_a_commit_with_much_of_other_work_is_no_answer_to_the_request(world: World) -> None:
-    assert world.task.edited == 1.0
-    for edited, expected in {None: REQUEST, 0.6: REQUEST, 0.5: RepositoryReason.OTHER_WORK}.items():
-        task = replace(world.task, edited=edited)
-        assert request_of(task, (), reference_of(world), CONFIG) == expected
-
-
-def test_what_only_the_reference_could_know_is_told(world: World) -> None:
-    """Members and texts of the tests that the reference brought, but not what a person said."""
-    text = MEAN + "\n\nclass Empty(ValueError):\n    reason = 'there are no numbers'\n"
-    text += "\n\ndef said(n):\n    return f'the mean of {n} numbers'\n"
-    hidden = "from tally import sums\n\n\ndef test_it():\n    assert sums.mean([2]) == 2\n"
-    hidden += "    assert sums.Empty().reason == 'there are no numbers'\n"
-    hidden += "    assert 'other text'.upper() == 'OTHER TEXT'\n"
-    hidden += "    for n in (1, 2):\n        assert sums.said(n) == f'the mean of {n} numbers'\n"
-    files = {"tally/sums.py": BASE["tally/sums.py"] + text, "tests/test_sums.py": hidden}
-    changes = {path: ("100644", content.encode()) for path, content in files.items()}
-    store, base = world.store, world.task.base_tree
-    texts = ("“numbers”", "“the mean of”", "“there are no numbers”")
-    reference = store.tree_with(base, changes)
-    for request, expected in {
-        "Add `mean`, `said` and an error Empty.": ("reason", *texts),
-        "Add it.": ("Empty", "mean", "reason", "said", *texts),
-        f"Add mean, said, Empty with a reason: {texts}": (),
-    }.items():
-        suite = suite_of(store, base, reference, request, CONFIG)
-        assert isinstance(suite, Suite)
-        assert suite.interface == expected
-
-
-def test_what_tests_look_for_and_nobody_said_is_told_or_too_much(world: World) -> None:
-    said = {"skipped", "“already merged”"}
-    prompt = prompt_of(REQUEST, sorted(said))
-    assert f"{REQUEST}\n\nWhat the tests rely on: `skipped`, “already merged”\n\n" in prompt
-    names = [f"name_{n}" for n in range(CONFIG.max_unsaid + 1)]
-    for interface, expected in ((names[1:], REQUEST), (names, RepositoryReason.UNSAID)):
-        assert request_of(world.task, interface, reference_of(world), CONFIG) == expected
-
-
-def test_the_share_of_a_patch_that_a_request_contains() -> None:
-    patch = b"+++ b/a\n+    return total(numbers) / 2\n+    return len(numbers) * 100\n+short\n"
-    assert given_share(patch, "Write\n  return total(numbers) / 2\n") == 0.5
-    assert given_share(patch, "- a\n+   return len(numbers) * 100  # a diff\n") == 0.5
 
 
 def test_stores_are_never_written_by_a_proof(tmp_path: Path, world: World) -> None:

@@ -11,15 +11,16 @@ from construction.repositories.contracts import (
     RepositoriesConfig,
     RepositoryReason,
     RepositoryTask,
+    Speaker,
 )
 from construction.repositories.edits import agrees
-from construction.repositories.recovery import Repository, matching
+from construction.repositories.recovery import Repository, Segment, matching, talk_of
 from construction.repositories.stages import read_tasks, write_tasks
 from construction.repositories.tasks import Found, Turned, find_repositories, take, tasks_of
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.scan import scan
-from data.contracts import Session
+from data.contracts import Origin, Role, Session, ToolCall, Turn
 from data.stage_tables import read_records
 from tests.construction.repositories.invented import (
     BASE,
@@ -190,6 +191,9 @@ def test_each_version_of_a_carried_page_ends_the_task_that_it_reached(tmp_path: 
     assert (second.base.commit, second.ending) == (endings[1], endings[2])
     assert second.messages == ("Add a median too.",)
     assert (first.opens, second.opens) == (True, False)
+    said = [(str(item.speaker), item.text, item.before) for item in second.talk]
+    assert said[:2] == [("person", REQUEST, True), ("agent", "Done.", True)]
+    assert said[-2:] == [("person", "Add a median too.", False), ("commit", "most", False)]
 
 
 @pytest.mark.parametrize(
@@ -261,3 +265,42 @@ def test_a_session_of_another_project_matches_no_repository(tmp_path: Path) -> N
     path = log(tmp_path, None)
     path.write_text(path.read_text().replace("/home/ada/tally", "/home/ada/other"))
     assert matching(session_in(path), [repository_at(tmp_path)]) is None
+
+
+def turn(origin: Origin, text: str, *results: str) -> Turn:
+    """A turn with the outputs of the tools that it called."""
+    calls = tuple(ToolCall(f"c{n}", "shell", {}, result=result) for n, result in enumerate(results))
+    role = Role.USER if origin is Origin.HUMAN else Role.ASSISTANT
+    return Turn(0, role, origin, text, text, 1, tool_calls=calls)
+
+
+def test_what_was_said_has_the_last_words_and_outputs_before_each_message() -> None:
+    long = "\n".join(f"line {n} of what the agent said" for n in range(400))
+    segment = Segment(
+        (
+            turn(Origin.AGENT, "Early words."),
+            turn(Origin.AGENT, long, "one", "two", "", "three"),
+            turn(Origin.HUMAN, " fix these "),
+            turn(Origin.SYSTEM, "a hook"),
+            turn(Origin.AGENT, "Fixed."),
+        )
+    )
+    said = talk_of((), segment)
+    assert [(str(item.speaker), item.text) for item in said if item.text not in long] == [
+        ("output", "two"), ("output", "three"), ("person", "fix these"), ("agent", "Fixed."),
+    ]  # fmt: skip
+    shown = said[2].text
+    assert len(shown) <= 4_000
+    assert shown.startswith("line ")
+    assert long.endswith(f"\n{shown}")
+
+
+def test_what_a_person_said_before_is_kept_whatever_the_agent_did_since() -> None:
+    asked = Segment((turn(Origin.HUMAN, "First the plan."), turn(Origin.HUMAN, "All of it.")))
+    alone = Segment((turn(Origin.AGENT, "Next.", "out", "out"),))
+    said = talk_of((asked, *[alone] * 20), Segment((turn(Origin.HUMAN, "Go on."),)))
+    assert [item.text for item in said if item.speaker is Speaker.PERSON] == [
+        "All of it.",
+        "Go on.",
+    ]
+    assert [item.before for item in said][-2:] == [True, False]

@@ -21,6 +21,13 @@ from tests.construction.statements.frames import series
 @pytest.mark.parametrize(
     ("name", "category"),
     [
+        ("Operating indicators | Basic earnings per share [JPY/share]", "per_share_ratios"),
+        ("Operating indicators | Equity ratio [ratio]", "per_share_ratios"),
+        ("Operating indicators | Total number of issued shares [shares]", "balance_sheet"),
+        ("Operating indicators | Net sales [JPY]", "income_statement"),
+        ("Operating indicators | Number of stores with net sales [count]", "operational_kpis"),
+        ("Operating indicators | Coal production [tonne]", "operational_kpis"),
+        ("Other | Number of employees [ratio]", None),
         ("Income statement | Revenue | Goods", "income_statement"),
         ("Comprehensive income | Total", "income_statement"),
         ("Balance sheet | Total assets", "balance_sheet"),
@@ -28,8 +35,8 @@ from tests.construction.statements.frames import series
         ("Operating indicators | Workforce | Employees", "operational_kpis"),
         ("Guidance | Net sales", "guidance"),
         ("Segments | Geographical | Europe | Revenues", "segments_geography"),
-        ("Other | Number of employees", "operational_kpis"),
-        ("Other | 店舗数", "operational_kpis"),
+        ("Other | Number of employees [count]", "operational_kpis"),
+        ("Other | 店舗数 [count]", "operational_kpis"),
         ("Other | Legal fees", None),
         ("Statement of equity | Dividends", None),
         ("BALANCE SHEET | Total assets", "balance_sheet"),
@@ -37,7 +44,9 @@ from tests.construction.statements.frames import series
     ],
 )
 def test_default_rules(name: str, category: str | None) -> None:
-    assert assign(series({"series_id": "s", "name": name})).series["category"][0] == category
+    named, _, unit = name.removesuffix("]").partition(" [")
+    made = series({"series_id": "s", "name": named, "unit": unit or "USD"})
+    assert assign(made).series["category"][0] == category
 
 
 def test_every_category_can_be_given() -> None:
@@ -48,6 +57,7 @@ def test_every_category_can_be_given() -> None:
         "operational_kpis",
         "guidance",
         "segments_geography",
+        "per_share_ratios",
     ]
 
 

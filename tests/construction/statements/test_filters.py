@@ -140,7 +140,7 @@ def test_the_report_stands_beside_the_seed() -> None:
 def test_the_fill_counts_filed_points_by_category_and_region() -> None:
     listed = [_point("a"), _point("b", value="0"), _point("c", value="0"), _point("d", value=" ")]
     fill = filter_points(_statements(*listed, _point("e", computed=True)), FilterConfig()).report
-    assert len(fill.fill) == 12
+    assert len(fill.fill) == 14
     filled = [row for row in fill.fill if row["available"]]
     assert [(row["category"], row["available"], row["askable"]) for row in filled] == [
         ("balance_sheet", 4, 1)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,9 @@ from construction.workflows.documents.author import (
 )
 from construction.workflows.documents.check import (
     check_lines,
+    difference,
     document_lines,
+    drafts_of,
     faults_across,
     sentences_of,
 )
@@ -34,8 +37,15 @@ from construction.workflows.documents.contracts import (
     Document,
     DocumentFault,
     document_of,
+    sqls_of,
 )
-from construction.workflows.documents.scenario import build, documents, scenario_of, solve
+from construction.workflows.documents.scenario import (
+    build,
+    documents,
+    known_to_readers,
+    scenario_of,
+    solve,
+)
 from construction.workflows.documents.tables import SqlFault, Tables
 from construction.workflows.documents.worlds import planted_in
 from construction.workflows.runs import InProcessClient, graded, perform, spec_of_draft
@@ -55,6 +65,11 @@ def small(**changes: Any) -> Document:
 def with_text(old: str, new: str) -> Document:
     assert old in TEXT
     return document_of(tomllib.loads(TEXT.replace(old, new)))
+
+
+def alone(document: Document) -> Document:
+    """Without the second derivation."""
+    return document.model_copy(update={"second": None})
 
 
 DOCUMENT = small()
@@ -188,7 +203,7 @@ def test_a_planted_fact_of_another_value_changes_what_the_solver_does() -> None:
 
 
 def test_a_small_document_passes_the_whole_screening() -> None:
-    lines = list(document_lines(DOCUMENT, CONFIG, 2))
+    lines = list(document_lines(DOCUMENT, drafts_of(DOCUMENT, 2, SEED), CONFIG))
     assert [line for line in lines if line.startswith("fault")] == []
     assert re.fullmatch(r"draft 1: passes the screening; 163 records, 5 services, .*", lines[0])
 
@@ -224,14 +239,52 @@ def test_what_a_draft_cannot_prove_is_a_fault(
     old: str, new: str, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("construction.workflows.documents.scenario.TRIES", 1)
-    draft = build(with_text(old, new), 1, SEED)
+    draft = build(alone(with_text(old, new)), 1, SEED)
     assert any(fault in line for line in draft.faults), draft.faults
 
 
 def test_a_number_that_stands_in_the_sql_alone_is_the_same_in_all_drafts() -> None:
-    believed = with_text("select count(*) * max(facts.fee) from overdue, facts", "select 9999.0")
+    told = "select count(*) * max(facts.fee) from overdue, facts"
+    believed = alone(with_text(told, "select 9999.0"))
     drafts = [build(believed, number, SEED) for number in (1, 2)]
     assert "answers.cost: the same in all 2 drafts" in list(faults_across(believed, drafts))
+
+
+COST, KEYS = "answers.cost: `wanted` has", "answers.keys: `wanted` alone has"
+ACTS = "wanted.acts: number 1, todo.create_task:"
+WRONG_GOLDS = {
+    "wrong field": ("max(facts.fee)", "max(facts.days)", COST),
+    "literal": ("select count(*) * max(facts.fee)", "select max(9999.0)", COST),
+    "rounded where nobody asked": ("max(facts.fee)", "round(max(facts.fee))", COST),
+    "counted twice": ("count(*) * max", "2 * count(*) * max", COST),
+    "off by one at the bound": ("facts.days < facts.today", "facts.days <= facts.today", COST),
+    "off by one at the exception": ("counted_on < facts.since", "counted_on <= facts.since", COST),
+    "exception missing": (" or i.counted_on < facts.since", "", COST),
+    "rule missing": ("and (d.grade <> facts.spared or i", "and (true or i", COST),
+    "rule the wrong way round": ("d.grade <> facts.spared", "d.grade = facts.spared", COST),
+    "stale policy": ("facts.days <", "75 <", COST),
+    "people who left": ("e.status = 'active' and i", "e.status <> '' and i", COST),
+    "one record dropped": ('"select sku from overdue"', '"select sku from overdue offset 1"', KEYS),
+    "another list": ("select sku from overdue", "select name as sku from overdue", KEYS),
+    "one act dropped": ("from overdue order by sku", "from overdue order by sku offset 1", ACTS),
+    "another title": ("'Collect ' || sku as", "'Collect ' || name as", ACTS),
+    "states the wrong person": ("[sku, name] as details", "[sku, id] as details", ACTS),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG_GOLDS)
+def test_a_planted_wrong_gold_is_refused_and_named(kind: str) -> None:
+    old, new, fault = WRONG_GOLDS[kind]
+    planted = with_text(old, new)
+    drafts = [build(planted, number, SEED) for number in (1, 2, 3)]
+    lines = [line for draft in drafts for line in draft.faults]
+    assert any(line.startswith("second: ") and fault in line for line in lines), lines
+
+
+def test_a_bound_that_no_record_is_at_differs_under_another_value_of_the_fact() -> None:
+    planted = with_text("facts.days < facts.today", "facts.days <= facts.today")
+    faults = [fault for n in range(1, 9) for fault in build(planted, n, SEED).faults]
+    assert any(re.match(r"second: if days were \d+: answers.cost", fault) for fault in faults)
 
 
 # SQL is hostile
@@ -304,7 +357,8 @@ def test_requests_say_nothing_that_has_to_be_looked_up() -> None:
 @pytest.mark.parametrize("name", [document.name for document in documents()])
 def test_a_document_passes_its_check(name: str) -> None:
     document = next(each for each in documents() if each.name == name)
-    assert [line for line in document_lines(document, CONFIG, 2) if "fault" in line] == []
+    lines = document_lines(document, drafts_of(document, 2, SEED), CONFIG)
+    assert [line for line in lines if "fault" in line] == []
 
 
 # Authors
@@ -315,25 +369,84 @@ IDEAS = [
     for number in range(1, 4)
 ]
 FAULTY = TEXT.replace('instead = "facts.days_once <"', 'instead = "facts.days + 0 <"')
+SECOND = tomllib.loads(TEXT)["second"]
+READING = {
+    "reading": "A key is overdue after so many days, but for doors that are spared.",
+    "views": [{"name": name, "sql": sql} for name, sql in SECOND["views"].items()],
+    "acts": SECOND["acts"],
+    "answers": [{"part": part, "sql": sql} for part, sql in SECOND["answers"].items()],
+    "doubts": [],
+}
+
+
+def authors(documents: Iterator[str], readings: Iterator[Mapping[str, Any]]) -> Scripted:
+    """A model that writes these documents, and derives their results like this."""
+
+    def reply(question: Any) -> Mapping[str, Any]:
+        if question.stage == "derive":
+            return next(readings)
+        return {"document": f"{next(documents)}\n# {'-' * 200}"}
+
+    return Scripted(reply)
 
 
 def test_faults_go_back_to_the_author_three_times() -> None:
-    replies = iter(["no = [toml", FAULTY, TEXT])
-    model = Scripted(lambda question: {"document": f"{next(replies)}\n# {'-' * 200}"})
+    model = authors(iter(["no = [toml", FAULTY, TEXT]), repeat(READING))
     attempts, judged = authored(IDEAS[:1], model, CONFIG, SEED, drafts=1)
     (attempt,) = attempts
+    assert attempt.faults == ()
     assert attempt.document is not None
     assert (attempt.document.name, attempt.rounds) == ("authored_p_1", 3)
-    assert len(judged) == len(model.asked) == ROUNDS
-    assert '"faults"' not in model.asked[0].user
-    assert "no TOML" in model.asked[1].user
-    assert "traps.old_term: leads to what is right" in model.asked[2].user
-    assert reference().strip() in model.asked[0].system
+    assert attempt.document.second == DOCUMENT.second
+    written = [question for question in model.asked if question.stage == "author"]
+    assert (len(written), len(judged)) == (ROUNDS, len(model.asked))
+    assert '"faults"' not in written[0].user
+    assert "no TOML" in written[1].user
+    assert "traps.old_term: leads to what is right" in written[2].user
+    assert reference().strip() in written[0].system
     assert ledger_row(attempt).outcome is Outcome.KEPT
+
+
+def test_a_second_derivation_is_asked_for_without_what_the_first_holds() -> None:
+    model = authors(repeat(TEXT), repeat(READING))
+    ((attempt,), _) = authored(IDEAS[:1], model, CONFIG, SEED, drafts=1)
+    assert attempt.document is not None
+    asked = next(question for question in model.asked if question.stage == "derive")
+    shown = asked.user + asked.system
+    assert "A key is overdue {f1} days after it was handed out." in shown
+    assert '"columns": {' in shown
+    for name in (*DOCUMENT.facts, *DOCUMENT.views, *(trap.name for trap in DOCUMENT.traps)):
+        assert not re.search(rf"(?<![\w ]){name}\b", shown), name
+    for sql in sqls_of(DOCUMENT):
+        assert sql not in shown
+    right = attempt.document.wanted.answers[0]
+    assert build(attempt.document, 1, SEED).answers[0].value not in shown, right.part
+
+
+def test_where_two_derivations_differ_both_ends_go_back_with_the_doubts() -> None:
+    careless = {
+        **READING,
+        "answers": [
+            {"part": "cost", "sql": "select f4 * (select count(*) from out) from facts"},
+            {"part": "keys", "sql": "select sku from late"},
+        ],
+        "doubts": ["Late keys may be all keys."],
+    }
+    model = authors(repeat(TEXT), repeat(careless))
+    ((attempt,), _) = authored(IDEAS[:1], model, CONFIG, SEED, drafts=1)
+    assert attempt.document is None
+    said, doubt = attempt.faults
+    assert re.fullmatch(
+        r"second: answers.cost: `wanted` has [\d.]+, a second derivation has [\d.]+", said
+    )
+    assert doubt == "second: it was in doubt: Late keys may be all keys."
+    assert ledger_row(attempt).reason is AuthorReason.UNPROVEN
 
 
 def test_what_is_never_proven_is_refused_with_its_reason(tmp_path: Path) -> None:
     def reply(question: Any) -> Mapping[str, Any]:
+        if question.stage == "derive":
+            return READING
         if question.item_id == "p-1":
             return {"document": FAULTY}
         return {"document": TEXT} if question.item_id == "p-2" else {"text": "no"}
@@ -367,3 +480,25 @@ def test_the_check_names_a_file_that_is_no_document(tmp_path: Path) -> None:
     path.write_text('name = "broken"\n')
     lines = list(check_lines(path, CONFIG))
     assert "fault: meaning: Field required" in lines
+
+
+# What an author is told
+
+
+def test_a_reference_that_misses_a_record_says_in_which_field() -> None:
+    run = perform(DRAFT, SCENARIO)
+    (check, *_) = [check for check in DRAFT.checks if check.kind == "record_created"]
+    name = next(iter(check.params["where"]))
+    other = {**check.params, "where": {**check.params["where"], name: "something else"}}
+    wrong = check.model_copy(update={"params": other})
+    checks = tuple(wrong if each is check else each for each in DRAFT.checks)
+    said = difference(replace(DRAFT, checks=checks), run, check.check_id)
+    assert said is not None
+    assert f"{name}: found " in said
+    assert said.endswith("expected 'something else'")
+
+
+def test_prose_that_no_search_finds_is_named_with_the_words_that_it_lacks() -> None:
+    document = with_text('found_by = "', 'found_by = "juggling ')
+    with pytest.raises(LookupError, match=r"which lacks juggling; expected words for `found_by`"):
+        known_to_readers(document, DRAFT)

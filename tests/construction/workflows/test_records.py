@@ -246,6 +246,22 @@ def test_settings_keep_their_type(kind: str, good: str, bad: str | None) -> None
         assert "value" in refused(client, "config", "create_setting", **named, value=bad)
 
 
+def test_what_is_set_again_has_no_consequence_and_a_second_run_has_one() -> None:
+    client = InProcessClient(empty_world("config", "scheduler"))
+    named = {"application": "shop", "key": "timeout", "value_type": "integer"}
+    name = client.call("config", "create_setting", **named, value="30")["id"]
+    for _ in range(3):
+        client.call("config", "set_value", id=name, new_value="45")
+    (row,) = client.call("config", "search_changes", setting=name)["rows"]
+    logged = client.call("config", "get_change", id=row["id"])
+    assert (logged["before"], logged["after"]) == ("30", "45")
+    made = {"name": "Export", "command": "export", "schedule": "0 6 * * *"}
+    job = client.call("scheduler", "create_job", **made)["id"]
+    for _ in range(2):
+        client.call("scheduler", "run_job", id=job)
+    assert len(client.call("scheduler", "search_runs", job=job)["rows"]) == 2
+
+
 def test_values_that_have_to_be_unique_and_references_that_lead_nowhere() -> None:
     client = InProcessClient(empty_world("contacts", "todo"))
     client.call("contacts", "create_contact", name="Ann", email="ann@acme.example")

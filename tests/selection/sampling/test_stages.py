@@ -45,6 +45,7 @@ def conditional(sample: Sample) -> dict[str, tuple[int, list[str]]]:
     return {name: (draws, points) for name, draws, points in rows.iter_rows()}
 
 
+@pytest.mark.slow(seconds=15)
 @pytest.mark.parametrize("design", Design)
 def test_frequencies_are_the_published_probabilities(design: Design) -> None:
     config = SamplingConfig(size=6, design=design, reserve=0)

@@ -18,6 +18,7 @@ from calendar import monthrange
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import polars as pl
@@ -42,7 +43,13 @@ from construction.statements.readers.edinet.source import (
     unrepeated,
 )
 from construction.statements.readers.edinet.tables import Built, Dated, build
-from construction.statements.readers.edinet.values import Kind, report_of, span_of, term_starts
+from construction.statements.readers.edinet.values import (
+    Kind,
+    item_words,
+    report_of,
+    span_of,
+    term_starts,
+)
 from data.contracts import LedgerRow, Outcome, StageKind, StageTally
 from data.ledger import close
 from data.text.folding import fold_spaces, fold_width
@@ -218,6 +225,8 @@ def _plain(text: str) -> str:
     return fold_spaces(fold_width(text))
 
 
+_NAME_WORD = re.compile(r"[A-Za-z]{5,20}")
+_NAME_ALIKE = 0.9  # of two spellings of one name or word, one letter wrong or missing
 _UNLISTED = Listed(name=None, industry=None, year_end=None, country="JP")
 
 
@@ -243,7 +252,7 @@ def _company_frame(
                 "source": config.source,
                 "disclosure": config.disclosure.value,
                 "ticker": company.ticker,
-                "name": listing.name or company.name,
+                "name": mended_name(listing.name, company.name) or company.name,
                 "name_local": company.name,
                 "name_kana": listing.kana,
                 "country": listing.country,
@@ -255,6 +264,30 @@ def _company_frame(
             }
         )
     return pl.DataFrame(rows, schema=COMPANIES.schema).sort("company_id")
+
+
+def mended_name(listed: str | None, filed: str) -> str | None:
+    """The code list's English name without its slips: as the filing has it, if that is in Latin
+    letters and all but the same, else with common words spelled right ("Corpolation")."""
+    if listed is None:
+        return None
+    own = _plain(filed)
+    alike = SequenceMatcher(None, listed.casefold(), own.casefold()).ratio()
+    if own.isascii() and _NAME_ALIKE <= alike < 1:
+        return own
+    return _NAME_WORD.sub(_respelled, listed)
+
+
+def _respelled(match: re.Match[str]) -> str:
+    word = match[0]
+    plain = word.lower()
+    for known in map(str, item_words()["named"]):
+        if plain.rstrip("s") == known.rstrip("s") or not match.start():
+            return word  # as it is, another number, or the name itself (COMANY)
+        near = abs(len(plain) - len(known)) < 2 and not plain.startswith(known)
+        if near and SequenceMatcher(None, plain, known).ratio() >= _NAME_ALIKE:
+            return known.upper() if word.isupper() else known.capitalize()
+    return word
 
 
 def _year_ends(filings: Sequence[Filing]) -> dict[str, str]:

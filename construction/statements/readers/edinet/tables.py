@@ -101,6 +101,7 @@ def _series_frame(values: pl.DataFrame) -> pl.DataFrame:
         "unit",
         "currency",
         pl.lit(None, pl.String).alias("dimensions"),
+        pl.lit(None, pl.String).alias("balance"),
         pl.col("line").alias("row_order"),
         pl.lit(str(HierarchyMethod.FLAT)).alias("method"),
         pl.lit(2, pl.Int64).alias("depth"),

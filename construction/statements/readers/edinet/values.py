@@ -67,14 +67,14 @@ class Item:
 
 
 @cache
-def _words() -> dict[str, Any]:
+def item_words() -> dict[str, Any]:
     with Path(__file__).with_name("items.toml").open("rb") as handle:
         return tomllib.load(handle)
 
 
 def _item_of(report: int, label: str) -> Item:
     """The item with this label in the statement with the number `report`."""
-    words, concept = _words(), without_spaces(label)
+    words, concept = item_words(), without_spaces(label)
     instant = report == BALANCE or concept in words["instants"]
     twin = words["counterparts"].get(concept) if report == SUMMARY else None
     taken = words["taken_over"].get(concept) if report == CASH_FLOW else None
@@ -84,7 +84,7 @@ def _item_of(report: int, label: str) -> Item:
 
 def unit_of(concept: str) -> str:
     """JPY, JPY/share, shares, ratio or count, by the name before any section (`、`)."""
-    words, head = _words(), concept.partition("、")[0]
+    words, head = item_words(), concept.partition("、")[0]
     head = head.partition("(")[0] or head
     if _EACH_SHARE in head:
         return PER_SHARE

@@ -41,7 +41,12 @@ class SecConfig(StageConfig):
         "product",
         "customer",
     )
-    equity_axes: tuple[str, ...] = ("equitycomponents", "partnercapital", "partnertype")
+    equity_axes: tuple[str, ...] = (
+        "equitycomponents",
+        "componentsofequity",
+        "partnercapital",
+        "partnertype",
+    )
 
 
 class SecReason(StrEnum):

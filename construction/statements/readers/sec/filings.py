@@ -181,9 +181,10 @@ _NAMED = {"company_id": pl.String, "kind": pl.String, "document": pl.String, "sa
 
 
 def conventions_of(
-    filings: pl.DataFrame, pre: pl.DataFrame, num: pl.DataFrame
+    filings: pl.DataFrame, pre: pl.DataFrame, num: pl.DataFrame, stated: pl.DataFrame
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """CONVENTIONS and CLOSINGS of the filers of `known_filings`; `pre` and `num` as read.
+    """CONVENTIONS and CLOSINGS of the filers of `known_filings`; `pre` and `num` as read, `stated`
+    (as CLOSINGS) the true days that other sources give.
 
     A name counts if it is the year in which the fiscal year ends or the one before, if it is about
     a year that ends in the month in which the company's years end now, and if all statements agree.
@@ -191,7 +192,7 @@ def conventions_of(
     dated = _dated(filings)
     texts = _texts(dated, pre, num)
     named = pl.concat([_by_focus(dated), _by_words(texts)])
-    seen = _days_seen(dated, texts)
+    seen = pl.concat([_days_seen(dated, texts), stated])
     newest = _with_year_ends(filings).group_by("company_id").agg(
         pl.col("year_end").sort_by("nth").last()
     )  # fmt: skip
@@ -346,7 +347,7 @@ def _days_seen(dated: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
         document="adsh",
     )  # fmt: skip
     rows = [
-        (company_id, _month_end(day), day, "words", document)
+        (company_id, month_end(day), day, "words", document)
         for company_id, document, text in texts.select("company_id", "adsh", "text").iter_rows()
         for day in _days_in(text)
     ]
@@ -379,7 +380,7 @@ def _days_in(text: str) -> list[date]:
     return days
 
 
-def _month_end(day: date) -> date:
+def month_end(day: date) -> date:
     """The month's end nearest to a day, as in SEC's data sets."""
     shifted = day.toordinal() - (day.day if day.day <= _MIDDLE else 0)
     start = date.fromordinal(shifted)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from construction.grading.answers.units import measure_of
 from construction.statements.model import (
     POINTS,
     SEPARATOR,
@@ -46,6 +47,8 @@ subsidiary company entity vessel aircraft well site location country state plan 
 lease warrant option position person business facility plant
 """
 _COUNTED = frozenset(_THINGS.split())
+_BALANCES = {"D": "debit", "C": "credit"}
+_FORECAST = r"(?i)=[^;]*(?:forecast|guidance|outlook)"
 _PER_SHARE_TAG = "Per(?:Share|Unit)"
 _PER_SHARE_TYPES = frozenset({"perShare", "perUnit"})
 _RATIO_TYPES = frozenset({"percent", "pure"})
@@ -58,8 +61,8 @@ _YEARS = (1900, 2100)
 
 
 def unit_of(uom: str | None, datatype: str | None) -> str | SecReason:
-    """The unit of a fact: currency code, CODE/share, shares, ratio or count; or the reason why
-    none.
+    """The unit of a fact: currency code, CODE/share, shares, ratio, count or a measure (tonne,
+    MWh); or the reason why none.
 
     `uom` as filed; `datatype` of the tag, null if unknown. Per-share tags are often filed in a
     plain currency. A unit of a partnership counts as a share.
@@ -88,7 +91,7 @@ def _spelled_out(uom: str, datatype: str | None) -> str | None:
         return "count"
     if plain.endswith("ies") and f"{plain[:-3]}y" in _COUNTED:
         return "count"
-    return "count" if datatype in _COUNT_TYPES else None
+    return "count" if datatype in _COUNT_TYPES else measure_of(uom)
 
 
 def _code(text: str) -> str | None:
@@ -231,8 +234,8 @@ def tag_table(tag: pl.DataFrame) -> pl.DataFrame:
     Data sets repeat definitions; of different ones the first in alphabetical order counts.
     """
     return (
-        tag.select("tag", "version", "tlabel", "datatype")
-        .sort("tag", "version", "tlabel", "datatype", nulls_last=True)
+        tag.select("tag", "version", "tlabel", "datatype", "crdr")
+        .sort("tag", "version", "tlabel", "datatype", "crdr", nulls_last=True)
         .unique(["tag", "version"], keep="first", maintain_order=True)
         .with_columns(label(pl.col("tlabel").str.replace(_DEPRECATED, "")))
         .with_row_index("tag_id")
@@ -264,7 +267,7 @@ def series_of(
     filers = label(pl.when(pl.col("tlabel").is_null()).then("plabel"))
     known = (
         grouped.with_columns((pl.col("newest") % _TAGS - 1).alias("tag_id"))
-        .join(tags.select("tag_id", "tlabel"), on="tag_id", how="left")
+        .join(tags.select("tag_id", "tlabel", "crdr"), on="tag_id", how="left")
         .join(tag_rows, on=["company_id", "tag"], how="left")
         .join(_kinds(grouped, config), on="dimensions", how="left")
         .join(_currencies(grouped), on="unit", how="left")
@@ -275,7 +278,7 @@ def series_of(
     )
     parts = ["company_id", "tag", "statement", "unit", "dimensions"]
     ids = pl.concat_str(parts, separator="/", ignore_nulls=True)
-    own = ("statement", "label", "currency", "row_order", "fact")
+    own = ("statement", "label", "currency", "crdr", "row_order", "fact")
     return known.select(*KEY, *own, series_id=ids).sort("series_id").with_row_index("sid")
 
 
@@ -287,6 +290,7 @@ def series_table(series: pl.DataFrame) -> pl.DataFrame:
         "label_method": pl.lit(LabelMethod.REPORTED.value),
         "concept": pl.col("tag"),
         "category": pl.lit(None),
+        "balance": pl.col("crdr").replace_strict(_BALANCES, default=None, return_dtype=pl.String),
         "method": pl.lit(HierarchyMethod.FLAT.value),
         "depth": pl.lit(2),
     }
@@ -302,10 +306,14 @@ def _currencies(series: pl.DataFrame) -> pl.DataFrame:
 
 
 def _kinds(series: pl.DataFrame, config: SecConfig) -> pl.DataFrame:
-    """The statement that dimensions belong to by their axes; null if the tag decides."""
+    """The statement that dimensions belong to by their axes, or guidance by a member that is a
+    forecast; null if the tag decides."""
+    ahead = pl.col("dimensions").cast(pl.String).str.contains(_FORECAST)
     axes = pl.col("dimensions").cast(pl.String).str.to_lowercase().str.replace_all(r"=[^;]*", "")
     kind = (
-        pl.when(axes.str.contains_any(list(config.segment_axes)))
+        pl.when(ahead)
+        .then(pl.lit(Statement.GUIDANCE.value))
+        .when(axes.str.contains_any(list(config.segment_axes)))
         .then(pl.lit(Statement.SEGMENTS.value))
         .when(axes.str.contains_any(list(config.equity_axes)))
         .then(pl.lit(Statement.EQUITY.value))

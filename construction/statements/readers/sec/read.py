@@ -14,7 +14,8 @@ from pathlib import Path
 
 import polars as pl
 
-from construction.statements.model import ROWS, Statement, Statements
+from construction.statements.model import CLOSINGS, ROWS, Statement, Statements
+from construction.statements.readers.sec.companyfacts import tables_of
 from construction.statements.readers.sec.contracts import STAGE, SecConfig, SecReason
 from construction.statements.readers.sec.filings import (
     companies_of,
@@ -38,7 +39,9 @@ from construction.statements.readers.sec.source import (
     TableFrame,
     empty_table,
     file_row,
+    find_facts,
     find_tables,
+    read_facts,
     read_table,
 )
 from data.contracts import LedgerRow, Outcome, Scalar, StageKind, StageTally
@@ -51,12 +54,14 @@ STATEMENTS = {
     "CF": Statement.CASH_FLOW,
     "CI": Statement.COMPREHENSIVE,
     "EQ": Statement.EQUITY,
+    "KPI": Statement.KPI,  # these two of other sources alone
+    "GUIDANCE": Statement.GUIDANCE,
 }
 # Above the limits of the format, and small enough for a rank of 63 bits.
 _REPORTS, _LINES, _FILINGS = 1 << 14, 1 << 16, 1 << 26
 
 
-def _judged_rows(pre: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
+def judged_rows(pre: pl.DataFrame, filings: pl.DataFrame) -> pl.DataFrame:
     """The rows of `pre`, typed, with `reason` (null if kept).
 
     Rows of superseded filings have a reason, and still locate their facts. `rank` orders rows by
@@ -103,13 +108,13 @@ def _standing(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.filter(reason.is_null() | (reason == SecReason.SUPERSEDED.value))
 
 
-def _tag_rows_in_filings(rows: pl.DataFrame) -> pl.DataFrame:
+def tag_rows_in_filings(rows: pl.DataFrame) -> pl.DataFrame:
     """The row of each (nth, tag, version): its report and line."""
     first = rows.group_by("nth", "tag", "version").agg(pl.col("rank").min())
     return first.join(rows.select("rank", "report", "line"), on="rank").drop("rank")
 
 
-def _tag_rows_of_companies(rows: pl.DataFrame) -> pl.DataFrame:
+def tag_rows_of_companies(rows: pl.DataFrame) -> pl.DataFrame:
     """The row of each (company_id, tag): its statement, label and line."""
     first = rows.group_by("company_id", "tag").agg(pl.col("rank").min())
     shown = rows.select("rank", "statement", "plabel", row_order="line")
@@ -134,7 +139,7 @@ def _rank() -> pl.Expr:
     return (filing * _REPORTS + pl.col("report")) * _LINES + pl.col("line")
 
 
-def _rows_of(
+def rows_of(
     judged: pl.DataFrame, facts: pl.DataFrame, series: pl.DataFrame, tags: pl.DataFrame
 ) -> pl.DataFrame:
     """The kept rows of `judged`: columns of ROWS, sorted by (document, report, line).
@@ -286,28 +291,28 @@ _READERS = 2  # threads; inflating takes longest
 def read_sec(
     paths: Sequence[Path], config: SecConfig | None = None, tickers: Path | None = None
 ) -> Statements:
-    """Read data sets: zips, or folders with the tables as text or Parquet, or with zips.
+    """Read data sets: zips, or folders with the tables as text or Parquet, or with zips; and
+    companyfacts files, which yield to the data sets where both show a filing.
 
-    `tickers` is a Parquet file with the columns cik, ticker, exchange: the listings of today.
-    Consolidated and dimensioned facts become points of series. See `series_of` for statements and
-    labels, `unit_of` for units, `judged_facts` for periods, `restate.latest` for restated values,
-    `companies_of` for the listing. Names are flat; category and fiscal periods are null. Everything
-    read is in the ledger. Raises InputError as `find_tables`, and for unreadable tickers.
+    `tickers` is a Parquet file with the columns cik, ticker, exchange: the listings of today. Names
+    are flat, category and fiscal periods null. Raises InputError as `find_tables`, and for tickers.
     """
     settings = config or SecConfig()
-    frames, accounts = _read_tables(paths, settings)
+    frames, closed, accounts = _read_tables(paths, settings)
     tags = tag_table(frames[SecTable.TAG])
     judged = judged_filings(frames[SecTable.SUB], settings.source)
     filings = known_filings(judged)
-    rows = _judged_rows(frames[SecTable.PRE], filings)
-    conventions, closings = conventions_of(filings, frames[SecTable.PRE], frames[SecTable.NUM])
+    rows = judged_rows(frames[SecTable.PRE], filings)
+    conventions, closings = conventions_of(
+        filings, frames[SecTable.PRE], frames[SecTable.NUM], closed
+    )
     facts = judged_facts(frames[SecTable.NUM].drop("footnote"), filings, tags)
     sound = facts.filter(pl.col("reason").is_null()).with_row_index("fact")
-    series = series_of(sound, _tag_rows_of_companies(_standing(rows)), tags, settings)
+    series = series_of(sound, tag_rows_of_companies(_standing(rows)), tags, settings)
     numbered = with_series(sound, series)
-    points = points_of(numbered, Context(series, filings, _tag_rows_in_filings(_standing(rows))))
+    points = points_of(numbered, Context(series, filings, tag_rows_in_filings(_standing(rows))))
     kept = series.filter(pl.col("sid").is_in(points.sids.implode()))
-    shown = _rows_of(rows, numbered, kept, tags)
+    shown = rows_of(rows, numbered, kept, tags)
     lost = pl.concat([_rejected(facts), points.rejected])
     row_ledger = _counted_ledger("row", rows.height, shown, _rejected(rows))
     fact_ledger = _counted_ledger("fact", facts.height, points.points, lost)
@@ -327,8 +332,9 @@ def read_sec(
 
 def _read_tables(
     paths: Sequence[Path], config: SecConfig
-) -> tuple[dict[SecTable, pl.DataFrame], list[LedgerTable]]:
-    """All data sets together, one frame per table, and the ledger of files and lines."""
+) -> tuple[dict[SecTable, pl.DataFrame], pl.DataFrame, list[LedgerTable]]:
+    """All data sets together, one frame per table, the true days that companyfacts state, as
+    CLOSINGS, and the ledger of files and lines."""
     sources, others = find_tables(paths, config)
     with ThreadPoolExecutor(_READERS) as pool:
         results = list(pool.map(lambda source: _try_table(source, config), sources))
@@ -344,7 +350,32 @@ def _read_tables(
         )
         for name in SecTable
     }
-    return frames, [_file_ledger(read, others), _line_ledger(read, config)]
+    facts, closed, rows = _read_facts(paths, config)
+    for name, listed in facts.items():
+        if name is SecTable.PRE:
+            listed = listed.join(frames[name].select("adsh").unique(), on="adsh", how="anti")
+        frames[name] = pl.concat([frames[name], listed])
+    return frames, closed, [_file_ledger(read, [*others, *rows]), _line_ledger(read, config)]
+
+
+def _read_facts(
+    paths: Sequence[Path], config: SecConfig
+) -> tuple[dict[SecTable, pl.DataFrame], pl.DataFrame, list[LedgerRow]]:
+    """The companyfacts files as tables, the days that they state, and a ledger row for each."""
+    parts: dict[SecTable, list[pl.DataFrame]] = {name: [empty_table(name)] for name in SecTable}
+    days, rows = [pl.DataFrame(schema=CLOSINGS.schema)], []
+    for label, path in find_facts(paths):
+        try:
+            tables, closed = tables_of(read_facts(path, config), label, config.source)
+        except SourceError as error:
+            rows.append(file_row(label, error.reason, error.actual, error.expected))
+            continue
+        days.append(closed)
+        for name, table in tables.items():
+            parts[name].append(table)
+        n_facts = tables[SecTable.NUM].height
+        rows.append(LedgerRow(STAGE, "file", label, Outcome.KEPT, evidence={"facts": n_facts}))
+    return {name: pl.concat(tables) for name, tables in parts.items()}, pl.concat(days), rows
 
 
 def _try_table(source: SourceTable, config: SecConfig) -> TableFrame | LedgerRow:

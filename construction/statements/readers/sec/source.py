@@ -24,6 +24,7 @@ from data.errors import InputError
 
 TEXT = (".txt", ".tsv")
 PARQUET = ".parquet"
+FACTS = "CIK*.json"  # the SEC's companyfacts, one company a file
 _BROKEN = (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error)
 
 
@@ -69,6 +70,8 @@ def find_tables(
     tables: list[SourceTable] = []
     rows: list[LedgerRow] = []
     for label, path in _labelled(paths):
+        if path.suffix == ".json":
+            continue
         archives = [(label, path)]
         if path.is_dir():
             loose_tables, loose_rows = _in_folder(label, path)
@@ -77,13 +80,33 @@ def find_tables(
         for name, archive in archives:
             packed_tables, packed_rows = _in_zip(name, archive, config)
             tables, rows = tables + packed_tables, rows + packed_rows
-    if not tables:
+    if not tables and not find_facts(paths):
         given = ", ".join(str(path) for path in paths) or "no path"
-        todo = "Name a quarterly zip, or the folder it was unpacked into."
+        todo = "Name a quarterly zip, the folder it was unpacked into, or companyfacts files."
         raise InputError(
             given, "no table", "sub, tag, num and pre, as .txt, .tsv or .parquet", todo
         )
     return sorted(tables, key=lambda table: table.label), rows
+
+
+def find_facts(paths: Sequence[Path]) -> list[tuple[str, Path]]:
+    """The companyfacts files at `paths` and in their folders, with their labels."""
+    matches = []
+    for label, path in _labelled(paths):
+        if path.is_dir():
+            matches += [(f"{label}/{inner.name}", inner) for inner in sorted(path.glob(FACTS))]
+        elif path.suffix == ".json":
+            matches.append((label, path))
+    return [(label, path) for label, path in matches if not path.is_symlink()]
+
+
+def read_facts(path: Path, config: SecConfig) -> bytes:
+    """The content of a companyfacts file. Raises SourceError if it is too large or broken."""
+    try:
+        return _limited(path.open("rb"), config.max_table_bytes)
+    except OSError as error:
+        expected = "a file that can be read to its end"
+        raise SourceError(SecReason.UNREADABLE, type(error).__name__, expected) from None
 
 
 def _read_bytes(source: SourceTable, config: SecConfig) -> bytes:
@@ -127,7 +150,7 @@ def _in_folder(label: str, folder: Path) -> tuple[list[SourceTable], list[Ledger
     for path in sorted(folder.iterdir()):
         name = f"{label}/{path.name}"
         mode = path.lstat().st_mode
-        if path.suffix == ".zip" or stat.S_ISDIR(mode):
+        if path.suffix == ".zip" or stat.S_ISDIR(mode) or path.match(FACTS):
             continue
         if stat.S_ISREG(mode):
             files[name] = SourceTable(name, SecTable.SUB, path)
@@ -210,7 +233,7 @@ OPTIONAL: Mapping[SecTable, tuple[str, ...]] = {
     SecTable.SUB: (
         *("sic", "countryba", "countryinc", "fye", "period", "fy", "fp", "prevrpt", "instance"),
     ),
-    SecTable.TAG: ("datatype", "tlabel"),
+    SecTable.TAG: ("datatype", "crdr", "tlabel"),
     SecTable.NUM: ("segments", "coreg", "footnote"),
     SecTable.PRE: ("inpth", "plabel", "negating"),
 }

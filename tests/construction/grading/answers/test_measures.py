@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from construction.grading.answers.contracts import AnswerReason
+from construction.grading.answers.check import check_answer
+from construction.grading.answers.contracts import AnswerReason, ErrorReason, GoldAnswer
 from construction.grading.answers.parts import grade_answers
 from construction.grading.spec import spec_of
 
@@ -104,3 +106,39 @@ def test_another_unit(task: Task, answer: str) -> None:
 )
 def test_what_else_is_wrong(task: Task, answer: str, expected: AnswerReason) -> None:
     assert reason(task, answer) == expected
+
+
+_COAL = "What was the coal production of Pellwick plc for fiscal year 2023, in tonnes?"
+_MINED = GoldAnswer(Decimal(20470), "tonne", Decimal(1), 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("20,470 tonnes", None),
+        ("20470 t", None),
+        ("It produced 20,470 metric tons of coal in fiscal 2023.", None),
+        ("20470", None),
+        ("20,470 kg", ErrorReason.WRONG_UNIT),
+        ("20,470 MWh", ErrorReason.WRONG_UNIT),
+        ("20,740 tonnes", ErrorReason.WRONG_VALUE),
+        ("2,047 tonnes", ErrorReason.WRONG_SCALE),
+    ],
+)
+def test_the_unit_of_measure_has_to_be_the_one_asked_for(
+    answer: str, reason: ErrorReason | None
+) -> None:
+    assert check_answer(answer, _MINED, _COAL).error_reason == reason
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["£'000: (269)", "£000: -269", "-269 £000", "-£269k", "a loss of £269,000", "£’000 -269"],
+)
+def test_a_sign_with_three_noughts_means_thousands(answer: str) -> None:
+    loss = GoldAnswer(Decimal(-269), "GBP", Decimal(1000), 0)
+    question = (
+        "What was the profit of Pellwick plc for fiscal year 2023, in thousands of pounds "
+        "sterling? Give a loss as a negative number."
+    )
+    assert check_answer(answer, loss, question).is_correct

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import orjson
 import pytest
 
 from construction.judging.calls.contracts import CallReason, Image
 from construction.judging.contracts import JudgeReason
-from construction.judging.model.phrasing import phrase_questions
+from construction.judging.model.phrasing import WordingAnswer, phrase_questions
 from construction.statements.questions.ambiguity import Database, index_database
 from construction.statements.questions.contracts import Question, QuestionConfig
 from construction.statements.questions.make import make_questions
@@ -106,3 +108,51 @@ def test_the_picture_goes_with_its_question() -> None:
     assert [result.images for result in client.asked] == [(picture,), ()]
     assert {one.reason for one in judged} == {CallReason.REFUSED}
     assert SALES.answer not in client.asked[0].user
+
+
+OTHERWISE = SAID.replace("report as net sales for", "take in as net revenue in the whole of")
+
+
+def _second(row: int | None, answer: str, wording: str = OTHERWISE) -> Scripted:
+    """A client that words, then answers from the rows: the gold row, or the one `row` behind."""
+
+    def reply(wanted: Any) -> dict[str, Any]:
+        if wanted.answer is WordingAnswer:
+            return {"wording": wording}
+        rows = orjson.loads(wanted.user[wanted.user.index("{") : wanted.user.rindex("}") + 1])[
+            "rows"
+        ]
+        (gold,) = (one["row"] for one in rows if one["value"] == SALES.point.value)
+        return {"row": (gold + (row or 0)) % len(rows), "answer": answer}
+
+    return Scripted(reply)
+
+
+def test_other_words_for_the_line_stand_if_they_are_answered_with_the_gold() -> None:
+    client = _second(0, "5,123 thousand US dollars")
+    (judged,) = phrase_questions([SALES], DATABASE, client, CONFIG)
+    assert judged.value == replace(SALES, text=OTHERWISE)
+    assert len(client.asked) == 2
+    assert SALES.text not in client.asked[1].user
+
+
+@pytest.mark.parametrize(
+    ("row", "answer"),
+    [(1, "5,123 thousand US dollars"), (0, "6,123 thousand US dollars"), (0, "5,123 US dollars")],
+)
+def test_another_row_or_value_refuses_the_wording(row: int, answer: str) -> None:
+    (judged,) = phrase_questions([SALES], DATABASE, _second(row, answer), CONFIG)
+    assert (judged.value, judged.reason) == (None, JudgeReason.LOSS)
+
+
+def test_what_no_words_can_replace_is_not_answered_again() -> None:
+    for wording in (
+        OTHERWISE.replace("2010", "2011"),
+        OTHERWISE.replace("Acme Tools Inc.", "Acme"),
+        OTHERWISE.replace("thousands", "millions"),
+        OTHERWISE.replace("take in", "take in on average"),
+    ):
+        client = _second(0, "5,123 thousand US dollars", wording)
+        (judged,) = phrase_questions([SALES], DATABASE, client, CONFIG)
+        assert judged.value is None
+        assert len(client.asked) == 1

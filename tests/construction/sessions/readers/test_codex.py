@@ -267,6 +267,16 @@ def test_prompts_to_a_sub_agent_are_an_agents(tmp_path: Path) -> None:
     assert parsed.turns[0].origin is Origin.AGENT
 
 
+def test_a_person_may_take_over_a_session_that_an_agent_started(tmp_path: Path) -> None:
+    spawned = {"subagent": {"thread_spawn": {"parent_thread_id": "r0"}}}
+    context = "# Context from my IDE setup:\n\n## Open tabs:\n- a.csv"
+    person = _user(f"{context}\n\n## My request for Codex:\nSort them")
+    rows = [_meta(source=spawned), _user("Find the invoices"), person]
+    parsed = session(read, lines(tmp_path, rows))
+    assert [turn.origin for turn in parsed.turns] == [Origin.AGENT, Origin.HUMAN]
+    assert typed(parsed.turns) == ["Sort them"]
+
+
 def test_rollouts_without_envelope(tmp_path: Path) -> None:
     rows = [
         {"id": "old", "timestamp": _AT, "instructions": None, "git": {}},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +61,14 @@ _LOGS: list[tuple[str, SourceFormat | None, dict[str, Any]]] = [
     ("grok", None, {"chat_format_version": 1, "info": {}}),
     ("opencode", SourceFormat.OPENCODE, {"id": "p", "messageID": "m", "type": "text"}),
     ("opencode", SourceFormat.OPENCODE, {"id": "p", "type": "text", "text": "x", "time": {}}),
-    ("antigravity", None, {"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT"}),
+    ("antigravity", SourceFormat.ANTIGRAVITY,
+     {"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT"}),
+    ("autogen", SourceFormat.AUTOGEN, {"type": "TeamState", "agent_states": {}}),
+    ("crewai", None, {"task": "t", "agent": "a", "status": "started", "timestamp": "x"}),
+    ("continue_index", None, {"sessionId": "s", "title": "t", "dateCreated": "1"}),
+    ("gemini", SourceFormat.GEMINI, {"error": {}, "context": [{"role": "user", "parts": []}]}),
+    ("claude_code", SourceFormat.CLAUDE_CODE, {"type": "system", "subtype": "init", "uuid": "u",
+     "apiKeySource": "none"}),
     ("windsurf", None, {"app": "Windsurf", "conversation": {"messages": [{"sender": "user"}]}}),
     ("kiro_history", None, {"conversation_id": "k", "history": [{"user": {}}]}),
     ("swe_agent", SourceFormat.SWE_AGENT, {"environment": "m", "trajectory": [{"action": "ls"}]}),
@@ -148,6 +157,23 @@ def test_a_byte_order_mark_and_long_first_line(tmp_path: Path) -> None:
         + b'"}}\n'
     )
     assert _detected(SourceFile(path, "log.jsonl")) == (SourceFormat.CODEX, "codex")
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        ("langgraph", "checkpoints (thread_id, checkpoint_id, checkpoint BLOB, metadata BLOB)"),
+        ("langgraph", "checkpoints (thread_id, thread_ts, parent_ts, checkpoint BLOB)"),
+        ("agno", "harbour_agent (session_id, agent_id, user_id, memory, session_data)"),
+        ("zed", "threads (id, summary, updated_at, data_type, data BLOB)"),
+        ("sqlite", "berths (id, name)"),
+    ],
+)
+def test_databases_of_other_programs_are_named(tmp_path: Path, name: str, table: str) -> None:
+    path = tmp_path / "store.db"
+    with closing(sqlite3.connect(path)) as link:
+        link.execute(f"CREATE TABLE {table}")
+    assert _detected(SourceFile(path, path.name)) == (None, name)
 
 
 def test_every_format_is_registered_and_states_its_signature() -> None:

@@ -351,8 +351,56 @@ MINI = [
 ]  # fmt: skip
 
 
-CASES = [*ADK, *VERCEL, *RESPONSES, *INSPECT, *TAU2, *MINI]
+def _team(thread: list[Any], *context: Any) -> dict[str, Any]:
+    agent = {"agent_state": {"type": "AssistantAgentState", "llm_context": {"messages": context}}}
+    return {"type": "TeamState", "agent_states": {
+        "counter/1": agent, "Manager/1": {"message_thread": thread}}}  # fmt: skip
+
+
+def _spoken(source: str, content: Any, kind: str = "TextMessage") -> dict[str, Any]:
+    return {"source": source, "content": content, "type": kind}
+
+
+_MADE = [{"id": "c", "name": "read", "arguments": '{"path": "ponds.csv"}'}]
+_GOT = [{"call_id": "c", "name": "read", "content": CSV, "is_error": False}]
+_LOST = [{"call_id": "c", "name": "read", "content": GONE, "is_error": True}]
+_THREAD = [_spoken("user", ASK), _spoken("counter", DONE)]
+_CONTEXT = [
+    _spoken("user", ASK, "UserMessage"),
+    _spoken("counter", _MADE, "AssistantMessage"),
+    {"content": _GOT, "type": "FunctionExecutionResultMessage"},
+    _spoken("counter", DONE, "AssistantMessage"),
+]
+AUTOGEN = [
+    Case(SourceFormat.AUTOGEN, "ordinary", _team(_THREAD, *_CONTEXT), [READ], name="s.json"),
+    Case(
+        SourceFormat.AUTOGEN,
+        "events",
+        _team([
+            _THREAD[0],
+            _spoken("counter", _MADE, "ToolCallRequestEvent"),
+            _spoken("counter", _LOST, "ToolCallExecutionEvent"),
+            _spoken("counter", GONE, "ToolCallSummaryMessage"),
+            _spoken("counter", "look again", "ThoughtEvent"),
+            _THREAD[1],
+        ], *_CONTEXT),
+        [FAILED],
+        name="s.json",
+    ),
+    Case(
+        SourceFormat.AUTOGEN,
+        "alone",
+        {"type": "AssistantAgentState", "llm_context": {"messages": [
+            {"content": "You count.", "type": "SystemMessage"}, *_CONTEXT]}},
+        [READ],
+        name="s.json",
+    ),
+]  # fmt: skip
+
+
+CASES = [*AUTOGEN, *ADK, *VERCEL, *RESPONSES, *INSPECT, *TAU2, *MINI]
 _EMPTY: list[tuple[SourceFormat, Any, str]] = [
+    (SourceFormat.AUTOGEN, _team([]), "s.json"),
     (SourceFormat.ADK, {"id": "s", "app_name": "a", "events": []}, "s.json"),
     (SourceFormat.VERCEL_AI, [{"id": "1", "role": "user", "parts": parts("")}], "ui.json"),
     (SourceFormat.OPENAI_RESPONSES, [response_of(1, [])], "log.jsonl"),

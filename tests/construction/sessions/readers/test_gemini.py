@@ -108,3 +108,29 @@ def test_a_session_without_messages_is_an_issue(tmp_path: Path) -> None:
     (issue,) = read(lines(tmp_path, [{"sessionId": "s1", "projectHash": "h"}]))
     assert isinstance(issue, ReadIssue)
     assert issue.reason == "file.no_records"
+
+
+def test_a_report_of_an_error_holds_the_session_and_the_request_that_failed(tmp_path: Path) -> None:
+    call = {"functionCall": {"name": "read_file", "args": {"path": "stock.csv"}}}
+    shown = {"id": "read_file-1790000000000-3fa", "name": "read_file"}
+    answered = {"functionResponse": {**shown, "response": {"output": "oak,3"}}}
+    context = [
+        {
+            "role": "user",
+            "parts": [{"text": "This is the Gemini CLI. We are setting up the context"}],
+        },
+        {"role": "model", "parts": [{"text": "Got it. Thanks for the context!"}]},
+        {"role": "user", "parts": [{"text": "Count the stock."}]},
+        {"role": "model", "parts": [call]},
+        {"role": "user", "parts": [answered]},
+        {"role": "model", "parts": [{"text": "Three oaks."}]},
+        {"role": "user", "parts": [{"text": "Please continue."}]},
+    ]
+    for last in ("And the elms?", [{"text": "And the elms?"}]):
+        report = {"error": {"message": "overloaded"}, "context": [*context, last]}
+        parsed = session(read, document(tmp_path, report))
+        assert typed(parsed.turns) == ["Count the stock.", "And the elms?"]
+        calls = [call for turn in parsed.turns for call in turn.tool_calls]
+        assert [(call.name, call.result) for call in calls] == [("read_file", "oak,3")]
+        answers = [turn.text for turn in parsed.turns if turn.role is Role.ASSISTANT and turn.text]
+        assert answers == ["Three oaks."]

@@ -353,6 +353,14 @@ _STARTED = "# aider chat started at 2026-03-02 09:30:00\n\n"
 AIDER = [
     Case(
         SourceFormat.AIDER,
+        "headings",
+        f"{_STARTED}> aider ponds.csv  \n\n#### {ASK}  \n\n#### In *short*:\n\nSome.\n\n"
+        "> as you said\n\nMore.\n\n> Tokens: 9 sent.  \n> # 1 block failed to match!\n\n"
+        "## No such words\n> swans\n\nTry again.  \n\n"
+        f"{DONE}\n\n> Tokens: 9 sent.  \n",
+    ),
+    Case(
+        SourceFormat.AIDER,
         "ordinary",
         f"{_STARTED}> aider ponds.csv  \n\n#### {ASK}  \n\nswans.md\n```\nmill 4\n```\n\n{DONE}\n\n"
         "> Applied edit to swans.md  \n> Commit abc1234 feat: swans  \n",
@@ -445,6 +453,16 @@ CURSOR = [
     ),
     Case(
         SourceFormat.CURSOR,
+        "said twice",
+        [
+            _turn("user", *parts(_QUERY)),
+            *[_turn("assistant", *parts("I look."))] * 2,
+            _turn("assistant", *parts(DONE), *parts(DONE)),
+        ],
+        last=f"{DONE}\n{DONE}",
+    ),
+    Case(
+        SourceFormat.CURSOR,
         "side",
         [_turn("user", *parts("List the ponds")), _turn("assistant", *parts(DONE))],
         people=(),
@@ -495,6 +513,14 @@ KIRO = [
     Case(SourceFormat.KIRO, "failed", _kiro_talk(GONE, "error"), [FAILED]),
     Case(
         SourceFormat.KIRO,
+        "exported",
+        {"format": "kiro-session-export-v1", "metadata": {"session_id": "k", "cwd": "/quay"},
+         "log_entries": _kiro_talk(CSV, "success")},
+        [READ],
+        name="session.json",
+    ),
+    Case(
+        SourceFormat.KIRO,
         "compacted",
         [*_kiro_talk(CSV, "success")[:3], {"version": "v1", "kind": "Compaction",
          "data": {"summary": "Ponds were read."}}, _kiro("AssistantMessage", ("text", DONE))],
@@ -503,8 +529,53 @@ KIRO = [
 ]  # fmt: skip
 
 
-CASES = [*GOOSE, *AMP, *CODEX_EXEC, *COPILOT, *KIMI, *KIRO, *QWEN, *AIDER, *CURSOR]
+def _step(number: int, kind: str, content: str, **fields: Any) -> dict[str, Any]:
+    source = {"USER_INPUT": "USER_EXPLICIT"}.get(kind, "MODEL")
+    return {"step_index": number, "source": source, "type": kind, "status": "DONE",
+            "created_at": "2026-03-02T09:30:00Z", "content": content, **fields}  # fmt: skip
+
+
+def _request(words: str) -> str:
+    return f"<USER_REQUEST>\n{words}\n</USER_REQUEST>\n<ADDITIONAL_METADATA>\n09:30"
+
+
+_READS = {"tool_calls": [{"name": "read", "args": {"AbsolutePath": "/quay/ponds.csv"}}]}
+_SHOWN = "Comments on artifact URI: file:///plan.md\n\nThe user has approved this document.\n"
+ANTIGRAVITY = [
+    Case(
+        SourceFormat.ANTIGRAVITY,
+        "ordinary",
+        [
+            _step(1, "USER_INPUT", _request("Count the swanns.")),
+            _step(2, "PLANNER_RESPONSE", "Swanns?"),
+            _step(1, "USER_INPUT", _request(ASK)),
+            _step(4, "VIEW_FILE", CSV),
+            _step(3, "PLANNER_RESPONSE", "", thinking="look", **_READS),
+            _step(5, "EPHEMERAL_MESSAGE", "<EPHEMERAL_MESSAGE>be brief</…>", source="SYSTEM"),
+            _step(7, "USER_INPUT", _SHOWN + _request("")),
+            _step(8, "USER_INPUT", f'{_SHOWN}\nComment: "and the geese"\n{_request("")}'),
+            _step(9, "PLANNER_RESPONSE", DONE),
+        ],
+        [READ],
+        people=(ASK, "and the geese"),
+    ),
+    Case(
+        SourceFormat.ANTIGRAVITY,
+        "failed",
+        [
+            _step(1, "USER_INPUT", _request(ASK)),
+            _step(2, "PLANNER_RESPONSE", "", **_READS),
+            _step(3, "ERROR_MESSAGE", "", error=GONE, source="SYSTEM"),
+            _step(4, "PLANNER_RESPONSE", DONE),
+        ],
+        [FAILED],
+    ),
+]
+
+
+CASES = [*ANTIGRAVITY, *GOOSE, *AMP, *CODEX_EXEC, *COPILOT, *KIMI, *KIRO, *QWEN, *AIDER, *CURSOR]
 _EMPTY: list[tuple[SourceFormat, Any, str]] = [
+    (SourceFormat.ANTIGRAVITY, [_step(1, "PLANNER_RESPONSE", "")], "log.jsonl"),
     (SourceFormat.GOOSE, [{"working_dir": "/quay", "description": "x"}], "log.jsonl"),
     (SourceFormat.AMP, {"v": 1, "id": "T-1", "messages": []}, "t.json"),
     (SourceFormat.CODEX_EXEC, _EXEC, "log.jsonl"),

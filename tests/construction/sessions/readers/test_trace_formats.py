@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 
 from construction.sessions.readers.pieces import Call, Text
+from construction.sessions.readers.registry import read_source
+from construction.sessions.readers.source import SourceFile
 from construction.sessions.readers.traces import messages_of
-from data.contracts import SourceFormat
+from data.contracts import Session, SourceFormat
 from tests.construction.sessions.readers.test_framework_formats import (
     RESP_CALL,
     RESP_OUT,
     RESP_SAID,
     response_of,
 )
+from tests.construction.sessions.readers.written import typed
 from tests.construction.sessions.readers.written_formats import (
     ASK,
     CSV,
@@ -430,3 +433,50 @@ def test_messages_of_a_span_without_role_or_kind_are_none() -> None:
     (message,) = messages_of([{"role": "assistant", "content": [{"toolUse": {"toolUseId": "c",
                            "name": "read", "input": {}}}, {"text": DONE}]}])  # fmt: skip
     assert message.parts == [Call("c", "read", {}), Text(DONE)]
+
+
+def _input_message(text: str) -> dict[str, Any]:
+    return {"role": "user", "parts": [{"type": "text", "content": text}]}
+
+
+def test_documents_one_after_the_other_whose_spans_hold_what_is_new(tmp_path: Path) -> None:
+    """A span's input ends with the results of its own calls; one agent works below another."""
+
+    def call(own: str) -> dict[str, Any]:
+        return {"role": "assistant", "parts": [
+            {"type": "tool_call", "id": own, "name": "read", "arguments": {}}]}  # fmt: skip
+
+    def result(own: str) -> dict[str, Any]:
+        part = {"type": "tool_call_response", "id": own, "response": CSV}
+        return {"role": "tool", "parts": [part]}
+
+    def span(
+        number: int, parent: str, given: list[Any], made: list[Any], name: str = "chat"
+    ) -> Any:
+        held = {"gen_ai.operation.name": name, "gen_ai.conversation.id": "s",
+                "gen_ai.input.messages": json.dumps(given),
+                "gen_ai.output.messages": json.dumps(made)}  # fmt: skip
+        return {**_otlp_span(number, **held), "parentSpanId": parent}
+
+    end = {"role": "assistant", "parts": [{"type": "text", "content": DONE}]}
+    notice = _input_message("<system_notification>\nAn agent has finished.\n</system_notification>")
+    spans = [
+        span(1, "", [_input_message(ASK), notice], [end], "invoke_agent"),
+        span(2, "1", [_input_message(ASK), result("a")], [call("a")]),
+        span(3, "1", [result("b")], [call("b")], "invoke_agent"),
+        span(4, "3", [result("b")], [call("b")]),
+        span(5, "1", [notice, result("c")], [call("c")]),
+        span(6, "1", [], [end]),
+    ]
+    path = tmp_path / "raw.jsonl"
+    resource = {"resource": {"attributes": []}}
+    held = [{**resource, "scopeSpans": [{"spans": [one]}]} for one in spans]
+    path.write_text("\n".join(json.dumps(one, indent=2) for one in held))
+    main, side = read_source(SourceFile(path, path.name))
+    assert isinstance(main, Session)
+    assert isinstance(side, Session)
+    assert (main.source_format, side.parent_session_id) == (SourceFormat.OTEL_GENAI, "s")
+    assert typed(main.turns) == [ASK]
+    calls = [[(c.call_id, c.result) for t in s.turns for c in t.tool_calls] for s in (main, side)]
+    assert calls == [[("a", CSV), ("c", CSV)], [("b", CSV)]]
+    assert [turn.text for turn in main.turns][-1] == DONE

@@ -155,6 +155,7 @@ def test_heads_and_blocks_come_off(
         "[文件]管理模块要加权限",
         "explain this:\n> KeyError: 'x'",
         "> KeyError: 'x'\nwhat does this mean?",
+        "> Sort the ponds by\n  > their swans.",
         "On Tuesday Ben wrote:\nthe stock is low\nPlease check that he is right",
         "请总结下面的邮件\n\n------------------ 原始邮件 "
         "------------------\n发件人: 周宁\n库存不足",

@@ -105,7 +105,7 @@ def test_a_comparative_names_its_filing_and_the_period_of_the_filing_does_not() 
         period_start=date(2008, 4, 1),
     )
     now = book.value(line, "5000000", date(2010, 3, 31), filed=NEW)
-    assert "as reported in the filing of June 25, 2010" in question_of(book, before).text
+    assert "as filed on June 25, 2010" in question_of(book, before).text
     assert "filing" not in question_of(book, now).text
 
 

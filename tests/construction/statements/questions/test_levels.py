@@ -135,8 +135,8 @@ def test_a_line_is_set_in_relation_to_the_whole() -> None:
     assert (question.combined.operation, question.combined.point.point_id) == ("ratio", whole)
     assert question.answer == "12.5 percent"
     assert (
-        "cash position with equivalents of Ardent Mills Inc. as a percentage of its total assets"
-        in question.text
+        "cash holdings including equivalents of Ardent Mills Inc. as a percentage of its total "
+        "assets" in question.text
     )
     assert oracle_passes(book, question)
 

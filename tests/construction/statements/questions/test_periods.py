@@ -40,7 +40,7 @@ def question_text(
         (
             {"days": "stated", "term_offset": -1950},
             _YEAR,
-            "the fiscal year ended January 31, 2010 (its 60th fiscal term)",
+            "the fiscal year ended January 31, 2010",
         ),
         (
             {"days": "stated", "named_by": "end"},

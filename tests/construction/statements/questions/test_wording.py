@@ -254,6 +254,15 @@ def test_the_checker_takes_every_plain_answer(
         ("proceeds from sale of shares resulting in change in scope", False,
          "proceeds from sale of shares resulting in change in scope", ""),
         ("goodwill", False, "goodwill", ""),
+        ("income taxes paid (refund) under operating activities", True,
+         "income taxes paid (refund) under operating activities",
+         "Give cash received as a negative number."),
+        ("amounts placed on treasury deposit under investing activities", True,
+         "amounts placed on treasury deposit under investing activities",
+         "Give a cash outflow as a negative number."),
+        ("interest paid under financing activities", False,
+         "interest paid under financing activities",
+         "Give the amount paid as a positive number."),
     ],
 )  # fmt: skip
 def test_sign_conventions(phrase: str, negative: bool, result: str, clause: str) -> None:

@@ -10,7 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from construction.statements.readers.edinet.contracts import EdinetConfig
-from construction.statements.readers.edinet.read import Listed, read_code_lists, year_end
+from construction.statements.readers.edinet.read import (
+    Listed,
+    mended_name,
+    read_code_lists,
+    year_end,
+)
 from construction.statements.readers.edinet.source import Filing
 from construction.statements.readers.edinet.values import (
     Kind,
@@ -232,3 +237,22 @@ def test_a_broken_code_list_is_in_the_ledger(tmp_path: Path, content: bytes, act
     listed, rows = read_code_lists([path], EdinetConfig(max_code_list_bytes=250_000))
     assert listed == {}
     assert [(row.reason, row.evidence["found"]) for row in rows] == [("file.no_code_list", actual)]
+
+
+@pytest.mark.parametrize(
+    ("listed", "filed", "name"),
+    [
+        ("Tarumi Corpolation", "垂水株式会社", "Tarumi Corporation"),
+        ("TARUMI PHARMACEUTIAL COMANY", "垂水", "TARUMI PHARMACEUTICAL COMPANY"),
+        ("Tarumi Corporation", "垂水", "Tarumi Corporation"),
+        ("Tarumi Incorporation", "垂水", "Tarumi Incorporation"),  # another word
+        ("SUNCORPORATION", "垂水", "SUNCORPORATION"),
+        ("Tarumi Raobtics Inc.", "Tarumi Robotics Inc.", "Tarumi Robotics Inc."),
+        ("Tarumi Robotics Inc.", "TRI", "Tarumi Robotics Inc."),
+        (None, "垂水", None),
+    ],
+)
+def test_slips_of_the_code_list_are_mended(
+    listed: str | None, filed: str, name: str | None
+) -> None:
+    assert mended_name(listed, filed) == name

@@ -1,0 +1,231 @@
+"""A second world from its files to tasks: the roles that a profile proposes, and corrections."""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from collections import Counter
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from construction.analytics.candidates import Bench
+from construction.analytics.config import AnalyticsRecipe
+from construction.analytics.contracts import Category
+from construction.analytics.environment.cleaning import clean_tables, read_files
+from construction.analytics.environment.declaration import IGNORABLE, Declaration
+from construction.analytics.environment.planted import planted_policies
+from construction.analytics.environment.profile import (
+    draft,
+    kind_of,
+    read_sheets,
+    role_faults,
+    with_texts,
+)
+from construction.analytics.execute_duckdb import Engine
+from construction.analytics.make import Minted, mint
+from construction.analytics.steps import tables_of
+from construction.analytics.templates import read_templates
+from data.configuration import validated
+from data.demo.cooperatives import write_cooperatives
+from data.errors import ConfigError
+
+_FOLDER = tempfile.TemporaryDirectory(prefix="benchmint-cooperatives-")  # until the tests end
+LABELS = {
+    "sales_kfl": ("sales", "money"),
+    "surplus_kfl": ("surplus", "money"),
+    "harvest_t": ("harvest in tonnes", "count"),
+    "hands": ("number of hands", "count"),
+    "hectares": ("land in hectares", "count"),
+    "inhabitants": ("number of inhabitants", "count"),
+    "farmland_ha": ("farmland in hectares", "count"),
+    "roads_km": ("length of roads in kilometres", "count"),
+    "apprentices": ("the number of apprentices", "count"),
+    "jobs": ("number of jobs", "count"),
+    "sales_target_2022": ("target for sales in 2022", "money"),
+    "value": ("farm sales in marks", "money"),
+}
+
+
+@lru_cache(maxsize=1)
+def drafted() -> tuple[Path, dict[str, Any], list[str]]:
+    folder = Path(_FOLDER.name)
+    write_cooperatives(folder)
+    sheets, texts = read_sheets(folder)
+    assert texts == {}
+    declared, lines = draft("Cooperatives", sheets, texts)
+    return folder, declared, lines
+
+
+def corrected() -> dict[str, Any]:
+    """The draft with the words and metrics that a person gives it."""
+    declared = copy.deepcopy(drafted()[1])
+    declared["money_scale"] = 1_000
+    declared["words"] |= {
+        "entity": {"en": "cooperative"},
+        "entities": {"en": "cooperatives"},
+        "places": {"en": "counties"},
+        "money": {"en": "thousand florins"},
+        "period": {"en": "the {year} season"},
+        "plan": {"en": "the sales plan"},
+        "abroad": {"en": "the neighbouring lands"},
+        "per_foreign": {"en": "florins per mark"},
+        "partnership": {"en": "exchange visits"},
+    }
+    metrics = [m for m in declared["metrics"] if m["column"] in LABELS]
+    for metric in metrics:
+        column = metric["name"] = metric["column"]
+        label, metric["kind"] = LABELS[column]
+        metric["label"] = {"en": label}
+        if column == "surplus_kfl":
+            metric |= {"of": "sales_kfl", "families": ["result"]}
+        if column == "sales_target_2022":
+            metric["year"] = 2022
+    declared["metrics"] = metrics
+    declared["slots"] |= {"rate": {"values": [8]}, "term": {"values": ["Inspection", "Order"]}}
+    declared["limits"] = {"tries": 3, "max_per_template": 2}
+    declared["quotas"] = {str(category): {"medium": 1, "hard": 1} for category in Category}
+    return declared
+
+
+def declaration(**changed: Any) -> Declaration:
+    return validated(Declaration, corrected() | changed, Path("environment.toml"))
+
+
+def tables(declared: Declaration) -> dict[str, pl.DataFrame]:
+    return clean_tables(declared, read_files(drafted()[0], declared))
+
+
+@lru_cache(maxsize=1)
+def minted() -> Minted:
+    """The tasks of the corrected declaration with planted policies."""
+    folder, plain = drafted()[0], declaration()
+    texts, policies = planted_policies(plain, tables(plain), 4, 0)
+    (folder / "rules").mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / f"rules/{name}.txt").write_text(text)
+    more = with_texts(corrected(), {name: f"rules/{name}.txt" for name in texts}, "rules")
+    own = declaration(**more, policies=policies)
+    files = read_files(folder, own)
+    clean = clean_tables(own, files)
+    assert list(role_faults(own, clean)) == []
+    paths = {name: folder / f"{name}.clean.parquet" for name in clean}
+    for name, frame in clean.items():
+        frame.write_parquet(paths[name])
+    careless = {noise: clean_tables(own, files, [noise]) for noise in IGNORABLE}
+    world = Bench(own, clean, Engine(paths), careless=careless)
+    return mint(world, read_templates(), 0, recipe=AnalyticsRecipe(noisy=0.0))  # clean files
+
+
+def test_a_profile_proposes_roles_of_files_of_four_types() -> None:
+    _, declared, lines = drafted()
+    assert {name: role["table"] for name, role in declared["roles"].items()} == {
+        "entities": "members",
+        "register": "register",
+        "places": "counties",
+        "series": "county_seasons",
+        "counts": "farm_jobs",
+        "notices": "notices",
+        "plans": "targets",
+        "abroad": "farm_sales_abroad",
+    }
+    assert declared["roles"]["entities"] == {
+        "table": "members",
+        "key": "coop_no",
+        "period": "season",
+        "place": "county",
+        "name": "title",
+        "kind": "farming",
+        "branch": "farming",
+    }
+    assert any("members.xlsx: 560 rows by coop_no, season: entities" in line for line in lines)
+
+
+def test_a_second_world_has_tasks_of_all_categories_over_several_sources() -> None:
+    made = minted()
+    assert {task.category for task in made.tasks} == set(Category)
+    several = [task for task in made.tasks if len(tables_of(task.program)) >= 3]
+    assert len(several) > len(made.tasks) / 2
+    assert {task.language for task in made.tasks} == {"en"}
+    read = [task for task in made.tasks if "rules" in tables_of(task.program)]
+    assert read
+
+
+def test_each_category_has_four_templates() -> None:
+    counts = Counter(template.category for template in read_templates())
+    assert {category: n >= 4 for category, n in counts.items()} == dict.fromkeys(Category, True)
+
+
+def test_no_template_names_a_table_or_a_column_of_an_environment() -> None:
+    for template in read_templates():
+        for step in template.steps:
+            for name in (step.get("source"), step.get("other")):
+                assert name is None or name[0] in "{$", (template.name, name)
+
+
+@pytest.mark.parametrize(
+    ("role", "change", "expected"),
+    [
+        ("places", {"place": "cuonty"}, "roles.places.place: no column cuonty in counties"),
+        ("places", {"table": "shires"}, "roles.places: no table shires"),
+        ("cities", {"table": "counties"}, "roles: found cities; expected one of entities"),
+        ("series", {"period": ""}, "roles.series: no period; expected a column of county_seasons"),
+    ],
+)
+def test_a_wrong_role_gives_one_clear_line(role: str, change: Any, expected: str) -> None:
+    roles = corrected()["roles"]
+    with pytest.raises(ConfigError, match=expected):
+        declaration(roles={**roles, role: {**roles.get(role, {}), **change}})
+
+
+@pytest.mark.parametrize(
+    ("role", "change", "expected"),
+    [
+        ("plans", {"table": "farm_jobs"}, "several rows for one place in farm_jobs"),
+        ("places", {"table": "farm_sales_abroad", "place": "land"}, "found no value of members"),
+        ("register", {"table": "farm_jobs", "key": "farming"}, "found no value of members.coop_no"),
+    ],
+)
+def test_roles_that_the_data_do_not_bear_out(role: str, change: Any, expected: str) -> None:
+    roles = corrected()["roles"]
+    own = declaration(roles={**roles, role: {**roles[role], **change}})
+    assert expected in next(role_faults(own, tables(own)))
+
+
+def test_a_policy_states_only_what_its_sentences_say() -> None:
+    plain = declaration()
+    texts, policies = planted_policies(plain, tables(plain), 2, 0)
+    more = with_texts(corrected(), {name: f"{name}.txt" for name in texts}, "rules")
+    assert len(texts) == 4
+    for number, clause in enumerate(policies[0]["clauses"]):
+        for quote in clause["quotes"]:
+            assert texts[quote["document"]].count(quote["says"]) == 1, number
+    kinds = policies[0]["clauses"][0]["where"][0]["value"]
+    other = copy.deepcopy(policies)
+    other[0]["clauses"][0]["where"][0]["value"] = [*kinds, "bees"]
+    with pytest.raises(ConfigError, match="found no 'bees' in the words quoted"):
+        declaration(**more, policies=other)
+    other = copy.deepcopy(policies)
+    other[0]["clauses"][0]["rate"] = 77.0
+    with pytest.raises(ConfigError, match="found no 77 in the words that are quoted"):
+        declaration(**more, policies=other)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "kind"),
+    [
+        ("when", ["2020-01-31", "2021-02-28"], "year"),
+        ("period", ["2020", "2021"], "year"),
+        ("revenue", ["2020", "1999"], "number"),
+        ("cik", ["1234", "5678"], "text"),
+        ("sales", ["1,200", "-", "3.5"], "number"),
+        ("note", ["none", "2"], "text"),
+    ],
+)
+def test_types_follow_from_cells_and_names_are_hints(
+    name: str, cells: list[str], kind: str
+) -> None:
+    assert kind_of(name, pl.Series(cells)) == kind
