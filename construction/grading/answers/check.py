@@ -94,9 +94,9 @@ def _without_measure(answer: str, gold: GoldAnswer, question: str) -> str | None
     """The answer without the unit of measure asked for; None if all its units are others."""
     wanted = measures_asked(gold.unit, question, int(gold.scale))
     text = fold_width(answer)
-    matches_of = [entry for entry in measured(text) if entry.number is not None]
-    own = [entry for entry in matches_of if entry.unit in wanted]
-    if matches_of and not own:
+    seen = [entry for entry in measured(text) if entry.number is not None]
+    own = [entry for entry in seen if entry.unit in wanted]
+    if seen and not own:
         return None
     for entry in sorted(own, key=lambda entry: -entry.unit_start):
         text = f"{text[: entry.unit_start]} {text[entry.end :]}"
