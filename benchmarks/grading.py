@@ -56,9 +56,8 @@ def demo_sources(folder: Path) -> Sources:
 def material_sources(material: Path) -> Sources:
     """A quarter of SEC filings and the EDINET summaries."""
     sec = material / "tables/sec"
-    return Sources(
-        [sec / "2010q2.zip"], [material / "tables/edinet"], sec / "company_tickers.parquet"
-    )
+    tickers = sec / "company_tickers.parquet"
+    return Sources([sec / "2010q2.zip"], [material / "tables/edinet"], tickers=tickers)
 
 
 def judged(planted: Iterable[Planted]) -> dict[str, dict[str, int]]:

@@ -26,6 +26,10 @@ _FEWEST_DIGITS = 5  # of a number that identifies somebody
 _FEW_IN_CODE = 3  # digits of one with capitals in it
 _HUMP = re.compile(r"(?<=[a-z0-9äöüéè])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\s_./-]+")
+_FLAG = re.compile(r"(?:is|has|can|should|num|n|count)(?:_|(?=[A-Z]))\w")
+_UNIT = re.compile(
+    rf"[{HAN_KANA}]{{1,12}}(?:[部課课科室局处處组係]|本部|センター|チーム)[ 　]+(?=\S)"
+)
 _EDGE = " \t\"'`*:：=#()[]（）【】"
 # What stands in a cell that has no value, or refers to it.
 _EMPTY = words("words.toml", "empty_cells")
@@ -65,7 +69,7 @@ def labels_of(language: str) -> frozenset[str]:
 def declared_kind(label: str) -> EntityType | None:
     """What the value with this label is; None if the label declares nothing private."""
     plain = normalised(label)
-    if not plain or len(plain) > _LONGEST_LABEL:
+    if not plain or len(plain) > _LONGEST_LABEL or is_flag(label):
         return None
     anywhere, alone = _labels()
     kind = anywhere.get(plain) or alone.get(plain)
@@ -78,6 +82,17 @@ def declared_kind(label: str) -> EntityType | None:
 def normalised(label: str) -> str:
     """A label in small letters, its words separated by blanks."""
     return _BETWEEN.sub(" ", _HUMP.sub(" ", label.strip(_EDGE))).strip().casefold()
+
+
+def is_flag(label: str) -> bool:
+    """Does it name a yes or no, or a count (`is_manager`, `numUsers`), and not somebody?"""
+    return _FLAG.match(label.strip(_EDGE)) is not None
+
+
+def unit_before(value: str) -> int:
+    """The length of the unit that stands before somebody's name: `情報管理課 水野`."""
+    unit = _UNIT.match(value)
+    return unit.end() if unit else 0
 
 
 def can_be_declared(kind: EntityType, value: str) -> bool:
@@ -205,7 +220,8 @@ def find_declared(folded: str) -> Iterator[Finding]:
         if group == "login" and not _is_written_login(match):
             continue
         if can_be_declared(kind, value):
-            yield Finding(match.start(group), match.end(group), kind, NAME, _SCORE)
+            start = match.start(group) + unit_before(value)
+            yield Finding(start, match.end(group), kind, NAME, _SCORE)
 
 
 def _field(text: str) -> Iterator[Finding]:
@@ -215,7 +231,8 @@ def _field(text: str) -> Iterator[Finding]:
     kind = _refined(kind, match[2].strip()) if match and kind else None
     if match and kind and can_be_declared(kind, match[2]):
         start = match.start(2) + len(match[2]) - len(match[2].lstrip())
-        yield Finding(start, start + len(match[2].strip()), kind, NAME, _SCORE)
+        value = match[2].strip()
+        yield Finding(start + unit_before(value), start + len(value), kind, NAME, _SCORE)
 
 
 def _refined(kind: EntityType, value: str) -> EntityType:

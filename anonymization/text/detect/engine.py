@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 
@@ -77,7 +78,8 @@ class TextDetector:
         return [[part.original(finding) for finding in known[part.text]] for part in read]
 
     def _analyse(self, texts: Sequence[str]) -> list[tuple[Finding, ...]]:
-        folded = [with_capitals(fold_characters(text), self.dictionary) for text in texts]
+        broken = [_BREAK.sub(" \n", fold_characters(text)) for text in texts]
+        folded = [with_capitals(text, self.dictionary) for text in broken]
         ruled = [self._by_rule(text, plain) for text, plain in zip(texts, folded, strict=True)]
         settled = [resolve(plain, findings) for plain, findings in zip(folded, ruled, strict=True)]
         taken_by_text = list(zip(folded, settled, strict=True))
@@ -185,6 +187,10 @@ class TextDetector:
 
     def _wanted(self, finding: Finding) -> bool:
         return finding.type in self._entities and finding.score >= self._config.min_score
+
+
+# A line break that is written as an escape, before a word that begins anew: in calendars and code.
+_BREAK = re.compile(r"(?<![:\\])\\[nr](?=(?:https?|ftp|mailto):|[A-Z(*•-]|[^\x00-\x7f]|\\n|\s)")
 
 
 def _without_doubles(findings: Sequence[Finding]) -> list[Finding]:

@@ -63,6 +63,7 @@ _LOGINS = screened(
     r" (?:Slack|Teams|Twitter|Discord|Telegram|GitHub)",
     rf"(?<![A-Za-z])(?i:login|user ?name|user ?id|handle)(?: is| was|:) (?P<login>{_MARKED})(?!\w)",
     rf"用户(?:名)?[ :：]{{0,2}}(?P<user>{_MARKED})(?![\w(])",
+    rf"\w\.\w[\w.:-]{{1,80}} / (?P<noted>{_LOGIN}) / (?=[!-~]{{0,48}}\d)",
     rf"\buid=\d+\((?P<uid>{_LOGIN})\)",
     rf"\b(?:TODO|FIXME|XXX|HACK|NOTE)\((?P<todo>{_LOGIN})\)",
     rf"(?:USER|GRANTEE|TO|FOR|DEFINER ?=) ?[`'\"](?P<sql>{_LOGIN})[`'\"]@",
@@ -92,6 +93,9 @@ _SAID_PASSWORD = screened(
     r"(?P<after>[!-.0-~]{6,48})(?=\s|$)",
     r"(?<![a-z])(?:pw|pwd|password|passwd|passphrase|passcode)(?: [a-z'-]{1,16}){1,6}: ?"
     r"(?P<later>[!-~]{6,48})",
+    r"(?:getenv|environ\.get|\benv)\(\s?[\"']\w{0,40}(?:pw|pass|pwd|passwd)[\"'], ?[\"']"
+    r"(?P<default>[!#-&(-~]{6,48})[\"']",
+    r"(?:\w\.\w[\w.:-]{1,80}|server|host) / [\w.@-]{2,40} / (?P<third>[!-.0-~]{6,48})(?=[\s)]|$)",
     r"(?:wi-?fi|wlan|パスワード|密码|口令)(?:还|就|也)?"
     r"(?: ?は ?|是|为|：|: ?| is )(?P<spoken>[!-;=-~]{6,48})",
     flags=re.IGNORECASE,

@@ -83,6 +83,8 @@ def ip_address(value: str) -> bool:
         address = ipaddress.ip_address(value.split("/")[0])
     except ValueError:
         return False
+    if address.is_private and str(address).endswith(".0.0"):
+        return False  # a wide private network, as every set of rules names it
     return not (address.is_loopback or address.is_unspecified or value.startswith("255."))
 
 
@@ -127,7 +129,7 @@ def licence(value: str) -> bool:
 
 
 _EXAMPLES = re.compile(
-    r"(?:test|user|admin|you|me|someone|foo|bar|hello|contact|support|info|john\.?doe|jane\.?doe)\d?"
+    r"(?:test|user|admin|you|me|my|your|name|someone|foo|bar|hello|contact|support|info|john\.?doe|jane\.?doe)\d?"
     r"@(?:(?:[\w-]+\.)?example\.(?:com|net|org)|(?:e?mail|(?:my|your)?-?(?:domain|company))\.com)"
 )
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # of a calendar's event

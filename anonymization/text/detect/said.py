@@ -108,6 +108,9 @@ def find_said(folded: str, lines: MachineLines, dictionary: frozenset[str]) -> I
     western, eastern = _announcements()
     in_western, in_eastern = _patterns()
     for match in in_western.finditer(lowered):
+        before = lowered[max(0, match.start("words") - 1) : match.start("words")]
+        if before == "$" or (before == "=" and match["words"] == "pass"):
+            continue  # a variable, or how a check went: `dkim=pass`
         link = Link(_strength(match), match["words"], dictionary)
         yield from _read(folded, match.end(), western[match["words"]], link)
     if not folded.isascii():

@@ -25,6 +25,7 @@ _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _COMMON = words("words.toml", "login_words") | words("words.toml", "no_handles")
 _CODE_AFTER = re.compile(r"[(\[{=/\\<>*]|\s?=>|:\S")
 _CLAUSE_END = re.compile(r"[ \t]*(?:[,;)。，、；]|\.(?!\w)|\r?\n|\Z)")
+_NOTED = re.compile(r"[\"'`]? / [\"'`]?(?=\S)")  # before the password of a login
 ROUTE = "users"  # the words of a link that is a part of a path
 _SERVICES = words("words.toml", "services")
 _INFLECTED = re.compile(r"(?:e[dn]|ing|ly|[ai]ble|al|[ao]ry|ive|[ae]nt|ous|ful|less|y)$")
@@ -49,9 +50,10 @@ def login(text: str, start: int, kind: EntityType, link: Link) -> int:
     parts = [part.casefold() for part in _PARTS.findall(plain)]
     if _VERSION.fullmatch(plain) or all(part in _COMMON for part in parts) or not own_handle(plain):
         return start
-    is_signed = _SIGNS.search(value) is not None and not _is_phrase(plain, link)
+    is_noted = _NOTED.match(text, end) is not None
+    is_signed = _SIGNS.search(value) is not None and (is_noted or not _is_phrase(plain, link))
     is_service = link.words in _SERVICES
-    ends_clause = _CLAUSE_END.match(text, end) is not None
+    ends_clause = is_noted or _CLAUSE_END.match(text, end) is not None
     can_be_word = link.is_strong or (not is_service and ends_clause)
     if not link.dictionary:  # then no word is known: "the signal is held" names no account
         can_be_word = _names_login(link) and not _INFLECTED.search(plain)

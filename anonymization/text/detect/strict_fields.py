@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.capital_places import is_plain_capital
-from anonymization.text.detect.declared import normalised
+from anonymization.text.detect.declared import is_flag, normalised, unit_before
 from anonymization.text.detect.explained_words import is_known, is_program_word
 from anonymization.text.detect.wording import (
     GIVEN_NAMES,
@@ -51,6 +51,7 @@ _MOST_NAME, _JOINING = (
 )  # words of a name in small letters, in its middle
 _LONGEST_HAN = 5  # characters of a name of somebody
 _WORD = pattern_of(rf"{LETTER}+")
+_HUMP = pattern_of(rf"[A-Z][a-z]+|{LETTER}+")
 # Labels of things, too: what stands there is a name only if it looks like one.
 _OF_THINGS = listed(_TABLE, "of_things", "latin")
 _LETTERS = pattern_of(rf"(?:{LETTER}|[{HAN_KANA}])")
@@ -74,7 +75,7 @@ def _latin(field: Field) -> frozenset[str]:
 def field_of(label: str) -> Field | None:
     """What the value with this label is; None if it need not be about anybody."""
     plain = normalised(label).replace("(", " ").replace(")", " ")
-    if not plain or len(plain) > _LONGEST_LABEL:
+    if not plain or len(plain) > _LONGEST_LABEL or is_flag(label):
         return None
     if not plain.isascii():
         for field in Field:
@@ -137,7 +138,10 @@ def _shows_somebody(plain: str, dictionary: frozenset[str]) -> bool:
     if not plain.isascii():
         return chinese_name(plain.replace(" ", "")) or not has_han(plain)
     words_of = [word for word in _WORD.findall(plain) if word[0].isupper() and not word.isupper()]
-    return any(w in GIVEN_NAMES or not is_known(w, dictionary) for w in words_of)
+    return any(
+        w in GIVEN_NAMES or not all(is_known(hump, dictionary) for hump in _HUMP.findall(w))
+        for w in words_of
+    )
 
 
 _LOGINS = frozenset({"login", "user", "username", "handle"})
@@ -178,7 +182,8 @@ def _is_named(plain: str, small: str, label: str, dictionary: frozenset[str]) ->
         return not plain.isascii() or all(w[0].isupper() or w in _SMALL for w in plain.split())
     is_long = len(parts) > _MOST_NAME or any(p in _SMALL and p not in _JOINING for p in parts)
     is_small = (plain[0].lower() + plain[1:]).islower()  # a sentence may begin with a capital
-    is_sentence = len(parts) > 1 and is_small and plain.isascii() and is_long
+    is_sentence = len(parts) > 1 and is_small and plain.isascii()
+    is_sentence = is_sentence and (is_long or plain[0].isupper())
     words_of = _WORD.findall(small)
     return not is_sentence or not all(
         is_known(word, dictionary) or is_program_word(word) for word in words_of
@@ -286,6 +291,7 @@ def _value(
         is_key_of_code = match["open"][:1] in ('"', "'") and value[:1] not in ('"', "'")
         if value.rstrip()[-1:] in (",", "{", "[", "(") or is_key_of_code:
             return
+    start += unit_before(text[start:end])
     yield from _checked(text, (start, end), label, dictionary)
 
 

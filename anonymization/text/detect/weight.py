@@ -16,7 +16,13 @@ from anonymization.text.detect.declared import declared_kind
 from anonymization.text.detect.explained_words import is_known, is_program_word
 from anonymization.text.detect.neighbours import is_only_name
 from anonymization.text.detect.strict_fields import field_of
-from anonymization.text.detect.wording import COMMON, chinese_name, in_dictionary, words
+from anonymization.text.detect.wording import (
+    COMMON,
+    chinese_name,
+    in_dictionary,
+    private_site,
+    words,
+)
 from data.text.dates import MONTH_ABBREVIATIONS
 from data.text.scripts import LETTERS, has_han, has_kana
 
@@ -29,6 +35,21 @@ class Weight(IntEnum):
     SURE = 2
 
 
+# What is public whatever calls it a name: versions, well-known sites, digits of a fingerprint.
+_VERSION = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2}")
+_VERSIONED = re.compile(
+    r"(?i)(?:version|release|ver|v)\W{0,4}\Z|(?<![a-z])(?P<word>[a-z]+)[ =:-]\Z"
+)
+_SITE = re.compile(r"(?i)(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,12}")
+_FINGERPRINT = re.compile(r"(?<![0-9A-F])(?:[0-9A-F]{4} {1,2}){4,15}[0-9A-F]{4}(?![0-9A-F])")
+_OF_PRODUCT = re.compile(
+    r"(?<![A-Za-z])(?P<word>[A-Z][A-Za-z]{3,24}) v?\d{1,3}\.\d{1,3}\.\d{1,3}(?![\d.])"
+)
+_UNIT = re.compile("[\u4e00-\u9fff]{1,8}[部課课科室局处處组係]")
+_NAME_BEHIND = re.compile("[ \u3000][\u4e00-\u9fff]{2}")
+_OPEN = tuple("の（(\"'「『")
+_KATAKANA = re.compile("[ァ-ヺー]{2,20}")
+_CALLED = re.compile("(?:さん|様|さま|氏|くん|君|ちゃん|先生|・)")
 _WEIGHED = frozenset(
     {"spacy", "unknown_word", "lone_word", "name_said", "name_said_one", "organisation", "firm",
      "listed_name", "said_again", "signature", "given_name", "url_in_prose", "handle", "said",
@@ -48,6 +69,7 @@ _LEGAL = re.compile(
     r"|S\.?A|S\.?L|Oy|A/S|AB|B\.?V|N\.?V|Pty|KG|KGaA|SARL|SAS|Sons|Bros)(?![A-Za-z-])"
 )
 _HEADS = words("words.toml", "organisation_heads") | words("words.toml", "institutions")
+_NAMED = frozenset({EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION})
 # Kinds that figures of a table may look like.
 _NUMBERED = frozenset(
     {
@@ -85,6 +107,7 @@ _BEHIND_DOT = re.compile(
     re.IGNORECASE,
 )
 _HUMP = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+_SENDER = re.compile(r"(?i)(?<![a-z])(?:sender|from|reply-to)\W{1,3}\Z")
 _IDENTIFIER = re.compile(r"[a-z]+(?:[_.][a-z]+)+")  # of a program, and no password
 _CLASS = re.compile(r"[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z]\w*(?:@[0-9a-f]+)?")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -120,7 +143,18 @@ def weights(
     text: str, findings: Sequence[Finding], dictionary: frozenset[str]
 ) -> Iterator[tuple[Finding, Weight]]:
     """Each finding with what speaks for it; sure without a dictionary."""
-    weighed = [(finding, _weight(text, finding, dictionary)) for finding in findings]
+    prints = [match.span() for match in _FINGERPRINT.finditer(text)]
+    products = {match["word"] for match in _OF_PRODUCT.finditer(text)}
+    weighed = [
+        (
+            finding,
+            Weight.NONE
+            if any(start <= finding.start and finding.end <= end for start, end in prints)
+            or _is_product(text, finding, products, dictionary)
+            else _weight(text, finding, dictionary),
+        )
+        for finding in findings
+    ]
     sure = {
         word
         for finding, weight in weighed
@@ -134,12 +168,56 @@ def weights(
         yield finding, Weight.SURE if parts and sure.issuperset(parts) else weight
 
 
+def _is_product(
+    text: str, finding: Finding, products: set[str], dictionary: frozenset[str]
+) -> bool:
+    """Is it a thing that the text gives the version of, perhaps with further common words?"""
+    if not products or finding.type not in _NAMED:
+        return False
+    parts = _WORD.findall(text[finding.start : finding.end])
+    others = [part for part in parts if part not in products]
+    return len(others) < len(parts) and all(_is_plain(part, dictionary) for part in others)
+
+
+def _is_public(text: str, finding: Finding, value: str) -> bool:
+    """Is it a version, a well-known site, or an account by the name of its site?"""
+    before = text[max(0, finding.start - 24) : finding.start]
+    if finding.type is EntityType.DATE and _VERSION.fullmatch(value):
+        named = _VERSIONED.search(before)
+        is_named = named is not None and (not named["word"] or is_program_word(named["word"]))
+        return is_named or value == text.strip()
+    if value.startswith(("国立", "国家", "全国", "中华人民共和国")):
+        return finding.type in _NAMED
+    if finding.type is EntityType.PERSON and _UNIT.fullmatch(value):
+        return _NAME_BEHIND.match(text, finding.end) is not None
+    if finding.type in (EntityType.ACCOUNT, EntityType.URL):
+        is_site = _SITE.fullmatch(value) is not None and not private_site(value)
+        return is_site or before.lower().endswith(f"{value.lower()}.com/")
+    return False
+
+
+def _is_doubtful(text: str, finding: Finding, value: str) -> bool:
+    """Is it a word in katakana that a model alone takes for a name?"""
+    if finding.recognizer != "sudachi" or finding.type is not EntityType.PERSON:
+        return False
+    is_bare = value == text.strip() or text[finding.start - 1 : finding.start] in _OPEN
+    return (
+        is_bare and _KATAKANA.fullmatch(value) is not None and not _CALLED.match(text, finding.end)
+    )
+
+
 def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     value = text[finding.start : finding.end]
     if finding.type in _NUMBERED and finding.recognizer != "declared":
         return Weight.NONE if _is_figure(text, finding, value) else Weight.SURE
+    if _is_public(text, finding, value):
+        return Weight.NONE
     if finding.type is EntityType.PERSON and _is_label_or_measure(text, finding, value):
         return Weight.NONE
+    if finding.recognizer == "sudachi" and len(value) == 1 and not _CALLED.match(text, finding.end):
+        return Weight.NONE
+    if _is_doubtful(text, finding, value):
+        return Weight.WEAK
     if finding.recognizer not in _WEIGHED or not dictionary:
         return Weight.SURE
     if finding.type is EntityType.URL:
@@ -153,8 +231,11 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         return Weight.NONE if is_code else Weight.SURE
     if finding.recognizer in _LABELLED:
         is_thing = _SHOWN.search(text, max(0, finding.start - 20), finding.start) is not None
-        is_thing = is_thing and _is_plain(value, dictionary) and value not in _NAMES
-        return Weight.NONE if is_thing or _repeats_label(text, finding, value) else Weight.SURE
+        is_plain = _is_plain(value, dictionary) or any(char in "()[]" for char in value)
+        is_thing = is_thing and is_plain and value not in _NAMES
+        if is_thing or _repeats_label(text, finding, value):
+            return Weight.NONE
+        return Weight.WEAK if _is_phrase(text, finding, value, dictionary) else Weight.SURE
     if has_han(value) or has_kana(value):
         is_named = finding.recognizer != "signature" or chinese_name(value)
         return Weight.SURE if is_named else Weight.NONE
@@ -295,6 +376,22 @@ def _is_figure(text: str, finding: Finding, value: str) -> bool:
     near = text[max(0, start - 200) : start].rstrip("\n").rpartition("\n")[2]
     near = near or text[end : end + 200].lstrip("\n").partition("\n")[0]
     return is_grid and bool(near) and _ONLY_NUMBERS.fullmatch(near) is not None
+
+
+def _is_phrase(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> bool:
+    """Are all words those of a dictionary, and written as a phrase or as the sender of notices?"""
+    if finding.type is not EntityType.PERSON or not value.isascii():
+        return False
+    parts = _WORD.findall(value)
+    if len(parts) == 1:
+        humps = _HUMP.findall(value)
+        is_brand = len(humps) > 1 and not value.isupper()
+        return is_brand and all(in_dictionary(hump, dictionary) for hump in humps)
+    if any(part.title() in _NAMES for part in parts):
+        return False
+    is_small = any(part.islower() and part not in _PARTICLES for part in parts[1:])
+    is_sender = _SENDER.search(text[max(0, finding.start - 12) : finding.start]) is not None
+    return (is_small or is_sender) and all(_is_plain(part, dictionary) for part in parts)
 
 
 def _repeats_label(text: str, finding: Finding, value: str) -> bool:

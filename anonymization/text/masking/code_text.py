@@ -2,13 +2,14 @@
 
 A lexer says which parts of a text are keywords, names, operators and keys. Only strings, comments
 and bare values are read for private text; names and keys change only for what the owner listed,
-for secrets, and for a full name or number that is known from elsewhere.
+for secrets, and for a full name or number that is known from elsewhere. So do short numbers, words
+that code compares, commands with their arguments, and services that a URL calls by their name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import PurePath
 
@@ -19,13 +20,16 @@ from pygments.token import (
     Keyword,
     Literal,
     Name,
+    Number,
     Operator,
     Punctuation,
     String,
+    Text,
     _TokenType,
 )
 
 from anonymization.text.contracts import Edit
+from anonymization.text.detect.wording import chinese_name
 from anonymization.text.masking.pieces import Visit
 from anonymization.text.masking.plain import plain_edits
 
@@ -72,6 +76,17 @@ _FIXED = (Keyword, Name, Operator, Punctuation, Comment.Preproc, Comment.Preproc
           Comment.Hashbang, String.Affix, String.Interpol, String.Escape, String.Symbol,
           String.Delimiter, Literal.Date)  # fmt: skip
 
+_Token = tuple[int, _TokenType, str]
+_SHORT_NUMBER = 4  # digits of a number that is nobody's
+_COMMAND = re.compile(r"(?m)^(?![ \t]*(?:#|\r?$|(?:export )?\w+=))")  # a line that sets nothing
+_BARE = re.compile(r"[\w./+-]*[A-Za-z_][\w/+-]*")  # a word of a command, and no address or host
+_ENUM = re.compile(r"[\"']?[^\W\d][\w-]{0,23}[\"']?")
+_COMPARES = frozenset({"==", "!=", "===", "!==", "<>", "in", "like", "case"})
+_BLOCK = re.compile(r"(?m)^[ \t]*(?:server|upstream|location|http|events)\b[^=\n]*\{[ \t]*$")
+_QUOTES = frozenset({'"', "'"})
+_SERVICE = re.compile(r"://(?P<name>[A-Za-z][A-Za-z0-9_-]{1,40})(?=[:/;\"'\s])")
+_DECLARED = r"(?m)^[ \t]*(?:upstream[ \t]+{name}[ \t]*\{{|{name}:[ \t]*$)"
+
 
 def lexer_of(path: str) -> str:
     """The name of the lexer for a file by its name; empty for what is no code."""
@@ -81,6 +96,8 @@ def lexer_of(path: str) -> str:
 
 def code_edits(alias: str, text: str, visit: Visit) -> list[Edit]:
     """Edits of code: of its strings, comments and bare values."""
+    if alias == "ini" and _BLOCK.search(text):
+        alias = "nginx"
     return plain_edits(text, visit, fixed=fixed_spans(alias, text))
 
 
@@ -88,15 +105,44 @@ def fixed_spans(alias: str, text: str) -> Spans:
     """The spans of a text of code that a program reads by their place, in order."""
     if len(text) > _LONGEST:
         return ()
+    tokens = [token for token in _lexer(alias).get_tokens_unprocessed(text) if token[2]]
+    is_shell = alias == "bash" and _COMMAND.search(text) is not None
     spans: list[tuple[int, int]] = []
-    for start, kind, value in _lexer(alias).get_tokens_unprocessed(text):
-        if value and _is_fixed(kind):
-            end = start + len(value)
-            if spans and not text[spans[-1][1] : start].strip():
-                spans[-1] = (spans[-1][0], end)
-            else:
-                spans.append((start, end))
+    for start, end in sorted({*_read_by_place(tokens, is_shell), *_services(text)}):
+        if spans and not text[spans[-1][1] : start].strip():
+            spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+        else:
+            spans.append((start, end))
     return tuple(spans)
+
+
+def _read_by_place(tokens: Sequence[_Token], is_shell: bool) -> Iterator[tuple[int, int]]:
+    for number, (start, kind, value) in enumerate(tokens):
+        is_fixed = _is_fixed(kind) or (kind in Number and len(value) <= _SHORT_NUMBER)
+        if kind in Text and is_shell:
+            is_fixed = _BARE.fullmatch(value) is not None and tokens[number - 1][2] != "="
+        elif kind in String and _ENUM.fullmatch(value) and not chinese_name(value.strip("\"'")):
+            is_fixed = is_fixed or _is_compared(tokens, number)
+        if is_fixed:
+            yield start, start + len(value)
+
+
+def _is_compared(tokens: Sequence[_Token], number: int) -> bool:
+    """Is the string beside a mark of comparison? Its quotes may be tokens of their own."""
+    for step in (-1, 1):
+        at = number + step
+        while 0 <= at < len(tokens) and (tokens[at][2] in _QUOTES or tokens[at][2].isspace()):
+            at += step
+        if 0 <= at < len(tokens) and tokens[at][2].lower() in _COMPARES:
+            return True
+    return False
+
+
+def _services(text: str) -> Iterator[tuple[int, int]]:
+    """Hosts of one word in URLs that the same file declares: a container, an upstream."""
+    for match in _SERVICE.finditer(text):
+        if re.search(_DECLARED.format(name=re.escape(match["name"])), text):
+            yield match.span("name")
 
 
 @cache

@@ -23,7 +23,7 @@ from anonymization.text.detect.explained_words import (
     is_ordinary_login,
     is_program_word,
 )
-from anonymization.text.detect.wording import GIVEN_NAMES, in_dictionary
+from anonymization.text.detect.wording import GIVEN_NAMES, in_dictionary, private_site
 from anonymization.text.masking.code_text import Spans, fenced_spans
 from anonymization.text.masking.known_search import KnownValueSearch, Occurrence, is_distinctive
 from anonymization.text.masking.listed import (
@@ -43,18 +43,21 @@ from anonymization.text.surrogates.assignment import ScopeVocabulary
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault
 from data.text.folding import plain_form
+from data.text.trie import trie_pattern
 
 FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope
 FIELD = "field"  # the recognizer of fields that hold only a private value
 # Kinds whose form proves them, wherever they occur.
 _PROVEN = PROVEN_BY_FORM | {EntityType.USER_PATH}
-_ANYWHERE = frozenset({EntityType.SECRET, EntityType.EMAIL})  # also where a program has a name
+# Also where a program has a name.
+_ANYWHERE = frozenset({EntityType.SECRET, EntityType.EMAIL, EntityType.IP_ADDRESS})
 _NAMED = frozenset(
     {EntityType.UNEXPLAINED, EntityType.PERSON, EntityType.ORGANIZATION, EntityType.LOCATION}
 )
 _DECLARED = frozenset({"declared", "position", "said", "keyed_name", FIELD})
 _FULL_NAME = re.compile(r"[^\W\d_a-z][^\W\d_]+(?:[ -][^\W\d_a-z][^\W\d_]*\.?){1,3}")
 _HOST = re.compile(r"(?>(?:[A-Za-z0-9-]{1,63}\.){2,8})[A-Za-z]{2,24}")
+_JAPANESE = re.compile("[ぁ-ゖァ-ヺ]{2}|県|会社|倉庫|[円歳]")
 _NAME_PART = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 _NAME_WORD = re.compile(r"[^\W\d_]{3,}")
 _MOST_IN_ADDRESS = 2
@@ -136,13 +139,23 @@ class Masker:
             if "<" in piece.text:
                 self._native.update(_PLACEHOLDER.findall(piece.text))
         values |= self._short_forms(values, fresh)
+        values |= _hosts_of_mail(values, fresh)
         unknown = sorted(values - self._values.keys())
         if unknown:
             self._values.update(dict.fromkeys(unknown))
-            self._replace(unknown)
+            self._replace(unknown, self._in_japanese(fresh))
         if unknown or len(self._full_names) > names_before:
             self._search = None
             self._edits.clear()
+
+    def _in_japanese(self, pieces: Iterable[Piece]) -> frozenset[str]:
+        """The values in texts in Japanese, which may have no kana of their own."""
+        return frozenset(
+            piece.value[finding.start : finding.end]
+            for piece in pieces
+            if _JAPANESE.search(piece.text)
+            for finding in self._findings[piece]
+        )
 
     def _declared_names(self, value: str, findings: Iterable[Finding]) -> set[str]:
         """Names of several words that a label declares: they are names wherever they stand."""
@@ -253,9 +266,9 @@ class Masker:
         recognizer = LISTED if is_listed else FROM_VAULT
         return Edit(occurrence.start, occurrence.end, new, kind, recognizer, 1.0)
 
-    def _replace(self, values: Sequence[tuple[EntityType, str]]) -> None:
+    def _replace(self, values: Sequence[tuple[EntityType, str]], japanese: frozenset[str]) -> None:
         if self.vault.mode is Mode.SURROGATE:
-            self._surrogates.learn(values)
+            self._surrogates.learn(values, japanese)
         for kind, value in values:
             new = self._new(kind, value)
             if new != value:
@@ -349,6 +362,21 @@ def _words_of_addresses(text: str, findings: Iterable[Finding]) -> set[str]:
         if len(words) <= _MOST_IN_ADDRESS  # more of them name a list
         for word in words
     }
+
+
+def _hosts_of_mail(
+    values: Iterable[tuple[EntityType, str]], pieces: Sequence[Piece]
+) -> set[tuple[EntityType, str]]:
+    """The machines in the texts whose domain somebody's e-mail address shows."""
+    domains = {
+        value.rpartition("@")[2].lower() for kind, value in values if kind is EntityType.EMAIL
+    }
+    own = sorted(d for d in domains if "." in d and private_site(d))
+    if not own:
+        return set()
+    ends = trie_pattern(own)
+    host = re.compile(rf"(?i)(?<![\w.@+-])(?:[a-z0-9-]{{1,63}}\.){{1,4}}(?:{ends})(?![\w-]|\.\w)")
+    return {(EntityType.ACCOUNT, hit) for piece in pieces for hit in host.findall(piece.value)}
 
 
 def _beside_code(findings: Iterable[Finding], fixed: Spans) -> Iterator[Finding]:

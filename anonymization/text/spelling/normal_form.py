@@ -106,6 +106,7 @@ PLANTED = "tripwire"  # the kind of planted values, which may have any form
 EDGES = " \t\r\n.,_-/()[]+\u00b7"
 WHOLE_BELOW = 12  # characters; longer words and numbers hardly occur in others by chance
 _PLAIN = str.maketrans("", "", " .-")
+_KATAKANA = re.compile("[ァ-ヺー]{2}")
 
 
 def visible(text: str) -> str:
@@ -120,9 +121,17 @@ def clean(text: str) -> str:
 
 def is_whole(text: str, start: int, end: int) -> bool:
     """Is `text[start:end]` a whole token, or too long to be part of another by chance?"""
+    if _is_in_kana(text, start, end):
+        return False
     plain = text[start:end].translate(_PLAIN)
     simple = plain.isascii() and (plain.isalpha() or plain.isdigit())
     return not simple or end - start >= WHOLE_BELOW or is_apart(text, start, end)
+
+
+def _is_in_kana(text: str, start: int, end: int) -> bool:
+    """Is it a part of a longer word in katakana?"""
+    seams = (text[start - 1 : start + 1] if start else "", text[end - 1 : end + 1])
+    return any(_KATAKANA.fullmatch(seam) for seam in seams)
 
 
 def is_apart(text: str, start: int, end: int) -> bool:

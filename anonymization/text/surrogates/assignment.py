@@ -50,6 +50,7 @@ class ScopeVocabulary:
 
 STAGE = "anonymization.text.surrogates"
 _ATTEMPTS = 200
+_POOLS = {"handle": "given"}  # spaces whose surrogates are drawn from those of another
 
 Draw = Callable[[Generator, int], str]
 
@@ -66,6 +67,7 @@ class SurrogateTable:
         self, key: bytes, vocabulary: ScopeVocabulary, open_names: frozenset[str] = frozenset()
     ) -> None:
         self.open_names = open_names
+        self.japanese: frozenset[str] = frozenset()  # values that Japanese texts hold
         self._key = key
         self._vocabulary = vocabulary
         self._surrogates: defaultdict[str, dict[str, str]] = defaultdict(dict)
@@ -101,7 +103,7 @@ class SurrogateTable:
             if new.casefold() != token and self._free(space, new, fresh):
                 break
         self._surrogates[space][salted] = new
-        self._taken.add((space, new.casefold()))
+        self._taken.add((_POOLS.get(space, space), new.casefold()))
         return new
 
     def generator(self, space: str, token: str) -> Generator:
@@ -109,6 +111,6 @@ class SurrogateTable:
         return keyed_generator(self._key, f"{STAGE}.{space}", token)
 
     def _free(self, space: str, new: str, fresh: bool) -> bool:
-        if (space, new.casefold()) in self._taken:
+        if (_POOLS.get(space, space), new.casefold()) in self._taken:
             return False
         return not (fresh and self._vocabulary.may_contain(new))

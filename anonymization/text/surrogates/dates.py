@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import date, timedelta
 
 from numpy.random import Generator
@@ -43,6 +44,9 @@ _FISCAL = re.compile(
     r"(?P<lead>(?i:FY|fiscal year)[ -]?)?(?P<y>20\d\d)(?P<end> ?(?:财年|会計年度))?"
 )
 _QUARTERS = "1234一二三四"
+# A month without its year, perhaps its beginning or end.
+_MONTH = re.compile(r"(?P<m>\d{1,2})月(?P<part>[底末初])?")
+_DAY_OF = {"底": 27, "末": 27, "初": 4, None: 15}
 _WEEKS = (54, 155)
 _ANY_YEAR = 2024
 
@@ -57,6 +61,7 @@ class Shift:
             weeks += 1
         self.days = sign * weeks * 7
         self.year = _ANY_YEAR  # that of dates without a year: the usual one of the scope
+        self._padded: Counter[str] = Counter()  # by separator: dates with less those without
         self.age = int(rng.integers(1, 4)) * sign
 
     def date(self, value: str, rng: Generator) -> str:
@@ -71,6 +76,10 @@ class Shift:
         if fiscal is not None and (fiscal["lead"] or fiscal["end"]):
             moved, *_ = self._shifted(int(fiscal["y"]), None, None)
             return f"{fiscal['lead'] or ''}{moved}{fiscal['end'] or ''}"
+        alone = _MONTH.fullmatch(value)
+        if alone is not None:
+            _, month, _ = self._shifted(None, int(alone["m"]), _DAY_OF[alone["part"]])
+            return f"{month}月{alone['part'] or ''}"
         era = _ERA.fullmatch(value)
         if era is not None:
             return self._of_era(era)
@@ -145,7 +154,25 @@ class Shift:
         day_first = bool(match.groupdict().get("a")) and int(match["a"]) > len(MONTHS)
         year, month, day = calendar_parts(match, day_first=day_first)
         new = self._shifted(year, month, day)
-        return _written(match, new, day_first)
+        return _written(match, new, day_first, self._is_padded(match))
+
+    def watch(self, value: str) -> None:
+        """Learn from a date whether months and days are written with a leading zero."""
+        for pattern in VALUE_FORMS:
+            match = pattern.search(value)
+            if match is not None:
+                shown = _shown_padding(match)
+                if shown is not None:
+                    self._padded[_separator(match)] += 1 if shown else -1
+                return
+
+    def _is_padded(self, match: re.Match[str]) -> bool:
+        """As the date itself shows, else as others with its separator do."""
+        shown = _shown_padding(match)
+        if shown is not None:
+            return shown
+        separator = _separator(match)
+        return self._padded[separator] >= (0 if separator[0] in "-/." else 1)
 
     def _shifted(
         self, year: int | None, month: int | None, day: int | None
@@ -170,13 +197,27 @@ def _aged(age: int, by: int) -> int:
     return age + by if age + by >= 1 else age + abs(by)
 
 
-def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool) -> str:
-    """The match with its year, month and day replaced, each of the same width."""
+def _shown_padding(match: re.Match[str]) -> bool | None:
+    """Do month and day have a leading zero where they are below ten? None if they show neither."""
+    groups = match.groupdict()
+    parts = [groups[name] for name in "mdab" if groups.get(name)]
+    if any(part[0] == "0" for part in parts):
+        return True
+    return False if any(len(part) == 1 for part in parts) else None
+
+
+def _separator(match: re.Match[str]) -> str:
+    """The mark between the parts, and whether the year comes first."""
+    text = match.group()
+    return next((char for char in text if not char.isalnum()), " ") + "y" * text[:4].isdigit()
+
+
+def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool, padded: bool) -> str:
+    """The match with its year, month and day replaced, padded as before."""
     year, month, day = new
     parts = {"y": year, "m": month, "d": day}
     parts |= {"a": day, "b": month} if day_first else {"a": month, "b": day}
     written, done = [], match.start()
-    in_words = bool(match.groupdict().get("name")) or "月" in match.group()
     groups = [(match.span(name), name) for name in match.groupdict() if match[name] is not None]
     for (start, end), name in sorted(groups):
         old = match[name]
@@ -186,7 +227,7 @@ def _written(match: re.Match[str], new: tuple[int, int, int], day_first: bool) -
         elif name == "th":
             written.append(ordinal_suffix(day))
         else:
-            width = len(old) if old[0] == "0" or not in_words else 1
+            width = len(old) if name == "y" else 2 if padded else 1
             written.append(f"{parts[name] % 10 ** max(2, len(old)):0{width}d}")
         done = end
     return "".join(written) + match.string[done : match.end()]

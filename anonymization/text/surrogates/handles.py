@@ -17,9 +17,8 @@ from anonymization.text.surrogates.names import (
     chinese_name,
     given_name,
     initial,
-    stem,
 )
-from anonymization.text.surrogates.shapes import LETTERS, cased_like, digits, same_shape
+from anonymization.text.surrogates.shapes import LETTERS, cased_like, digits, same_shape, stem
 from data.text.scripts import has_han, has_kana
 
 UNEXPLAINED = "unexplained"

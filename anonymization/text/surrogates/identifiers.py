@@ -4,7 +4,7 @@ A surrogate passes the same checks as the value. Where a range exists that is as
 (fictional phone numbers, test cards, regions and area numbers that were never assigned), the
 surrogate is taken from it. The digits are drawn for the number without its separators and then
 written in the form of the value, so that one number in several forms stays one number. Surrogates
-of secrets keep alphabet, length and prefix, and contain `fake` where it fits.
+of secrets keep alphabet, length and prefix.
 """
 
 from __future__ import annotations
@@ -270,9 +270,9 @@ def _drawn(
 _ARMOUR = re.compile(r"-----[A-Z ]{1,60}-----|\\[nrt]")
 _PREFIX = re.compile(
     r"(?:[A-Za-z]{1,12}[0-9]?[-_.]){1,4}(?=[A-Za-z0-9])|(?:AKIA|ASIA|AKID|LTAI|AIza|eyJ|EAA|ya29)"
+    r"|(?:AC|SK)(?=[0-9a-f]{32}(?![0-9a-f]))"
 )
 _LONG = 12
-_HEX = re.compile(r"[0-9a-fA-F]+")
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20}://)")
 
 
@@ -294,14 +294,4 @@ def secret(table: SurrogateTable, value: str, salt: str) -> str:
 def _token(value: str, rng: Generator) -> str:
     lead = _SCHEME.match(value) or _PREFIX.match(value)
     start = lead.end() if lead and len(value) - lead.end() >= _LONG else 0
-    body = same_shape(value[start:], rng)
-    if len(body) >= _LONG and body[:4].isalnum():
-        body = _mark(body) + body[4:]
-    return value[:start] + body
-
-
-def _mark(body: str) -> str:
-    word = "fade" if _HEX.fullmatch(body) else "fake"
-    if body[:_LONG].isdigit():
-        return body[:4]
-    return word.upper() if body.upper() == body else word
+    return value[:start] + same_shape(value[start:], rng)

@@ -13,11 +13,12 @@ from numpy.random import Generator
 
 from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
-from anonymization.text.surrogates.shapes import pick
+from anonymization.text.surrogates.shapes import STEM, cased_like, pick, stem
 from data.text.scripts import HAN, has_kana, is_han
 
 _FAMILY, _GIVEN, _KANA, _STEM, _PLACE = "ja.family", "ja.given", "ja.kana", "ja.company", "ja.place"
 _RUNS = re.compile(rf"(?!(?<=\d)世)[{HAN}]+|[ァ-ヺー]+|[ぁ-ゖ]+")
+_WORDS = re.compile(rf"{_RUNS.pattern}|[A-Za-z]{{2,}}")
 _HIRAGANA = re.compile(r"[ぁ-ゖ]+")
 _SYLLABLES = tuple("アイウエカキクケコサシスセタテトナニネノハヒフホマミムメモヤユヨラリルレロワ")
 _TO_HIRAGANA = ord("ァ") - ord("ぁ")
@@ -72,6 +73,12 @@ def person(table: SurrogateTable, value: str, salt: str) -> str:
     return _family(table, family, salt) + (_given(table, given, "") if given else "") + title
 
 
+def is_firm(value: str) -> bool:
+    """Does the name end in a kind of business, which no person's does?"""
+    ends = tuple(word for word in lexicon().ja_company_words if len(word) > 1)
+    return value.endswith(ends) and value not in ends
+
+
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """Legal forms and kinds of business stay; the rest is an invented stem."""
     return _kept_between(table, value, salt, _kinds(), _STEM)
@@ -99,11 +106,13 @@ def _kept_between(
 def _stems(table: SurrogateTable, text: str, salt: str, space: str) -> str:
     def change(run: re.Match[str]) -> str:
         word = run.group()
+        if word.isascii():
+            return cased_like(table.token(STEM, word.casefold(), stem, salt), word)
         if not is_han(word):
             return _kana(table, word, salt)
         return table.token(space, word, _stem(len(word)), salt)
 
-    return _RUNS.sub(change, text)
+    return (_RUNS if space == _PLACE else _WORDS).sub(change, text)
 
 
 def _without_title(value: str) -> tuple[str, str]:

@@ -34,6 +34,7 @@ class Lexicon:
     regions_zh: tuple[str, ...]
     mailboxes: frozenset[str]
     url_words: frozenset[str]
+    machine_words: frozenset[str]
     nationalities: tuple[str, ...]
     nationalities_zh: tuple[str, ...]
     ja_families: tuple[str, ...]
@@ -48,7 +49,7 @@ class Lexicon:
 
 
 _CHARACTERS = ("zh_families", "zh_given")
-_SETS = ("person_words", "company_words", "place_words", "mailboxes", "url_words")
+_SETS = ("person_words", "company_words", "place_words", "mailboxes", "url_words", "machine_words")
 
 
 @cache

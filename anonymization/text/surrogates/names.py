@@ -14,7 +14,16 @@ from numpy.random import Generator
 from anonymization.text.surrogates import japanese
 from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.lexicon import lexicon
-from anonymization.text.surrogates.shapes import LETTERS, cased_like, digits, pick, same_shape
+from anonymization.text.surrogates.shapes import (
+    LETTERS,
+    LONGER_FROM,
+    STEM,
+    cased_like,
+    digits,
+    pick,
+    same_shape,
+    stem,
+)
 from data.text.scripts import HAN, has_han, has_kana, is_han
 
 GIVEN, FAMILY = "given", "family"
@@ -28,7 +37,9 @@ _LONG_NAME, _LONGEST_PERSON = 4, 6
 
 def person(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form: initials, titles, order, letter case and separators stay."""
-    if japanese.is_japanese_name(value) or japanese.knows_family(table, value):
+    if _is_japanese(table, value) or japanese.is_japanese_name(value):
+        return japanese.person(table, value, salt)
+    if japanese.knows_family(table, value):
         return japanese.person(table, value, salt)
     if has_han(value):
         return _HAN_RUN.sub(lambda run: chinese_name(table, run.group(), "·" in value, salt), value)
@@ -125,27 +136,34 @@ PLACE, _ZH_PLACE, _REGION, _NUMBER, _CODE = "place", "zh.place", "zh.region", "n
 _PARTS = re.compile(rf"[{HAN}]+|[^\W\d_{HAN}]+(?:'[^\W\d_]+)?|\d+")
 _POSTCODE = re.compile(r"(?<![^\W_])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?![^\W_])")
 _ABBREVIATION = 3
-_JAPANESE_PLACE = re.compile("[都府県]|丁目|番地")
+_JAPANESE_PLACE = re.compile("県|東京都|京都府|大阪府|北海道|丁目|番地")
 
 
 def location(table: SurrogateTable, value: str, salt: str) -> str:
     """A place: each word has its own surrogate; kinds of places (city, lake, 省, 市) stay."""
-    if _is_japanese_place(value):
+    if _is_japanese_place(table, value):
         return japanese.location(table, value, salt)
     return _changed(table, value, salt)
 
 
 def address(table: SurrogateTable, value: str, salt: str) -> str:
     """Like a location; numbers of houses and flats, postcodes and abbreviations are new too."""
-    if _is_japanese_place(value):
+    if _is_japanese_place(table, value):
         places = japanese.location(table, value, salt)
         return re.sub(r"\d+", lambda number: _number(table, number.group(), salt), places)
     value = _POSTCODE.sub(lambda match: _code(table, match.group(), salt), value)
     return _changed(table, value, salt)
 
 
-def _is_japanese_place(value: str) -> bool:
-    return has_kana(value) or (has_han(value) and _JAPANESE_PLACE.search(value) is not None)
+def _is_japanese_place(table: SurrogateTable, value: str) -> bool:
+    if not has_han(value) or _is_japanese(table, value):
+        return has_kana(value) or has_han(value)
+    return has_kana(value) or _JAPANESE_PLACE.search(value) is not None
+
+
+def _is_japanese(table: SurrogateTable, value: str) -> bool:
+    """Does the text around a value in Han characters say that it is Japanese?"""
+    return has_han(value) and value in table.japanese
 
 
 def region(table: SurrogateTable, name: str) -> str:
@@ -193,9 +211,9 @@ def _chinese_place(table: SurrogateTable, text: str, after_number: bool, salt: s
         counted = re.match(f"(?:{_ends()})+", text)
         lead = counted.group() if counted else ""
     parts, rest = [lead], text[len(lead) :]
-    for match in re.finditer(f"(.+?)({_ends()}|$)", rest):
-        name, end = match.groups()
-        parts += [table.token(_ZH_PLACE, name, _zh_place_stem(len(name)), salt), end]
+    for match in re.finditer(f"(?P<end>(?:{_ends()})+)|(?P<name>.+?)(?={_ends()}|$)", rest):
+        name, end = match["name"], match["end"]
+        parts.append(end or table.token(_ZH_PLACE, name, _zh_place_stem(len(name)), salt))
     return "".join(parts)
 
 
@@ -207,7 +225,7 @@ def _ends() -> str:
 def _zh_place_stem(size: int) -> Draw:
     def draw(rng: Generator, attempt: int) -> str:
         words = lexicon()
-        count = max(1, size) + attempt // _LONGER_FROM
+        count = max(1, size) + attempt // LONGER_FROM
         return "".join(
             pick(rng, words.zh_first if index % 2 == 0 else words.zh_second)
             for index in range(count)
@@ -216,18 +234,17 @@ def _zh_place_stem(size: int) -> Draw:
     return draw
 
 
-STEM, _ZH_STEM = "company", "zh.company"
+_ZH_STEM = "zh.company"
 _JAPANESE_FORM = re.compile(r"会社|法人|㈱|㈲|[(（][株有][)）]")
 
 _LEGAL_FORMS = frozenset(
     {"Inc", "LLC", "Ltd", "Limited", "Corp", "Corporation", "GmbH", "AG", "PLC", "plc", "LLP"}
 )
-_LONGER_FROM = 40
 
 
 def organization(table: SurrogateTable, value: str, salt: str) -> str:
     """A name of the same form; each word of a stem has one surrogate, so that short names agree."""
-    if has_kana(value) or (has_han(value) and _JAPANESE_FORM.search(value)):
+    if has_kana(value) or _JAPANESE_FORM.search(value) or _is_japanese(table, value):
         return japanese.organization(table, value, salt)
     if has_han(value):
         value = _HAN_RUN.sub(lambda run: _chinese_organization(table, run.group(), salt), value)
@@ -260,25 +277,30 @@ def has_legal_form(value: str) -> bool:
     return bool(first) and last in _LEGAL_FORMS
 
 
-def stem(rng: Generator, attempt: int) -> str:
-    """An invented English name: a first and a second part, further parts after many attempts."""
-    words = lexicon()
-    middle = pick(rng, words.second) if attempt > _LONGER_FROM else ""
-    return pick(rng, words.first) + middle + pick(rng, words.second)
-
-
 def _chinese_organization(table: SurrogateTable, name: str, salt: str) -> str:
     words = lexicon()
     lead = next((r for r in words.regions_zh if name.startswith(r) and name != r), "")
-    rest = name[len(lead) :]
-    end = _end(rest, words.company_ends_zh)
+    town = "" if lead else _town(name)
+    rest = name[len(lead or town) :]
+    end = _end("x" + rest if town else rest, words.company_ends_zh)
     core = rest[: len(rest) - len(end)]
     line = _end(core, words.company_lines_zh)
     core = core[: len(core) - len(line)]
-    if not core:
+    if not core and not town:
         core, line, end = (rest[: len(rest) - len(end)], "", end) if end != rest else (rest, "", "")
-    new = _around_known(table, core, salt)
-    return (region(table, lead) if lead else "") + new + line + end
+    new = _around_known(table, core, salt) if core else ""
+    at = region(table, lead) if lead else _chinese_place(table, town, False, salt) if town else ""
+    return at + new + line + end
+
+
+_TOWN = re.compile(rf"[{HAN}]{{1,3}}?[市县](?=[{HAN}]{{2}})")
+
+
+def _town(name: str) -> str:
+    """The town that the name of an institution begins with, if the rest says its kind."""
+    match = _TOWN.match(name)
+    is_kind = match and _end("x" + name[match.end() :], lexicon().company_ends_zh)
+    return match.group() if match and is_kind else ""
 
 
 def _around_known(table: SurrogateTable, core: str, salt: str) -> str:
@@ -306,7 +328,7 @@ def _end(name: str, ends: tuple[str, ...]) -> str:
 def _zh_stem(size: int) -> Draw:
     def draw(rng: Generator, attempt: int) -> str:
         words = lexicon()
-        pairs = (max(2, min(size, 4)) + 1) // 2 + attempt // _LONGER_FROM
+        pairs = (max(2, min(size, 4)) + 1) // 2 + attempt // LONGER_FROM
         return "".join(pick(rng, words.zh_first) + pick(rng, words.zh_second) for _ in range(pairs))
 
     return draw

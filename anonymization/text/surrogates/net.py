@@ -12,8 +12,8 @@ from anonymization.text.surrogates.assignment import Draw, SurrogateTable
 from anonymization.text.surrogates.handles import UNEXPLAINED, handle
 from anonymization.text.surrogates.identifiers import numbered
 from anonymization.text.surrogates.lexicon import lexicon
-from anonymization.text.surrogates.names import PLACE, STEM, stem
-from anonymization.text.surrogates.shapes import LETTERS, same_shape
+from anonymization.text.surrogates.names import PLACE
+from anonymization.text.surrogates.shapes import LETTERS, STEM, digits, same_shape, stem
 from data.text.scripts import has_han
 
 _HOST, _PATH, _ADDRESS = "host", "url", "ip"
@@ -46,28 +46,54 @@ def email(table: SurrogateTable, value: str, salt: str) -> str:
     return (local if kept else handle(table, local, salt, shared)) + at + new_host
 
 
+_LOCAL = "local|lan|internal|intranet|intra|corp|private|priv|home|localdomain"
 _DOMAIN = re.compile(
-    r"(?:[a-z0-9-]{1,63}\.){1,4}(?:com|org|net|io|dev|app|cn|jp|de|fr|uk|eu|co|ai)"
+    rf"(?i)(?:[a-z0-9-]{{1,63}}\.){{1,6}}"
+    rf"(?:com|org|net|io|dev|app|cn|jp|de|fr|uk|eu|co|ai|tech|cloud|{_LOCAL})"
 )
-_SERVED = re.compile(
-    r"(?:www|api|admin|app|mail|smtp|imap|ftp|dev|staging|test|docs|cdn|static|m)\."
+# The end under which a domain is registered, the domain's own label, and labels of machines.
+_HOST_PARTS = re.compile(
+    rf"(?P<machine>(?:[^.]+\.)*?)(?P<own>[^.]+)"
+    rf"(?:\.(?:(?P<local>(?:corp\.)?(?:{_LOCAL}))|(?:co|com|net|org|or|ne|ac|go|gov|edu)\.[a-z]{{2}}|[^.]+))?"
 )
+_LABEL_PARTS = re.compile(r"[^\W\d_]+|\d+")
 
 
 def host(table: SurrogateTable, domain: str, salt: str = "") -> str:
-    """A host under .example; one per domain, whatever its letter case; `api.` and `www.` stay."""
-    served = _SERVED.match(domain)
-    if served and "." in domain[served.end() :]:
-        return served.group() + host(table, domain[served.end() :], salt)
+    """A host under .example, or under the end of a private network; one per domain.
+
+    Machines of one domain share its surrogate; words that say what a machine is for stay.
+    """
     if re.fullmatch(r"[\d.]+|\[.*\]|localhost", domain):
         return domain if domain == "localhost" else ip_address(table, domain, salt)
-    draw: Draw = lambda rng, attempt: stem(rng, attempt).lower() + ".example"  # noqa: E731
-    return table.token(_HOST, domain.casefold(), draw, salt)
+    parts = _HOST_PARTS.fullmatch(domain.casefold())
+    own, end = (parts["own"], parts["local"] or "example") if parts else (domain, "example")
+    draw: Draw = lambda rng, attempt: stem(rng, attempt).lower()  # noqa: E731
+    new = table.token(_HOST, own.casefold(), draw, salt)
+    return f"{_machine(table, parts['machine']) if parts else ''}{new}.{end}"
+
+
+def _machine(table: SurrogateTable, labels: str) -> str:
+    """The labels of a machine before its domain."""
+    keep = lexicon().machine_words
+
+    def part(match: re.Match[str]) -> str:
+        word = match.group()
+        if word in keep or (len(word) == 1 and word.isalpha()):
+            return word
+        draw: Draw = lambda rng, attempt: (  # noqa: E731
+            digits(rng, len(word)) if word.isdigit() else stem(rng, attempt).lower()
+        )
+        return table.token("machine", word, draw, fresh=not word.isdigit())
+
+    return _LABEL_PARTS.sub(part, labels)
 
 
 def url(table: SurrogateTable, value: str, salt: str) -> str:
     """Scheme, words of the path, names of parameters and file endings stay."""
     match = _URL.fullmatch(value)
+    if match is None and _DOMAIN.fullmatch(value):
+        return host(table, value, salt)
     if match is None:
         return handle(table, value, salt) if len(value) < _SHORT else _tail(table, value, salt)
     user = match["user"] or ""
@@ -149,11 +175,15 @@ def _ipv6(rng: Generator, attempt: int) -> str:
 
 _NUMBERED = re.compile(r"[A-Z]{1,4}[-_]?\d{2,12}")  # U0047, of the same person as C0047
 
+_DRAWN = re.compile(r"(?=.{0,30}\d)[0-9a-f-]{16,64}")
+
 
 def account(table: SurrogateTable, value: str, salt: str) -> str:
     """A user name, chat id or the user name in a path; parts of known names agree with them."""
     if _DOMAIN.fullmatch(value):
         return host(table, value, salt)
+    if _DRAWN.fullmatch(value):
+        return table.token("drawn", value, lambda rng, _: same_shape(value, rng), salt)
     if _NUMBERED.fullmatch(value):
         return numbered(table, value, salt)
     if any(map(str.isalnum, value)) or has_han(value):

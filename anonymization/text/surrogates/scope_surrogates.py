@@ -21,6 +21,7 @@ from anonymization.text.surrogates.identifiers import (
     phone,
     secret,
 )
+from anonymization.text.surrogates.japanese import is_firm
 from anonymization.text.surrogates.lexicon import lexicon
 from anonymization.text.surrogates.names import (
     address,
@@ -92,6 +93,7 @@ _NAMING = frozenset({*_ORDER, EntityType.ACCOUNT, EntityType.UNEXPLAINED})
 _HELD = frozenset({EntityType.PERSON, EntityType.UNEXPLAINED})  # under a label of customers, say
 _FRESH_ATTEMPTS, _ATTEMPTS = 12, 24
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+\.)+[A-Za-z]{2,24}")
 _LONE_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -118,8 +120,14 @@ class Surrogates:
         self._by_value: dict[str, str] = {}  # one surrogate, whatever kinds a value was taken for
         self._owners: dict[str, tuple[EntityType, str]] = {}
 
-    def learn(self, values: Iterable[tuple[EntityType, str]]) -> None:
-        """Give surrogates to new values: names first, full names before parts of them."""
+    def learn(
+        self, values: Iterable[tuple[EntityType, str]], japanese: frozenset[str] = frozenset()
+    ) -> None:
+        """Give surrogates to new values: names first, full names before parts of them.
+
+        Those in `japanese` stand in Japanese texts.
+        """
+        self._table.japanese |= japanese
         values = set(values)
         self._table.withdraw(
             word.casefold()
@@ -127,6 +135,8 @@ class Surrogates:
             if kind is not EntityType.EMAIL
             for word in WORD_OUTSIDE_CJK.findall(value)
         )
+        for value in sorted(value for kind, value in values if kind is EntityType.DATE):
+            self._shift.watch(value)
         years = Counter(
             year
             for kind, value in values
@@ -154,10 +164,12 @@ class Surrogates:
         if value in self._by_value:
             return self._by_value[value]
         alike = kind in _NAMING and _LONE_WORD.fullmatch(value)
-        make = _MAKERS[kind]
+        make = email if kind in _HELD and _MAIL.fullmatch(value) else _MAKERS[kind]
         if alike and part_of_person(self._table, value):
             make, owner = person, (EntityType.PERSON, plain_form(value))
-        if kind in _HELD and (is_chinese_organization(value) or has_legal_form(value)):
+        if kind in _HELD and (
+            is_chinese_organization(value) or has_legal_form(value) or is_firm(value)
+        ):
             make = organization
         for attempt in range(_ATTEMPTS):
             new = make(self._table, value, f"#{attempt}" if attempt else "")

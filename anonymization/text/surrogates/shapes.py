@@ -36,6 +36,16 @@ def pick(rng: Generator, choices: str | tuple[str, ...]) -> str:
     return choices[int(rng.integers(len(choices)))]
 
 
+STEM, LONGER_FROM = "company", 40
+
+
+def stem(rng: Generator, attempt: int) -> str:
+    """An invented English name: a first and a second part, further parts after many attempts."""
+    words = lexicon()
+    middle = pick(rng, words.second) if attempt > LONGER_FROM else ""
+    return pick(rng, words.first) + middle + pick(rng, words.second)
+
+
 def digits(rng: Generator, count: int) -> str:
     """Random digits."""
     return "".join(pick(rng, _DIGITS) for _ in range(count))

@@ -92,14 +92,14 @@ def check_answer(
 
 def _without_measure(answer: str, gold: GoldAnswer, question: str) -> str | None:
     """The answer without the unit of measure asked for; None if all its units are others."""
-    asked = measures_asked(gold.unit, question, int(gold.scale))
+    wanted = measures_asked(gold.unit, question, int(gold.scale))
     text = fold_width(answer)
-    found = [one for one in measured(text) if one.number is not None]
-    own = [one for one in found if one.unit in asked]
-    if found and not own:
+    seen = [entry for entry in measured(text) if entry.number is not None]
+    own = [entry for entry in seen if entry.unit in wanted]
+    if seen and not own:
         return None
-    for one in sorted(own, key=lambda one: -one.unit_start):
-        text = f"{text[: one.unit_start]} {text[one.end :]}"
+    for entry in sorted(own, key=lambda entry: -entry.unit_start):
+        text = f"{text[: entry.unit_start]} {text[entry.end :]}"
     return text
 
 

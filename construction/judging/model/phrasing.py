@@ -150,9 +150,11 @@ def _second_stage(
 
     def content(worded: Worded, cleaner: Cleaner) -> dict[str, Any]:
         rows = [_row(point, database) for point in _rows(worded.question, database)]
-        told = [{name: cleaner.text(text, 300, name) for name, text in row.items()} for row in rows]
+        record = [
+            {name: cleaner.text(text, 300, name) for name, text in row.items()} for row in rows
+        ]
         question = cleaner.text(worded.question.text, config.wording_chars, "question")
-        return {"question": question, "rows": [{"row": n} | row for n, row in enumerate(told)]}
+        return {"question": question, "rows": [{"row": n} | row for n, row in enumerate(record)]}
 
     def check(worded: Worded, answer: RowAnswer) -> Checked[Question] | Fault:
         question, points = worded.question, _rows(worded.question, database)
@@ -184,7 +186,7 @@ def _rows(question: Question, database: Database) -> list[Point]:
                 others.append((-shared, days, point.point_id, point))
     shown = [own, *other_values(own, database)]
     known = {point.point_id for point in shown}
-    near = [one[-1] for one in sorted(others, key=lambda one: one[:3])]
+    near = [entry[-1] for entry in sorted(others, key=lambda entry: entry[:3])]
     shown += [point for point in near if point.point_id not in known][: _MOST_ROWS - len(shown)]
     order = keyed_order(0, f"{_ROWS_STAGE}.{own.point_id}", [point.point_id for point in shown])
     return [shown[at] for at in order]
@@ -276,7 +278,7 @@ def _word_fault(question: Question, wording: str, free: frozenset[str]) -> Fault
         return Fault(JudgeReason.LOSS, ", ".join(gone))
     if sorted(_numbers(wording)) != sorted(_numbers(question.text)):
         return Fault(JudgeReason.CHANGED_WORDS, "numbers")
-    allowed = {word for one in free for word in comparable(one)}
+    allowed = {word for entry in free for word in comparable(entry)}
     changed = set(comparable(wording)) ^ set(comparable(question.text))
     strange = sorted(changed - allowed)
     return Fault(JudgeReason.CHANGED_WORDS, ", ".join(strange)) if strange else None

@@ -30,8 +30,8 @@ _ALONE = "|".join(WORDS["number"]["alone"])
 LIST = re.compile(rf"\b(?!(?:{_ALONE}),)[\w&-]+, (?:[\w&-]+, ){{0,5}}[\w&-]+,? (?:and|or) ")
 _HEAD_END = re.compile(rf"\s(?:{'|'.join(WORDS['number']['after_head'])})\b|[,(:;]")
 _NOTE = re.compile(
-    r"\s*[(\[](?:deprecated|abstract|member|line items|table|axis|roll forward|IFRS|US GAAP|notes?)\b"
-    r"[^()\[\]]{0,60}[)\]]",
+    r"\s*[(\[](?:deprecated|abstract|member|line items|table|axis|roll forward|IFRS|US GAAP"
+    r"|notes?)\b[^()\[\]]{0,60}[)\]]",
     re.I,
 )
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=[0-9])")

@@ -93,8 +93,8 @@ def test_what_the_row_says_of_the_sign(
     wrong: bool,
 ) -> None:
     made = statements(*named, printed, value, negated=negated, balance=balance)
-    found = contradicted(made)
-    assert found["point_id"].to_list() == (["p"] if wrong else [])
+    matches = contradicted(made)
+    assert matches["point_id"].to_list() == (["p"] if wrong else [])
     reasons = filter_points(made, FilterConfig()).ledger["reason"].to_list()
     assert reasons == (["value.sign_contradicted"] if wrong else [])
 

@@ -36,11 +36,11 @@ def shares(frame: pl.DataFrame, config: SamplingConfig) -> dict[str, float]:
     units = inclusion_of_points(made, config)
     n = made.points_of_series
     weighed = units.with_columns(mass=units["pi_design"] * pl.Series(n) / config.size)
-    found: Counter[str] = Counter()
+    matches: Counter[str] = Counter()
     for stratum, mass in weighed.select("category", "mass").iter_rows():
         for part in stratum.split("/"):
-            found[part] += mass
-    return {name: round(share, 2) for name, share in found.items()}
+            matches[part] += mass
+    return {name: round(share, 2) for name, share in matches.items()}
 
 
 def test_what_every_company_has_meets_its_quota() -> None:
@@ -52,9 +52,9 @@ def test_what_every_company_has_meets_its_quota() -> None:
 
 def test_what_few_companies_have_is_drawn_from_them_oftener() -> None:
     config = SamplingConfig(size=60, us_share=0, **_QUOTAS)
-    found = shares(points(20, 3), config)
-    assert found["guidance"] == pytest.approx(3 / 20, abs=0.03)  # they are asked of nothing else
-    assert found["income"] / found["cash"] == pytest.approx(4 / 3, abs=0.1)
+    matches = shares(points(20, 3), config)
+    assert matches["guidance"] == pytest.approx(3 / 20, abs=0.03)  # they are asked of nothing else
+    assert matches["income"] / matches["cash"] == pytest.approx(4 / 3, abs=0.1)
 
 
 def test_what_the_material_lacks_is_said() -> None:
@@ -71,8 +71,8 @@ def test_without_quotas_every_category_of_a_company_is_as_likely() -> None:
     config = SamplingConfig(size=60, us_share=0, categories={}, periods={})
     frame = points(20, 20)
     assert with_quotas(frame, config).equals(frame)
-    found = shares(frame, config)
-    assert found == {"guidance": 0.33, "income": 0.33, "cash": 0.33}
+    matches = shares(frame, config)
+    assert matches == {"guidance": 0.33, "income": 0.33, "cash": 0.33}
 
 
 def test_the_draw_follows_and_names_plain_categories() -> None:
@@ -92,8 +92,8 @@ def test_the_draw_follows_and_names_plain_categories() -> None:
 
 def test_a_frame_whose_quotas_are_all_nil_is_drawn_from() -> None:
     config = SamplingConfig(size=2, us_share=0, categories={}, periods={"annual": 0.0})
-    one = points(1, 0).filter(period="annual")
-    assert with_quotas(one, config).height == one.height
+    entry = points(1, 0).filter(period="annual")
+    assert with_quotas(entry, config).height == entry.height
 
 
 def test_categories_without_a_quota_share_the_rest() -> None:

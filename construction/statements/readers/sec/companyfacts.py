@@ -42,8 +42,8 @@ def tables_of(
 
     Raises SourceError for another JSON.
     """
-    told = _parsed(content)
-    cik, facts = str(told.get("cik") or "").lstrip("0"), told.get("facts")
+    record = _parsed(content)
+    cik, facts = str(record.get("cik") or "").lstrip("0"), record.get("facts")
     if not cik.isdigit() or not isinstance(facts, dict):
         actual, expected = "another JSON", "cik, entityName and facts"
         raise SourceError(SecReason.NO_COLUMNS, actual, expected)
@@ -55,7 +55,7 @@ def tables_of(
         adsh = str(fact.get("accn") or "")
         end, quarters = _period(fact)
         rounded = month_end(end) if end else None
-        filing = filings.setdefault(adsh, _filing(adsh, cik, told.get("entityName"), fact))
+        filing = filings.setdefault(adsh, _filing(adsh, cik, record.get("entityName"), fact))
         if end is not None and rounded is not None and quarters is not None:
             statement = statement_of(tag, instant=quarters == "0")
             if statement is not None and str(statement) in _CODES:
@@ -79,10 +79,10 @@ def tables_of(
 
 def _parsed(content: bytes) -> dict[str, Any]:
     try:
-        told = json.loads(content, parse_float=str, parse_int=str, parse_constant=str)
+        record = json.loads(content, parse_float=str, parse_int=str, parse_constant=str)
     except (ValueError, RecursionError) as error:
         raise SourceError(SecReason.UNREADABLE, type(error).__name__, "JSON in UTF-8") from None
-    return told if isinstance(told, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 def _listed(

@@ -91,13 +91,13 @@ def find_tables(
 
 def find_facts(paths: Sequence[Path]) -> list[tuple[str, Path]]:
     """The companyfacts files at `paths` and in their folders, with their labels."""
-    found = []
+    matches = []
     for label, path in _labelled(paths):
         if path.is_dir():
-            found += [(f"{label}/{inner.name}", inner) for inner in sorted(path.glob(FACTS))]
+            matches += [(f"{label}/{inner.name}", inner) for inner in sorted(path.glob(FACTS))]
         elif path.suffix == ".json":
-            found.append((label, path))
-    return [(label, path) for label, path in found if not path.is_symlink()]
+            matches.append((label, path))
+    return [(label, path) for label, path in matches if not path.is_symlink()]
 
 
 def read_facts(path: Path, config: SecConfig) -> bytes:

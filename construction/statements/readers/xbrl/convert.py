@@ -106,8 +106,8 @@ def _run(package: str, out: str, online: str, taxonomies: list[str]) -> int:
         session.run(options)
         for model in session.get_models():
             if model.facts:
-                told = json.dumps(_described(model), ensure_ascii=False, sort_keys=True, indent=1)
-                target.with_suffix(".labels.json").write_text(told, "utf-8")
+                record = json.dumps(_described(model), ensure_ascii=False, sort_keys=True, indent=1)
+                target.with_suffix(".labels.json").write_text(record, "utf-8")
                 return 0
         problems = [line for line in session.get_logs("text").splitlines() if "rror" in line]
         print((problems or ["no facts"])[0], file=sys.stderr)

@@ -127,17 +127,17 @@ def _read(paths: Sequence[Path], config: XbrlConfig) -> tuple[list[Document], li
     documents: dict[str, Document] = {}
     rows: list[LedgerRow] = []
     for path in find_documents(paths):
-        found = 0
+        matches = 0
         try:
             for name, content, sidecar in contents(path, config):
-                found += 1
+                matches += 1
                 document = read_document(name, content, sidecar, config)
                 if document.digest in documents:
                     rows.append(_unused(name, XbrlReason.REPEATED, "a second copy", "one"))
                     continue
                 documents[document.digest] = document
                 rows.append(LedgerRow(STAGE, "file", name, Outcome.KEPT))
-            if not found:
+            if not matches:
                 raise UnusableError(XbrlReason.NOT_XBRL_JSON, "no JSON", "an xBRL-JSON document")
         except (UnusableError, OSError) as error:
             reason = getattr(error, "reason", XbrlReason.UNREADABLE)
@@ -284,11 +284,11 @@ def _presented(filing: _Filing) -> list[Shown]:
 def _ordered(filing: _Filing) -> list[Shown]:
     """The concepts in the order of the document, each in the statement that its name or, for a
     filer's own, the nearest facts on both sides tell."""
-    told = [statement_of(fact.concept, instant=not fact.months) for fact in filing.facts]
+    statements = [statement_of(fact.concept, instant=not fact.months) for fact in filing.facts]
     placed: dict[str, Statement] = {}
-    for at, (fact, known) in enumerate(zip(filing.facts, told, strict=True)):
-        before = next((one for one in reversed(told[max(0, at - _WINDOW) : at]) if one), None)
-        after = next((one for one in told[at + 1 : at + 1 + _WINDOW] if one), None)
+    for at, (fact, known) in enumerate(zip(filing.facts, statements, strict=True)):
+        before = next((one for one in reversed(statements[max(0, at - _WINDOW) : at]) if one), None)
+        after = next((one for one in statements[at + 1 : at + 1 + _WINDOW] if one), None)
         statement = known or (before if before is after else None)
         if statement is not None:
             placed.setdefault(fact.concept, statement)
@@ -355,11 +355,11 @@ def _country(document: Document) -> str | None:
     """The country that the document names, as a code, or the one in which it was filed."""
     for concept in _COUNTRY:
         text = (document.text(concept) or "").casefold()
-        found = [code for name, code in _COUNTRIES.items() if re.search(rf"\b{name}\b", text)]
+        matches = [code for name, code in _COUNTRIES.items() if re.search(rf"\b{name}\b", text)]
         if len(text) == 2 and text.isalpha():
             return text.upper()
-        if found:
-            return found[-1]
+        if matches:
+            return matches[-1]
     filed_in = _FILED_IN.search(document.label)
     return filed_in[1] if filed_in else None
 

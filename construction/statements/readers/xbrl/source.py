@@ -122,15 +122,15 @@ class Document:
     def language(self) -> str:
         """The language of most texts."""
         counted = Counter(language[:2] for _, language, _ in self.texts if language)
-        return max(sorted(counted), key=lambda one: counted[one]) if counted else "en"
+        return max(sorted(counted), key=lambda entry: counted[entry]) if counted else "en"
 
     def text(self, *concepts: str) -> str | None:
         """The text of the first of these concepts that has one, in English if possible."""
         for concept in concepts:
-            found = [(not lang.startswith("en"), said) for name, lang, said in self.texts
+            matches = [(not lang.startswith("en"), said) for name, lang, said in self.texts
                      if name == concept and said.strip()]  # fmt: skip
-            if found:
-                return min(found, key=lambda pair: pair[0])[1].strip()
+            if matches:
+                return min(matches, key=lambda pair: pair[0])[1].strip()
         return None
 
 
@@ -147,22 +147,22 @@ def find_documents(paths: Sequence[Path]) -> list[Path]:
 
     Raises InputError for a path that does not exist, and if there is none.
     """
-    found: set[Path] = set()
+    matches: set[Path] = set()
     for path in paths:
         if not path.exists():
             raise InputError(str(path), "nothing", "xBRL-JSON documents", "Check the path.")
         files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
-        found |= {
+        matches |= {
             file.resolve()
             for file in files
             if not file.is_symlink() and file.suffix in (".json", ".zip")
             and not file.name.endswith(LABELS)
         }  # fmt: skip
-    if not found:
+    if not matches:
         given = ", ".join(map(str, paths))
         todo = "Name .json files, or convert iXBRL packages with `benchmint convert-xbrl`."
         raise InputError(given, "no document", "xBRL-JSON documents", todo)
-    return sorted(found)
+    return sorted(matches)
 
 
 def contents(path: Path, config: XbrlConfig) -> Iterator[tuple[str, bytes, bytes]]:
@@ -219,9 +219,9 @@ def _parsed(content: bytes) -> Any:
 
 def read_document(name: str, content: bytes, sidecar: bytes, config: XbrlConfig) -> Document:
     """The document with its usable facts. Raises UnusableError if it is none."""
-    told = _parsed(content)
-    info = told.get("documentInfo") if isinstance(told, dict) else None
-    facts = told.get("facts") if isinstance(told, dict) else None
+    record = _parsed(content)
+    info = record.get("documentInfo") if isinstance(record, dict) else None
+    facts = record.get("facts") if isinstance(record, dict) else None
     kind = str(info.get("documentType", "")) if isinstance(info, dict) else ""
     if not isinstance(info, dict) or "xbrl-json" not in kind:
         expected = "documentInfo with a documentType of xbrl-json"
@@ -374,28 +374,28 @@ def _consistent(facts: Sequence[Fact]) -> bool:
     return low <= high
 
 
-def _with_sidecar(document: Document, told: Any, names: Mapping[str, str]) -> None:
+def _with_sidecar(document: Document, record: Any, names: Mapping[str, str]) -> None:
     """Add what the file beside the document says; what has another form is left out."""
-    if not isinstance(told, dict):
+    if not isinstance(record, dict):
         return
-    given = told.get("labels")
-    labels: dict[str, Any] = given if isinstance(given, dict) else told
+    given = record.get("labels")
+    labels: dict[str, Any] = given if isinstance(given, dict) else record
     for qname, label in labels.items():
         by_language = {"en": label} if isinstance(label, str) else label
         if isinstance(by_language, dict) and ":" in qname:
             texts = {str(lang): text for lang, text in by_language.items() if isinstance(text, str)}
             document.labels[concept_name(qname, names)] = texts
     for name in ("company", "balance"):
-        given = told.get(name)
+        given = record.get(name)
         if isinstance(given, dict):
             plain = {k: v for k, v in given.items() if isinstance(v, str)}
             keyed = {concept_name(k, names): v for k, v in plain.items()}
             setattr(document, name, plain if name == "company" else keyed)
     try:
-        document.filed = date.fromisoformat(str(told.get("filed")))
+        document.filed = date.fromisoformat(str(record.get("filed")))
     except ValueError:
         document.filed = None
-    for shown in told.get("statements") or ():
+    for shown in record.get("statements") or ():
         for row in shown.get("rows") or () if isinstance(shown, dict) else ():
             if isinstance(row, dict) and isinstance(row.get("concept"), str):
                 text = row.get("label") if isinstance(row.get("label"), str) else None

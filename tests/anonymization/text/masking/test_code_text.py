@@ -126,3 +126,63 @@ def test_broken_code_and_other_line_ends_are_read() -> None:
             spans = fixed_spans(alias, text)
             assert all(0 <= start < end <= len(text) for start, end in spans)
             assert list(spans) == sorted(spans)
+
+
+_SHELL = """#!/bin/sh
+# on call: Marguerite Oduya
+node=`hostname -s`
+ip link | grep eth0 | cut -d: -f2
+echo "$hostname | sha1sum | cut -c1-8"
+scp dump.gz oduya@db4.harrow-ferries.co.uk:/srv
+"""
+
+
+def test_commands_and_their_arguments_stay(detector: TextDetector) -> None:
+    before, after = _SHELL.splitlines(), masked(_SHELL, "dump.sh", detector).splitlines()
+    assert after[2:5] == before[2:5]
+    assert "Oduya" not in after[1] and "harrow-ferries" not in after[5]
+    assert after[5].startswith("scp dump.gz ") and after[5].endswith(":/srv")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "stays"),
+    [
+        ("sums.sql", "SELECT SUM(CASE WHEN paid = 0 THEN 1 ELSE 0 END) FROM fares;\n", "whole"),
+        ("roles.py", 'is_manager = "裁量労働者" in grade\n', "whole"),
+        ("roles.ts", "if (grade === '見習船員') { pay(1) }\n", "whole"),
+        ("app.py", 'LINE = "Harbour team\\nhttps://pier.example.org"\n', "\\nhttps://"),
+    ],
+)
+def test_what_code_compares_and_counts_stays(
+    detector: TextDetector, name: str, text: str, stays: str
+) -> None:
+    assert (text if stays == "whole" else stays) in masked(text, name, detector)
+
+
+def test_a_service_that_a_url_calls_is_still_the_one_declared(detector: TextDetector) -> None:
+    text = (
+        "# errors.harrow-ferries.co.uk, owner: Marguerite Oduya (m.oduya@harrow-ferries.co.uk)\n"
+        "upstream beacon {\n    server 10.4.7.9:9000;\n}\nserver {\n    location / {\n"
+        "        proxy_pass http://beacon/static/;\n    }\n}\n"
+    )
+    result = masked(text, "site.conf", detector)
+    assert "upstream beacon {" in result and "proxy_pass http://beacon/static/;" in result
+    assert not any(word in result for word in ("10.4.7.9", "harrow", "Oduya"))
+    assert result.splitlines()[0].startswith("# errors.")
+
+
+def test_a_line_break_of_a_calendar_is_no_part_of_an_account(detector: TextDetector) -> None:
+    text = "BEGIN:VEVENT\nDESCRIPTION:Talk\\nPIER\\nhttps://pier.eventbrite.co.uk\nEND:VEVENT\n"
+    assert masked(text, "talks.ics", detector) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("# test db: fares-02.harrow.local / fare_rw / Rope#5512knot\n", "Rope#5512knot"),
+        ("PW = os.environ.get('FERRY_PW', 'Tide!pool-2031')\n", "Tide!pool-2031"),
+        ("# wiki admin login is still moduya / lantern-pier-42\n", "lantern-pier-42"),
+    ],
+)
+def test_passwords_in_notes_and_defaults_go(detector: TextDetector, text: str, secret: str) -> None:
+    assert secret not in masked(text, "notes.py", detector)

@@ -95,3 +95,65 @@ def test_periods_move_in_their_own_form(detector: TextDetector, before: str, for
     (after,) = masked(detector, before)
     assert after != before
     assert re.fullmatch(form, after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sender: Shipment Notice",
+        "reviewer: Pier contact",
+        "display_name: Python 3 (ipykernel)",
+        "# A. FerryDESK 处理\n# B. ZED 日次処理",
+        "fingerprint 0A1B FDBD A476 9450 02CD 0EFC BCE3 C388",
+        "需求：少年组分为8-9，10-11，12-13岁组",
+        "Python 3.11.10",
+        "dkim=pass header.i=@pier.example.org header.s=mx",
+        '"count": f"{n} 行"',
+        "国立気象研究所",
+        "https://s.weibo.com/weibo/abc",
+    ],
+)
+def test_labels_products_ages_and_digits_stay(detector: TextDetector, text: str) -> None:
+    assert masked(detector, text) == [text]
+
+
+def test_a_firm_keeps_its_legal_form_and_loses_its_name(detector: TextDetector) -> None:
+    (result,) = masked(detector, "株式会社MERIDA WORKS\n総務部")
+    assert result.startswith("株式会社") and "MERIDA" not in result and "WORKS" not in result
+
+
+def test_a_unit_before_a_name_stays(detector: TextDetector) -> None:
+    (result,) = masked(detector, "# 担当: 品質管理課 水野 健吾 (k.mizuno@aoba-seiki.co.jp)")
+    assert result.startswith("# 担当: 品質管理課 ") and "水野" not in result
+
+
+def test_a_name_in_katakana_is_none_inside_a_longer_word(detector: TextDetector) -> None:
+    (result,) = masked(detector, "担当者: マリン\nマリンさんへ。サブマリンを点検。")
+    assert "サブマリン" in result and "マリンさん" not in result
+
+
+def test_machines_share_the_domain_of_their_mail(detector: TextDetector) -> None:
+    first, second, third = masked(
+        detector,
+        "ask ines.calder@harrow-ferries.co.uk",
+        "BASE=https://portal-stg.harrow-ferries.co.uk",
+        "log in at mail.harrow-ferries.local",
+    )
+    domain = first.partition("@")[2]
+    assert domain.endswith(".example") and second == f"BASE=https://portal-stg.{domain}"
+    assert third == f"log in at mail.{domain.removesuffix('.example')}.local"
+
+
+def test_dates_keep_their_padding(detector: TextDetector) -> None:
+    lines = [f"2031/{month}/{day}" for month in (1, 5, 9, 11) for day in (3, 12, 25)]
+    results = masked(detector, *lines)
+    assert all(re.fullmatch(r"\d{4}/[1-9]\d?/[1-9]\d?", date) for date in results)
+    padded = masked(detector, "2031-01-03", "2031-11-25")
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", date) for date in padded)
+
+
+def test_a_month_alone_moves_with_the_dates(detector: TextDetector) -> None:
+    (result,) = masked(detector, "移転日は2031年4月6日です。請求書は4月分から新住所へ。")
+    match = re.search(r"年(\d+)月\d+日.*?(\d+)月分", result)
+    assert match is not None and (int(match[2]) - int(match[1])) % 12 in (0, 1)
+    assert "4月分" not in result

@@ -116,10 +116,12 @@ OTHERWISE = SAID.replace("report as net sales for", "take in as net revenue in t
 def _second(row: int | None, answer: str, wording: str = OTHERWISE) -> Scripted:
     """A client that words, then answers from the rows: the gold row, or the one `row` behind."""
 
-    def reply(asked: Any) -> dict[str, Any]:
-        if asked.answer is WordingAnswer:
+    def reply(wanted: Any) -> dict[str, Any]:
+        if wanted.answer is WordingAnswer:
             return {"wording": wording}
-        rows = orjson.loads(asked.user[asked.user.index("{") : asked.user.rindex("}") + 1])["rows"]
+        rows = orjson.loads(wanted.user[wanted.user.index("{") : wanted.user.rindex("}") + 1])[
+            "rows"
+        ]
         (gold,) = (one["row"] for one in rows if one["value"] == SALES.point.value)
         return {"row": (gold + (row or 0)) % len(rows), "answer": answer}
 

@@ -469,7 +469,7 @@ def test_documents_one_after_the_other_whose_spans_hold_what_is_new(tmp_path: Pa
         span(6, "1", [], [end]),
     ]
     path = tmp_path / "raw.jsonl"
-    resource = {"resource": {"attributes": []}}
+    resource: dict[str, Any] = {"resource": {"attributes": []}}
     held = [{**resource, "scopeSpans": [{"spans": [one]}]} for one in spans]
     path.write_text("\n".join(json.dumps(one, indent=2) for one in held))
     main, side = read_source(SourceFile(path, path.name))

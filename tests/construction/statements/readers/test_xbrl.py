@@ -91,10 +91,10 @@ def values(statements: Statements) -> dict[str, str]:
 
 def reasons(statements: Statements) -> dict[str, int]:
     rows = (row for row in statements.ledger if row.unit == "fact" and row.reason)
-    found: dict[str, int] = {}
+    matches: dict[str, int] = {}
     for row in rows:
-        found[str(row.reason)] = found.get(str(row.reason), 0) + row.n
-    return found
+        matches[str(row.reason)] = matches.get(str(row.reason), 0) + row.n
+    return matches
 
 
 def test_a_period_ends_on_the_day_before_its_midnight(tmp_path: Path) -> None:
@@ -128,8 +128,8 @@ def test_limits_of_periods(tmp_path: Path, period: str, span: tuple[Any, ...] | 
     facts = [fact("ifrs-full:Revenue", "10"), fact("ifrs-full:GrossProfit", "7", period)]
     statements = read(write(tmp_path, NAMED + facts))
     gross = statements.points.filter(pl.col("series_id").str.contains("GrossProfit"))
-    found = gross.select("period_start", "period_end", "months").rows()
-    assert found == ([span] if span else [])
+    matches = gross.select("period_start", "period_end", "months").rows()
+    assert matches == ([span] if span else [])
     assert reasons(statements).get("xbrl.bad_period", 0) == (span is None)
 
 
@@ -188,8 +188,8 @@ def test_numbers_never_pass_through_a_float(tmp_path: Path) -> None:
     }.items():
         other = tmp_path / "other.json"
         other.write_text(path.read_text().replace('"VALUE"', written))
-        found = values(read(other))
-        assert found == ({"Revenue": filed} if filed else {}), written
+        matches = values(read(other))
+        assert matches == ({"Revenue": filed} if filed else {}), written
 
 
 def test_dimensions_are_segments_geography_and_equity(tmp_path: Path) -> None:
@@ -312,8 +312,8 @@ def test_files_that_are_no_documents_have_their_reason(tmp_path: Path) -> None:
         package.write(write(tmp_path, facts, "inside"), "reports/inside.json")
     (tmp_path / "inside.json").unlink()
     statements = read(tmp_path)
-    found = {row.item_id: str(row.reason) for row in statements.ledger if row.unit == "file"}
-    assert found == {
+    matches = {row.item_id: str(row.reason) for row in statements.ledger if row.unit == "file"}
+    assert matches == {
         "broken.json": "xbrl.unreadable",
         "good.json": "None",
         "other.json": "xbrl.not_xbrl_json",
@@ -407,9 +407,9 @@ def test_forecasts_are_guidance(tmp_path: Path) -> None:
     given = ("--xbrl", tmp_path, "--size", 3, "--out", tmp_path / "out")
     assert inline("lane", "questions", *given).returncode == 0
     questions = pl.read_parquet(tmp_path / "out/public/questions.parquet")
-    asked = questions.filter(pl.col("category") == "guidance")["question"].sort().to_list()
-    assert len(asked) == 2
-    for text in asked:
+    wanted = questions.filter(pl.col("category") == "guidance")["question"].sort().to_list()
+    assert len(wanted) == 2
+    for text in wanted:
         assert "forecast" in text
         assert "the fiscal year ending January 31, 2025" in text
         assert "as announced in the filing of March 15, 2024" in text

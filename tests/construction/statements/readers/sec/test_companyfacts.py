@@ -25,8 +25,8 @@ def write(folder: Path, facts: dict[str, dict[str, list[dict[str, Any]]]], cik: 
         for tag, units in facts.items()
     }
     path = folder / f"CIK{cik:010}.json"
-    told = {"cik": cik, "entityName": "ACME CORP", "facts": {"us-gaap": concepts}}
-    path.write_bytes(orjson.dumps(told))
+    record = {"cik": cik, "entityName": "ACME CORP", "facts": {"us-gaap": concepts}}
+    path.write_bytes(orjson.dumps(record))
     return path
 
 
@@ -52,8 +52,8 @@ def test_a_year_of_weeks_has_its_true_day(tmp_path: Path) -> None:
     }
     statements = read_sec([write(tmp_path, facts)])
     about = statements.series.select("series_id", "concept", "statement", "unit")
-    told = statements.points.join(about, on="series_id")
-    rows = told.sort("concept", "period_end").select(
+    record = statements.points.join(about, on="series_id")
+    rows = record.sort("concept", "period_end").select(
         "concept", "statement", "unit", "value", "period_end", "months", "auto_generated"
     )
     year = date(2010, 3, 31)
@@ -122,8 +122,8 @@ def test_files_that_are_none(tmp_path: Path) -> None:
 def test_names_of_filings_and_days_do_not_depend_on_order(tmp_path: Path) -> None:
     first = write(tmp_path, {"Revenues": {"USD": [fact(5)]}})
     second = write(tmp_path, {"Revenues": {"USD": [fact(6, FIRST)]}}, cik=43)
-    one, other = read_sec([first, second]), read_sec([second, first])
-    assert one.points.equals(other.points)
-    assert one.closings.equals(other.closings)
-    assert set(one.points["value"]) == {"5", "6"}
-    assert pl.Series(one.companies["company_id"]).to_list() == ["sec:42", "sec:43"]
+    entry, other = read_sec([first, second]), read_sec([second, first])
+    assert entry.points.equals(other.points)
+    assert entry.closings.equals(other.closings)
+    assert set(entry.points["value"]) == {"5", "6"}
+    assert pl.Series(entry.companies["company_id"]).to_list() == ["sec:42", "sec:43"]
