@@ -50,6 +50,8 @@ LONGER_FUNCTIONS = {
 }
 # Names that say nothing about what they hold. A comprehension may use them for its loop variable.
 VAGUE = {"told", "found", "one", "place", "asked", "left", "books"}
+# The word of `[roles]`: a place on a map.
+CLEAR = {"construction/analytics/environment/declaration.py: place"}
 CLEAR_ROOMS = (*ALLOWED, "notebooks", "benchmarks", "tests")
 
 
@@ -225,7 +227,7 @@ def test_names_say_what_they_hold() -> None:
         for room in CLEAR_ROOMS
         for path in modules(room)
         for line, name in [*vague_names(parsed(path)), (0, path.stem)]
-        if name.strip("_") in VAGUE
+        if name.strip("_") in VAGUE and f"{path.relative_to(REPO).as_posix()}: {name}" not in CLEAR
     ]
     assert vague == []
 

@@ -201,13 +201,13 @@ def _policy(step: s.Policy, results: list[Rows | Cell]) -> str:
     said = ", ".join(f"({document}, {says})" for document, says in quotes)
     text = f"t.{_name(step.column)}"
     once = f"length({text}) - length(replace({text}, q.says, '')) = length(q.says)"
-    found = (
+    quoted = (
         f"SELECT CASE WHEN count(*) = {len(quotes)} THEN true ELSE error('not said') END "  # noqa: S608
         f"FROM (VALUES {said}) q(document, says) JOIN {_table(step.texts)} t "
         f"ON t.{_name(step.key)} = q.document WHERE {once}"
     )
     rated = f"SELECT *, CASE {' '.join(rates)} END AS rate{_from(step, results)}"
-    return f"SELECT * FROM ({rated}) WHERE rate IS NOT NULL AND ({found})"  # noqa: S608 (quoted)
+    return f"SELECT * FROM ({rated}) WHERE rate IS NOT NULL AND ({quoted})"  # noqa: S608 (quoted)
 
 
 def _policy_count(step: s.PolicyCount, results: list[Rows | Cell]) -> str:

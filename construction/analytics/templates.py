@@ -56,9 +56,9 @@ class Draw(StageConfig):
 
     @model_validator(mode="after")
     def _single(self) -> Self:
-        found = [name for name, value in self if value and name != "but_of"]
-        if len(found) != 1:
-            raise ValueError(f"found {len(found)}; expected one of {', '.join(dict(self))}")
+        given = [name for name, value in self if value and name != "but_of"]
+        if len(given) != 1:
+            raise ValueError(f"found {len(given)}; expected one of {', '.join(dict(self))}")
         return self
 
 
@@ -83,8 +83,8 @@ class Template(StageConfig):
     @property
     def roles(self) -> set[tuple[str, str]]:
         """The roles that it needs, with the parts of each."""
-        found = re.findall(r"\{([a-z]+)\.([a-z]+)\}", str([*self.steps, *self.answers]))
-        return {(role, part) for role, part in found if role in ROLES}
+        named = re.findall(r"\{([a-z]+)\.([a-z]+)\}", str([*self.steps, *self.answers]))
+        return {(role, part) for role, part in named if role in ROLES}
 
     def wordings(self, language: str) -> tuple[str, ...]:
         return self.en if language == "en" else self.zh

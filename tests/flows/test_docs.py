@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from construction.analytics.environment.declaration import PolicyText
 from construction.sessions.gates.length import LengthConfig, LengthReason
 from construction.sessions.gates.restoration import GATE as RESTORATION
 from data.prose_tables import gate_table, limit_table, reason_table
@@ -145,7 +146,12 @@ def test_the_pages_show_configurations() -> None:
     assert pages >= {"README.md", "anonymization.md", "configuration.md", "judging.md"}
 
 
-@pytest.mark.parametrize("name", BLOCKS)
+def test_a_shown_policy_is_taken() -> None:
+    (policy,) = tomllib.loads(BLOCKS["environments.md:1"])["policies"]
+    assert PolicyText.model_validate(policy).in_force(2021)
+
+
+@pytest.mark.parametrize("name", sorted(BLOCKS.keys() - {"environments.md:1"}))
 def test_a_shown_configuration_is_taken(name: str, tmp_path: Path) -> None:
     path = tmp_path / "benchmint.toml"
     path.write_text(BLOCKS[name], encoding="utf-8")

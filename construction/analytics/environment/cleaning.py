@@ -22,7 +22,6 @@ import orjson
 import polars as pl
 
 from construction.analytics.environment.declaration import Column, Declaration, File, Noise, Table
-from construction.judging.review_table import SheetLimits, read_table
 from data.errors import InputError
 
 LARGEST_BYTES = 512 * 1024**2
@@ -151,6 +150,8 @@ def _cell(value: object) -> str | None:
 
 def _sheet(root: Path, path: str) -> list[list[str]]:
     """The rows of a workbook's first sheet, read in a child process, as wide as its first one."""
+    from construction.judging.review_table import SheetLimits, read_table
+
     content(root, path)  # no path out of the folder
     limits = SheetLimits(bytes=LARGEST_BYTES, rows=_LONGEST_SHEET, seconds=120)
     rows = [[cell.text for cell in cells] for _, cells in read_table(root / path, limits, "utf-8")]

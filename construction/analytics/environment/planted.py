@@ -48,7 +48,7 @@ class _Writer:
     generator: np.random.Generator
     words: Mapping[str, Any]
 
-    def one(self, choices: Sequence[Any]) -> Any:
+    def pick(self, choices: Sequence[Any]) -> Any:
         return choices[int(self.generator.integers(len(choices)))]
 
     def metric(self, role: str, family: str) -> Metric:
@@ -60,7 +60,7 @@ class _Writer:
                 f"{self.declaration.name}: found no metric of {role} of the family {family}; "
                 "expected one for planted policies. Declare it in [[metrics]]."
             )
-        return self.one(fitting)  # type: ignore[no-any-return]
+        return self.pick(fitting)  # type: ignore[no-any-return]
 
     def limit(self, metric: Metric, low: float, high: float) -> float:
         """A round figure between two quantiles, with none of the figures near it."""
@@ -78,10 +78,10 @@ class _Writer:
         own, column = self.declaration.roles["entities"], self.tables[metric.table][metric.column]
         if metric.table == own.table:
             return column.drop_nulls()
-        place = self.declaration.roles["places"].place
-        there = self.tables[metric.table].select(place, metric.column)
-        rows = self.tables[own.table].select(pl.col(own.place).alias(place))
-        return rows.join(there, on=place)[metric.column].drop_nulls()
+        shared = self.declaration.roles["places"].place
+        there = self.tables[metric.table].select(shared, metric.column)
+        rows = self.tables[own.table].select(pl.col(own.place).alias(shared))
+        return rows.join(there, on=shared)[metric.column].drop_nulls()
 
     def _is_crowded(self, cells: pl.Series, at: float) -> bool:
         near = ((cells - at).abs() <= _CLEAR * max(abs(at), 1e-9)).sum()
@@ -146,7 +146,7 @@ def _policy(w: _Writer, scheme: str, use: str, rules: _Paper, memo: _Paper) -> d
     }
     fields["Entities"] = fields["entities"][:1].upper() + fields["entities"][1:]
     title = w.words["titles"][use].format(**fields)
-    rules.lines += [title, w.one(w.words["open"]["forms"]).format(**fields)]
+    rules.lines += [title, w.pick(w.words["open"]["forms"]).format(**fields)]
     memo.lines += [f"{scheme}: a change", "To all who keep the books of the scheme."]
     since = years[len(years) // 2]
     scheme_of = _Scheme(w, use, fields, size, measure, chosen, kind, since, rules, memo)
@@ -197,8 +197,8 @@ class _Scheme:
 
     def said(self, paper: _Paper, part: str, *, aside: bool = False, **values: str) -> Any:
         """Write a sentence of a form; returns it as a quote."""
-        more = [self.w.one(self.w.words["aside"]["forms"])] if aside else []
-        form = self.w.one(self.w.words[self.use][part])
+        more = [self.w.pick(self.w.words["aside"]["forms"])] if aside else []
+        form = self.w.pick(self.w.words[self.use][part])
         return paper.say(form.format(**{**self.fields, **values}), *more)
 
     def cover(self) -> list[dict[str, Any]]:

@@ -191,13 +191,13 @@ def propose_roles(sheets: Sequence[Sheet]) -> list[Proposed]:
     entities = _entities(sheets)
     if entities is None:
         return []
-    found = {"entities": entities}
+    by_role = {"entities": entities}
     for sheet in sheets:
         if sheet is not entities.sheet:
             proposed = _other(sheet, entities)
-            if proposed is not None and _is_better(proposed, found.get(proposed.role)):
-                found[proposed.role] = proposed
-    return list(found.values())
+            if proposed is not None and _is_better(proposed, by_role.get(proposed.role)):
+                by_role[proposed.role] = proposed
+    return list(by_role.values())
 
 
 def _is_better(proposed: Proposed, other: Proposed | None) -> bool:
@@ -219,9 +219,9 @@ def _entities(sheets: Sequence[Sheet]) -> Proposed | None:
         ranked = sorted(groups, key=lambda name: (-_known_elsewhere(sheet, name, sheets), name))
         if not ranked or _known_elsewhere(sheet, ranked[0], sheets) < _JOINS:
             continue
-        place = ranked[0]
-        rest = [n for n in groups if n != place and len(sheet.values(n)) <= _MANY_KINDS]
-        parts = {"key": key, "period": years[0], "place": place}
+        home = ranked[0]
+        rest = [n for n in groups if n != home and len(sheet.values(n)) <= _MANY_KINDS]
+        parts = {"key": key, "period": years[0], "place": home}
         names = [
             n for n in sheet.of("text") if len(sheet.values(n)) >= 0.8 * len(sheet.values(key))
         ]
@@ -255,30 +255,30 @@ def _other(sheet: Sheet, entities: Proposed) -> Proposed | None:
     texts = sheet.of("text")
     joined = {name: contained(sheet.values(name), keys) for name in texts}
     of_places = {name: contained(places, sheet.values(name)) for name in texts}
-    place = max(of_places, key=lambda name: of_places[name], default="")
+    home = max(of_places, key=lambda name: of_places[name], default="")
     own_key = max(joined, key=lambda name: joined[name], default="")
     if own_key and joined[own_key] >= _JOINS / 2 and sheet.is_unique(own_key):
         sheet.key = (own_key,)
         why = f"{joined[own_key]:.0%} of {own_key} are entities"
         return Proposed("register", sheet, {"key": own_key}, why)
-    if place and of_places[place] >= _JOINS:
-        why = f"{of_places[place]:.0%} of the places are in {place}"
+    if home and of_places[home] >= _JOINS:
+        why = f"{of_places[home]:.0%} of the places are in {home}"
         kinds = own.values(parts["kind"]) if "kind" in parts else set[str]()
         branch = next(
-            (n for n in sheet.key if n != place and contained(kinds, sheet.values(n)) >= _JOINS), ""
+            (n for n in sheet.key if n != home and contained(kinds, sheet.values(n)) >= _JOINS), ""
         )
-        title = next((n for n in texts if n != place and _is_prose(sheet, n)), "")
+        title = next((n for n in texts if n != home and _is_prose(sheet, n)), "")
         if branch and numbers:
-            return Proposed("counts", sheet, {"place": place, "branch": branch}, why)
+            return Proposed("counts", sheet, {"place": home, "branch": branch}, why)
         if title and years and not sheet.unpivot:
             return Proposed(
-                "notices", sheet, {"place": place, "title": title, "period": years[0]}, why
+                "notices", sheet, {"place": home, "title": title, "period": years[0]}, why
             )
-        if set(sheet.key) == {place} and numbers:
+        if set(sheet.key) == {home} and numbers:
             is_plan = any(map(_PLAN.search, [sheet.name, *numbers]))
-            return Proposed("plans" if is_plan else "places", sheet, {"place": place}, why)
-        if place in sheet.key and len(sheet.key) == 2 and set(sheet.key) & set(years) and numbers:
-            return Proposed("series", sheet, {"place": place, "period": years[0]}, why)
+            return Proposed("plans" if is_plan else "places", sheet, {"place": home}, why)
+        if home in sheet.key and len(sheet.key) == 2 and set(sheet.key) & set(years) and numbers:
+            return Proposed("series", sheet, {"place": home, "period": years[0]}, why)
         return None
     return _abroad(sheet)
 
@@ -373,12 +373,12 @@ def safe(column: str) -> str:
 
 def _words(entities: Proposed | None) -> dict[str, dict[str, str]]:
     """The words of questions, to be corrected: what an entity and a place are called."""
-    place = entities.parts["place"].replace("_", " ").lower() if entities else "place"
+    home = entities.parts["place"].replace("_", " ").lower() if entities else "place"
     return {
         "entity": {"en": "company"},
         "entities": {"en": "companies"},
-        "place": {"en": place},
-        "places": {"en": f"{place[:-1]}ies" if place.endswith("y") else f"{place}s"},
+        "place": {"en": home},
+        "places": {"en": f"{home[:-1]}ies" if home.endswith("y") else f"{home}s"},
         "money": {"en": "units of money"},
     }
 

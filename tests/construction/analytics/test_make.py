@@ -12,6 +12,7 @@ import pytest
 from construction.analytics.ablation import outcome
 from construction.analytics.answers import guideline_faults, rounded
 from construction.analytics.config import AnalyticsRecipe
+from construction.analytics.contracts import Category
 from construction.analytics.environment.declaration import Noise
 from construction.analytics.make import Minted, mint
 from construction.analytics.milestones import program_of_steps, reference_steps
@@ -49,15 +50,16 @@ def test_quotas_are_kept_and_every_candidate_has_one_outcome() -> None:
 
 def test_the_quota_of_noise_turns_tasks_away_and_says_whether_it_was_reached() -> None:
     plain, recipe = minted(), AnalyticsRecipe(noise={Noise.MISSING: 0.4})
-    few = declaration().limits.model_copy(update={"tries": 3})  # what is refused is drawn anew
-    declared = declaration().model_copy(update={"limits": few})
-    limited = mint(replace(bench(), declaration=declared), read_templates(), 0, recipe=recipe)
+    few = declaration().limits.model_copy(update={"tries": 1})  # what is refused is drawn anew
+    quotas = {Category.ENTERPRISE_INDUSTRY: {"easy": 5, "medium": 5}}
+    declared = declaration().model_copy(update={"limits": few, "quotas": quotas})
+    templates = [t for t in read_templates() if t.category in quotas][:5]
+    limited = mint(replace(bench(), declaration=declared), templates, 0, recipe=recipe)
     had, has = (sum("missing" in task.noise for task in made.tasks) for made in (plain, limited))
     assert had < 0.4 * len(plain.tasks)
     assert any(row.reason == "noise.too_little" for row in limited.ledger)
     # Tasks without it never take more than the rest of the set would leave.
-    wanted = sum(n for levels in declaration().quotas.values() for n in levels.values())
-    assert len(limited.tasks) - has == int(0.6 * wanted)
+    assert len(limited.tasks) - has == int(0.6 * 10)
     assert limited.quota.is_reached == (has >= 0.4 * len(limited.tasks))
     assert limited.quota.report()["missing"]["wanted"] == 0.4
 
