@@ -37,6 +37,7 @@ LONGER_FUNCTIONS = {
     "flows/commands/lanes.py:questions_command",
     "flows/commands/lanes.py:signals_command",
     "flows/commands/lanes.py:select_command",
+    "flows/commands/workflows.py:workflows_command",
     "flows/commands/releases.py:purge_command",
     "flows/commands/audit.py:audit_command",
     "flows/commands/errata.py:errata_command",
