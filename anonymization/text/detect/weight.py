@@ -230,12 +230,7 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
         is_code = _IDENTIFIER.fullmatch(value) or _CLASS.fullmatch(value)
         return Weight.NONE if is_code else Weight.SURE
     if finding.recognizer in _LABELLED:
-        is_thing = _SHOWN.search(text, max(0, finding.start - 20), finding.start) is not None
-        is_plain = _is_plain(value, dictionary) or any(char in "()[]" for char in value)
-        is_thing = is_thing and is_plain and value not in _NAMES
-        if is_thing or _repeats_label(text, finding, value):
-            return Weight.NONE
-        return Weight.WEAK if _is_phrase(text, finding, value, dictionary) else Weight.SURE
+        return _of_label(text, finding, value, dictionary)
     if has_han(value) or has_kana(value):
         is_named = finding.recognizer != "signature" or chinese_name(value)
         return Weight.SURE if is_named else Weight.NONE
@@ -250,6 +245,16 @@ def _weight(text: str, finding: Finding, dictionary: frozenset[str]) -> Weight:
     if finding.type is EntityType.LOCATION:
         return _of_place(text, finding, parts, dictionary)
     return Weight.SURE
+
+
+def _of_label(text: str, finding: Finding, value: str, dictionary: frozenset[str]) -> Weight:
+    """What stands under a label of people: a thing that is shown, the label again, or a name."""
+    is_thing = _SHOWN.search(text, max(0, finding.start - 20), finding.start) is not None
+    is_plain = _is_plain(value, dictionary) or any(char in "()[]" for char in value)
+    is_thing = is_thing and is_plain and value not in _NAMES
+    if is_thing or _repeats_label(text, finding, value):
+        return Weight.NONE
+    return Weight.WEAK if _is_phrase(text, finding, value, dictionary) else Weight.SURE
 
 
 def _of_place(

@@ -118,12 +118,12 @@ def authored(
             at: _tried(attempts[at], answer, config, seed, drafts)
             for at, answer in zip(waiting, answers, strict=True)
         }
-        readings = {at: one.reading for at, one in tries.items() if one.reading is not None}
+        readings = {at: each.reading for at, each in tries.items() if each.reading is not None}
         read = ask(derivation_stage(), list(readings.values()), client) if readings else []
         judged += [*answers, *read]
         derived = dict(zip(readings, read, strict=True))
-        for at, one in tries.items():
-            attempts[at] = _judged(one, derived.get(at), seed, drafts)
+        for at, tried in tries.items():
+            attempts[at] = _judged(tried, derived.get(at), seed, drafts)
     return attempts, judged
 
 
@@ -170,11 +170,12 @@ def _judged(tried: _Try, derived: Judged[Read] | None, seed: int, drafts: int) -
         return replace(attempt, faults=(*attempt.faults, unread))
     document = tried.reading.document.model_copy(update={"second": derived.value.second})
     made = drafts_of(document, drafts, seed)
-    found = list(dict.fromkeys(fault for draft in made for fault in draft.faults))
-    found += uneven_fields(document, made[0].world.state, tried.reading.facts) if not found else []
-    if found:
-        found += [f"second: it was in doubt: {doubt}" for doubt in derived.value.doubts]
-    faults = (*attempt.faults, *found)
+    differing = list(dict.fromkeys(fault for draft in made for fault in draft.faults))
+    if not differing:
+        differing += uneven_fields(document, made[0].world.state, tried.reading.facts)
+    if differing:
+        differing += [f"second: it was in doubt: {doubt}" for doubt in derived.value.doubts]
+    faults = (*attempt.faults, *differing)
     return replace(attempt, faults=faults, document=None if faults else document)
 
 

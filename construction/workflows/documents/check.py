@@ -194,8 +194,8 @@ def difference(draft: Draft, run: Run, check_id: str) -> str | None:
         wrong = [name for name in wanted if not fits(after, {name: wanted[name]})]
         if about and wrong and (not made or len(wrong) < len(wanted)):
             name = wrong[0]
-            found, expected = after.get(name), wanted[name]
-            return f"{change.record}: {name}: found {found!r:.60}; expected {expected!r:.80}"
+            actual, expected = after.get(name), wanted[name]
+            return f"{change.record}: {name}: found {actual!r:.60}; expected {expected!r:.80}"
     return f"{check.params.get('record', 'no record made')}: unchanged; expected {wanted!r:.120}"
 
 

@@ -201,14 +201,14 @@ class Document(Contract):
     second: Second | None = None
 
     @property
-    def asked(self) -> frozenset[str]:
+    def request_facts(self) -> frozenset[str]:
         """The facts that the request tells."""
         return frozenset(SLOT.findall(self.requests[0]))
 
     @property
-    def told(self) -> frozenset[str]:
+    def prose_facts(self) -> frozenset[str]:
         """The facts that stand in prose, of the request or of records."""
-        return self.asked | self.planted.keys()
+        return self.request_facts | self.planted.keys()
 
     @property
     def planted(self) -> Mapping[str, Record]:
@@ -297,15 +297,15 @@ def _unfit_facts(document: Document) -> Iterator[str]:
         if any(not {"value", "words"} <= entry.keys() for entry in tables):
             yield f"facts.{name}: a table in `pick` has no `value` or no `words`"
     for number, request in enumerate(document.requests, 1):
-        for slot in sorted(document.asked ^ {*SLOT.findall(request)}):
+        for slot in sorted(document.request_facts ^ {*SLOT.findall(request)}):
             yield f"requests: number {number}: {{{slot}}} stands in some, expected in all or none"
-    for slot in sorted(document.asked):
+    for slot in sorted(document.request_facts):
         if slot not in document.facts or document.facts[slot].inert:
             yield f"requests: {slot} is no fact, or one that does not hold (`inert`)"
     for read in document.reads:
         for name, value in read.where.items():
             slot = SLOT.fullmatch(value) if isinstance(value, str) else None
-            if slot and slot[1] not in {"today", *document.told}:
+            if slot and slot[1] not in {"today", *document.prose_facts}:
                 yield f"reads: {read.collection} where {name}: no fact is called {slot[1]}"
 
 

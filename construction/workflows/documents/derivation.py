@@ -23,7 +23,7 @@ from construction.workflows.documents.gold import (
     decided,
     decided_again,
     known,
-    told_facts,
+    prose_facts,
 )
 from construction.workflows.documents.scenario import known_to_readers
 from construction.workflows.documents.tables import SqlFault, fields_of, type_of
@@ -116,7 +116,7 @@ def _checked(reading: Reading, derived: Derived) -> Checked[Read] | Faults:
 
 def _content(reading: Reading, cleaner: Cleaner) -> dict[str, Any]:
     document, draft, facts = reading.document, reading.draft, reading.facts
-    numbers = {name: f"f{at}" for at, name in enumerate(told_facts(document), 1)}
+    numbers = {name: f"f{at}" for at, name in enumerate(prose_facts(document), 1)}
     content = {
         "reading_number": reading.again,
         "request": draft.prompt,

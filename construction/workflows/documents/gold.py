@@ -61,7 +61,7 @@ def decided(document: Document, tables: Tables, trap: Trap | None = None) -> Dec
         tables,
         {name: meant(sql) for name, sql in document.views.items()},
         [meant(act.select) for act in document.wanted.acts],
-        {asked.part: meant(asked.select) for asked in document.wanted.answers},
+        {entry.part: meant(entry.select) for entry in document.wanted.answers},
     )
 
 
@@ -98,9 +98,9 @@ def _derived(
         for row in tables.select(select):
             acts.append((act, {name: value for name, value in row.items() if value is not None}))
     values = {}
-    for asked in document.wanted.answers:
-        column = [next(iter(row.values())) for row in tables.select(answers[asked.part])]
-        values[asked.part] = column if asked.type == "list" else (column or [None])[0]
+    for entry in document.wanted.answers:
+        column = [next(iter(row.values())) for row in tables.select(answers[entry.part])]
+        values[entry.part] = column if entry.type == "list" else (column or [None])[0]
     return Decided(tuple(acts), values)
 
 
@@ -128,19 +128,21 @@ def facts_of(document: Document, values: Facts, *, inert: bool = False) -> dict[
     return {
         name: values[name]
         for name in document.facts
-        if name in document.told and name in values and (inert or not document.facts[name].inert)
+        if name in document.prose_facts
+        and name in values
+        and (inert or not document.facts[name].inert)
     }
 
 
-def told_facts(document: Document) -> list[str]:
+def prose_facts(document: Document) -> list[str]:
     """The names of all facts in prose."""
-    return [name for name in document.facts if name in document.told]
+    return [name for name in document.facts if name in document.prose_facts]
 
 
 def numbered(document: Document, values: Facts) -> dict[str, Any]:
     """All facts in prose as f1, f2, …: names that give away nothing."""
-    told = enumerate(told_facts(document), 1)
-    return {f"f{at}": values[name] for at, name in told if name in values}
+    names = enumerate(prose_facts(document), 1)
+    return {f"f{at}": values[name] for at, name in names if name in values}
 
 
 # Do two derivations agree?
@@ -148,28 +150,28 @@ def numbered(document: Document, values: Facts) -> dict[str, Any]:
 
 def differences(document: Document, first: Decided, second: Decided) -> Iterator[str]:
     """What two derivations have otherwise, a line each."""
-    for asked in document.wanted.answers:
-        mine, other = first.answers[asked.part], second.answers[asked.part]
-        if not _is_same(asked, mine, other):
-            shown = (_only(mine, other), _only(other, mine)) if asked.type == "list" else ()
+    for entry in document.wanted.answers:
+        mine, other = first.answers[entry.part], second.answers[entry.part]
+        if not _is_same(entry, mine, other):
+            shown = (_only(mine, other), _only(other, mine)) if entry.type == "list" else ()
             first_shown, second_shown = shown or (_shown(mine), _shown(other))
             alone = " alone" if shown else ""
             yield (
-                f"answers.{asked.part}: `wanted`{alone} has {first_shown},"
+                f"answers.{entry.part}: `wanted`{alone} has {first_shown},"
                 f" a second derivation{alone} has {second_shown}"
             )
     for number, act in enumerate(document.wanted.acts, 1):
         yield from _act_differences(number, act, first, second)
 
 
-def _is_same(asked: Asked, mine: Any, other: Any) -> bool:
-    if asked.type == "number":
+def _is_same(entry: Asked, mine: Any, other: Any) -> bool:
+    if entry.type == "number":
         try:
             apart = abs(Decimal(str(mine or 0)) - Decimal(str(other or 0)))
         except InvalidOperation:
             return str(mine) == str(other)
-        return bool(apart <= Decimal("0.500001").scaleb(-(asked.decimals or 0)))
-    if asked.type == "list":
+        return bool(apart <= Decimal("0.500001").scaleb(-(entry.decimals or 0)))
+    if entry.type == "list":
         return Counter(map(_plain, mine)) == Counter(map(_plain, other))
     return _plain(mine or "") == _plain(other or "")
 
@@ -245,9 +247,9 @@ def _require_agreement(
     """Raises Disagreement where the second derivation has another result."""
     if document.second is None:
         return
-    found = list(differences(document, first, decided_again(document, tables, facts)))
-    if found:
-        raise Disagreement("\n".join(f"second: {where}{line}" for line in found))
+    lines = list(differences(document, first, decided_again(document, tables, facts)))
+    if lines:
+        raise Disagreement("\n".join(f"second: {where}{line}" for line in lines))
 
 
 # The proof: what decides, decides

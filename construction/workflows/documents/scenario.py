@@ -160,7 +160,7 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
         scenario=document.name,
         rule=f"draft {number}",
         number=number,
-        prompt=told(document, number, made.facts),
+        prompt=request_of(document, number, made.facts),
         language=document.language,
         guidelines=guidelines_of(
             document.now,
@@ -169,7 +169,7 @@ def _drafted(document: Document, number: int, key: str, seed: int, *, all_faults
             document.language,
         ),
         world=world,
-        params={name: made.facts[name] for name in sorted(document.asked)},
+        params={name: made.facts[name] for name in sorted(document.request_facts)},
         answers=_answers(document, right),
         checks=_checks(made.required, changes, right, made.state),
         overriding=tuple(made.required),
@@ -444,7 +444,7 @@ def _looked_up(value: Any, facts: Mapping[str, Any]) -> Any:
     return value if slot is None else facts[slot[1]]
 
 
-def told(document: Document, number: int, facts: Mapping[str, Any]) -> str:
+def request_of(document: Document, number: int, facts: Mapping[str, Any]) -> str:
     """The request of a draft, with its facts in words."""
     request = document.requests[(number - 1) % len(document.requests)]
     return SLOT.sub(lambda slot: words_of(document.facts[slot[1]], facts[slot[1]]), request)

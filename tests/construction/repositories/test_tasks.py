@@ -296,9 +296,9 @@ def test_what_was_said_has_the_last_words_and_outputs_before_each_message() -> N
 
 
 def test_what_a_person_said_before_is_kept_whatever_the_agent_did_since() -> None:
-    asked = Segment((turn(Origin.HUMAN, "First the plan."), turn(Origin.HUMAN, "All of it.")))
+    opening = Segment((turn(Origin.HUMAN, "First the plan."), turn(Origin.HUMAN, "All of it.")))
     alone = Segment((turn(Origin.AGENT, "Next.", "out", "out"),))
-    said = talk_of((asked, *[alone] * 20), Segment((turn(Origin.HUMAN, "Go on."),)))
+    said = talk_of((opening, *[alone] * 20), Segment((turn(Origin.HUMAN, "Go on."),)))
     assert [item.text for item in said if item.speaker is Speaker.PERSON] == [
         "All of it.",
         "Go on.",

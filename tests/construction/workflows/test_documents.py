@@ -244,8 +244,8 @@ def test_what_a_draft_cannot_prove_is_a_fault(
 
 
 def test_a_number_that_stands_in_the_sql_alone_is_the_same_in_all_drafts() -> None:
-    told = "select count(*) * max(facts.fee) from overdue, facts"
-    believed = alone(with_text(told, "select 9999.0"))
+    counted = "select count(*) * max(facts.fee) from overdue, facts"
+    believed = alone(with_text(counted, "select 9999.0"))
     drafts = [build(believed, number, SEED) for number in (1, 2)]
     assert "answers.cost: the same in all 2 drafts" in list(faults_across(believed, drafts))
 
@@ -411,8 +411,8 @@ def test_a_second_derivation_is_asked_for_without_what_the_first_holds() -> None
     model = authors(repeat(TEXT), repeat(READING))
     ((attempt,), _) = authored(IDEAS[:1], model, CONFIG, SEED, drafts=1)
     assert attempt.document is not None
-    asked = next(question for question in model.asked if question.stage == "derive")
-    shown = asked.user + asked.system
+    question = next(question for question in model.asked if question.stage == "derive")
+    shown = question.user + question.system
     assert "A key is overdue {f1} days after it was handed out." in shown
     assert '"columns": {' in shown
     for name in (*DOCUMENT.facts, *DOCUMENT.views, *(trap.name for trap in DOCUMENT.traps)):
