@@ -163,7 +163,8 @@ def test_core_of_a_name_knows_no_legal_form() -> None:
         ("2249", "count", "Number of employees", 0, "", "2,249"),
         ("109282000", "shares", "Shares issued", 3, "in thousands of shares",
          "109,282 thousand shares"),
-        ("1E+6", "PLN", "Sales", 3, "in thousands of Polish zlotys", "1,000 thousand Polish zlotys"),
+        ("1E+6", "PLN", "Sales", 3, "in thousands of Polish zlotys",
+         "1,000 thousand Polish zlotys"),
         ("1E+6", "BWP", "Sales", 3, "in thousands of BWP", "1,000 thousand BWP"),
     ],
 )  # fmt: skip
