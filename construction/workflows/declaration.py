@@ -95,6 +95,11 @@ class Special(Contract):
     log: str | None = None
     log_sets: Mapping[str, Any] = {}
 
+    @property
+    def is_repeatable(self) -> bool:
+        """Does the same value once more change nothing? What only stamps the time is done anew."""
+        return self.kind == "change" and any(value != "{now}" for value in self.sets.values())
+
 
 class Service(Contract):
     title: str

@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any
 
 from construction.workflows.contracts import Client, Draft, Refused, RefusedError, Scenario
-from construction.workflows.declaration import operations
+from construction.workflows.declaration import operations, service
 from construction.workflows.runs import Run, graded, perform, spec_of_draft
 from data.contracts.attempt import Score
 
@@ -171,6 +171,18 @@ def _kinds(draft: Draft) -> set[str]:
     return {check.kind for check in draft.checks}
 
 
+def _makes_records(draft: Draft) -> bool:
+    """Is a record made that would be there twice? The history of a value that is set is not."""
+    return any(
+        check.kind == "record_created"
+        and not any(
+            special.is_repeatable and set(check.params["where"]) <= set(special.log_sets)
+            for special in service(check.params["service"]).specials.values()
+        )
+        for check in draft.checks
+    )
+
+
 def _ends_in_a_line(draft: Draft) -> bool:
     """Is a text matched to its end, so that what is appended twice is seen?"""
     return any(
@@ -212,7 +224,7 @@ PANEL = (
         "double_writes",
         "writes everything twice",
         lambda c, d, s: _Twice(c),
-        lambda d: "record_created" in _kinds(d) or _ends_in_a_line(d),
+        lambda d: _makes_records(d) or _ends_in_a_line(d),
     ),
     Agent(
         "arithmetic_slip",

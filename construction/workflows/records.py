@@ -336,8 +336,7 @@ def _special(act: Act, special: Special) -> tuple[State, Fields]:
         if sets.get(name, record.get(name)) == record.get(limit):
             sets["status"] = status
     done = _replaced(act, record, sets)
-    # A value set once more has no consequence; what only stamps the time, such as a run, has one.
-    is_repeated = done[1] == record and any(value != "{now}" for value in special.sets.values())
+    is_repeated = special.is_repeatable and done[1] == record  # and so leaves no second entry
     return done if is_repeated else _logged(act, special, record, done)
 
 

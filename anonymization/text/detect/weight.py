@@ -24,7 +24,7 @@ from anonymization.text.detect.wording import (
     words,
 )
 from data.text.dates import MONTH_ABBREVIATIONS
-from data.text.scripts import LETTERS, has_han, has_kana
+from data.text.scripts import HAN, LETTERS, has_han, has_kana
 
 
 class Weight(IntEnum):
@@ -45,8 +45,8 @@ _FINGERPRINT = re.compile(r"(?<![0-9A-F])(?:[0-9A-F]{4} {1,2}){4,15}[0-9A-F]{4}(
 _OF_PRODUCT = re.compile(
     r"(?<![A-Za-z])(?P<word>[A-Z][A-Za-z]{3,24}) v?\d{1,3}\.\d{1,3}\.\d{1,3}(?![\d.])"
 )
-_UNIT = re.compile("[\u4e00-\u9fff]{1,8}[部課课科室局处處组係]")
-_NAME_BEHIND = re.compile("[ \u3000][\u4e00-\u9fff]{2}")
+_UNIT = re.compile(f"[{HAN}]{{1,8}}[部課课科室局处處组係]")
+_NAME_BEHIND = re.compile(f"[ \u3000][{HAN}]{{2}}")
 _OPEN = tuple("の（(\"'「『")
 _KATAKANA = re.compile("[ァ-ヺー]{2,20}")
 _CALLED = re.compile("(?:さん|様|さま|氏|くん|君|ちゃん|先生|・)")

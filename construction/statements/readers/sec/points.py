@@ -22,20 +22,8 @@ from construction.statements.model import (
     Statement,
     latest,
 )
-from construction.statements.readers.sec.contracts import SecConfig, SecReason
+from construction.statements.readers.sec.contracts import CURRENCIES, SecConfig, SecReason
 
-# ISO 4217, and some currencies that the euro replaced.
-_CODES = """
-AED AFN ALL AMD ANG AOA ARS ATS AUD AWG AZN BAM BBD BDT BEF BGN BHD BIF BMD BND BOB BRL BSD BTN
-BWP BYN BZD CAD CDF CHF CLF CLP CNH CNY COP CRC CUP CVE CZK DEM DJF DKK DOP DZD EGP ERN ESP ETB
-EUR FIM FJD FKP FRF GBP GEL GHS GIP GMD GNF GRD GTQ GYD HKD HNL HRK HTG HUF IDR IEP ILS INR IQD
-IRR ISK ITL JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LTL LUF LVL LYD
-MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NLG NOK NPR NZD OMR PAB PEN
-PGK PHP PKR PLN PTE PYG QAR RMB RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SKK SLE SOS SRD SSP
-STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD
-XOF XPF YER ZAR ZMW ZWL
-"""
-CURRENCIES = frozenset(_CODES.split())
 _SPELLED = {"RMB": "CNY", "CNH": "CNY"}
 _PER_SHARE = re.compile(
     r"([A-Za-z]{3})(?:PS|[ _-]?(?:/|per)[ _-]?(?:(?:ordinary|common)[ _-]?)?(?:shares?|units?))",

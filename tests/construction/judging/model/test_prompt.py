@@ -100,7 +100,9 @@ def test_prompts_are_whole(name: str) -> None:
     prompt = load_prompt(name)
     assert prompt.canary in prompt.secret and prompt.canary not in prompt.reference
     assert prompt.canary == f"bmk-{prompt.digest[:16]}" and "{canary}" not in prompt.system()
-    most = 32_000 if name == "author" else 8192  # a whole scenario document
+    most = {"author": 32_000, "derive": 16_000}.get(
+        name, 8192
+    )  # whole scenario documents, their SQL
     assert prompt.version >= 1 and 0 < prompt.max_tokens <= most
     user = prompt.user(data_block({"x": "{fence} {data}"}, []))
     assert "{fence} {data}" in user and user.count("{") == 3
