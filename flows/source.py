@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 from data.builds import require_apart, require_space, require_there
 from data.contracts import Disclosure
-from data.errors import ConfigError, require_extra
+from data.errors import ConfigError, InputError, require_extra
 from data.snapshot import PrivacyStamp
 from flows.recipe import Recipe, Runtime, recipe_over
 
@@ -162,6 +163,7 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     demo = runtime.out / f"demo-{recipe.demo.size}-{recipe.demo.seed}"
     if not (demo / CONFIG).is_file():
         generate(demo, recipe.demo.size, recipe.demo.seed)
+    _require_of_this_version(demo, demo / ENVIRONMENT / DECLARATION)
     paths = {
         "sessions": (demo / "sessions",),
         "files": (demo / "files",),
@@ -174,3 +176,19 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     }
     layered = recipe_over(demo / CONFIG, recipe)
     return layered, runtime.model_copy(update=paths), PrivacyStamp.GENERATED
+
+
+def _require_of_this_version(demo: Path, declaration: Path) -> None:
+    """Raise InputError if the demo's environment cannot be read: an earlier version may have
+    written it, and it is kept for as long as it lies there."""
+    from construction.analytics.environment.declaration import read_declaration
+
+    try:
+        read_declaration(declaration)
+    except (ConfigError, InputError) as error:
+        raise InputError(
+            str(declaration),
+            f"what another version wrote, or a change ({error})",
+            "the demo of this version",
+            f"Move {demo.name} away; the next build writes it anew.",
+        ) from None

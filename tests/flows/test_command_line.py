@@ -273,6 +273,15 @@ def test_an_empty_demo_folder_is_filled_and_a_half_one_refused(tmp_path: Path) -
         with_source(recipe, runtime)
 
 
+def test_the_demo_of_another_version_is_named_with_what_to_do(tmp_path: Path) -> None:
+    recipe, runtime = Recipe(demo=DemoConfig(size=1)), Runtime(out=tmp_path)
+    with_source(recipe, runtime)
+    declaration = tmp_path / "demo-1-7" / "environment" / "environment.toml"
+    declaration.write_text(f"facts = []\n{declaration.read_text('utf-8')}")
+    with pytest.raises(InputError, match=r"facts.*Move demo-1-7 away; the next build writes"):
+        with_source(recipe, runtime)
+
+
 def test_export_names_what_it_could_not_read_in_plain_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
