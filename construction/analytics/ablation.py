@@ -57,7 +57,7 @@ def unneeded_steps(
     unneeded = _unused_steps(program, parts)
     for number, step in enumerate(program, 1):
         for used, looser in _looser(step):
-            shorter = (*program[: number - 1], looser, *program[number:])
+            shorter = _with(program, number, looser)
             known = results[: number - 1]
             if used not in unneeded and outcome(shorter, parts, tables, known) == gold:
                 unneeded.append(used)
@@ -264,12 +264,17 @@ def idle_conditions(
             elif condition.test not in _LIMITS:
                 is_idle = False
             elif is_number:
-                shorter = (*program[: number - 1], looser, *program[number:])
-                is_idle = outcome(shorter, parts, tables, known) == gold
+                changed = _with(program, number, looser)
+                is_idle = outcome(changed, parts, tables, known) == gold
             else:
                 is_idle = _rows(step, tables, known) == _rows(looser, tables, known)
             if is_idle:
                 yield f"step {number}: {condition.column} {condition.test} changes nothing"
+
+
+def _with(program: s.Program, number: int, step: s.StepOf) -> s.Program:
+    """The program with another step in the place of the one of this number."""
+    return (*program[: number - 1], step, *program[number:])
 
 
 def _is_always_known(program: s.Program, step: s.StepOf, column: str, tables: Tables) -> bool:
@@ -318,9 +323,8 @@ def idle_criteria(
         if not isinstance(step, s.Score) or len(step.criteria) < 2:
             continue
         for at, criterion in enumerate(step.criteria):
-            fewer = (*step.criteria[:at], *step.criteria[at + 1 :])
-            shorter = (*program[: number - 1], step.model_copy(update={"criteria": fewer}))
-            changed = (*shorter, *program[number:])
+            fewer = {"criteria": (*step.criteria[:at], *step.criteria[at + 1 :])}
+            changed = _with(program, number, step.model_copy(update=fewer))
             if outcome(changed, parts, tables, results[: number - 1]) == gold:
                 yield f"step {number}: the criterion {criterion.column} changes nothing"
 
@@ -343,7 +347,6 @@ def idle_clauses(
                 looser = clause.model_copy(update={"where": others})
                 fewer.append((*step.clauses[:at], looser, *step.clauses[at + 1 :]))
             for clauses in fewer:
-                shorter = step.model_copy(update={"clauses": clauses})
-                changed = (*program[: number - 1], shorter, *program[number:])
+                changed = _with(program, number, step.model_copy(update={"clauses": clauses}))
                 if outcome(changed, parts, tables, results[: number - 1]) == gold:
                     yield f"step {number}: clause {at + 1} changes nothing"

@@ -86,7 +86,11 @@ def _sheet(folder: Path, relative: str) -> Sheet:
             text = raw.decode("utf-8-sig")
         except UnicodeDecodeError:
             file["encoding"], text = "cp932", raw.decode("cp932", "replace")
-        file |= _header(text)
+        try:
+            file |= _header(text)
+        except csv.Error as error:
+            actual = f"no CSV ({error})"
+            raise InputError(relative, actual, "lines of cells", "Export it again.") from None
     rows = read_file(folder, _file(file))
     name = name if name[:1].isalpha() else f"t_{name}"
     sheet = Sheet(name, file, rows)

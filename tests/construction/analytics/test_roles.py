@@ -31,7 +31,7 @@ from construction.analytics.steps import tables_of
 from construction.analytics.templates import read_templates
 from data.configuration import validated
 from data.demo.cooperatives import write_cooperatives
-from data.errors import ConfigError
+from data.errors import ConfigError, InputError
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="benchmint-cooperatives-")  # until the tests end
 LABELS = {
@@ -142,6 +142,12 @@ def test_a_profile_proposes_roles_of_files_of_four_types() -> None:
         "branch": "farming",
     }
     assert any("members.xlsx: 560 rows by coop_no, season: entities" in line for line in lines)
+
+
+def test_a_profile_names_a_file_that_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / "noise.csv").write_bytes(b"a,b\r1\x00,2\n")
+    with pytest.raises(InputError, match=r"noise\.csv: found "):
+        read_sheets(tmp_path)
 
 
 def test_a_second_world_has_tasks_of_all_categories_over_several_sources() -> None:

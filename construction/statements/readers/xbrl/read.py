@@ -109,7 +109,7 @@ def read_xbrl(paths: Sequence[Path], config: XbrlConfig) -> Statements:
     kept = series.filter(pl.col("sid").is_in(points.sids.implode()))
     unusable = facts.filter(pl.col("reason").is_not_null())
     lost = pl.concat([unusable.select(pl.col("adsh").cast(pl.String), "reason"), points.rejected])
-    ledger, tallies = _ledger(file_rows, filings, points.points, lost)
+    ledger, tallies = _ledger(file_rows, documents, filings, points.points, lost)
     starts = _true_starts(filings)
     return Statements(
         companies=_companies(filings, config),
@@ -428,6 +428,7 @@ def _with_own_labels(
 
 def _ledger(
     file_rows: Sequence[LedgerRow],
+    documents: Sequence[Document],
     filings: Sequence[_Filing],
     points: pl.DataFrame,
     lost: pl.DataFrame,
@@ -435,7 +436,7 @@ def _ledger(
     """Rows and tallies of files, filings and facts; facts share a row per filing and reason."""
     rows = [*file_rows, *(LedgerRow(STAGE, "filing", f.name, Outcome.KEPT) for f in filings)]
     counted: Counter[tuple[str, str | None]] = Counter()
-    for document in {filing.document.digest: filing.document for filing in filings}.values():
+    for document in documents:
         for (entity, why), n in document.lost.items():
             counted[f"{entity or 'unknown'}-{document.digest[:8]}", str(why)] += n
     for name, reason in lost.iter_rows():
@@ -456,5 +457,5 @@ def _ledger(
     return rows, [
         close(STAGE, StageKind.FILTER, "file", len(file_rows), by_file),
         close(STAGE, StageKind.FILTER, "filing", len(filings), kept),
-        close(STAGE, StageKind.FILTER, "fact", sum(counted.values()), outcomes),
+        close(STAGE, StageKind.FILTER, "fact", sum(d.size for d in documents), outcomes),
     ]

@@ -105,10 +105,12 @@ class Row:
 
 @dataclass(slots=True)
 class Document:
-    """One document: its facts, texts (concept, language, text), and facts that cannot be used."""
+    """One document of `size` facts: those that can be used, texts (concept, language, text), and
+    how many others there are by reason."""
 
     label: str
     digest: str
+    size: int
     facts: list[Fact] = field(default_factory=list)
     texts: list[tuple[str, str, str]] = field(default_factory=list)
     lost: Counter[tuple[str, XbrlReason]] = field(default_factory=Counter)
@@ -230,7 +232,7 @@ def read_document(name: str, content: bytes, sidecar: bytes, config: XbrlConfig)
     if not isinstance(listed, list) or len(listed) > config.max_facts:
         actual = f"{len(listed):,} facts" if isinstance(listed, list) else "no facts"
         raise UnusableError(XbrlReason.TOO_LARGE, actual, f"1 to {config.max_facts:,} facts")
-    document = Document(name, sha256(content).hexdigest())
+    document = Document(name, sha256(content).hexdigest(), len(listed))
     namespaces = info.get("namespaces")
     names = {k: str(v) for k, v in namespaces.items()} if isinstance(namespaces, dict) else {}
     read = [_fact(fact, order, names, document) for order, fact in enumerate(listed)]

@@ -175,6 +175,13 @@ def test_of_consistent_duplicates_the_most_precise_counts_of_others_none(tmp_pat
     }
 
 
+def test_a_document_without_any_usable_fact_is_in_the_ledger(tmp_path: Path) -> None:
+    facts = [fact("ifrs-full:ProfitLoss", value, decimals=0) for value in ("41000", "43000")]
+    statements = read(write(tmp_path, [*facts, fact("ifrs-full:FinanceCosts", None)]))
+    assert statements.points.height == 0
+    assert reasons(statements) == {"xbrl.inconsistent": 2, "xbrl.nil": 1}
+
+
 def test_numbers_never_pass_through_a_float(tmp_path: Path) -> None:
     path = write(tmp_path, [*NAMED, fact("ifrs-full:Revenue", "VALUE")])
     for written, filed in {
