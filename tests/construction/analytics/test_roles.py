@@ -83,7 +83,7 @@ def corrected() -> dict[str, Any]:
         if column == "surplus_kfl":
             metric |= {"of": "sales_kfl", "families": ["result"]}
         if column == "sales_target_2022":
-            metric["year"] = 2022
+            metric |= {"year": 2022, "of": "sales_kfl"}
     declared["metrics"] = metrics
     declared["slots"] |= {"rate": {"values": [8]}, "term": {"values": ["Inspection", "Order"]}}
     declared["limits"] = {"tries": 3, "max_per_template": 2}
