@@ -47,7 +47,7 @@ class Metric(StageConfig):
     one. `study`: what somebody works on who compares by it. `families`: for what it serves, all if
     it names none: `size` (may be added up, never negative), `base` (may be divided by), `rank`
     (places may be compared by it), `same` (abroad: in the unit of the entities). `of`: the metric
-    that it is a part of, such as the revenue of which a profit remains, or the target of.
+    that it is a part of (the revenue of which a profit remains), or that a target is set for.
     """
 
     name: Name
