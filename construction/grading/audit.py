@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from construction.grading.attacks import EMPTY_CALLS, NULL, TALK, Grader
+from construction.grading.attacks import Grader
 from construction.grading.flawed import FLAWS, flawed
-from construction.grading.gate import Attacked
+from construction.grading.gate import EMPTY_CALLS, NULL, TALK, Attacked
 from construction.grading.oracle import OracleError
 from construction.grading.spec import AnswerSpec, TaskSpec
 from construction.statements.tools.database import Database

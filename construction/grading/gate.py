@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from construction.grading.attacks import EMPTY_CALLS, NULL, TALK, Grader, attacks, gain
-from construction.grading.combine import deterministic_score
-from construction.grading.spec import TaskSpec
 from data.contracts import Bound, Gate, GateReason, Limit, Measures, Share, StageConfig, Status
-from data.contracts.attempt import Score, Submission
+
+if TYPE_CHECKING:  # whoever lists the gates loads no grader
+    from construction.grading.attacks import Grader
+    from construction.grading.spec import TaskSpec
+    from data.contracts.attempt import Score, Submission
 
 STAGE = "preflight"
 SECTION = "grading"
+# Families of submissions without work.
+NULL, TALK, EMPTY_CALLS = "null", "talk", "empty_calls"
 
 
 class GradingRecipe(StageConfig):
@@ -92,6 +95,8 @@ def measure(
 
     `needs_model`: its rubric is not usable.
     """
+    from construction.grading.attacks import attacks, gain
+
     gains = {NULL: 0.0, TALK: 0.0, EMPTY_CALLS: 0.0}
     strongest, most = None, 0.0
     nothing: Score | None = None
@@ -118,6 +123,8 @@ def measure(
 
 def _oracle_score(spec: TaskSpec, grader: Grader, computed: Submission | None) -> float:
     """Its deterministic score; 0 if there is no submission, or if it does not pass."""
+    from construction.grading.combine import deterministic_score
+
     if computed is None:
         return 0.0
     score = grader(spec, computed)

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from construction.workflows.contracts import Draft, Scenario
-from construction.workflows.panel import Cell, run_panel
-from construction.workflows.runs import Run
-from construction.workflows.trials import Tried, tried
 from data.contracts import Bound, Gate, GateReason, Limit, Share, StageConfig, Verdict
+
+if TYPE_CHECKING:  # whoever lists the gates loads neither graders nor services
+    from construction.workflows.contracts import Draft, Scenario
+    from construction.workflows.panel import Cell
+    from construction.workflows.runs import Run
+    from construction.workflows.trials import Tried
 
 STAGE = "workflows"
 
@@ -80,6 +83,12 @@ def _none(name: str, meaning: str, reason: ScreenReason) -> Limit:
     )
 
 
+def _tried(draft: Draft, scenario: Scenario, siblings: Sequence[Draft], threshold: float) -> Tried:
+    from construction.workflows.trials import tried
+
+    return tried(draft, scenario, siblings, threshold)[0]
+
+
 SCREEN = Gate(
     name="screen",
     stage=STAGE,
@@ -87,9 +96,7 @@ SCREEN = Gate(
     meaning="Does the reference solve it, and does nothing else?",
     config=ScreeningConfig,
     reasons=ScreenReason,
-    measure=lambda draft, scenario, siblings, threshold: tried(
-        draft, scenario, siblings, threshold
-    )[0],
+    measure=_tried,
     limits=(
         _none("untried", "Its programs can be tried.", ScreenReason.NO_SANDBOX),
         _none("faults", "Services start from the world.", ScreenReason.NOT_RUNNABLE),
@@ -196,6 +203,9 @@ def screen(
     draft: Draft, scenario: Scenario, siblings: Sequence[Draft], config: ScreeningConfig
 ) -> Screened:
     """The first gate that fails ends it: a pilot costs more than a screening."""
+    from construction.workflows.panel import run_panel
+    from construction.workflows.trials import tried
+
     seen, run = tried(draft, scenario, siblings, config.pass_threshold)
     verdict = SCREEN.judge(seen, config)
     if verdict.reason:

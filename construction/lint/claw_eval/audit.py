@@ -16,8 +16,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from construction.grading.attacks import DONE, EMPTY_CALLS, NULL, TALK
+from construction.grading.attacks import DONE
 from construction.grading.combine import PASS_THRESHOLD
+from construction.grading.gate import EMPTY_CALLS, NULL, TALK
 from construction.grading.programs import STDOUT, Program, Run
 from construction.lint.claw_eval.reader import GRADER, ForeignTask
 
