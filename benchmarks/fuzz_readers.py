@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from anonymization.tables.files import read_table
-from construction.sessions.fixtures.archives import archive_problem
+from construction.sessions.fixtures.safety import archive_problem
 from construction.sessions.gates.fixture import FixtureConfig
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile

@@ -46,9 +46,8 @@ from construction.workflows.engine import OK
 from construction.workflows.world_file import world_faults
 from data.errors import BenchmintError
 from data.loopback import listen
-from flows.services.http_app import STATUS
 from flows.services.instance import Instance, logged
-from flows.services.serve import serve_instances
+from flows.services.serve import STATUS, serve_instances
 from flows.services.tokens import Instances
 from tests.construction.workflows.worlds import filled_world, fitting_requests, hostile_requests
 

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 
 from construction.workflows.contracts import Request
 from construction.workflows.declaration import operations
-from flows.services.http_app import method_of, path_of
+from flows.services.serve import method_of, path_of
 
 ATTEMPTS = 50
 READ_BAR, WRITE_BAR = 50.0, 100.0  # ms, p95

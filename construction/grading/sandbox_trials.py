@@ -27,7 +27,7 @@ _AGENT = "/tmp/agent"  # noqa: S108 (inside the box)
 _SCRIPTED = Bundle(
     "benchmint_agent",
     "Reads what it is given and writes what is asked for",
-    "construction.grading.scripted_agent",
+    "construction.grading.trial",
     libraries=GRADER.libraries,
 )
 _SECONDS = 180.0

@@ -7,6 +7,9 @@ an attempt that was cut off repeats no paid call.
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, redirect_stdout
 from dataclasses import dataclass, field
@@ -16,11 +19,20 @@ from pathlib import Path
 from typing import ClassVar
 
 from inspect_ai import Task, eval
+from inspect_ai.agent import AgentSubmit, as_solver, react
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.hooks import Hooks, SampleEnd, hooks
-from inspect_ai.model import GenerateConfig, Model, get_model
+from inspect_ai.log import EvalLog
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+    execute_tools,
+    get_model,
+)
 from inspect_ai.solver import Generate, Solver, TaskState, solver
-from inspect_ai.tool import ToolDef
+from inspect_ai.tool import Tool, ToolCall, ToolDef
 from inspect_ai.util import apply_limits, sandbox, time_limit, turn_limit
 
 from construction.sandbox.box import Box
@@ -39,20 +51,18 @@ from data.attempts import (
     write_trajectory,
 )
 from data.canonical import pretty_json
-from data.errors import InputError, is_disk_full
+from data.errors import BenchmintError, InputError, is_disk_full
 from data.neutralise import one_line
 from data.reply_journal import SUFFIX, Journal, spent
-from flows.evaluate.agents import model_agent, scripted
 from flows.evaluate.budget import Amount, Purse
 from flows.evaluate.http_agent import http_agent
 from flows.evaluate.inspect_sandbox import NAME, TOOL_FOLDERS, BoxEnvironment
-from flows.evaluate.outcome import check_ended
 from flows.evaluate.paid_model import ACCOUNT, Account, paid
 from flows.evaluate.people import person
 from flows.evaluate.plan import HUMAN, Plan, alone, left_out, wanted_attempts
 from flows.evaluate.programs import has_skills, network_of, program_agent
 from flows.evaluate.record import record_of
-from flows.evaluate.scripts import WORKLESS
+from flows.evaluate.scripts import WORKLESS, Script
 from flows.evaluate.service_tools import (
     inferences_so_far,
     keep,
@@ -62,6 +72,71 @@ from flows.evaluate.service_tools import (
 from flows.evaluate.tools import SHELL, tools_for
 from flows.evaluate.trajectory import trajectory_of
 from flows.services.instance import Instance
+
+# How Inspect itself came to its end, apart from the attempts.
+
+_OS_ERROR = re.compile(r"OSError\((\d{1,3}), ")  # as Inspect records one of its own
+
+
+class RunFailed(BenchmintError):
+    """The runner could not start, such as in a sandbox that does not isolate."""
+
+
+class _RunStopped(BenchmintError):
+    """Somebody stopped the run."""
+
+
+def check_ended(logs: Sequence[EvalLog]) -> None:
+    """Raise RunFailed where the runner itself failed, RunStopped where it was interrupted.
+
+    Raises OSError where it failed as this machine did, such as with a full disk.
+    """
+    if not logs or any(log.status in ("cancelled", "started") for log in logs):
+        raise _RunStopped("stopped: the same command goes on from here.")
+    for log in logs:
+        if log.error is None:
+            continue
+        if number := _OS_ERROR.match(log.error.message):
+            raise OSError(int(number[1]), os.strerror(int(number[1])))
+        raise RunFailed(one_line(log.error.message)[:500])
+
+
+# Agents as solvers of Inspect: its own react agent on a model, and agents that play a script.
+
+INSTRUCTIONS = """
+You work on a task in a folder of your own. Its input files, if any, are in inputs/; files that the
+task asks for go into outputs/. Use the tools, then call submit() once with your answer, in the form
+that the task asks for and nothing else. If the task asks for files only, submit one short line that
+names them.
+"""
+
+
+def _model_agent(tools: Sequence[Tool]) -> Solver:
+    """Inspect's react agent with the tools of one task."""
+    agent = react(prompt=INSTRUCTIONS, tools=list(tools), submit=AgentSubmit(answer_only=True))
+    return as_solver(agent)
+
+
+@solver
+def scripted(script: Script, tools: Sequence[Tool]) -> Solver:
+    """Plays a script: each step says something, makes its calls, or both."""
+
+    async def solve(state: TaskState, generate: Generate) -> TaskState:
+        for step in script.steps:
+            calls = [
+                ToolCall(id=uuid.uuid4().hex, function=name, arguments=dict(arguments))
+                for name, arguments in step.calls
+            ]
+            message = ChatMessageAssistant(content=step.text, tool_calls=calls or None)
+            state.messages.append(message)
+            if calls:
+                state.messages += (await execute_tools(state.messages, list(tools))).messages
+        if script.answer is not None:
+            state.output = ModelOutput.from_content("scripted", script.answer)
+        return state
+
+    return solve
+
 
 _RETRIES = 3  # of a model call; then the attempt ends as an infrastructure error
 _REPLY_SECONDS = 600
@@ -297,7 +372,7 @@ def _agent(run: UnderWay, state: TaskState, instance: Instance | None, stack: Ex
     if plan.program is not None:
         skills = [plan.skills[task_id]] if task_id in plan.skills else []
         return program_agent(plan.program, shown, account, instance, skills)
-    return model_agent(shown)
+    return _model_agent(shown)
 
 
 def _is_cut_off(account: Account | None) -> bool:

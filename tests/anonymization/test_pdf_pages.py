@@ -10,8 +10,8 @@ import pytest
 
 from anonymization.documents.contracts import DocumentConfig, Refusal
 from anonymization.documents.document import mask_bytes
-from anonymization.leaks.containers import Budget, document_parts
 from anonymization.leaks.contracts import LeakConfig
+from anonymization.leaks.scan import Budget, document_parts
 from anonymization.pdf_pages import PdfPage, read_pages
 from data.canonical import digest
 from tests.anonymization.pdf_objects import pdf_of

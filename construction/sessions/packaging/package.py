@@ -6,19 +6,22 @@ puts inputs and deliverables around it. Whether it is a task is screened later.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
+from typing import Literal
 
+from construction.grading.file_types import TYPES, extension_of
 from construction.judging.contracts import Case
-from construction.mentions.extensions import tail
+from construction.judging.evidence.contracts import Evidence, Said
+from construction.mentions.extensions import path_parts, tail
 from construction.mentions.named_files import is_shown_in_part, named_files
+from construction.mentions.urls import find_urls, normalise, parse_url
 from construction.prompt_frame import ANSWER, PromptWords, frame, words_of
 from construction.released_paths import with_released_paths
 from construction.sessions.config import SessionsConfig
-from construction.sessions.packaging.evidence import evidence_of
-from construction.sessions.packaging.tools import NetworkMode, network_policy, tools_of
-from construction.sessions.packaging.wanted import expected, named_outputs
+from construction.sessions.network.probe import refusal
 from construction.sessions.prompts.redactions import holds_mark
 from construction.sessions.recovery.agent_work import other_tools
 from data.contracts import (
@@ -39,6 +42,192 @@ from data.ledger import gated_row
 from data.survivors import Survivor
 from data.text.language import UNDETERMINED, language_of
 
+# The files that a task asks for, by facts: names in the request, and what the agent wrote.
+
+_MOST_WANTED = 20  # names kept as hints
+
+
+def _named_outputs(instance: TaskInstance, fixtures: Sequence[Fixture]) -> tuple[str, ...]:
+    """The paths of results that the words name, in order, each name once.
+
+    A named file is a result if the agent made it, or if no file of that name is at hand. An input
+    that the words name and that the agent changed is delivered under its own name.
+    """
+    files = named_files(instance)
+    given = {tail(fixture.path) for fixture in fixtures}
+    changed = {tail(path) for path in _changed(instance)}
+    made = {tail(path) for path in files.results}
+    attached = {tail(mention.path) for mention in files.attached}
+    outputs: dict[str, str] = {}
+    for mention in files.named:
+        name = tail(mention.path)
+        is_new = name not in given and name not in attached
+        if extension_of(name) and (name in changed or name in made or is_new):
+            is_certain = name in made or name in changed or not mention.doubtful
+            if is_certain and (is_new or name in changed or name in made - given):
+                outputs.setdefault(name, mention.path)
+    return tuple(outputs.values())
+
+
+def expected(
+    instance: TaskInstance, outputs: Sequence[str], fixtures: Sequence[Fixture]
+) -> tuple[Deliverable, ...]:
+    """The files to expect, sorted by type: what the words name, else what the agent wrote.
+
+    Where there is neither, it is an answer.
+    """
+    if outputs:
+        written = {tail(path) for path in (*named_files(instance).results, *_changed(instance))}
+        names = [path.replace("\\", "/").rpartition("/")[2] for path in outputs]
+        is_made = all(tail(name) in written for name in names)
+        return _by_type(names, "both" if is_made else "request")
+    produced = _produced(instance, fixtures)
+    if produced:
+        return _by_type(produced, "produced")
+    return (Deliverable(file_type="md", name_hints=(ANSWER,)),)
+
+
+def _by_type(names: Iterable[str], source: str) -> tuple[Deliverable, ...]:
+    kinds: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        kinds.setdefault(_type_of(name), []).append(name)
+    return tuple(
+        Deliverable.model_validate(
+            {
+                "file_type": kind,
+                "count": len(named),
+                "name_hints": tuple(named[:_MOST_WANTED]),
+                "source": source,
+            }
+        )
+        for kind, named in sorted(kinds.items())
+    )
+
+
+def _type_of(name: str) -> str:
+    ending = extension_of(name)
+    return next((kind.name for kind in TYPES.values() if ending in kind.extensions), ending)
+
+
+def _changed(instance: TaskInstance) -> list[str]:
+    """The files that the agent read first and wrote afterwards."""
+    read: set[str] = set()
+    changed: list[str] = []
+    for act in instance.acts:
+        if act.kind == "read":
+            read.add(act.path)
+        elif act.kind == "wrote" and act.path in read:
+            changed.append(act.path)
+    return changed
+
+
+def _produced(instance: TaskInstance, fixtures: Sequence[Fixture]) -> list[str]:
+    """Names of what the agent made; code only where nothing else was made."""
+    given = {tail(fixture.path) for fixture in fixtures}
+    made = [path for path in named_files(instance).results if tail(path) not in given]
+    names = [path.replace("\\", "/").rpartition("/")[2] for path in made if _is_result(path)]
+    plain = [name for name in names if not _is_code(name)]
+    return plain or names
+
+
+def _is_result(path: str) -> bool:
+    return bool(extension_of(path)) and not any(p.startswith(".") for p in path_parts(path)[-1:])
+
+
+def _is_code(name: str) -> bool:
+    kind = TYPES.get(_type_of(name))
+    return kind is not None and kind.kind == "code"
+
+
+# What a task may use: which tools it needs, and what of the network it may reach.
+
+_NetworkMode = Literal["check", "freeze", "offline"]
+
+
+def _network_policy(instance: TaskInstance, text: str, network: _NetworkMode) -> NetworkPolicy:
+    """The URLs in the prompt may be reached, or the web where the agent searched it.
+
+    What is never requested (private addresses, other ports) is no part of it.
+    """
+    if network == "freeze":
+        return NetworkPolicy()
+    named = dict.fromkeys(mention.url for mention in find_urls(text))
+    urls = tuple(url for url in named if refusal(parse_url(normalise(url))) is None)
+    if network == "check" and _called(instance, "websearch"):
+        return NetworkPolicy(mode="web", urls=urls)
+    return NetworkPolicy(mode="list", urls=urls) if urls else NetworkPolicy()
+
+
+def tools_of(
+    instance: TaskInstance, fixtures: Sequence[Fixture], policy: NetworkPolicy
+) -> tuple[str, ...]:
+    """Plain names of the tools that the task needs; `write_file` is always among them."""
+    needs = {
+        "read_file": bool(fixtures),
+        "write_file": True,
+        "shell": any(act.kind == "ran" for act in instance.acts),
+        "fetch": policy.mode != "none",
+        "browser": _called(instance, "browser"),
+    }
+    return tuple(name for name, needed in needs.items() if needed)
+
+
+def _called(instance: TaskInstance, word: str) -> bool:
+    return any(word in tool.lower().replace("_", "") for tool in instance.tools)
+
+
+# The evidence of a packaged instance, without its files: what was said and what the agent did.
+
+_ANSWER_CHARS = 1_500  # of what the agent said between two messages
+_MOST = 100  # paths of a kind
+
+
+def evidence_of(
+    instance: TaskInstance, given: Sequence[str], released: Callable[[str], str] = str
+) -> Evidence:
+    """What was said before and in the task, the folders of its inputs, and what the agent did.
+
+    `released` puts the paths of the release into the words of people.
+    """
+    acts = {kind: [act.path for act in instance.acts if act.kind == kind] for kind in _KINDS}
+    acts["wrote"] += instance.made
+    read, ran, wrote = (tuple(dict.fromkeys(acts[kind]))[:_MOST] for kind in _KINDS)
+    return Evidence(
+        said=tuple(_said(instance, released)),
+        before=tuple(Said(speaker="person", text=released(text)) for text in instance.said_before),
+        tree=tuple(sorted(given)),
+        read=read,
+        ran=ran,
+        wrote=wrote,
+        tools=instance.tools,
+        last_words=instance.reply,
+    )
+
+
+_KINDS = ("read", "ran", "wrote")
+
+
+def _said(instance: TaskInstance, released: Callable[[str], str]) -> Iterator[Said]:
+    answers = [*instance.answers, *[""] * len(instance.user_turns)]
+    for turn, answer in zip(instance.user_turns, answers, strict=False):
+        if turn.said.strip():
+            speaker = f"person:{turn.sender}" if turn.sender else "person"
+            yield Said(speaker=speaker, at=_minute(turn), text=released(turn.said))
+        if answer.strip():
+            yield Said(speaker="agent", text=_shortened(answer))
+
+
+def _minute(turn: UserTurn) -> str | None:
+    if turn.at is None:
+        return None
+    return datetime.fromtimestamp(turn.at, UTC).isoformat(timespec="minutes")
+
+
+def _shortened(text: str) -> str:
+    half = _ANSWER_CHARS // 2
+    return text if len(text) <= _ANSWER_CHARS else f"{text[:half]} … {text[-half:]}"
+
+
 STAGE = "package"
 
 
@@ -57,14 +246,14 @@ def package(
     fixtures: Sequence[Fixture],
     identity: Identity,
     *,
-    network: NetworkMode = "check",
+    network: _NetworkMode = "check",
 ) -> Case:
     """Make the case of an instance whose redactions are restored and whose files are copied.
 
     Where pages are frozen (`network` is `freeze`) the task may reach no URL, even if its prompt
     names some; unless URLs are checked, it may not reach the open web.
     """
-    outputs = named_outputs(instance, fixtures)
+    outputs = _named_outputs(instance, fixtures)
     deliverables = expected(instance, outputs, fixtures)
     released = partial(with_released_paths, fixtures=fixtures, results=outputs, cwd=instance.cwd)
     turns = said_in(instance)
@@ -74,7 +263,7 @@ def package(
     request = _merged(turns, texts, words)
     guidelines = [words.as_one] if len(turns) > 1 else []
     guidelines += [words.gaps] if any(f.role == "observed" for f in fixtures) else []
-    policy = network_policy(instance, request, network)
+    policy = _network_policy(instance, request, network)
     candidate = Candidate(
         task_id=identity.task_id,
         lane=Lane.SESSIONS,

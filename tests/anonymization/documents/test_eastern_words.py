@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from anonymization.documents.eastern_words import short_names
+from anonymization.documents.remaining_words import short_names
 from data.text.lexicon import load_table
 
 LISTS = load_table("anonymization.documents", "everyday.toml")

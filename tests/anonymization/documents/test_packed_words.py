@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from anonymization.documents.contracts import Refusal
-from anonymization.documents.packed_words import packed_texts
+from anonymization.documents.remaining_words import packed_texts
 from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
 from anonymization.documents.word_codes import is_code_like, series_members
 from anonymization.levels import MaskingLevel

@@ -19,7 +19,7 @@ from pypdf.generic import (
 
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.document import mask_bytes
-from anonymization.documents.pdf_masking import replaced
+from anonymization.documents.pdf import replaced
 from anonymization.pdf_pages import read_pages
 from tests.anonymization.test_pdf_pages import LINE, NAME, PROSE, document, lines
 from tests.anonymization.text.masking.fakes import masker

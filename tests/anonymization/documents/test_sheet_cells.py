@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from anonymization.documents.sheet_cells import (
+from anonymization.documents.spreadsheet import (
     column_of,
     date_styles,
     epoch,

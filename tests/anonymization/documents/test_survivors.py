@@ -7,8 +7,8 @@ from pathlib import Path
 
 from anonymization.documents.contracts import Refusal
 from anonymization.documents.document import mask_bytes
+from anonymization.documents.released_files import survivors
 from anonymization.documents.scopes import FILES, MaskingConfig, mask_paths
-from anonymization.documents.survivors import survivors
 from anonymization.levels import MaskingLevel
 from anonymization.text.contracts import EntityType, Entry, Mode
 from anonymization.text.detect.engine import TextDetector

@@ -6,8 +6,13 @@ from time import process_time
 
 import pytest
 
-from anonymization.documents.eastern_words import clauses, eastern_words
-from anonymization.documents.remaining_words import english_words, merged, words_left
+from anonymization.documents.remaining_words import (
+    clauses,
+    eastern_words,
+    english_words,
+    merged,
+    words_left,
+)
 from anonymization.documents.sighting import without
 from anonymization.documents.worth_a_look import sightings
 from anonymization.text.contracts import DetectionConfig, Edit, EntityType

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from construction.ideas.by_model import propose_ideas
+from construction.ideas.candidate_ideas import propose_ideas
 from construction.ideas.prefilters import (
     PREFILTER,
     STAGE,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from construction.ideas.by_rules import _moves, _situations, suggest_ideas
+from construction.ideas.candidate_ideas import _moves, _situations, suggest_ideas
 from construction.ideas.prefilters import IdeaReason, Proposed
 from construction.judging.contracts import ModelStagesConfig
 from construction.signals.codebook import default_codebook

@@ -20,9 +20,8 @@ from data.contracts.attempt import AttemptStatus
 from data.errors import error_line
 from data.releases.tasks import ReleasedTasks
 from flows.evaluate.inspect_sandbox import BoxEnvironment
-from flows.evaluate.outcome import RunFailed, check_ended
 from flows.evaluate.plan import RunUnderWay, alone
-from flows.evaluate.run import evaluate
+from flows.evaluate.run import RunFailed, check_ended, evaluate
 from tests.flows.evaluate.chat_server import chat_server
 from tests.flows.evaluate.kills import (
     AT_ONCE,

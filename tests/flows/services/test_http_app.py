@@ -12,8 +12,8 @@ import pytest
 
 from construction.workflows.contracts import Fault, FaultKind, World
 from construction.workflows.declaration import operations, service_names
-from flows.services.http_app import method_of, path_of
 from flows.services.instance import Instance
+from flows.services.serve import method_of, path_of
 from tests.construction.workflows.clients import MAIL
 from tests.construction.workflows.worlds import ACTOR, NOW, empty_world, filled_world
 from tests.flows.services.hosting import served

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.sessions.network.expiring_urls import acts_when_opened
+from construction.sessions.network.probe import acts_when_opened
 
 
 @pytest.mark.parametrize(
