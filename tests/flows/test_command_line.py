@@ -127,7 +127,7 @@ def test_a_full_disk_is_told_and_a_half_demo_removed(
     def full(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(import_module("data.demo.generate"), "write_signals", full)
+    monkeypatch.setattr(import_module("data.demo.generate"), "write_hostile_files", full)
     code, _, result = _run(["demo", str(tmp_path / "demo"), "--size", "1"], monkeypatch, capsys)
     assert (code, list(tmp_path.iterdir())) == (2, [])
     assert result.startswith("benchmint: No space left on device: free some space where")
