@@ -8,7 +8,7 @@ from pathlib import Path
 from data.builds import require_apart, require_space, require_there
 from data.contracts import Disclosure
 from data.errors import ConfigError, InputError, require_extra
-from data.snapshot import PrivacyStamp
+from data.snapshot.release import PrivacyStamp
 from flows.recipe import Recipe, Runtime, recipe_over
 
 
