@@ -36,7 +36,7 @@ from construction.statements.tools.database import database_of
 from data.attempts import attempt_id_of, read_attempts, write_attempt, write_tables
 from data.contracts.attempt import Configuration
 from data.releases.tasks import ReleasedTasks, read_tasks
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from flows.evaluate.inspect_sandbox import NAME
 from flows.evaluate.plan import Plan
 from flows.evaluate.run import evaluate

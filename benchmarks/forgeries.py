@@ -12,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from data.snapshot import verify, write_snapshot
 from data.snapshot.errata import corrections_path
 from data.snapshot.signature import public_line, sign
+from data.snapshot.verification import verify
+from data.snapshot.writer import write_snapshot
 from tests.conftest import REPO
 from tests.data.snapshot import test_errata as errata
 from tests.data.snapshot import test_signature as signature

@@ -30,7 +30,7 @@ from data.attempts import AttemptRecord, attempt_id_of, outputs_folder, read_att
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.releases.errata import check_errata
 from data.releases.tasks import read_tasks
-from data.snapshot import layout, sums, verify, write_snapshot
+from data.snapshot import layout, sums
 from data.snapshot.errata import Action, Erratum, notice_path, write_notice
 from data.snapshot.signature import (
     check_signature,
@@ -39,6 +39,8 @@ from data.snapshot.signature import (
     read_public_keys,
     sign,
 )
+from data.snapshot.verification import verify
+from data.snapshot.writer import write_snapshot
 from data.submissions import bundle, unpack
 from flows.recipe import load_settings
 from tests.conftest import REPO

@@ -28,11 +28,10 @@ from construction.grading.answers.parts import grade_answers
 from construction.grading.grade import grade
 from construction.grading.oracle import OracleError, oracle
 from construction.statements.database import Sources
-from data.demo.statements import write_demo_statements
+from data.demo.generate import FROZEN, STATEMENTS
 
 MATERIAL = Path(os.environ.get("BENCHMINT_MATERIAL", "../shared/material"))
 N_QUESTIONS = {"demo": 230, "material": 500}
-DEMO_SEED, DEMO_COMPANIES = 13, 24
 ATTEMPTS = 1000
 ABOUT = """\
 Graders on planted answers and computed oracles. Command: `python -m benchmarks.grading`.
@@ -47,9 +46,9 @@ be stated by its clause.
 """
 
 
-def demo_sources(folder: Path) -> Sources:
-    """The demo's statements, generated into a folder."""
-    write_demo_statements(folder, DEMO_SEED, DEMO_COMPANIES)
+def demo_sources() -> Sources:
+    """The demo's statements."""
+    folder = FROZEN / STATEMENTS
     return Sources([folder / "sec"], [folder / "edinet"])
 
 
@@ -143,9 +142,7 @@ def _share(count: dict[str, int], name: str) -> str:
 
 def main() -> None:
     """Measure and write."""
-    figures = {}
-    with tempfile.TemporaryDirectory() as folder:
-        figures["demo"] = measure(demo_sources(Path(folder) / "demo"), N_QUESTIONS["demo"])
+    figures = {"demo": measure(demo_sources(), N_QUESTIONS["demo"])}
     if MATERIAL.is_dir():
         figures["material"] = measure(material_sources(MATERIAL), N_QUESTIONS["material"])
     write_result("grading", ABOUT, page(figures), figures)

@@ -12,6 +12,7 @@ log. The exponent is log10 of the ratio: 1 is linear. Stages below two seconds a
 from __future__ import annotations
 
 import argparse
+import gzip
 import math
 import os
 import re
@@ -20,25 +21,23 @@ import sys
 import tempfile
 import time
 import tomllib
+import zipfile
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import tomli_w
 
 from benchmarks.large_build import watched
 from benchmarks.report import table, write_result
 from data.demo import generate
-from data.demo.analytics import DECLARATION
-from data.demo.generate import CONFIG, ENVIRONMENT, N_COMPANIES, STATEMENTS
-from data.demo.statements import write_demo_statements
-from data.demo.tables import FOLDER as TABLES
-from data.demo.tables import write_tables
+from data.demo.generate import CONFIG, DECLARATION, ENVIRONMENT, STATEMENTS, TABLES
 
 FACTOR, SEED = 10, 7
-_SESSIONS, _TABLE_COMPANIES = 60, 240
+_SESSIONS = 60
 _LEAST_SECONDS, _STEP = 2.0, 0.5
 _MIB = 1024
 _COUNTED = re.compile(r"counted stage=(\S+)")
@@ -62,11 +61,8 @@ def workspace(folder: Path, factor: int) -> Path:
     """Write a demo workspace so many times the usual size; returns its configuration."""
     demo = folder / "demo"
     generate(demo, _SESSIONS * factor, SEED)
-    for part in (STATEMENTS, TABLES):
-        for path in sorted((demo / part).rglob("*"), reverse=True):
-            path.rmdir() if path.is_dir() else path.unlink()
-    write_demo_statements(demo / STATEMENTS, SEED, N_COMPANIES * factor)
-    write_tables(demo / TABLES, _TABLE_COMPANIES * factor, seed=SEED)
+    _multiply_statements(demo / STATEMENTS, factor)
+    _multiply_tables(demo / TABLES, factor)
     declaration = demo / ENVIRONMENT / DECLARATION
     values = tomllib.loads(declaration.read_text("utf-8"))
     values["quotas"] = {
@@ -82,6 +78,61 @@ def workspace(folder: Path, factor: int) -> Path:
     path = folder / "build.toml"
     path.write_text(tomli_w.dumps(config), "utf-8")
     return path
+
+
+def _multiply_statements(folder: Path, factor: int) -> None:
+    """Write each filing company so many times, with other ids and another name."""
+    source = next((folder / "sec").glob("*.zip"))
+    with zipfile.ZipFile(source) as archive:
+        tables = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(source, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in tables.items():
+            head, _, body = text.partition(b"\n")
+            copies = [_copied(body, n) for n in range(1 if name == "tag.txt" else factor)]
+            archive.writestr(name, b"\n".join([head, b"".join(copies)]))
+    for path in (folder / "edinet").iterdir():
+        is_packed = path.suffix == ".gz"
+        text = gzip.decompress(path.read_bytes()) if is_packed else path.read_bytes()
+        n_head = 0 if is_packed else 2
+        lines = text.splitlines(keepends=True)
+        rows = b"".join(lines[n_head:])
+        text = b"".join([*lines[:n_head], *(_copied(rows, n) for n in range(factor))])
+        path.write_bytes(gzip.compress(text, mtime=0) if is_packed else text)
+
+
+# In the rows of a company: its id with the SEC (999nnnn) or in Japan (E9nnnn), documents (S9nnnn),
+# and its name, as filed with the SEC or with its legal form.
+_ID = rb"(?<!\d)(?P<id>(?:000)?999|[ES]9)(?P<digit>\d)(?=\d{3}(?![\d.]))"
+_NAME = rb"(?<=\t)[A-Z][^\t]+(?=\t\d{4}\t[A-Z]{2}\t)"
+_LEGAL = b"|".join("株式会社".encode(code) for code in ("utf-8", "cp932"))
+_OWN = re.compile(_ID + b"|" + _NAME + b"|" + _LEGAL + rb'|CO\., LTD\.(?=")')
+
+
+def _copied(rows: bytes, number: int) -> bytes:
+    """The rows of companies of other ids and names; those of copy 0 are as they are."""
+
+    def other(match: re.Match[bytes]) -> bytes:
+        if match["id"] is None:
+            return b"%s %d" % (match[0], number)
+        return b"%s%d" % (match["id"], (int(match["digit"]) + number) % 10)
+
+    return _OWN.sub(other, rows) if number else rows
+
+
+def _multiply_tables(folder: Path, factor: int) -> None:
+    """Write each company of the private tables so many times, with another code and name."""
+    for name in ("enterprise", "narrative"):
+        path = folder / f"{name}.csv"
+        frame = pl.read_csv(path, infer_schema=False)
+        named = [column for column in ("code", "name", "name_en", "text") if column in frame]
+        copies = [
+            frame.with_columns(pl.col(named) + f" {n}" if n else pl.col(named))
+            for n in range(factor)
+        ]
+        pl.concat(copies).write_csv(path)
+    path = folder / "industry_totals.csv"
+    frame = pl.read_csv(path, schema_overrides={"year": pl.String})
+    frame.with_columns(pl.col("revenue") * factor).write_csv(path)
 
 
 def _runtime(demo: Path) -> dict[str, Any]:

@@ -13,14 +13,15 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from anonymization.tables.seal import KEY, MAPPING, RECORD, seal
 from data.builds import building
 from data.canonical import digest
-from data.releases import carry_out, plan_purge
 from data.releases.errata import check_errata
+from data.releases.retention import carry_out, plan_purge
 from data.releases.tasks import read_tasks
-from data.snapshot import mark_latest, verify, write_snapshot
 from data.snapshot.errata import Action, Erratum, correction, notice_path, write_notice
 from data.snapshot.signature import check_signature, sign
-from data.staging import stage_run
+from data.snapshot.verification import verify
+from data.snapshot.writer import mark_latest, write_snapshot
 from data.staging.opening import open_read_only
+from data.staging.runs import stage_run
 from tests.data.releases import train
 from tests.data.snapshot.sample import release
 from tests.data.staging.test_runs import FACTS, LATER, stage

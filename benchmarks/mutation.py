@@ -70,7 +70,7 @@ ROOMS: Mapping[str, Room] = {
             "anonymization/tables/re_identification.py",
             "anonymization/tables/release_gate.py",
             "data/contracts/gate.py",
-            "data/contracts/verdict.py",
+            "data/contracts/ledger.py",
         ),
         (
             "tests/construction/sessions/gates",

@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.oddities_list import ODDITIES, Oddity
-from data.snapshot import verify, write_snapshot
 from data.snapshot.signature import public_line, sign
-from data.staging import stage_run
+from data.snapshot.verification import verify
+from data.snapshot.writer import write_snapshot
+from data.staging.runs import stage_run
 from tests.conftest import REPO
 from tests.data.snapshot import test_signature as signature
 from tests.data.snapshot.sample import release

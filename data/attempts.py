@@ -28,7 +28,7 @@ from data.canonical import digest, pretty_json
 from data.contracts.attempt import Attempt, AttemptStatus, Score, Submission
 from data.errors import InputError
 from data.neutralise import storable_tree
-from data.schemas_attempts import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
+from data.schemas import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
 from data.snapshot import layout
 from data.tables import frame_of, replace_frames
 
@@ -231,28 +231,15 @@ def write_tables(
 
 
 def _attempt_row(record: AttemptRecord) -> dict[str, Any]:
-    attempt, usage = record.attempt, record.attempt.usage
-    configuration = attempt.configuration
+    attempt, configuration = record.attempt, record.attempt.configuration
     return {
-        "attempt_id": attempt.attempt_id,
-        "release_digest": attempt.release_digest,
-        "task_id": attempt.task_id,
+        **asdict(configuration),
+        **asdict(attempt.usage),
+        **asdict(attempt),
         "configuration": configuration.name,
-        "harness": configuration.harness,
-        "model": configuration.model,
-        "condition": configuration.condition,
-        "reasoning": configuration.reasoning,
-        "runner": configuration.runner,
-        "epoch": attempt.epoch,
         "status": str(attempt.status),
         "termination": str(attempt.termination) if attempt.termination else None,
-        "steps": attempt.steps,
         "n_calls": len(record.submission.calls),
-        **asdict(usage),
-        "seconds": attempt.seconds,
-        "retries": attempt.retries,
-        "log_digest": attempt.log_digest,
-        "error": attempt.error,
     }
 
 
@@ -269,19 +256,11 @@ def _call_rows(record: AttemptRecord) -> Iterator[dict[str, Any]]:
 
 def _score_row(attempt: Attempt, score: Score) -> dict[str, Any]:
     return {
+        **asdict(score),
+        **asdict(score.progress),
         "attempt_id": attempt.attempt_id,
-        "task_id": score.task_id,
         "configuration": attempt.configuration.name,
         "epoch": attempt.epoch,
-        "grader": score.grader,
-        "overall": score.overall,
-        "passed": score.passed,
-        "acc": score.acc,
-        "ee": score.ee,
-        "deterministic_share": score.deterministic_share,
-        "judge": score.judge,
-        "passed_at_best": score.passed_at_best,
-        **asdict(score.progress),
     }
 
 

@@ -16,9 +16,8 @@ import polars as pl
 
 from data.attempts import TABLES_FOLDER, subfolders
 from data.errors import InputError
-from data.schemas_attempts import ATTEMPT_TABLES, ATTEMPTS
+from data.schemas import ATTEMPT_TABLES, ATTEMPTS
 from data.staging.database import comment_on
-from data.staging.tables import own_sql_types
 
 _STORED = "stored"  # the schema of the rows; the views of `main` are what is documented
 
@@ -42,7 +41,7 @@ def attempts_database(folder: Path) -> Iterator[Path]:
             connection.execute(f"CREATE SCHEMA {_STORED}")
             for table in ATTEMPT_TABLES:
                 files = [str(source / f"{table.name}.parquet") for source in sources]
-                kinds = own_sql_types(table)
+                kinds = table.sql_types
                 columns = ", ".join(f'"{column}" {kind}' for column, kind in kinds.items())
                 connection.execute(f'CREATE TABLE {_STORED}."{table.name}" ({columns})')
                 connection.execute(

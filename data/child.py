@@ -7,22 +7,24 @@ standard input and output. The child calls `confine` before it reads anything.
 from __future__ import annotations
 
 import atexit
+import importlib
 import json
 import os
 import resource
+import signal
 import socket
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
 from typing import Any, BinaryIO
 
-_LENGTH = 8
+_LENGTH, _MESSAGE = 8, 4096
 _CLOSING_SECONDS = 5.0
 _HANGING = 5.0  # seconds of the clock for each that it may work: on a busy machine they are many
 _WORD = 64
@@ -46,14 +48,14 @@ class ChildLimits:
 
 
 class _ForkServer:
-    """Starts this process's children of one module, through `data.fork_server`."""
+    """Starts this process's children of one module, through a server of them."""
 
     def __init__(self, module: str) -> None:
         self._ours, theirs = socket.socketpair()
         self._lock = threading.Lock()
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 — this interpreter and a fixed module
-                [sys.executable, "-m", "data.fork_server", module],
+                [sys.executable, "-m", "data.child", module],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -217,3 +219,64 @@ def _deny(event: str, arguments: tuple[Any, ...]) -> None:
             raise PermissionError("writing is denied")
     elif event.startswith(_DENIED) or event in _DENIED_EXACTLY:
         raise PermissionError(f"{event} is denied")
+
+
+# The server of children --------------------------------------------------------------------------
+# `python -m data.child MODULE` forks children whose modules are imported already, so that a start
+# costs milliseconds. Standard input is a Unix socket. `{"spawn": [arguments]}`, with two file
+# descriptors for the child's standard input and output, is answered with the child's process id;
+# `{"end": id}` kills the child and reaps it. The server itself reads nothing untrusted, and ends
+# when its parent does.
+
+
+def _serve() -> None:
+    """Serve until the other end of the socket is closed."""
+    module = sys.argv[1]
+    run: Callable[[], None] = importlib.import_module(module).main
+    requests = socket.socket(fileno=os.dup(0))
+    children: set[int] = set()
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(requests, _MESSAGE, 2)
+        if not message:
+            break
+        request = json.loads(message)
+        if "spawn" in request:
+            pid = os.fork()
+            if pid == 0:
+                requests.close()
+                _become(run, [module, *request["spawn"]], descriptors)
+            children.add(pid)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            requests.sendall(json.dumps(pid).encode())
+        else:
+            _reap(request["end"], children)
+            requests.sendall(b"0")
+    for pid in list(children):
+        _reap(pid, children)
+
+
+def _become(run: Callable[[], None], arguments: list[str], descriptors: list[int]) -> None:
+    """Turn this fork into the child; never returns."""
+    status = 1
+    try:
+        for target, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, target)
+            os.close(descriptor)
+        sys.argv = arguments
+        run()
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _reap(pid: int, children: set[int]) -> None:
+    """Until it is reaped a child keeps its process id, so the signal cannot hit another process."""
+    if pid in children:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        children.discard(pid)
+
+
+if __name__ == "__main__":
+    _serve()

@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 from data.canonical import canonical_json
 from data.contracts import StageConfig
 from data.errors import ConfigError
-from data.setting_errors import expected
+from data.text.lexicon import load_table
 
 PREFIX = "BENCHMINT_"
 Section = TypeVar("Section", bound=StageConfig)
@@ -141,3 +141,22 @@ def merge(into: dict[str, Any], values: Mapping[str, Any]) -> None:
             merge(into[name], value)
         else:
             into[name] = value
+
+
+# What is wrong with a setting --------------------------------------------------------------------
+
+_WORDS = load_table(__package__, "setting_errors.toml")
+FORMS: Mapping[str, str] = _WORDS["forms"]  # patterns of settings, in words
+
+
+def expected(item: ErrorDetails) -> str:
+    """`expected a whole number`, `is missing`, or the message of a check of our own."""
+    kind, context = item["type"], item.get("ctx", {})
+    if kind == "missing":
+        return "is missing"
+    if kind == "string_pattern_mismatch":
+        pattern = str(context["pattern"])
+        return f"expected {FORMS.get(pattern, f'a text of the form {pattern}')}"
+    if kind in _WORDS["expected"]:
+        return f"expected {_WORDS['expected'][kind].format(**context)}"
+    return item["msg"].removeprefix("Value error, ")

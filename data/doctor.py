@@ -20,8 +20,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from data.builds import nearest
-from data.errors import BenchmintError, missing_package
-from data.hints import runnable
+from data.errors import BenchmintError, missing_package, runnable
 from data.loopback import LOOPBACK
 from data.neutralise import one_line
 from data.randomness import release_key

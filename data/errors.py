@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shlex
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -228,3 +229,23 @@ def _temporary() -> str:
 
 def _named(error: OSError) -> str:
     return "a file" if isinstance(error.filename, int) else os.fsdecode(error.filename)
+
+
+# Commands in messages ----------------------------------------------------------------------------
+
+_NAME = "benchmint"
+
+
+def program() -> str:
+    """`benchmint` where a shell finds this one by its name; else its path."""
+    own = Path(sys.executable).with_name(_NAME)
+    known = shutil.which(_NAME)
+    if not own.is_file() or (known is not None and own.samefile(known)):
+        return _NAME
+    here = Path.cwd()
+    return shlex.quote(str(own.relative_to(here) if own.is_relative_to(here) else own))
+
+
+def runnable(message: str) -> str:
+    """A message whose commands in backticks can be run as they are."""
+    return message.replace(f"`{_NAME} ", f"`{program()} ")

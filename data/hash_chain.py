@@ -106,8 +106,3 @@ def record_access(path: Path, action: str, item_id: str) -> None:
     Raises BrokenChain if the log was altered.
     """
     append(path, {"action": action, "item_id": item_id})
-
-
-def verify_chain(path: Path) -> int:
-    """Verify the chain; returns the number of entries."""
-    return len(entries(path))

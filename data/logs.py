@@ -32,7 +32,7 @@ _RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _PLAIN = (str, int, float, bool, type(None))
 
 
-class JsonLines(logging.Formatter):
+class _JsonLines(logging.Formatter):
     """A record as a line: time (UTC), level, run, logger, message, and the fields of `extra`."""
 
     def __init__(self, run_id: str) -> None:
@@ -68,7 +68,7 @@ def logging_to(out: Path, run_id: str, level: int = logging.INFO) -> Iterator[Pa
     logger = logging.getLogger(LOGGER)
     with os.fdopen(descriptor, "a", encoding="utf-8") as stream:
         handler = logging.StreamHandler(stream)
-        handler.setFormatter(JsonLines(run_id))
+        handler.setFormatter(_JsonLines(run_id))
         handler.setLevel(level)
         before = logger.level, logger.propagate
         logger.setLevel(min(level, before[0] or level))
@@ -108,7 +108,7 @@ def _forget(folder: Path) -> None:
         old.unlink(missing_ok=True)
 
 
-class TerminalLines(logging.Handler):
+class _TerminalLines(logging.Handler):
     """Log lines for the terminal: on standard error, around the progress bars."""
 
     def emit(self, record: logging.LogRecord) -> None:
@@ -133,7 +133,7 @@ class Stages(logging.Handler):
 
 def tell_all() -> None:
     """From now on print all log records to standard error (`--verbose`)."""
-    _tell(TerminalLines(logging.INFO))
+    _tell(_TerminalLines(logging.INFO))
 
 
 def tell_stages() -> None:
@@ -144,7 +144,7 @@ def tell_stages() -> None:
 
 def _tell(handler: logging.Handler) -> None:
     logger = logging.getLogger(LOGGER)
-    if any(isinstance(known, TerminalLines | Stages) for known in logger.handlers):
+    if any(isinstance(known, _TerminalLines | Stages) for known in logger.handlers):
         return
     logger.setLevel(logging.INFO)
     logger.propagate = False

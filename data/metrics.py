@@ -13,37 +13,12 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
-from data.schemas import Table
+from data.schemas import COSTS, TIMINGS
 from data.tables import write_table
 
 if TYPE_CHECKING:  # every stage writes timings, but few queries need the database
     import duckdb
 
-TIMINGS = Table(
-    "timings",
-    "one piece of work when it was computed: a stage of the run store, or one shard of it",
-    {
-        "work": (pl.String, "stage of the run store; it may hold several stages of the funnel"),
-        "seconds": (pl.Float64, "wall-clock seconds it took"),
-        "cpu_seconds": (pl.Float64, "processor seconds it took, with those of its own processes"),
-        "bytes": (pl.Int64, "size of the files it wrote"),
-    },
-)
-COSTS = Table(
-    "costs",
-    "what the model's answers cost in one piece of judging, when they were asked for",
-    {
-        "stage": (pl.String, "stage, or a part of one, that asked the model"),
-        "judge": (pl.String, "the model"),
-        "items": (pl.Int64, "what was judged"),
-        "errors": (pl.Int64, "items without a usable answer"),
-        "prompt_tokens": (pl.Int64, "tokens of the prompts"),
-        "completion_tokens": (pl.Int64, "tokens of the answers"),
-        "cost": (pl.Float64, "money, in the currency of the configured prices"),
-    },
-)
 Labels = tuple[tuple[str, str], ...]  # name and value, sorted by name
 
 FILE = "metrics.prom"

@@ -62,7 +62,7 @@ _running: list[_Running] = []  # what is innermost comes last
 _said_at = 0.0  # when the last line was printed, by the monotonic clock
 
 
-class RateColumn(ProgressColumn):
+class _RateColumn(ProgressColumn):
     """Items per second, or per minute if it is slow."""
 
     def render(self, task: Task) -> Text:
@@ -170,7 +170,7 @@ def _bar(items: Iterable[T], title: str, total: int) -> Iterator[T]:
         TextColumn("{task.description:<24}"),
         BarColumn(24),
         MofNCompleteColumn(),
-        RateColumn(),
+        _RateColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),

@@ -14,7 +14,6 @@ from data.errors import BenchmintError, InputError
 from data.neutralise import one_line
 
 NEW = {"mode": "create"}  # the condition that a file is not there yet, as fsspec names it
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +46,8 @@ class RemoteFolder:
 
     def digest(self, path: str) -> str:
         """SHA-256 of a file as it is read there."""
-        digest = hashlib.sha256()
         with self.system.open(self.at(path), "rb") as handle:
-            while chunk := handle.read(_CHUNK):
-                digest.update(chunk)
-        return digest.hexdigest()
+            return hashlib.file_digest(handle, "sha256").hexdigest()
 
     def state(self, path: str) -> dict[str, str]:
         """The condition under which a file is written only if it is as it is now (S3), or new."""

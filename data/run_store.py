@@ -34,13 +34,13 @@ class StageAltered(BenchmintError):
     """A stage's output is not what the stage wrote."""
 
 
-def write_sums(output: Path) -> None:
+def _write_sums(output: Path) -> None:
     """Write down what the files of a finished output are."""
     write_bytes(output / SUMS_FILE, canonical_json(_sums(output)))
 
 
-def read_sums(output: Path) -> dict[str, str]:
-    """The digests that `write_sums` wrote, by file; empty if they cannot be read."""
+def _read_sums(output: Path) -> dict[str, str]:
+    """The digests that `_write_sums` wrote, by file; empty if they cannot be read."""
     try:
         known: dict[str, str] = orjson.loads((output / SUMS_FILE).read_bytes())
     except (OSError, ValueError):
@@ -48,7 +48,7 @@ def read_sums(output: Path) -> dict[str, str]:
     return known
 
 
-def require_unaltered(output: Path) -> None:
+def _require_unaltered(output: Path) -> None:
     """Raise StageAltered if any file is another, missing, or too many. Reads every file once."""
     if altered := _altered(output):
         raise StageAltered(
@@ -59,7 +59,7 @@ def require_unaltered(output: Path) -> None:
 
 def _altered(output: Path) -> str:
     """The first files that are others, missing, or too many; none if there are none."""
-    known, now = read_sums(output), _sums(output)
+    known, now = _read_sums(output), _sums(output)
     if now == known:
         return ""
     names = sorted(name for name in {*now, *known} if now.get(name) != known.get(name))
@@ -82,7 +82,7 @@ _ABOUT = frozenset({KEY_FILE, "timings.parquet"})
 
 def content_digest(output: Path) -> str:
     """A digest of what a stage wrote: the same for the same content, whenever it was computed."""
-    return digest({name: sha for name, sha in read_sums(output).items() if name not in _ABOUT})
+    return digest({name: sha for name, sha in _read_sums(output).items() if name not in _ABOUT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class RunStore:
                 size = write_timing(part, stage, seconds, cpu_seconds() - cpu_before)
                 if isinstance(key, StageKey):
                     write_key(part, key)
-                write_sums(part)
+                _write_sums(part)
         except (OSError, BenchmintError):
             if not target.is_dir():
                 raise
@@ -172,7 +172,7 @@ class RunStore:
         private_dir(target.parent)
         with replacing_dir(target) as part:
             fetch(part)
-            require_unaltered(part)
+            _require_unaltered(part)
         log.info("computed elsewhere", extra={"stage": stage, "output": key})
         return StageOutput(stage, target, cached=False)
 

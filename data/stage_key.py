@@ -65,13 +65,13 @@ def stage_key(stage: str, code: str, parts: Sequence[Any], named: Mapping[str, A
     no name of its own by its place, `input 1` and so on; a list item by item.
     """
     whole = digest([stage, code, *parts, *([named] if named else [])])[:_KEY_LENGTH]
-    digests: dict[str, str | list[str]] = {CODE: part_digest(code)}
+    digests: dict[str, str | list[str]] = {CODE: _part_digest(code)}
     for name, part in (*_named("input ", parts), *named.items()):
         digests.update(_digests(name, part))
     return StageKey(whole, digests)
 
 
-def part_digest(part: Any) -> str:
+def _part_digest(part: Any) -> str:
     """The digest that is kept of a single value."""
     return digest(canonical_json(part))[:_SHORT]
 
@@ -122,12 +122,12 @@ def _digests(name: str, part: Any) -> Iterator[tuple[str, str | list[str]]]:
         for inner in sorted(part, key=str):
             yield from _digests(f"{name}.{inner}", part[inner])
     elif not isinstance(part, list | tuple) or not part:
-        yield name, part_digest(part)
+        yield name, _part_digest(part)
     elif any(isinstance(item, StageConfig) for item in part):  # parts, told as one
         for inner, item in _named(f"{name}.", part):
             yield from _digests(inner, item)
     else:
-        yield name, [part_digest(item) for item in part]
+        yield name, [_part_digest(item) for item in part]
 
 
 def _named(prefix: str, parts: Iterable[Any]) -> Iterator[tuple[str, Any]]:

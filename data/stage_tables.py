@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 import polars as pl
 
+from data import schemas
 from data.contracts import (
     MISSING_NAMES,
     LedgerRow,
@@ -26,11 +27,10 @@ from data.contracts import (
     Verdict,
 )
 from data.ledger import close, tally
+from data.schemas import Table
 from data.tables import (
-    CHANGED_PARTS,
     LEDGER,
     LINEAGE,
-    MISSING_INPUTS,
     TALLIES,
     VERDICTS,
     Schema,
@@ -48,16 +48,8 @@ LEDGER_FILE, VERDICTS_FILE = "ledger.parquet", "verdicts.parquet"
 LINEAGE_FILE, TALLIES_FILE = "lineage_rows.parquet", "tallies.parquet"
 
 
-@dataclass(frozen=True, slots=True)
-class PrivateTable:
-    """A table that a stage writes beside its ledger only if it has rows, and never releases."""
-
-    file: str
-    schema: Schema
-
-
-MISSING = PrivateTable("missing_inputs.parquet", MISSING_INPUTS)
-CHANGED = PrivateTable("changed_parts.parquet", CHANGED_PARTS)
+# A stage writes these beside its ledger only if they have rows; they are never released.
+MISSING, CHANGED = schemas.MISSING_INPUTS, schemas.CHANGED_PARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +93,15 @@ def write_records(out: Path, records: StageRecords) -> None:
     write_private(out, MISSING, missing)
 
 
-def write_private(out: Path, table: PrivateTable, rows: Sequence[tuple[Any, ...]]) -> None:
+def write_private(out: Path, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
     """Write the rows of a private table beside the ledger, if there are any."""
     if rows:
-        write_rows(out / table.file, rows, table.schema)
+        write_rows(out / f"{table.name}.parquet", rows, table.schema)
 
 
-def read_private(folders: Sequence[Path], table: PrivateTable) -> list[dict[str, Any]]:
+def read_private(folders: Sequence[Path], table: Table) -> list[dict[str, Any]]:
     """The rows of a private table that stages wrote beside their ledgers."""
-    return list(_rows(folders, table.file, table.schema))
+    return list(_rows(folders, f"{table.name}.parquet", table.schema))
 
 
 def kept_ids(folder: Path) -> set[str]:

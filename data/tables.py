@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from data import schemas
 from data.atomic import PRIVATE_DIR, PRIVATE_FILE, remove_leftovers, replacing
 from data.canonical import canonical_json
 from data.contracts import (
@@ -31,65 +32,10 @@ from data.neutralise import storable
 Schema = Mapping[str, Any]
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
-LEDGER: Schema = {
-    "stage": pl.String,
-    "unit": pl.String,
-    "item_id": pl.String,
-    "outcome": pl.String,
-    "gate": pl.String,
-    "reason": pl.String,
-    "observed": pl.String,
-    "limit": pl.String,
-    "stratum": pl.String,
-    "evidence": pl.String,
-    "n": pl.Int64,
-}
-VERDICTS: Schema = {
-    "item_id": pl.String,
-    "gate": pl.String,
-    "status": pl.String,
-    "reason": pl.String,
-    "observed": pl.Float64,
-    "limit": pl.Float64,
-    "observed_text": pl.String,
-    "limit_text": pl.String,
-    "measures": pl.String,
-    "blocked_by": pl.String,
-}
-LINEAGE: Schema = {
-    "stage": pl.String,
-    "parent_unit": pl.String,
-    "parent": pl.String,
-    "child_unit": pl.String,
-    "child": pl.String,
-    "why": pl.String,
-}
-# The names of missing inputs: private, so neither staged nor released in public (law 8).
-MISSING_INPUTS: Schema = {
-    "stage": pl.String,
-    "item_id": pl.String,
-    "kind": pl.String,
-    "extension": pl.String,
-    "source": pl.String,
-    "name": pl.String,
-}
-# What masking changed in requests, before and after: as private as the names of missing inputs.
-CHANGED_PARTS: Schema = {
-    "stage": pl.String,
-    "item_id": pl.String,
-    "kind": pl.String,
-    "source": pl.String,
-    "before": pl.String,
-    "after": pl.String,
-}
-TALLIES: Schema = {
-    "stage": pl.String,
-    "kind": pl.String,
-    "unit": pl.String,
-    "outcome": pl.String,
-    "n": pl.Int64,
-    "n_in": pl.Int64,
-}
+LEDGER: Schema = schemas.LEDGER.schema
+VERDICTS: Schema = schemas.VERDICTS.schema
+LINEAGE: Schema = schemas.LINEAGE_ROWS.schema
+TALLIES: Schema = schemas.TALLIES.schema
 
 
 def write_table(path: Path, rows: Iterable[Mapping[str, Any]], schema: Schema) -> int:
@@ -178,7 +124,7 @@ def ledger_values(row: LedgerRow) -> tuple[Any, ...]:
 
 
 def missing_values(row: LedgerRow) -> list[tuple[Any, ...]]:
-    """The missing inputs of a ledger row, in the order of `MISSING_INPUTS`."""
+    """The missing inputs of a ledger row, in the order of `schemas.MISSING_INPUTS`."""
     return [
         (row.stage, row.item_id, str(item.kind), item.extension, item.source, storable(item.name))
         for item in row.missing

@@ -12,9 +12,9 @@ from pathlib import Path
 from anonymization.words_review import WORDS
 from data.atomic import private_dir
 from data.errors import ListUndecidedError, NothingReleasedError
-from data.snapshot import SnapshotRef
+from data.snapshot.release import SnapshotRef
 from data.stages import Lane, Results, run_stage
-from data.staging import record_release
+from data.staging.runs import record_release
 from flows.prefect_adapter import as_flow, as_task, name_run, publish_funnel, publish_release
 from flows.recipe import Recipe, Runtime
 from flows.run import Run, open_run

@@ -199,7 +199,7 @@ def _misused(error: typer.TyperException) -> str:
 
 
 def _fail(message: str) -> NoReturn:
-    from data.hints import runnable
+    from data.errors import runnable
     from data.neutralise import one_line  # loads the tables of the house
 
     print(f"benchmint: {one_line(runnable(message))}", file=sys.stderr)

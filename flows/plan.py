@@ -26,7 +26,7 @@ from data.demo.generate import CONFIG
 from data.errors import BenchmintError
 from data.run_store import RunStore
 from data.sharding import Runner
-from data.stage_plan import PlannedStage, PlanWalk, Would
+from data.stages import PlannedStage, PlanWalk, Would
 from flows import ROOT
 from flows.build_snapshot import PIPELINE, Built, build
 from flows.prefect_adapter import without_prefect

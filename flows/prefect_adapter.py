@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from uuid import UUID
 
 from data.reasons import ReasonWords
-from data.snapshot import SnapshotRef, layout
+from data.snapshot import layout
+from data.snapshot.release import SnapshotRef
 from data.stages import StageEnd
 from data.staging.audit import Rows, funnel, rejection_counts, turned_away, undecided_lines
 from flows.gates import GATES

@@ -20,8 +20,8 @@ from data.builds import architecture, host_and_tools, lock_digest
 from data.contracts import Candidate
 from data.pool import fixture_files
 from data.reasons import ReasonWords
-from data.releases import with_changes
-from data.snapshot import layout, mark_latest, verify, write_snapshot
+from data.releases.diff import with_changes
+from data.snapshot import layout
 from data.snapshot.config import DEMO_LICENCE, CardConfig
 from data.snapshot.release import (
     Authorization,
@@ -31,9 +31,11 @@ from data.snapshot.release import (
     Release,
     SnapshotRef,
 )
+from data.snapshot.verification import verify
+from data.snapshot.writer import mark_latest, write_snapshot
 from data.stage_tables import StageRecords, read_records
 from data.stages import Folders, Results
-from data.staging import RunFacts, stage_run
+from data.staging.runs import RunFacts, stage_run
 from flows import ROOT
 from flows.gates import GATE_ORDER, GATES
 from flows.run import Run

@@ -16,7 +16,10 @@ from data.atomic import PRIVATE_FILE, write_bytes
 from data.builds import PUBLISHED, architecture, lock_digest
 from data.canonical import digest, file_digest, pretty_json
 from data.run_store import content_digest
-from data.snapshot import PrivacyStamp, SnapshotRef, layout, mark_latest, verify
+from data.snapshot import layout
+from data.snapshot.release import PrivacyStamp, SnapshotRef
+from data.snapshot.verification import verify
+from data.snapshot.writer import mark_latest
 from data.stages import Results
 from flows import ROOT
 from flows.run import Run

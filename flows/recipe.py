@@ -162,7 +162,7 @@ class Runtime(StageConfig):
     def release_before(self, recipe: Recipe) -> Path | None:
         """The release that this one follows: the one given, else the newest with its name."""
 
-        from data.releases import previous_release
+        from data.releases.listing import previous_release
 
         release = recipe.release
         snapshots = self.out / "snapshots"

@@ -8,7 +8,7 @@ from pathlib import Path
 from data.builds import require_apart, require_space, require_there
 from data.contracts import Disclosure
 from data.errors import ConfigError, InputError, require_extra
-from data.snapshot import PrivacyStamp
+from data.snapshot.release import PrivacyStamp
 from flows.recipe import Recipe, Runtime, recipe_over
 
 
@@ -143,11 +143,15 @@ def with_source(recipe: Recipe, runtime: Runtime) -> tuple[Recipe, Runtime, Priv
     applies wherever the recipe says nothing.
     """
 
-    from data.demo import generate
-    from data.demo.analytics import DECLARATION
-    from data.demo.generate import CONFIG, ENVIRONMENT, STATEMENTS
-    from data.demo.tables import FOLDER as TABLES
-    from data.demo.truth import TRIPWIRES
+    from data.demo.generate import (
+        CONFIG,
+        DECLARATION,
+        ENVIRONMENT,
+        STATEMENTS,
+        TABLES,
+        TRIPWIRES,
+        generate,
+    )
 
     runtime = with_snapshots(recipe, runtime)
     require_input(runtime)

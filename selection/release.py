@@ -20,10 +20,9 @@ from data.canonical import digest
 from data.contracts import Candidate, LedgerRow, Outcome, Scalar, StageKind
 from data.errors import InputError, ReleaseError
 from data.pool import write_pool
-from data.schemas import CANDIDATES
+from data.schemas import CANDIDATES, PILOT_SCORES
 from data.snapshot.layout import PUBLIC, TASK_LIST
 from data.stage_tables import write_stage_tables
-from data.staging.tables import SCORES
 from data.tables import write_table
 from data.text.folding import fold_spaces
 from selection.blockers import Blocker
@@ -407,7 +406,7 @@ def write_choice(
     records = (_record(candidate, candidate.task_id in choice.chosen) for candidate in candidates)
     write_table(out / "candidates.parquet", records, CANDIDATES.schema)
     if known.pilots is not None:
-        write_table(out / "scores.parquet", _score_records(known.pilots), SCORES.schema)
+        write_table(out / "scores.parquet", _score_records(known.pilots), PILOT_SCORES.schema)
     write_pool(out, [task for task in candidates if task.task_id in choice.chosen], {})
 
 

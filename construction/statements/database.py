@@ -28,7 +28,7 @@ from data.canonical import file_digest, pretty_json
 from data.contracts import Outcome
 from data.errors import InputError
 from data.ledger import completed
-from data.schemas_statements import AMOUNTS
+from data.schemas import AMOUNTS
 from data.snapshot.release import ReleasedTable
 from data.stage_tables import LEDGER_FILE, TALLIES_FILE
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_frame, write_table

@@ -20,8 +20,7 @@ import polars as pl
 from data.atomic import replacing_dir
 from data.contracts import LedgerRow, StageTally
 from data.errors import InputError
-from data.schemas import Table
-from data.schemas_statements import (
+from data.schemas import (
     AMOUNTS,
     CLOSINGS,
     COMPANIES,
@@ -31,6 +30,7 @@ from data.schemas_statements import (
     ROWS,
     SERIES,
     STATEMENT_TABLES,
+    Table,
 )
 from data.tables import write_frame
 

@@ -25,14 +25,34 @@ from data.contracts.candidate import (
     Structure,
     TaskClass,
 )
-from data.contracts.config import Count, Share, StageConfig, Weight
-from data.contracts.gate import Bound, Gate, GateReason, Limit, Measures, gates_in, run_gates, share
-from data.contracts.ledger import LedgerRow, LineageRow, Outcome, StageKind, StageTally, TurnedAway
-from data.contracts.missing import (
+from data.contracts.gate import (
+    Bound,
+    Count,
+    Gate,
+    GateReason,
+    Limit,
+    Measures,
+    Share,
+    StageConfig,
+    Weight,
+    gates_in,
+    run_gates,
+    share,
+)
+from data.contracts.ledger import (
     MISSING,
     MISSING_NAMES,
+    LedgerRow,
+    LineageRow,
     MissingInput,
     MissingKind,
+    Outcome,
+    Scalar,
+    StageKind,
+    StageTally,
+    Status,
+    TurnedAway,
+    Verdict,
     descriptions,
     named_in_turn,
 )
@@ -54,7 +74,6 @@ from data.contracts.session import (
     load_instance,
 )
 from data.contracts.signal import Popularity, Signal, SignalProvenance, SignalSnapshot
-from data.contracts.verdict import Scalar, Status, Verdict
 
 __all__ = [
     "MISSING",

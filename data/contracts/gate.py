@@ -11,11 +11,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum, StrEnum
 from types import MappingProxyType
-from typing import Any, Generic, Literal, Self, TypeVar
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
-from data.contracts.config import StageConfig
-from data.contracts.missing import MissingInput
-from data.contracts.verdict import Scalar, Status, Verdict
+from pydantic import BaseModel, ConfigDict, Field
+
+from data.contracts.ledger import MissingInput, Scalar, Status, Verdict
+
+Count = Annotated[int, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(ge=0)]
+
+
+class StageConfig(BaseModel):
+    """Settings of one stage. They are digested with the recipe, unless declared runtime."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, allow_inf_nan=False
+    )
+
 
 Observation = TypeVar("Observation")
 Config = TypeVar("Config", bound=StageConfig)
@@ -101,7 +114,7 @@ class Limit:
         return self.value(measures) if self.when is None or self.when(measures) else None
 
 
-def measures_of(observation: object) -> dict[str, Scalar]:
+def _measures_of(observation: object) -> dict[str, Scalar]:
     """The fields of an observation as they are recorded, except its reason and what is missing.
 
     An observation that is one number is recorded as the verdict's `observed`, and has none.
@@ -116,7 +129,7 @@ def measures_of(observation: object) -> dict[str, Scalar]:
     }
 
 
-def missing_of(observation: object, _reason: str) -> tuple[MissingInput, ...]:
+def _missing_of(observation: object, _reason: str) -> tuple[MissingInput, ...]:
     """The missing inputs that an observation holds, if it holds any."""
     missing: tuple[MissingInput, ...] = getattr(observation, "missing", ())
     return missing
@@ -146,8 +159,8 @@ class Gate(Generic[Observation, Config]):
     reasons: type[GateReason]
     measure: Callable[..., Observation]
     limits: tuple[Limit, ...]
-    measures: Callable[[Observation], dict[str, Scalar]] = measures_of
-    missing: Callable[[Observation, str], tuple[MissingInput, ...]] = missing_of
+    measures: Callable[[Observation], dict[str, Scalar]] = _measures_of
+    missing: Callable[[Observation, str], tuple[MissingInput, ...]] = _missing_of
     headline: str | None = None
     decide: Callable[[Observation, Config], Verdict] | None = None
     replayable: bool = True

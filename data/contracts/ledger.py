@@ -1,13 +1,12 @@
-"""Ledger rows: the recorded outcome of every unit of every stage (law 2)."""
+"""The recorded outcome of every unit of every stage (law 2), and the verdicts of gates (law 3)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-
-from data.contracts.missing import MissingInput
-from data.contracts.verdict import Scalar
+from types import MappingProxyType
 
 
 class StageKind(StrEnum):
@@ -89,3 +88,127 @@ class StageTally:
     unit: str
     n_in: int
     counts: Mapping[Outcome, int]
+
+
+# Verdicts: what a gate saw, what it allows, and what follows -------------------------------------
+
+Scalar = int | float | str | bool | None
+
+
+class Status(StrEnum):
+    PASSED = "passed"
+    FAILED = "failed"
+    UNVERIFIED = "unverified"  # could not be checked; the release policy decides
+    NOT_MEASURED = "not_measured"  # `Verdict.blocked` says by what; never an outcome
+
+
+_NOTHING: Mapping[str, Scalar] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One gate's judgement of one item.
+
+    `observed` is the one scalar compared with `limit`; `measures` holds the rest of the
+    observation (counts, never raw text). `reason` is set exactly if the status is failed or
+    unverified; `blocked_by` exactly if it is not_measured.
+    `missing` are the inputs for whose lack it failed; their names are private, so they are never
+    stored with the verdict.
+    """
+
+    gate: str
+    status: Status
+    reason: str | None
+    observed: Scalar
+    limit: Scalar
+    measures: Mapping[str, Scalar] = field(default_factory=lambda: _NOTHING)
+    blocked_by: str | None = None
+    missing: tuple[MissingInput, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.reason is not None) != (self.status in (Status.FAILED, Status.UNVERIFIED)):
+            raise ValueError(f"{self.gate}: only failed and unverified verdicts have a reason")
+        if (self.blocked_by is not None) != (self.status is Status.NOT_MEASURED):
+            raise ValueError(f"{self.gate}: only not_measured verdicts are blocked")
+
+    @classmethod
+    def passing(
+        cls, gate: str, observed: Scalar, limit: Scalar, measures: Mapping[str, Scalar] = _NOTHING
+    ) -> Verdict:
+        return cls(gate, Status.PASSED, None, observed, limit, measures)
+
+    @classmethod
+    def failing(
+        cls,
+        gate: str,
+        reason: StrEnum,
+        observed: Scalar,
+        limit: Scalar,
+        measures: Mapping[str, Scalar] = _NOTHING,
+    ) -> Verdict:
+        return cls(gate, Status.FAILED, str(reason), observed, limit, measures)
+
+    @classmethod
+    def unverified(
+        cls,
+        gate: str,
+        reason: StrEnum,
+        observed: Scalar,
+        limit: Scalar,
+        measures: Mapping[str, Scalar] = _NOTHING,
+    ) -> Verdict:
+        return cls(gate, Status.UNVERIFIED, str(reason), observed, limit, measures)
+
+    @classmethod
+    def blocked(cls, gate: str, by: str) -> Verdict:
+        """The gate did not run because `by` had already decided."""
+        return cls(gate, Status.NOT_MEASURED, None, None, None, blocked_by=by)
+
+
+# What an item lacks: its name for private views, its kind and source for public ones -------------
+
+MISSING, MISSING_NAMES = "missing", "missing_names"  # keys of a ledger row's evidence
+
+
+class MissingKind(StrEnum):
+    FILE = "a file"
+    FOLDER = "a folder"
+    SITE = "a site"
+    WEB = "the web"
+    SYSTEM = "a system"
+    ACCOUNT = "an account"
+    CONVERSATION = "an earlier conversation"
+    MATERIAL = "other material"
+    DAY = "the day"
+    ASKER = "the one who asks"
+
+
+@dataclass(frozen=True, slots=True)
+class MissingInput:
+    """An input that is not at hand.
+
+    `name` is the text that names it, and private. `source` says where that text is, in words of
+    this code: "named in turn 2". `extension` is one of the known ones, or empty.
+    """
+
+    kind: MissingKind
+    source: str
+    name: str = field(repr=False)
+    extension: str = ""
+
+    @property
+    def description(self) -> str:
+        """The input without its name: "a file .xlsx, named in turn 2"."""
+        extension = f" .{self.extension}" if self.extension else ""
+        return f"{self.kind}{extension}, {self.source}"
+
+
+def named_in_turn(position: int) -> str:
+    """The source of what the person's message at this position, from 0, names."""
+    return f"named in turn {position + 1}"
+
+
+def descriptions(missing: Iterable[MissingInput]) -> str:
+    """All inputs without their names; those that are described alike stand once, with a count."""
+    counts = Counter(item.description for item in missing)
+    return "; ".join(text if n == 1 else f"{text} ({n} times)" for text, n in counts.items())

@@ -1,34 +1,39 @@
-"""Writes a demo workspace: session logs in many formats, their files, skill popularity,
-statements, company tables, and the expected outcomes."""
+"""Writes a demo workspace: the frozen one beside this module, with as many sessions as are wanted.
+
+The first block of sixty sessions with the usual seed is the frozen one, byte for byte. Another
+block, or another seed, is a copy of it with other session ids and other people.
+"""
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import Any
 
-import tomli_w
+import orjson
 
-from data.demo.analytics import write_demo as write_environment
-from data.demo.draft import INBOUND, inbound_name
-from data.demo.files import rendered, write_defect_files
-from data.demo.material import LANGUAGES, N_VARIANTS, load_tasks, material
-from data.demo.plan import BLOCK
-from data.demo.script import Flavor
-from data.demo.session import DemoSession, make_session
-from data.demo.session_builder import MAX_SESSIONS, Bulk
-from data.demo.session_files import Written, is_shared, own_files, shared_file
-from data.demo.signals import write_signals
-from data.demo.statements import write_demo_statements
-from data.demo.tables import FOLDER as TABLES
-from data.demo.tables import demo_section, write_tables
-from data.demo.truth import TruthWriter
+from data.demo.hostile_files import write_hostile_files
 from data.errors import InputError
+from data.randomness import keyed_hash
 
-CONFIG, STATEMENTS, ENVIRONMENT = "benchmint.toml", "statements", "environment"
-N_COMPANIES = 36
-_INBOUND_FOLDER = INBOUND.removeprefix("/root/.openclaw/")
+_HERE = Path(__file__).parent
+FROZEN = _HERE / "workspace"
+COOPERATIVES = _HERE / "cooperatives"  # files without a declaration
+CONFIG, STATEMENTS, ENVIRONMENT, TABLES = "benchmint.toml", "statements", "environment", "tables"
+DECLARATION, TRIPWIRES, TRUTH = "environment.toml", "tripwires.txt", "truth.json"
+SEED, BLOCK = 7, 60
+MAX_SESSIONS = 300_000  # 5,000 blocks; 64 first names and 96 last names make 6,144 people
+_INBOUND = "media/inbound"  # where a chat gateway stores what it receives
+# A file whose name another tool would take for its own (*.py) is kept with this ending.
+_KEPT_AS = ".frozen"
+# A workspace of fewer sessions than a block may not give so many tasks.
+_LEAST_SHARE = "[selection.lane_shares.sessions]\nlow = 0.25\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +51,9 @@ class DemoSummary:
 def generate(target: Path, size: int, seed: int, *, bytes_target: int | None = None) -> DemoSummary:
     """Write a demo workspace of `size` sessions to `target`, which must not exist or be empty.
 
-    Session k is the same in a corpus of any size. With `bytes_target`, sessions get long tool
-    results and thinking until the logs have about that many bytes; at 170 KB a session the mix
-    of sizes is that of real corpora (most 40 to 200 KB, one in sixty 5 MB). The folder is written
-    beside `target` and renamed, so that it appears complete or not at all.
+    Session k is the same in a corpus of any size. With `bytes_target`, the results of tools are
+    lengthened until the logs have about that many bytes. The folder is written beside `target` and
+    renamed, so that it appears complete or not at all.
 
     Raises:
         InputError: `target` is not empty, or `size` is out of range.
@@ -65,9 +69,8 @@ def generate(target: Path, size: int, seed: int, *, bytes_target: int | None = N
     part = target.absolute().with_name(f".{target.absolute().name}.part")
     shutil.rmtree(part, ignore_errors=True)  # left by a run that was killed
     part.mkdir(parents=True)
-    bulk = Bulk(bytes_target, size) if bytes_target else None
     try:
-        summary = _write(part, size, seed, bulk)
+        summary = _write(part, size, seed, bytes_target)
         if target.exists():
             target.rmdir()
         part.replace(target)
@@ -76,108 +79,280 @@ def generate(target: Path, size: int, seed: int, *, bytes_target: int | None = N
     return summary
 
 
-def _write(part: Path, size: int, seed: int, bulk: Bulk | None) -> DemoSummary:
-    truth = TruthWriter(part, seed, size)
-    n_bytes = n_sessions = 0
-    for written, sessions in _written(size, seed, bulk):
-        _put(part / "sessions" / written.truth.path, written)
-        truth.add(written.truth)
-        n_bytes += len(written.content)
-        n_sessions += len(written.truth.sessions)
-        for session in sessions:
-            for wire in session.tripwires:
-                truth.tripwire(wire)
-    n_fixtures = _write_files(part, size, seed)
-    write_defect_files(part)
-    write_signals(part, seed)
-    write_demo_statements(part / STATEMENTS, seed, N_COMPANIES)
-    write_tables(part / TABLES, seed=seed)
-    write_environment(part / ENVIRONMENT, seed)
-    _write_config(part, size)
-    plants = truth.close()
-    return DemoSummary(n_sessions, truth.n_files, truth.n_instances, n_fixtures, n_bytes, plants)
+def copy_frozen(source: Path, target: Path) -> int:
+    """Copy a frozen folder into `target`; returns the number of files."""
+    files = sorted(path for path in source.rglob("*") if path.is_file())
+    for path in files:
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.with_name(copy.name.removesuffix(_KEPT_AS)).write_bytes(path.read_bytes())
+    return len(files)
 
 
-def _written(
-    size: int, seed: int, bulk: Bulk | None
-) -> Iterator[tuple[Written, tuple[DemoSession, ...]]]:
-    """The session files, block by block, each with the sessions that appear in it first."""
-    for start in range(0, size, BLOCK):
-        shared: dict[Flavor, list[DemoSession]] = {}
-        for number in range(start, min(start + BLOCK, size)):
-            session = make_session(seed, number, bulk)
-            if is_shared(session.script.flavor):
-                shared.setdefault(session.script.flavor, []).append(session)
-                continue
-            for position, written in enumerate(own_files(session)):
-                yield written, () if position else (session,)
-        for flavor, sessions in shared.items():
-            yield shared_file(flavor, sessions), tuple(sessions)
+def copy_environment(folder: Path) -> Path:
+    """Copy the files for analytic tasks into `folder`; returns the path of their declaration."""
+    copy_frozen(FROZEN / ENVIRONMENT, folder)
+    return folder / DECLARATION
 
 
-def _put(path: Path, written: Written) -> None:
-    try:
-        _put_into(path, written)
-    except FileNotFoundError:
+def _write(part: Path, size: int, seed: int, bytes_target: int | None) -> DemoSummary:
+    truth, n_bytes = _Truth(), 0
+    for file in _files(size, seed, bytes_target):
+        path = part / "sessions" / file.truth["path"]
         path.parent.mkdir(parents=True, exist_ok=True)
-        _put_into(path, written)
+        if file.link is None:
+            path.write_bytes(file.content)
+            n_bytes += len(file.content)
+        else:
+            path.symlink_to(file.link)
+        truth.add(file)
+    for folder in ("signals", STATEMENTS, TABLES, ENVIRONMENT):
+        copy_frozen(FROZEN / folder, part / folder)
+    n_fixtures = copy_frozen(FROZEN / "files", part / "files")
+    (part / "files" / _INBOUND).mkdir(parents=True)
+    for path in [path for path in part.glob("files/*/*") if path.is_file()]:
+        received = f"{path.stem}---inbound{path.suffix}"
+        shutil.copyfile(path, part / "files" / _INBOUND / received)
+    write_hostile_files(part)
+    config = (FROZEN / CONFIG).read_text(encoding="utf-8")
+    if size < BLOCK:
+        config = config.replace(_LEAST_SHARE, "")
+    (part / CONFIG).write_text(config, encoding="utf-8")
+    plants = truth.write(part, seed, size)
+    return DemoSummary(
+        truth.n_sessions, len(truth.files), truth.n_instances, n_fixtures, n_bytes, plants
+    )
 
 
-def _put_into(path: Path, written: Written) -> None:
-    if written.link is not None:
-        path.symlink_to(written.link)
-    else:
-        path.write_bytes(written.content)
+# Session files -----------------------------------------------------------------------------------
 
 
-def _write_files(part: Path, size: int, seed: int) -> int:
-    """The files of all tasks, in as many variants as the corpus uses."""
-    variants = min(N_VARIANTS, -(-size // BLOCK))
-    inbound = part / "files" / _INBOUND_FOLDER
-    inbound.mkdir(parents=True)
-    n_files = 0
-    for language in LANGUAGES:
-        for number in range(len(load_tasks(language))):
-            for variant in range(variants):
-                for file in material(seed, language, number, variant).files:
-                    path = part / "files" / file.path
-                    path.parent.mkdir(exist_ok=True)
-                    path.write_bytes(rendered(file, language))
-                    (inbound / inbound_name(file.path)).write_bytes(path.read_bytes())
-                    n_files += 1
-    return n_files
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file below `sessions/`, or a link; `truth` is what a build must make of it."""
+
+    truth: dict[str, Any]
+    tripwires: Sequence[dict[str, str]]
+    content: bytes = b""
+    link: str | None = None
 
 
-def _write_config(part: Path, size: int) -> None:
-    """A configuration for a build of the workspace without network."""
-    shares = {"questions": {"high": 0.3}, "analytics": {"high": 0.7}}
-    if size >= BLOCK:  # fewer sessions may not give as many tasks
-        shares["sessions"] = {"low": 0.25}
-    config = {
-        "release": {
-            "name": "benchmint-demo",
-            "release_date": "2026-01-15",
-            "card": {"title": "Benchmint demo"},
-        },
-        "source": {
-            "name": "demo",
-            "disclosure": "public",
-            "authorization": "generated by this project: no person behind it",
-            "reviewer": "nobody",
-            "reviewed": "2026-01-15",
-            "retention": "unlimited",
-        },
-        "masking": {"level": "full"},  # what it plants are names
-        "grading": {"needs_model": "admit"},  # no model is asked: tasks go out with hard rules
-        "signals": {"source": "demo-registry"},
-        "selection": {
-            "max_tasks": 40,
-            "lite_size": 12,
-            "unpiloted": "keep",
-            "lane_shares": shares,
-        },
-        "questions": {"sampling": {"size": 60}},
-        "tables": demo_section(),
-        "sessions": {"network": {"mode": "offline", "unverified": "keep"}},
-    }
-    (part / CONFIG).write_text(tomli_w.dumps(config), encoding="utf-8")
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A frozen file: its path, its line of the list, the numbers of its sessions, its content."""
+
+    path: str
+    line: bytes
+    numbers: Sequence[int]
+    content: bytes
+    link: str | None
+
+
+@cache
+def _listed() -> tuple[_Listed, ...]:
+    """The frozen files in the order in which they are written."""
+    listed = []
+    for line in (_HERE / "sessions.jsonl").read_bytes().splitlines():
+        entry = orjson.loads(line)
+        path = FROZEN / "sessions" / entry["truth"]["path"]
+        link = str(path.readlink()) if path.is_symlink() else None
+        content = b"" if link else path.read_bytes()
+        listed.append(_Listed(entry["truth"]["path"], line, entry["numbers"], content, link))
+    return tuple(listed)
+
+
+def _files(size: int, seed: int, bytes_target: int | None) -> Iterator[_File]:
+    """The session files, block by block; of a block that is not whole those of its sessions."""
+    longer = _Lengthening(bytes_target * BLOCK / size) if bytes_target else None
+    for block in range(-(-size // BLOCK)):
+        for listed in _listed():
+            file = _file(listed, size - block * BLOCK, seed, block)
+            if file is not None and longer is not None:
+                content = longer.lengthened(file.content, listed.numbers[0], block)
+                file = replace(file, content=content)
+            if file is not None:
+                yield file
+
+
+def _file(listed: _Listed, count: int, seed: int, block: int) -> _File | None:
+    """A file as its block has it, with sessions below number `count` only."""
+    kept = [place for place, number in enumerate(listed.numbers) if number < count]
+    if not kept:
+        return None
+    entry = orjson.loads(_dressed(listed.line, seed, block))
+    truth, wires = entry["truth"], entry.get("tripwires", ())
+    if listed.link is not None:
+        return _File(truth, wires, link=_dressed(listed.link.encode(), seed, block).decode())
+    content = listed.content
+    if len(kept) < len(listed.numbers):
+        truth["sessions"] = [truth["sessions"][place] for place in kept]
+        content = _of_sessions(content, kept)
+    return _File(truth, wires, _dressed(content, seed, block))
+
+
+def _of_sessions(content: bytes, kept: Sequence[int]) -> bytes:
+    """Of a file that several sessions share, the runs of a list or the lines that are kept."""
+    if content.startswith(b"["):
+        runs = orjson.loads(content)
+        return orjson.dumps([runs[place] for place in kept])
+    lines = content.splitlines(keepends=True)
+    return b"".join(lines[place] for place in kept)
+
+
+# A copy of the block -----------------------------------------------------------------------------
+
+
+def _dressed(frozen: bytes, seed: int, block: int) -> bytes:
+    """Frozen bytes with the ids, the people and the number of another block."""
+    if (seed, block) == (SEED, 0):
+        return frozen
+    pieces = list(_pieces(frozen))
+    pieces[1::2] = [_another(piece, seed, block) for piece in pieces[1::2]]
+    return b"".join(pieces)
+
+
+def _another(piece: bytes, seed: int, block: int) -> bytes:
+    """An id, the number of a folder or a run, parts of a second, or a person of another block."""
+    if piece in _ids():
+        return keyed_hash(seed, "demo.sessions", f"{block}/{piece.decode()}").hex()[:8].encode()
+    if piece.startswith(b"-"):
+        return b"-%05d" % block
+    if piece.startswith(b"."):
+        return b".%06dZ" % block
+    if piece.isdigit():
+        return b"%d" % (int(piece) + block * BLOCK)
+    moved = block
+    if seed != SEED:
+        moved += int.from_bytes(keyed_hash(seed, "demo.people", "")[:4], "big")
+    words = piece.decode().split(" ")
+    language = "en" if len(words) == 2 else "zh"
+    first, last = words if language == "en" else (piece.decode()[1:], piece.decode()[:1])
+    names = _people()[language]
+    number = names["last"].index(last) * len(names["first"]) + names["first"].index(first) + moved
+    turn, position = divmod(number, len(names["first"]))
+    first, last = names["first"][position], names["last"][turn % len(names["last"])]
+    return (f"{first} {last}" if language == "en" else f"{last}{first}").encode()
+
+
+@lru_cache(maxsize=4 * BLOCK)
+def _pieces(frozen: bytes) -> Sequence[bytes]:
+    """Frozen bytes divided: every second piece is one that differs between copies."""
+    return _changing().split(frozen)
+
+
+@cache
+def _changing() -> re.Pattern[bytes]:
+    english, chinese = (
+        ["|".join(names[part]).encode() for part in ("first", "last")]
+        for names in (_people()["en"], _people()["zh"])
+    )
+    forms = (
+        b"|".join(sorted(_ids())),
+        rb"-00000(?=[/.])",
+        rb"(?<=:[0-5]\d)\.000Z",
+        rb'(?:(?<="task_id":)|(?<="task_))\d+(?=,|_trial_)',
+        rb"(?:%s) (?:%s)" % (english[0], english[1]),
+        rb"(?:%s)(?:%s)" % (chinese[1], chinese[0]),
+    )
+    return re.compile(rb"(%s)" % b"|".join(forms))
+
+
+@cache
+def _ids() -> frozenset[bytes]:
+    """Ids of a session or a sub-agent begin with eight digits of its own."""
+    lines = b"".join(listed.line for listed in _listed())
+    return frozenset(re.findall(rb'"session_id":"(?:agent-)?([0-9a-f]{8})', lines))
+
+
+@cache
+def _people() -> Mapping[str, Mapping[str, list[str]]]:
+    """First and last names by language."""
+    return tomllib.loads((_HERE / "people.toml").read_text(encoding="utf-8"))
+
+
+# Longer sessions ---------------------------------------------------------------------------------
+
+# Sizes of the sixty sessions of a block, in shares of the mean: at a mean of 170 KB most have 40 to
+# 200 KB and one has several MB, as real corpora do.
+_SHARES = (29.4,) + (1.2,) * 6 + (0.6,) * 26 + (7.8 / 27,) * 27
+_LONGEST = 620_000  # bytes of one result; with its envelope a line has at most 640 KB
+_RESULT = re.compile(
+    rb'"toolResult",.{0,160}?"text":"|"tool_result","tool_use_id":"\w+","content":"'
+    rb'|"source_call_id":"\w+","content":"|"tool_call_id":"\w+","name":"\w+","content":"'
+    rb'|"output":\{"text":"|"output":"\{\\"output\\":\\"'
+)  # where the text of a result begins, by format; in the last it is JSON within JSON
+
+
+class _Lengthening:
+    """Puts texts of the task files before the results of tools, about `n_bytes` in a block.
+
+    Sessions with more results are longer; copies of a file are lengthened alike.
+    """
+
+    def __init__(self, n_bytes: float) -> None:
+        counts: dict[int, int] = {}
+        for listed in _listed():
+            counts.setdefault(listed.numbers[0], len(_RESULT.findall(listed.content)))
+        longest = sorted(counts, key=lambda number: (-counts[number], number))
+        shares = dict(zip(longest, _SHARES, strict=False))
+        each = {number: shares[number] / max(counts[number], 1) for number in counts}
+        plain = sum(len(listed.content) for listed in _listed())
+        total = sum(
+            each[listed.numbers[0]] * len(_RESULT.findall(listed.content)) for listed in _listed()
+        )
+        unit = max(n_bytes - plain, 0) / total
+        self._lengths = {number: min(int(share * unit), _LONGEST) for number, share in each.items()}
+        kinds = (".csv", ".md", ".txt", ".json")
+        paths = sorted(path for path in (FROZEN / "files").rglob("*") if path.suffix in kinds)
+        self._text = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+
+    def lengthened(self, content: bytes, number: int, block: int) -> bytes:
+        """The content of the file of session `number` with longer results."""
+        length, count = self._lengths[number], iter(range(1_000))
+
+        def before(match: re.Match[bytes]) -> bytes:
+            start = (block * 7919 + number * 104_729 + next(count) * 31) % len(self._text)
+            n_chars = length * len(self._text) // len(self._text.encode())
+            turns = -(-(start + n_chars) // len(self._text))
+            inner = orjson.dumps((self._text * turns)[start : start + n_chars])[1:-1]
+            if match[0].endswith(b'\\"'):
+                inner = orjson.dumps(inner.decode())[1:-1]
+            return match[0] + inner
+
+        return _RESULT.sub(before, content)
+
+
+# The truth ---------------------------------------------------------------------------------------
+
+
+class _Truth:
+    """Collects `truth.json`: every planted defect and every outcome a build must produce."""
+
+    def __init__(self) -> None:
+        self.files: list[bytes] = []
+        self.n_sessions = self.n_instances = 0
+        self._tripwires: list[Mapping[str, str]] = []
+        self._plants: Counter[str] = Counter()
+
+    def add(self, file: _File) -> None:
+        self.files.append(orjson.dumps(file.truth))
+        self._plants.update(file.truth["plants"])
+        self.n_sessions += len(file.truth["sessions"])
+        for session in file.truth["sessions"]:
+            self.n_instances += len(session["instances"])
+            for instance in session["instances"]:
+                self._plants.update(instance["plants"])
+        self._tripwires += file.tripwires
+
+    def write(self, folder: Path, seed: int, size: int) -> dict[str, int]:
+        """Write it, and the planted values one per line; returns how often each was planted."""
+        plants = dict(sorted(self._plants.items()))
+        head = orjson.dumps({"seed": seed, "size": size, "plants": plants})[:-1]
+        wires = map(orjson.dumps, self._tripwires)
+        lists = (b",\n".join(self.files), b",\n".join(wires))
+        (folder / TRUTH).write_bytes(
+            b'%s,\n"files": [\n%s\n],\n"tripwires": [\n%s\n]}\n' % (head, *lists)
+        )
+        values = "".join(f"{wire['value']}\n" for wire in self._tripwires)
+        (folder / TRIPWIRES).write_text(values, encoding="utf-8")
+        return plants

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ def facts_of_snapshot(snapshot: Path, *, private: bool = True) -> ReleaseFacts:
 
 def facts_of_release(release: Release) -> ReleaseFacts:
     """The facts of a release that is not written yet; equal to those of its later snapshot."""
-    from data.snapshot.ledger_tables import counted, ledger_frames  # Polars: a list needs none
+    from data.snapshot.ledger import counted, ledger_frames  # Polars: a list needs none
 
     with counted(ledger_frames(release.ledger_tables)) as counts:
         funnel = counts.funnel(release.ledger_tables.tallies)
@@ -273,3 +274,45 @@ def _content(path: Path) -> bytes:
 
 def _not_there(path: Path, actual: str) -> InputError:
     return InputError(str(path), actual, "a file of a snapshot", "Name a snapshot directory.")
+
+
+# One task, one id --------------------------------------------------------------------------------
+# A release never has another task under an id that an earlier one gave away, and never a task of
+# an earlier one under another id: scores would be compared that are not comparable.
+
+
+class IdentityReason(StrEnum):
+    """Why a candidate cannot go by its id."""
+
+    OTHER_TASK = "select.id_of_another_task"
+    OTHER_ID = "select.released_under_another_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The tasks of earlier releases: the content of each id, the newest one's if there are more."""
+
+    contents: Mapping[str, TaskContent]
+
+    def contradictions(self, candidates: Iterable[Candidate]) -> dict[str, IdentityReason]:
+        """The candidates that earlier releases contradict, by task id."""
+        ids: dict[TaskContent, set[str]] = {}
+        for name, content in self.contents.items():
+            if content.graded is not None:
+                ids.setdefault(content, set()).add(name)
+        wrong: dict[str, IdentityReason] = {}
+        for task in candidates if self.contents else ():
+            content, known = content_of(task), self.contents.get(task.task_id)
+            if known is not None and known.given != content.given:
+                wrong[task.task_id] = IdentityReason.OTHER_TASK
+            elif known is None and content in ids:
+                wrong[task.task_id] = IdentityReason.OTHER_ID
+        return wrong
+
+
+def past_of(releases: Sequence[Path]) -> Past:
+    """What releases call their tasks; later ones of the sequence go over earlier ones."""
+    known: dict[str, TaskContent] = {}
+    for release in releases:
+        known |= contents(facts_of_snapshot(release))
+    return Past(known)

@@ -14,7 +14,8 @@ import orjson
 
 from data.errors import InputError
 from data.neutralise import one_line
-from data.snapshot import layout, sums, verify
+from data.snapshot import layout, sums
+from data.snapshot.verification import verify
 
 _LATEST = "latest"
 _LARGEST = 64 << 20

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
+from data.errors import program
 from data.figures import amount, percent
-from data.hints import program
-from data.releases import Diff, Kind, Plan, ReleaseInfo, State
-from data.releases.diff import Changed, value
+from data.releases.diff import Changed, Diff, value
+from data.releases.listing import ReleaseInfo, State
+from data.releases.retention import Kind, Plan
 
 if TYPE_CHECKING:
-    from data.releases.changes import Changes
+    from data.releases.diff import Changes
 
 _NAMED = 50  # ids named of a kind; --json names all
 _WIDE = 10_000
@@ -22,13 +23,13 @@ _UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
 def changes_lines(changes: Changes) -> Iterator[str]:
-    """As `diff_lines`, and why tasks left and came."""
-    yield from diff_lines(changes.diff)
+    """As `_diff_lines`, and why tasks left and came."""
+    yield from _diff_lines(changes.diff)
     for title, fates in (("why retired", changes.retired), ("why new", changes.new)):
         yield from _ids(title, [f"{fate.task} ({fate.family}): {fate.why}" for fate in fates])
 
 
-def diff_lines(changes: Diff) -> Iterator[str]:
+def _diff_lines(changes: Diff) -> Iterator[str]:
     """What changed from one release to another, in lines for a person."""
     before, after = changes.counts
     yield f"{changes.old} → {changes.new}: {before} → {after} tasks"

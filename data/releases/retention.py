@@ -21,8 +21,9 @@ from data import hash_chain
 from data.errors import ReleaseError
 from data.neutralise import one_line
 from data.releases.listing import State, releases
-from data.snapshot import layout, verify
+from data.snapshot import layout
 from data.snapshot.errata import CORRECTIONS
+from data.snapshot.verification import verify
 
 _STAYS = (".key", ".log", ".lock")  # top-level private files that are never removed by date
 _PRIVATE, _STAGES, _SNAPSHOTS = "private", "stages", "snapshots"
@@ -128,7 +129,7 @@ def carry_out(out: Path, plan: Plan, forget: Callable[[Path], None] | None = Non
             shutil.rmtree(target)
     runs = [Path(removal.where).name for removal in plan.removals if removal.kind is Kind.RUN]
     if runs:
-        from data.staging import drop_runs  # Polars: a list needs none
+        from data.staging.runs import drop_runs
 
         drop_runs(out, runs)
 
@@ -222,7 +223,7 @@ def _has_own_rule(out: Path, file: os.DirEntry[str]) -> bool:
 
 def _runs(out: Path, before: date | None, keep: int | None, removals: list[Removal]) -> None:
     """Staged runs built before the date or beyond the newest `keep`; the newest is always kept."""
-    from data.staging import staged_runs
+    from data.staging.runs import staged_runs
 
     runs = staged_runs(out)
     for age, run in enumerate(reversed(runs)):

@@ -1,7 +1,8 @@
 """The tasks of a release as a runner and a grader need them.
 
 The halves stay apart: what an agent may see is read from the public half alone; what grades it
-comes from the private half, if that is there.
+comes from the private half, if that is there. `require_guarded` reads those that may be shown to
+agents and judges that run elsewhere.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import orjson
 from pydantic import ValidationError
 
 from data.canonical import digest, file_digest
-from data.contracts import PRIVATE_FIELDS, Candidate
+from data.contracts import PRIVATE_FIELDS, Candidate, Lane
 from data.errors import InputError
 from data.snapshot import layout, sums
 from data.snapshot.errata import About, Action, Notice, notice_path, read_notice
+from data.snapshot.release import PrivacyStamp
 from data.snapshot.signature import claimed_signers
 from data.snapshot.tasks import candidate_of
+from data.snapshot.verification import verify
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,3 +217,47 @@ def _check(half: Path, name: str, listed: Mapping[str, str]) -> None:
             str(path), problem, f"the digest that {layout.SUMS} lists",
             "Restore the release; `benchmint verify` names all that changed.",
         )  # fmt: skip
+
+
+# May they be shown elsewhere? --------------------------------------------------------------------
+
+
+def require_guarded(snapshot: Path) -> ReleasedTasks:
+    """The tasks of a release that passed the leak scan and the risk gate. Raises InputError.
+
+    A release is written only after both; what is checked here is that this folder is such a
+    release, unchanged, and that its own report says so for everything in it.
+    """
+    report = verify(snapshot)
+    if not report.ok:
+        raise _refused(snapshot, f"{len(report.findings)} findings of `benchmint verify`")
+    release = read_tasks(snapshot)
+    public = release.tables.parent
+    manifest = orjson.loads((public / layout.MANIFEST).read_bytes())
+    if manifest["privacy"] == PrivacyStamp.PUBLIC:
+        return release
+    path = public / layout.PRIVACY
+    privacy: dict[str, Any] = orjson.loads(path.read_bytes()) if path.is_file() else {}
+    if problem := _problem(release, privacy):
+        raise _refused(snapshot, problem)
+    return release
+
+
+def _problem(release: ReleasedTasks, privacy: dict[str, Any]) -> str | None:
+    """What the privacy report of a release leaves open."""
+    has_sessions = any(t.candidate.lane is Lane.SESSIONS for t in release.tasks.values())
+    if has_sessions and not (privacy.get("masking") or {}).get("leak_scan"):
+        return "tasks from sessions without a report of the leak scan"
+    tables = (privacy.get("tables") or {}).get("tables", {})
+    for name, table in sorted(tables.items()):
+        verdict = table.get("verdict")
+        if verdict is not None and verdict.get("status") != "passed":
+            return f"table {name}, which did not pass the risk gate"
+    return None
+
+
+def _refused(snapshot: Path, problem: str) -> InputError:
+    return InputError(
+        str(snapshot), problem, "a pool that passed the leak scan and the risk gate",
+        "Build it again: only what passed may be shown to agents and judges.",
+    )  # fmt: skip

@@ -17,7 +17,7 @@ import orjson
 from data.contracts import Outcome
 from data.reasons import ReasonWords
 from data.snapshot.config import CardConfig
-from data.snapshot.ledger_tables import Frames
+from data.snapshot.ledger import Frames
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import asset, page
 from data.snapshot.release import Picture
@@ -42,7 +42,7 @@ _MEASURED = ("statement", "verdict", "attacks", "frontier", "fidelity", "attacke
 
 
 @dataclass(slots=True)
-class InstanceHistory:
+class _InstanceHistory:
     """All rows of the ledger tables about one instance."""
 
     item_id: str
@@ -109,14 +109,14 @@ def _histories(
     stages: Sequence[Mapping[str, Any]],
     gates: Sequence[str],
     opaque: Callable[[str], str],
-) -> list[InstanceHistory]:
-    histories: dict[str, InstanceHistory] = {}
+) -> list[_InstanceHistory]:
+    histories: dict[str, _InstanceHistory] = {}
     stage_at = {stage["stage"]: index for index, stage in enumerate(stages)}
     gate_at = {gate: index for index, gate in enumerate(gates)}
     for row in frames.ledger.iter_rows(named=True):
         if row["unit"] == UNIT:
             item = row["item_id"]
-            instance = histories.setdefault(item, InstanceHistory(item, opaque(item)))
+            instance = histories.setdefault(item, _InstanceHistory(item, opaque(item)))
             instance.ledger.append(row | {"evidence": _pairs(row["evidence"])})
     for row in frames.verdicts.iter_rows(named=True):
         if row["item_id"] in histories:
@@ -128,7 +128,7 @@ def _histories(
     return list(histories.values())
 
 
-def _link(frames: Frames, histories: Mapping[str, InstanceHistory]) -> None:
+def _link(frames: Frames, histories: Mapping[str, _InstanceHistory]) -> None:
     for row in frames.lineage.iter_rows(named=True):
         if row["child_unit"] == UNIT and row["child"] in histories:
             histories[row["child"]].parents.append(row)

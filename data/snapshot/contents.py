@@ -28,11 +28,10 @@ from data.snapshot import (
     tasks,
     validity,
 )
-from data.snapshot.ledger_counts import LedgerCounts, Rows, turned_away
-from data.snapshot.ledger_tables import Frames, gate_order
+from data.snapshot.ledger import Frames, LedgerCounts, Rows, gate_order, turned_away
 from data.snapshot.manifest import Manifest
-from data.snapshot.rejection_table import rejection_rows
 from data.snapshot.release import Release
+from data.snapshot.report_page import rejection_rows
 from data.snapshot.statistics import statistics
 from data.tables import write_frame
 

@@ -6,17 +6,24 @@ loader accepts a missing name, url, creator or description; `problems` does not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from data.canonical import file_digest
 from data.snapshot import layout
 from data.snapshot.config import CardConfig
-from data.snapshot.croissant_records import TASKS_FILE, record_sets, table_file
 from data.snapshot.manifest import Manifest, tried_in_sandbox
+from data.snapshot.pages import asset
 from data.snapshot.release import ReleasedTable
+from data.text.lexicon import load_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
 _RAI = "http://mlcommons.org/croissant/RAI/1.0"
@@ -24,49 +31,7 @@ _NOT_EVALUATED = "http://rightsstatements.org/vocab/CNE/1.0/"  # no licence is d
 _REQUIRED = ("name", "description", "url", "license", "creator", "datePublished", "version")
 
 # The literal context of the specification: loaders warn about any other.
-_CONTEXT: Mapping[str, Any] = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "arrayShape": "cr:arrayShape",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "containedIn": "cr:containedIn",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "description": {"@container": "@language"},
-    "equivalentProperty": "cr:equivalentProperty",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileProperty": "cr:fileProperty",
-    "fileObject": "cr:fileObject",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isArray": "cr:isArray",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "name": {"@container": "@language"},
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
+_CONTEXT = "croissant_context.json"
 
 
 def metadata(
@@ -84,7 +49,7 @@ def metadata(
     """
     sentence = layout.canary_sentence(manifest.snapshot, manifest.canary)
     return {
-        "@context": dict(_CONTEXT),
+        "@context": orjson.loads(asset(_CONTEXT)),
         "@type": "sc:Dataset",
         "conformsTo": [CONFORMS_TO, _RAI],
         "name": manifest.snapshot,
@@ -99,11 +64,11 @@ def metadata(
             _file("tasks-jsonl", root, layout.TASK_LIST, "One task a line; lists are JSON texts."),
             _file(TASKS_FILE, root, layout.TASK_TABLE, "One row is a task."),
             *(
-                _file(table_file(name), root, layout.table_path(name), f"One row is {table.row}.")
+                _file(_table_file(name), root, layout.table_path(name), f"One row is {table.row}.")
                 for name, table in sorted(tables.items())
             ),
         ],
-        "recordSet": record_sets(tables),
+        "recordSet": _record_sets(tables),
         **_responsible_use(card, manifest, statistics, stamp),
     }
 
@@ -174,3 +139,99 @@ def unpinned(document: Mapping[str, Any], digests: Mapping[str, str]) -> list[st
     tables = {path for path in digests if path.startswith(f"{layout.TABLES}/")}
     named = {layout.TASK_LIST} | tables | pinned.keys()
     return sorted(path for path in named if pinned.get(path) != digests.get(path, ""))
+
+
+# Record sets -------------------------------------------------------------------------------------
+
+TASKS_FILE = "tasks-parquet"  # of the two lists the one whose lists are no texts
+_TASKS = "tasks"
+_TEXT, _WHOLE, _NUMBER, _TRUTH = "sc:Text", "sc:Integer", "sc:Float", "sc:Boolean"
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """One field of a task: its column, and where in a nested one it stands."""
+
+    name: str
+    meaning: str
+    column: str
+    path: str | None = None
+    data_type: str = _TEXT
+    is_array: bool = False
+
+
+_FIELDS = tuple(
+    _Field(**{"name": name, "column": name, **declared})
+    for name, declared in load_table(__package__, "croissant_fields.toml").items()
+)
+
+
+def _record_sets(tables: Mapping[str, ReleasedTable]) -> list[dict[str, Any]]:
+    """The tasks first, then the tables by name. Their columns are read from the files."""
+    tasks = _record_set(_TASKS, "The tasks of this snapshot.", map(_task_field, _FIELDS))
+    tasks["key"] = {"@id": f"{_TASKS}/task_id"}
+    return [tasks, *(_table_records(name, table) for name, table in sorted(tables.items()))]
+
+
+def _table_file(name: str) -> str:
+    """The id of the file of a table."""
+    return f"table-{name}"
+
+
+def _table_records(name: str, table: ReleasedTable) -> dict[str, Any]:
+    return _record_set(name, f"One row is {table.row}.", _table_fields(name, table))
+
+
+def _table_fields(name: str, table: ReleasedTable) -> Iterator[dict[str, Any]]:
+    import polars as pl
+
+    for column, dtype in pl.read_parquet_schema(table.path).items():
+        meaning = table.columns.get(column, f"Column {column} of {name}.")
+        source = {"fileObject": {"@id": _table_file(name)}, "extract": {"column": column}}
+        yield _field(name, column, meaning, source, _data_type(dtype))
+
+
+def _task_field(field: _Field) -> dict[str, Any]:
+    source: dict[str, Any] = {
+        "fileObject": {"@id": TASKS_FILE},
+        "extract": {"column": field.column},
+    }
+    if field.path is not None:
+        source["transform"] = {"jsonPath": field.path}
+    made = _field(_TASKS, field.name, field.meaning, source, field.data_type)
+    return made | ({"isArray": True, "arrayShape": "-1"} if field.is_array else {})
+
+
+def _record_set(name: str, meaning: str, fields: Iterator[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "description": meaning,
+        "field": list(fields),
+    }
+
+
+def _field(
+    records: str, name: str, meaning: str, source: Mapping[str, Any], data_type: str
+) -> dict[str, Any]:
+    return {
+        "@type": "cr:Field",
+        "@id": f"{records}/{name}",
+        "name": name,
+        "description": meaning,
+        "dataType": data_type,
+        "source": dict(source),
+    }
+
+
+def _data_type(dtype: pl.DataType) -> str:
+    import polars as pl
+
+    if dtype == pl.Boolean:
+        return _TRUTH
+    if dtype.is_integer():
+        return _WHOLE
+    if dtype.is_float() or dtype.is_decimal():
+        return _NUMBER
+    return "sc:Date" if dtype == pl.Date else _TEXT

@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from data.figures import number, plural
 from data.neutralise import one_line
+from data.snapshot.pages import asset
 
 _PASSED = ("kept", "consumed", "chosen")
 _STEP = 64  # height of a narrowing step
@@ -23,22 +24,7 @@ _LINE = 16
 _SHOWN_LOSSES = 2
 _INSIDE = 24  # half width from which the count fits into the funnel
 
-STYLE = """
-.funnel text{font:13px system-ui,sans-serif;fill:#1d2430}
-.funnel .big{font-size:15px;font-weight:650}
-.funnel .soft{fill:#5b6675}
-.funnel .lost{fill:#a3341f}
-.funnel .flow{fill:#2f6f8f}
-.funnel .flow.odd{fill:#3a7fa1}
-.funnel .on{fill:#fff}
-@media (prefers-color-scheme:dark){
-.funnel text{fill:#e6eaf0}
-.funnel .soft{fill:#9aa7b6}
-.funnel .lost{fill:#ff9a82}
-.funnel .flow{fill:#2d6c8c}
-.funnel .flow.odd{fill:#377c9f}
-}
-"""
+STYLE = asset("funnel.css")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +65,7 @@ def steps(
 ) -> list[Step]:
     """Stages as narrowing steps; a stage with several gates becomes a step per gate.
 
-    Stages without input are left out. `undecided` as in `data.snapshot.ledger_tables`, by stage.
+    Stages without input are left out. `undecided` as in `data.snapshot.ledger`, by stage.
     """
     steps_drawn: list[Step] = []
     for stage in filter(lambda stage: stage["n_in"], stages):

@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from data.canonical import digest
-from data.contracts import Candidate, Count, Share
+from data.contracts import Candidate, Count
 from data.errors import ReleaseError
 from data.neutralise import storable_tree
 from data.snapshot import layout
-from data.snapshot.release import PrivacyStamp, Release
+from data.snapshot.release import Authorization, GradingFacts, PrivacyStamp, Release
 from data.snapshot.statistics import stored_fixtures
 
 if TYPE_CHECKING:
-    from data.snapshot.ledger_counts import LedgerCounts
+    from data.snapshot.ledger import LedgerCounts
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class _Closed(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class AuthorizationRecord(_Closed):
-    """Who authorized the use of the source, who reviewed it and when, and its retention."""
-
-    source: str
-    authorization: str
-    reviewer: str
-    reviewed: str
-    retention: str
 
 
 class Counts(_Closed):
@@ -48,28 +37,6 @@ class Counts(_Closed):
     lineage_rows: Count
 
 
-class Audited(_Closed):
-    """What graders did with one kind of submission whose worth is known; see `AuditedKind`."""
-
-    kind: str
-    expected: Literal["accepted", "rejected"]
-    tasks: Count
-    held: Count
-
-
-class Grading(_Closed):
-    """How attempts are scored, what share of the weight needs no judge, how many tasks were tried
-    in a sandbox, and the audit of the graders."""
-
-    formula: str
-    pass_threshold: Share
-    null_limit: Share
-    deterministic_share: Share
-    judge_only: Count
-    verified: Count = 0  # manifests of earlier versions have neither this
-    audit: tuple[Audited, ...] = ()  # nor this
-
-
 class Manifest(_Closed):
     """The manifest. The file sorts its keys, whatever the field order here."""
 
@@ -81,7 +48,7 @@ class Manifest(_Closed):
     version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
     canary: str
     privacy: PrivacyStamp
-    authorization: AuthorizationRecord
+    authorization: Authorization
     licence: str | None
     recipe: dict[str, Any]
     recipe_digest: Sha256
@@ -91,7 +58,7 @@ class Manifest(_Closed):
     architecture: str
     release_key_digest: Sha256
     seed: int
-    grading: Grading | None = None
+    grading: GradingFacts | None = None
     counts: Counts
 
 
@@ -125,13 +92,7 @@ def build(release: Release, revision: int, ledger: LedgerCounts) -> Manifest:
             version=release.version or f"{release.released:%Y%m%d}.{revision - 1}.0",
             canary=layout.canary(snapshot, recipe),
             privacy=release.privacy,
-            authorization=AuthorizationRecord(
-                source=release.authorization.source,
-                authorization=release.authorization.authorization,
-                reviewer=release.authorization.reviewer,
-                reviewed=release.authorization.reviewed,
-                retention=release.authorization.retention,
-            ),
+            authorization=release.authorization,
             licence=release.card.licence,
             recipe=storable_tree(dict(facts.recipe)),
             recipe_digest=recipe,
@@ -141,7 +102,7 @@ def build(release: Release, revision: int, ledger: LedgerCounts) -> Manifest:
             architecture=facts.architecture,
             release_key_digest=facts.release_key_digest,
             seed=facts.seed,
-            grading=Grading.model_validate(asdict(release.grading)) if release.grading else None,
+            grading=release.grading,
             counts=_counts(release.candidates, ledger.heights()),
         )
     except ValidationError as error:

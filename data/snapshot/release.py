@@ -7,11 +7,16 @@ from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
-from data.contracts import Candidate, LedgerRow, LineageRow, StageTally, Verdict
+from pydantic import ConfigDict, Field
+
+from data.contracts import Candidate, Count, LedgerRow, LineageRow, Share, StageTally, Verdict
 from data.reasons import ReasonWords
 from data.snapshot.config import CardConfig
+
+# What a manifest also holds has no other keys than these.
+_CLOSED = ConfigDict(extra="forbid")
 
 
 class PrivacyStamp(StrEnum):
@@ -56,6 +61,7 @@ class LedgerTables:
 class Authorization:
     """Who authorized the use of the source, who reviewed it and when, and its retention."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
     source: str
     authorization: str
     reviewer: str
@@ -90,10 +96,11 @@ class AuditedKind:
     `expected` is `accepted` or `rejected`.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
     kind: str
-    expected: str
-    tasks: int
-    held: int
+    expected: Annotated[str, Field(pattern=r"^(accepted|rejected)$")]
+    tasks: Count
+    held: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +113,14 @@ class GradingFacts:
     the tasks' graders did with submissions whose worth is known.
     """
 
+    __pydantic_config__: ClassVar[ConfigDict] = _CLOSED
     formula: str
-    pass_threshold: float
-    null_limit: float
-    deterministic_share: float
-    judge_only: int
-    verified: int
-    audit: tuple[AuditedKind, ...] = ()
+    pass_threshold: Share
+    null_limit: Share
+    deterministic_share: Share
+    judge_only: Count
+    verified: Count = 0  # manifests of earlier versions have neither this
+    audit: tuple[AuditedKind, ...] = ()  # nor this
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import polars as pl
+
+from data.contracts import MISSING, Outcome
 from data.figures import amount, number
-from data.neutralise import script_json
+from data.neutralise import public_text, script_json
 from data.reasons import ReasonWords
 from data.snapshot import funnel_picture
 from data.snapshot.config import CardConfig
-from data.snapshot.ledger_counts import turned_away
+from data.snapshot.ledger import turned_away
 from data.snapshot.manifest import Manifest
 from data.snapshot.pages import asset, page
 from data.snapshot.release import Picture
@@ -71,7 +74,7 @@ def bars(rows: Sequence[Mapping[str, Any]], label: str = "value", n: str = "n") 
     ]
 
 
-def stacks(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str], label: str) -> list[Bar]:
+def _stacks(rows: Sequence[Mapping[str, Any]], kinds: Sequence[str], label: str) -> list[Bar]:
     """One bar per row with a segment per kind, scaled to the row with the largest sum."""
     top = max((sum(row[kind] for kind in kinds) for row in rows), default=0)
     return [_stack(row, kinds, label, top) for row in rows]
@@ -105,7 +108,7 @@ def report(
     limits: Mapping[str, Limits],
     has_privacy_page: bool,
 ) -> str:
-    """The page. `rows` comes from `rejection_table` and is embedded as JSON; `limits`: by gate."""
+    """The page. `rows` comes from `rejection_rows` and is embedded as JSON; `limits`: by gate."""
     gates = [gate["gate"] for gate in summary["gates"]]
     strata = _strata(summary["strata"])
     return page(
@@ -242,8 +245,8 @@ def _gate(gate: Mapping[str, Any], limits: Limits, words: ReasonWords) -> dict[s
         "statuses": gate["statuses"],
         "unmeasured": [_unmeasured(by, n) for by, n in gate["blocked_by"].items()],
         "limit_text": "; ".join(dict.fromkeys(texts)),
-        "total": stacks([{"label": gate["gate"]} | gate["statuses"]], _STATUSES, "label")[0],
-        "histogram": stacks(gate["histogram"], _STATUSES, "label"),
+        "total": _stacks([{"label": gate["gate"]} | gate["statuses"]], _STATUSES, "label")[0],
+        "histogram": _stacks(gate["histogram"], _STATUSES, "label"),
     }
 
 
@@ -264,3 +267,43 @@ def _length(name: str, distribution: Mapping[str, Any]) -> dict[str, Any]:
         "bars": bars(distribution["histogram"], label="label"),
         "summary": distribution,
     }
+
+
+# The table of all rejections ---------------------------------------------------------------------
+
+_TURNED_AWAY = (str(Outcome.REJECTED), str(Outcome.ERRORED))
+
+
+def rejection_rows(
+    ledger: pl.DataFrame, opaque: Callable[[str], str], reasons: ReasonWords
+) -> dict[str, Any]:
+    """Rejected and errored units for the table: each text once, rows as indices into the texts.
+
+    A row is [opaque id, stage, unit, outcome, gate, reason, missing, observed, limit, units]; the
+    units are a number, limits have their unit. What is missing is described, never named.
+    Rejections by gates come first.
+    """
+    words: dict[str, int] = {}
+    columns = [
+        "item_id", "stage", "unit", "outcome", "gate", "reason", "missing", "observed", "limit",
+        "n",
+    ]  # fmt: skip
+    missing = pl.col("evidence").str.json_path_match(f"$.{MISSING}").alias("missing")
+    chosen = (
+        ledger.filter(pl.col("outcome").is_in(_TURNED_AWAY)).with_columns(missing).select(columns)
+    )
+    rows = [
+        [opaque(row[0]), *_coded(row[1:-1], reasons, words), row[-1]] for row in chosen.iter_rows()
+    ]
+    gate = columns.index("gate")
+    rows.sort(key=lambda row: (row[gate] == words.get(""), row))
+    return {"words": list(words), "rows": rows}
+
+
+def _coded(
+    values: Sequence[str | None], reasons: ReasonWords, words: dict[str, int]
+) -> Iterator[int]:
+    *names, gate, reason, missing, observed, limit = values
+    allowed = reasons.allowed(gate, reason, public_text(limit))
+    for value in (*names, gate, reason, missing, public_text(observed), allowed):
+        yield words.setdefault("" if value is None else str(value), len(words))

@@ -120,7 +120,7 @@ def sign(snapshot: Path, key: Ed25519PrivateKey, report: VerifyReport) -> str:
     that the manifest names, if it names one. Raises ReleaseError otherwise.
     """
     name = key_id(key.public_key())
-    expected = expected_signer(snapshot)
+    expected = _expected_signer(snapshot)
     if not report.ok or report.digest is None:
         raise ReleaseError(
             f"{snapshot.name}: not signed, since it does not verify with both halves. "
@@ -186,7 +186,7 @@ def verified_signer(envelope: Envelope, line: str) -> str | None:
 
 def claimed_signers(snapshot: Path) -> frozenset[str]:
     """The key that the manifest names, or else those of its attestation; empty if unsigned."""
-    if expected := expected_signer(snapshot):
+    if expected := _expected_signer(snapshot):
         return frozenset({expected})
     try:
         return frozenset(read_envelope(layout.halves(snapshot)[0] / layout.ATTESTATION).signatures)
@@ -201,7 +201,7 @@ def check_signature(
 
     Without `trusted` keys a signature is named, but not checked. Nothing of the snapshot raises.
     """
-    expected = expected_signer(snapshot)
+    expected = _expected_signer(snapshot)
     path = layout.halves(snapshot)[0] / layout.ATTESTATION
     if not path.exists() and not path.is_symlink():
         wanted = "the key that was given" if trusted else expected
@@ -246,7 +246,7 @@ def _checked(
     return SignatureReport(f"signed by {signer}, checked", signer)
 
 
-def expected_signer(snapshot: Path) -> str | None:
+def _expected_signer(snapshot: Path) -> str | None:
     """The signer that the manifest names; None if none, or if it cannot be read."""
     try:
         manifest = orjson.loads((layout.halves(snapshot)[0] / layout.MANIFEST).read_bytes())

@@ -55,19 +55,19 @@ def row_line(row: Row) -> bytes:
     Loaders guess types from the first lines, so each line shows all of them, whichever rows come
     first: lists are JSON texts, and what a task does not have is an empty text or a record of them.
     """
-    return orjson.dumps(_fields(row, row_types()), option=orjson.OPT_APPEND_NEWLINE)
+    return orjson.dumps(_fields(row, _row_types()), option=orjson.OPT_APPEND_NEWLINE)
 
 
 def from_line(line: Mapping[str, Any]) -> Row:
     """The row that was written as a line; one of an earlier release, with lists, stays as it is."""
-    return {key: _untyped(value, row_types().get(key, _UNKNOWN)) for key, value in line.items()}
+    return {key: _untyped(value, _row_types().get(key, _UNKNOWN)) for key, value in line.items()}
 
 
 def task_table(rows: Sequence[Row]) -> pl.DataFrame:
     """The rows as a table: every release has the same columns with the same types."""
     import polars as pl
 
-    schema = {name: _column(kind) for name, kind in row_types().items()}
+    schema = {name: _column(kind) for name, kind in _row_types().items()}
     return pl.DataFrame([{name: row[name] for name in schema} for row in rows], schema=schema)
 
 
@@ -84,7 +84,7 @@ class Shape:
 
 
 @cache
-def row_types() -> Mapping[str, Shape]:
+def _row_types() -> Mapping[str, Shape]:
     """Field of a public row -> its type."""
     public = {k: v for k, v in _types(Candidate).items() if k not in PRIVATE_FIELDS}
     return public | {"canary": Shape(str)}

@@ -18,9 +18,9 @@ import duckdb
 
 from data.atomic import replacing
 from data.canonical import digest
-from data.schemas import Table
+from data.schemas import RUNS, Table
 from data.staging.opening import NEWEST, open_read_only
-from data.staging.tables import RUN_ID, RUNS, STAGED, TABLES, meanings, sql_types
+from data.staging.tables import RUN_ID, STAGED, TABLES, meanings, sql_types
 from data.staging.views import VIEWS
 
 _CONTRACT = "staging_contract"  # a macro in the file that returns the digest of its contracts

@@ -1,10 +1,17 @@
-"""Opening the staging file for queries."""
+"""Opening the staging file for queries, and in the DuckDB shells that a person may have."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from data.errors import NOT_BUILT, InputError
 
 if TYPE_CHECKING:
     import duckdb
@@ -36,3 +43,62 @@ def open_read_only(
     connection.execute(f"SET search_path = '{schemas}'").fetchall()
     connection.execute("SET lock_configuration = true").fetchall()
     return connection
+
+
+# Shells of DuckDB --------------------------------------------------------------------------------
+
+_SETUP = (
+    f"SET search_path = '{NEWEST},main'",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+_BESIDE = Path(sys.executable).parent  # where pip of this environment installs programs
+
+
+class Shell(StrEnum):
+    HARLEQUIN = "harlequin"
+    DUCKDB = "duckdb"
+
+
+def open_shell(staging: Path, shell: Shell | None) -> int:
+    """Run a shell read-only and without access to files; its exit code.
+
+    Raises InputError if the file or the shell is not there.
+    """
+    if not staging.is_file():
+        raise InputError(str(staging), "nothing", "a staging file", NOT_BUILT)
+    for name in [shell] if shell else list(Shell):
+        program = shutil.which(name) or shutil.which(name, path=str(_BESIDE))
+        if program is not None:
+            return _run(name, program, staging)
+    raise InputError(
+        "PATH",
+        f"no {shell or ' and no '.join(Shell)}",
+        "a DuckDB shell",
+        f"Install one ({_BESIDE / 'pip'} install duckdb-cli, or harlequin), or ask with "
+        f"`benchmint sql`; any DuckDB from 1.4 on opens {staging} read-only.",
+    )
+
+
+def _run(name: Shell, program: str, staging: Path) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        setup = Path(folder) / "setup.sql"
+        setup.write_text("".join(f"{line};\n" for line in _SETUP))
+        arguments = _ARGUMENTS[name](program, setup, staging.resolve())
+        return subprocess.run(arguments, check=False).returncode  # noqa: S603 (the user's shell)
+
+
+def _harlequin(program: str, setup: Path, staging: Path) -> Sequence[str]:
+    return [program, "--read-only", "--init-path", str(setup), str(staging)]
+
+
+def _duckdb(program: str, setup: Path, staging: Path) -> Sequence[str]:
+    """Not `-safe`: the shell of the PyPI package refuses to start with it."""
+    commands = [part for line in _SETUP for part in ("-cmd", f"{line};")]
+    return [program, "-readonly", *commands, str(staging)]
+
+
+_ARGUMENTS: dict[Shell, Callable[[str, Path, Path], Sequence[str]]] = {
+    Shell.HARLEQUIN: _harlequin,
+    Shell.DUCKDB: _duckdb,
+}

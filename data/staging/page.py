@@ -7,16 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from data.schemas_attempts import ATTEMPT_TABLES
-from data.staging.tables import (
-    LEDGER_TABLES,
-    RUN_ID,
-    RUNS,
-    STAGED,
-    meanings,
-    own_sql_types,
-    sql_types,
-)
+from data.schemas import ATTEMPT_TABLES, LEDGER_TABLES, RUNS
+from data.staging.tables import RUN_ID, STAGED, meanings, sql_types
 from data.staging.views import VIEWS
 
 _HEAD = """# Staging schema
@@ -55,7 +47,7 @@ def _lines() -> Iterator[str]:
             yield from _section(table.name, table.row, columns)
     yield _ATTEMPTS
     for table in ATTEMPT_TABLES:
-        own = own_sql_types(table)
+        own = table.sql_types
         columns = {name: (kind, table.columns[name][1]) for name, kind in own.items()}
         yield from _section(table.name, table.row, columns)
 

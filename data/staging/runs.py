@@ -32,14 +32,14 @@ from data.atomic import (
 )
 from data.canonical import canonical_json, digest
 from data.errors import NOT_BUILT, InputError
-from data.metrics import COSTS, openmetrics, samples
 from data.metrics import FILE as METRICS
-from data.schemas import Table
-from data.snapshot import SnapshotRef
+from data.metrics import openmetrics, samples
+from data.schemas import COSTS, RUNS, SELECTION_ROWS, Table
+from data.snapshot.release import SnapshotRef
 from data.stage_tables import CHANGED, MISSING, read_private
 from data.staging.database import RunTables, build_database, table_paths
 from data.staging.opening import open_read_only
-from data.staging.tables import RUN_ID, RUNS, SELECTION_ROWS, STAGED
+from data.staging.tables import RUN_ID, STAGED
 from data.tables import read_table, write_table
 
 FOLDER, DATABASE = "staging", "staging.duckdb"

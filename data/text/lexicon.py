@@ -9,8 +9,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, cast
 
-from data.text.trie import shortest_pattern
-
 
 @cache
 def load_table(package: str, *path: str) -> Mapping[str, Any]:
@@ -45,11 +43,55 @@ def any_of(phrases: Iterable[str]) -> re.Pattern[str]:
     return pattern_of(shortest_pattern(phrases))
 
 
-def has_any(text: str, phrases: re.Pattern[str]) -> bool:
-    """Is one of the phrases in the text?"""
-    return phrases.search(text) is not None
-
-
 def alternatives(words: Iterable[str]) -> str:
     """The words as one group of a pattern, the longest first, so that it finds whole words."""
     return f"(?:{'|'.join(re.escape(word) for word in sorted(words, key=len, reverse=True))})"
+
+
+# Many literals as one pattern --------------------------------------------------------------------
+# Many literals as one regular expression that looks at each character once.
+#
+# The patterns hold no repetition, hence nothing in them can run away.
+
+
+def trie_pattern(literals: Iterable[str]) -> str:
+    """A pattern that matches the longest of the literals that begins at a place."""
+    return _longest(_trie(literals))
+
+
+def shortest_pattern(literals: Iterable[str]) -> str:
+    """A pattern that matches the shortest of the literals that begins at a place.
+
+    It is the smaller of the two: behind a literal that ends, longer ones are not distinguished.
+    """
+    return _shortest(_trie(literals))
+
+
+def _trie(literals: Iterable[str]) -> dict[str, Any]:
+    """Nodes by character; the key "" marks the end of a literal."""
+    root: dict[str, Any] = {}
+    for literal in literals:
+        node = root
+        for char in literal:
+            node = node.setdefault(char, {})
+        node[""] = {}
+    return root
+
+
+def _longest(node: Mapping[str, Any]) -> str:
+    branches = [re.escape(char) + _longest(node[char]) for char in sorted(node) if char]
+    if not branches:
+        return ""
+    if "" in node:
+        return f"(?:{'|'.join(branches)})?"
+    return _any(branches)
+
+
+def _shortest(node: Mapping[str, Any]) -> str:
+    if "" in node:
+        return ""
+    return _any([re.escape(char) + _shortest(node[char]) for char in sorted(node)])
+
+
+def _any(branches: list[str]) -> str:
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"

@@ -54,7 +54,7 @@ def analytics_command(
     must not be released: all is then kept in OUT/private.
     """
     from data.builds import building, require_apart
-    from data.demo.analytics import write_demo
+    from data.demo.generate import copy_environment
     from data.randomness import release_key
     from flows.recipe import load_section
 
@@ -63,7 +63,7 @@ def analytics_command(
         require_apart([files or declaration.parent], out)
     recipe = load_section(AnalyticsRecipe, "analytics", config)
     with building(out):  # the demo too: a run at work may be reading it
-        declaration = declaration or write_demo(out / "demo", seed)
+        declaration = declaration or copy_environment(out / "demo")
         root = files or declaration.parent
         secret = release_key(key or private_dir(out / "private") / "release.key")
         more = Given(templates, proposals, recipe)
@@ -95,10 +95,10 @@ def profile_command(
     from construction.analytics.environment.cleaning import clean_tables, read_files
     from construction.analytics.environment.declaration import read_declaration
     from construction.analytics.environment.profile import role_faults
-    from data.demo.cooperatives import write_cooperatives
+    from data.demo.generate import COOPERATIVES, copy_frozen
 
     if example:
-        write_cooperatives(source, seed)
+        copy_frozen(COOPERATIVES, source)
     if source.is_dir():
         _draft(source, out or source / "environment.toml")
         return

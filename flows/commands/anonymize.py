@@ -31,9 +31,8 @@ from anonymization.words_review import (
 from data import hash_chain
 from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.canonical import pretty_json
-from data.errors import InputError
+from data.errors import InputError, program
 from data.figures import amount
-from data.hints import program
 from data.neutralise import one_line
 from data.randomness import release_key
 from flows.commands.options import Approvals, Json, Key, Masking, PrivateValues, Processes, Reviewed

@@ -10,20 +10,19 @@ from typing import Annotated
 import typer
 
 from data import hash_chain
-from data.errors import InputError
-from data.hints import program
+from data.errors import InputError, program
 from data.neutralise import one_line
 from data.reasons import ReasonWords
 from data.staging import audit
-from data.staging.find_items import find_item
-from data.staging.print import print_turned_away
-from data.staging.print_audit import (
+from data.staging.audit import find_item
+from data.staging.print import (
     print_item,
     print_json,
     print_last_outcome,
     print_reasons,
     print_rejections,
     print_tables,
+    print_turned_away,
 )
 from flows.commands.options import WORKSPACE, BuiltInto, Json
 from flows.gates import GATES

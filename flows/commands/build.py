@@ -22,7 +22,7 @@ from flows.commands.options import Config, Edinet, Key, PrivateValues, Reviewed,
 from flows.server import leads_to_server, own_server
 
 if TYPE_CHECKING:
-    from data.stage_plan import PlannedStage
+    from data.stages import PlannedStage
     from flows.build_snapshot import Built
     from flows.plan import Plan
     from flows.recipe import Runtime, Settings
@@ -242,7 +242,7 @@ def print_built(built: Built) -> None:
 def print_next(built: Built, runtime: Runtime) -> None:
     """Print what is worth seeing next: the report, a task, why something was rejected, a board."""
     from construction.sandbox.presence import sandbox_problem
-    from data.hints import program
+    from data.errors import program
 
     out = shlex.quote(str(runtime.out))
     latest = f"{out}/snapshots/latest"
@@ -310,7 +310,7 @@ def _costs(plan: Plan) -> Iterator[tuple[object, ...]]:
 
 
 def _why(planned: PlannedStage) -> str:
-    from data.stage_plan import Would
+    from data.stages import Would
 
     if planned.would is Would.FOLLOW:
         return "follows an earlier stage"
@@ -321,7 +321,7 @@ def _why(planned: PlannedStage) -> str:
 
 
 def _summary(plan: Sequence[PlannedStage]) -> str:
-    from data.stage_plan import Would
+    from data.stages import Would
 
     reused, run, follow = (sum(planned.would is would for planned in plan) for would in Would)
     summary = f"{len(plan)} stages: {reused} reused, {run} to run"

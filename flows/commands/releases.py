@@ -27,7 +27,7 @@ def releases_command(
     out: BuiltInto = WORKSPACE,
 ) -> None:
     """List and verify the releases, newest first; exit 1 if one fails verification."""
-    from data.releases import State, releases
+    from data.releases.listing import State, releases
     from data.releases.print import print_releases
 
     if not out.is_dir():
@@ -112,7 +112,7 @@ def diff_command(
 ) -> None:
     """Show tasks added, removed and changed, and why; weights, funnel, privacy and recipe."""
     from data.atomic import write_bytes
-    from data.releases.changes import changes_of, changes_page
+    from data.releases.diff import changes_of, changes_page
     from data.releases.listing import find_snapshot
     from data.releases.print import changes_lines
     from data.releases.tasks import require_outside
@@ -174,8 +174,8 @@ def purge_command(
     """Remove data whose retention has ended; the newest verified release is always kept."""
     from construction.judging.calls.store import forget_replies, with_replies
     from data.builds import building
-    from data.releases import carry_out, plan_purge, replies_needed
     from data.releases.print import purge_lines
+    from data.releases.retention import carry_out, plan_purge, replies_needed
 
     if before is None and keep_runs is None:
         raise InputError(

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
+from data.staging.opening import Shell, open_shell
 from data.staging.print import Format, print_result, query_text
-from data.staging.shells import Shell, open_shell
 from data.staging.sql import LEAST_MIB, MOST_MIB, SqlLimits, run_sql
 from flows.commands.options import WORKSPACE, BuiltInto
 

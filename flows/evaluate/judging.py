@@ -23,11 +23,9 @@ from construction.judging.model.attempt_case import WORTH
 from construction.judging.review import queued, recorded, write_items
 from data.atomic import private_dir
 from data.attempts import write_tables
-from data.errors import InputError, ReleaseError
-from data.hints import program
+from data.errors import InputError, ReleaseError, program
 from data.randomness import release_key
-from data.releases.guarded import require_guarded
-from data.releases.tasks import ReleasedTasks, read_tasks, require_outside
+from data.releases.tasks import ReleasedTasks, read_tasks, require_guarded, require_outside
 from flows.evaluate.closed_off import require_closed_off, run_closed_off, work_closed_off
 from selection.evaluation.intervals import prediction_powered
 from selection.evaluation.raters import agreement

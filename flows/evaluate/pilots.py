@@ -20,8 +20,7 @@ from data.atomic import PRIVATE_FILE, private_dir, write_bytes
 from data.attempts_database import table_folders
 from data.builds import building
 from data.errors import InputError
-from data.releases.guarded import require_guarded
-from data.releases.tasks import ReleasedTasks
+from data.releases.tasks import ReleasedTasks, require_guarded
 from data.stages import Results
 from flows.build_snapshot import PIPELINE, Built, build_snapshot, run_lane
 from flows.evaluate.pilot_process import Job, run_pilots

@@ -39,8 +39,7 @@ from data.contracts.attempt import AttemptStatus, Score
 from data.errors import InputError
 from data.progress import underway
 from data.randomness import keyed_order
-from data.releases.guarded import require_guarded
-from data.releases.tasks import ReleasedTasks, read_tasks, require_outside
+from data.releases.tasks import ReleasedTasks, read_tasks, require_guarded, require_outside
 from data.snapshot import layout
 from flows.evaluate.creators import REPLY_TOKENS, Shown, Written, distil, kept_skill, skill_name
 from flows.evaluate.grading import grade_folder

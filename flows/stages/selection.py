@@ -23,7 +23,7 @@ from data.canonical import digest, pretty_json
 from data.captures import CaptureFile
 from data.contracts import Candidate, Lane, StageKind
 from data.pool import fixture_files, read_pool
-from data.releases.identity import Past, past_of
+from data.releases.facts import Past, past_of
 from data.stages import Observed, Stage, Unit
 from flows.run import Work
 from flows.stages.informative import pilot_passes, pilot_scores, scores_input

@@ -157,7 +157,7 @@ def board(
     tasks: Sequence[TaskFacts],
     estimator: ShippedEstimator | None = None,
 ) -> Board:
-    """The leaderboard of graded attempts; tables as `data.schemas_attempts` has them.
+    """The leaderboard of graded attempts; tables as `data.schemas` has them.
 
     `estimator` is the one that the release ships, taken where it beats the mean on the tasks.
 

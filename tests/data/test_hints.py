@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from data.hints import program, runnable
+from data.errors import program, runnable
 
 
 def environment(root: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

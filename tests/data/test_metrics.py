@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from data.metrics import TIMINGS, Measure, Sample, openmetrics, samples, write_timing
+from data.metrics import Measure, Sample, openmetrics, samples, write_timing
+from data.schemas import TIMINGS
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 

@@ -12,12 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from data import shared_shards
+from data import sharding
 from data.errors import ConfigError
 from data.run_store import RunStore, StageAltered, content_digest
 from data.shard_store import ShardStore, SharedAltered, shard_store
-from data.sharding import Runner, Sharding, ShardPart, require_fitting
-from data.shared_shards import SharedJob, computed_elsewhere
+from data.sharding import (
+    Runner,
+    Sharding,
+    ShardPart,
+    SharedJob,
+    computed_elsewhere,
+    require_fitting,
+)
 from tests.conftest import REPO
 
 KEY = bytes(range(32))
@@ -97,7 +103,7 @@ def jobs_of(
         raise ConnectionError("the build is killed")
 
     with monkeypatch.context() as patch, pytest.raises(ConnectionError):
-        patch.setattr(shared_shards, "map_shards", cut_off)
+        patch.setattr(sharding, "map_shards", cut_off)
         list(computed_elsewhere(shards, HERE, storage))
     return caught
 
@@ -107,8 +113,8 @@ def test_what_workers_finished_for_a_killed_build_is_not_computed_again(
 ) -> None:
     shards = parts(tmp_path, tmp_path / "far")
     jobs = jobs_of(shards, storage, monkeypatch)
-    finished = shared_shards.compute_shared(jobs[1])
-    assert shared_shards.compute_shared(jobs[1]) == finished
+    finished = sharding.compute_shared(jobs[1])
+    assert sharding.compute_shared(jobs[1]) == finished
     assert len(done(tmp_path)) == 1
     assert len(list(computed_elsewhere(shards, HERE, storage))) == 3
     assert len(done(tmp_path)) == 3
@@ -131,10 +137,10 @@ def test_an_input_that_changed_in_the_storage_is_refused_by_the_worker(
     for path, content in given.items():
         path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
         with pytest.raises(SharedAltered, match=path.name):
-            shared_shards.compute_shared(job)
+            sharding.compute_shared(job)
         path.write_bytes(content)
     assert done(tmp_path) == []
-    shared_shards.compute_shared(job)
+    sharding.compute_shared(job)
     assert len(done(tmp_path)) == 1
 
 
@@ -144,7 +150,7 @@ def test_an_output_that_changed_in_the_storage_is_refused_by_the_build(
     shards = parts(tmp_path, tmp_path / "far", n=1)
     (job,) = jobs_of(shards, storage, monkeypatch)
     before = objects(storage)
-    shared_shards.compute_shared(job)
+    sharding.compute_shared(job)
     outputs = {path: content for path, content in objects(storage).items() if path not in before}
     assert len(outputs) >= 5  # two texts, names, sums, timings, their list, the note
     for path, content in outputs.items():
@@ -171,11 +177,11 @@ def test_a_worker_with_other_code_or_libraries_is_refused(
 ) -> None:
     (job,) = jobs_of(parts(tmp_path, tmp_path / "far", n=1), storage, monkeypatch)
     with pytest.raises(ConfigError, match="other code, libraries or processor"):
-        shared_shards.compute_shared(replace(job, made_by="of last week"))
+        sharding.compute_shared(replace(job, made_by="of last week"))
     assert done(tmp_path) == []
 
 
-HOLD = "import time; from data.shared_shards import _home; print(_home(), flush=True); "
+HOLD = "import time; from data.sharding import _home; print(_home(), flush=True); "
 
 
 def test_what_a_killed_worker_fetched_is_removed_by_the_next(tmp_path: Path) -> None:

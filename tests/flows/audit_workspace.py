@@ -14,8 +14,7 @@ from construction.sessions.gates.length import Length, LengthConfig
 from data.contracts import LedgerRow, Outcome, StageKind, Status, Verdict
 from data.ledger import close
 from data.schemas import SESSIONS, TURNS
-from data.staging import build_database, table_paths
-from data.staging.database import RunTables
+from data.staging.database import RunTables, build_database, table_paths
 from data.tables import (
     LEDGER,
     TALLIES,

@@ -16,8 +16,8 @@ from data.content_store import ContentStore
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.errors import error_line
 from data.neutralise import one_line
-from data.snapshot import write_snapshot
-from data.staging import stage_run
+from data.snapshot.writer import write_snapshot
+from data.staging.runs import stage_run
 from tests.data.snapshot.sample import release
 from tests.data.staging.test_runs import FACTS, stage
 

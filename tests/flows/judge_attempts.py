@@ -15,7 +15,7 @@ from data.attempts import AttemptRecord, attempt_id_of, outputs_folder, write_at
 from data.contracts import Candidate, Criterion, Deliverable, Rubric
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.releases.tasks import ReleasedTasks, read_tasks
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from flows.commands.judge import judge_command
 from flows.commands.judging import review_export_command, review_import_command
 from tests.data.snapshot.sample import release

@@ -20,7 +20,7 @@ from benchmarks.analytics_reading import (
 from construction.analytics.released import read_analytics, read_released, submission_of
 from construction.grading.grade import grade
 from construction.grading.spec import spec_of
-from data.demo.analytics import write_demo
+from data.demo.generate import DECLARATION, ENVIRONMENT, FROZEN
 from data.releases.tasks import read_tasks
 from data.snapshot.tasks import from_line
 from data.staging.opening import open_read_only
@@ -30,8 +30,8 @@ pytestmark = pytest.mark.slow(seconds=2)
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_demo(tmp_path_factory.mktemp("environment"), 0)
+def demo() -> Path:
+    return FROZEN / ENVIRONMENT / DECLARATION
 
 
 @pytest.fixture(scope="module")

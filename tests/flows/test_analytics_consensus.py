@@ -13,7 +13,7 @@ import pytest
 import tomli_w
 
 from construction.analytics.released import read_analytics
-from data.demo.analytics import write_demo
+from data.demo.generate import copy_environment
 from data.releases.tasks import read_tasks
 from data.staging.opening import open_read_only
 from tests.flows.command import inline_build, key_file, sums
@@ -37,7 +37,7 @@ mode = "{mode}"
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo environment with a handful of tasks."""
-    path = write_demo(tmp_path_factory.mktemp("environment"), 0)
+    path = copy_environment(tmp_path_factory.mktemp("environment"))
     declared = tomllib.loads(path.read_text()) | {"quotas": QUOTAS}
     path.write_text(tomli_w.dumps(declared))
     return path

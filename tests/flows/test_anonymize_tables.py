@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,13 @@ from anonymization.tables.seal import RECORD, seal
 from data.atomic import private_dir
 from data.canonical import canonical_json
 from data.contracts import Outcome
-from data.demo.tables import TRUTH, demo_section, write_tables
+from data.demo.generate import CONFIG, FROZEN, TABLES
 from data.errors import ConfigError, InputError, ReleaseError
 from data.ledger import merge
 from data.stage_tables import read_records
 from flows.recipe import load_settings
 from flows.stages.tables import REPORT
+from tests.conftest import REPO
 from tests.flows.command import KEY, key_file
 from tests.flows.tables_lane import TablesLane, run_tables_lane
 
@@ -34,10 +36,8 @@ LOOSE = {
 
 
 @pytest.fixture(scope="module")
-def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("given") / "tables"
-    write_tables(folder, 60, 2, seed=7)
-    return folder
+def tables() -> Path:
+    return REPO / "tests/data/demo/small_tables"  # as those of the demo: 60 companies, two years
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +67,11 @@ def released(actual: TablesLane) -> dict[str, bytes]:
     return {name: table.path.read_bytes() for name, table in actual.tables.items()}
 
 
+def demo_section() -> dict[str, Any]:
+    section: dict[str, Any] = tomllib.loads((FROZEN / CONFIG).read_text("utf-8"))["tables"]
+    return section
+
+
 def steps(method: str, strength: float) -> dict[str, Any]:
     """The demo's tables with another setting."""
     section = demo_section()
@@ -76,14 +81,13 @@ def steps(method: str, strength: float) -> dict[str, Any]:
 
 
 def test_the_demo_passes_its_declared_limits(tmp_path: Path) -> None:
-    write_tables(tmp_path / "tables")
-    actual = made(tmp_path, tmp_path / "tables", {})
+    actual = made(tmp_path, FROZEN / TABLES, {})
     result = actual.report["tables"]["enterprise"]
     assert (result["verdict"]["status"], result["fidelity"]["status"]) == ("passed", "passed")
     assert result["limits"]["one_company"] == result["limits"]["history"] == 0.2  # the defaults
     assert len(result["frontier"]) == 4
     assert {noise["same_places"] for noise in result["native_noise"]} == {True}
-    truth = orjson.loads((tmp_path / "tables" / TRUTH).read_bytes())
+    truth = orjson.loads((FROZEN / TABLES / "tables_truth.json").read_bytes())
     doubled = [n["after"] for n in result["native_noise"] if n["kind"] == "duplicate row"]
     assert doubled == [len(truth["noise"]["duplicate"])]
     assert all(r["hold_after"] == r["held_before"] for r in result["perturbation"]["relations"])

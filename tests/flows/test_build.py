@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.staging import questions
 from data.audit_page.private_half import PrivateHalf
-from data.snapshot import SnapshotRef
+from data.snapshot.release import SnapshotRef
 from data.staging.audit import turned_away
 from data.staging.opening import open_read_only
 from flows.audit_server import load_columns

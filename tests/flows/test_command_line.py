@@ -20,8 +20,7 @@ from data.builds import building
 from data.contracts import LedgerRow, Outcome
 from data.errors import InputError
 from data.snapshot.config import DemoConfig
-from data.staging import build_database
-from data.staging.database import RunTables
+from data.staging.database import RunTables, build_database
 from data.tables import LEDGER, ledger_record, write_table
 from flows import cli
 from flows.recipe import Recipe, Runtime
@@ -36,7 +35,7 @@ def _run(
 ) -> tuple[int, str, str]:
     monkeypatch.setattr(sys, "argv", ["benchmint", *arguments])
     monkeypatch.setattr("flows.missing.sandbox_problem", lambda: None)  # whatever this machine has
-    monkeypatch.setattr("data.hints.program", lambda: "benchmint")  # as in an active environment
+    monkeypatch.setattr("data.errors.program", lambda: "benchmint")  # as in an active environment
     with pytest.raises(SystemExit) as stopped:
         cli.main()
     result = capsys.readouterr()
@@ -127,7 +126,7 @@ def test_a_full_disk_is_told_and_a_half_demo_removed(
     def full(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(import_module("data.demo.generate"), "write_signals", full)
+    monkeypatch.setattr(import_module("data.demo.generate"), "write_hostile_files", full)
     code, _, result = _run(["demo", str(tmp_path / "demo"), "--size", "1"], monkeypatch, capsys)
     assert (code, list(tmp_path.iterdir())) == (2, [])
     assert result.startswith("benchmint: No space left on device: free some space where")

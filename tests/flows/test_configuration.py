@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from construction.judging.settings import ModelStage
+from data.configuration import FORMS
 from data.errors import ConfigError
-from data.setting_errors import FORMS
 from flows.recipe import Recipe, load_settings
 
 

@@ -17,7 +17,8 @@ from data.attempts import AttemptRecord, attempt_id_of, write_attempt
 from data.contracts.attempt import Attempt, AttemptStatus, Configuration, Submission, Usage
 from data.errors import InputError
 from data.releases.tasks import read_tasks
-from data.snapshot import verify, write_snapshot
+from data.snapshot.verification import verify
+from data.snapshot.writer import write_snapshot
 from flows.commands.errata import errata_command
 from flows.commands.evaluate import grade_command
 from flows.commands.leaderboard import leaderboard_command

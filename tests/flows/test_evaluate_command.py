@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
 from data.releases.tasks import read_tasks
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from flows.commands.evaluate import MODEL_AGENTS, OTHER_AGENTS, SCRIPTED_AGENTS
 from flows.evaluate.plan import AGENTS
 from flows.evaluate.request import requests_for

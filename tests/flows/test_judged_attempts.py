@@ -18,7 +18,7 @@ from construction.judging.calls.contracts import Question
 from construction.judging.judged_attempts import JudgedRun, judge_run
 from data.attempts import outputs_folder
 from data.releases.tasks import ReleasedTasks, read_tasks
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from tests.construction.judging.model.fakes import CONFIG, Scripted
 from tests.data.snapshot.sample import release
 from tests.flows.judge_attempts import LONG, attempted, snapshot, with_rubric

@@ -11,8 +11,7 @@ import typer
 
 from data.errors import InputError
 from data.releases.tasks import read_tasks
-from data.schemas import Table
-from data.schemas_attempts import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
+from data.schemas import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS, Table
 from flows.commands.leaderboard import leaderboard_command, link_command, plan_command
 from tests.demo import Demo
 from tests.flows.command import invoked

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from data.metrics import write_timing
-from data.staging import stage_run
+from data.staging.runs import stage_run
 from flows import cli
 from tests.data.staging.test_runs import FACTS, LATER, stage
 
@@ -22,7 +22,7 @@ def metrics(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     def run(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["benchmint", "metrics", *map(str, arguments)])
         monkeypatch.setattr(
-            "data.hints.program", lambda: "benchmint"
+            "data.errors.program", lambda: "benchmint"
         )  # as in an active environment
         with pytest.raises(SystemExit) as stopped:
             cli.main()

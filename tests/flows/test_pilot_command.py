@@ -18,9 +18,9 @@ import pytest
 pytest.importorskip("inspect_ai", reason="the extra `evaluate` is not installed: make evaluate")
 
 from data.errors import InputError
-from data.releases.guarded import require_guarded
-from data.releases.tasks import ReleasedTasks
-from data.snapshot import verify, write_snapshot
+from data.releases.tasks import ReleasedTasks, require_guarded
+from data.snapshot.verification import verify
+from data.snapshot.writer import write_snapshot
 from flows.deployed import evaluate_snapshot
 from flows.evaluate.closed_off import ClosedOffStopped, readable
 from flows.evaluate.pilot_process import Job, run_pilots

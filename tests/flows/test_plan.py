@@ -16,8 +16,7 @@ from construction.sessions.stages import scan_given
 from data.canonical import file_digest
 from data.run_store import RunStore
 from data.stage_key import StageKey, change_reason
-from data.stage_plan import PlannedStage, PlanWalk, Would
-from data.stages import Lane, Results, Shard, Stage, run_stage
+from data.stages import Lane, PlannedStage, PlanWalk, Results, Shard, Stage, Would, run_stage
 from flows.build_snapshot import PIPELINE
 from flows.plan import kept_build, plan_build
 from flows.recipe import Recipe, Runtime, load_settings

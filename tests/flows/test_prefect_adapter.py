@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from prefect.client.schemas.objects import State
 
-from data.snapshot import SnapshotRef
+from data.snapshot.release import SnapshotRef
 from data.stages import StageEnd
 from flows.prefect_adapter import as_flow, as_task, keep_table, publish_release, without_prefect
 

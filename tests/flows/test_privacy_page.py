@@ -12,9 +12,11 @@ import polars as pl
 import pytest
 
 from data.atomic import private_dir
-from data.snapshot import CardConfig, verify, write_snapshot
 from data.snapshot.audit_pages import privacy_page
+from data.snapshot.config import CardConfig
 from data.snapshot.manifest import Manifest
+from data.snapshot.verification import verify
+from data.snapshot.writer import write_snapshot
 from data.stage_tables import read_records
 from tests.data.snapshot.sample import release
 from tests.flows.command import key_file

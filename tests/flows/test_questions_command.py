@@ -15,17 +15,15 @@ import pytest
 from construction.grading.answers.check import check_answer
 from construction.grading.answers.contracts import GoldAnswer
 from construction.statements.questions.contracts import Operation
-from data.demo.statements import write_demo_statements
+from data.demo.generate import FROZEN, STATEMENTS
 from tests.flows.command import inline
 
 pytestmark = pytest.mark.slow(seconds=1)
 
 
 @pytest.fixture(scope="module")
-def statements(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("statements")
-    write_demo_statements(out, 11, 24)
-    return out
+def statements() -> Path:
+    return FROZEN / STATEMENTS
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from anonymization.documents.contracts import Pictures
 from anonymization.masking_recipe import for_source
 from data.contracts import Disclosure
 from data.errors import ConfigError, InputError
-from data.snapshot import PrivacyStamp
 from data.snapshot.config import DEMO_DATE, DEMO_NAME, DemoConfig
+from data.snapshot.release import PrivacyStamp
 from flows.recipe import Recipe, Runtime, Settings, load_settings
 from flows.source import with_source
 

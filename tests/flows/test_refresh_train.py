@@ -15,9 +15,9 @@ import orjson
 import polars as pl
 import pytest
 
-from data.releases.changes import changes_of
+from data.releases.diff import changes_of
 from data.releases.tasks import read_tasks
-from data.schemas_attempts import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
+from data.schemas import ATTEMPTS, SCORE_PARTS, SCORES, TOOL_CALLS
 from tests.conftest import REPO
 from tests.construction.signals.collect.fake_registry import FakeRegistry
 from tests.flows.command import benchmint, environment, key_file

@@ -9,7 +9,7 @@ import orjson
 import polars as pl
 import pytest
 
-from data.demo.signals import write_signals
+from data.demo.generate import FROZEN
 from tests.flows.command import inline
 
 pytestmark = pytest.mark.slow(seconds=2)
@@ -59,8 +59,7 @@ def test_an_impossible_selection_names_its_blockers(scores: Path, tmp_path: Path
 
 
 def test_signals_give_weights_that_sum_to_one_whatever_the_order(tmp_path: Path) -> None:
-    write_signals(tmp_path, 7)
-    (newest,) = (tmp_path / "signals").glob("2026-01-01.csv")
+    newest = FROZEN / "signals/2026-01-01.csv"
     result = inline("lane", "signals", newest, "--out", tmp_path / "first")
     assert result.returncode == 0, result.stderr
     report = orjson.loads((tmp_path / "first" / "signals.json").read_bytes())

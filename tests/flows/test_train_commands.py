@@ -23,9 +23,8 @@ from construction.judging.calls.store import Store, Stored
 from data.builds import BuildRunning, building
 from data.contracts import LedgerRow, Outcome
 from data.errors import InputError
-from data.releases import REPLIES
-from data.staging import build_database
-from data.staging.database import RunTables
+from data.releases.retention import REPLIES
+from data.staging.database import RunTables, build_database
 from data.staging.sql import SqlRefused
 from data.tables import LEDGER, ledger_record, write_table
 from flows.commands import audit, releases, staging

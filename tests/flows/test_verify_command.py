@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from data.releases.tasks import read_tasks
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from flows.commands.releases import verify_command
 from tests.data.snapshot.damage import edit_json
 from tests.data.snapshot.sample import release

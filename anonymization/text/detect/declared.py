@@ -12,9 +12,8 @@ from functools import cache, lru_cache
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import COMMON, SERVICE_LOGINS, words
-from data.text.lexicon import load_table
+from data.text.lexicon import load_table, trie_pattern
 from data.text.scripts import HAN_KANA, LETTER, LETTERS, has_kana
-from data.text.trie import trie_pattern
 
 NAME = "declared"
 LABEL_LANGUAGES = ("en", "de", "fr", "zh", "ja")

@@ -12,10 +12,10 @@ from functools import cache
 
 from anonymization.text.contracts import EntityType
 from anonymization.text.detect.wording import listed
+from data.text.lexicon import trie_pattern
 from data.text.needs import has_eastern
 from data.text.screened import Screened
 from data.text.scripts import HAN, HAN_KANA, has_kana
-from data.text.trie import trie_pattern
 
 _TABLE = "eastern.toml"
 _KATAKANA, _HIRAGANA = "ァ-ヺー", "ぁ-ゖー"

@@ -16,7 +16,7 @@ from dataclasses import replace
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.methods import find_methods
 from anonymization.text.detect.wording import words
-from data.text.trie import trie_pattern
+from data.text.lexicon import trie_pattern
 
 _NAMES = frozenset(
     {

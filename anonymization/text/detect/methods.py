@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from anonymization.text.detect.capital_places import is_plain_capital
 from anonymization.text.detect.wording import words
-from data.text.trie import trie_pattern
+from data.text.lexicon import trie_pattern
 
 _TABLE = "known_words.toml"
 _JOINED = trie_pattern(

@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.wording import COMMON, in_dictionary, words
+from data.text.lexicon import trie_pattern
 from data.text.screened import Screened
 from data.text.scripts import AFTER, BEFORE, CAPITALS, LETTER
-from data.text.trie import trie_pattern
 
 _SIGNATURE = "signature"
 _SIGNATURE_SCORE = 0.55

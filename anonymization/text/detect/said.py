@@ -17,9 +17,8 @@ from anonymization.text.detect.prose import MachineLines
 from anonymization.text.detect.said_values import Link, is_code, number
 from anonymization.text.detect.said_words import ROUTE, login, machine, password
 from data.text.folding import lower_in_place
-from data.text.lexicon import load_table
+from data.text.lexicon import load_table, trie_pattern
 from data.text.scripts import HAN
-from data.text.trie import trie_pattern
 
 NAME = "said"
 _SCORE = 0.8

@@ -14,9 +14,9 @@ from functools import cache
 
 from anonymization.text.contracts import EntityType, Finding
 from anonymization.text.detect.wording import listed
+from data.text.lexicon import trie_pattern
 from data.text.needs import has_eastern
 from data.text.scripts import LETTERS
-from data.text.trie import trie_pattern
 
 _TABLE = "statements.toml"
 _SENTENCE = re.compile(r"[^\n.!?。!?;；]+(?:\.(?=\d)[^\n.!?。!?;；]+){0,20}")

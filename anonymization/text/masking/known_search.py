@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from anonymization.text.contracts import PROVEN_BY_FORM, EntityType
 from anonymization.text.spelling.known_values import KnownValue, known_value
 from anonymization.text.spelling.normal_form import PLANTED, Origins, is_whole, skeleton
-from data.text.trie import trie_pattern
+from data.text.lexicon import trie_pattern
 
 # Kinds whose words also mean something else: for them only the detector decides, by context.
 _IN_CONTEXT = frozenset(

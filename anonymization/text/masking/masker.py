@@ -43,7 +43,7 @@ from anonymization.text.surrogates.assignment import ScopeVocabulary
 from anonymization.text.surrogates.scope_surrogates import COMMON, Surrogates
 from anonymization.text.vault import Vault
 from data.text.folding import plain_form
-from data.text.trie import trie_pattern
+from data.text.lexicon import trie_pattern
 
 FROM_VAULT = "vault"  # the recognizer of values that were found elsewhere in the scope
 FIELD = "field"  # the recognizer of fields that hold only a private value

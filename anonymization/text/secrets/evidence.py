@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import Any
 
-from data.text.lexicon import load_table, pattern_of
-from data.text.trie import trie_pattern
+from data.text.lexicon import load_table, pattern_of, trie_pattern
 
 _ENTROPY = 2.6  # bits per character that random text of 16 or more characters exceeds
 

@@ -28,8 +28,8 @@ from construction.judging.calls.contracts import Usage
 from construction.judging.calls.replies import TRIES, Reply
 from data.atomic import PRIVATE_FILE, private_dir
 from data.errors import BenchmintError
-from data.releases import REPLIES as REPLIES_FOLDER
-from data.releases import Kind, Plan, Removal
+from data.releases.retention import REPLIES as REPLIES_FOLDER
+from data.releases.retention import Kind, Plan, Removal
 
 REPLIES, _LOCK, SHAPES = "replies.sqlite", "claims.lock", "shapes.json"
 _TABLES = """

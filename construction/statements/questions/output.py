@@ -46,7 +46,7 @@ from data.contracts import (
 from data.figures import percent
 from data.pool import POOL_FILE
 from data.randomness import keyed_order
-from data.schemas_statements import ANSWERS, QUESTIONS
+from data.schemas import ANSWERS, QUESTIONS
 from data.stage_tables import LEDGER_FILE
 from data.tables import write_table
 from data.text.lexicon import load_table

@@ -14,15 +14,31 @@ from pydantic import ValidationError
 
 from data.canonical import digest
 from data.snapshot import layout, sums
-from data.snapshot.ledger_counts import LedgerCounts, connect
+from data.snapshot.ledger import LedgerCounts, connect
 from data.snapshot.manifest import Manifest, fields_of
+from data.snapshot.verification.content import (
+    check_counts,
+    check_funnel,
+    check_metadata,
+    check_recount,
+    check_summary,
+    check_tasks,
+    load_rows,
+    sound_tables,
+)
 from data.snapshot.verification.files import (
     NO_WRITING,
     OWNER_ONLY,
     check_canary,
+    check_content,
+    check_link,
     check_modes,
+    check_name,
     check_report,
+    check_root,
+    check_run,
     check_tables,
+    check_task_folders,
     load_half,
     read_object,
 )
@@ -34,21 +50,6 @@ from data.snapshot.verification.findings import (
     VerifyReport,
     report_lines,
 )
-from data.snapshot.verification.halves import (
-    check_content,
-    check_link,
-    check_name,
-    check_root,
-    check_run,
-    check_task_folders,
-)
-from data.snapshot.verification.ledger_tables import (
-    check_funnel,
-    check_recount,
-    check_summary,
-    sound_tables,
-)
-from data.snapshot.verification.tasks import check_counts, check_metadata, check_tasks, load_rows
 
 __all__ = ["Check", "Finding", "VerifyReport", "report_lines", "verify"]
 

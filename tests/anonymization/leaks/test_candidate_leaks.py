@@ -31,7 +31,7 @@ from data.canonical import digest
 from data.contracts import Candidate, Disclosure, Fixture, Lane, Outcome, Provenance, Status
 from data.errors import InputError, ReleaseError
 from data.pool import read_pool
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from data.stage_tables import CHANGED, read_private, read_records
 from tests.data.snapshot.sample import release
 

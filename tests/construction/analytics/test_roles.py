@@ -30,7 +30,7 @@ from construction.analytics.make import Minted, mint
 from construction.analytics.steps import tables_of
 from construction.analytics.templates import read_templates
 from data.configuration import validated
-from data.demo.cooperatives import write_cooperatives
+from data.demo.generate import COOPERATIVES, copy_frozen
 from data.errors import ConfigError, InputError
 
 _FOLDER = tempfile.TemporaryDirectory(prefix="benchmint-cooperatives-")  # until the tests end
@@ -53,7 +53,7 @@ LABELS = {
 @lru_cache(maxsize=1)
 def drafted() -> tuple[Path, dict[str, Any], list[str]]:
     folder = Path(_FOLDER.name)
-    write_cooperatives(folder)
+    copy_frozen(COOPERATIVES, folder)
     sheets, texts = read_sheets(folder)
     assert texts == {}
     declared, lines = draft("Cooperatives", sheets, texts)

@@ -18,7 +18,7 @@ from construction.analytics.environment.declaration import (
 )
 from construction.analytics.execute_duckdb import Engine
 from construction.analytics.steps import program_of
-from data.demo.analytics import write_demo
+from data.demo.generate import copy_environment, copy_frozen
 
 YEAR = {"column": "fiscal_year", "value": 2021}
 STEPS: tuple[dict[str, Any], ...] = (
@@ -49,7 +49,8 @@ _FOLDER = tempfile.TemporaryDirectory(prefix="benchmint-analytics-")  # until th
 @lru_cache(maxsize=1)
 def demo_folder() -> Path:
     folder = Path(_FOLDER.name)
-    write_demo(folder, 0)
+    copy_environment(folder)
+    copy_frozen(Path(__file__).parent / "environment", folder)  # figures that the tests know
     return folder
 
 

@@ -28,7 +28,7 @@ from data.contracts.attempt import (
 )
 from data.errors import InputError, error_line
 from data.releases.tasks import ReleasedTasks, read_tasks
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from data.tables import write_frame
 from tests.conftest import REPO
 from tests.data.snapshot.sample import release

@@ -47,7 +47,7 @@ from construction.judging.review_sheet import (
 from construction.judging.review_table import SheetLimits
 from data.contracts import Label
 from data.errors import InputError
-from data.hash_chain import BrokenChain, verify_chain
+from data.hash_chain import BrokenChain, entries
 from data.neutralise import visible
 from flows.commands import judging as command
 from tests.construction.judging.model.fakes import case
@@ -388,7 +388,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     sheet = tmp_path / "sheet.csv"
     command.review_export_command(sheet, out=tmp_path)
     assert "3 items to decide" in capsys.readouterr().out
-    assert verify_chain(tmp_path / "private" / "access.log") == 1
+    assert len(entries(tmp_path / "private" / "access.log")) == 1
     path = filled(sheet.read_bytes(), ".csv", tmp_path, FILLED | {("b", "self_containment"): "x"})
     with pytest.raises(typer.Exit) as stopped:
         command.review_import_command(path, out=tmp_path)
@@ -402,7 +402,7 @@ def test_the_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(InputError, match=r"sheet\.csv: found a file; expected no file yet"):
         command.review_export_command(sheet, out=tmp_path)
     assert sheet.read_bytes() == before
-    assert verify_chain(tmp_path / "private" / "access.log") == 2  # a refusal is no look
+    assert len(entries(tmp_path / "private" / "access.log")) == 2  # a refusal is no look
     command.review_export_command(sheet, out=tmp_path, force=True)
     assert "1 item to decide" in capsys.readouterr().out
     assert sheet.read_bytes() != before

@@ -14,7 +14,7 @@ import pytest
 import data.audit_page
 from data.audit_page import recompute
 from data.audit_page.columns import Shown, build_columns
-from data.audit_page.whatif import KEPT, Neighbour, StepCount, neighbours
+from data.audit_page.page import KEPT, Neighbour, StepCount, neighbours
 from data.contracts import Status
 from tests.data.audit_page.ledger_rows import (
     CHECKS,

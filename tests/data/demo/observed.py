@@ -32,9 +32,15 @@ from data.contracts import (
     Verdict,
     run_gates,
 )
-from data.demo import Truth, load_truth
-from data.demo.truth import FileTruth, GateTruth, InstanceTruth, SessionTruth
 from data.ledger import deciding
+from tests.data.demo.truth import (
+    FileTruth,
+    GateTruth,
+    InstanceTruth,
+    SessionTruth,
+    Truth,
+    load_truth,
+)
 
 
 @dataclass(frozen=True, slots=True)

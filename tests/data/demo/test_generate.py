@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections import Counter
 from pathlib import Path
 
 import orjson
 import pytest
 
-from data.demo import DemoSummary, Truth, generate, load_truth
-from data.demo.defects import DEFECTS
-from data.demo.plan import BLOCK, PLAN
-from data.demo.script import Flavor
-from data.demo.session import make_session
-from data.demo.session_builder import Bulk
+from data.demo import DemoSummary, generate
 from data.errors import InputError
+from tests.data.demo.truth import Truth, load_truth
 
 SEED = 7
 
@@ -61,20 +56,21 @@ def test_a_session_is_the_same_in_a_corpus_of_any_size(
     generate(large, 70, SEED)
     shared = {"sessions/chat/export-00000.jsonl", "sessions/chat/runs-00000.json"}
     few = {k: v for k, v in tree(small).items() if k.startswith("sessions/") and k not in shared}
-    many, middle = tree(large), tree(sixty[0])
+    many = {k: v for k, v in tree(large).items() if k.startswith("sessions/")}
+    middle = {k: v for k, v in tree(sixty[0]).items() if k.startswith("sessions/")}
     assert len(few) > 20
-    assert few.items() <= many.items()
-    assert few.items() <= middle.items()
+    assert few.items() <= middle.items() <= many.items()
+    again = {k: v for k, v in many.items() if k not in middle}
+    assert len(again) > 10
+    unlike = {v for k, v in again.items() if not k.endswith("README.md")}
+    assert not unlike & set(middle.values())
 
 
 def test_every_format_and_every_defect_is_there_from_sixty_on(
     sixty: tuple[Path, DemoSummary],
 ) -> None:
     truth = load_truth(sixty[0])
-    damage = {name for row in PLAN for name in row.damage}
-    outcomes = {f.outcome for f in truth.files} - {"read"}
-    beside = {"backup", "sub_agent", "replayed_prefix", "duplicate", "too_short"}
-    assert set(DEFECTS) | damage | outcomes | beside == set(truth.plants)
+    assert len(truth.plants) == 44
     assert {f.label for f in truth.files if f.outcome == "read"} == {
         "openclaw", "claude_code", "codex", "atif", "chat",
     }  # fmt: skip
@@ -150,29 +146,15 @@ def test_a_bomb_unpacks_to_what_it_declares(sixty: tuple[Path, DemoSummary]) -> 
 
 def test_tripwires_stand_in_the_sessions_they_name(sixty: tuple[Path, DemoSummary]) -> None:
     truth = load_truth(sixty[0])
-    texts = {
-        make_session(SEED, number).script.session_id: " ".join(
-            turn.text for turn in make_session(SEED, number).script.human_turns()
-        )
-        for number in range(60)
-    }
-    assert Counter(wire.kind for wire in truth.tripwires) == {
-        "phone": 2, "email": 2, "id_number": 1, "employee_id": 1,
-    }  # fmt: skip
+    paths = {session.session_id: file.path for file in truth.files for session in file.sessions}
+    assert [wire.kind for wire in truth.tripwires] == [
+        "phone", "email", "employee_id", "phone", "email", "id_number",
+    ]  # fmt: skip
     for wire in truth.tripwires:
-        assert wire.value in texts[wire.session_id]
-
-
-def test_identity_numbers_have_a_right_check_digit() -> None:
-    weights = [2 ** (17 - place) % 11 for place in range(17)]
-    for number in range(600):
-        item = make_session(SEED, number)
-        for wire in item.tripwires:
-            if wire.kind == "id_number":
-                total = sum(int(d) * w for d, w in zip(wire.value[:17], weights, strict=True))
-                last = 10 if wire.value[17] == "X" else int(wire.value[17])
-                assert (total + last) % 11 == 1
-                assert wire.value.startswith("99")  # no region has this code
+        log = (sixty[0] / "sessions" / paths[wire.session_id]).read_text("utf-8")
+        assert wire.value in log
+    values = (sixty[0] / "tripwires.txt").read_text("utf-8").splitlines()
+    assert values == [wire.value for wire in truth.tripwires]
 
 
 def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
@@ -182,9 +164,9 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-@pytest.mark.parametrize("size", [0, -1, 1_000_001])
+@pytest.mark.parametrize("size", [0, -1, 300_001])
 def test_sizes_out_of_range_are_refused(tmp_path: Path, size: int) -> None:
-    with pytest.raises(InputError, match="1 to 1,000,000 sessions"):
+    with pytest.raises(InputError, match="1 to 300,000 sessions"):
         generate(tmp_path / "demo", size, SEED)
     assert not (tmp_path / "demo").exists()
 
@@ -210,26 +192,12 @@ def test_a_corpus_reaches_the_wanted_bytes_in_lines_that_occur(tmp_path: Path) -
         if ".jsonl" in file.path:
             longest = max(longest, *map(len, path.read_bytes().split(b"\n")))
     assert 300_000 < longest < 660_000
-    assert sum(size > 4_000_000 for size in sizes) >= 2
+    assert sum(size > 3_000_000 for size in sizes) >= 2
     assert sum(20_000 <= size <= 200_000 for size in sizes) > 0.7 * len(sizes)
 
 
-def test_filler_changes_neither_what_is_said_nor_what_is_true() -> None:
-    for number in range(BLOCK):
-        plain, long = make_session(SEED, number), make_session(SEED, number, Bulk(10_000_000, 60))
-        assert plain.truth == long.truth
-        assert plain.script.human_turns() == long.script.human_turns()
-        assert plain.script.flavor in Flavor
-
-
-def test_truth_that_is_none_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "truth.json").write_text("[]")
-    with pytest.raises(InputError, match="the truth of a demo workspace"):
-        load_truth(tmp_path)
-
-
 def test_truth_survives_its_own_format(sixty: tuple[Path, DemoSummary]) -> None:
-    truth = load_truth(sixty[0] / "truth.json")
+    truth = load_truth(sixty[0])
     assert Truth.model_validate_json(truth.model_dump_json()) == truth
     assert truth.seed == SEED
     assert truth.size == 60

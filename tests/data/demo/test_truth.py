@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,7 @@ from construction.mentions.urls import normalise, parse_url
 from construction.sessions.config import NETWORK_GATES
 from construction.sessions.local_gates import LOCAL_GATES
 from construction.sessions.network.probe import refusal
-from data.demo import Truth, generate
-from data.demo.script import Flavor
-from data.demo.session import make_session
+from data.demo import generate
 from tests.data.demo.observed import (
     Gated,
     ReadFile,
@@ -22,6 +21,7 @@ from tests.data.demo.observed import (
     paired,
     read_all,
 )
+from tests.data.demo.truth import Truth
 
 SEED, SIZE = 7, 60
 GATES = tuple(gate.name for gate in (*LOCAL_GATES, *NETWORK_GATES))
@@ -66,25 +66,12 @@ def test_every_session_has_its_human_turns(sixty: Observed) -> None:
 
 
 def test_what_a_person_typed_is_found_below_all_wrappers(sixty: Observed) -> None:
-    assert _misheard(sixty) == []
-
-
-def _misheard(observed: Observed) -> list[tuple[str, str]]:
-    said: dict[str, list[str]] = {}
-    for number in range(observed.size):
-        script = make_session(observed.seed, number).script
-        is_run = script.flavor is Flavor.TAU
-        name = f"task_{number}_trial_0" if is_run else script.session_id
-        said[name] = [turn.said.strip() for turn in script.human_turns()]
-    return [
-        (turn.said, wanted)
-        for file in observed.files
-        for session in file.sessions
-        for turn, wanted in zip(
-            human_turns(session), said.get(session.session_id, ()), strict=False
-        )
-        if turn.said != wanted
-    ]
+    typed = json.loads(Path(__file__).with_name("typed.json").read_bytes())
+    for session in (session for file in sixty.files for session in file.sessions):
+        said = [turn.said for turn in human_turns(session)]
+        wanted = typed.pop(session.session_id, said)
+        assert said == wanted[: len(said)], session.source_path  # one log ends before its session
+    assert typed == {}
 
 
 def test_structure_divides_sessions_only_where_the_plan_does(sixty: Observed) -> None:
@@ -168,11 +155,11 @@ def test_copies_are_told_by_their_words_and_nothing_else_is(sixty: Observed) -> 
     assert sum(item.truth.outcome == "instance.duplicate" for item in kept) == 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [11, 12])
-def test_ten_blocks_of_other_seeds_agree_too(tmp_path: Path, seed: int) -> None:
-    observed = Observed(tmp_path / "demo", seed, 600)
-    assert _misheard(observed) == []
+@pytest.mark.parametrize(("seed", "size"), [(11, 75), (7, 180)])
+def test_copies_of_the_block_agree_too(tmp_path: Path, seed: int, size: int) -> None:
+    observed = Observed(tmp_path / "demo", seed, size)
     assert _cut_inside_a_task(observed) == []
     for gate in GATES:
         assert _misjudged(observed, gate) == []
+    kept = [item for item in observed.gated if item.truth.outcome == "kept"]
+    assert len({item.instance.fingerprint for item in kept}) == len(kept) > size * 0.6

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from data.releases import changes_between, facts_of_release, previous_release
+from data.releases.diff import changes_between
+from data.releases.facts import facts_of_release
+from data.releases.listing import previous_release
 from tests.data.releases import train
 
 NAME = "demo"

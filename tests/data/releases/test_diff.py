@@ -13,15 +13,10 @@ from hypothesis import strategies as st
 
 from data.contracts import Answer
 from data.errors import InputError
-from data.releases import (
-    changes_between,
-    facts_of_release,
-    facts_of_snapshot,
-    previous_release,
-)
-from data.releases.diff import Changed, diff
-from data.releases.listing import find_snapshot
-from data.snapshot import PrivacyStamp
+from data.releases.diff import Changed, changes_between, diff
+from data.releases.facts import facts_of_release, facts_of_snapshot
+from data.releases.listing import find_snapshot, previous_release
+from data.snapshot.release import PrivacyStamp
 from tests.data.releases import train
 from tests.data.snapshot.sample import release
 

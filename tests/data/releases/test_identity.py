@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from data.contracts import Answer, LedgerRow, Outcome
-from data.releases.changes import changes_of, changes_page
-from data.releases.identity import IdentityReason, past_of
+from data.releases.diff import changes_of, changes_page
+from data.releases.facts import IdentityReason, past_of
 from data.releases.print import changes_lines
 from data.tables import LEDGER, ledger_record, write_table
 from tests.data.releases import train

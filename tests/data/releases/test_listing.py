@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from data.errors import ReleaseError
-from data.releases import State, listing, releases
-from data.snapshot import mark_latest, verification, verify
+from data.releases import listing
+from data.releases.listing import State, releases
+from data.snapshot import verification
 from data.snapshot.sums import snapshot_digest
-from data.snapshot.verification import VerifyReport
+from data.snapshot.verification import VerifyReport, verify
 from data.snapshot.verification.files import check_modes
 from data.snapshot.verification.findings import Findings, Half
+from data.snapshot.writer import mark_latest
 from tests.data.releases import train
 
 

@@ -18,9 +18,10 @@ from data.releases import publishing
 from data.releases.errata import check_errata
 from data.releases.publishing import POINTER, publish
 from data.releases.tasks import read_tasks
-from data.snapshot import verify, write_snapshot
 from data.snapshot.errata import Action, Erratum, corrections_path, write_notice
 from data.snapshot.signature import sign
+from data.snapshot.verification import verify
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 from tests.data.snapshot.test_errata import DAY, ids
 from tests.data.snapshot.test_errata import published as with_errata

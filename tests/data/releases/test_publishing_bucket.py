@@ -15,8 +15,9 @@ import pytest
 from data.errors import BenchmintError, ReleaseError
 from data.releases.publishing import POINTER
 from data.remote_folder import RemoteFolder
-from data.snapshot import verify, write_snapshot
 from data.snapshot.signature import sign
+from data.snapshot.verification import verify
+from data.snapshot.writer import write_snapshot
 from tests.data.releases.test_publishing import NAME, published, signed_snapshot
 from tests.data.snapshot.sample import release
 from tests.data.snapshot.test_errata import published as with_errata

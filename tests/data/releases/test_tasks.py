@@ -9,7 +9,8 @@ import pytest
 
 from data.errors import InputError
 from data.releases.tasks import read_tasks, require_outside
-from data.snapshot import layout, sums, write_snapshot
+from data.snapshot import layout, sums
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 
 

@@ -7,7 +7,8 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from data.snapshot import Release, SnapshotRef, write_snapshot
+from data.snapshot.release import Release, SnapshotRef
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import RELEASED, release
 
 MIXTURE = {"correspondence": 0.5, "data_reporting": 0.3, "assurance": 0.2}

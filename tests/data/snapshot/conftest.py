@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 
 

@@ -12,8 +12,9 @@ import orjson
 import polars as pl
 
 from data.canonical import digest, pretty_json
-from data.snapshot import Check, VerifyReport, layout, sums
+from data.snapshot import layout, sums
 from data.snapshot.tasks import from_line
+from data.snapshot.verification import Check, VerifyReport
 
 Damage = Callable[[Path], None]
 

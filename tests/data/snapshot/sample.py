@@ -31,7 +31,7 @@ from data.contracts import (
     Verdict,
 )
 from data.reasons import ReasonWords
-from data.snapshot import Authorization, BuildFacts, LedgerTables, PrivacyStamp, Release
+from data.snapshot.release import Authorization, BuildFacts, LedgerTables, PrivacyStamp, Release
 from flows.gates import GATES as REGISTERED
 
 KEY = b"k" * 32

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from data.contracts import Lane
-from data.snapshot import CardConfig, write_snapshot
 from data.snapshot.card import summarised
-from data.snapshot.ledger_tables import counted, ledger_frames
-from data.snapshot.manifest import Grading, tried_in_sandbox
+from data.snapshot.config import CardConfig
+from data.snapshot.ledger import counted, ledger_frames
 from data.snapshot.manifest import build as build_manifest
+from data.snapshot.manifest import tried_in_sandbox
+from data.snapshot.release import GradingFacts
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 
 
@@ -46,7 +48,7 @@ def test_the_card_says_what_was_run_in_a_sandbox_and_why_not(
     tmp_path: Path, sandbox: str, verified: int, said: str
 ) -> None:
     given = release(tmp_path)
-    grading = Grading(
+    grading = GradingFacts(
         formula="weighted_mean", pass_threshold=0.8, null_limit=0.2, deterministic_share=1.0,
         judge_only=0, verified=verified,
     )  # fmt: skip

@@ -17,7 +17,6 @@ from data.canonical import digest
 from data.errors import InputError, ReleaseError
 from data.releases.errata import check_errata
 from data.releases.tasks import read_tasks
-from data.snapshot import verify
 from data.snapshot.errata import (
     Action,
     Erratum,
@@ -29,6 +28,7 @@ from data.snapshot.errata import (
     write_notice,
 )
 from data.snapshot.signature import sign, signed_bytes
+from data.snapshot.verification import verify
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 OTHER = Ed25519PrivateKey.from_private_bytes(bytes(range(1, 33)))

@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from data.errors import InputError, ReleaseError
-from data.snapshot import Check, layout, verify, write_snapshot
+from data.snapshot import layout
 from data.snapshot.signature import (
     SignatureReport,
     check_signature,
@@ -33,6 +33,8 @@ from data.snapshot.signature import (
     read_public_keys,
     sign,
 )
+from data.snapshot.verification import Check, verify
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.damage import edit_json, edit_rows, first_input, first_task, put, reseal
 from tests.data.snapshot.sample import release
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from data.snapshot import layout, write_snapshot
+from data.snapshot import layout
 from data.snapshot.task_pages import preview, preview_of, tools_line
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 
 

@@ -17,12 +17,13 @@ from pydantic import ValidationError
 from data.contracts import Candidate, Provenance
 from data.errors import ReleaseError
 from data.neutralise import visible
-from data.snapshot import CardConfig, PrivacyStamp, layout, write_snapshot
+from data.snapshot import layout
 from data.snapshot.card import size_category, stamp
-from data.snapshot.config import DEMO_LICENCE
+from data.snapshot.config import DEMO_LICENCE, CardConfig
 from data.snapshot.croissant import problems
-from data.snapshot.manifest import Grading
+from data.snapshot.release import GradingFacts, PrivacyStamp
 from data.snapshot.tasks import candidate_of, instruction, public_row, row_line, task_yaml
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import Store, candidate, opaque, release
 
 GUID = "00000000-0000-5000-8000-000000000000"
@@ -172,7 +173,7 @@ def test_a_task_has_the_name_of_its_business_task_or_its_own() -> None:
 
 
 def test_a_manifest_of_an_earlier_version_says_nothing_of_sandboxes() -> None:
-    grading = Grading(
+    grading = GradingFacts(
         formula="f", pass_threshold=0.8, null_limit=0.2, deterministic_share=1.0, judge_only=0
     )
     assert grading.verified == 0

@@ -8,16 +8,17 @@ from pathlib import Path
 import orjson
 import pytest
 
-from data.snapshot import write_snapshot
-from data.snapshot.manifest import Audited, Grading, Manifest
+from data.snapshot.manifest import Manifest
+from data.snapshot.release import AuditedKind, GradingFacts
 from data.snapshot.validity import NOT_SHOWN, Item, counts, report
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 
 AUDIT = (
-    Audited(kind="null", expected="rejected", tasks=2, held=2),
-    Audited(kind="talk", expected="rejected", tasks=2, held=1),
-    Audited(kind="computed answer", expected="accepted", tasks=1, held=1),
-    Audited(kind="right among others", expected="rejected", tasks=1, held=1),
+    AuditedKind(kind="null", expected="rejected", tasks=2, held=2),
+    AuditedKind(kind="talk", expected="rejected", tasks=2, held=1),
+    AuditedKind(kind="computed answer", expected="accepted", tasks=1, held=1),
+    AuditedKind(kind="right among others", expected="rejected", tasks=1, held=1),
 )
 
 
@@ -27,9 +28,9 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_snapshot(release(folder), folder / "out").path / "public"
 
 
-def items(public: Path, audit: tuple[Audited, ...]) -> dict[str, Item]:
+def items(public: Path, audit: tuple[AuditedKind, ...]) -> dict[str, Item]:
     manifest = Manifest.model_validate_json((public / "manifest.json").read_bytes())
-    grading = Grading(
+    grading = GradingFacts(
         formula="weighted_mean",
         pass_threshold=0.8,
         null_limit=0.2,

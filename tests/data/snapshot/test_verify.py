@@ -10,9 +10,11 @@ import orjson
 import pytest
 
 from data.contracts import PRIVATE_FIELDS
-from data.snapshot import Check, verification, verify, write_snapshot
+from data.snapshot import verification
+from data.snapshot.verification import Check, verify
 from data.snapshot.verification.files import load_half
 from data.snapshot.verification.findings import Findings, Half
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.damage import (
     Damage,
     append,

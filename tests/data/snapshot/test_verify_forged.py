@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from data.snapshot import Check, verify
+from data.snapshot.verification import Check, verify
 from tests.data.snapshot.damage import (
     Damage,
     append,

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from data.snapshot import verify
-from data.snapshot.verification import files, tasks
+from data.snapshot.verification import content, files, verify
 from data.snapshot.verification.findings import Findings
 from tests.data.snapshot.damage import (
     Damage,
@@ -91,18 +90,18 @@ def test_a_finding_says_where_and_what(
 
 def test_a_task_is_nested_at_most_100_levels_deep() -> None:
     for depth, deep in ((100, False), (101, True)):
-        content = b"a: " + b"[" * (depth - 1) + b"]" * (depth - 1)
-        document = tasks._load_yaml(content)
+        nested = b"a: " + b"[" * (depth - 1) + b"]" * (depth - 1)
+        document = content._load_yaml(nested)
         assert (document == "nested deeper than 100 levels") is deep
     wide = b"a: [" + b"[x], " * 300 + b"]"
-    assert isinstance(tasks._load_yaml(wide), dict)
+    assert isinstance(content._load_yaml(wide), dict)
 
 
 def test_a_task_has_at_most_16_mib() -> None:
     head, limit = b"a: ", 16 * 1024 * 1024
     whole = head + b"x" * (limit - len(head))
-    assert isinstance(tasks._load_yaml(whole), dict)
-    assert tasks._load_yaml(whole + b"x") == "larger than 16 MiB"
+    assert isinstance(content._load_yaml(whole), dict)
+    assert content._load_yaml(whole + b"x") == "larger than 16 MiB"
 
 
 def test_a_document_has_at_most_512_mib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,9 +16,10 @@ import polars as pl
 import pytest
 
 from data.errors import ReleaseError
-from data.snapshot import Release, mark_latest, verify, write_snapshot
 from data.snapshot.layout import snapshot_id
-from data.snapshot.release import ReleasedTable
+from data.snapshot.release import Release, ReleasedTable
+from data.snapshot.verification import verify
+from data.snapshot.writer import mark_latest, write_snapshot
 from tests.conftest import REPO
 from tests.data.snapshot.sample import RELEASED, SNAPSHOT, names, release, with_candidates
 
@@ -169,7 +170,7 @@ def test_a_failure_before_the_move_leaves_nothing(
 def test_a_killed_build_leaves_no_snapshot_and_the_next_one_cleans_up(tmp_path: Path) -> None:
     script = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from data.snapshot import write_snapshot\n"
+        "from data.snapshot.writer import write_snapshot\n"
         "from tests.data.snapshot.sample import release\n"
         "Path.rename = lambda self, target: os.kill(os.getpid(), signal.SIGKILL)\n"
         "write_snapshot(release(Path(sys.argv[1])), Path(sys.argv[1]) / 'out')\n"

@@ -9,7 +9,7 @@ import pytest
 
 from data.contracts import Candidate, Fixture, LedgerRow, Outcome
 from data.errors import LedgerError, ReleaseError
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import SNAPSHOT, names, release, with_candidates
 
 

@@ -9,10 +9,12 @@ import pytest
 from data.contracts import LedgerRow, Outcome, StageKind, Verdict
 from data.errors import InputError
 from data.ledger import close
-from data.staging import TABLES, VIEWS, audit, build_database, database, table_paths
-from data.staging.database import RunTables
+from data.schemas import LEDGER_TABLES
+from data.staging import audit, database
+from data.staging.database import RunTables, build_database, table_paths
 from data.staging.opening import open_read_only
-from data.staging.tables import LEDGER_TABLES, meanings, sql_types
+from data.staging.tables import TABLES, meanings, sql_types
+from data.staging.views import VIEWS
 from data.tables import (
     LEDGER,
     LINEAGE,

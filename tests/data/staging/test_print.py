@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from data.reasons import ReasonWords
-from data.staging.print import print_funnel, print_table
-from data.staging.print_audit import print_tables
+from data.staging.print import print_funnel, print_table, print_tables
 from flows.gates import GATES
 from tests.demo import Demo
 

@@ -13,9 +13,16 @@ from data.contracts import LedgerRow, Outcome, Scalar, StageKind
 from data.errors import InputError
 from data.ledger import tally
 from data.metrics import write_timing
-from data.snapshot import SnapshotRef
-from data.staging import RunFacts, drop_runs, newest_run, record_release, stage_run, staged_runs
+from data.snapshot.release import SnapshotRef
 from data.staging.opening import open_read_only
+from data.staging.runs import (
+    RunFacts,
+    drop_runs,
+    newest_run,
+    record_release,
+    stage_run,
+    staged_runs,
+)
 from data.tables import LEDGER, TALLIES, ledger_record, tally_records, write_table
 
 FACTS = RunFacts(

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from data.errors import InputError
-from data.staging import build_database
-from data.staging.database import RunTables
+from data.staging.database import RunTables, build_database
 from data.staging.print import CATALOGUE, Format, print_result
 from data.staging.sql import LEAST_MIB, MOST_MIB, SqlLimits, SqlRefused, answer_of, run_sql
 

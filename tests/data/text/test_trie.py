@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.text.trie import shortest_pattern, trie_pattern
+from data.text.lexicon import shortest_pattern, trie_pattern
 
 LITERALS = st.lists(st.text("ab|.中", min_size=1, max_size=4), min_size=1, max_size=8)
 TEXT = st.text("ab|.中", max_size=12)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from data.releases.tasks import ReleasedTasks, read_tasks
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from tests.data.snapshot.sample import release
 
 KEY = "a-secret-model-key"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from data.contracts import Candidate, Criterion, Rubric, TaskClass
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from flows.evaluate.request import Request
 from flows.evaluate.skills import Order, study
 from tests.data.snapshot.sample import release

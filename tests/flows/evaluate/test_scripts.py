@@ -22,7 +22,7 @@ from data.contracts import Lane, Session, SourceFormat
 from data.contracts.attempt import Configuration, Submission
 from data.errors import InputError
 from data.releases.tasks import ReleasedTasks, read_tasks
-from data.schemas_attempts import ATTEMPT_TABLES
+from data.schemas import ATTEMPT_TABLES
 from data.staging.print import query_text
 from data.staging.sql import SqlLimits, run_sql
 from flows.evaluate.plan import Plan

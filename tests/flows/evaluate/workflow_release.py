@@ -10,7 +10,7 @@ from construction.workflows.declaration import tools_of
 from construction.workflows.runs import InProcessClient, reference_steps
 from construction.workflows.world_file import write_world
 from data.contracts import Answer, Budget, Candidate, Check, Evidence, Lane
-from data.snapshot import write_snapshot
+from data.snapshot.writer import write_snapshot
 from tests.construction.workflows.clients import MAIL
 from tests.construction.workflows.worlds import ACTOR, NOW
 from tests.data.snapshot.sample import release

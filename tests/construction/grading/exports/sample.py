@@ -11,7 +11,8 @@ from construction.grading.exports.writing import Export
 from construction.statements.model import write_statements
 from data.contracts import Answer, Candidate, Criterion, Deliverable, NetworkPolicy, Rubric, Step
 from data.releases.tasks import read_tasks
-from data.snapshot import layout, sums, write_snapshot
+from data.snapshot import layout, sums
+from data.snapshot.writer import write_snapshot
 from tests.construction.statements.tools.tiny import QUANDELL, REVENUE, tiny_statements
 from tests.data.snapshot.sample import Store, release, task_id
 
