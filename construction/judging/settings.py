@@ -11,10 +11,10 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from construction.judging.baseline.screen import ScreeningConfig
 from construction.judging.calls.contracts import LlmConfig, Mode, Sampling, Spending
 from construction.judging.consensus import ConsensusConfig
 from construction.judging.contracts import ModelStagesConfig
-from construction.judging.self_containment import ScreeningConfig
 from data.contracts import Share, StageConfig
 
 

@@ -1,4 +1,4 @@
-"""Role and skill of a task by a table of words, with a threshold; below it they are unassigned.
+"""The task as it was said, with role and skill by a table of words; below a threshold unassigned.
 
 The evidence for a label is the share of its score in the scores of the two best labels and of a
 doubt, which grows with the length of the request: a word says less of a longer one. Confidence is a
@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from construction.judging.contracts import UNASSIGNED, Case, RoleClass, Taxonomy
-from construction.mentions.spans import find_file_spans
+from construction.judging.contracts import (
+    UNASSIGNED,
+    Case,
+    Difficulty,
+    RoleClass,
+    Taxonomy,
+    Written,
+)
+from construction.mentions.spans import without_file_names
 from construction.prompt_frame import ANSWER
 from data.contracts import Label
 from data.text.lexicon import any_of, load_table
@@ -33,6 +40,37 @@ _TASK_WORDS, _TASK_HAN = 14, 28
 _LEAST_CHARS = 5  # of a phrase; a shorter one says nothing
 _GENERAL_ROUTE = "read what is given → do what is asked → check the result against the request"
 _EDGE = re.compile(rf"(?<=[{HAN}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{HAN}])|[/_.-]")
+_DIFFICULTY_RULE = (
+    "points for: input files (2 or 3: 1, from 4: 2), files to deliver (2 or 3: 1, from 4: 2), rows "
+    "of input tables (from 200: 1), error cells, repeated rows or blanks in them: 1; easy 0 or 1, "
+    "medium 2 or 3, hard from 4"
+)
+_STEPS, _ROWS = (2, 4), 200
+
+
+def as_said(case: Case) -> Written:
+    """The task in the person's own words, with labels by words and difficulty by points."""
+    return Written(
+        request=case.request,
+        deliverables=case.candidate.deliverables,
+        taxonomy=label(case),
+        difficulty=difficulty_of(case),
+        difficulty_reason=_DIFFICULTY_RULE,
+    )
+
+
+def difficulty_of(case: Case) -> Difficulty:
+    """The points of `_DIFFICULTY_RULE` as a level."""
+    sheets = [sheet for view in case.evidence.files for sheet in view.sheets]
+    is_untidy = any(
+        sheet.error_count or sheet.duplicates or any(column.blanks for column in sheet.columns)
+        for sheet in sheets
+    )
+    files = len(case.candidate.fixtures)
+    wanted = sum(item.count for item in case.candidate.deliverables)
+    points = sum(number >= step for number in (files, wanted) for step in _STEPS)
+    points += (sum(sheet.rows for sheet in sheets) >= _ROWS) + is_untidy
+    return "easy" if points < 2 else "medium" if points < 4 else "hard"
 
 
 def label(case: Case) -> Taxonomy:
@@ -47,42 +85,28 @@ def label(case: Case) -> Taxonomy:
     }
     skill = _best(skills, _SKILL_DOUBT * doubt)
     entry = skill_table().get(skill.value, {})
+    route = {
+        "value": entry.get("route", _GENERAL_ROUTE),
+        "reason": f"route of {skill.value}",
+    }
     return Taxonomy(
-        business_task=business_task(case.request) or str(entry.get("name", "Work with files")),
+        business_task=business_task(case.request) or entry.get("name", "Work with files"),
         role=role,
         skill_subclass=skill,
-        skill_route=skill.model_copy(
-            update={
-                "value": str(entry.get("route", _GENERAL_ROUTE)),
-                "reason": f"route of {skill.value}",
-            }
-        ),
+        skill_route=skill.model_copy(update=route),
     )
 
 
 def business_task(request: str) -> str:
     """The beginning of the request's first sentence, without names of files; "" if it has none."""
     for start, end in sentence_spans(request):
-        words = " ".join(_without_files(request[start:end]).split()).strip(" ,.;:，。；：…")
+        sentence = " ".join(without_file_names(request[start:end]).split())
+        words = sentence.strip(" ,.;:，。；：…")
         if len(words) > _LEAST_CHARS:
-            han = len(re.findall(rf"[{HAN}]", words))
-            cut = (
-                words[:_TASK_HAN] if han * 2 > len(words) else " ".join(words.split()[:_TASK_WORDS])
-            )
+            is_han = len(re.findall(rf"[{HAN}]", words)) * 2 > len(words)
+            cut = words[:_TASK_HAN] if is_han else " ".join(words.split()[:_TASK_WORDS])
             return (cut[:1].upper() + cut[1:])[:200]
     return ""
-
-
-def skill_name(value: str) -> str:
-    """The name of a skill subclass for people."""
-    return str(skill_table()[value]["name"]) if value in skill_table() else "No single skill"
-
-
-def skill_definition(value: str) -> str:
-    """The definition of a skill subclass."""
-    if value in skill_table():
-        return str(skill_table()[value]["definition"])
-    return "Work that the words of its request do not place under one skill"
 
 
 @cache
@@ -127,8 +151,9 @@ def _best(weights: Mapping[str, Mapping[str, float]], doubt: float) -> Label:
     return Label(value=UNASSIGNED, confidence=confidence, reason=reason)
 
 
-def _words_in(words: list[str], text: str) -> list[str]:
-    return list(dict.fromkeys(match[0].strip() for match in _pattern(tuple(words)).finditer(text)))
+def _words_in(words: Sequence[str], text: str) -> Iterable[str]:
+    """The words that stand in the text, each once."""
+    return dict.fromkeys(match[0].strip() for match in _pattern(tuple(words)).finditer(text))
 
 
 @cache
@@ -142,11 +167,3 @@ def _plain(case: Case) -> str:
     names += [fixture.path for fixture in case.candidate.fixtures[:_NAMED]]
     stems = " ".join(name.rpartition("/")[2].partition(".")[0] for name in names if name != ANSWER)
     return phrase_form(_EDGE.sub(" ", f"{case.request[:_CHARS]}\n{stems}"))
-
-
-def _without_files(text: str) -> str:
-    pieces, position = [], 0
-    for span in find_file_spans(text):
-        pieces.append(text[position : span.start])
-        position = span.end
-    return "…".join([*pieces, text[position:]])
