@@ -23,15 +23,13 @@ from openpyxl.worksheet.datavalidation import DataValidation
 from pydantic import ValidationError
 
 from construction.judging.review import OPTIONS, Decision, ReviewItem, Topic
-from construction.judging.review_table import SheetCell, SheetLimits, Table, read_table
+from construction.judging.review_table import SheetCell, SheetLimits, read_table
 from data.errors import InputError
 from data.figures import amount
 from data.neutralise import visible
 
-COLUMNS = (
-    "item", "topic", "text", "answers", "options", "decision", "reviewer", "note", "date",
-)  # fmt: skip
-NEEDED = ("item", "topic", "decision", "reviewer", "note", "date")
+_NEEDED = ("item", "topic", "decision", "reviewer", "note", "date")
+COLUMNS = (*_NEEDED[:2], "text", "answers", "options", *_NEEDED[2:])
 _FORMULA = re.compile(r"[ ']*[=+\-@\t\r\n|%＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?%?")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ]00:00:00)?")
@@ -151,36 +149,35 @@ def read_decisions(
     not such a sheet or exceeds the limits.
     """
     table = read_table(path, limits, encoding)
-    columns = _columns(path, table)
+    header = [bared(cell.text).strip().casefold() for cell in table[0][1]] if table else []
+    wrong = [name for name in _NEEDED if header.count(name) != 1]
+    if wrong:
+        problem = f"no column, or several, named {', '.join(wrong)}"
+        todo = "Fill in an exported sheet and keep its header."
+        raise InputError(str(path), problem, f"one each of {', '.join(_NEEDED)}", todo)
+    columns = {name: header.index(name) for name in _NEEDED}
     known = {(visible(item.item_id)[:_LONGEST], str(item.topic)): item for item in items}
     rows: dict[int, Decision | RowReason] = {}
     undecided = 0
     for line, cells in table[1:]:
-        row = {name: cells[at] if at < len(cells) else _NO_CELL for name, at in columns.items()}
-        if not row["decision"].text.strip():
+        own = {name: cells[at] if at < len(cells) else _NO_CELL for name, at in columns.items()}
+        if not own["decision"].text.strip():
             undecided += any(cell.text.strip() for cell in cells)
             continue
-        rows[line] = _decision(row, known, reviewer, today)
-    return _settled(rows, undecided)
-
-
-def _settled(rows: Mapping[int, Decision | RowReason], undecided: int) -> Imported:
-    """One decision per item and topic; where rows of one item differ, none of them counts."""
-    by_key: dict[tuple[str, Topic], dict[Decision, list[int]]] = {}
-    bad = [BadRow(line, row) for line, row in rows.items() if isinstance(row, RowReason)]
-    for line, row in rows.items():
+        rows[line] = _decision(own, known, reviewer, today)
+    # Where rows of one item differ, none of them counts.
+    by_key: dict[tuple[str, Topic], set[Decision]] = {}
+    for row in rows.values():
         if isinstance(row, Decision):
-            by_key.setdefault(row.key, {}).setdefault(row, []).append(line)
-    for lines_by_decision in by_key.values():
-        if len(lines_by_decision) > 1:
-            lines = [line for lines in lines_by_decision.values() for line in lines]
-            bad += [BadRow(line, RowReason.REPEATED) for line in lines]
-    good = [next(iter(lines)) for lines in by_key.values() if len(lines) == 1]
-    return Imported(
-        tuple(sorted(good, key=lambda decision: decision.key)),
-        tuple(sorted(bad, key=lambda row: row.line)),
-        undecided,
-    )
+            by_key.setdefault(row.key, set()).add(row)
+    bad = []
+    for line, row in rows.items():
+        if isinstance(row, RowReason):
+            bad.append(BadRow(line, row))
+        elif len(by_key[row.key]) > 1:
+            bad.append(BadRow(line, RowReason.REPEATED))
+    good = (next(iter(by_key[key])) for key in sorted(by_key) if len(by_key[key]) == 1)
+    return Imported(tuple(good), tuple(bad), undecided)
 
 
 def _decision(
@@ -220,11 +217,8 @@ def _decision(
 
 def _is_formula(cell: str) -> bool:
     """Whether a spreadsheet would take the cell for a formula, which a number is not."""
-    return _FORMULA.match(cell) is not None and not cell.startswith("'") and not _is_number(cell)
-
-
-def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell.strip()) is not None
+    is_number = _NUMBER.fullmatch(cell.strip()) is not None
+    return _FORMULA.match(cell) is not None and not cell.startswith("'") and not is_number
 
 
 def _day(text: str, today: date | None) -> date | None:
@@ -235,16 +229,6 @@ def _day(text: str, today: date | None) -> date | None:
         return date(*map(int, match.groups()))
     except ValueError:
         return None
-
-
-def _columns(path: Path, table: Table) -> dict[str, int]:
-    header = [bared(cell.text).strip().casefold() for cell in table[0][1]] if table else []
-    wrong = [name for name in NEEDED if header.count(name) != 1]
-    if wrong:
-        problem = f"no column, or several, named {', '.join(wrong)}"
-        todo = "Fill in an exported sheet and keep its header."
-        raise InputError(str(path), problem, f"one each of {', '.join(NEEDED)}", todo)
-    return {name: header.index(name) for name in NEEDED}
 
 
 def import_lines(imported: Imported, new: int) -> Iterator[str]:

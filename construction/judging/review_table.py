@@ -17,7 +17,7 @@ import re
 import sys
 import zipfile
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,6 @@ _SEPARATOR_LINE = re.compile(rf'"?sep=([{_SEPARATORS}|])"?\s*?(?:\r|\n|\Z)', re.
 _EXPECTED = "a review sheet (.csv or .xlsx)"
 _MOST = 4 << 30
 _PARTS = 2_000
-Rows = list[tuple[int, list[tuple[str, bool]]]]
 
 
 class SheetLimits(StageConfig):
@@ -125,10 +124,7 @@ def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> Table:
     if report.get("trouble"):
         todo = "Save the sheet again as XLSX, or as CSV."
         raise InputError(str(path), report["trouble"], _EXPECTED, todo)
-    return [
-        (line, [SheetCell(text, formula) for text, formula in cells])
-        for line, cells in report["rows"]
-    ]
+    return [(line, [SheetCell(*cell) for cell in cells]) for line, cells in report["rows"]]
 
 
 def _too_much(path: Path, excess: str) -> InputError:
@@ -139,38 +135,34 @@ class _Trouble(Exception):
     """Why a workbook is not read."""
 
 
-def rows_of(content: bytes, limits: dict[str, int]) -> Rows:
+def _rows_of(content: bytes, limits: SheetLimits) -> list[tuple[int, list[tuple[str, bool]]]]:
     """The rows with content of the first sheet. Raises _Trouble beyond the limits."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         parts = archive.infolist()
     # The reader reads no more of a part than its declared size.
-    if len(parts) > _PARTS or sum(part.file_size for part in parts) > limits["inflated_bytes"]:
+    if len(parts) > _PARTS or sum(part.file_size for part in parts) > limits.inflated_bytes:
         raise _Trouble("a workbook that inflates beyond the limit")
     book = load_workbook(io.BytesIO(content), read_only=True, keep_links=False)
     if not book.worksheets:
         raise _Trouble("a workbook without sheets")
     sheet = book.worksheets[0]
     sheet.reset_dimensions()
-    rows: Rows = []
-    for line, cells in enumerate(sheet.iter_rows(max_col=limits["columns"]), start=1):
+    rows = []
+    for line, cells in enumerate(sheet.iter_rows(max_col=limits.columns), start=1):
         texts = [(_text(cell.value), cell.data_type == "f") for cell in cells]
-        if not any(text for text, _ in texts):
-            continue
-        if len(rows) > limits["rows"]:
-            raise _Trouble("a workbook with more rows than the limit")
-        if any(len(text) > limits["cell_chars"] for text, _ in texts):
-            raise _Trouble("a cell longer than the limit")
         while texts and not texts[-1][0]:
             texts.pop()
-        rows.append((line, texts))
+        if texts and len(rows) > limits.rows:
+            raise _Trouble("a workbook with more rows than the limit")
+        if any(len(text) > limits.cell_chars for text, _ in texts):
+            raise _Trouble("a cell longer than the limit")
+        rows += [(line, texts)] if texts else []
     return rows
 
 
 def _text(value: object) -> str:
-    if isinstance(value, datetime):
-        return value.date().isoformat()
     if isinstance(value, date):
-        return value.isoformat()
+        return value.isoformat()[:10]
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return "" if value is None else str(value)
@@ -180,17 +172,17 @@ def main() -> None:
     """Serve one workbook."""
     source = sys.stdin.buffer
     answer = confine(int(sys.argv[1]), int(sys.argv[2]))
-    limits = json.loads(read_frame(source, _MOST))
+    limits = SheetLimits.model_validate_json(read_frame(source, _MOST))
     content = read_frame(source, _MOST)
-    report: dict[str, Any]
+    report: dict[str, Any] = {}
     try:
-        report = {"rows": rows_of(content, limits)}
+        report["rows"] = _rows_of(content, limits)
     except _Trouble as trouble:
-        report = {"trouble": str(trouble)}
+        report["trouble"] = str(trouble)
     except (MemoryError, RecursionError):
-        report = {"trouble": "a workbook that needs more memory than the limit"}
+        report["trouble"] = "a workbook that needs more memory than the limit"
     except Exception as error:  # a library may raise anything on a hostile file
-        report = {"trouble": f"a file that is not a workbook ({type(error).__name__})"}
+        report["trouble"] = f"a file that is not a workbook ({type(error).__name__})"
     write_frame(answer, json.dumps(report).encode())
 
 

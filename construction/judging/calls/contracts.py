@@ -20,11 +20,7 @@ from data.contracts import Count, StageConfig
 from data.errors import BenchmintError, ConfigError
 
 # TOML has no null, so that a setting is left out of requests by the word "none".
-NONE = BeforeValidator(lambda value: None if value == "none" else value)
-Temperature = Annotated[Annotated[float, Field(ge=0, le=2)] | None, NONE]
-Seed = Annotated[int | None, NONE]
-Effort = Annotated[str | None, NONE]
-ReplyLimit = Annotated[int, Field(gt=0)] | Literal["stage", "none"]
+_NONE = BeforeValidator(lambda value: None if value == "none" else value)
 
 
 class AccountError(BenchmintError):
@@ -50,12 +46,7 @@ class CallReason(StrEnum):
 
         The other reasons hold for this run only, and what is built on them is incomplete.
         """
-        return self in _SETTLED
-
-
-_SETTLED = frozenset(
-    {CallReason.REFUSED, CallReason.TRUNCATED, CallReason.TOO_LONG, CallReason.INVALID}
-)
+        return self in ("call.refused", "call.truncated", "call.too_long", "call.invalid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +91,11 @@ class Usage:
         return bool(self.tokens)
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-        )
+        completion = self.completion_tokens + other.completion_tokens
+        return Usage(self.prompt_tokens + other.prompt_tokens, completion)
 
     def __sub__(self, other: Usage) -> Usage:
-        return Usage(
-            self.prompt_tokens - other.prompt_tokens,
-            self.completion_tokens - other.completion_tokens,
-        )
+        return self + Usage(-other.prompt_tokens, -other.completion_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +103,15 @@ class Answered:
     """A validated answer, an instance of the question's `answer`.
 
     `model` is the name that the endpoint gave, `usage` what the answer cost when it was asked for.
-    `repaired`: the first reply could not be used. `replayed`: the reply was stored before, so that
-    nothing was paid now; this depends on earlier runs and must not enter a digested output.
-    `mended` names what did not fit after the repair and was cut or left out, `left_out` settings
-    that the endpoint does not take, so that it was asked without them.
+    `repaired`: the first reply could not be used. `mended` names what did not fit after the repair
+    and was cut or left out, `left_out` settings that the endpoint does not take, so that it was
+    asked without them.
     """
 
     item_id: str
     value: BaseModel = field(repr=False)
     model: str
     usage: Usage
-    replayed: bool
     repaired: bool
     mended: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -137,14 +121,13 @@ class Answered:
 class Unanswered:
     """A question without an answer; `detail` holds types, codes and lengths, never text.
 
-    `usage` is what its unusable replies cost; `replayed` as in `Answered`.
+    `usage` is what its unusable replies cost.
     """
 
     item_id: str
     reason: CallReason
     detail: str
     usage: Usage = Usage()
-    replayed: bool = False
     left_out: tuple[str, ...] = ()
 
 
@@ -189,10 +172,10 @@ class Sampling(StageConfig):
     Without `sees_images` no picture is sent; `image_tokens` is the most that one costs.
     """
 
-    temperature: Temperature = 0.0
-    seed: Seed = 0
-    max_tokens: ReplyLimit = "stage"
-    reasoning_effort: Effort = None
+    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | None, _NONE] = 0.0
+    seed: Annotated[int | None, _NONE] = 0
+    max_tokens: Annotated[int, Field(gt=0)] | Literal["stage", "none"] = "stage"
+    reasoning_effort: Annotated[str | None, _NONE] = None
     extra_body: Mapping[str, Any] = {}
     sees_images: bool = True
     image_tokens: Annotated[int, Field(gt=0)] = 4096

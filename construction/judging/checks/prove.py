@@ -276,7 +276,7 @@ class _Proving:
         return _errors(ran) or f"it printed: {printed}"
 
     @cached_property
-    def _other_results(self) -> list[tuple[Mutant, Mapping[str, bytes], Mapping[str, bytes]]]:
+    def _other_results(self) -> Sequence[tuple[Mutant, Mapping[str, bytes], Mapping[str, bytes]]]:
         """Other inputs, each with its change and the reference's results, where it runs on them.
 
         Values that findings tell of are changed first, then any.

@@ -235,8 +235,9 @@ def _tried(
                 case.candidate.prompt,
                 announced(case.candidate.deliverables),
                 proving.contents(case.candidate),
-                second=second_of[name],
-                **pairs[name],
+                pairs[name]["reference"],
+                pairs[name]["checks"],
+                second_of[name],
             )
             for name, case in cases.items()
         }
@@ -247,8 +248,10 @@ def _tried(
             if proof.reason is not None and proof.reason.advice
         ]
         mended = require_answers(ask(mend_stage(config), to_mend, client))
+        given = {one.item_id: one.value for one in mended if one.value}
         again = {
-            one.item_id: replace(tasks[one.item_id], **one.value) for one in mended if one.value
+            name: replace(tasks[name], reference=own["reference"], checks=own["checks"])
+            for name, own in given.items()
         }
         answered: dict[str, list[Judged[Any]]] = {SECOND: list(seconds), MEND: list(mended)}
         replies = client.replies_digest()

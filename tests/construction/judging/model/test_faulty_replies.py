@@ -51,8 +51,8 @@ class Raw:
         given_reply = Reply(self.text, "stop", False, "m", Usage(5, 3))
         outcomes = []
         for question in questions:
-            outcome = settle(question, [given_reply], replayed=False)
-            outcome = outcome or settle(question, [given_reply, given_reply], replayed=False)
+            outcome = settle(question, [given_reply])
+            outcome = outcome or settle(question, [given_reply, given_reply])
             assert outcome is not None
             outcomes.append(outcome)
         return outcomes
