@@ -15,9 +15,8 @@ from pydantic import TypeAdapter
 from construction.ideas.by_model import propose_ideas
 from construction.ideas.by_rules import suggest_ideas
 from construction.ideas.prefilters import PREFILTER, STAGE, Proposed
-from construction.judging.judges import Judges
 from construction.judging.model.asking import Costs, require_answers, write_model_use
-from construction.judging.settings import ModelStage
+from construction.judging.settings import Judges, ModelStage
 from construction.signals.seeds import SeedIdea
 from data.atomic import write_bytes
 from data.canonical import canonical_json

@@ -24,13 +24,12 @@ from construction.grading.milestones import termination
 from construction.grading.spec import TaskSpec, spec_of
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Asker, ModelStagesConfig
-from construction.judging.evidence.changes import changes_of
 from construction.judging.evidence.contracts import Evidence, FileView
+from construction.judging.evidence.delivered import changes_of, pages_of
 from construction.judging.evidence.shown import plain_text
 from construction.judging.evidence.views import look
 from construction.judging.model.attempt_case import WORTH, AttemptCase, JudgedAttempt
 from construction.judging.model.attempts import judge_attempts
-from construction.judging.rendering import pages_of
 from construction.judging.review import LONGEST_ITEM, Decisions, ReviewItem, Topic
 from construction.mentions.extensions import tail
 from data.attempts import AttemptRecord, outputs_folder, read_attempts

@@ -18,15 +18,17 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from construction.judging.calls.batch import Batches
-from construction.judging.calls.budget import FORECASTS, Budget, Spent
 from construction.judging.calls.contracts import (
+    FORECASTS,
     Answered,
+    Budget,
     CallReason,
     LlmConfig,
     LlmRuntime,
     Mode,
     Outcome,
     Question,
+    Spent,
     Unanswered,
 )
 from construction.judging.calls.endpoint import Line, Live, connect

@@ -165,7 +165,11 @@ def read_decisions(
             undecided += any(cell.text.strip() for cell in cells)
             continue
         rows[line] = _decision(own, known, reviewer, today)
-    # Where rows of one item differ, none of them counts.
+    return _settled(rows, undecided)
+
+
+def _settled(rows: Mapping[int, Decision | RowReason], undecided: int) -> Imported:
+    """One decision per item and topic; where rows of one item differ, none of them counts."""
     by_key: dict[tuple[str, Topic], set[Decision]] = {}
     for row in rows.values():
         if isinstance(row, Decision):

@@ -147,7 +147,7 @@ def _rows_of(content: bytes, limits: SheetLimits) -> list[tuple[int, list[tuple[
         raise _Trouble("a workbook without sheets")
     sheet = book.worksheets[0]
     sheet.reset_dimensions()
-    rows = []
+    rows: list[tuple[int, list[tuple[str, bool]]]] = []
     for line, cells in enumerate(sheet.iter_rows(max_col=limits.columns), start=1):
         texts = [(_text(cell.value), cell.data_type == "f") for cell in cells]
         while texts and not texts[-1][0]:

@@ -37,7 +37,6 @@ from construction.judging.contracts import (
     Screened,
 )
 from construction.judging.evidence.views import Pictures
-from construction.judging.judges import Judges
 from construction.judging.model.asking import ask, require_answers, write_model_use
 from construction.judging.model.prompt import Cleaner
 from construction.judging.model.screen import screen_stage
@@ -49,7 +48,7 @@ from construction.judging.review import (
     disputes,
     write_items,
 )
-from construction.judging.settings import ModelStage
+from construction.judging.settings import Judges, ModelStage
 from construction.judging.stages import write_screened
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
@@ -109,16 +108,18 @@ def hold_consensus(
 ) -> Consented:
     """Hold the rounds that are due, admit what is unanimous or decided, queue the rest.
 
-    `folder` keeps the rounds, and takes what people have to decide. The log is written when all
-    annotators have answered: a build that was stopped before that holds the same rounds again, out
-    of the store of replies. Raises ReleaseError where a model gave no reply about some case.
+    `folder` keeps the rounds, and takes what people have to decide. A build that was stopped before
+    all annotators had answered holds the same rounds again, out of the store of replies. Raises
+    ReleaseError where a model gave no reply about some case.
     """
     decided, config = answers_decided(decisions, Topic.CONTAINMENT), judges.config.consensus
     log = read_rounds(folder)
     known = rounds_of(log, release, cases, config)
     is_new = all(line.release != release for line in log)
     due = _due(cases, known, decided, config, is_new=is_new)
-    held = {name: _asked(judges, name, due, known, pictures) for name in config.annotators if due}
+    held = {
+        name: _verdicts_of(judges, name, due, known, pictures) for name in config.annotators if due
+    }
     log = with_release(log, release, held_rounds(due, held, known))
     write_rounds(folder, log)
     rounds = rounds_of(log, release, cases, config)
@@ -132,12 +133,9 @@ def hold_consensus(
         for name in ids
         if name in admitted
     ]
-    costs = [
-        row
-        for name, judged in held.items()
-        if name != RULES
-        for row in judges.with_model(name).costs({STAGE: judged})
-    ]
+    costs: list[dict[str, Scalar]] = []
+    for name in [name for name in held if name != RULES]:
+        costs += judges.with_model(name).costs({STAGE: held[name]})
     judge = f"consensus: {', '.join(map(_judge_name, config.annotators))}"
     return Consented(routed, verdicts, judge, costs, {"consensus-rounds": digest(rounds)})
 
@@ -165,7 +163,7 @@ def screen_as_agreed(
     write_screened(admitted, judged, decisions, agreed["judge"], judges.config, out)
 
 
-def _asked(
+def _verdicts_of(
     judges: Judges, annotator: str, cases: Sequence[Case], known: Rounds, pictures: Pictures | None
 ) -> list[Judged[Screened]]:
     """What an annotator says of each case."""

@@ -14,9 +14,8 @@ from typing import Any
 import orjson
 from pydantic import BaseModel
 
-from construction.judging.baseline.classes import Member, induce_classes, split_classes
 from construction.judging.baseline.grade import grade as grade_by_facts
-from construction.judging.baseline.label import as_said
+from construction.judging.baseline.label import Member, as_said, induce_classes, split_classes
 from construction.judging.baseline.screen import GATE, NOBODY, ScreeningConfig
 from construction.judging.baseline.screen import NAME as SCREEN
 from construction.judging.baseline.screen import screen as screen_by_facts
@@ -30,7 +29,6 @@ from construction.judging.contracts import (
     Written,
 )
 from construction.judging.evidence.views import Pictures
-from construction.judging.judges import Judges
 from construction.judging.model.asking import ask, require_answers, rows, write_model_use
 from construction.judging.model.grade import grade_stage
 from construction.judging.model.screen import screen_stage
@@ -44,7 +42,7 @@ from construction.judging.review import (
     with_decisions,
     write_items,
 )
-from construction.judging.settings import ClassesConfig, JudgingConfig, ModelStage
+from construction.judging.settings import ClassesConfig, Judges, JudgingConfig, ModelStage
 from construction.prompt_frame import frame, words_of
 from data.atomic import write_bytes
 from data.canonical import canonical_json
@@ -79,8 +77,8 @@ def judged_cases(
     by_facts = _BY_FACTS[stage]
     if client is None:
         return [Judged(case.candidate.task_id, by_facts(case)) for case in cases]
-    asked = _BY_MODEL[stage](config.stage_settings(stage), by_facts, pictures)
-    return require_answers(ask(asked, cases, client))
+    own = _BY_MODEL[stage](config.stage_settings(stage), by_facts, pictures)
+    return require_answers(ask(own, cases, client))
 
 
 def _judged(

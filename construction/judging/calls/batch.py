@@ -19,12 +19,12 @@ import orjson
 from openai import APIConnectionError, APIStatusError
 from openai.types import Batch
 
-from construction.judging.calls.budget import Tariff
 from construction.judging.calls.contracts import (
     CallReason,
     LlmRuntime,
     Outcome,
     Question,
+    Tariff,
     Unanswered,
     Usage,
 )
@@ -254,24 +254,24 @@ class Batches:
 
     def _learn(self, answers: Iterable[Answer], orders: Mapping[str, Order]) -> None:
         """Remember which forms of request the endpoint accepted and which it refused."""
-        for one in answers:
-            order = orders.get(one.key)
+        for line in answers:
+            order = orders.get(line.key)
             if order is None:
                 continue
             answer = order.turn.question.answer
             dialect = self._line.dialects[str(order.sent["model"])]
-            if one.reply is not None:
-                dialect.learn(order.manner, judge(one.reply, answer))
+            if line.reply is not None:
+                dialect.learn(order.manner, judge(line.reply, answer))
                 continue
             runtime = self._line.runtime
-            require_account(one.status, (one.code,), one.message, runtime, answering=True)
+            require_account(line.status, (line.code,), line.message, runtime, answering=True)
             schema = form(answer).digest
-            again = dialect.adapt(one.status, one.message, order.manner, schema, order.sent)
+            again = dialect.adapt(line.status, line.message, order.manner, schema, order.sent)
             if again is not None:
                 dialect.turn_to(again)
-            elif one.status >= 400 and one.status not in TRANSIENT:
-                detail = f"http {one.status} {one.code}".rstrip()
-                self._failed[one.key] = Failure(CallReason.REJECTED, detail)
+            elif line.status >= 400 and line.status not in TRANSIENT:
+                detail = f"http {line.status} {line.code}".rstrip()
+                self._failed[line.key] = Failure(CallReason.REJECTED, detail)
 
     def _outcome(self, key: str, question: Question) -> Outcome:
         outcome = self._line.settled(question, self._store.replies(key))

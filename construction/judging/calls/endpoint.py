@@ -22,14 +22,15 @@ import httpx2
 import orjson
 from openai import APIConnectionError, APIStatusError, OpenAI, OpenAIError
 
-from construction.judging.calls.budget import Budget, Tariff
 from construction.judging.calls.contracts import (
     AccountError,
+    Budget,
     CallReason,
     LlmConfig,
     LlmRuntime,
     Outcome,
     Question,
+    Tariff,
     Unanswered,
     Usage,
 )
@@ -287,15 +288,21 @@ class Live:
                 rest.put(key)
         number = min(self._line.runtime.concurrency, rest.qsize())
         self._side_by_side(lambda: work(_taken(rest)), number)
-        if self._not_taken and self._error is None and self._is_answering(known):
-            for key, turn in self._not_taken.items():
-                self._keep(key, turn, NOT_TAKEN)
-                replies = [NOT_TAKEN] if turn.first is None else [turn.first, NOT_TAKEN]
-                outcome = self._line.settled(questions[key], replies)
-                outcomes |= {key: outcome} if outcome else {}
-        self._not_taken = {}
         if self._error is not None:
             raise self._error
+        return outcomes | self._refused_ones(known)
+
+    def _refused_ones(self, known: tuple[str, Question] | None) -> dict[str, Outcome]:
+        """What is not taken, if the endpoint answers others; it is stored as refused."""
+        outcomes: dict[str, Outcome] = {}
+        not_taken, self._not_taken = self._not_taken, {}
+        if not_taken and not self._has_answered and known is not None:
+            self._call(known[0], Turn(known[1]))
+        for key, turn in not_taken.items() if self._has_answered else ():
+            self._keep(key, turn, NOT_TAKEN)
+            replies = [NOT_TAKEN] if turn.first is None else [turn.first, NOT_TAKEN]
+            outcome = self._line.settled(turn.question, replies)
+            outcomes |= {key: outcome} if outcome else {}
         return outcomes
 
     def _side_by_side(self, work: Callable[[], None], number: int) -> None:
@@ -308,11 +315,6 @@ class Live:
         except BaseException as interrupt:
             self._error = interrupt
             raise
-
-    def _is_answering(self, known: tuple[str, Question] | None) -> bool:
-        if not self._has_answered and known is not None:
-            self._call(known[0], Turn(known[1]))
-        return self._has_answered
 
     def _outcome(self, key: str, question: Question) -> Outcome:
         if self._failed_in_a_row >= self._line.runtime.give_up_after:

@@ -21,9 +21,9 @@ import orjson
 from openai import pydantic_function_tool
 from pydantic import BaseModel
 
-from construction.judging.calls.budget import Forecast
 from construction.judging.calls.contracts import (
     CallReason,
+    Forecast,
     Image,
     LlmConfig,
     LlmRuntime,

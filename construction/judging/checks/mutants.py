@@ -108,7 +108,7 @@ def _names_of(path: str) -> list[str]:
 def _copies(what: str, path: str, content: bytes, words: list[str]) -> Iterator[Mutant]:
     kind = PurePosixPath(path).suffix.lower().removeprefix(".")
     if what == "told":
-        return _told(path, content, kind, words)
+        return _reported(path, content, kind, words)
     if what == "inputs":
         return _inputs(path, content, kind)
     return _wrong(path, content, kind, frozenset(words))
@@ -125,7 +125,7 @@ def _wrong(path: str, content: bytes, kind: str, others: frozenset[str]) -> Iter
         yield from _of_text(path, content, others)
 
 
-def _told(path: str, content: bytes, kind: str, words: Sequence[str]) -> Iterator[Mutant]:
+def _reported(path: str, content: bytes, kind: str, words: Sequence[str]) -> Iterator[Mutant]:
     """Every value of some words changed at all its places at once, in some ways each."""
     if kind in _BINARY:
         return

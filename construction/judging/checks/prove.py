@@ -282,8 +282,8 @@ class _Proving:
         Values that findings tell of are changed first, then any.
         """
         given, words = self.task.inputs.items(), self._words()
-        told = _in_turn([copies_of("told", *one, self.run, words) for one in given])
-        values = [mutant for mutant in told if mutant.kind != "entity"][: _CHANGED_INPUTS // 3]
+        reported = _in_turn([copies_of("told", *one, self.run, words) for one in given])
+        values = [mutant for mutant in reported if mutant.kind != "entity"][: _CHANGED_INPUTS // 3]
         others = _in_turn([copies_of("inputs", *one, self.run) for one in given])
         results = []
         for mutant in [*values, *others][:_CHANGED_INPUTS]:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from construction.grading.programs import Run
-from construction.judging.calls.budget import FORECASTS
+from construction.judging.calls.contracts import FORECASTS
 from construction.judging.checks.prove import (
     Proof,
     ProofReason,
@@ -29,7 +29,6 @@ from construction.judging.checks.prove import (
 from construction.judging.contracts import Answer, Case, Judged, ModelStagesConfig
 from construction.judging.evidence.contracts import Evidence
 from construction.judging.evidence.shown import deal
-from construction.judging.judges import Judges
 from construction.judging.model.asking import (
     Checked,
     Faults,
@@ -40,7 +39,7 @@ from construction.judging.model.asking import (
 )
 from construction.judging.model.grade import code_of, to_deliver, trouble_of
 from construction.judging.model.prompt import Cleaner, load_prompt
-from construction.judging.settings import MEND, SECOND, ModelStage
+from construction.judging.settings import MEND, SECOND, Judges, ModelStage
 from construction.judging.stages import UNIT, read_graded, read_kept, read_programs
 from construction.prompt_frame import announced
 from data.atomic import write_bytes
@@ -225,22 +224,16 @@ def _tried(
         seconds = ask(second_stage(config), list(cases.values()), client)
         if FORECASTS.get() is not None:  # a plan: the most that may be asked to mend
             untried = [one.item_id for one in seconds if one.value is None]
-            most = [Unproven(cases[name], pairs[name], ()) for name in cases if name in untried]
+            most = [Unproven(cases[name], pairs[name], ()) for name in untried]
             ask(mend_stage(config), most, client)
         require_answers(seconds)
         second_of = {one.item_id: one.value or "" for one in seconds}
-        tasks = {
-            name: Provable(
-                name,
-                case.candidate.prompt,
-                announced(case.candidate.deliverables),
-                proving.contents(case.candidate),
-                pairs[name]["reference"],
-                pairs[name]["checks"],
-                second_of[name],
-            )
-            for name, case in cases.items()
-        }
+        tasks = {}
+        for name, case in cases.items():
+            own = case.candidate
+            inputs, (reference, checks) = proving.contents(own), pairs[name].values()
+            wanted, second = announced(own.deliverables), second_of[name]
+            tasks[name] = Provable(name, own.prompt, wanted, inputs, reference, checks, second)
         proofs = _proofs(tasks, proving)
         to_mend = [
             Unproven(cases[name], pairs[name], proof.faults)
@@ -248,10 +241,12 @@ def _tried(
             if proof.reason is not None and proof.reason.advice
         ]
         mended = require_answers(ask(mend_stage(config), to_mend, client))
-        given = {one.item_id: one.value for one in mended if one.value}
         again = {
-            name: replace(tasks[name], reference=own["reference"], checks=own["checks"])
-            for name, own in given.items()
+            one.item_id: replace(
+                tasks[one.item_id], reference=one.value["reference"], checks=one.value["checks"]
+            )
+            for one in mended
+            if one.value
         }
         answered: dict[str, list[Judged[Any]]] = {SECOND: list(seconds), MEND: list(mended)}
         replies = client.replies_digest()

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import orjson
 from pydantic import BaseModel
 
-from construction.judging.calls.budget import Budget
 from construction.judging.calls.contracts import (
     Answered,
+    Budget,
     CallReason,
     Image,
     LlmConfig,

@@ -7,23 +7,120 @@ marks and all dashes alike. Lines break where they like, and models straighten w
 
 from __future__ import annotations
 
+import itertools
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import accumulate
+
+import numpy as np
 
 from construction.judging.calls.contracts import Image, Usage
 from construction.judging.contracts import CriterionVerdict
 from construction.judging.evidence.contracts import Evidence, FileView
 from construction.judging.evidence.shown import plain_pieces, plain_text
-from construction.judging.model.controls import Shown, with_controls
 from construction.judging.model.injection import addresses_judge
 from construction.judging.model.prompt import CUT, HIDDEN, cleaned
-from data.randomness import Key
+from data.randomness import Key, keyed_generator, keyed_order
+from data.text.lexicon import load_table
 from data.text.sentences import sentence_spans
+
+CONTROLS = 2  # per attempt, beside the twins
+_LETTERS = "AHKNRTVX"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Criteria as a judge is shown them: by a label of their own, controls among them.
+
+    `criteria` maps a label to a criterion, `parts` the label of a real one to its part's name,
+    `controls` that of a control to the part whose twin it is, or to nothing.
+    """
+
+    criteria: Mapping[str, str] = field(repr=False)
+    parts: Mapping[str, str]
+    controls: Mapping[str, str]
+
+
+def with_controls(
+    key: Key, attempt_id: str, criteria: Mapping[str, str], texts: Iterable[str]
+) -> Shown:
+    """The criteria of an attempt among controls, in an order and with labels that tell nothing.
+
+    `criteria` maps the name of a part to its criterion. No control is met by any of `texts`: the
+    value that it wants stands in none of them.
+    """
+    draw = keyed_generator(key, "controls", attempt_id)
+    dimension, colon, _ = _any_of(draw, list(criteria.values())).partition(": ")
+    prefix = dimension + colon if colon else ""
+    drawn = itertools.islice(_details(draw, texts), CONTROLS)
+    form = load_table(__package__, "controls.toml")["sentences"]
+    controls = [("", prefix + _any_of(draw, form).format(**detail)) for detail in drawn]
+    return _shuffled(key, f"controls|{attempt_id}", criteria, controls)
+
+
+def with_twins(
+    key: Key, attempt_id: str, criteria: Mapping[str, str], texts: Iterable[str]
+) -> Shown:
+    """The same with one control about each criterion instead."""
+    draw = keyed_generator(key, "twins", attempt_id)
+    form = load_table(__package__, "controls.toml")["twins"]
+    controls = [
+        (part, _any_of(draw, form).format(criterion=text, **detail))
+        for (part, text), detail in zip(criteria.items(), _details(draw, texts), strict=False)
+    ]
+    return _shuffled(key, f"twins|{attempt_id}", criteria, controls)
+
+
+def empty_claims(key: Key, attempt_id: str, number: int) -> list[tuple[str, str]]:
+    """Demands, each with a passage that only claims what is demanded."""
+    draw = keyed_generator(key, "claims", attempt_id)
+    languages = load_table(__package__, "claims.toml")["languages"]
+    claims = []
+    for _ in range(number):
+        language = languages[int(draw.integers(len(languages)))]
+        thing, demand = language["things"][int(draw.integers(len(language["things"])))]
+        words = {"thing": thing, "Thing": thing[:1].upper() + thing[1:]}
+        claims.append((demand, _any_of(draw, language["sentences"]).format(**words)))
+    return claims
+
+
+def _details(draw: np.random.Generator, texts: Iterable[str]) -> Iterator[dict[str, str]]:
+    """Things with values that stand in none of the texts, without end."""
+    table, known = load_table(__package__, "controls.toml"), "\n".join(texts)
+    while True:
+        thing, pattern = table["things"][int(draw.integers(len(table["things"])))]
+        value = "".join(_character(draw, mark) for mark in pattern)
+        if not any(word in known for word in value.split() if any(map(str.isdigit, word))):
+            yield {"thing": thing, "value": value, "tail": _any_of(draw, table["tails"])}
+
+
+def _character(draw: np.random.Generator, mark: str) -> str:
+    if mark == "A":
+        return _any_of(draw, _LETTERS)
+    return str(draw.integers(int(mark == "9"), 10)) if mark in "09" else mark
+
+
+def _any_of(draw: np.random.Generator, choices: Sequence[str]) -> str:
+    return choices[int(draw.integers(len(choices)))] if choices else ""
+
+
+def _shuffled(
+    key: Key, entity: str, criteria: Mapping[str, str], controls: Sequence[tuple[str, str]]
+) -> Shown:
+    given = [(name, text, True) for name, text in criteria.items()]
+    given += [(name, text, False) for name, text in controls]
+    order = keyed_order(key, "control-order", [f"{entity}|{text}" for _, text, _ in given])
+    labelled = {f"part-{n}": given[at] for n, at in enumerate(order, start=1)}
+    return Shown(
+        criteria={label: text for label, (_, text, _) in labelled.items()},
+        parts={label: name for label, (name, _, is_real) in labelled.items() if is_real},
+        controls={label: name for label, (name, _, is_real) in labelled.items() if not is_real},
+    )
+
 
 _LONGEST = 400_000  # characters of one text that are read
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){2,}")

@@ -43,9 +43,11 @@ from construction.judging.model.attempt_case import (
     PartVerdict,
     Passage,
     QuotedText,
+    Shown,
     Verdicts,
+    empty_claims,
+    with_twins,
 )
-from construction.judging.model.controls import Shown, empty_claims, with_twins
 from construction.judging.model.prompt import Cleaner, cleaned, load_prompt
 from data.randomness import Key, keyed_hash
 

@@ -30,7 +30,6 @@ from construction.judging.contracts import (
     JudgeReason,
     ModelStagesConfig,
 )
-from construction.judging.judges import Judges
 from construction.judging.model.asking import (
     Checked,
     Stage,
@@ -39,7 +38,7 @@ from construction.judging.model.asking import (
     write_model_use,
 )
 from construction.judging.model.prompt import Cleaner, load_prompt
-from construction.judging.settings import ModelStage
+from construction.judging.settings import Judges, ModelStage
 from construction.statements.enrichment.picture import render_png
 from construction.statements.model import read_statements
 from construction.statements.questions.ambiguity import (

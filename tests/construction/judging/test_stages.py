@@ -12,11 +12,10 @@ import pytest
 
 from construction.judging.calls.contracts import CallReason, Question, Usage
 from construction.judging.contracts import Judged
-from construction.judging.judges import Judges
 from construction.judging.model.asking import cost_rows
 from construction.judging.review import Decision, Topic, read_items, record, recorded
 from construction.judging.rounds import Consented, hold_consensus, read_rounds
-from construction.judging.settings import ModelCalls, ModelConfig, ModelStage, client_config
+from construction.judging.settings import Judges, ModelCalls, ModelConfig, ModelStage, client_config
 from data.errors import ReleaseError
 from data.run_store import RunStore
 from flows.recipe import Settings

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.judging.baseline.classes import (
+from construction.judging.baseline.label import (
     HELD_OUT,
     IN_DOMAIN,
     Member,

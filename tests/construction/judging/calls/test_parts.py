@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
 from construction.judging.calls.batch import Order, chunks, read_lines
-from construction.judging.calls.budget import Budget, Tariff
 from construction.judging.calls.contracts import (
     Answered,
+    Budget,
     CallReason,
     Image,
     LlmConfig,
@@ -25,6 +25,7 @@ from construction.judging.calls.contracts import (
     Price,
     Prices,
     Question,
+    Tariff,
     Unanswered,
     Usage,
 )

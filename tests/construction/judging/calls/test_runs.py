@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from construction.judging.calls.budget import FORECASTS, Forecast
 from construction.judging.calls.contracts import (
+    FORECASTS,
     Answered,
     CallReason,
+    Forecast,
     LlmConfig,
     LlmRuntime,
     Mode,
