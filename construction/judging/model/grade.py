@@ -20,7 +20,7 @@ from construction.grading.routes import VISUAL
 from construction.judging.baseline.grade import WORD_RULES
 from construction.judging.contracts import Answer, Case, Graded, JudgeReason, ModelStagesConfig
 from construction.judging.evidence.contracts import Evidence as CaseEvidence
-from construction.judging.evidence.quotes import find_quote
+from construction.judging.evidence.shown import find_quote
 from construction.judging.evidence.views import Pictures
 from construction.judging.model.asking import Checked, Faults, Stage
 from construction.judging.model.injection import without_addressed_in

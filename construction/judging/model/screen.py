@@ -22,7 +22,7 @@ from construction.judging.contracts import (
     ModelStagesConfig,
     Screened,
 )
-from construction.judging.evidence.quotes import find_quote
+from construction.judging.evidence.shown import find_quote
 from construction.judging.evidence.views import Pictures
 from construction.judging.model.asking import Checked, Faults, Stage
 from construction.judging.model.injection import without_addressed_in

@@ -37,13 +37,13 @@ from construction.judging.review_sheet import (
     BadRow,
     Imported,
     RowReason,
+    SheetLimits,
     bared,
     csv_sheet,
     protected,
     read_decisions,
     xlsx_sheet,
 )
-from construction.judging.review_table import SheetLimits
 from data.contracts import Label
 from data.errors import InputError
 from data.hash_chain import BrokenChain, verify_chain
