@@ -24,8 +24,7 @@ import openpyxl
 
 from benchmarks.report import table, write_result
 from construction.judging.evidence.contracts import Evidence, Said
-from construction.judging.evidence.quotes import words_of
-from construction.judging.evidence.shown import BUDGET, deal
+from construction.judging.evidence.shown import BUDGET, deal, words_of
 from construction.judging.evidence.views import look, tree_of
 from construction.judging.model.prompt import indented
 from data.child import _fork_server

@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.judging_replay_cases import write_packaged
 from benchmarks.report import table, write_result
 from construction.judging.model.asking import model_costs, model_replies
-from construction.judging.stage_output import read_graded
+from construction.judging.stages import read_graded
 from data.canonical import file_digest
 
 CASES = 5000

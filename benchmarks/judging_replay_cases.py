@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from construction.judging.contracts import Case
-from construction.judging.stage_output import write_cases
+from construction.judging.stages import write_cases
 from construction.sessions.config import SessionsConfig
 from construction.sessions.local_gates import LocalGatesConfig
 from construction.sessions.packaging.package import Identity, drop_copies, package_survivors

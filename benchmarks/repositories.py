@@ -26,8 +26,7 @@ from typing import Any
 
 from benchmarks.report import RESULTS, table, write_result
 from construction.judging.calls.contracts import LlmRuntime, Mode
-from construction.judging.judges import Judges
-from construction.judging.settings import JudgingConfig, ModelCalls, ModelConfig
+from construction.judging.settings import Judges, JudgingConfig, ModelCalls, ModelConfig
 from construction.repositories.candidates import Origin
 from construction.repositories.contracts import ProofOfTests, RepositoriesConfig
 from construction.repositories.stages import (

@@ -15,7 +15,7 @@ from anonymization.tables.re_identification import GATE as RE_IDENTIFICATION
 from construction.analytics.fairness import FAIR
 from construction.grading.gate import GATE as GRADER
 from construction.grading.sandbox_gate import GATE as SANDBOX
-from construction.judging.self_containment import GATE as SELF_CONTAINMENT
+from construction.judging.baseline.screen import GATE as SELF_CONTAINMENT
 from construction.sessions.config import NETWORK_GATES
 from construction.sessions.local_gates import LOCAL_GATES
 from construction.workflows.screening import PILOT, SCREEN

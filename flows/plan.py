@@ -16,8 +16,7 @@ from typing import Any, NoReturn
 
 from anonymization.tables.seal import RECORD
 from construction.grading.sandbox_trials import Boxes
-from construction.judging.calls.budget import FORECASTS, Forecast
-from construction.judging.calls.contracts import Mode
+from construction.judging.calls.contracts import FORECASTS, Forecast, Mode
 from construction.judging.model.asking import UnansweredError
 from construction.sessions.network.transport import Wire
 from data.atomic import private_dir

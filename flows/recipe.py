@@ -20,8 +20,7 @@ from construction.analytics.config import AnalyticsRecipe
 from construction.grading.gate import GradingRecipe
 from construction.grading.sandbox_gate import SandboxRecipe
 from construction.judging.calls.contracts import LlmRuntime
-from construction.judging.judges import Judges
-from construction.judging.settings import JudgingConfig, ModelCalls
+from construction.judging.settings import Judges, JudgingConfig, ModelCalls
 from construction.repositories.contracts import RepositoriesConfig
 from construction.sessions.config import SessionsConfig
 from construction.sessions.network.settings import NetworkRuntime

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from construction.grading.sandbox_trials import Boxes
-from construction.judging.judges import Judges
-from construction.judging.settings import ModelStage
+from construction.judging.settings import Judges, ModelStage
 from construction.sandbox.presence import Presence, presence
 from data import stages
 from data.atomic import private_dir

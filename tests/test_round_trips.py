@@ -19,7 +19,7 @@ from anonymization.words_review import (
     write_words,
 )
 from construction.ideas.candidate_ideas import IDEAS_FILE, candidate_ideas, seeds_of, write_ideas
-from construction.judging.judges import Judges
+from construction.judging.settings import Judges
 from construction.signals.collect import (
     CollectConfig,
     collect_file,

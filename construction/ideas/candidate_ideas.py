@@ -32,7 +32,6 @@ from construction.judging.contracts import (
     JudgeReason,
     ModelStagesConfig,
 )
-from construction.judging.judges import Judges
 from construction.judging.model.asking import (
     Checked,
     Costs,
@@ -42,7 +41,7 @@ from construction.judging.model.asking import (
     write_model_use,
 )
 from construction.judging.model.prompt import Cleaner, load_prompt
-from construction.judging.settings import ModelStage
+from construction.judging.settings import Judges, ModelStage
 from construction.signals.seeds import SeedIdea
 from data.atomic import write_bytes
 from data.canonical import canonical_json

@@ -18,7 +18,6 @@ from data.contracts import (
     Candidate,
     Deliverable,
     Evidence,
-    GateReason,
     Label,
     MissingInput,
     Rubric,
@@ -44,28 +43,6 @@ class ContainmentReason(StrEnum):
     AMBIGUOUS_TASK = "ambiguous_task"
     NOT_VERIFIABLE = "not_verifiable"
     NEEDS_MODEL = "needs_model"  # facts do not tell, and no model was asked
-
-
-class SelfContainmentReason(GateReason):
-    """`ContainmentReason` as the reasons of a gate."""
-
-    CONVERSATION_ONLY = (
-        "self_containment.conversation_only",
-        "It asks for nothing but conversation.",
-    )
-    DEPENDS_ON_LIVE_SYSTEM = (
-        "self_containment.depends_on_live_system",
-        "It needs an account, a live system or a particular moment.",
-    )
-    MISSING_INPUT = "self_containment.missing_input", "Material that it refers to is not released."
-    MISSING_CONTEXT = "self_containment.missing_context", "It depends on what was said earlier."
-    MULTI_TASK = "self_containment.multi_task", "It asks for different pieces of work."
-    AMBIGUOUS_TASK = "self_containment.ambiguous_task", "It does not say clearly what is wanted."
-    NOT_VERIFIABLE = "self_containment.not_verifiable", "No third person could judge the result."
-    NEEDS_MODEL = (
-        "self_containment.needs_model",
-        "No model or person has read it, and facts do not tell.",
-    )
 
 
 UNASSIGNED = "unassigned"  # a role or skill that would be a guess
@@ -243,20 +220,3 @@ class Answer(BaseModel):
     """Base of the pydantic models that replies must fit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Catalogue:
-    """The permitted labels, each with its definition, from the editable tables.
-
-    `routes` describes for each skill subclass, in a sentence, how it is worked.
-    """
-
-    roles: dict[str, str]
-    skills: dict[str, str]
-    families: dict[str, str]
-    routes: dict[str, str]
-
-    def __post_init__(self) -> None:
-        if set(self.roles) != set(RoleClass):
-            raise ValueError("a catalogue defines exactly the role classes of the contract")

@@ -9,7 +9,7 @@ off than one that is judged. What it would have come to with these parts met sta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -24,13 +24,12 @@ from construction.grading.milestones import termination
 from construction.grading.spec import TaskSpec, spec_of
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Asker, ModelStagesConfig
-from construction.judging.evidence.changes import changes_of
 from construction.judging.evidence.contracts import Evidence, FileView
+from construction.judging.evidence.delivered import changes_of, pages_of
 from construction.judging.evidence.shown import plain_text
 from construction.judging.evidence.views import look
 from construction.judging.model.attempt_case import WORTH, AttemptCase, JudgedAttempt
 from construction.judging.model.attempts import judge_attempts
-from construction.judging.rendering import pages_of
 from construction.judging.review import LONGEST_ITEM, Decisions, ReviewItem, Topic
 from construction.mentions.extensions import tail
 from data.attempts import AttemptRecord, outputs_folder, read_attempts
@@ -73,28 +72,28 @@ def judge_run(
     Raises SandboxFailed where pages have to be seen and no sandbox works, UnansweredError where the
     model gave no reply to some request.
     """
-    tasks = {
-        name: _open_task(release, name)
-        for name in sorted({attempt.task_id for attempt, score in run.scores if _open_parts(score)})
-    }
+    tasks: dict[str, _OpenTask] = {}
     recorded = {record.attempt.attempt_id: (own, record) for own, record in read_attempts(logs)}
     cases: dict[str, AttemptCase] = {}
     for attempt, score in run.scores:
         if _open_parts(score):
             own, record = recorded[attempt.attempt_id]
             outputs = outputs_folder(own, attempt.task_id, attempt.epoch)
-            where = outputs.relative_to(logs).as_posix()
+            if attempt.task_id not in tasks:
+                tasks[attempt.task_id] = _OpenTask.of(release, attempt.task_id)
             case = tasks[attempt.task_id].case(record, score, outputs, kept)
+            where = outputs.relative_to(logs).as_posix()
             cases[attempt.attempt_id] = replace(case, folder=where)
     shown = [case for case in cases.values() if case.nothing is None]
     results = judge_attempts(shown, client, config, key)
     by_id = {result.attempt_id: result for result in results}
-    scores = [
-        (attempt, _settled(tasks[attempt.task_id].spec, recorded[attempt.attempt_id][1], score,
-                           cases[attempt.attempt_id], by_id.get(attempt.attempt_id), config.judge))
-        if attempt.attempt_id in cases else (attempt, score)
-        for attempt, score in run.scores
-    ]  # fmt: skip
+    scores = []
+    for attempt, score in run.scores:
+        name = attempt.attempt_id
+        if name in cases:
+            spec, record = tasks[attempt.task_id].spec, recorded[name][1]
+            score = _settled(spec, record, score, cases[name], by_id.get(name), config.judge)
+        scores.append((attempt, score))
     untouched = len(cases) - len(shown)
     return JudgedRun(_ended(run, scores), tuple(shown), tuple(results), untouched)
 
@@ -118,6 +117,14 @@ class _OpenTask:
     inputs: tuple[FileView, ...]
     by_looks: bool
 
+    @classmethod
+    def of(cls, release: ReleasedTasks, task_id: str) -> _OpenTask:
+        task, grading = release.tasks[task_id], release.grading(task_id)
+        rubric = grading.get("rubric") or {}
+        texts = tuple(map(_criterion, rubric.get("criteria", ())))
+        by_looks = rubric.get("route") == "visual"
+        return cls(task, spec_of(grading), texts, look(task.inputs), by_looks)
+
     def case(self, record: AttemptRecord, score: Score, outputs: Path, kept: Path) -> AttemptCase:
         """What a judge is shown of an attempt with these outputs."""
         candidate = self.task.candidate
@@ -136,14 +143,6 @@ class _OpenTask:
             wants_files=bool(candidate.deliverables),
             left_out=left_out,
         )
-
-
-def _open_task(release: ReleasedTasks, task_id: str) -> _OpenTask:
-    task, grading = release.tasks[task_id], release.grading(task_id)
-    rubric = grading.get("rubric") or {}
-    texts = tuple(map(_criterion, rubric.get("criteria", ())))
-    by_looks = rubric.get("route") == "visual"
-    return _OpenTask(task, spec_of(grading), texts, look(task.inputs), by_looks)
 
 
 def _criterion(criterion: Mapping[str, Any]) -> str:
@@ -181,19 +180,15 @@ def _shown(
     room, bytes_left = _MOST_PAGES, _MOST_PICTURED
     for at, name in enumerate(names if kept is not None else ()):
         made, trouble = pages_of(outputs, name, kept or outputs)
-        pages[views[at].path] = own = _within(made[:room], bytes_left)
+        ends = accumulate(len(page.content) for page in made)
+        fitting = zip(made[:room], ends, strict=False)
+        pages[views[at].path] = own = tuple(page for page, end in fitting if end <= bytes_left)
         room -= len(own)
         bytes_left -= sum(len(page.content) for page in own)
         if trouble and trouble != "no_pages":
             note = "; ".join(filter(None, (views[at].note, f"{_NOT_RENDERED}: {trouble}")))
             views[at] = views[at].model_copy(update={"note": note})
     return tuple(views), pages
-
-
-def _within(pages: Sequence[Image], most: int) -> tuple[Image, ...]:
-    """The first pages that together have at most so many bytes."""
-    ends = accumulate(len(page.content) for page in pages)
-    return tuple(page for page, end in zip(pages, ends, strict=True) if end <= most)
 
 
 def _settled(
@@ -272,19 +267,15 @@ def packets(
     drawn |= {item.item_id.rpartition(":")[0] for item in earlier}
     items = {item.key: item for item in earlier}
     for case, result in zip(judged.cases, judged.results, strict=True):
-        if case.attempt_id in drawn:
-            items |= {item.key: item for item in _items(case, result, judge)}
+        for part, criterion in case.criteria.items() if case.attempt_id in drawn else ():
+            item = ReviewItem(
+                item_id=_item_id(result, part),
+                topic=Topic.CRITERION,
+                text=_packet_text(case, criterion),
+                answers={judge: str(result.verdicts[part].verdict or "")},
+            )
+            items[item.key] = item
     return list(items.values())
-
-
-def _items(case: AttemptCase, result: JudgedAttempt, judge: str) -> Iterator[ReviewItem]:
-    for part, criterion in case.criteria.items():
-        yield ReviewItem(
-            item_id=_item_id(result, part),
-            topic=Topic.CRITERION,
-            text=_packet_text(case, criterion),
-            answers={judge: str(result.verdicts[part].verdict or "")},
-        )
 
 
 def _item_id(result: JudgedAttempt, part: str) -> str:

@@ -13,26 +13,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import TracebackType
-
-from openai import OpenAI
 
 from construction.judging.calls.batch import Batches
-from construction.judging.calls.budget import FORECASTS, Budget, Spent
 from construction.judging.calls.contracts import (
+    FORECASTS,
     Answered,
+    Budget,
     CallReason,
     LlmConfig,
     LlmRuntime,
     Mode,
     Outcome,
     Question,
+    Spent,
     Unanswered,
 )
-from construction.judging.calls.endpoint import Endpoint, Live, connect
+from construction.judging.calls.endpoint import Line, Live, connect
 from construction.judging.calls.replies import settle
 from construction.judging.calls.requests import Dialect, forecast, key
 from construction.judging.calls.store import SHAPES, Store
@@ -42,7 +41,7 @@ from data.errors import ConfigError
 _BATCH_REPLY_BYTES = 4_000_000_000
 
 
-class Client:
+class Client(AbstractContextManager["Client"]):
     """Asks one model. Close it, or use it in a `with`; threads ask one after another.
 
     `store` is a private folder; None keeps nothing (mode `live` only). `masked` states that every
@@ -69,18 +68,10 @@ class Client:
         self._asked: set[str] = set()
         self._known: tuple[str, Question] | None = None  # with an answer of an earlier run
         self._asking = threading.Lock()
-        self._http: OpenAI | None = None
+        self._line: Line | None = None  # made when first needed: a replay needs none
         self._live: Live | None = None
 
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
     @property
@@ -106,31 +97,29 @@ class Client:
         Raises ConfigError where the endpoint refuses the key or the model, StoreError where the
         store fails; replies that came before that are stored. Any other failure is an outcome.
         """
-        keys = [key(question, self._config) for question in questions]
-        self._asked.update(keys)
+        pairs = [(key(question, self._config), question) for question in questions]
+        self._asked.update(name for name, _ in pairs)
         outcomes: dict[str, Outcome] = {}
         waiting: dict[str, Question] = {}
-        for name, question in zip(keys, questions, strict=True):
+        for name, question in pairs:
             if name in outcomes or name in waiting:
                 continue
             replies = self._store.replies(name) if self._store else []
-            limit = self._config.limit(question)
-            outcome = settle(question, replies, replayed=True, limit=limit)
+            outcome = settle(question, replies, self._config.limit(question))
             if outcome is None:
                 waiting[name] = question
-            else:
-                outcomes[name] = outcome
-        paired = list(zip(keys, questions, strict=True))
-        answered = ((k, q) for k, q in paired if isinstance(outcomes.get(k), Answered))
-        self._known = self._known or next(answered, None)
+                continue
+            outcomes[name] = outcome
+            if self._known is None and isinstance(outcome, Answered):
+                self._known = name, question
         outcomes.update(self._ask(waiting))
-        return [replace(outcomes[name], item_id=question.item_id) for name, question in paired]
+        return [replace(outcomes[name], item_id=question.item_id) for name, question in pairs]
 
     def close(self) -> None:
         """Close connections and files."""
-        if self._http is not None:
-            self._http.close()
-            self._http = None
+        if self._line is not None:
+            self._line.http.close()
+            self._line = self._live = None
         if self._store is not None:
             self._store.close()
             self._store = None
@@ -139,30 +128,24 @@ class Client:
         """The outcomes of questions that have no stored reply."""
         if not waiting:
             return {}
-        if self._config.mode is Mode.REPLAY:
-            forecasts, missing = FORECASTS.get(), "no recorded reply"
-            if forecasts is not None:
-                forecasts += forecast(waiting.values(), self._config)
+        config = self._config
+        if config.mode is Mode.REPLAY:
+            if (forecasts := FORECASTS.get()) is not None:
+                forecasts += forecast(waiting.values(), config)
             return {
-                name: Unanswered(question.item_id, CallReason.MISSING, missing)
+                name: Unanswered(question.item_id, CallReason.MISSING, "no recorded reply")
                 for name, question in waiting.items()
             }
+        is_batch = config.mode is Mode.BATCH
         with self._asking, self._store.alone() if self._store else nullcontext():
-            http = self._connected()
-            parts = (self._config, self._runtime, http)
-            if self._config.mode is Mode.BATCH and self._store is not None:
-                return Batches(*parts, self._store, self._dialects, self._budget).ask(waiting)
-            if self._live is None:
-                endpoint = Endpoint(*parts, self._dialects, self._budget)
-                self._live = Live(endpoint, self._store, self._dialects, *parts[:2])
+            if self._line is None:
+                http = connect(self._runtime, _BATCH_REPLY_BYTES if is_batch else None)
+                parts = (self._store, self._dialects, self._budget)
+                self._line = Line(config, self._runtime, http, *parts)
+            if is_batch and self._store is not None:
+                return Batches(self._line, self._store).ask(waiting)
+            self._live = self._live or Live(self._line)
             return self._live.ask(waiting, self._known)
-
-    def _connected(self) -> OpenAI:
-        """The connections, made when first needed: a replay needs none."""
-        if self._http is None:
-            batch = self._config.mode is Mode.BATCH
-            self._http = connect(self._runtime, _BATCH_REPLY_BYTES if batch else None)
-        return self._http
 
 
 def _check(config: LlmConfig, runtime: LlmRuntime, store: Path | None, masked: bool) -> None:

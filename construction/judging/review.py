@@ -7,7 +7,6 @@ last one for an item and topic applies from the next build on.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -36,7 +35,7 @@ ITEMS, DECISIONS = "items.jsonl", "decisions.log"
 ENCODINGS = ("utf-8", "utf-16", "gb18030", "cp1252")  # of a sheet that comes back as CSV
 _SHOWN = 2_000  # characters of a task that a sheet shows
 LONGEST_ITEM = 25_000  # characters of an item; a workbook's cell holds 32,767
-Text = Annotated[str, Field(max_length=4_000)]
+_Text = Annotated[str, Field(max_length=4_000)]
 
 
 class Topic(StrEnum):
@@ -59,36 +58,31 @@ OPTIONS: Mapping[Topic, tuple[str, ...]] = {
 REJECTED = "rejected"
 
 
-class ReviewItem(BaseModel):
+class _About(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    item_id: Annotated[str, Field(min_length=1, max_length=300)]
+    topic: Topic
+
+    @property
+    def key(self) -> tuple[str, Topic]:
+        return self.item_id, self.topic
+
+
+class ReviewItem(_About):
     """An item and topic on which judges disagree; `text` is masked, `answers` are by judge."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    item_id: Annotated[str, Field(min_length=1, max_length=300)]
-    topic: Topic
     text: Annotated[str, Field(max_length=LONGEST_ITEM)]
-    answers: dict[str, Text]
-
-    @property
-    def key(self) -> tuple[str, Topic]:
-        return self.item_id, self.topic
+    answers: dict[str, _Text]
 
 
-class Decision(BaseModel):
+class Decision(_About):
     """What a person decided, and when."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    item_id: Annotated[str, Field(min_length=1, max_length=300)]
-    topic: Topic
     decision: Annotated[str, Field(min_length=1, max_length=4_000)]
     reviewer: Annotated[str, Field(min_length=1, max_length=200)]
-    note: Text = ""
+    note: _Text = ""
     date: date
-
-    @property
-    def key(self) -> tuple[str, Topic]:
-        return self.item_id, self.topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +158,14 @@ def record(folder: Path, decisions: Sequence[Decision]) -> int:
         known = {key: own.decision for key, own in _decisions(entries, path).items()}
         new = []
         for decision in decisions:
-            if not _says_the_same(known.get(decision.key), decision):
+            old = known.get(decision.key)
+            # A sheet without dates may be imported twice: then only the date is new.
+            if old is None or old.model_copy(update={"date": decision.date}) != decision:
                 new.append(decision.model_dump(mode="json"))
                 known[decision.key] = decision
         return new
 
     return len(hash_chain.extend(path, changed))
-
-
-def _says_the_same(known: Decision | None, decision: Decision) -> bool:
-    """Whether only the date is new: a sheet without dates may be imported twice."""
-    return known is not None and known.model_copy(update={"date": decision.date}) == decision
 
 
 def recorded(folder: Path) -> Decisions:
@@ -189,9 +180,8 @@ def _decisions(entries: Sequence[Mapping[str, Any]], path: Path) -> Decisions:
         try:
             decision = Decision.model_validate(fields)
         except ValidationError:
-            raise hash_chain.BrokenChain(
-                f"{path}:{number}: this entry is not a decision."
-            ) from None
+            wrong = f"{path}:{number}: this entry is not a decision."
+            raise hash_chain.BrokenChain(wrong) from None
         known[decision.key] = Recorded(decision, entry["hash"])
     return known
 
@@ -202,20 +192,30 @@ def overridden(screened: Screened | None, recorded_decision: Recorded | None) ->
         return screened
     reason = ContainmentReason(recorded_decision.decision.decision)
     known = screened or Screened(reason_code=reason)
-    decided: dict[str, Any] = {
-        "reason_code": reason,
-        "brief_reason": "decided in review",
-        "confidence": 1.0,
-    }
-    if reason is ContainmentReason.SELF_CONTAINED:
-        decided["missing"] = ()
-    return known.model_copy(update=decided)
+    is_whole = reason is ContainmentReason.SELF_CONTAINED
+    return known.model_copy(
+        update={
+            "reason_code": reason,
+            "brief_reason": "decided in review",
+            "confidence": 1.0,
+            "missing": () if is_whole else known.missing,
+        }
+    )
 
 
 def with_decisions(candidate: Candidate, decisions: Decisions) -> Candidate:
     """The candidate with the review's decisions, which its private provenance records."""
     own = {topic: decisions.get((candidate.task_id, topic)) for topic in Topic}
-    review = {str(topic): _decision_record(one) for topic, one in own.items() if one is not None}
+    review = {
+        str(topic): {
+            "decision": one.decision.decision,
+            "reviewer": one.decision.reviewer,
+            "date": one.decision.date.isoformat(),
+            "entry": one.entry,
+        }
+        for topic, one in own.items()
+        if one is not None
+    }
     if not review:
         return candidate
     source = candidate.provenance
@@ -241,22 +241,3 @@ def answers_decided(decisions: Decisions, topic: Topic) -> dict[str, str | None]
         for (item_id, about), told in decisions.items()
         if about is topic
     }
-
-
-def _decision_record(recorded_decision: Recorded) -> dict[str, str]:
-    decision = recorded_decision.decision
-    return {
-        "decision": decision.decision,
-        "reviewer": decision.reviewer,
-        "date": decision.date.isoformat(),
-        "entry": recorded_decision.entry,
-    }
-
-
-def counts(items: Sequence[ReviewItem], decisions: Decisions) -> Mapping[str, int]:
-    """For the funnel: items per topic, and how many of them are decided."""
-    numbers: Counter[str] = Counter()
-    for item in items:
-        numbers[f"{item.topic}.disputed"] += 1
-        numbers[f"{item.topic}.decided"] += item.key in decisions
-    return dict(sorted(numbers.items()))

@@ -1,37 +1,45 @@
 """Review items as a CSV or XLSX sheet, and the decisions that come back in one.
 
 Cells that a spreadsheet would take for a formula get a leading apostrophe, which is removed when
-the sheet is read. A sheet that comes back is hostile input (`review_table`): formulas are not
-decisions, and every row that cannot be used is reported with its reason. Undecided rows are counted
-and may be decided later.
+the sheet is read. A sheet that comes back is hostile input: formulas are not decisions, and every
+row that cannot be used is reported with its reason. Undecided rows are counted and may be decided
+later. A workbook is opened in a child process with limits:
+
+    python -m construction.judging.review_sheet SECONDS BYTES
+
+Frames in: the limits (JSON), the workbook. Frame out: `rows`, each with its number and its cells
+as text and whether they are formulas; or `trouble`, in words without content.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 import re
+import sys
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
-from openpyxl import Workbook
+from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.datavalidation import DataValidation
 from pydantic import ValidationError
 
-from construction.judging.review import OPTIONS, Decision, ReviewItem, Topic
-from construction.judging.review_table import SheetCell, SheetLimits, Table, read_table
+from construction.judging.review import ENCODINGS, OPTIONS, Decision, ReviewItem, Topic
+from data.child import Child, ChildFailed, ChildLimits, confine, read_frame, write_frame
+from data.contracts import StageConfig
 from data.errors import InputError
 from data.figures import amount
 from data.neutralise import visible
 
-COLUMNS = (
-    "item", "topic", "text", "answers", "options", "decision", "reviewer", "note", "date",
-)  # fmt: skip
-NEEDED = ("item", "topic", "decision", "reviewer", "note", "date")
+_NEEDED = ("item", "topic", "decision", "reviewer", "note", "date")
+COLUMNS = (*_NEEDED[:2], "text", "answers", "options", *_NEEDED[2:])
 _FORMULA = re.compile(r"[ ']*[=+\-@\t\r\n|%＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?\d{1,15}(?:\.\d{1,15})?%?")
 _DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ]00:00:00)?")
@@ -39,7 +47,6 @@ _LETTERS = "ABCDEFGHI"
 _DECISION = _LETTERS[COLUMNS.index("decision")]
 _LONGEST = 30_000  # characters; a workbook's cell holds 32,767
 _SHOWN = 20  # bad rows that are listed one by one
-_NO_CELL = SheetCell("")
 _WIDTHS = {"text": 60, "answers": 40, "options": 40, "decision": 24, "note": 40, "item": 24}
 
 
@@ -151,36 +158,41 @@ def read_decisions(
     not such a sheet or exceeds the limits.
     """
     table = read_table(path, limits, encoding)
-    columns = _columns(path, table)
+    header = [bared(cell.text).strip().casefold() for cell in table[0][1]] if table else []
+    wrong = [name for name in _NEEDED if header.count(name) != 1]
+    if wrong:
+        problem = f"no column, or several, named {', '.join(wrong)}"
+        todo = "Fill in an exported sheet and keep its header."
+        raise InputError(str(path), problem, f"one each of {', '.join(_NEEDED)}", todo)
+    columns = {name: header.index(name) for name in _NEEDED}
     known = {(visible(item.item_id)[:_LONGEST], str(item.topic)): item for item in items}
     rows: dict[int, Decision | RowReason] = {}
     undecided = 0
     for line, cells in table[1:]:
-        row = {name: cells[at] if at < len(cells) else _NO_CELL for name, at in columns.items()}
-        if not row["decision"].text.strip():
+        own = {
+            name: cells[at] if at < len(cells) else SheetCell("") for name, at in columns.items()
+        }
+        if not own["decision"].text.strip():
             undecided += any(cell.text.strip() for cell in cells)
             continue
-        rows[line] = _decision(row, known, reviewer, today)
+        rows[line] = _decision(own, known, reviewer, today)
     return _settled(rows, undecided)
 
 
 def _settled(rows: Mapping[int, Decision | RowReason], undecided: int) -> Imported:
     """One decision per item and topic; where rows of one item differ, none of them counts."""
-    by_key: dict[tuple[str, Topic], dict[Decision, list[int]]] = {}
-    bad = [BadRow(line, row) for line, row in rows.items() if isinstance(row, RowReason)]
-    for line, row in rows.items():
+    by_key: dict[tuple[str, Topic], set[Decision]] = {}
+    for row in rows.values():
         if isinstance(row, Decision):
-            by_key.setdefault(row.key, {}).setdefault(row, []).append(line)
-    for lines_by_decision in by_key.values():
-        if len(lines_by_decision) > 1:
-            lines = [line for lines in lines_by_decision.values() for line in lines]
-            bad += [BadRow(line, RowReason.REPEATED) for line in lines]
-    good = [next(iter(lines)) for lines in by_key.values() if len(lines) == 1]
-    return Imported(
-        tuple(sorted(good, key=lambda decision: decision.key)),
-        tuple(sorted(bad, key=lambda row: row.line)),
-        undecided,
-    )
+            by_key.setdefault(row.key, set()).add(row)
+    bad = []
+    for line, row in rows.items():
+        if isinstance(row, RowReason):
+            bad.append(BadRow(line, row))
+        elif len(by_key[row.key]) > 1:
+            bad.append(BadRow(line, RowReason.REPEATED))
+    good = (next(iter(by_key[key])) for key in sorted(by_key) if len(by_key[key]) == 1)
+    return Imported(tuple(good), tuple(bad), undecided)
 
 
 def _decision(
@@ -220,11 +232,8 @@ def _decision(
 
 def _is_formula(cell: str) -> bool:
     """Whether a spreadsheet would take the cell for a formula, which a number is not."""
-    return _FORMULA.match(cell) is not None and not cell.startswith("'") and not _is_number(cell)
-
-
-def _is_number(cell: str) -> bool:
-    return _NUMBER.fullmatch(cell.strip()) is not None
+    is_number = _NUMBER.fullmatch(cell.strip()) is not None
+    return _FORMULA.match(cell) is not None and not cell.startswith("'") and not is_number
 
 
 def _day(text: str, today: date | None) -> date | None:
@@ -237,16 +246,6 @@ def _day(text: str, today: date | None) -> date | None:
         return None
 
 
-def _columns(path: Path, table: Table) -> dict[str, int]:
-    header = [bared(cell.text).strip().casefold() for cell in table[0][1]] if table else []
-    wrong = [name for name in NEEDED if header.count(name) != 1]
-    if wrong:
-        problem = f"no column, or several, named {', '.join(wrong)}"
-        todo = "Fill in an exported sheet and keep its header."
-        raise InputError(str(path), problem, f"one each of {', '.join(NEEDED)}", todo)
-    return {name: header.index(name) for name in NEEDED}
-
-
 def import_lines(imported: Imported, new: int) -> Iterator[str]:
     """What was recorded (`new` decisions) and what was not used, in lines for a person."""
     known = len(imported.decisions) - new
@@ -255,3 +254,165 @@ def import_lines(imported: Imported, new: int) -> Iterator[str]:
         yield f"row {row.line} not used: {row.reason}"
     for reason, count in sorted(Counter(row.reason for row in imported.bad_rows).items()):
         yield f"{reason}: {amount(count, 'row')}"
+
+
+_CHILD = "construction.judging.review_sheet"
+_SEPARATORS = ",;\t"
+_SEPARATOR_LINE = re.compile(rf'"?sep=([{_SEPARATORS}|])"?\s*?(?:\r|\n|\Z)', re.IGNORECASE)
+_EXPECTED = "a review sheet (.csv or .xlsx)"
+_MOST = 4 << 30
+_PARTS = 2_000
+
+
+class SheetLimits(StageConfig):
+    """Limits of an imported sheet; `rows` and `columns` count those with content."""
+
+    bytes: int = 20_000_000
+    inflated_bytes: int = 200_000_000
+    rows: int = 100_000
+    columns: int = 100
+    cell_chars: int = 40_000
+    seconds: int = 60
+    memory_bytes: int = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class SheetCell:
+    """A cell as text; `formula`: the text is a formula."""
+
+    text: str
+    formula: bool = False
+
+
+Table = list[tuple[int, list[SheetCell]]]
+
+
+def read_table(path: Path, limits: SheetLimits, encoding: str) -> Table:
+    """The rows with content of a sheet, with their numbers from 1. Raises InputError."""
+    suffix = path.suffix.lower()
+    if suffix not in {".csv", ".xlsx"} or not path.is_file():
+        problem = f"a {suffix or 'nameless'} file" if path.is_file() else "no file"
+        raise InputError(str(path), problem, _EXPECTED, "Name the sheet that was filled in.")
+    with path.open("rb") as handle:
+        content = handle.read(limits.bytes + 1)
+    if len(content) > limits.bytes:
+        raise _too_much(path, f"more than {limits.bytes} bytes")
+    if suffix == ".xlsx":
+        return _from_workbook(path, content, limits)
+    return _from_csv(path, _decoded(path, content, encoding), limits)
+
+
+def _decoded(path: Path, content: bytes, encoding: str) -> str:
+    """The text of a CSV file; its byte order mark takes precedence over the named encoding."""
+    if encoding not in ENCODINGS:
+        expected = ", ".join(ENCODINGS)
+        raise InputError(str(path), "an encoding that is not known", expected, "Choose one.")
+    marked = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+    codec = next((name for mark, name in marked.items() if content.startswith(mark)), encoding)
+    try:
+        return content.decode(codec)
+    except UnicodeError:
+        todo = f"Save as UTF-8 or XLSX, or name its encoding: {', '.join(ENCODINGS)}."
+        raise InputError(str(path), f"bytes that are not {codec}", "text", todo) from None
+
+
+def _from_csv(path: Path, text: str, limits: SheetLimits) -> Table:
+    """The rows of a CSV text; some locales separate cells by semicolons or tabs.
+
+    A first line may say by what: `sep=;`.
+    """
+    said = _SEPARATOR_LINE.match(text)
+    head = text[: text.find("\n")]
+    separator = said[1] if said else max(_SEPARATORS, key=head.count)
+    csv.field_size_limit(limits.cell_chars)
+    table: Table = []
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        for line, cells in enumerate(reader, start=1):
+            if not any(cells) or (said and line == 1):
+                continue
+            if len(table) > limits.rows or len(cells) > limits.columns:
+                raise _too_much(path, f"more than {limits.rows} rows or {limits.columns} columns")
+            table.append((line, [SheetCell(cell) for cell in cells]))
+    except csv.Error as error:
+        problem = f"a row that is not CSV ({str(error)[:60]})"
+        raise InputError(str(path), problem, _EXPECTED, "Save the sheet again.") from None
+    return table
+
+
+def _from_workbook(path: Path, content: bytes, limits: SheetLimits) -> Table:
+    """The rows of a workbook's first sheet, read by a child process with limits."""
+    try:
+        with Child(_CHILD, ChildLimits(limits.seconds, limits.memory_bytes)) as child:
+            child.send(limits.model_dump_json().encode())
+            child.send(content)
+            report = json.loads(child.receive())
+    except (ChildFailed, ValueError):
+        report = {"trouble": "a workbook that cannot be read within its limits"}
+    if report.get("trouble"):
+        todo = "Save the sheet again as XLSX, or as CSV."
+        raise InputError(str(path), report["trouble"], _EXPECTED, todo)
+    return [(line, [SheetCell(*cell) for cell in cells]) for line, cells in report["rows"]]
+
+
+def _too_much(path: Path, excess: str) -> InputError:
+    return InputError(str(path), excess, "a sheet within the limits", "Import it in parts.")
+
+
+class _Trouble(Exception):
+    """Why a workbook is not read."""
+
+
+def _rows_of(content: bytes, limits: SheetLimits) -> list[tuple[int, list[tuple[str, bool]]]]:
+    """The rows with content of the first sheet. Raises _Trouble beyond the limits."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        parts = archive.infolist()
+    # The reader reads no more of a part than its declared size.
+    if len(parts) > _PARTS or sum(part.file_size for part in parts) > limits.inflated_bytes:
+        raise _Trouble("a workbook that inflates beyond the limit")
+    book = load_workbook(io.BytesIO(content), read_only=True, keep_links=False)
+    if not book.worksheets:
+        raise _Trouble("a workbook without sheets")
+    sheet = book.worksheets[0]
+    sheet.reset_dimensions()
+    rows: list[tuple[int, list[tuple[str, bool]]]] = []
+    for line, cells in enumerate(sheet.iter_rows(max_col=limits.columns), start=1):
+        texts = [(_text(cell.value), cell.data_type == "f") for cell in cells]
+        while texts and not texts[-1][0]:
+            texts.pop()
+        if texts and len(rows) > limits.rows:
+            raise _Trouble("a workbook with more rows than the limit")
+        if any(len(text) > limits.cell_chars for text, _ in texts):
+            raise _Trouble("a cell longer than the limit")
+        rows += [(line, texts)] if texts else []
+    return rows
+
+
+def _text(value: object) -> str:
+    if isinstance(value, date):
+        return value.isoformat()[:10]
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return "" if value is None else str(value)
+
+
+def main() -> None:
+    """Serve one workbook."""
+    source = sys.stdin.buffer
+    answer = confine(int(sys.argv[1]), int(sys.argv[2]))
+    limits = SheetLimits.model_validate_json(read_frame(source, _MOST))
+    content = read_frame(source, _MOST)
+    report: dict[str, Any] = {}
+    try:
+        report["rows"] = _rows_of(content, limits)
+    except _Trouble as trouble:
+        report["trouble"] = str(trouble)
+    except (MemoryError, RecursionError):
+        report["trouble"] = "a workbook that needs more memory than the limit"
+    except Exception as error:  # a library may raise anything on a hostile file
+        report["trouble"] = f"a file that is not a workbook ({type(error).__name__})"
+    write_frame(answer, json.dumps(report).encode())
+
+
+if __name__ == "__main__":
+    main()

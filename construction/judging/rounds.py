@@ -1,23 +1,33 @@
-"""Rounds of annotators over releases: who judged a case how, kept for the next round.
+"""Consensus on sessions: rounds of annotators over releases, and what they agree on.
 
-The log (`rounds.jsonl`, private) has one line per release, in the order in which the releases were
-begun. A release is built on the lines up to its own, so that building it again, or continuing
-after a kill, holds no further round. A case starts anew if its text or its annotators changed.
+The log of rounds (`rounds.jsonl`, private) has one line per release, in the order in which the
+releases were begun. A release is built on the lines up to its own, so that building it again, or
+continuing after a kill, holds no further round. A case starts anew if its text or its annotators
+changed.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import orjson
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from construction.judging.baseline.screen import screen as screen_by_facts
-from construction.judging.consensus import RULES, ConsensusConfig, Endorsed, Opinion, Routed, route
+from construction.judging.consensus import (
+    RULES,
+    STAGE,
+    UNIT,
+    ConsensusConfig,
+    Endorsed,
+    Opinion,
+    Routed,
+    route,
+)
 from construction.judging.contracts import (
     Asker,
     Case,
@@ -26,19 +36,28 @@ from construction.judging.contracts import (
     ModelStagesConfig,
     Screened,
 )
-from construction.judging.evidence.pictures import Pictures
-from construction.judging.judge import screen_cases
-from construction.judging.model.asking import ask, require_answers
+from construction.judging.evidence.views import Pictures
+from construction.judging.model.asking import ask, require_answers, write_model_use
 from construction.judging.model.prompt import Cleaner
 from construction.judging.model.screen import screen_stage
-from construction.judging.review import ReviewItem, Topic, disputes
-from construction.judging.settings import JudgingConfig, ModelStage
+from construction.judging.review import (
+    Decisions,
+    ReviewItem,
+    Topic,
+    answers_decided,
+    disputes,
+    write_items,
+)
+from construction.judging.settings import Judges, ModelStage
+from construction.judging.stages import write_screened
 from data.atomic import PRIVATE_FILE, write_bytes
 from data.canonical import canonical_json, digest
+from data.contracts import Scalar, StageKind
 from data.errors import InputError
 from data.figures import amount
+from data.stage_tables import write_stage_tables
 
-ROUNDS = "rounds.jsonl"
+_ROUNDS, _AGREED = "rounds.jsonl", "agreed.json"
 
 
 class _Record(BaseModel):
@@ -53,10 +72,6 @@ class Round(_Record):
     round: Annotated[int, Field(ge=1)]
     verdicts: dict[str, Screened | None]
 
-    @property
-    def key(self) -> tuple[str, str, int, tuple[str, ...]]:
-        return self.item_id, self.case, self.round, tuple(sorted(self.verdicts))
-
 
 class ReleaseRounds(_Record):
     """A line of the log: the rounds that were held for a release."""
@@ -66,86 +81,123 @@ class ReleaseRounds(_Record):
 
 
 Rounds = Mapping[str, Sequence[Round]]  # by task id, the first round first
-OpenModel = Callable[[str], AbstractContextManager[Asker]]
 
 
 @dataclass(frozen=True, slots=True)
-class HeldRounds:
-    """All rounds that count for a release; `by_model`: the verdicts just given, by model."""
+class Consented:
+    """What the annotators, or people, agreed on: the routing, the verdicts, and who gave them.
 
-    rounds: Rounds
-    by_model: Mapping[str, Sequence[Judged[Screened]]]
+    `inputs` holds the digest of the rounds: answers that a rebuild does not ask for again. `costs`
+    are of the rounds held now.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """The cases that were agreed on, each with its verdict; `disputed` are for people to decide."""
-
-    cases: list[Case]
-    judged: list[Judged[Screened]]
-    judge: str
     routed: Routed
-    disputed: list[ReviewItem]
+    judged: Sequence[Judged[Screened]]
+    judge: str
+    costs: Sequence[Mapping[str, Scalar]]
+    inputs: Mapping[str, str]
 
 
-def hold_rounds(
+def hold_consensus(
+    judges: Judges,
     folder: Path,
     release: str,
     cases: Sequence[Case],
-    decided: Mapping[str, str | None],
-    config: JudgingConfig,
-    open_model: OpenModel,
+    decisions: Decisions,
     pictures: Pictures | None = None,
-) -> HeldRounds:
-    """Hold the rounds that are due for `release`, and add them to the log in `folder`.
+) -> Consented:
+    """Hold the rounds that are due, admit what is unanimous or decided, queue the rest.
 
-    `decided` are the answers of the review by task id; `open_model` opens a client of a model by
-    its name. The log is written when all annotators have answered: a build that was stopped
-    before that holds the same rounds again, out of the store of replies. Raises ReleaseError where
-    a model gave no reply about some case.
+    `folder` keeps the rounds, and takes what people have to decide. A build that was stopped before
+    all annotators had answered holds the same rounds again, out of the store of replies. Raises
+    ReleaseError where a model gave no reply about some case.
     """
-    log, consensus = read_rounds(folder), config.consensus
-    known = rounds_of(log, release, cases, consensus)
+    decided, config = answers_decided(decisions, Topic.CONTAINMENT), judges.config.consensus
+    log = read_rounds(folder)
+    known = rounds_of(log, release, cases, config)
     is_new = all(line.release != release for line in log)
-    due = _due(cases, known, decided, consensus, is_new=is_new)
-    judged: dict[str, list[Judged[Screened]]] = {}
-    for annotator in consensus.annotators if due else ():
-        if annotator == RULES:
-            judged[annotator] = screen_cases(due, config, None)
-            continue
-        with open_model(annotator) as client:
-            settings = config.with_model(annotator).stage_settings(ModelStage.SCREEN)
-            verdicts = judge_anew(due, known, client, settings, pictures)
-            judged[annotator] = require_answers(verdicts)
-    log = with_release(log, release, held_rounds(due, judged, known))
+    due = _due(cases, known, decided, config, is_new=is_new)
+    held = {
+        name: _verdicts_of(judges, name, due, known, pictures) for name in config.annotators if due
+    }
+    log = with_release(log, release, held_rounds(due, held, known))
     write_rounds(folder, log)
-    by_model = {name: verdicts for name, verdicts in judged.items() if name != RULES}
-    return HeldRounds(rounds_of(log, release, cases, consensus), by_model)
+    rounds = rounds_of(log, release, cases, config)
 
-
-def agree(
-    cases: Sequence[Case],
-    rounds: Rounds,
-    decided: Mapping[str, str | None],
-    config: ConsensusConfig,
-) -> Agreement:
-    """Admit what is unanimous or decided by the review, queue the rest."""
     ids, given = [case.candidate.task_id for case in cases], opinions(rounds)
-    disputed = _disputed(cases, rounds, route(ids, given, config), config)
+    write_items(folder, _disputed(cases, rounds, route(ids, given, config), config))
     routed = route(ids, given, config, decided=decided)
-    endorsed = {item.item_id: item for item in routed.admitted}
-    admitted = [case for case in cases if case.candidate.task_id in endorsed]
+    admitted = {item.item_id: item for item in routed.admitted}
     verdicts = [
-        Judged(task_id, endorsed_verdict(rounds[task_id], endorsed[task_id], config.annotators))
-        for task_id in (case.candidate.task_id for case in admitted)
+        Judged(name, endorsed_verdict(rounds[name], admitted[name], config.annotators))
+        for name in ids
+        if name in admitted
     ]
+    costs: list[dict[str, Scalar]] = []
+    for name in [name for name in held if name != RULES]:
+        costs += judges.with_model(name).costs({STAGE: held[name]})
     judge = f"consensus: {', '.join(map(_judge_name, config.annotators))}"
-    return Agreement(admitted, verdicts, judge, routed, disputed)
+    return Consented(routed, verdicts, judge, costs, {"consensus-rounds": digest(rounds)})
+
+
+def write_consensus(cases: Sequence[Case], consented: Consented, out: Path) -> None:
+    """Write what was agreed on, and the stage tables of all cases."""
+    ids, ledger = [case.candidate.task_id for case in cases], consented.routed.ledger
+    write_stage_tables(out, StageKind.FILTER, ids, ledger, stage=STAGE, unit=UNIT)
+    verdicts = {judged.item_id: judged.value for judged in consented.judged}
+    write_bytes(out / _AGREED, canonical_json({"judge": consented.judge, "verdicts": verdicts}))
+    write_model_use(out, consented.costs)
+
+
+def screen_as_agreed(
+    cases: Sequence[Case], consensus: Path, judges: Judges, decisions: Decisions, out: Path
+) -> None:
+    """Keep what the consensus found self-contained."""
+    agreed = orjson.loads((consensus / _AGREED).read_bytes())
+    verdicts = agreed["verdicts"]
+    admitted = [case for case in cases if case.candidate.task_id in verdicts]
+    judged = [
+        Judged(name, Screened.model_validate(verdicts[name]))
+        for name in (case.candidate.task_id for case in admitted)
+    ]
+    write_screened(admitted, judged, decisions, agreed["judge"], judges.config, out)
+
+
+def _verdicts_of(
+    judges: Judges, annotator: str, cases: Sequence[Case], known: Rounds, pictures: Pictures | None
+) -> list[Judged[Screened]]:
+    """What an annotator says of each case."""
+    if annotator == RULES:
+        return [Judged(case.candidate.task_id, screen_by_facts(case)) for case in cases]
+    judges = judges.with_model(annotator)
+    settings = judges.config.stage_settings(ModelStage.SCREEN)
+    with judges.client(masked=True) as client:
+        return require_answers(judge_anew(cases, known, client, settings, pictures))
+
+
+def judge_anew(
+    cases: Sequence[Case],
+    earlier: Rounds,
+    client: Asker,
+    config: ModelStagesConfig,
+    pictures: Pictures | None = None,
+) -> list[Judged[Screened]]:
+    """A model's verdicts; it is told how often each verdict was given in the earlier rounds."""
+    stage = screen_stage(config, screen_by_facts, pictures)
+
+    def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
+        counts = []
+        for held in earlier[case.candidate.task_id]:
+            given = Counter(str(v.reason_code) for v in held.verdicts.values() if v is not None)
+            counts.append(dict(sorted(given.items())))
+        return stage.content(case, cleaner) | ({"earlier_rounds": counts} if counts else {})
+
+    return ask(replace(stage, content=content), cases, client)
 
 
 def read_rounds(folder: Path) -> list[ReleaseRounds]:
     """The log, oldest release first; empty where there is none. Raises InputError."""
-    path = folder / ROUNDS
+    path = folder / _ROUNDS
     lines = path.read_bytes().splitlines() if path.is_file() else []
     log = []
     for number, line in enumerate(lines, start=1):
@@ -160,16 +212,17 @@ def read_rounds(folder: Path) -> list[ReleaseRounds]:
 def write_rounds(folder: Path, log: Sequence[ReleaseRounds]) -> None:
     """Replace the log at once; only its owner may read it."""
     lines = b"".join(canonical_json(line) + b"\n" for line in log)
-    write_bytes(folder / ROUNDS, lines, mode=PRIVATE_FILE)
+    write_bytes(folder / _ROUNDS, lines, mode=PRIVATE_FILE)
 
 
 def with_release(
     log: Sequence[ReleaseRounds], release: str, held: Iterable[Round]
 ) -> list[ReleaseRounds]:
     """The log with `held` in the line of `release`, which is a new last line if there is none."""
-    releases = {line.release: {each.key: each for each in line.rounds} for line in log}
-    rounds = releases.setdefault(release, {})
-    rounds.update({each.key: each for each in held})
+    releases: dict[str, dict[tuple[object, ...], Round]] = {}
+    for line in (*log, ReleaseRounds(release=release, rounds=tuple(held))):
+        rounds = releases.setdefault(line.release, {})
+        rounds |= {(r.item_id, r.case, r.round, *sorted(r.verdicts)): r for r in line.rounds}
     return [
         ReleaseRounds(release=name, rounds=tuple(by_key[key] for key in sorted(by_key)))
         for name, by_key in releases.items()
@@ -190,17 +243,6 @@ def rounds_of(
     return {item: [by_item[item][number] for number in sorted(by_item[item])] for item in known}
 
 
-def opinions(rounds: Rounds) -> list[Opinion]:
-    """The reason codes as `consensus.route` takes them; who abstains gives none."""
-    return [
-        Opinion(held.item_id, annotator, str(verdict.reason_code), held.round)
-        for of_case in rounds.values()
-        for held in of_case
-        for annotator, verdict in sorted(held.verdicts.items())
-        if verdict is not None and verdict.reason_code is not ContainmentReason.NEEDS_MODEL
-    ]
-
-
 def held_rounds(
     cases: Sequence[Case],
     judged_by: Mapping[str, Sequence[Judged[Screened]]],
@@ -218,6 +260,17 @@ def held_rounds(
     ]
 
 
+def opinions(rounds: Rounds) -> list[Opinion]:
+    """The reason codes as `consensus.route` takes them; who abstains gives none."""
+    return [
+        Opinion(held.item_id, annotator, str(verdict.reason_code), held.round)
+        for of_case in rounds.values()
+        for held in of_case
+        for annotator, verdict in sorted(held.verdicts.items())
+        if verdict is not None and verdict.reason_code is not ContainmentReason.NEEDS_MODEL
+    ]
+
+
 def endorsed_verdict(rounds: Sequence[Round], endorsed: Endorsed, order: Sequence[str]) -> Screened:
     """The verdict of an endorsed case: the first with the answer.
 
@@ -226,31 +279,9 @@ def endorsed_verdict(rounds: Sequence[Round], endorsed: Endorsed, order: Sequenc
     """
     held = next((each for each in rounds if each.round == endorsed.round), rounds[-1])
     answer = ContainmentReason(endorsed.answer)
-    verdicts = [each for each in (held.verdicts[name] for name in order) if each is not None]
-    same = [each for each in verdicts if each.reason_code is answer]
-    return same[0] if same else Screened(reason_code=answer, brief_reason="endorsed")
-
-
-def judge_anew(
-    cases: Sequence[Case],
-    earlier: Rounds,
-    client: Asker,
-    config: ModelStagesConfig,
-    pictures: Pictures | None = None,
-) -> list[Judged[Screened]]:
-    """A model's verdicts; it is told how often each verdict was given in the earlier rounds."""
-    stage = screen_stage(config, screen_by_facts, pictures)
-
-    def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
-        counts = [_verdict_counts(held) for held in earlier[case.candidate.task_id]]
-        return stage.content(case, cleaner) | ({"earlier_rounds": counts} if counts else {})
-
-    return ask(replace(stage, content=content), cases, client)
-
-
-def _verdict_counts(held: Round) -> dict[str, int]:
-    codes = Counter(str(each.reason_code) for each in held.verdicts.values() if each is not None)
-    return dict(sorted(codes.items()))
+    verdicts = (each for each in (held.verdicts[name] for name in order) if each is not None)
+    same = (each for each in verdicts if each.reason_code is answer)
+    return next(same, Screened(reason_code=answer, brief_reason="endorsed"))
 
 
 def _due(
@@ -279,15 +310,11 @@ def _disputed(
     admitted = {item.item_id for item in routed.admitted}
     prompts = {case.candidate.task_id: case.candidate.prompt for case in cases}
     texts = {task_id: text for task_id, text in prompts.items() if task_id not in admitted}
-    last = {task_id: rounds[task_id][-1].verdicts for task_id in texts}
-    by_judge = {
-        _judge_name(annotator): {
-            task_id: str(verdict.reason_code)
-            for task_id, verdicts in last.items()
-            if (verdict := verdicts[annotator]) is not None
-        }
-        for annotator in config.annotators
-    }
+    by_judge: dict[str, dict[str, str]] = {}
+    for annotator in config.annotators:
+        last = {task_id: rounds[task_id][-1].verdicts[annotator] for task_id in texts}
+        answers = {name: str(own.reason_code) for name, own in last.items() if own is not None}
+        by_judge[_judge_name(annotator)] = answers
     return disputes(Topic.CONTAINMENT, texts, by_judge)
 
 

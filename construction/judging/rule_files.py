@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
@@ -43,38 +44,36 @@ def task_folder(task: str, snapshot: Path) -> Path:
     raise InputError(f"{task} in {snapshot}", actual, f"one of its {len(ids)} tasks", todo)
 
 
-def load_rules(task: Path) -> tuple[Rule, ...]:
-    """The rules of a released `rules.json`, or of a file that is a list of rules alone."""
-    path = task / _FILE if task.is_dir() else task
-    try:
-        document = orjson.loads(path.read_bytes())
-        return _RULES.validate_python(document["rules"] if isinstance(document, dict) else document)
-    except OSError as error:
-        if path != task and (task / _EVERY_TASK).is_file():
-            raise InputError(
-                str(task), f"no {_FILE}", "a task with hard rules", "This task has none to check."
-            ) from None
-        raise InputError(
-            str(path), "nothing" if isinstance(error, FileNotFoundError) else str(error.strerror),
-            "a task's rules.json", "Name the task's folder SNAPSHOT/private/TASK-ID, or its id.",
-        ) from None  # fmt: skip
-    except (orjson.JSONDecodeError, KeyError) as error:
-        actual = f"no rules ({type(error).__name__})"
-        raise InputError(str(path), actual, "a list of rules", "Use the released file.") from None
-    except ValidationError as error:
-        actual = amount(error.error_count(), "error")
-        raise InputError(str(path), actual, "a list of rules", "Use the released file.") from None
-
-
 def check_outputs(task: Path, outputs: Path) -> tuple[RuleResult, ...]:
-    """The result of each rule of a released task over a folder of outputs. Raises InputError."""
+    """The result of each rule of a released task over a folder of outputs. Raises InputError.
+
+    `task` is its folder, its `rules.json`, or a file that is a list of rules alone.
+    """
     if not outputs.is_dir():
         raise InputError(str(outputs), "no folder", "the outputs folder", "Check the path.")
+    path = task / _FILE if task.is_dir() else task
     try:
-        return check(load_rules(task), outputs)
-    except (KeyError, TypeError, ValueError) as error:
-        actual = f"parameters that do not fit their rule ({type(error).__name__})"
-        raise InputError(str(task), actual, "a list of rules", "Use the released file.") from error
+        document: Any = orjson.loads(path.read_bytes())
+        rules = _RULES.validate_python(
+            document["rules"] if isinstance(document, dict) else document
+        )
+    except OSError as error:
+        if path != task and (task / _EVERY_TASK).is_file():
+            expected, todo = "a task with hard rules", "This task has none to check."
+            raise InputError(str(task), f"no {_FILE}", expected, todo) from None
+        actual = "nothing" if isinstance(error, FileNotFoundError) else str(error.strerror)
+        todo = "Name the task's folder SNAPSHOT/private/TASK-ID, or its id."
+        raise InputError(str(path), actual, f"a task's {_FILE}", todo) from None
+    except (orjson.JSONDecodeError, KeyError) as error:
+        wrong = f"no rules ({type(error).__name__})"
+    except ValidationError as error:
+        wrong = amount(error.error_count(), "error")
+    else:
+        try:
+            return check(rules, outputs)
+        except (KeyError, TypeError, ValueError) as error:
+            wrong = f"parameters that do not fit their rule ({type(error).__name__})"
+    raise InputError(str(path), wrong, "a list of rules", "Use the released file.")
 
 
 def result_line(result: RuleResult) -> str:

@@ -5,17 +5,31 @@ Kept apart from the code that uses them: every command reads the recipe, and few
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
-from construction.judging.calls.contracts import LlmConfig, Mode, Sampling, Spending
+from construction.judging.baseline.screen import ScreeningConfig
+from construction.judging.calls.contracts import (
+    Budget,
+    LlmConfig,
+    LlmRuntime,
+    Mode,
+    Sampling,
+    Spending,
+)
 from construction.judging.consensus import ConsensusConfig
-from construction.judging.contracts import ModelStagesConfig
-from construction.judging.self_containment import ScreeningConfig
-from data.contracts import Share, StageConfig
+from construction.judging.contracts import Judged, ModelStagesConfig
+from data.atomic import private_dir
+from data.contracts import Scalar, Share, StageConfig
+
+if TYPE_CHECKING:
+    from construction.judging.llm import Client
 
 
 class ClassesConfig(StageConfig):
@@ -123,3 +137,51 @@ class JudgingConfig(ScreeningConfig):
         """The same settings with another model for every stage."""
         own = {"name": name, "models": {}}
         return self.model_copy(update={"model": self.model.model_copy(update=own)})
+
+
+@dataclass(frozen=True, slots=True)
+class Judges:
+    """The judging of a recipe, and how a run reaches its models; `out` keeps their replies."""
+
+    config: JudgingConfig
+    calls: ModelCalls
+    endpoint: LlmRuntime
+    out: Path
+
+    @property
+    def client_config(self) -> LlmConfig:
+        """The model of the recipe, and how the runtime has it asked."""
+        return client_config(self.config.model, self.calls)
+
+    def with_model(self, name: str) -> Judges:
+        """The same with another model."""
+        return replace(self, config=self.config.with_model(name))
+
+    def of(self, *stages: ModelStage) -> list[Any]:
+        """The model's settings for each stage that it does, or `rules`: part of a stage's key."""
+        model = self.config.model
+        return [model if model.does(stage) else "rules" for stage in stages]
+
+    def budget(self) -> AbstractContextManager[Budget]:
+        """What every client opened within may spend together; within another budget, that one."""
+
+        from construction.judging.model.asking import shared_budget
+
+        return shared_budget(self.client_config)
+
+    @contextmanager
+    def client(self, *, masked: bool) -> Iterator[Client]:
+        """The client of the model, with the run's budget and its private store of replies."""
+
+        from construction.judging.model.asking import model_client
+
+        store = private_dir(private_dir(self.out / "private") / "captures" / "llm")
+        with model_client(self.client_config, self.endpoint, store, masked=masked) as client:
+            yield client
+
+    def costs(self, judged: Mapping[str, Sequence[Judged[Any]]]) -> list[dict[str, Scalar]]:
+        """What the answers of each stage cost when asked."""
+
+        from construction.judging.model.asking import cost_rows
+
+        return cost_rows(self.client_config, judged)

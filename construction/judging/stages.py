@@ -1,110 +1,130 @@
-"""What each judging stage computes: consensus, and what is screened, written and graded."""
+"""What the judging stages compute, write and read back: screened, written and graded cases.
+
+Each part is judged by a model if the recipe names one for it, otherwise by the baseline; what
+people have decided replaces either.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
+from pydantic import BaseModel
 
-from construction.judging.consensus import STAGE as CONSENSUS
-from construction.judging.consensus import UNIT
-from construction.judging.contracts import Asker, Case, Judged, Screened
-from construction.judging.evidence.pictures import Pictures
-from construction.judging.judge import grade_cases, screen_cases, written_cases
-from construction.judging.judges import Judges
-from construction.judging.model.asking import write_model_use
-from construction.judging.review import Decisions, Topic, answers_decided, write_items
-from construction.judging.rounds import Agreement, agree, hold_rounds
-from construction.judging.settings import ModelStage
-from construction.judging.stage_output import (
-    for_review,
-    reviewed,
-    write_graded,
-    write_screened,
-    write_written,
+from construction.judging.baseline.grade import grade as grade_by_facts
+from construction.judging.baseline.label import Member, as_said, induce_classes, split_classes
+from construction.judging.baseline.screen import GATE, NOBODY, ScreeningConfig
+from construction.judging.baseline.screen import NAME as SCREEN
+from construction.judging.baseline.screen import screen as screen_by_facts
+from construction.judging.contracts import (
+    Asker,
+    Case,
+    ContainmentReason,
+    Graded,
+    Judged,
+    Screened,
+    Written,
 )
+from construction.judging.evidence.views import Pictures
+from construction.judging.model.asking import ask, require_answers, rows, write_model_use
+from construction.judging.model.grade import grade_stage
+from construction.judging.model.screen import screen_stage
+from construction.judging.model.write import write_stage
+from construction.judging.review import (
+    Decisions,
+    ReviewItem,
+    Topic,
+    disputes,
+    overridden,
+    with_decisions,
+    write_items,
+)
+from construction.judging.settings import ClassesConfig, Judges, JudgingConfig, ModelStage
+from construction.prompt_frame import frame, words_of
 from data.atomic import write_bytes
-from data.canonical import canonical_json, digest
-from data.contracts import Scalar, StageKind
+from data.canonical import canonical_json
+from data.contracts import Candidate, StageKind, Status
+from data.ledger import deciding, gated_row
 from data.stage_tables import write_stage_tables
 
-if TYPE_CHECKING:
-    from construction.judging.llm import Client
-
-_AGREED = "agreed.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Consented:
-    """What the annotators, or people, agreed on: the verdicts, who gave them, and the routing.
-
-    `inputs` holds the digest of the rounds: answers that a rebuild does not ask for again. `costs`
-    are of the rounds held now.
-    """
-
-    agreement: Agreement
-    costs: Sequence[Mapping[str, Scalar]]
-    inputs: Mapping[str, str]
+WRITE, GRADE = "write", "grade"
+UNIT = "candidate"
+_CASES, _KEPT, _PROGRAMS = "cases.jsonl", "kept.jsonl", "programs.jsonl"
+_MOST_DETAIL = 3_000  # characters of what speaks against a model's verdict
+_BY_FACTS: Mapping[ModelStage, Callable[[Case], Any]] = {
+    ModelStage.SCREEN: screen_by_facts,
+    ModelStage.WRITE: as_said,
+    ModelStage.GRADE: grade_by_facts,
+}
+_BY_MODEL: Mapping[ModelStage, Callable[..., Any]] = {
+    ModelStage.SCREEN: screen_stage,
+    ModelStage.WRITE: write_stage,
+    ModelStage.GRADE: grade_stage,
+}
 
 
-def hold_consensus(
-    judges: Judges,
-    folder: Path,
-    release: str,
+def judged_cases(
+    stage: ModelStage,
     cases: Sequence[Case],
-    decisions: Decisions,
+    config: JudgingConfig,
+    client: Asker | None,
     pictures: Pictures | None = None,
-) -> Consented:
-    """Hold the rounds that are due, admit what is unanimous or decided, queue the rest.
-
-    `folder` keeps the rounds, and takes what people have to decide.
-    """
-    decided = answers_decided(decisions, Topic.CONTAINMENT)
-
-    def open_model(name: str) -> AbstractContextManager[Asker]:
-        return judges.with_model(name).client(masked=True)
-
-    held = hold_rounds(folder, release, cases, decided, judges.config, open_model, pictures)
-    agreement = agree(cases, held.rounds, decided, judges.config.consensus)
-    write_items(folder, agreement.disputed)
-    costs = [
-        row
-        for model, judged in held.by_model.items()
-        for row in judges.with_model(model).costs({CONSENSUS: judged})
-    ]
-    return Consented(agreement, costs, {"consensus-rounds": digest(held.rounds)})
+) -> list[Judged[Any]]:
+    """The part of a stage for each case, in order: by the model, without a client by facts."""
+    by_facts = _BY_FACTS[stage]
+    if client is None:
+        return [Judged(case.candidate.task_id, by_facts(case)) for case in cases]
+    own = _BY_MODEL[stage](config.stage_settings(stage), by_facts, pictures)
+    return require_answers(ask(own, cases, client))
 
 
-def write_consensus(cases: Sequence[Case], consented: Consented, out: Path) -> None:
-    """Write what was agreed on, and the stage tables of all cases."""
-    ids = [case.candidate.task_id for case in cases]
-    rows = consented.agreement.routed.ledger
-    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=CONSENSUS, unit=UNIT)
-    verdicts_by_id = {judged.item_id: judged.value for judged in consented.agreement.judged}
-    agreed = {"judge": consented.agreement.judge, "verdicts": verdicts_by_id}
-    write_bytes(out / _AGREED, canonical_json(agreed))
-    write_model_use(out, consented.costs)
+def _judged(
+    stage: ModelStage,
+    cases: Sequence[Case],
+    judges: Judges,
+    pictures: Pictures | None,
+    out: Path,
+) -> list[Judged[Any]]:
+    """The same by the judge of the recipe; what a model cost and replied is noted in `out`."""
+    if not judges.config.model.does(stage):
+        return judged_cases(stage, cases, judges.config, None)
+    with judges.client(masked=True) as client:
+        judged = judged_cases(stage, cases, judges.config, client, pictures)
+        replies = {f"model-replies-{stage}": client.replies_digest()}
+    write_model_use(out, judges.costs({str(stage): judged}), replies)
+    return judged
 
 
-def screen_as_agreed(
-    cases: Sequence[Case], consensus: Path, judges: Judges, decisions: Decisions, out: Path
-) -> None:
-    """Keep what the consensus found self-contained."""
-    agreed = orjson.loads((consensus / _AGREED).read_bytes())
-    admitted = [case for case in cases if case.candidate.task_id in agreed["verdicts"]]
-    judged = [
-        Judged(task_id, Screened.model_validate(agreed["verdicts"][task_id]))
-        for task_id in (case.candidate.task_id for case in admitted)
-    ]
-    verdicts, config = reviewed(judged, decisions), judges.config
-    write_screened(admitted, verdicts, decisions, agreed["judge"], config, out)
+def write_cases(out: Path, cases: Sequence[Case]) -> None:
+    """Write the cases of packaged candidates, beside them."""
+    _write(out / _CASES, cases)
 
 
-def screen_as_judged(
+def read_cases(folder: Path) -> list[Case]:
+    """The cases that `write_cases` wrote."""
+    return _cases(folder / _CASES)
+
+
+def read_kept(folder: Path) -> list[Case]:
+    """The cases that a stage kept."""
+    return _cases(folder / _KEPT)
+
+
+def _cases(path: Path) -> list[Case]:
+    return [Case.model_validate_json(line) for line in path.read_bytes().splitlines()]
+
+
+def _write(path: Path, values: Iterable[BaseModel | Mapping[str, object]]) -> None:
+    write_bytes(path, b"".join(canonical_json(value) + b"\n" for value in values))
+
+
+# Screening
+
+
+def screen_cases(
     cases: Sequence[Case],
     judges: Judges,
     decisions: Decisions,
@@ -115,14 +135,78 @@ def screen_as_judged(
 
     Where facts speak against a model, people are asked to decide.
     """
-    config, stage = judges.config, ModelStage.SCREEN
-    judge = config.model.judge_of(stage)
-    with _client(judges, stage) as client:
-        judged = screen_cases(cases, config, client, pictures)
-        _note_use(judges, stage, client, judged, out)
-    facts = screen_cases(cases, config, None)
-    write_items(out, for_review(cases, judged, facts, judge) if client is not None else [])
-    write_screened(cases, reviewed(judged, decisions), decisions, judge, config, out)
+    judge = judges.config.model.judge_of(ModelStage.SCREEN)
+    judged = _judged(ModelStage.SCREEN, cases, judges, pictures, out)
+    by_model = judges.config.model.does(ModelStage.SCREEN)
+    write_items(out, for_review(cases, judged, judge) if by_model else [])
+    write_screened(cases, judged, decisions, judge, judges.config, out)
+
+
+def write_screened(
+    cases: Sequence[Case],
+    judged: Sequence[Judged[Screened]],
+    decisions: Decisions,
+    judge: str,
+    config: ScreeningConfig,
+    out: Path,
+) -> None:
+    """Write the cases that pass the gate, and the stage tables of all cases.
+
+    People's decisions, if there are any, replace the judge's.
+    """
+    kept, ledger, verdicts = [], [], []
+    for case, item in zip(cases, judged, strict=True):
+        screened = overridden(item.value, decisions.get((item.item_id, Topic.CONTAINMENT)))
+        if screened is None:
+            ledger += rows(SCREEN, UNIT, [item])
+            continue
+        verdict = GATE.judge(screened, config)
+        verdicts.append((item.item_id, verdict))
+        ledger.append(gated_row(SCREEN, UNIT, item.item_id, deciding([verdict]), {}))
+        if verdict.status is not Status.FAILED:
+            kept.append(_decided(screened_case(case, screened, judge), decisions))
+    _write(out / _KEPT, kept)
+    ids = [case.candidate.task_id for case in cases]
+    write_stage_tables(
+        out, StageKind.FILTER, ids, ledger, verdicts=verdicts, stage=SCREEN, unit=UNIT
+    )
+
+
+def for_review(
+    cases: Sequence[Case], judged: Sequence[Judged[Screened]], judge: str
+) -> list[ReviewItem]:
+    """What people are to decide: a model without an answer, or one that facts speak against."""
+    answers = {i.item_id: str(i.value.reason_code) for i in judged if i.value is not None}
+    against = {item.item_id: item.detail[:_MOST_DETAIL] for item in judged if item.detail}
+    for case in cases:
+        task_id, by_facts = case.candidate.task_id, screen_by_facts(case).reason_code
+        is_known = by_facts is not ContainmentReason.NEEDS_MODEL
+        against.setdefault(task_id, str(by_facts) if is_known else answers.get(task_id, ""))
+    texts = {case.candidate.task_id: case.request for case in cases}
+    return disputes(Topic.CONTAINMENT, texts, {judge: answers, "facts": against})
+
+
+def screened_case(case: Case, verdict: Screened, judge: str) -> Case:
+    """The case without results among its inputs, with the day it counts from, and who judged it."""
+    candidate, evidence = case.candidate, case.evidence
+    is_unread = verdict.reason_code is ContainmentReason.NEEDS_MODEL
+    provenance = candidate.provenance.model_copy(update={"judge": NOBODY if is_unread else judge})
+    kept = tuple(item for item in candidate.fixtures if item.path not in verdict.results)
+    views = tuple(view for view in evidence.files if view.path not in verdict.results)
+    return case.model_copy(
+        update={
+            "candidate": candidate.model_copy(update={"provenance": provenance, "fixtures": kept}),
+            "evidence": evidence.model_copy(update={"files": views}),
+            "today": verdict.today,
+        }
+    )
+
+
+def _decided(case: Case, decisions: Decisions) -> Case:
+    return case.model_copy(update={"candidate": with_decisions(case.candidate, decisions)})
+
+
+# Writing
 
 
 def write_tasks(
@@ -134,36 +218,152 @@ def write_tasks(
     pictures: Pictures | None = None,
 ) -> None:
     """Give the cases their request, deliverables, labels and difficulty."""
-    config, stage = judges.config, ModelStage.WRITE
-    with _client(judges, stage) as client:
-        judged = written_cases(cases, config, client, seed, pictures)
-        _note_use(judges, stage, client, judged, out)
-    write_written(cases, judged, decisions, config.model.judge_of(stage), out)
+    judged = _judged(ModelStage.WRITE, cases, judges, pictures, out)
+    judge = judges.config.model.judge_of(ModelStage.WRITE)
+    write_written(
+        cases, with_classes(cases, judged, judges.config.classes, seed), decisions, judge, out
+    )
+
+
+def with_classes(
+    cases: Sequence[Case], judged: Sequence[Judged[Written]], config: ClassesConfig, seed: int
+) -> list[Judged[Written]]:
+    """The tasks with the task classes of the pool, whose big class is the role.
+
+    `seed` decides which classes are held out.
+    """
+    labels = [(case, task.item_id, task.value) for case, task in zip(cases, judged, strict=True)]
+    members = [
+        Member(
+            task_id,
+            task.taxonomy.role.value,
+            task.taxonomy.skill_subclass.value,
+            task.taxonomy.business_task,
+            case.request,
+        )
+        for case, task_id, task in labels
+        if task is not None
+    ]
+    classes = induce_classes(members, config)
+    split = split_classes(classes.values(), config, seed)
+
+    def classed(judged: Judged[Written]) -> Judged[Written]:
+        if judged.value is None:
+            return judged
+        own = classes[judged.item_id]
+        task_class = own.model_copy(update={"split": split[own.subclass_id]})
+        taxonomy = judged.value.taxonomy.model_copy(update={"task_class": task_class})
+        return replace(judged, value=judged.value.model_copy(update={"taxonomy": taxonomy}))
+
+    return list(map(classed, judged))
+
+
+def write_written(
+    cases: Sequence[Case],
+    judged: Sequence[Judged[Written]],
+    decisions: Decisions,
+    judge: str,
+    out: Path,
+) -> None:
+    """Write the cases with request, deliverables and labels, and the stage tables."""
+    kept = (_decided(written_case(*pair, judge), decisions) for pair in _answered(cases, judged))
+    _write(out / _KEPT, kept)
+    _write_tables(out, WRITE, judged)
+
+
+def _answered(cases: Sequence[Case], judged: Sequence[Judged[Any]]) -> Iterator[tuple[Case, Any]]:
+    pairs = zip(cases, judged, strict=True)
+    return ((case, item.value) for case, item in pairs if item.value is not None)
+
+
+def _write_tables(out: Path, stage: str, judged: Sequence[Judged[Any]]) -> None:
+    ids, ledger = [item.item_id for item in judged], rows(stage, UNIT, judged)
+    write_stage_tables(out, StageKind.FILTER, ids, ledger, stage=stage, unit=UNIT)
+
+
+def written_case(case: Case, written: Written, judge: str) -> Case:
+    """The case with its request in the frame of code, its deliverables, labels and difficulty."""
+    candidate = _with_judge(case.candidate, ModelStage.WRITE, judge)
+    words = words_of(candidate.language, written.request)
+    people = [said for said in case.evidence.said if said.speaker != "agent"]
+    guidelines = [words.as_one] if written.request == case.request and len(people) > 1 else []
+    guidelines += [words.today.format(day=case.today)] if case.today else []
+    guidelines += [words.gaps] if candidate.fixtures else []
+    prompt = frame(
+        written.request,
+        candidate.fixtures,
+        written.deliverables,
+        candidate.language,
+        guidelines=guidelines,
+    )
+    labels = {name: getattr(written.taxonomy, name) for name in type(written.taxonomy).model_fields}
+    labels["task_family"] = labels["task_family"] or candidate.task_family
+    # Of the rules those stay that are on files of an input's type, where such files are delivered.
+    # Files that are only said by a pattern may be inputs that are sorted into folders or renamed.
+    types = {f"changed.{item.file_type}" for item in written.deliverables if not item.patterns}
+    changes = labels | {
+        "prompt": prompt,
+        "deliverables": written.deliverables,
+        "rules": tuple(rule for rule in candidate.rules if rule.rule_id in types),
+        "difficulty": written.difficulty,
+        "difficulty_rule": written.difficulty_reason,
+    }
+    own = {"candidate": candidate.model_copy(update=changes), "request": written.request}
+    return case.model_copy(update=own)
+
+
+def _with_judge(candidate: Candidate, stage: ModelStage, judge: str) -> Candidate:
+    """The candidate with who judged a part of it, in its private provenance."""
+    source = candidate.provenance
+    judges = {**source.detail.get("judges", {}), str(stage): judge}
+    provenance = source.model_copy(update={"detail": {**source.detail, "judges": judges}})
+    return candidate.model_copy(update={"provenance": provenance})
+
+
+# Grading
 
 
 def grade_tasks(
     cases: Sequence[Case], judges: Judges, out: Path, pictures: Pictures | None = None
 ) -> None:
     """Give the candidates of the cases their rubric and rules, and keep the programs."""
-    config, stage = judges.config, ModelStage.GRADE
-    with _client(judges, stage) as client:
-        judged = grade_cases(cases, config, client, pictures)
-        _note_use(judges, stage, client, judged, out)
-    write_graded(cases, judged, config.model.judge_of(stage), out)
+    judged = _judged(ModelStage.GRADE, cases, judges, pictures, out)
+    write_graded(cases, judged, judges.config.model.judge_of(ModelStage.GRADE), out)
 
 
-def _client(judges: Judges, stage: ModelStage) -> AbstractContextManager[Client | None]:
-    """The client of the model if it does a stage."""
-    return judges.client(masked=True) if judges.config.model.does(stage) else nullcontext()
-
-
-def _note_use(
-    judges: Judges,
-    stage: ModelStage,
-    client: Client | None,
-    judged: Sequence[Judged[Any]],
-    out: Path,
+def write_graded(
+    cases: Sequence[Case], judged: Sequence[Judged[Graded]], judge: str, out: Path
 ) -> None:
-    if client is not None:
-        replies = {f"model-replies-{stage}": client.replies_digest()}
-        write_model_use(out, judges.costs({str(stage): judged}), replies)
+    """Write the candidates with rubric and rules, their programs, and the stage tables."""
+    pairs = list(_answered(cases, judged))
+    _write(out / _KEPT, (graded_candidate(case, graded, judge) for case, graded in pairs))
+    programs = (
+        {
+            "task_id": case.candidate.task_id,
+            "reference": graded.reference,
+            "checks": graded.checks,
+            "why": graded.why,
+        }
+        for case, graded in pairs
+        if graded.computable
+    )
+    _write(out / _PROGRAMS, programs)
+    _write_tables(out, GRADE, judged)
+
+
+def graded_candidate(case: Case, graded: Graded, judge: str) -> Candidate:
+    """The candidate with rubric, hard rules and kinds of evidence."""
+    changes = {"rubric": graded.rubric, "rules": graded.rules, "evidence": graded.evidence}
+    return _with_judge(case.candidate, ModelStage.GRADE, judge).model_copy(update=changes)
+
+
+def read_graded(folder: Path) -> tuple[Candidate, ...]:
+    """The candidates that `write_graded` completed."""
+    lines = (folder / _KEPT).read_bytes().splitlines()
+    return tuple(Candidate.model_validate_json(line) for line in lines)
+
+
+def read_programs(folder: Path) -> dict[str, Mapping[str, str]]:
+    """By task id: the reference solution and the check program, not proven yet."""
+    lines = map(orjson.loads, (folder / _PROGRAMS).read_bytes().splitlines())
+    return {line["task_id"]: line for line in lines}

@@ -234,3 +234,12 @@ def _whole(text: str) -> Iterator[FileSpan]:
 def file_name_spans(text: str) -> list[tuple[int, int]]:
     """Start and end of each file name in a text."""
     return [(span.start, span.end) for span in find_file_spans(text)]
+
+
+def without_file_names(text: str) -> str:
+    """The text with an ellipsis for each file name."""
+    pieces, position = [], 0
+    for start, end in file_name_spans(text):
+        pieces.append(text[position:start])
+        position = end
+    return "…".join([*pieces, text[position:]])

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from construction.grading.programs_box import ProgramNotRun
-from construction.judging.judges import Judges
+from construction.judging.settings import Judges
 from construction.repositories.candidates import Origin, candidate_of
 from construction.repositories.contracts import (
     EvidenceKind,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from construction.judging.stage_output import write_cases
+from construction.judging.stages import write_cases
 from construction.sessions.config import SessionsConfig
 from construction.sessions.gates.network import ProbeResult
 from construction.sessions.network.reach import STAGE as NETWORK

@@ -71,8 +71,7 @@ def review_import_command(
     out: BuiltInto = WORKSPACE,
 ) -> None:
     """Record the decisions of a sheet; the next build follows them. Exit 1 if rows were bad."""
-    from construction.judging.review_sheet import import_lines, read_decisions
-    from construction.judging.review_table import SheetLimits
+    from construction.judging.review_sheet import SheetLimits, import_lines, read_decisions
 
     folder, today = out / "private" / FOLDER, datetime.now(UTC).date()
     items, limits = read_items(folder), SheetLimits()

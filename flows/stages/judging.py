@@ -7,24 +7,23 @@ from dataclasses import asdict
 from pathlib import Path
 
 from construction.grading.programs_box import run_in_box
+from construction.judging.baseline.screen import NAME as SCREEN_STAGE
 from construction.judging.checks.stage import PROGRAM, Proving, write_checked
 from construction.judging.checks.stage import STAGE as CHECKS_STAGE
 from construction.judging.consensus import STAGE as CONSENSUS_STAGE
 from construction.judging.consensus import UNIT as CONSENSUS_UNIT
-from construction.judging.evidence.pictures import Pictures
+from construction.judging.evidence.views import Pictures
 from construction.judging.model.prompt import prompts_digest
 from construction.judging.review import Decisions, read_items, recorded, write_items
-from construction.judging.self_containment import NAME as SCREEN_STAGE
+from construction.judging.rounds import hold_consensus, screen_as_agreed, write_consensus
 from construction.judging.settings import JudgingConfig, ModelStage
-from construction.judging.stage_output import GRADE as GRADE_STAGE
-from construction.judging.stage_output import WRITE as WRITE_STAGE
-from construction.judging.stage_output import read_cases, read_kept
+from construction.judging.stages import GRADE as GRADE_STAGE
+from construction.judging.stages import WRITE as WRITE_STAGE
 from construction.judging.stages import (
     grade_tasks,
-    hold_consensus,
-    screen_as_agreed,
-    screen_as_judged,
-    write_consensus,
+    read_cases,
+    read_kept,
+    screen_cases,
     write_tasks,
 )
 from construction.sandbox.presence import Presence
@@ -70,7 +69,7 @@ def _hold_rounds(work: Work) -> Observed:
     decisions, pictures = _decisions_of(run), _pictures(work)
     consented = hold_consensus(run.judges, run.review, run.release, cases, decisions, pictures)
     ids = [case.candidate.task_id for case in cases]
-    return Observed([ids, list(consented.agreement.routed.ledger), consented.inputs], consented)
+    return Observed([ids, list(consented.routed.ledger), consented.inputs], consented)
 
 
 def _write_consensus(work: Work, out: Path) -> None:
@@ -78,7 +77,7 @@ def _write_consensus(work: Work, out: Path) -> None:
 
 
 def _keep_rounds(work: Work, _folders: Folders) -> None:
-    rounds = [asdict(row) for row in work.observed.agreement.routed.funnel]
+    rounds = [asdict(row) for row in work.observed.routed.funnel]
     keep_table("consensus-rounds", rounds, "How far annotators agreed in each round.")
 
 
@@ -107,7 +106,7 @@ def _screen(work: Work, out: Path) -> None:
     if work.folders(CONSENSUS.name):
         screen_as_agreed(cases, work.folder(CONSENSUS.name), run.judges, work.observed, out)
     else:
-        screen_as_judged(cases, run.judges, work.observed, out, _pictures(work))
+        screen_cases(cases, run.judges, work.observed, out, _pictures(work))
 
 
 def _queue_review(work: Work, folders: Folders) -> None:

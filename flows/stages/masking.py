@@ -19,7 +19,7 @@ from anonymization.session_words import write_list
 from anonymization.words_review import WORDS, kept_digest, owners_words
 from construction.judging.calls.contracts import Mode
 from construction.judging.settings import ModelStage
-from construction.judging.stage_output import read_graded
+from construction.judging.stages import read_graded
 from construction.mentions.spans import file_name_spans
 from construction.sessions.network.captures import frozen_path
 from construction.sessions.network.reach import with_frozen_pages

@@ -16,10 +16,10 @@ import pytest
 from construction.judging.baseline.screen import screen as by_facts
 from construction.judging.calls.contracts import Question
 from construction.judging.contracts import Case, Judged, Screened
-from construction.judging.model.asking import question, texts_of
+from construction.judging.model.asking import ask, question, texts_of
 from construction.judging.model.injection import addresses_judge
 from construction.judging.model.prompt import load_prompt
-from construction.judging.model.screen import ScreenAnswer, screen, screen_stage
+from construction.judging.model.screen import ScreenAnswer, screen_stage
 from tests.challenge.harness import load
 from tests.construction.judging.model.answers import screened
 from tests.construction.judging.model.fakes import CONFIG, Scripted, case, view
@@ -97,7 +97,7 @@ def test_the_trick_is_taken_out_before_the_model_reads(trick: Trick) -> None:
 
 
 def judged(answer: dict[str, Any]) -> Judged[Screened]:
-    (single,) = screen([GOOD["en"]], Scripted(lambda _: answer), CONFIG, by_facts)
+    (single,) = ask(screen_stage(CONFIG, by_facts), [GOOD["en"]], Scripted(lambda _: answer))
     return single
 
 
@@ -121,7 +121,7 @@ def test_the_fence_of_a_request_may_not_come_back() -> None:
     def reply(result: Question) -> dict[str, Any]:
         return screened(reason=f"the code is {result.user.partition('⟦material ')[2][:32]}")
 
-    (single,) = screen([GOOD["en"]], Scripted(reply), CONFIG, by_facts)
+    (single,) = ask(screen_stage(CONFIG, by_facts), [GOOD["en"]], Scripted(reply))
     assert single.value == by_facts(GOOD["en"])
 
 

@@ -16,16 +16,15 @@ from itertools import islice
 from typing import Any
 
 import orjson
-from openai import APIConnectionError, APIStatusError, OpenAI
+from openai import APIConnectionError, APIStatusError
 from openai.types import Batch
 
-from construction.judging.calls.budget import Budget, Tariff
 from construction.judging.calls.contracts import (
     CallReason,
-    LlmConfig,
     LlmRuntime,
     Outcome,
     Question,
+    Tariff,
     Unanswered,
     Usage,
 )
@@ -35,6 +34,7 @@ from construction.judging.calls.endpoint import (
     PATHS,
     TRANSIENT,
     Failure,
+    Line,
     require_account,
 )
 from construction.judging.calls.replies import (
@@ -45,9 +45,8 @@ from construction.judging.calls.replies import (
     parse,
     read_reply,
     safe_code,
-    settle,
 )
-from construction.judging.calls.requests import Dialect, Manner, Turn, body, form, worst_case
+from construction.judging.calls.requests import Manner, Turn, body, form, worst_case
 from construction.judging.calls.store import NotedBatch, Store, Stored
 from data.canonical import digest
 from data.errors import BenchmintError, ConfigError
@@ -81,7 +80,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class Answer:
     """One line that came back: a reply, or a status with a code and the error's message."""
 
     key: str
@@ -91,7 +90,7 @@ class Line:
     message: str = field(default="", repr=False)
 
 
-def read_lines(content: bytes, longest: int, keys: Sequence[str] = ()) -> Iterator[Line]:
+def read_lines(content: bytes, longest: int, keys: Sequence[str] = ()) -> Iterator[Answer]:
     """The lines of an output or error file; those with a foreign id are skipped.
 
     `keys` as for `read_reply`.
@@ -103,12 +102,12 @@ def read_lines(content: bytes, longest: int, keys: Sequence[str] = ()) -> Iterat
             continue
         status, reply = at(response, "status_code"), read_reply(at(response, "body"), Usage(), keys)
         if status == 200 and reply is not None:
-            yield Line(key, reply)
+            yield Answer(key, reply)
             continue
         error = at(response, "body", "error") or at(document, "error")
         status = status if isinstance(status, int) else 0
         code, message = safe_code(at(error, "code")), str(at(error, "message") or "")
-        yield Line(key, declined(status, code, message), status, code, message)
+        yield Answer(key, declined(status, code, message), status, code, message)
 
 
 def chunks(orders: Sequence[Order], runtime: LlmRuntime) -> Iterator[list[Order]]:
@@ -130,20 +129,10 @@ def chunks(orders: Sequence[Order], runtime: LlmRuntime) -> Iterator[list[Order]
 class Batches:
     """Settles questions batch by batch; who calls it holds the store alone."""
 
-    def __init__(
-        self,
-        config: LlmConfig,
-        runtime: LlmRuntime,
-        client: OpenAI,
-        store: Store,
-        dialects: Mapping[str, Dialect],
-        budget: Budget,
-    ) -> None:
-        self._config, self._runtime, self._client = config, runtime, client
-        self._patient = client.with_options(max_retries=runtime.attempts - 1)
-        self._store, self._dialects, self._budget = store, dialects, budget
+    def __init__(self, line: Line, store: Store) -> None:
+        self._line, self._store = line, store
+        self._patient = line.http.with_options(max_retries=line.runtime.attempts - 1)
         self._failed: dict[str, Failure] = {}
-        self._paid: set[str] = set()
 
     def ask(self, questions: Mapping[str, Question]) -> dict[str, Outcome]:
         """The outcome of each question, by key; `pending` where its batch is not done yet.
@@ -151,34 +140,34 @@ class Batches:
         Raises ConfigError where the endpoint has no Batch API or refuses the key, BatchError where
         it keeps failing.
         """
-        deadline = time.monotonic() + self._runtime.batch_wait
+        deadline = time.monotonic() + self._line.runtime.batch_wait
         for noted in self._store.batches():
-            self._budget.take_over(noted.worst, Tariff(noted.model, batch=True))
+            self._line.budget.take_over(noted.worst, Tariff(noted.model, batch=True))
             self._finish(noted, (), deadline)
         for _ in range(_ROUNDS):
             orders = [] if self._store.batches() else self._orders(questions)
-            submitted = [(self.submit(chunk), chunk) for chunk in chunks(orders, self._runtime)]
-            for noted, chunk in submitted:
+            own = chunks(orders, self._line.runtime)
+            for noted, chunk in [(self.submit(chunk), chunk) for chunk in own]:
                 self._finish(noted, chunk, deadline)
         return {key: self._outcome(key, question) for key, question in questions.items()}
 
     def _orders(self, questions: Mapping[str, Question]) -> list[Order]:
         """The calls that are still to be made, as far as the budget allows."""
         orders: list[Order] = []
+        config, budget = self._line.config, self._line.budget
         for key, question in questions.items():
             replies = self._store.replies(key)
-            if key in self._failed or settle(question, replies, replayed=False) is not None:
+            if key in self._failed or self._line.settled(question, replies) is not None:
                 continue
             turn = Turn(question, replies[-1] if replies else None)
-            model, worst = self._config.model_of(question.stage), worst_case(turn, self._config)
-            manner = self._dialects[model].manner(form(question.answer).digest)
+            model, worst = config.model_of(question.stage), worst_case(turn, config)
+            manner = self._line.dialects[model].manner(form(question.answer).digest)
             if manner is None:
                 self._failed[key] = NO_FORM
-            elif not self._budget.reserve(worst, Tariff(model, batch=True), wait=False):
+            elif not budget.reserve(worst, Tariff(model, batch=True), wait=False):
                 self._failed[key] = NO_BUDGET
             else:
-                sent = body(turn, self._config, manner)
-                orders.append(Order(key, turn, manner, worst, sent))
+                orders.append(Order(key, turn, manner, worst, body(turn, config, manner)))
         return orders
 
     def submit(self, orders: Sequence[Order]) -> NotedBatch:
@@ -188,16 +177,16 @@ class Batches:
         noted = NotedBatch(name, "", worst, str(orders[0].sent["model"]))
         self._store.note_batch(noted)
         content = b"".join(order.line for order in orders)
+        path: Any = f"/v1{PATHS[orders[0].manner.api]}"
         with self._explained():
             file = self._patient.files.create(file=(f"{name}.jsonl", content), purpose="batch")
         try:
-            batch = self._client.batches.create(
+            batch = self._line.http.batches.create(
                 input_file_id=file.id,
-                endpoint="/v1/responses" if orders[0].manner.api == "responses" else
-                "/v1/chat/completions",
+                endpoint=path,
                 completion_window="24h",
                 metadata={_MARK: name},
-            )  # fmt: skip
+            )
         except APIConnectionError:
             return noted  # a second try could be a second batch: `wait` looks for the first
         except APIStatusError as error:
@@ -211,11 +200,12 @@ class Batches:
 
     def wait(self, noted: NotedBatch, deadline: float) -> Batch | None:
         """The batch when it is done, or as it is at the deadline; None: it never arrived."""
+        poll = self._line.runtime.batch_poll
         with self._explained():
             if noted.batch:
                 batch = self._patient.batches.retrieve(noted.batch)
             else:
-                time.sleep(self._runtime.batch_poll)  # a new batch may not be listed at once
+                time.sleep(poll)  # a new batch may not be listed at once
                 listed = islice(self._patient.batches.list(limit=100), _LISTED)
                 ours = (one for one in listed if (one.metadata or {}).get(_MARK) == noted.name)
                 newest = next(ours, None)
@@ -223,56 +213,58 @@ class Batches:
                     return None
                 batch = newest
             while batch.status not in _DONE and time.monotonic() < deadline:
-                time.sleep(min(self._runtime.batch_poll, max(0.0, deadline - time.monotonic())))
+                time.sleep(min(poll, max(0.0, deadline - time.monotonic())))
                 batch = self._patient.batches.retrieve(batch.id)
             return batch
 
     def _finish(self, noted: NotedBatch, orders: Sequence[Order], deadline: float) -> None:
         """Wait for a batch and keep its replies; one that is not done stays recorded."""
-        tariff = Tariff(noted.model, batch=True)
+        tariff, budget = Tariff(noted.model, batch=True), self._line.budget
         batch = self.wait(noted, deadline)
         if batch is None:
             self._store.drop_batch(noted.name)
-            self._budget.settle(noted.worst, tariff, None)
+            budget.settle(noted.worst, tariff, None)
         elif batch.status not in _DONE:
             # It will have to be paid for, so this run is charged its worst case.
-            self._budget.settle(noted.worst, tariff, noted.worst, replies=0)
+            budget.settle(noted.worst, tariff, noted.worst, replies=0)
         else:
-            lines, by_key = self._lines(batch), {order.key: order for order in orders}
-            rows = [self._row(line, by_key.get(line.key)) for line in lines]
-            kept = [row for row in rows if row is not None]
-            self._store.keep(kept)
+            answers, by_key = self._answers(batch), {order.key: order for order in orders}
+            rows = [
+                self._row(answer.key, answer.reply, by_key.get(answer.key))
+                for answer in answers
+                if answer.reply is not None
+            ]
+            self._store.keep(rows)
             self._store.drop_batch(noted.name)
-            paid = sum((row.reply.usage for row in kept), Usage())
-            self._budget.settle(noted.worst, tariff, paid, replies=len(kept))
-            self._paid.update(row.key for row in kept)
-            self._learn(lines, by_key)
+            paid = sum((row.reply.usage for row in rows), Usage())
+            budget.settle(noted.worst, tariff, paid, replies=len(rows))
+            self._learn(answers, by_key)
 
-    def _lines(self, batch: Batch) -> list[Line]:
+    def _answers(self, batch: Batch) -> list[Answer]:
         files = [file for file in (batch.output_file_id, batch.error_file_id) if file]
         with self._explained():
             contents = [self._patient.files.content(file).content for file in files]
-        keys, longest = (self._client.api_key,), self._runtime.max_reply_bytes
-        return [line for content in contents for line in read_lines(content, longest, keys)]
+        keys, longest = (self._line.http.api_key,), self._line.runtime.max_reply_bytes
+        return [answer for content in contents for answer in read_lines(content, longest, keys)]
 
-    def _row(self, line: Line, order: Order | None) -> Stored | None:
-        if line.reply is None:
-            return None
-        left_out = order.manner.without(self._config, order.turn.question) if order else ()
-        number = len(self._store.replies(line.key))
-        return Stored(line.key, number, replace(line.reply, left_out=left_out))
+    def _row(self, key: str, reply: Reply, order: Order | None) -> Stored:
+        config = self._line.config
+        left_out = order.manner.without(config, order.turn.question) if order else ()
+        return Stored(key, len(self._store.replies(key)), replace(reply, left_out=left_out))
 
-    def _learn(self, lines: Iterable[Line], orders: Mapping[str, Order]) -> None:
+    def _learn(self, answers: Iterable[Answer], orders: Mapping[str, Order]) -> None:
         """Remember which forms of request the endpoint accepted and which it refused."""
-        for line in lines:
+        for line in answers:
             order = orders.get(line.key)
             if order is None:
                 continue
-            answer, dialect = order.turn.question.answer, self._dialects[str(order.sent["model"])]
+            answer = order.turn.question.answer
+            dialect = self._line.dialects[str(order.sent["model"])]
             if line.reply is not None:
                 dialect.learn(order.manner, judge(line.reply, answer))
                 continue
-            require_account(line.status, (line.code,), line.message, self._runtime, answering=True)
+            runtime = self._line.runtime
+            require_account(line.status, (line.code,), line.message, runtime, answering=True)
             schema = form(answer).digest
             again = dialect.adapt(line.status, line.message, order.manner, schema, order.sent)
             if again is not None:
@@ -282,16 +274,13 @@ class Batches:
                 self._failed[line.key] = Failure(CallReason.REJECTED, detail)
 
     def _outcome(self, key: str, question: Question) -> Outcome:
-        limit, replies = self._config.limit(question), self._store.replies(key)
-        outcome = settle(question, replies, replayed=key not in self._paid, limit=limit)
+        outcome = self._line.settled(question, self._store.replies(key))
         if outcome is not None:
             return outcome
-        if key in self._failed:
-            failure = self._failed[key]
-        elif self._store.batches():
+        failure = Failure(CallReason.FAILED, "no batch returned a reply")
+        if self._store.batches():
             failure = Failure(CallReason.PENDING, "a batch is not done yet")
-        else:
-            failure = Failure(CallReason.FAILED, "no batch returned a reply")
+        failure = self._failed.get(key, failure)
         return Unanswered(question.item_id, failure.reason, failure.detail)
 
     @contextmanager
@@ -301,7 +290,7 @@ class Batches:
             yield
         except APIStatusError as error:
             status, codes = error.status_code, (safe_code(error.code), safe_code(error.type))
-            require_account(status, codes, error.message, self._runtime)
+            require_account(status, codes, error.message, self._line.runtime)
             if status == 404:
                 raise ConfigError("the endpoint has no Batch API (404)") from None
             raise BatchError(f"the endpoint's Batch API answers {status}") from None

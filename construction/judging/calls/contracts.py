@@ -7,11 +7,13 @@ so that no traceback and no log shows a prompt or an answer.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import ip_address
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
@@ -20,11 +22,7 @@ from data.contracts import Count, StageConfig
 from data.errors import BenchmintError, ConfigError
 
 # TOML has no null, so that a setting is left out of requests by the word "none".
-NONE = BeforeValidator(lambda value: None if value == "none" else value)
-Temperature = Annotated[Annotated[float, Field(ge=0, le=2)] | None, NONE]
-Seed = Annotated[int | None, NONE]
-Effort = Annotated[str | None, NONE]
-ReplyLimit = Annotated[int, Field(gt=0)] | Literal["stage", "none"]
+_NONE = BeforeValidator(lambda value: None if value == "none" else value)
 
 
 class AccountError(BenchmintError):
@@ -50,12 +48,7 @@ class CallReason(StrEnum):
 
         The other reasons hold for this run only, and what is built on them is incomplete.
         """
-        return self in _SETTLED
-
-
-_SETTLED = frozenset(
-    {CallReason.REFUSED, CallReason.TRUNCATED, CallReason.TOO_LONG, CallReason.INVALID}
-)
+        return self in ("call.refused", "call.truncated", "call.too_long", "call.invalid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,16 +93,11 @@ class Usage:
         return bool(self.tokens)
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-        )
+        completion = self.completion_tokens + other.completion_tokens
+        return Usage(self.prompt_tokens + other.prompt_tokens, completion)
 
     def __sub__(self, other: Usage) -> Usage:
-        return Usage(
-            self.prompt_tokens - other.prompt_tokens,
-            self.completion_tokens - other.completion_tokens,
-        )
+        return self + Usage(-other.prompt_tokens, -other.completion_tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +105,15 @@ class Answered:
     """A validated answer, an instance of the question's `answer`.
 
     `model` is the name that the endpoint gave, `usage` what the answer cost when it was asked for.
-    `repaired`: the first reply could not be used. `replayed`: the reply was stored before, so that
-    nothing was paid now; this depends on earlier runs and must not enter a digested output.
-    `mended` names what did not fit after the repair and was cut or left out, `left_out` settings
-    that the endpoint does not take, so that it was asked without them.
+    `repaired`: the first reply could not be used. `mended` names what did not fit after the repair
+    and was cut or left out, `left_out` settings that the endpoint does not take, so that it was
+    asked without them.
     """
 
     item_id: str
     value: BaseModel = field(repr=False)
     model: str
     usage: Usage
-    replayed: bool
     repaired: bool
     mended: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -137,14 +123,13 @@ class Answered:
 class Unanswered:
     """A question without an answer; `detail` holds types, codes and lengths, never text.
 
-    `usage` is what its unusable replies cost; `replayed` as in `Answered`.
+    `usage` is what its unusable replies cost.
     """
 
     item_id: str
     reason: CallReason
     detail: str
     usage: Usage = Usage()
-    replayed: bool = False
     left_out: tuple[str, ...] = ()
 
 
@@ -189,10 +174,10 @@ class Sampling(StageConfig):
     Without `sees_images` no picture is sent; `image_tokens` is the most that one costs.
     """
 
-    temperature: Temperature = 0.0
-    seed: Seed = 0
-    max_tokens: ReplyLimit = "stage"
-    reasoning_effort: Effort = None
+    temperature: Annotated[Annotated[float, Field(ge=0, le=2)] | None, _NONE] = 0.0
+    seed: Annotated[int | None, _NONE] = 0
+    max_tokens: Annotated[int, Field(gt=0)] | Literal["stage", "none"] = "stage"
+    reasoning_effort: Annotated[str | None, _NONE] = None
     extra_body: Mapping[str, Any] = {}
     sees_images: bool = True
     image_tokens: Annotated[int, Field(gt=0)] = 4096
@@ -303,3 +288,111 @@ class LlmRuntime(StageConfig):
             if not values[name]:
                 raise ConfigError(f"header {name}: set the environment variable {variable}")
         return values
+
+
+class Tariff(NamedTuple):
+    """What decides the price of a call: the model, and whether a batch pays for it."""
+
+    model: str
+    batch: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run has paid so far: number of replies, tokens, and cost in the prices' currency."""
+
+    replies: int
+    usage: Usage
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What questions of one stage would cost, as far as that is known before they are asked.
+
+    The tokens of prompts are estimated, those of replies the most that they may have.
+    """
+
+    stage: str
+    model: str
+    calls: int
+    usage: Usage
+    cost: float
+
+
+FORECASTS: ContextVar[list[Forecast] | None] = ContextVar("forecasts", default=None)
+
+
+class Budget:
+    """Tokens and money of one run; shared by its clients and their threads.
+
+    A call starts only if the run would stay within its limits even if every call under way cost
+    its worst case. The first call that does not fit while none is under way ends the run's
+    spending: `exhausted`. A call that may have been paid for although no reply came is charged its
+    worst case.
+    """
+
+    def __init__(self, config: LlmConfig) -> None:
+        self._config = config
+        self._paid: dict[Tariff, Usage] = {}
+        self._reserved: dict[Tariff, Usage] = {}
+        self._replies = 0
+        self._changed = threading.Condition()
+        self.exhausted = False
+
+    @property
+    def spent(self) -> Spent:
+        """The replies, tokens and cost paid so far."""
+        usage = sum(self._paid.values(), Usage())
+        return Spent(self._replies, usage, self._cost(self._paid))
+
+    def reserve(self, worst: Usage, tariff: Tariff, *, wait: bool = True) -> bool:
+        """Reserve `worst`, when it fits; False if it never will in this run.
+
+        Without `wait`, the first that does not fit now ends the run's spending.
+        """
+        with self._changed:
+            while not self.exhausted:
+                if self._fits(worst, tariff):
+                    self._hold(worst, tariff)
+                    return True
+                if not wait or not any(self._reserved.values()):
+                    self.exhausted = True
+                    self._changed.notify_all()
+                else:
+                    self._changed.wait()
+            return False
+
+    def take_over(self, worst: Usage, tariff: Tariff) -> None:
+        """Reserve for a batch that an earlier run submitted, even beyond the limits."""
+        with self._changed:
+            self._hold(worst, tariff)
+
+    def settle(self, worst: Usage, tariff: Tariff, paid: Usage | None, replies: int = 1) -> None:
+        """Release a reservation and record what was paid; None: nothing was."""
+        with self._changed:
+            self._reserved[tariff] = self._reserved[tariff] - worst
+            if paid is not None:
+                self._paid[tariff] = self._paid.get(tariff, Usage()) + paid
+                self._replies += replies
+            self._changed.notify_all()
+
+    def _hold(self, worst: Usage, tariff: Tariff) -> None:
+        self._reserved[tariff] = self._reserved.get(tariff, Usage()) + worst
+
+    def _fits(self, worst: Usage, tariff: Tariff) -> bool:
+        total: dict[Tariff, Usage] = {tariff: worst}
+        for part in (self._paid, self._reserved):
+            for each, usage in part.items():
+                total[each] = total.get(each, Usage()) + usage
+        most, most_cost = self._config.budget_tokens, self._config.budget_cost
+        if most is not None and sum(usage.tokens for usage in total.values()) > most:
+            return False
+        return most_cost is None or self._cost(total) <= most_cost
+
+    def _cost(self, usages: dict[Tariff, Usage]) -> float:
+        prices = self._config.prices
+        return sum(
+            prices.cost(usage, batch=tariff.batch, model=tariff.model)
+            for tariff, usage in usages.items()
+        )

@@ -22,14 +22,15 @@ import httpx2
 import orjson
 from openai import APIConnectionError, APIStatusError, OpenAI, OpenAIError
 
-from construction.judging.calls.budget import Budget, Tariff
 from construction.judging.calls.contracts import (
     AccountError,
+    Budget,
     CallReason,
     LlmConfig,
     LlmRuntime,
     Outcome,
     Question,
+    Tariff,
     Unanswered,
     Usage,
 )
@@ -92,15 +93,15 @@ def connect(runtime: LlmRuntime, batch_bytes: int | None = None) -> OpenAI:
     Compressed bodies, which are not requested, are refused. Raises ConfigError if the endpoint
     needs a key and the environment has none.
     """
+    seconds = runtime.timeout
+    bounds = (batch_bytes, inf) if batch_bytes else (runtime.max_reply_bytes, seconds)
 
     def bound(response: httpx2.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
             raise httpx2.ReadError("a compressed body")
         if isinstance(response.stream, httpx2.SyncByteStream):
-            bounds = (batch_bytes, inf) if batch_bytes else (runtime.max_reply_bytes, seconds)
             response.stream = _Bounded(response.stream, *bounds)
 
-    seconds = runtime.timeout
     timeout = httpx2.Timeout(seconds, connect=runtime.connect_timeout)
     client = httpx2.Client(
         timeout=timeout,
@@ -120,7 +121,27 @@ def connect(runtime: LlmRuntime, batch_bytes: int | None = None) -> OpenAI:
     )
 
 
-class Pace:
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a run asks with: settings, connection, store, budget, and what it knows of models."""
+
+    config: LlmConfig
+    runtime: LlmRuntime
+    http: OpenAI
+    store: Store | None
+    dialects: Mapping[str, Dialect]  # by model
+    budget: Budget
+
+    def replies(self, key: str) -> list[Reply]:
+        """The replies kept under a key."""
+        return self.store.replies(key) if self.store else []
+
+    def settled(self, question: Question, replies: list[Reply]) -> Outcome | None:
+        """The outcome that follows from the replies so far; None: another one is needed."""
+        return settle(question, replies, self.config.limit(question))
+
+
+class _Pace:
     """Spaces calls evenly; where an endpoint asks to wait, all calls wait.
 
     `per_minute` None: calls are not spaced.
@@ -163,17 +184,14 @@ def wait_after(
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that a response asks to wait: `retry-after-ms` or `retry-after` (seconds or date)."""
     for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
+        with suppress(ValueError):
             seconds = float(headers.get(name, "").strip()[:40]) / unit
-        except ValueError:
-            continue
-        if 0 <= seconds < float("inf"):
-            return seconds
-    try:
+            if 0 <= seconds < inf:
+                return seconds
+    with suppress(TypeError, ValueError, OverflowError, IndexError):
         moment = parsedate_to_datetime(headers.get("retry-after", "")[:80])
         return max(0.0, moment.timestamp() - time.time())
-    except (TypeError, ValueError, OverflowError, IndexError):
-        return None
+    return None
 
 
 def require_account(
@@ -212,161 +230,28 @@ class Failure:
     """Why a call brought no reply; `detail` as in `Unanswered`.
 
     `lasting`: the endpoint does not take this request; asked again, it would say the same.
+    `headers`: those of an attempt that may be repeated after a pause, None of any other. `paid`: it
+    may be charged all the same.
     """
 
     reason: CallReason
     detail: str
     lasting: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class _Trouble:
-    """One attempt that brought no reply, and may be repeated after a pause.
-
-    `paid`: it may be charged all the same.
-    """
-
-    detail: str
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
     paid: bool = False
-    headers: Mapping[str, str] = field(default_factory=dict)
 
 
 NO_FORM = Failure(CallReason.REJECTED, "no form of structured output is supported")
 NO_BUDGET = Failure(CallReason.BUDGET, "the run's budget is used up")
 
 
-class Endpoint:
-    """Calls one endpoint within budget and pace, from any thread."""
-
-    def __init__(
-        self,
-        config: LlmConfig,
-        runtime: LlmRuntime,
-        client: OpenAI,
-        dialects: Mapping[str, Dialect],
-        budget: Budget,
-    ) -> None:
-        self._config, self._runtime, self._client = config, runtime, client
-        self._dialects, self._budget = dialects, budget
-        self._pace = Pace(runtime.calls_per_minute)
-        self.has_answered = False
-        self._keys = (client.api_key, *runtime.secret_headers().values())
-
-    def call(self, key: str, turn: Turn) -> Reply | Failure:
-        """Make one call, with as many attempts as the runtime allows.
-
-        Raises ConfigError where the endpoint refuses the key, or has no such path or model, and
-        AccountError where it serves the account nothing.
-        """
-        question, attempt = turn.question, 0
-        model = self._config.model_of(question.stage)
-        worst, dialect = worst_case(turn, self._config), self._dialects[model]
-        manner = dialect.manner(form(question.answer).digest)
-        while manner is not None:
-            if not self._budget.reserve(worst, Tariff(model)):
-                return NO_BUDGET
-            result = self._attempt(turn, manner, worst, Tariff(model))
-            if isinstance(result, Reply):
-                self.has_answered = self.has_answered or not result.refused
-                dialect.learn(manner, judge(result, question.answer))
-                return replace(result, left_out=manner.without(self._config, question))
-            if isinstance(result, Manner):
-                manner = result  # at once
-                continue
-            attempt += 1
-            if isinstance(result, Failure) or attempt >= self._runtime.attempts:
-                reason = result.reason if isinstance(result, Failure) else CallReason.FAILED
-                lasting = isinstance(result, Failure) and result.lasting
-                return Failure(reason, f"{result.detail}, attempt {attempt}", lasting)
-            self._pause(key, attempt, result)
-        return NO_FORM
-
-    def _attempt(
-        self, turn: Turn, manner: Manner, worst: Usage, tariff: Tariff
-    ) -> Reply | Manner | Failure | _Trouble:
-        """One request; its reservation is settled however it ends."""
-        paid: Usage | None = worst
-        try:
-            self._pace.turn()
-            result = self._request(turn, manner, worst)
-            if isinstance(result, Reply):
-                paid = result.usage
-            elif not (isinstance(result, _Trouble) and result.paid):
-                paid = None
-            return result
-        except BenchmintError:
-            paid = None
-            raise
-        finally:
-            self._budget.settle(worst, tariff, paid)
-
-    def _request(
-        self, turn: Turn, manner: Manner, worst: Usage
-    ) -> Reply | Manner | Failure | _Trouble:
-        sent = body(turn, self._config, manner)
-        try:
-            response = self._client.post(
-                PATHS[manner.api],
-                cast_to=httpx2.Response,
-                content=orjson.dumps(sent),
-                options=_OPTIONS,
-            )
-        except APIStatusError as error:
-            return self._refused(error, turn.question, manner, sent)
-        except APIConnectionError as error:
-            cause = error.__cause__ or error
-            return _Trouble(_snake(type(cause).__name__), paid=not isinstance(cause, _NEVER_SENT))
-        except OpenAIError as error:
-            return Failure(CallReason.FAILED, _snake(type(error).__name__))
-        reply = read_reply(parse(response.content), worst, self._keys)
-        return reply or _Trouble("broken_reply", paid=True)
-
-    def _refused(
-        self, error: APIStatusError, question: Question, manner: Manner, sent: Mapping[str, Any]
-    ) -> Reply | Manner | Failure | _Trouble:
-        """What a status other than success means."""
-        status, codes = error.status_code, (safe_code(error.code), safe_code(error.type))
-        message = f"{error.param or ''} {error.message}"
-        refusal = declined(status, next(filter(None, codes), ""), message)
-        if refusal is not None:
-            return refusal
-        require_account(status, codes, message, self._runtime, answering=self.has_answered)
-        dialect = self._dialects[str(sent["model"])]
-        again = dialect.adapt(status, message, manner, form(question.answer).digest, sent)
-        if again is not None:
-            return again
-        if status == 404:
-            raise ConfigError("the model's endpoint has no such path or model (404)")
-        detail = f"http {status} {next(filter(None, codes), '')}".rstrip()
-        if status in TRANSIENT:
-            return _Trouble(detail, headers=error.response.headers)
-        return Failure(CallReason.REJECTED, detail, lasting=status in _LASTING)
-
-    def _pause(self, key: str, attempt: int, trouble: _Trouble) -> None:
-        runtime = self._runtime
-        seconds = wait_after(trouble.headers, key, attempt, runtime.backoff, runtime.max_wait)
-        if "retry-after" in trouble.headers:
-            self._pace.hold(seconds)  # the endpoint is busy, so all calls wait
-        time.sleep(seconds)
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-
-
 class Live:
     """Settles questions, several at once, in threads that an interrupted run does not wait for."""
 
-    def __init__(
-        self,
-        endpoint: Endpoint,
-        store: Store | None,
-        dialects: Mapping[str, Dialect],
-        config: LlmConfig,
-        runtime: LlmRuntime,
-    ) -> None:
-        self._endpoint, self._store, self._dialects = endpoint, store, dialects
-        self._config, self._runtime = config, runtime
+    def __init__(self, line: Line) -> None:
+        self._line, self._pace = line, _Pace(line.runtime.calls_per_minute)
+        self._keys = (line.http.api_key, *line.runtime.secret_headers().values())
+        self._has_answered = False
         self._failed_in_a_row = 0
         self._error: BaseException | None = None
         self._not_taken: dict[str, Turn] = {}  # what the endpoint does not take
@@ -393,23 +278,31 @@ class Live:
                     self._error = self._error or error
 
         # An unknown endpoint is tried with one question before all are asked at once.
-        first = {self._config.model_of(q.stage): key for key, q in reversed([*questions.items()])}
-        trials = [key for model, key in first.items() if not self._dialects[model].known]
+        config, dialects = self._line.config, self._line.dialects
+        first = {config.model_of(q.stage): key for key, q in reversed([*questions.items()])}
+        trials = [key for model, key in first.items() if not dialects[model].known]
         work(trials)
         rest: SimpleQueue[str] = SimpleQueue()
         for key in questions:
             if key not in trials:
                 rest.put(key)
-        self._side_by_side(lambda: work(_taken(rest)), min(self._runtime.concurrency, rest.qsize()))
-        if self._not_taken and self._error is None and self._is_answering(known):
-            for key, turn in self._not_taken.items():
-                self._keep(key, turn, NOT_TAKEN)
-                replies = [NOT_TAKEN] if turn.first is None else [turn.first, NOT_TAKEN]
-                outcome = self._settled(questions[key], replies, replayed=False)
-                outcomes |= {key: outcome} if outcome else {}
-        self._not_taken = {}
+        number = min(self._line.runtime.concurrency, rest.qsize())
+        self._side_by_side(lambda: work(_taken(rest)), number)
         if self._error is not None:
             raise self._error
+        return outcomes | self._refused_ones(known)
+
+    def _refused_ones(self, known: tuple[str, Question] | None) -> dict[str, Outcome]:
+        """What is not taken, if the endpoint answers others; it is stored as refused."""
+        outcomes: dict[str, Outcome] = {}
+        not_taken, self._not_taken = self._not_taken, {}
+        if not_taken and not self._has_answered and known is not None:
+            self._call(known[0], Turn(known[1]))
+        for key, turn in not_taken.items() if self._has_answered else ():
+            self._keep(key, turn, NOT_TAKEN)
+            replies = [NOT_TAKEN] if turn.first is None else [turn.first, NOT_TAKEN]
+            outcome = self._line.settled(turn.question, replies)
+            outcomes |= {key: outcome} if outcome else {}
         return outcomes
 
     def _side_by_side(self, work: Callable[[], None], number: int) -> None:
@@ -423,20 +316,14 @@ class Live:
             self._error = interrupt
             raise
 
-    def _is_answering(self, known: tuple[str, Question] | None) -> bool:
-        if not self._endpoint.has_answered and known is not None:
-            self._endpoint.call(known[0], Turn(known[1]))
-        return self._endpoint.has_answered
-
     def _outcome(self, key: str, question: Question) -> Outcome:
-        if self._failed_in_a_row >= self._runtime.give_up_after:
+        if self._failed_in_a_row >= self._line.runtime.give_up_after:
             return Unanswered(question.item_id, CallReason.FAILED, "the endpoint gave no answers")
         # Another process may have asked while this one waited for its turn.
-        replies = self._store.replies(key) if self._store else []
-        replayed = True
-        while (outcome := self._settled(question, replies, replayed=replayed)) is None:
+        replies = self._line.replies(key)
+        while (outcome := self._line.settled(question, replies)) is None:
             turn = Turn(question, replies[-1] if replies else None)
-            reply = self._endpoint.call(key, turn)
+            reply = self._call(key, turn)
             if isinstance(reply, Failure):
                 failed = reply.reason is CallReason.FAILED
                 self._failed_in_a_row = self._failed_in_a_row + 1 if failed else 0
@@ -444,17 +331,111 @@ class Live:
                 return Unanswered(question.item_id, reply.reason, reply.detail)
             self._failed_in_a_row = 0
             self._keep(key, turn, reply)
-            replies, replayed = [*replies, reply], False
+            replies = [*replies, reply]
         return outcome
 
-    def _settled(
-        self, question: Question, replies: list[Reply], *, replayed: bool
-    ) -> Outcome | None:
-        return settle(question, replies, replayed=replayed, limit=self._config.limit(question))
-
     def _keep(self, key: str, turn: Turn, reply: Reply) -> None:
-        if self._store is not None:
-            self._store.keep([Stored(key, turn.number, reply)])
+        if self._line.store is not None:
+            self._line.store.keep([Stored(key, turn.number, reply)])
+
+    def _call(self, key: str, turn: Turn) -> Reply | Failure:
+        """Make one call, with as many attempts as the runtime allows.
+
+        Raises ConfigError where the endpoint refuses the key, or has no such path or model, and
+        AccountError where it serves the account nothing.
+        """
+        line, question, attempt = self._line, turn.question, 0
+        model, worst = line.config.model_of(question.stage), worst_case(turn, line.config)
+        dialect = line.dialects[model]
+        manner = dialect.manner(form(question.answer).digest)
+        while manner is not None:
+            if not line.budget.reserve(worst, Tariff(model)):
+                return NO_BUDGET
+            result = self._attempt(turn, manner, worst, Tariff(model))
+            if isinstance(result, Reply):
+                self._has_answered = self._has_answered or not result.refused
+                dialect.learn(manner, judge(result, question.answer))
+                return replace(result, left_out=manner.without(line.config, question))
+            if isinstance(result, Manner):
+                manner = result  # at once
+                continue
+            attempt += 1
+            if result.headers is None or attempt >= line.runtime.attempts:
+                return replace(result, detail=f"{result.detail}, attempt {attempt}")
+            self._pause(key, attempt, result.headers)
+        return NO_FORM
+
+    def _attempt(
+        self, turn: Turn, manner: Manner, worst: Usage, tariff: Tariff
+    ) -> Reply | Manner | Failure:
+        """One request; its reservation is settled however it ends."""
+        paid: Usage | None = worst
+        try:
+            self._pace.turn()
+            result = self._request(turn, manner, worst)
+            if isinstance(result, Reply):
+                paid = result.usage
+            elif not (isinstance(result, Failure) and result.paid):
+                paid = None
+            return result
+        except BenchmintError:
+            paid = None
+            raise
+        finally:
+            self._line.budget.settle(worst, tariff, paid)
+
+    def _request(self, turn: Turn, manner: Manner, worst: Usage) -> Reply | Manner | Failure:
+        sent = body(turn, self._line.config, manner)
+        try:
+            response = self._line.http.post(
+                PATHS[manner.api],
+                cast_to=httpx2.Response,
+                content=orjson.dumps(sent),
+                options=_OPTIONS,
+            )
+        except APIStatusError as error:
+            return self._refused(error, turn.question, manner, sent)
+        except APIConnectionError as error:
+            cause = error.__cause__ or error
+            paid = not isinstance(cause, _NEVER_SENT)
+            return Failure(CallReason.FAILED, _snake(cause), headers={}, paid=paid)
+        except OpenAIError as error:
+            return Failure(CallReason.FAILED, _snake(error))
+        reply = read_reply(parse(response.content), worst, self._keys)
+        return reply or Failure(CallReason.FAILED, "broken_reply", headers={}, paid=True)
+
+    def _refused(
+        self, error: APIStatusError, question: Question, manner: Manner, sent: Mapping[str, Any]
+    ) -> Reply | Manner | Failure:
+        """What a status other than success means."""
+        status, codes = error.status_code, (safe_code(error.code), safe_code(error.type))
+        code, message = next(filter(None, codes), ""), f"{error.param or ''} {error.message}"
+        refusal = declined(status, code, message)
+        if refusal is not None:
+            return refusal
+        answering, runtime = self._has_answered, self._line.runtime
+        require_account(status, codes, message, runtime, answering=answering)
+        dialect = self._line.dialects[str(sent["model"])]
+        again = dialect.adapt(status, message, manner, form(question.answer).digest, sent)
+        if again is not None:
+            return again
+        if status == 404:
+            raise ConfigError("the model's endpoint has no such path or model (404)")
+        detail = f"http {status} {code}".rstrip()
+        if status in TRANSIENT:
+            return Failure(CallReason.FAILED, detail, headers=error.response.headers)
+        return Failure(CallReason.REJECTED, detail, lasting=status in _LASTING)
+
+    def _pause(self, key: str, attempt: int, headers: Mapping[str, str]) -> None:
+        runtime = self._line.runtime
+        seconds = wait_after(headers, key, attempt, runtime.backoff, runtime.max_wait)
+        if "retry-after" in headers:
+            self._pace.hold(seconds)  # the endpoint is busy, so all calls wait
+        time.sleep(seconds)
+
+
+def _snake(error: BaseException) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(error).__name__).lower()
 
 
 def _taken(keys: SimpleQueue[str]) -> Iterator[str]:

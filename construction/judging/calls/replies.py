@@ -168,7 +168,7 @@ def declined(status: int, code: str, message: str) -> Reply | None:
     return None
 
 
-def json_text(text: str) -> str:
+def _json_text(text: str) -> str:
     """The one JSON object in a reply, or what follows the reasoning if there is not just one."""
     said = _THOUGHT.split(text)[-1].strip()
     objects: list[str] = []
@@ -191,7 +191,7 @@ def judge(reply: Reply, answer: type[BaseModel], limit: int | None = None) -> Ba
         return Unfit(CallReason.REFUSED, f"refused, finish {safe_code(reply.finish) or 'unknown'}")
     if reply.finish == _TOO_LONG:
         return Unfit(CallReason.TOO_LONG, "the request does not fit into the model's context")
-    text = json_text(reply.text)
+    text = _json_text(reply.text)
     try:
         # A complete answer counts, even if white space after it reached the limit.
         return answer.model_validate_json(text)
@@ -199,20 +199,9 @@ def judge(reply: Reply, answer: type[BaseModel], limit: int | None = None) -> Ba
         errors = error.errors(include_input=False, include_url=False)
     if reply.finish == "length":
         return Unfit(CallReason.TRUNCATED, _cut(len(text), reply.usage, limit))
-    mended = mend(text, answer, frozenset({"extra_forbidden"}))
-    return mended[0] if mended else _invalid(text, errors)
-
-
-def _cut(characters: int, usage: Usage, limit: int | None) -> str:
-    """Which limit cut a reply, and what to do about it."""
-    used = f"{characters} characters after {usage.completion_tokens} tokens"
-    if limit is None:
-        return f"{used}, cut at the endpoint's own limit: set judging.model.max_tokens"
-    less = "; the endpoint itself may allow less" if usage.completion_tokens < limit // 2 else ""
-    return f"{used}, cut at max_tokens {limit}: {_RAISE}{less}"
-
-
-def _invalid(text: str, errors: Sequence[ErrorDetails]) -> Unfit:
+    mended = _mended(text, answer, frozenset({"extra_forbidden"}))
+    if mended is not None:
+        return mended[0]
     kinds = Counter(one["type"] for one in errors)
     summary = ", ".join(f"{kind}×{count}" for kind, count in sorted(kinds.items()))
     hints = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}"[:200] for one in errors[:_HINTS]]
@@ -224,7 +213,16 @@ def _invalid(text: str, errors: Sequence[ErrorDetails]) -> Unfit:
     )
 
 
-def mend(
+def _cut(characters: int, usage: Usage, limit: int | None) -> str:
+    """Which limit cut a reply, and what to do about it."""
+    used = f"{characters} characters after {usage.completion_tokens} tokens"
+    if limit is None:
+        return f"{used}, cut at the endpoint's own limit: set judging.model.max_tokens"
+    less = "; the endpoint itself may allow less" if usage.completion_tokens < limit // 2 else ""
+    return f"{used}, cut at max_tokens {limit}: {_RAISE}{less}"
+
+
+def _mended(
     text: str, answer: type[BaseModel], kinds: frozenset[str] | None = None
 ) -> tuple[BaseModel, tuple[str, ...]] | None:
     """The answer without the parts that do not fit, and which parts; None if too little is left.
@@ -233,7 +231,11 @@ def mend(
     what is missing is empty where it may be; fields that are unknown, or invalid and not required,
     and items of lists with anything else are left out. `kinds`: of these only errors of such types.
     """
-    value = _unwrapped(parse(text.encode("utf-8", "replace")), answer)
+    value = parse(text.encode("utf-8", "replace"))
+    if isinstance(value, dict) and len(value) == 1 and value.keys().isdisjoint(answer.model_fields):
+        (inner,) = value.values()  # such as {"answer": {…}}
+        is_answer = isinstance(inner, dict) and not answer.model_fields.keys().isdisjoint(inner)
+        value = inner if is_answer else value
     done: list[str] = []
     for _ in range(_MENDS):
         try:
@@ -248,17 +250,10 @@ def mend(
     return None
 
 
-def _unwrapped(value: Any, answer: type[BaseModel]) -> Any:
-    """The object in an object that has nothing else, such as {"answer": {…}}."""
-    inner = next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else None
-    is_answer = isinstance(inner, dict) and not answer.model_fields.keys().isdisjoint(inner)
-    return inner if is_answer and value.keys().isdisjoint(answer.model_fields) else value
-
-
 def _reformed(value: Any, error: ErrorDetails) -> bool:
     """Put one place right that says what it means in another form."""
     *path, last = error["loc"] or ("",)
-    box: Any = at(value, *path) if path else value
+    box: Any = at(value, *path)
     if not error["loc"] or not isinstance(box, dict if isinstance(last, str) else list):
         return False
     kind, given = error["type"], error["input"]
@@ -285,24 +280,21 @@ def _reformed(value: Any, error: ErrorDetails) -> bool:
 def _filled(value: Any, error: ErrorDetails, answer: type[BaseModel]) -> bool:
     """Put nothing where something is missing, if nothing may stand there."""
     *path, last = error["loc"] or ("",)
-    box = at(value, *path) if path else value
+    box = at(value, *path)
     if error["type"] != "missing" or not isinstance(box, dict):
         return False
     nothing: tuple[Any, ...] = ("", [])
     for empty in nothing:
         box[last] = empty
-        if error["loc"] not in _places_of_errors(value, answer):
-            return True
+        try:
+            answer.model_validate_json(orjson.dumps(value))
+        except ValidationError as invalid:
+            errors = invalid.errors(include_input=False, include_url=False)
+            if error["loc"] in [one["loc"] for one in errors]:
+                continue
+        return True
     del box[last]
     return False
-
-
-def _places_of_errors(value: Any, answer: type[BaseModel]) -> set[tuple[int | str, ...]]:
-    try:
-        answer.model_validate_json(orjson.dumps(value))
-    except ValidationError as invalid:
-        return {one["loc"] for one in invalid.errors(include_input=False, include_url=False)}
-    return set()
 
 
 def _mend_one(value: Any, error: ErrorDetails) -> bool:
@@ -334,7 +326,7 @@ def _mend_one(value: Any, error: ErrorDetails) -> bool:
 
 
 def settle(
-    question: Question, replies: Sequence[Reply], *, replayed: bool, limit: int | None = None
+    question: Question, replies: Sequence[Reply], limit: int | None = None
 ) -> Outcome | None:
     """The outcome that follows from the replies so far; None: another reply is needed."""
     if not replies:
@@ -350,13 +342,11 @@ def settle(
     elif isinstance(judged, Unfit) and len(replies) < TRIES and last.finish != _NOT_TAKEN:
         return None
     elif isinstance(judged, Unfit) and judged.reason is CallReason.INVALID:
-        judged, mended = mend(json_text(last.text), model) or (judged, ())
+        judged, mended = _mended(_json_text(last.text), model) or (judged, ())
     if isinstance(judged, Unfit):
-        reason, detail = judged.reason, judged.detail
-        return Unanswered(question.item_id, reason, detail, usage, replayed, left_out)
+        return Unanswered(question.item_id, judged.reason, judged.detail, usage, left_out)
     repaired = len(replies) > 1
-    name = last.model
-    return Answered(question.item_id, judged, name, usage, replayed, repaired, mended, left_out)
+    return Answered(question.item_id, judged, last.model, usage, repaired, mended, left_out)
 
 
 def safe_code(word: object) -> str:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +21,9 @@ import orjson
 from openai import pydantic_function_tool
 from pydantic import BaseModel
 
-from construction.judging.calls.budget import Forecast
 from construction.judging.calls.contracts import (
     CallReason,
+    Forecast,
     Image,
     LlmConfig,
     LlmRuntime,
@@ -63,6 +63,7 @@ _LARGEST = 1000  # largest bound that servers can put into a grammar; llama.cpp 
 _UNSUPPORTED = re.compile(
     r"response_format|text\.format|json_schema|json_object|structured.output|grammar|guided"
 )
+_OF_THE_REQUEST = frozenset({400, 404, 415, 422, 500, 501})  # some refuse a form with status 500
 _NEW_LIMIT = "max_completion_tokens"  # of reasoning models, instead of `max_tokens`
 _LIMIT = "max_tokens"
 _IMAGES = "images"  # among the settings that an endpoint does not take
@@ -95,7 +96,7 @@ def form(answer: type[BaseModel]) -> Form:
     return Form(schema, text.decode(), digest(text))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Turn:
     """One call to be made: the first of a question, or its repair."""
 
@@ -105,6 +106,12 @@ class Turn:
     @property
     def number(self) -> int:
         return 0 if self.first is None else 1
+
+    @cached_property
+    def unfit(self) -> Unfit | None:
+        """What is wrong with the first reply."""
+        judged = judge(self.first, self.question.answer) if self.first else None
+        return judged if isinstance(judged, Unfit) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,28 +162,24 @@ def key(question: Question, config: LlmConfig) -> str:
 
 def body(turn: Turn, config: LlmConfig, manner: Manner) -> dict[str, Any]:
     """The JSON body of a request."""
-    question = turn.question
+    question, left_out = turn.question, manner.left_out
     sent: dict[str, Any] = {"model": config.model_of(question.stage), **config.extra_body}
-    settings = {
-        "temperature": config.temperature,
-        "seed": config.seed,
-        "reasoning_effort": config.reasoning_effort,
-        _LIMIT: max_tokens(turn, config),
-    }
-    wanted = {k: v for k, v in settings.items() if v is not None and k not in manner.left_out}
-    limit = wanted.pop(_LIMIT, None)
-    in_words, sees = manner.shape is not Shape.SCHEMA, _IMAGES not in manner.left_out
+    names = ("temperature", "seed", "reasoning_effort")
+    settings = {name: getattr(config, name) for name in names if name not in left_out}
+    settings = {name: value for name, value in settings.items() if value is not None}
+    limit = _max_tokens(turn, config) if _LIMIT not in left_out else None
+    in_words, sees = manner.shape is not Shape.SCHEMA, _IMAGES not in left_out
     messages = _messages(turn, config, in_words=in_words, sees=sees)
     format_ = _format(manner.shape, form(question.answer).schema)
     if manner.api == "chat":
-        sent |= {"messages": messages} | wanted | ({manner.limit_field: limit} if limit else {})
-        return sent | ({} if manner.shape is Shape.WORDS else {"response_format": format_})
-    effort = wanted.pop("reasoning_effort", None)
-    sent |= {"input": [_item(message) for message in messages], "store": False} | wanted
+        sent |= {"messages": messages} | settings | ({manner.limit_field: limit} if limit else {})
+        return sent | ({"response_format": format_} if format_ else {})
+    effort = settings.pop("reasoning_effort", None)
+    sent |= {"input": [_item(message) for message in messages], "store": False} | settings
     sent |= {"reasoning": {"effort": effort}} if effort else {}
     sent |= {"max_output_tokens": limit} if limit else {}
-    flat = {"type": format_["type"], **format_.get("json_schema", {})}
-    return sent | ({} if manner.shape is Shape.WORDS else {"text": {"format": flat}})
+    flat = {"type": manner.shape.value, **format_.get("json_schema", {})}
+    return sent | ({"text": {"format": flat}} if format_ else {})
 
 
 def _item(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -198,6 +201,8 @@ def _format(shape: Shape, schema: Mapping[str, Any]) -> dict[str, Any]:
 
     Large bounds are left out where servers make a grammar of them; every reply is validated.
     """
+    if shape is Shape.WORDS:
+        return {}
     if shape is Shape.OBJECT:
         return {"type": "json_object", "schema": _loose(schema)}
     named = {"name": _NAME, "schema": schema, "strict": True}
@@ -207,18 +212,17 @@ def _format(shape: Shape, schema: Mapping[str, Any]) -> dict[str, Any]:
 def _loose(value: Any) -> Any:
     """A schema without its large bounds."""
     if isinstance(value, Mapping):
-        large = {
-            name
-            for name in _BOUNDS & value.keys()
-            if isinstance(value[name], int) and value[name] > _LARGEST
+        return {
+            name: _loose(part)
+            for name, part in value.items()
+            if not (name in _BOUNDS and isinstance(part, int) and part > _LARGEST)
         }
-        return {name: _loose(part) for name, part in value.items() if name not in large}
     return [_loose(part) for part in value] if isinstance(value, list) else value
 
 
-def max_tokens(turn: Turn, config: LlmConfig) -> int | None:
+def _max_tokens(turn: Turn, config: LlmConfig) -> int | None:
     """How long the reply may be; the repair of a truncated one may be longer."""
-    limit, unfit = config.limit(turn.question), _unfit(turn)
+    limit, unfit = config.limit(turn.question), turn.unfit
     truncated = unfit is not None and unfit.reason is CallReason.TRUNCATED
     return limit * _REPAIR_TOKENS if limit and truncated else limit
 
@@ -228,21 +232,18 @@ def worst_case(turn: Turn, config: LlmConfig) -> Usage:
 
     Where replies have no limit, that of the stage stands for it.
     """
-    texts = [text for message in _messages(turn, config, in_words=True) for text in _texts(message)]
-    prompt = sum(len(text.encode()) for text in texts) + len(form(turn.question.answer).text)
-    images = len(_images(turn.question, config)) * config.image_tokens
-    limit = max_tokens(turn, config) or turn.question.max_tokens
-    return Usage(prompt + images + _TEMPLATE_TOKENS, limit)
+    question = turn.question
+    prompt = sum(len(text.encode()) for text in _texts(turn, config))
+    prompt += len(form(question.answer).text) + _TEMPLATE_TOKENS
+    images = len(_images(question, config)) * config.image_tokens
+    return Usage(prompt + images, _max_tokens(turn, config) or question.max_tokens)
 
 
 def forecast(questions: Iterable[Question], config: LlmConfig) -> list[Forecast]:
     """What it would cost to ask, by stage, each question once."""
     usages: dict[str, list[Usage]] = {}
     for question in questions:
-        texts = [
-            text for m in _messages(Turn(question), config, in_words=True) for text in _texts(m)
-        ]
-        prompt = sum(_about(text) for text in texts)
+        prompt = sum(map(_about, _texts(Turn(question), config)))
         images = len(_images(question, config)) * config.image_tokens
         reply = config.limit(question) or question.max_tokens
         usages.setdefault(question.stage, []).append(Usage(prompt + images, reply))
@@ -261,69 +262,48 @@ def _about(text: str) -> int:
     return (len(text) - other) // 4 + other * 2 // 3 + 4
 
 
-def _unfit(turn: Turn) -> Unfit | None:
-    judged = judge(turn.first, turn.question.answer) if turn.first else None
-    return judged if isinstance(judged, Unfit) else None
-
-
 def _images(question: Question, config: LlmConfig) -> tuple[Image, ...]:
     return question.images if config.sees_images else ()
+
+
+def _texts(turn: Turn, config: LlmConfig) -> Iterator[str]:
+    """The texts of the longest request that a call may send."""
+    for message in _messages(turn, config, in_words=True):
+        content = message["content"]
+        parts = [{"text": content}] if isinstance(content, str) else content
+        yield from (part["text"] for part in parts if "text" in part)
 
 
 def _messages(
     turn: Turn, config: LlmConfig, *, in_words: bool, sees: bool = True
 ) -> list[dict[str, Any]]:
     """System, user, and for a repair what was wrong. User and assistant always alternate."""
-    question, unfit = turn.question, _unfit(turn)
-    system = _clean(question.system)
+    question, unfit, images = turn.question, turn.unfit, _images(turn.question, config)
+    system, user = _clean(question.system), _clean(question.user)
     if in_words:
         system = f"{system}\n\n{_IN_WORDS}{form(question.answer).text}"
-    note = _NOTES[unfit.reason].format(hint=unfit.hint) if unfit else ""
-    is_invalid = unfit is not None and unfit.reason is CallReason.INVALID
-    quoted = turn.first.text[:_QUOTED] if turn.first and is_invalid else ""
+    if images and not sees:
+        user = f"{user}\n\n{_UNSEEN}"
     repairs = [question.repair] if question.repair else []
-    repairs += [(quoted, note)] if note else []
-    images, text = _images(question, config), _clean(question.user)
-    text = text if sees or not images else f"{text}\n\n{_UNSEEN}"
-    user = _content(text, images if sees else ())
-    messages: list[dict[str, Any]] = [
-        {"role": "system", "content": system},
-        {"role": "user", "content": user},
-    ]
-    for said, wrong in repairs:
-        if said.strip():
-            messages.append({"role": "assistant", "content": _clean(said)})
-            messages.append({"role": "user", "content": _clean(wrong)})
+    if unfit is not None and turn.first is not None:
+        quoted = turn.first.text[:_QUOTED] if unfit.reason is CallReason.INVALID else ""
+        repairs.append((quoted, _NOTES[unfit.reason].format(hint=unfit.hint)))
+    said = [("system", system), ("user", user)]
+    for answer, wrong in repairs:
+        if answer.strip():
+            said += [("assistant", _clean(answer)), ("user", _clean(wrong))]
         else:
-            _add(messages[-1], wrong)
+            said[-1] = ("user", f"{said[-1][1]}\n\n{wrong}")
+    messages: list[dict[str, Any]] = [{"role": role, "content": text} for role, text in said]
+    if images and sees:
+        text = {"type": "text", "text": messages[1]["content"]}
+        messages[1]["content"] = [text, *map(_picture, images)]
     return messages
 
 
-def _add(message: dict[str, Any], note: str) -> None:
-    """Put a note below the text of a message."""
-    content = message["content"]
-    if isinstance(content, str):
-        message["content"] = f"{content}\n\n{note}"
-    else:
-        content[0]["text"] += f"\n\n{note}"
-
-
-def _content(text: str, images: Sequence[Image]) -> str | list[dict[str, Any]]:
-    if not images:
-        return text
-    pictures = [{"type": "image_url", "image_url": {"url": _data_url(image)}} for image in images]
-    return [{"type": "text", "text": text}, *pictures]
-
-
-def _data_url(image: Image) -> str:
-    return f"data:{image.media_type};base64,{base64.b64encode(image.content).decode()}"
-
-
-def _texts(message: Mapping[str, Any]) -> list[str]:
-    content = message["content"]
-    if isinstance(content, str):
-        return [content]
-    return [part["text"] for part in content if part["type"] == "text"]
+def _picture(image: Image) -> dict[str, Any]:
+    url = f"data:{image.media_type};base64,{base64.b64encode(image.content).decode()}"
+    return {"type": "image_url", "image_url": {"url": url}}
 
 
 def _clean(text: str) -> str:
@@ -331,22 +311,9 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def is_blind(status: int, message: str) -> bool:
-    """Whether an endpoint refused a request for its images."""
-    is_refusal = status in {400, 404, 415, 422, 500, 501}
-    return is_refusal and bool(_NO_IMAGES.search(message[:4000].lower()))
-
-
-def _has_images(sent: Mapping[str, Any]) -> bool:
-    messages = sent.get("messages") or sent.get("input") or ()
-    return any(isinstance(message["content"], list) for message in messages)
-
-
 def is_unsupported(status: int, message: str) -> bool:
-    """Whether an endpoint refused the shape of a request (some do so with status 500)."""
-    if status not in {400, 404, 415, 422, 500, 501}:
-        return False
-    return bool(_UNSUPPORTED.search(message[:4000].lower()))
+    """Whether an endpoint refused the shape of a request."""
+    return status in _OF_THE_REQUEST and bool(_UNSUPPORTED.search(message[:4000].lower()))
 
 
 class Dialect:
@@ -384,7 +351,11 @@ class Dialect:
             return
         if not isinstance(judged, Unfit) or judged.is_well_formed:
             self._shape, self.known = manner.shape, True
-            self._save()
+            if self._path is not None:
+                is_new = self._manner.limit_field == _NEW_LIMIT
+                learnt = {"shape": self._shape.value, "completion_limit": is_new}
+                everything = pretty_json({**_read(self._path), self._name: learnt})
+                write_bytes(self._path, everything, mode=PRIVATE_FILE)
         elif judged.malformed and manner.shape is not _ORDER[-1]:
             self._leave(manner.shape)
 
@@ -395,13 +366,17 @@ class Dialect:
 
         `manner`, `schema` (its digest) and `sent` (its body) are those of the request.
         """
-        if status == 400 and _NEW_LIMIT in message[:4000] and _LIMIT in sent:
+        message = message[:4000]
+        if status == 400 and _NEW_LIMIT in message and _LIMIT in sent:
             return replace(manner, limit_field=_NEW_LIMIT)
         setting = _refused_setting(message, sent) if status in {400, 422} else ""
+        given = sent.get("messages") or sent.get("input") or ()
+        has_images = any(isinstance(one["content"], list) for one in given)
+        is_blind = status in _OF_THE_REQUEST and _NO_IMAGES.search(message.lower())
+        if not setting and has_images and is_blind:
+            setting = _IMAGES
         if setting:
             return replace(manner, left_out=manner.left_out | {setting})
-        if _has_images(sent) and is_blind(status, message):
-            return replace(manner, left_out=manner.left_out | {_IMAGES})
         if not is_unsupported(status, message):
             return None
         self._refused.setdefault(schema, set()).add(manner.shape)
@@ -420,22 +395,12 @@ class Dialect:
         if not self.known and shape is self._shape:
             self._shape = _ORDER[(_ORDER.index(shape) + 1) % len(_ORDER)]
 
-    def _save(self) -> None:
-        if self._path is None:
-            return
-        learnt = {
-            "shape": self._shape.value,
-            "completion_limit": self._manner.limit_field == _NEW_LIMIT,
-        }
-        everything = {**_read(self._path), self._name: learnt}
-        write_bytes(self._path, pretty_json(everything), mode=PRIVATE_FILE)
-
 
 def _refused_setting(message: str, sent: Mapping[str, Any]) -> str:
     """The setting that a refusal names, of those that were sent; "" if it names none."""
     for setting, names in _SETTINGS.items():
         for name in names:
-            named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message[:4000])
+            named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message)
             if named and name.partition(".")[0] in sent:
                 return setting
     return ""

@@ -17,7 +17,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -125,39 +125,31 @@ class Store:
 
     def replies(self, key: str) -> list[Reply]:
         """The replies kept under a key: none, the first, or the first and its repair."""
-        with self._guarded(), self._reading:
-            rows = self._reader.execute(_FIND, (key,)).fetchall()
-        kept = [
-            Reply(text, finish, bool(refused), model, Usage(prompt, completion), _names(left_out))
-            for turn, text, finish, refused, model, prompt, completion, left_out in rows
-            if turn < TRIES
+        with self.reading() as reader:
+            rows = reader.execute(_FIND, (key,)).fetchall()
+        if [row[0] for row in rows] != list(range(len(rows))):
+            return []
+        return [
+            Reply(text, finish, bool(refused), model, Usage(prompt, completion), tuple(out.split()))
+            for _, text, finish, refused, model, prompt, completion, out in rows[:TRIES]
         ]
-        return kept if [row[0] for row in rows] == list(range(len(rows))) else []
 
     def keep(self, rows: Sequence[Stored]) -> None:
         """Return when the replies are on the disk."""
-        values = [
-            (
-                row.key,
-                row.turn,
-                row.reply.text,
-                row.reply.finish,
-                row.reply.refused,
-                row.reply.model,
-                row.reply.usage.prompt_tokens,
-                row.reply.usage.completion_tokens,
-                time.time(),
-                " ".join(row.reply.left_out),
-            )
-            for row in rows
-        ]
+        values = []
+        for row in rows:
+            reply, usage = row.reply, row.reply.usage
+            said = (reply.text, reply.finish, reply.refused, reply.model)
+            tokens = (usage.prompt_tokens, usage.completion_tokens)
+            rest = (time.time(), " ".join(reply.left_out))
+            values.append((row.key, row.turn, *said, *tokens, *rest))
         with self._transaction() as writer:
             writer.executemany(_KEEP, values)
 
     def batches(self) -> list[NotedBatch]:
         """Batches not yet collected, the oldest first."""
-        with self._guarded(), self._reading:
-            rows = self._reader.execute("SELECT * FROM batches ORDER BY at, name").fetchall()
+        with self.reading() as reader:
+            rows = reader.execute("SELECT * FROM batches ORDER BY at, name").fetchall()
         return [NotedBatch(row[0], row[1], Usage(row[2], row[3]), row[5]) for row in rows]
 
     def note_batch(self, noted: NotedBatch) -> None:
@@ -209,14 +201,14 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._guarded(), self._writing:
-            self._writer.execute("BEGIN IMMEDIATE")
+        with self.writing() as writer:
+            writer.execute("BEGIN IMMEDIATE")
             try:
-                yield self._writer
-                self._writer.execute("COMMIT")
+                yield writer
+                writer.execute("COMMIT")
             finally:
-                if self._writer.in_transaction:
-                    self._writer.execute("ROLLBACK")
+                if writer.in_transaction:
+                    writer.execute("ROLLBACK")
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -227,28 +219,20 @@ class Store:
             raise StoreError(f"{self._path}: {kind}; expected a store of replies.") from None
 
 
-def _names(left_out: str) -> tuple[str, ...]:
-    return tuple(left_out.split())
-
-
 def with_replies(out: Path, plan: Plan, before: date, needed: frozenset[str]) -> Plan:
     """The plan with the model replies that are old enough, by the times in their store."""
     if any((out / part).is_symlink() for part in ("private/captures", REPLIES_FOLDER)):
-        return Plan(
-            plan.removals, (*plan.kept, (REPLIES_FOLDER, "a symbolic link is never followed"))
-        )
-    replies = old_replies(out / REPLIES_FOLDER, before, needed)
-    kept, removals = list(plan.kept), list(plan.removals)
-    if replies.unknown:
+        kept = (REPLIES_FOLDER, "a symbolic link is never followed")
+        return Plan(plan.removals, (*plan.kept, kept))
+    old = old_replies(out / REPLIES_FOLDER, before, needed)
+    why = f"{old.needed} replies that releases were made from"
+    if old.unknown:
         why = "a release needs replies that the store does not know of: --all-replies removes them"
-        kept += [(REPLIES_FOLDER, why)] if replies.needed else []
-    elif replies.needed:
-        kept.append((REPLIES_FOLDER, f"{replies.needed} replies that releases were made from"))
-    if replies.since is not None:
-        removals.append(
-            Removal(Kind.REPLIES, REPLIES_FOLDER, replies.since, replies.replies, replies.size)
-        )
-    return Plan(tuple(removals), tuple(kept))
+    stay = [(REPLIES_FOLDER, why)] if old.needed else []
+    go = []
+    if old.since is not None:
+        go = [Removal(Kind.REPLIES, REPLIES_FOLDER, old.since, old.replies, old.size)]
+    return Plan((*plan.removals, *go), (*plan.kept, *stay))
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,13 +256,9 @@ def old_replies(folder: Path, before: date, releases: Collection[str]) -> OldRep
     """
     if not (folder / REPLIES).is_file():
         return OldReplies()
-    store = Store(folder)
-    try:
-        with store.reading() as reader:
-            rows = reader.execute(_OLD, _bounds(before, releases)).fetchall()
-            known = {row[0] for row in reader.execute("SELECT DISTINCT digest FROM uses")}
-    finally:
-        store.close()
+    with closing(Store(folder)) as store, store.reading() as reader:
+        rows = reader.execute(_OLD, _bounds(before, releases)).fetchall()
+        known = {row[0] for row in reader.execute("SELECT DISTINCT digest FROM uses")}
     by_needed = {bool(row[3]): row for row in rows}
     replies, size, first, _ = by_needed.get(False, (0, 0, None, 0))
     stay = by_needed[True][0] if True in by_needed else 0
@@ -290,14 +270,10 @@ def old_replies(folder: Path, before: date, releases: Collection[str]) -> OldRep
 
 def forget_replies(folder: Path, before: date, releases: Collection[str]) -> None:
     """Remove the replies that `old_replies` counts, without a trace. Raises StoreError."""
-    store = Store(folder)
-    try:
-        with store.writing() as writer:
-            writer.execute(_DELETE, _bounds(before, releases))
-            writer.execute("VACUUM")
-            writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    finally:
-        store.close()
+    with closing(Store(folder)) as store, store.writing() as writer:
+        writer.execute(_DELETE, _bounds(before, releases))
+        writer.execute("VACUUM")
+        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _bounds(before: date, releases: Collection[str]) -> dict[str, float | str]:

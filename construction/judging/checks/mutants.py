@@ -1,9 +1,11 @@
-"""Changed copies of results, wrong in one way each; those of inputs are made by `other_inputs`.
+"""Changed copies of files: results that are wrong in one way each, and other inputs.
 
 A changed copy differs from the original in one thing: a number, a row, a name, an order, the heads
 of two columns, a unit. Texts, delimited tables, JSON and workbooks are changed by their structure,
 documents and slides in their paragraphs and cells; other types are left alone. What the findings of
-a check tell of is changed wherever it stands. The same file gives the same copies.
+a check tell of is changed wherever it stands. Other inputs have a record less, other numbers, other
+hours and days: the reference's results for them are wrong results for the inputs as they are, and
+checks that compute what they expect pass them. The same file gives the same copies.
 
 This file is also the program that makes the copies, in a sandbox (inputs come from sessions, and
 results from programs of a model); so it imports the standard library and what opens files there:
@@ -39,26 +41,28 @@ _DATE = re.compile(
     r"(?<![\w.-])(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2\d{4})(?![\w-])"
 )
 _PROPER = re.compile(r"(?<![^\W_])[A-Z][a-z]{2,}(?![^\W_])")
-_MOST_TEXT, _MOST_NAMES = 200_000, 200
-_UNITS = {
-    "EUR": "USD",
-    "USD": "EUR",
-    "€": "$",
-    "$": "€",
-    "£": "€",
-    "%": "‰",
-    "元": "万元",
-    "kg": "lb",
-}
-_TABLES = {"csv": ",", "tsv": "\t"}
-_BINARY = frozenset({"pdf", "png", "jpg", "jpeg", "gif", "zip", "xls", "doc", "ppt", "odt", "ods"})
 _STAMP = re.compile(r"(?<!\d)(\d{8})(?=T\d{4}|(?!\d))")
 _LISTED = re.compile(r"'([^']{2,80})'")
+_BLOCK = re.compile(
+    r"^BEGIN:(VEVENT|VTODO|VJOURNAL|VCARD)\r?\n.*?^END:\1[ \t]*(?:\r?\n|$)", re.M | re.S
+)
+_END = re.compile(r"(^DTEND[^:\n]*:\d{8}T)(\d\d)", re.M)
+_MOST_TEXT, _MOST_NAMES = 200_000, 200
+# One unit of a text is changed, the first of these that it holds.
+_UNITS = (
+    ("EUR", "USD"), ("USD", "EUR"), ("€", "$"), ("$", "€"), ("£", "€"), ("%", "‰"), ("元", "万元"),
+    ("kg", "lb"),
+)  # fmt: skip
+_TABLES = {"csv": ",", "tsv": "\t"}
+_BINARY = frozenset({"pdf", "png", "jpg", "jpeg", "gif", "zip", "xls", "doc", "ppt", "odt", "ods"})
+_WHOLE = frozenset({"xlsx", "docx", "pptx", "xml", "html", "toml"})  # no lines to leave out
+_LOGICAL = frozenset({"True", "False", "None", "nothing"})
 _MOST_TOLD, _TOLD_WAYS = 24, 3  # values that are changed, and in how many ways each
-PLACES = 6  # of one kind in one file
+_PLACES = 6  # of one kind in one file
 _MOST = 30  # copies of one file
 INDEX = "index.json"
-Rows = list[list[str]]
+_Rows = list[list[str]]
+_Change = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,31 +79,20 @@ class Mutant:
 def main() -> None:
     """Make the copies of one file; none of a file that does not open."""
     what, path, words = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
-    content = Path("given").read_bytes()
-    if what == "names":
-        Path("made").mkdir()
-        Path("made", INDEX).write_text(json.dumps(_names_of(path)), encoding="utf-8")
-        return
-    made: list[Mutant] = []
-    try:
-        copies = _copies(what, path, content, words)
-        made += (copy for copy in islice(copies, _MOST) if copy.content != content)
-    except Exception:  # libraries raise anything for files that are not of their type
-        made.clear()
+    content, made = Path("given").read_bytes(), list[Mutant]()
     Path("made").mkdir()
+    if what == "names":
+        rows: list[Any] = _names_of(path)
+    else:
+        try:
+            copies = list(islice(_copies(what, path, content, words), _MOST))
+        except Exception:  # libraries raise anything for files that are not of their type
+            copies = []
+        made = [copy for copy in copies if copy.content != content]
+        rows = [[mutant.kind, mutant.before, mutant.after] for mutant in made]
     for number, mutant in enumerate(made):
         Path("made", str(number)).write_bytes(mutant.content)
-    rows = [[mutant.kind, mutant.before, mutant.after] for mutant in made]
     Path("made", INDEX).write_text(json.dumps(rows), encoding="utf-8")
-
-
-def _copies(what: str, path: str, content: bytes, words: list[str]) -> Iterator[Mutant]:
-    if what == "told":
-        return _reported(path, content, words)
-    if what == "inputs":
-        other: Any = import_module("other_inputs")  # lies beside this program
-        return iter(other.changed_inputs(path, content))
-    return _wrong(path, content, frozenset(words))
 
 
 def _names_of(path: str) -> list[str]:
@@ -108,18 +101,20 @@ def _names_of(path: str) -> list[str]:
     named = Path(path).name
     Path(named).write_bytes(Path("given").read_bytes())
     cells = {str(cell).strip() for row in helper.table(named) for cell in row if cell is not None}
-    names = {cell for cell in cells if _WORD.fullmatch(cell)}
-    if not names:
-        names = set(_PROPER.findall(helper.text(named)[:_MOST_TEXT]))
-    return sorted(names)[:_MOST_NAMES]
+    names = set(filter(_WORD.fullmatch, cells))
+    return sorted(names or set(_PROPER.findall(helper.text(named)[:_MOST_TEXT])))[:_MOST_NAMES]
 
 
-def _extension(path: str) -> str:
-    return PurePosixPath(path).suffix.lower().removeprefix(".")
+def _copies(what: str, path: str, content: bytes, words: list[str]) -> Iterator[Mutant]:
+    kind = PurePosixPath(path).suffix.lower().removeprefix(".")
+    if what == "told":
+        return _reported(path, content, kind, words)
+    if what == "inputs":
+        return _inputs(path, content, kind)
+    return _wrong(path, content, kind, frozenset(words))
 
 
-def _wrong(path: str, content: bytes, others: frozenset[str]) -> Iterator[Mutant]:
-    kind = _extension(path)
+def _wrong(path: str, content: bytes, kind: str, others: frozenset[str]) -> Iterator[Mutant]:
     if kind in _TABLES:
         yield from _of_table(path, content, _TABLES[kind], others)
     elif kind == "xlsx":
@@ -130,67 +125,56 @@ def _wrong(path: str, content: bytes, others: frozenset[str]) -> Iterator[Mutant
         yield from _of_text(path, content, others)
 
 
-# What findings tell of
-
-
-def _reported(path: str, content: bytes, words: Sequence[str]) -> Iterator[Mutant]:
+def _reported(path: str, content: bytes, kind: str, words: Sequence[str]) -> Iterator[Mutant]:
     """Every value of some words changed at all its places at once, in some ways each."""
-    if _extension(path) in _BINARY:
+    if kind in _BINARY:
         return
     values = _values(words)
-    names = [value for kind, value in values if kind == "entity"]
-    for way in range(_TOLD_WAYS if len(values) > _TOLD_WAYS else PLACES):
-        for kind, value in values[:_MOST_TOLD]:
-            if kind == "number":
-                change, after = _number_change(value, way)
-            elif kind == "date":
+    names = [value for what, value in values if what == "entity"]
+    for way in range(_TOLD_WAYS if len(values) > _TOLD_WAYS else _PLACES):
+        for what, value in values[:_MOST_TOLD]:
+            if what == "number":
+                is_it, after = partial(_is, float(value)), _another(value, way)
+                change: _Change = partial(_with_numbers, way, is_it)
+            elif what == "date":
                 change, after = _date_change(value, way)
             else:
                 other = [name for name in names if name.casefold() != value.casefold()]
                 after = other[way] if way < len(other) else f"not given {way + 1}"
-                change = _word_change(value, after)
-            yield Mutant(kind, path, _everywhere(path, content, change), value, after)
+                form = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)", re.IGNORECASE)
+                change = partial(form.sub, after.replace("\\", r"\\"))
+            yield Mutant(what, path, _everywhere(content, kind, change), value, after)
 
 
 def _values(words: Sequence[str]) -> list[tuple[str, str]]:
     """The dates, numbers and short texts that some words consist of, each once."""
     values: dict[tuple[str, str], None] = {}
     for text in words:
-        for match in _DATE.finditer(text):
-            values["date", match[0]] = None
-        bare = _DATE.sub(" ", text)
-        for match in _NUMBER.finditer(bare):
+        values |= dict.fromkeys(("date", match[0]) for match in _DATE.finditer(text))
+        for match in _NUMBER.finditer(_DATE.sub(" ", text)):
             values["number", match[0].replace(",", "")] = None
-        listed = _LISTED.findall(text)
-        for name in listed or ([text] if len(text) <= 80 else []):
+        for name in _LISTED.findall(text) or ([text] if len(text) <= 80 else []):
             is_name = _WORD.search(name) or _ID.fullmatch(name)
             if is_name and not _NUMBER.fullmatch(name) and name not in _LOGICAL:
                 values["entity", name] = None
     return list(values)
 
 
-_LOGICAL = frozenset({"True", "False", "None", "nothing"})
-Change = Callable[[str], str]
+def _with_numbers(way: int, is_meant: Callable[[str], bool], text: str) -> str:
+    """The text with the numbers changed that are meant, by their digits."""
+    return _NUMBER.sub(
+        lambda match: _another(match[0], way) if is_meant(match[0].replace(",", "")) else match[0],
+        text,
+    )
 
 
-def _number_change(value: str, way: int) -> tuple[Change, str]:
-    wanted = float(value)
-
-    def changed(text: str) -> str:
-        return _NUMBER.sub(
-            lambda match: another(match[0], way) if _is(match[0], wanted) else match[0], text
-        )
-
-    return changed, another(value, way)
+def _is(number: float, digits: str) -> bool:
+    return abs(float(digits) - number) <= 0.01
 
 
-def _is(number: str, wanted: float) -> bool:
-    return abs(float(number.replace(",", "")) - wanted) <= 0.01
-
-
-def _date_change(value: str, way: int) -> tuple[Change, str]:
+def _date_change(value: str, way: int) -> tuple[_Change, str]:
     """A day changed as it is written, and in the form without marks that calendars have."""
-    after = another_date(value, way)
+    after = _another_date(value, way)
     bare, other = (re.sub(r"\D", "", day) for day in (value, after))
 
     def changed(text: str) -> str:
@@ -200,27 +184,23 @@ def _date_change(value: str, way: int) -> tuple[Change, str]:
     return changed, after
 
 
-def _word_change(value: str, after: str) -> Change:
-    form = re.compile(rf"(?<!\w){re.escape(value)}(?!\w)", re.IGNORECASE)
-    return lambda text: form.sub(lambda _match: after, text)
-
-
-def _everywhere(path: str, content: bytes, change: Change) -> bytes:
+def _everywhere(content: bytes, kind: str, change: _Change) -> bytes:
     """The file with every text and number in it changed; as it was where nothing changes."""
-    kind = _extension(path)
     if kind == "xlsx":
         book = _opened(content)
         changed = [_change_cell(cell, change) for _, cell in _filled(book)]
         return _with_values(_saved(book), content) if any(changed) else content
-    if kind in ("docx", "pptx"):
-        document = _document(content, kind)
-        paragraphs = list(_runs(document, kind))
-        changed = [_change_paragraph(paragraph, change) for paragraph in paragraphs]
-        return _saved(document) if any(changed) else content
-    return change(content.decode("utf-8", "replace")).encode()
+    if kind not in ("docx", "pptx"):
+        return change(content.decode("utf-8", "replace")).encode()
+    document = _document(content, kind)
+    texts = [(paragraph, _plain(paragraph)) for paragraph in _paragraphs(document, kind)]
+    rewritten = [(paragraph, new) for paragraph, text in texts if (new := change(text)) != text]
+    for paragraph, new in rewritten:
+        _rewrite(paragraph, new)
+    return _saved(document) if rewritten else content
 
 
-def _change_cell(cell: Any, change: Change) -> bool:
+def _change_cell(cell: Any, change: _Change) -> bool:
     value = cell.value
     if isinstance(value, str) and not value.startswith("="):
         new: Any = change(value)
@@ -236,16 +216,7 @@ def _change_cell(cell: Any, change: Change) -> bool:
     return bool(new != value)
 
 
-def _change_paragraph(paragraph: Any, change: Change) -> bool:
-    text = _plain(paragraph)
-    new = change(text)
-    if new == text:
-        return False
-    _rewrite(paragraph, new)
-    return True
-
-
-def another(number: str, way: int = 0) -> str:
+def _another(number: str, way: int = 0) -> str:
     """Another number in the same form: larger by a tenth and something, one more, doubled, ten
     times as large, one less, a third."""
     digits = number.replace(",", "")
@@ -257,7 +228,7 @@ def another(number: str, way: int = 0) -> str:
     return f"{changed:,.{decimals}f}" if "," in number else f"{changed:.{decimals}f}"
 
 
-def another_date(written: str, way: int = 0) -> str:
+def _another_date(written: str, way: int = 0) -> str:
     """Another date in the same form: a day later, a month, a year."""
     mark = next(sign for sign in written if not sign.isdigit())
     parts = written.split(mark)
@@ -271,28 +242,101 @@ def another_date(written: str, way: int = 0) -> str:
 
 def _ways(places: int) -> range:
     """In how many ways each of so many numbers is changed, so that few give enough copies."""
-    return range(1 if places >= PLACES else 3 if places > 2 else PLACES)
+    return range(1 if places >= _PLACES else 3 if places > 2 else _PLACES)
 
 
 def _instead(name: str, others: Sequence[str], places: int) -> list[str]:
     """Names to put for another: several where few places have one."""
-    rest, most = [other for other in others if other != name], PLACES // max(1, places)
+    rest, most = [other for other in others if other != name], _PLACES // max(1, places)
     return _spread(rest, most) if most > 1 else rest[:1]
 
 
-def _spread(places: Sequence[Any], most: int = PLACES) -> list[Any]:
+def _spread(places: Sequence[Any], most: int = _PLACES) -> list[Any]:
     """Some of many places, first and last among them."""
     if len(places) <= most:
         return list(places)
     return [places[round(step * (len(places) - 1) / (most - 1))] for step in range(most)]
 
 
-# Texts
+def _inputs(path: str, content: bytes, kind: str) -> Iterator[Mutant]:
+    """Other inputs: a record less, other numbers at once, and single other numbers and dates."""
+    if kind in _BINARY:
+        return
+    yield from _records(path, content, kind)
+    for way in (0, 1):
+        change = partial(_with_numbers, way, partial(_is_no_year, way))
+        yield Mutant("numbers", path, _everywhere(content, kind, change))
+    if kind in _TABLES:
+        yield from _table_numbers(path, _rows(content, _TABLES[kind]), _TABLES[kind])
+    elif kind == "xlsx":
+        yield from _workbook_numbers(path, content)
+    elif kind in ("docx", "pptx"):
+        changed = _of_paragraphs(path, content, kind)
+        yield from (one for one in changed if one.kind in ("number", "row"))
+    else:
+        text = content.decode("utf-8", "replace")
+        for match in _spread(list(_END.finditer(text))):  # an event that ends at another hour
+            hour = f"{int(match[2]) + (1 if int(match[2]) < 23 else -1):02}"
+            other = f"{text[: match.start(2)]}{hour}{text[match.end(2) :]}"
+            yield Mutant("number", path, other.encode(), match[2], hour)
+        yield from _text_numbers(path, text)
+
+
+def _records(path: str, content: bytes, kind: str) -> Iterator[Mutant]:
+    """One record less, and the first half of them: rows, events, entries of a list, lines."""
+    if kind == "xlsx":
+        sheets = _opened(content).worksheets
+        rows = [(sheet.title, row) for sheet in sheets for row in range(2, sheet.max_row)]
+        for title, row in _spread(rows, 3):
+            yield Mutant("row", path, _less(content, title, row))
+    if kind in _WHOLE:
+        return
+    text = content.decode("utf-8", "replace")
+    if kind == "json":
+        for changed in _shorter_lists(json.loads(text)):
+            yield Mutant("row", path, json.dumps(changed, ensure_ascii=False).encode())
+        return
+    blocks = [match.span() for match in _BLOCK.finditer(text)]
+    if not blocks:
+        lines = [*re.finditer(r"[^\n]*\n|[^\n]+$", text)]
+        blocks = [line.span() for line in lines[kind in _TABLES :] if line[0].strip()]
+    kept = [*_spread([[span] for span in blocks], 3), blocks[: len(blocks) // 2]]
+    for left_out in kept if len(blocks) > 1 else []:
+        start, end = left_out[0][0], left_out[-1][1]
+        yield Mutant("row", path, (text[:start] + text[end:]).encode(), text[start:end].strip())
+
+
+def _shorter_lists(whole: Any) -> Iterator[Any]:
+    """The content with one entry less of its longest list, and with the first half of it less."""
+    lists: list[list[Any]] = []
+    waiting = [whole]
+    while waiting:
+        value = waiting.pop()
+        lists += [value] if isinstance(value, list) else []
+        inner = value.values() if isinstance(value, dict) else value
+        waiting += inner if isinstance(value, dict | list) else []
+    longest = max(lists, key=len, default=[])
+    entries = list(longest)
+    for at in _spread(range(len(entries)), 3) if len(entries) > 1 else []:
+        longest[:] = entries[:at] + entries[at + 1 :]
+        yield whole
+    if len(entries) > 3:
+        longest[:] = entries[len(entries) // 2 :]
+        yield whole
+
+
+def _is_no_year(way: int, digits: str) -> bool:
+    """Nor a single digit, the first way."""
+    is_year = digits.isdigit() and len(digits) == 4 and digits[:2] in ("18", "19", "20")
+    return not is_year and (len(digits) > 1 or way > 0)
+
+
+# By the structure of a file: texts, delimited tables, workbooks, documents and slides
 
 
 def _of_text(path: str, content: bytes, others: frozenset[str]) -> Iterator[Mutant]:
     text = content.decode("utf-8", "replace")
-    yield from _text_numbers(path, content)
+    yield from _text_numbers(path, text)
     lines = text.splitlines(keepends=True)
     telling = [at for at, line in enumerate(lines) if _WORD.search(line) or _NUMBER.search(line)]
     for at in _spread(telling):
@@ -302,15 +346,15 @@ def _of_text(path: str, content: bytes, others: frozenset[str]) -> Iterator[Muta
         turned = list(lines)
         turned[at], turned[after] = lines[after], lines[at]
         yield Mutant("order", path, "".join(turned).encode(), lines[at].strip())
-        if at >= PLACES:
+        if at >= _PLACES:
             break
-    yield from _unit(path, text)
+    for unit, other in [pair for pair in _UNITS if pair[0] in text][:1]:
+        yield Mutant("unit", path, text.replace(unit, other).encode(), unit, other)
     yield from _entity(path, text, others)
 
 
-def _text_numbers(path: str, content: bytes) -> Iterator[Mutant]:
-    text = content.decode("utf-8", "replace")
-    for form, change, most in ((_NUMBER, another, PLACES), (_DATE, another_date, 3)):
+def _text_numbers(path: str, text: str) -> Iterator[Mutant]:
+    for form, change, most in ((_NUMBER, _another, _PLACES), (_DATE, _another_date, 3)):
         places = list(form.finditer(text))
         for match in _spread(places):
             for way in _ways(len(places))[:most]:
@@ -319,96 +363,65 @@ def _text_numbers(path: str, content: bytes) -> Iterator[Mutant]:
                 yield Mutant("number", path, changed.encode(), match[0], new)
 
 
-def _unit(path: str, text: str) -> Iterator[Mutant]:
-    for unit, other in _UNITS.items():
-        if unit in text:
-            yield Mutant("unit", path, text.replace(unit, other).encode(), unit, other)
-            return
-
-
 def _entity(path: str, text: str, others: frozenset[str]) -> Iterator[Mutant]:
-    present = sorted(name for name in others if name in text)
-    chosen = _spread(present, 3)
+    chosen = _spread(sorted(name for name in others if name in text), 3)
     for name in chosen:
         for other in _instead(name, sorted(others), len(chosen)):
             yield Mutant("entity", path, text.replace(name, other).encode(), name, other)
 
 
-# Delimited tables
-
-
-def _rows(content: bytes, delimiter: str) -> Rows:
+def _rows(content: bytes, delimiter: str) -> _Rows:
     text = content.decode("utf-8-sig", "replace")
     return list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
 
 
-def _written(rows: Rows, delimiter: str) -> bytes:
+def _written(rows: _Rows, delimiter: str) -> bytes:
     target = io.StringIO(newline="")
     csv.writer(target, delimiter=delimiter, lineterminator="\n").writerows(rows)
     return target.getvalue().encode()
 
 
-def _of_table(
-    path: str, content: bytes, delimiter: str, others: frozenset[str]
-) -> Iterator[Mutant]:
-    rows = _rows(content, delimiter)
-    yield from _table_numbers(path, rows, delimiter)
-    yield from _reordered(path, rows, lambda changed: _written(changed, delimiter))
-    yield from _entity(path, _written(rows, delimiter).decode(), others | _names(rows))
+def _of_table(path: str, content: bytes, mark: str, others: frozenset[str]) -> Iterator[Mutant]:
+    rows = _rows(content, mark)
+    yield from _table_numbers(path, rows, mark)
+    yield from _reordered(path, rows, mark)
+    names = frozenset(filter(_WORD.fullmatch, (cell.strip() for row in rows[1:] for cell in row)))
+    yield from _entity(path, _written(rows, mark).decode(), others | names)
 
 
-def _table_numbers(path: str, rows: Rows, delimiter: str) -> Iterator[Mutant]:
-    for form, change, most in ((_NUMBER, another, PLACES), (_DATE, another_date, 3)):
-        places = [
-            (r, c)
-            for r, row in enumerate(rows) if r
-            for c, cell in enumerate(row) if form.fullmatch(cell.strip())
-        ]  # fmt: skip
-        for r, c in _spread(places):
+def _table_numbers(path: str, rows: _Rows, delimiter: str) -> Iterator[Mutant]:
+    for form, change, most in ((_NUMBER, _another, _PLACES), (_DATE, _another_date, 3)):
+        cells = [(row, c, cell) for row in rows for c, cell in enumerate(row)]
+        places = [(row, c, cell) for row, c, cell in cells if form.fullmatch(cell.strip())]
+        for row, c, cell in _spread(places):
             for way in _ways(len(places))[:most]:
-                new = change(rows[r][c].strip(), way)
-                changed = _written(_with(rows, r, c, new), delimiter)
-                yield Mutant("number", path, changed, rows[r][c], new)
+                row[c] = change(cell.strip(), way)
+                yield Mutant("number", path, _written(rows, delimiter), cell, row[c])
+                row[c] = cell
 
 
-def _reordered(path: str, rows: Rows, written: Callable[[Rows], bytes]) -> Iterator[Mutant]:
+def _reordered(path: str, rows: _Rows, delimiter: str) -> Iterator[Mutant]:
     """A row less, a row twice, the order turned round, the values of two columns swapped."""
     body = rows[1:]
+
+    def made(kind: str, changed: _Rows, before: str = "", after: str = "") -> Mutant:
+        return Mutant(kind, path, _written(changed, delimiter), before, after)
+
     if len(body) > 1:
         for at in sorted({1, len(body)}):
-            yield Mutant("row", path, written(rows[:at] + rows[at + 1 :]), ",".join(rows[at]))
-        yield Mutant("order", path, written([rows[0], *reversed(body)]))
-        yield Mutant("row", path, written([*rows, body[0]]), "", ",".join(body[0]))
+            yield made("row", rows[:at] + rows[at + 1 :], ",".join(rows[at]))
+        yield made("order", [rows[0], *reversed(body)])
+        yield made("row", [*rows, body[0]], "", ",".join(body[0]))
     columns = sorted(
         c for c in range(len(rows[0]) if rows else 0)
         if all(len(row) > c and _NUMBER.fullmatch(row[c].strip()) for row in body)
     )  # fmt: skip
     if body and len(columns) > 1:
         first, second = columns[:2]
-        swapped = [rows[0], *([_swapped(row, first, second) for row in body])]
-        yield Mutant("column", path, written(swapped), rows[0][first], rows[0][second])
-
-
-def _with(rows: Rows, row: int, column: int, value: str) -> Rows:
-    return [
-        [*one[:column], value, *one[column + 1 :]] if at == row else one
-        for at, one in enumerate(rows)
-    ]
-
-
-def _swapped(row: list[str], first: int, second: int) -> list[str]:
-    changed = list(row)
-    changed[first], changed[second] = row[second], row[first]
-    return changed
-
-
-def _names(rows: Rows) -> frozenset[str]:
-    return frozenset(
-        cell.strip() for row in rows[1:] for cell in row if _WORD.fullmatch(cell.strip())
-    )
-
-
-# Workbooks
+        swapped = [list(row) for row in body]
+        for row in swapped:
+            row[first], row[second] = row[second], row[first]
+        yield made("column", [rows[0], *swapped], rows[0][first], rows[0][second])
 
 
 def _of_workbook(path: str, content: bytes, others: frozenset[str]) -> Iterator[Mutant]:
@@ -427,14 +440,12 @@ def _of_workbook(path: str, content: bytes, others: frozenset[str]) -> Iterator[
     for title, row, column in _spread(figures, 2):
         broken = _set(content, title, row, column, "#DIV/0!")
         yield Mutant("number", path, broken, "", "#DIV/0!")
-    for sheet in book.worksheets:
-        if sheet.max_row > 2:
-            for row in sorted({2, sheet.max_row}):
-                yield Mutant("row", path, _less(content, sheet.title, row), str(row))
-            yield Mutant("order", path, _turned(content, sheet.title))
-            sheet.insert_rows(3)
-            yield Mutant("row", path, _saved(book))
-            break
+    for sheet in [sheet for sheet in book.worksheets if sheet.max_row > 2][:1]:
+        for row in sorted({2, sheet.max_row}):
+            yield Mutant("row", path, _less(content, sheet.title, row), str(row))
+        yield Mutant("order", path, _turned(content, sheet.title))
+        sheet.insert_rows(3)
+        yield Mutant("row", path, _saved(book))
 
 
 def _workbook_numbers(path: str, content: bytes) -> Iterator[Mutant]:
@@ -442,7 +453,7 @@ def _workbook_numbers(path: str, content: bytes) -> Iterator[Mutant]:
     figures = [(title, cell) for title, cell in cells if _is_figure(cell.value)]
     for title, cell in _spread(figures):
         for way in _ways(len(figures)):
-            new: Any = type(cell.value)(float(another(_figure(cell.value), way)))
+            new: Any = type(cell.value)(float(_another(_figure(cell.value), way)))
             changed = _set(content, title, cell.row, cell.column, new)
             yield Mutant("number", path, changed, str(cell.value), str(new))
     days = [(title, cell) for title, cell in cells if isinstance(cell.value, date)]
@@ -467,10 +478,10 @@ def _figure(value: float) -> str:
     return f"{value:.9g}" if value % 1 else f"{value:.0f}"
 
 
-def _opened(content: bytes) -> Any:
+def _opened(content: bytes, *, values: bool = False) -> Any:
     from openpyxl import load_workbook
 
-    return load_workbook(io.BytesIO(content))
+    return load_workbook(io.BytesIO(content), data_only=values)
 
 
 def _saved(book: Any) -> bytes:
@@ -487,9 +498,7 @@ def _set(content: bytes, title: str, row: int, column: int, value: object) -> by
 
 def _with_values(saved: bytes, content: bytes) -> bytes:
     """A saved workbook with the values that its formulas had: the library drops them."""
-    from openpyxl import load_workbook
-
-    values = load_workbook(io.BytesIO(content), data_only=True).worksheets
+    values = _opened(content, values=True).worksheets
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(saved)) as old, zipfile.ZipFile(target, "w") as new:
         for item in old.infolist():
@@ -518,30 +527,26 @@ def _less(content: bytes, title: str, row: int) -> bytes:
 
 def _turned(content: bytes, title: str) -> bytes:
     book = _opened(content)
-    sheet = book[title]
-    values = [[cell.value for cell in row] for row in sheet.iter_rows(min_row=2)]
-    for row, turned in zip(sheet.iter_rows(min_row=2), reversed(values), strict=True):
+    rows = list(book[title].iter_rows(min_row=2))
+    values = [[cell.value for cell in row] for row in rows]
+    for row, turned in zip(rows, reversed(values), strict=True):
         for cell, value in zip(row, turned, strict=True):
             cell.value = value
     return _saved(book)
 
 
-# Documents and slides
-
-
 def _of_paragraphs(
     path: str, content: bytes, kind: str, others: frozenset[str] = frozenset()
 ) -> Iterator[Mutant]:
-    whole = list(enumerate(map(_plain, _runs(_document(content, kind), kind))))
-    figures = [(at, match) for at, text in whole for match in _NUMBER.finditer(text)]
+    texts = list(map(_plain, _paragraphs(_document(content, kind), kind)))
+    figures = [(at, match) for at, text in enumerate(texts) for match in _NUMBER.finditer(text)]
     for at, match in _spread(figures):
         for way in _ways(len(figures)):
-            new = another(match[0], way)
-            changed = _put(content, kind, at, match.span(), new)
-            yield Mutant("number", path, changed, match[0], new)
+            new = _another(match[0], way)
+            yield Mutant("number", path, _put(content, kind, at, match.span(), new), match[0], new)
     for at, _ in _spread(figures, 2):
-        text = dict(whole)[at]
-        yield Mutant("row", path, _put(content, kind, at, (0, len(text)), ""), text)
+        yield Mutant("row", path, _put(content, kind, at, (0, len(texts[at])), ""), texts[at])
+    whole = enumerate(texts)
     named = [(at, text.index(name), name) for at, text in whole for name in others if name in text]
     present = _spread(sorted(named), 3)
     for at, start, name in present:
@@ -556,23 +561,20 @@ def _document(content: bytes, kind: str) -> Any:
     return import_module("pptx").Presentation(io.BytesIO(content))
 
 
-def _runs(document: Any, kind: str) -> Iterator[Any]:
+def _paragraphs(document: Any, kind: str) -> Iterator[Any]:
     """Every paragraph, in order, those in cells of tables among them."""
     if kind == "docx":
         yield from document.paragraphs
-        for table in document.tables:
-            for row in table.rows:
-                for cell in row.cells:
-                    yield from cell.paragraphs
+        for row in (row for table in document.tables for row in table.rows):
+            for cell in row.cells:
+                yield from cell.paragraphs
         return
-    for slide in document.slides:
-        for shape in slide.shapes:
-            if shape.has_text_frame:
-                yield from shape.text_frame.paragraphs
-            if getattr(shape, "has_table", False):
-                for row in shape.table.rows:
-                    for cell in row.cells:
-                        yield from cell.text_frame.paragraphs
+    for shape in (shape for slide in document.slides for shape in slide.shapes):
+        if shape.has_text_frame:
+            yield from shape.text_frame.paragraphs
+        if getattr(shape, "has_table", False):
+            for cell in (cell for row in shape.table.rows for cell in row.cells):
+                yield from cell.text_frame.paragraphs
 
 
 def _plain(paragraph: Any) -> str:
@@ -581,7 +583,7 @@ def _plain(paragraph: Any) -> str:
 
 def _put(content: bytes, kind: str, at: int, span: tuple[int, int], new: str) -> bytes:
     document = _document(content, kind)
-    paragraph = next(one for number, one in enumerate(_runs(document, kind)) if number == at)
+    paragraph = next(islice(_paragraphs(document, kind), at, None))
     text = _plain(paragraph)
     _rewrite(paragraph, text[: span[0]] + new + text[span[1] :])
     return _saved(document)

@@ -22,11 +22,15 @@ import base64
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fnmatch import filter as filter_names
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from construction.grading.file_types import TYPES, extension_of
 from construction.grading.findings import (
@@ -55,7 +59,7 @@ _MOST_MUTANTS, _MOST_TOLD = 30, 18  # in all, and of what findings tell of
 _MOST_MORE = 18  # of what findings tell of that none of these has failed
 _OTHER_INPUT = "other input"
 _MOST_INPUT_BYTES = 2_000_000  # of all inputs: the check carries them along
-_MAKERS = (Path(mutants.__file__), Path(mutants.__file__).with_name("other_inputs.py"))
+_MAKER = Path(mutants.__file__)
 WEIGHT = 0.8  # of the checks in the task; right results pass it by themselves
 
 
@@ -175,7 +179,6 @@ class _Proving:
         self.counts: dict[str, int] = {"mutants": 0, "killed": 0, "changed_inputs": 0}
         self.result: Mapping[str, bytes] = {}
         self.reported: dict[str, list[str]] = {}  # what findings on the result expect and find
-        self.others: list[tuple[Mutant, Mapping[str, bytes], Mapping[str, bytes]]] | None = None
 
     def findings(self) -> tuple[str, ...]:
         """The findings that hold on the results of both solutions."""
@@ -252,7 +255,7 @@ class _Proving:
     def changed_inputs(self, findings: Sequence[str]) -> None:
         """With another number in an input, the old result fails and the new one holds."""
         faults = list[str]()
-        for mutant, inputs, changed in self._other_results():
+        for mutant, inputs, changed in self._other_results:
             self.counts["changed_inputs"] += 1
             old, new = self._checked(self.result, inputs), self._checked(changed, inputs)
             failed = [f for f in _among(findings, new or ()) if not f.passed]
@@ -272,20 +275,23 @@ class _Proving:
         printed = ran.files.get(STDOUT, b"")[:200].decode("utf-8", "replace")
         return _errors(ran) or f"it printed: {printed}"
 
-    def _other_results(self) -> list[tuple[Mutant, Mapping[str, bytes], Mapping[str, bytes]]]:
-        """Other inputs, each with its change and the reference's results, where it runs on them."""
-        if self.others is None:
-            self.others = []
-            for mutant in self._inputs():
-                inputs = {**self.task.inputs, mutant.path: mutant.content}
-                try:
-                    changed = self._solved(
-                        self.task.reference, ProofReason.REFERENCE_FAILED, inputs
-                    )
-                except _Unproven:
-                    continue  # the changed input is no input of this kind any more
-                self.others.append((mutant, inputs, changed))
-        return self.others
+    @cached_property
+    def _other_results(self) -> Sequence[tuple[Mutant, Mapping[str, bytes], Mapping[str, bytes]]]:
+        """Other inputs, each with its change and the reference's results, where it runs on them.
+
+        Values that findings tell of are changed first, then any.
+        """
+        given, words = self.task.inputs.items(), self._words()
+        reported = _in_turn([copies_of("told", *one, self.run, words) for one in given])
+        values = [mutant for mutant in reported if mutant.kind != "entity"][: _CHANGED_INPUTS // 3]
+        others = _in_turn([copies_of("inputs", *one, self.run) for one in given])
+        results = []
+        for mutant in [*values, *others][:_CHANGED_INPUTS]:
+            inputs = {**self.task.inputs, mutant.path: mutant.content}
+            with suppress(_Unproven):  # the changed input may be no input of this kind any more
+                failure = ProofReason.REFERENCE_FAILED
+                results.append((mutant, inputs, self._solved(self.task.reference, failure, inputs)))
+        return results
 
     def _solved(
         self, program: str, failure: ProofReason, inputs: Mapping[str, bytes] | None = None
@@ -343,13 +349,14 @@ class _Proving:
 
     def _beside(self, outputs: Mapping[str, bytes]) -> dict[str, bytes]:
         """Some outputs, and an empty file for each other result."""
-        return {name: _empty(name) for name in self.result} | dict(outputs)
+        known = {name: extension_of(name) in TYPES for name in self.result}
+        return {name: b"\n" if known[name] else b"" for name in self.result} | dict(outputs)
 
     def _wrong(self) -> Iterator[tuple[Mutant, Mapping[str, bytes]]]:
         """Wrong results: what findings tell of, then kinds in turn, then those of other inputs."""
         for mutant in self._copies():
             yield mutant, {**self.result, mutant.path: mutant.content}
-        for _, _, outputs in self._other_results():
+        for _, _, outputs in self._other_results:
             if outputs != self.result:
                 yield Mutant(_OTHER_INPUT, "", b""), outputs
 
@@ -370,15 +377,6 @@ class _Proving:
         """Copies of the results in which what some words tell of is changed."""
         results = self.result.items()
         return _in_turn([copies_of("told", *result, self.run, words) for result in results])
-
-    def _inputs(self) -> list[Mutant]:
-        """Inputs with one value changed: values that findings tell of first, then any."""
-        given = self.task.inputs.items()
-        words = self._words()
-        reported = _in_turn([copies_of("told", *one, self.run, words) for one in given])
-        values = [mutant for mutant in reported if mutant.kind != "entity"][: _CHANGED_INPUTS // 3]
-        others = _in_turn([copies_of("inputs", *one, self.run) for one in given])
-        return [*values, *others][:_CHANGED_INPUTS]
 
 
 def _in_turn(lists: Sequence[Sequence[Mutant]]) -> list[Mutant]:
@@ -413,10 +411,9 @@ def _maker(
     what: str, path: str, content: bytes, names: Sequence[str], run: Run
 ) -> tuple[list[Any], Mapping[str, bytes]]:
     """What `mutants` lists for a file, and the files that it made."""
-    arguments = shlex.join([what, PurePosixPath(path).name, json.dumps(list(names))])
-    files = {path.name: path.read_bytes() for path in _MAKERS}
-    files |= {HELPER: helper(), "given": content}
-    command = f"python3 -B mutants.py {arguments}"
+    arguments = [_MAKER.name, what, _base(path), json.dumps(list(names))]
+    files = {_MAKER.name: _MAKER.read_bytes(), HELPER: helper(), "given": content}
+    command = f"python3 -B {shlex.join(arguments)}"
     ran = run(Program(files, command, _SOLUTION_SECONDS, libraries=True, keeps="made"))
     if ran.timed_out or ran.code != 0:
         return [], {}
@@ -432,11 +429,8 @@ def _is_right(mutant: Mutant, failed: Sequence[Finding], count: int) -> bool:
         return True
     words = " ".join(f"{finding.expected} {finding.actual}" for finding in failed).replace(",", "")
     marks = [mark.replace(",", "") for mark in (mutant.before, mutant.after) if mark]
-    return count == 1 or any(_core(mark) in words for mark in marks)
-
-
-def _core(mark: str) -> str:
-    return mark.rstrip("0").rstrip(".") if "." in mark else mark
+    cores = (mark.rstrip("0").rstrip(".") if "." in mark else mark for mark in marks)
+    return count == 1 or any(core in words for core in cores)
 
 
 def _among(findings: Sequence[str], printed: Sequence[Finding]) -> list[Finding]:
@@ -468,28 +462,14 @@ def _base(path: str) -> str:
     return PurePosixPath(path).name
 
 
-def _empty(name: str) -> bytes:
-    """An empty file of the type of a name."""
-    kind = TYPES.get(extension_of(name))
-    return b"" if kind is None else b"\n"
-
-
 def proof_record(proof: Proof) -> bytes:
     """A proof as it is captured."""
-    return canonical_json(
-        {
-            "findings": list(proof.findings),
-            "reason": proof.reason,
-            "detail": proof.detail,
-            "faults": list(proof.faults),
-            "counts": dict(proof.counts),
-        }
-    )
+    return canonical_json(proof)
 
 
 def read_proof(record: bytes) -> Proof:
     """The proof of a record."""
-    kept = json.loads(record)
-    reason = None if kept["reason"] is None else ProofReason(kept["reason"])
-    faults = tuple(kept.get("faults", ()))
-    return Proof(tuple(kept["findings"]), reason, kept["detail"], faults, kept["counts"])
+    return _PROOF.validate_json(record)
+
+
+_PROOF = TypeAdapter(Proof)

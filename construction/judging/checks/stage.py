@@ -1,14 +1,22 @@
-"""The stage of executable checks: second solutions, proofs, and candidates with what is proven."""
+"""The stage of executable checks: second solutions, proofs, and candidates with what is proven.
+
+The prompt of the second solution shows neither the first nor the check program, so that a check
+program which accepts both has not merely learned the first one's form. A pair that did not prove
+itself goes back once with what happened when it was run; that prompt does not show the second
+solution.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from construction.grading.programs import Run
-from construction.judging.calls.budget import FORECASTS
+from construction.judging.calls.contracts import FORECASTS
 from construction.judging.checks.prove import (
     Proof,
     ProofReason,
@@ -18,12 +26,21 @@ from construction.judging.checks.prove import (
     proven_check,
     read_proof,
 )
-from construction.judging.contracts import Asker, Case, Judged, ModelStagesConfig
-from construction.judging.judges import Judges
-from construction.judging.model.asking import require_answers, write_model_use
-from construction.judging.model.second import Unproven, mended_programs, second_solutions
-from construction.judging.settings import MEND, SECOND, ModelStage
-from construction.judging.stage_output import read_graded, read_kept, read_programs
+from construction.judging.contracts import Answer, Case, Judged, ModelStagesConfig
+from construction.judging.evidence.contracts import Evidence
+from construction.judging.evidence.shown import deal
+from construction.judging.model.asking import (
+    Checked,
+    Faults,
+    Stage,
+    ask,
+    require_answers,
+    write_model_use,
+)
+from construction.judging.model.grade import code_of, to_deliver, trouble_of
+from construction.judging.model.prompt import Cleaner, load_prompt
+from construction.judging.settings import MEND, SECOND, Judges, ModelStage
+from construction.judging.stages import UNIT, read_graded, read_kept, read_programs
 from construction.prompt_frame import announced
 from data.atomic import write_bytes
 from data.canonical import canonical_json, digest
@@ -33,8 +50,86 @@ from data.stage_tables import write_stage_tables
 
 STAGE = "checks"
 PROGRAM = "program"  # the unit: one task's pair of programs
+_PAIR = ("reference", "checks")
 _KEPT = "kept.jsonl"
-Contents = Callable[[Candidate], Mapping[str, bytes]]
+
+
+class SecondAnswer(Answer):
+    plan: Annotated[str, Field(max_length=2_000)]
+    program: Annotated[str, Field(max_length=30_000)]
+
+
+def second_stage(config: ModelStagesConfig) -> Stage[Case, SecondAnswer, str]:
+    """Another program for a task; "" where the model finds it not computable."""
+
+    def check(_case: Case, answer: SecondAnswer) -> Checked[str] | Faults:
+        program = code_of(answer.program)
+        problem = trouble_of(program) if program else ""
+        return Faults((f"`program` {problem}",)) if problem else Checked(program)
+
+    return Stage(
+        prompt=load_prompt(SECOND),
+        answer=SecondAnswer,
+        item_id=lambda case: case.candidate.task_id,
+        content=lambda case, cleaner: _task(case, cleaner, config),
+        check=check,
+        programs=frozenset({"program"}),
+        settle=lambda _case, _answer, _faults: "",
+    )
+
+
+def _task(case: Case, cleaner: Cleaner, config: ModelStagesConfig) -> dict[str, Any]:
+    """The task as it is released, and its input files: nothing of what was found out before."""
+    candidate = case.candidate
+    inputs = Evidence(files=case.evidence.files, tree=case.evidence.tree)
+    shown = deal(inputs, config.evidence_tokens, about=candidate.prompt)
+    cleaner.notes += [f"left out: {what}" for what in shown.left_out]
+    task = {
+        "task": cleaner.text(candidate.prompt, config.request_chars, "task"),
+        "deliverables": cleaner.tree(to_deliver(candidate), "deliverables"),
+    }
+    content: dict[str, Any] = cleaner.tree(shown.content, "evidence")
+    return task | content
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """A task whose programs did not prove themselves, and what happened when they were run."""
+
+    case: Case
+    programs: Mapping[str, str] = field(repr=False)  # reference, checks
+    faults: tuple[str, ...] = field(repr=False)
+
+
+class MendAnswer(Answer):
+    fault: Annotated[str, Field(max_length=2_000)]
+    reference: Annotated[str, Field(max_length=30_000)]
+    checks: Annotated[str, Field(max_length=30_000)]
+
+
+def mend_stage(config: ModelStagesConfig) -> Stage[Unproven, MendAnswer, dict[str, str]]:
+    """The corrected pair of a task; empty where the model gives it up."""
+
+    def content(task: Unproven, cleaner: Cleaner) -> dict[str, Any]:
+        own: dict[str, Any] = cleaner.tree({**task.programs, "faults": task.faults}, "programs")
+        return _task(task.case, cleaner, config) | own
+
+    def check(_task: Unproven, answer: MendAnswer) -> Checked[dict[str, str]] | Faults:
+        programs = {name: code_of(getattr(answer, name)) for name in _PAIR}
+        if not all(programs.values()):
+            return Checked({})
+        troubles = [f"`{n}` {t}" for n, p in programs.items() if (t := trouble_of(p))]
+        return Faults(tuple(troubles)) if troubles else Checked(programs)
+
+    return Stage(
+        prompt=load_prompt(MEND),
+        answer=MendAnswer,
+        item_id=lambda task: task.case.candidate.task_id,
+        content=content,
+        check=check,
+        programs=frozenset(_PAIR),
+        settle=lambda _task, _answer, _faults: {},
+    )
 
 
 class Proofs(CaptureFile[str, Proof]):
@@ -55,7 +150,7 @@ class Proving:
     """Where proofs are kept, what the inputs of a candidate hold, and how programs are run."""
 
     captured: Path
-    contents: Contents
+    contents: Callable[[Candidate], Mapping[str, bytes]]
     run: Run | None
 
 
@@ -67,41 +162,43 @@ def write_checked(written: Path, graded: Path, judges: Judges, proving: Proving,
     candidate stays, with its rubric. Where an input is the wanted result already, it goes too.
     """
     candidates, programs = read_graded(graded), read_programs(graded)
-    cases = {
-        case.candidate.task_id: case
-        for case in read_kept(written)
-        if case.candidate.task_id in programs
-    }
-    tried = _tried(list(cases.values()), programs, judges, proving) if cases else _Tried()
+    cases = {case.candidate.task_id: case for case in read_kept(written)}
+    cases = {name: case for name, case in cases.items() if name in programs}
+    tried = _tried(cases, programs, judges, proving) if cases else _Tried()
     tasks, proofs = tried.tasks, tried.proofs
+    done = {name for name, one in proofs.items() if one.reason is ProofReason.NOTHING_TO_DO}
     kept = [
         _checked(candidate, tasks[candidate.task_id], proofs[candidate.task_id])
         if candidate.task_id in tasks
         else candidate
         for candidate in candidates
-        if not _is_done(proofs.get(candidate.task_id))
+        if candidate.task_id not in done
     ]
     write_bytes(out / _KEPT, b"".join(canonical_json(one) + b"\n" for one in kept))
-    ids = [candidate.task_id for candidate in candidates]
-    rows = [_row(task_id, proofs.get(task_id)) for task_id in ids]
-    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=STAGE, unit="candidate")
-    _write_programs(out / PROGRAM, tasks, proofs)
+    reasons = {
+        candidate.task_id: ProofReason.NOTHING_TO_DO if candidate.task_id in done else None
+        for candidate in candidates
+    }
+    _write_tables(out, UNIT, reasons)
+    if tasks:
+        (out / PROGRAM).mkdir()
+        unproven = {f"({name})": proofs[name].reason for name in sorted(tasks)}
+        _write_tables(out / PROGRAM, PROGRAM, unproven)
     if cases:
         records = {task_id: proof_record(proof).decode() for task_id, proof in proofs.items()}
         inputs = {"model-replies-second": tried.replies, "proofs": digest(records)}
         write_model_use(out, judges.costs(tried.answered), inputs)
 
 
-def _is_done(proof: Proof | None) -> bool:
-    """Was an input the wanted result already?"""
-    return proof is not None and proof.reason is ProofReason.NOTHING_TO_DO
-
-
-def _row(task_id: str, proof: Proof | None) -> LedgerRow:
-    if not _is_done(proof):
-        return LedgerRow(STAGE, "candidate", task_id, Outcome.KEPT)
-    reason = str(ProofReason.NOTHING_TO_DO)
-    return LedgerRow(STAGE, "candidate", task_id, Outcome.REJECTED, reason=reason)
+def _write_tables(out: Path, unit: str, reasons: Mapping[str, ProofReason | None]) -> None:
+    """The stage tables of what is kept, or rejected with the reason, by id."""
+    rows = [
+        LedgerRow(STAGE, unit, name, Outcome.KEPT)
+        if reason is None
+        else LedgerRow(STAGE, unit, name, Outcome.REJECTED, reason=str(reason))
+        for name, reason in reasons.items()
+    ]
+    write_stage_tables(out, StageKind.FILTER, list(reasons), rows, stage=STAGE, unit=unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,82 +212,45 @@ class _Tried:
 
 
 def _tried(
-    cases: Sequence[Case],
+    cases: Mapping[str, Case],
     programs: Mapping[str, Mapping[str, str]],
     judges: Judges,
     proving: Proving,
 ) -> _Tried:
     """Prove the programs with second solutions, and once more what was mended."""
+    pairs = {name: {key: programs[name][key] for key in _PAIR} for name in cases}
     with judges.client(masked=True) as client:
         config = judges.config.stage_settings(ModelStage.GRADE)
-        seconds = second_solutions(cases, client, config)
-        if FORECASTS.get() is not None:
-            _count_mending(cases, programs, seconds, client, config)
+        seconds = ask(second_stage(config), list(cases.values()), client)
+        if FORECASTS.get() is not None:  # a plan: the most that may be asked to mend
+            untried = [one.item_id for one in seconds if one.value is None]
+            most = [Unproven(cases[name], pairs[name], ()) for name in untried]
+            ask(mend_stage(config), most, client)
         require_answers(seconds)
         second_of = {one.item_id: one.value or "" for one in seconds}
-        tasks = {
-            name: _provable(case.candidate, programs[name], second_of[name], proving)
-            for case in cases
-            for name in (case.candidate.task_id,)
-        }
+        tasks = {}
+        for name, case in cases.items():
+            own = case.candidate
+            inputs, (reference, checks) = proving.contents(own), pairs[name].values()
+            wanted, second = announced(own.deliverables), second_of[name]
+            tasks[name] = Provable(name, own.prompt, wanted, inputs, reference, checks, second)
         proofs = _proofs(tasks, proving)
-        by_name = {case.candidate.task_id: case for case in cases}
-        mended = require_answers(mended_programs(_to_mend(by_name, tasks, proofs), client, config))
-        given = {one.item_id: one.value for one in mended if one.value}
-        again = {name: _with_programs(tasks[name], own) for name, own in given.items()}
+        to_mend = [
+            Unproven(cases[name], pairs[name], proof.faults)
+            for name, proof in sorted(proofs.items())
+            if proof.reason is not None and proof.reason.advice
+        ]
+        mended = require_answers(ask(mend_stage(config), to_mend, client))
+        again = {
+            one.item_id: replace(
+                tasks[one.item_id], reference=one.value["reference"], checks=one.value["checks"]
+            )
+            for one in mended
+            if one.value
+        }
         answered: dict[str, list[Judged[Any]]] = {SECOND: list(seconds), MEND: list(mended)}
         replies = client.replies_digest()
     return _Tried(tasks | again, proofs | _proofs(again, proving), answered, replies)
-
-
-def _count_mending(
-    cases: Sequence[Case],
-    programs: Mapping[str, Mapping[str, str]],
-    seconds: Sequence[Judged[str]],
-    client: Asker,
-    config: ModelStagesConfig,
-) -> None:
-    """In a plan: the most that may be asked to mend, every program whose proof is not tried yet."""
-    untried = {one.item_id for one in seconds if one.value is None}
-    tasks = [
-        Unproven(case, {key: programs[task_id][key] for key in ("reference", "checks")}, ())
-        for case in cases
-        if (task_id := case.candidate.task_id) in untried
-    ]
-    mended_programs(tasks, client, config)
-
-
-def _with_programs(task: Provable, programs: Mapping[str, str]) -> Provable:
-    return replace(task, reference=programs["reference"], checks=programs["checks"])
-
-
-def _to_mend(
-    cases: Mapping[str, Case], tasks: Mapping[str, Provable], proofs: Mapping[str, Proof]
-) -> list[Unproven]:
-    """The tasks whose programs go back to the model, once."""
-    return [
-        Unproven(
-            cases[task_id],
-            {"reference": tasks[task_id].reference, "checks": tasks[task_id].checks},
-            proof.faults,
-        )
-        for task_id, proof in sorted(proofs.items())
-        if proof.reason is not None and proof.reason.advice
-    ]
-
-
-def _provable(
-    candidate: Candidate, programs: Mapping[str, str], second: str, proving: Proving
-) -> Provable:
-    return Provable(
-        candidate.task_id,
-        candidate.prompt,
-        announced(candidate.deliverables),
-        proving.contents(candidate),
-        programs["reference"],
-        programs["checks"],
-        second,
-    )
 
 
 def _proofs(tasks: Mapping[str, Provable], proving: Proving) -> dict[str, Proof]:
@@ -215,30 +275,11 @@ def _proofs(tasks: Mapping[str, Provable], proving: Proving) -> dict[str, Proof]
 def _checked(candidate: Candidate, task: Provable, proof: Proof) -> Candidate:
     """The candidate with the proven check; how the proof went stays in the private provenance."""
     source = candidate.provenance
-    outcome = {"findings": len(proof.findings), **proof.counts}
+    outcome: dict[str, Any] = {"findings": len(proof.findings), **proof.counts}
     if proof.reason is not None:
-        outcome["reason"] = proof.reason  # type: ignore[assignment]
+        outcome["reason"] = proof.reason
     detail = {**source.detail, "proof": outcome}
     changes: dict[str, object] = {"provenance": source.model_copy(update={"detail": detail})}
     if proof.findings:
         changes["checks"] = (*candidate.checks, proven_check(task, proof))
     return candidate.model_copy(update=changes)
-
-
-def _write_programs(out: Path, tasks: Mapping[str, Provable], proofs: Mapping[str, Proof]) -> None:
-    """The stage tables of the pairs of programs: kept if proven, else rejected with the reason."""
-    if not tasks:
-        return
-    out.mkdir()
-    ids = [f"({task_id})" for task_id in sorted(tasks)]
-    rows: Sequence[LedgerRow] = [
-        LedgerRow(
-            STAGE,
-            PROGRAM,
-            f"({task_id})",
-            Outcome.KEPT if proof.findings else Outcome.REJECTED,
-            reason=None if proof.reason is None else str(proof.reason),
-        )
-        for task_id, proof in sorted(proofs.items())
-    ]
-    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=STAGE, unit=PROGRAM)

@@ -22,11 +22,25 @@ from construction.judging.evidence.contracts import Part
 _MOST_PARTS, _MOST_PICTURES, _MOST_EVENTS = 400, 8, 2_000
 _OUTLINE_CHARS = 160
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_BREAKS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n"}
 _FROM_LINE = re.compile(rb"(?m)^From [^\n]*\n(?=[A-Za-z-]+:)")
+_MAIL_HEADS = ("from", "to", "cc", "bcc", "reply-to", "date", "subject")
 _FOLD = re.compile(r"\r?\n[ \t]")
 _ENTRY = re.compile(r"([A-Za-z0-9.-]+)((?:;[^:\"]*(?:\"[^\"]*\"[^:\"]*)*)?):(.*)")
+_ENTRIES = ("VEVENT", "VTODO", "VJOURNAL", "VCARD", "VFREEBUSY")
+# What stands in entries for programs alone.
+_SKIPPED = (
+    "UID", "DTSTAMP", "PRODID", "VERSION", "SEQUENCE", "CREATED", "LAST-MODIFIED", "PHOTO",
+    "BEGIN", "END",
+)  # fmt: skip
+_TIMES = ("DT", "DUE", "EX", "RECUR", "BDAY")
 _DAY_TIME = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)\d\d(Z?))?")
 _HEADING_TAGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+# These begin no line.
+_INLINE = (
+    "a", "b", "i", "em", "strong", "span", "code", "small", "sub", "sup", "u", "label", "font",
+    "mark",
+)  # fmt: skip
 
 View = dict[str, Any]
 
@@ -42,7 +56,7 @@ def noted(*notes: str) -> str:
     return "; ".join(filter(None, notes))
 
 
-def grid(rows: Iterable[Iterable[str]]) -> str:
+def _grid(rows: Iterable[Iterable[str]]) -> str:
     """A table inside a document: a line for each row."""
     return "\n".join(" | ".join(" ".join(cell.split()) for cell in row) for row in rows)
 
@@ -59,7 +73,8 @@ def document(data: bytes, bounds: Bounds) -> View:
     for block in opened.iter_inner_content():
         if isinstance(block, Table):
             tables += 1
-            lines.append(f"[table {tables}]\n{grid(_word_rows(block))}\n[end of table {tables}]")
+            grid = _grid(_word_rows(block))
+            lines.append(f"[table {tables}]\n{grid}\n[end of table {tables}]")
             continue
         text, style = _word_text(block._p), str(getattr(block.style, "name", "") or "")
         if style.startswith(("Heading", "Title")) and text.strip():
@@ -75,10 +90,8 @@ def document(data: bytes, bounds: Bounds) -> View:
     parts.append(Part(where="comments", text="\n".join(comments)))
     pictures = len(opened.inline_shapes)
     changed = len(list(opened.element.iter(f"{_WORD}ins", f"{_WORD}del")))
-    note = noted(
-        f"{pictures} pictures" if pictures else "",
-        f"{changed} tracked changes; deleted text stands in [deleted: …]" if changed else "",
-    )
+    tracked = f"{changed} tracked changes; deleted text stands in [deleted: …]"
+    note = noted(f"{pictures} pictures" if pictures else "", tracked if changed else "")
     return view("document", parts, outline, note=note)
 
 
@@ -86,13 +99,13 @@ def _word_text(paragraph: Any) -> str:
     """The text of a paragraph, tracked changes and text boxes included."""
     pieces = []
     for element in paragraph.iter():
+        parent = element.getparent()
         if element.tag == f"{_WORD}t":
             pieces.append(element.text or "")
         elif element.tag == f"{_WORD}delText":
             pieces.append(f"[deleted: {element.text or ''}]")
-        elif element.tag in (f"{_WORD}tab", f"{_WORD}br", f"{_WORD}cr"):
-            in_run = element.getparent() is not None and element.getparent().tag == f"{_WORD}r"
-            pieces.append(("\t" if element.tag.endswith("tab") else "\n") if in_run else "")
+        elif element.tag in _BREAKS and parent is not None and parent.tag == f"{_WORD}r":
+            pieces.append(_BREAKS[element.tag])
     return "".join(pieces)
 
 
@@ -123,9 +136,9 @@ def slides(data: bytes, bounds: Bounds) -> View:
         lines = list(_shapes(slide.shapes))
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
             lines.append(f"[notes] {slide.notes_slide.notes_text_frame.text}")
-        hidden = " (hidden)" if slide._element.get("show") == "0" else ""
-        parts.append(Part(where=f"slide {at}{hidden}", text="\n".join(lines) or "(no text)"))
-        outline.append(f"slide {at}{hidden}: {title or '(no title)'}")
+        where = f"slide {at}{' (hidden)' if slide._element.get('show') == '0' else ''}"
+        parts.append(Part(where=where, text="\n".join(lines) or "(no text)"))
+        outline.append(f"{where}: {title or '(no title)'}")
     return view("slides", parts[:_MOST_PARTS], outline, note=_beyond(parts, "slides"))
 
 
@@ -134,8 +147,7 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[str]:
         if shape.shape_type == 6:  # a group
             yield from _shapes(shape.shapes)
         elif getattr(shape, "has_table", False):
-            rows = ([cell.text for cell in row.cells] for row in shape.table.rows)
-            yield f"[table]\n{grid(rows)}"
+            yield f"[table]\n{_grid([cell.text for cell in row.cells] for row in shape.table.rows)}"
         elif getattr(shape, "has_chart", False):
             yield f"[chart]\n{_chart(shape.chart)}"
         elif shape.has_text_frame:
@@ -146,11 +158,8 @@ def _shapes(shapes: Iterable[Any]) -> Iterator[str]:
 
 
 def _chart(chart: Any) -> str:
-    lines = (
-        [chart.chart_title.text_frame.text]
-        if chart.has_title and chart.chart_title.has_text_frame
-        else []
-    )
+    has_title = chart.has_title and chart.chart_title.has_text_frame
+    lines = [chart.chart_title.text_frame.text] if has_title else []
     for plot in chart.plots:
         lines.append(" | ".join(["", *map(str, plot.categories)]))
         lines += [" | ".join([series.name, *map(str, series.values)]) for series in plot.series]
@@ -169,28 +178,15 @@ def pdf(data: bytes, bounds: Bounds) -> View:
         raise
     if len(opened) > bounds.pages:
         raise TooLarge
-    texts = [_page(opened[at]) for at in range(len(opened))]
-    parts = [Part(where=f"page {at}", text=text) for at, text in enumerate(texts, 1)]
-    bare = [at for at, text in enumerate(texts, 1) if not text.strip()]
+    texts = [opened[at].get_textpage().get_text_bounded() for at in range(len(opened))]
+    pages = [[line.rstrip() for line in text.replace("\r", "").split("\n")] for text in texts]
+    parts = [Part(where=f"page {at}", text="\n".join(page)) for at, page in enumerate(pages, 1)]
+    bare = [at for at, page in enumerate(pages, 1) if not any(page)]
     titles = [f"{'  ' * item.level}{item.get_title()}" for item in opened.get_toc(max_depth=4)]
-    shown = bare if bare else [*range(1, len(texts) + 1)]
-    return view(
-        "pdf",
-        parts,
-        titles,
-        pictures=[f"page {at}" for at in shown[:_MOST_PICTURES]],
-        note=noted(
-            f"{len(texts)} pages",
-            f"without text, can only be seen: page {', '.join(map(str, bare[:20]))}"
-            if bare
-            else "",
-        ),
-    )
-
-
-def _page(page: Any) -> str:
-    text = page.get_textpage().get_text_bounded()
-    return "\n".join(line.rstrip() for line in text.replace("\r", "").split("\n"))
+    pictures = [f"page {at}" for at in (bare or range(1, len(pages) + 1))][:_MOST_PICTURES]
+    unread = f"without text, can only be seen: page {', '.join(map(str, bare[:20]))}"
+    note = noted(f"{len(pages)} pages", unread if bare else "")
+    return view("pdf", parts, titles, pictures=pictures, note=note)
 
 
 def mail(data: bytes, bounds: Bounds) -> View:
@@ -204,9 +200,8 @@ def mail(data: bytes, bounds: Bounds) -> View:
             raise ValueError("no mail")
         if at <= _MOST_PARTS:
             parts.append(Part(where=f"mail {at}" if is_box else "mail", text=_message(message)))
-        outline.append(
-            f"{message['date'] or ''} {message['from'] or ''}: {message['subject'] or ''}"
-        )
+        day, sender, subject = (message[name] or "" for name in ("date", "from", "subject"))
+        outline.append(f"{day} {sender}: {subject}")
     return view("mail", parts, outline if is_box else (), note=_beyond(outline, "mails"))
 
 
@@ -215,32 +210,28 @@ def _beyond(entries: list[Any], what: str) -> str:
 
 
 def _message(message: EmailMessage) -> str:
-    names = ("from", "to", "cc", "bcc", "reply-to", "date", "subject")
-    lines = [f"{name.capitalize()}: {message[name]}" for name in names if message[name]]
+    lines = [f"{name.capitalize()}: {message[name]}" for name in _MAIL_HEADS if message[name]]
     attached = [
         str(part.get_filename() or part.get_content_type()) for part in message.iter_attachments()
     ]
     lines += [f"Attachments: {', '.join(attached)}"] * bool(attached)
-    body = message.get_body(("plain", "html"))
-    text = "" if body is None else _mail_text(body)
+    body: Any = message.get_body(("plain", "html"))
+    text = ""
+    if body is not None:
+        try:
+            text = str(body.get_content())
+        except (LookupError, ValueError):  # an unknown charset
+            text = bytes(body.get_payload(decode=True) or b"").decode("utf-8", "replace")
+        text = _web_text(text)[0] if body.get_content_subtype() == "html" else text
     return "\n".join([*lines, "", text])
-
-
-def _mail_text(body: Any) -> str:
-    try:
-        text = str(body.get_content())
-    except (LookupError, ValueError):  # an unknown charset
-        text = bytes(body.get_payload(decode=True) or b"").decode("utf-8", "replace")
-    return web_text(text)[0] if body.get_content_subtype() == "html" else text
 
 
 def calendar(data: bytes, bounds: Bounds) -> View:
     """Events and tasks of a calendar, or contacts, one a line with all that they say."""
     entries = list(_entries(decode(data)))
-    kinds = {kind for kind, _ in entries}
     if not entries:
         raise ValueError("no calendar")
-    is_book = kinds == {"VCARD"}
+    is_book = {kind for kind, _ in entries} == {"VCARD"}
     parts = [
         Part(where=f"{'contact' if is_book else kind[1:].lower()} {at}", text="\n".join(lines))
         for at, (kind, lines) in enumerate(entries[:_MOST_EVENTS], 1)
@@ -251,44 +242,23 @@ def calendar(data: bytes, bounds: Bounds) -> View:
 
 def _entries(text: str) -> Iterator[tuple[str, list[str]]]:
     """What stands in events, tasks and contacts, without what is for programs."""
-    skipped = (
-        "UID",
-        "DTSTAMP",
-        "PRODID",
-        "VERSION",
-        "SEQUENCE",
-        "CREATED",
-        "LAST-MODIFIED",
-        "PHOTO",
-    )
     kind, lines = "", list[str]()
     for line in _FOLD.sub("", text).splitlines():
         match = _ENTRY.fullmatch(line)
         if match is None:
             continue
         name, options, value = match[1].upper().rpartition(".")[2], match[2], match[3]
-        if name == "BEGIN" and value.upper() in (
-            "VEVENT",
-            "VTODO",
-            "VJOURNAL",
-            "VCARD",
-            "VFREEBUSY",
-        ):
+        if name == "BEGIN" and value.upper() in _ENTRIES:
             kind, lines = value.upper(), []
         elif name == "END" and value.upper() == kind:
             yield kind, lines
             kind = ""
-        elif kind and name not in (*skipped, "BEGIN", "END") and value:
+        elif kind and name not in _SKIPPED and value:
             shown = value.replace("\\n", "\n").replace("\\,", ",").replace("\\;", ";")
+            shown = _DAY_TIME.sub(_day_time, shown) if name.startswith(_TIMES) else shown
             zone = re.search(r"TZID=([^;:]+)", options)
-            person = re.search(r"CN=\"?([^;:\"]+)", options)
-            shown = (
-                _DAY_TIME.sub(_day_time, shown)
-                if name.startswith(("DT", "DUE", "EX", "RECUR", "BDAY"))
-                else shown
-            )
-            extra = f" ({zone[1]})" if zone else f" ({person[1]})" if person else ""
-            lines.append(f"{name}: {shown}{extra}")
+            extra = zone or re.search(r"CN=\"?([^;:\"]+)", options)
+            lines.append(f"{name}: {shown}{f' ({extra[1]})' if extra else ''}")
 
 
 def _day_time(match: re.Match[str]) -> str:
@@ -298,15 +268,13 @@ def _day_time(match: re.Match[str]) -> str:
 
 def notebook(data: bytes, bounds: Bounds) -> View:
     """A notebook cell by cell, what a cell printed below it."""
-    value = json.loads(decode(data))
     parts, outline = [], []
-    for at, cell in enumerate(value["cells"], 1):
+    for at, cell in enumerate(json.loads(decode(data))["cells"], 1):
         kind, source = str(cell.get("cell_type", "")), "".join(cell.get("source", ""))
         shown = [source, *(f"[output] {text}" for text in _printed(cell.get("outputs", ())))]
         parts.append(Part(where=f"cell {at} ({kind})", text="\n".join(shown)))
-        outline += [
-            line for line in source.splitlines() if kind == "markdown" and line.startswith("#")
-        ]
+        if kind == "markdown":
+            outline += [line for line in source.splitlines() if line.startswith("#")]
     return view("notebook", parts[:_MOST_PARTS], outline, note=f"{len(parts)} cells")
 
 
@@ -317,7 +285,7 @@ def _printed(outputs: Iterable[Any]) -> Iterator[str]:
         yield "".join(text) if text else f"({', '.join(data) or 'nothing'})"
 
 
-def web_text(text: str) -> tuple[str, list[str]]:
+def _web_text(text: str) -> tuple[str, list[str]]:
     """The text of a page with its tables as rows, and its headings."""
     from lxml import html
 
@@ -326,74 +294,36 @@ def web_text(text: str) -> tuple[str, list[str]]:
     root = html.document_fromstring(text.encode(), parser=html.HTMLParser(encoding="utf-8"))
     for element in list(root.iter("script", "style", "template", "noscript")):
         element.drop_tree()
-    lines: list[str] = []
-    _web_lines(root, lines)
     headings = [" ".join(h.text_content().split()) for h in root.iter(*_HEADING_TAGS)]
-    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip(), [h for h in headings if h]
+    lines = (" ".join(line.split()) for line in "".join(_web_pieces(root)).split("\x00"))
+    return "\n".join(filter(None, lines)), [h for h in headings if h]
 
 
-_INLINE = frozenset(
-    (
-        "a",
-        "b",
-        "i",
-        "em",
-        "strong",
-        "span",
-        "code",
-        "small",
-        "sub",
-        "sup",
-        "u",
-        "label",
-        "font",
-        "mark",
-    )
-)
-
-
-def _web_lines(root: Any, lines: list[str]) -> None:
-    """Text in order; an element that is not inline begins a line, cells of a row share one."""
+def _web_pieces(root: Any) -> Iterator[str]:
+    """Text in order; what is not inline begins a line (NUL), cells of a row share one."""
     from lxml import etree
-
-    line: list[str] = []
-
-    def end() -> None:
-        text = " ".join("".join(line).split())
-        if text:
-            lines.append(text)
-        line.clear()
 
     for event, element in etree.iterwalk(root, events=("start", "end")):
         tag = element.tag if isinstance(element.tag, str) else ""
         is_cell = tag in ("td", "th")
+        begins = bool(tag) and tag not in _INLINE and not is_cell
         if event == "start":
-            if tag and tag not in _INLINE and not is_cell:
-                end()
+            yield "\x00" if begins else ""
             if tag == "img" and element.get("alt"):
-                line.append(f"[picture: {element.get('alt')}]")
-            line.append(
-                {"li": "- "}.get(tag, ("#" * int(tag[1]) + " ") if tag in _HEADING_TAGS else "")
-            )
-            line.append((element.text or "") if tag else "")
+                yield f"[picture: {element.get('alt')}]"
+            yield "- " if tag == "li" else f"{'#' * int(tag[1])} " if tag in _HEADING_TAGS else ""
+            yield (element.text or "") if tag else ""
         else:
             if is_cell and element.getnext() is not None:
-                line.append(" | ")
-            elif tag and tag not in _INLINE and not is_cell:
-                end()
-            line.append(element.tail or "")
-    end()
+                yield " | "
+            yield f"{chr(0) if begins else ''}{element.tail or ''}"
 
 
 def page(data: bytes, bounds: Bounds) -> View:
     """A web page as text, without its scripts."""
     source = decode(data)
-    text, headings = web_text(source)
+    text, headings = _web_text(source)
     title = re.search(r"<title[^>]*>([^<]{1,200})", source, re.IGNORECASE)
     outline = ([f"title: {title[1].strip()}"] if title else []) + headings
-    return view(
-        "document",
-        [Part(where="page", text=text)],
-        outline,
-        note=f"HTML, {source.count(chr(10)) + 1} lines of source",
-    )
+    note = f"HTML, {source.count(chr(10)) + 1} lines of source"
+    return view("document", [Part(where="page", text=text)], outline, note=note)

@@ -20,6 +20,7 @@ import wave
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
+from itertools import islice
 from typing import Any
 
 from construction.grading.file_types import extension_of, type_of
@@ -106,10 +107,10 @@ def _zip_form(data: bytes) -> str:
     return "odf" if data[30:38] == b"mimetype" else "zip"
 
 
-def chunks(text: str, first: int = 1) -> Iterator[Part]:
+def chunks(text: str) -> Iterator[Part]:
     """A text as parts of whole lines; a longer line is a part of its own."""
-    lines, size, start = list[str](), 0, first
-    for at, line in enumerate(text.split("\n"), first):
+    lines, size, start = list[str](), 0, 1
+    for at, line in enumerate(text.split("\n"), 1):
         if lines and size + len(line) > _CHUNK:
             yield Part(where=_lines(start, at - 1), text="\n".join(lines))
             lines, size, start = [], 0, at
@@ -122,41 +123,39 @@ def _lines(first: int, last: int) -> str:
     return f"line {first}" if first == last else f"lines {first}–{last}"
 
 
+def _decoded(data: bytes) -> tuple[str, str]:
+    """The text, and a note where no form of Unicode is known of it."""
+    try:
+        return decode(data), ""
+    except UnicodeError:
+        return data.decode("cp1252", "replace"), "read as Windows-1252"
+
+
 def text_view(name: str, data: bytes, bounds: Bounds) -> View:
     """Text or code, whole, with its headings or definitions; what is no text is binary."""
-    note = ""
-    try:
-        text = decode(data)
-    except UnicodeError:
-        if b"\x00" in data or sum(byte < 9 for byte in data[:4096]) > 4:
-            return view("binary", (), note="no form that is read here")
-        text, note = data.decode("cp1252", "replace"), "read as Windows-1252"
+    text, note = _decoded(data)
+    if note and (b"\x00" in data or sum(byte < 9 for byte in data[:4096]) > 4):
+        return view("binary", (), note="no form that is read here")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    kind = type_of(name)
-    is_code = kind is not None and kind.kind == "code"
-    outline = list(_definitions(text, name) if is_code else _headings(text))
+    known = type_of(name)
+    kind = "code" if known is not None and known.kind == "code" else "text"
+    outline = list(islice(_outline(text, name, kind), _OUTLINE))
     count = text.count("\n") + (not text.endswith("\n"))
     note = noted(note, f"{count} lines" if count > 1 else "", "" if text.strip() else "empty")
-    return view(
-        "code" if is_code else "text", chunks(text.rstrip("\n")), outline[:_OUTLINE], note=note
-    )
+    return view(kind, chunks(text.rstrip("\n")), outline, note=note)
 
 
-def _headings(text: str) -> Iterator[str]:
-    for at, line in enumerate(text.split("\n"), 1):
-        if line.startswith("#") and _HEADING.match(line):
-            yield f"line {at}: {line}"
-
-
-def _definitions(text: str, name: str) -> Iterator[str]:
-    if extension_of(name) == "py":
+def _outline(text: str, name: str, kind: str) -> Iterator[str]:
+    """Definitions of code, headings of text."""
+    if kind == "code" and extension_of(name) == "py":
         with suppress(SyntaxError, ValueError, RecursionError), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield from _python(ast.parse(text).body, "")
             return
+    form, longest = (_DEFINITION, 300) if kind == "code" else (_HEADING, len(text) + 1)
     for at, line in enumerate(text.split("\n"), 1):
-        if len(line) < 300 and _DEFINITION.match(line):
-            yield f"line {at}: {line.strip()}"
+        if len(line) < longest and form.match(line):
+            yield f"line {at}: {line.strip() if kind == 'code' else line}"
 
 
 def _python(body: Sequence[ast.stmt], within: str) -> Iterator[str]:
@@ -170,10 +169,7 @@ def _python(body: Sequence[ast.stmt], within: str) -> Iterator[str]:
 
 
 def _csv(data: bytes, bounds: Bounds) -> View:
-    try:
-        text, note = decode(data), ""
-    except UnicodeError:
-        text, note = data.decode("cp1252", "replace"), "read as Windows-1252"
+    text, note = _decoded(data)
     if not text.strip():
         return view("table", (), note="empty")
     return view("table", (), sheets=[tables.delimited(text, bounds)], note=note)
@@ -210,12 +206,10 @@ def _as_text(value: object) -> str:
 
 
 def _data_lines(value: object, margin: str) -> Iterator[str]:
-    entries = value.items() if isinstance(value, dict) else [("-", v) for v in _listed(value)]
-    if not isinstance(value, dict | list):
-        yield f"{margin}{_scalar(value)}"
-    elif not value:
-        yield f"{margin}{'{}' if isinstance(value, dict) else '[]'}"
-    for key, inner in entries:
+    if not isinstance(value, dict | list) or not value:
+        yield f"{margin}{json.dumps(value) if isinstance(value, dict | list) else _scalar(value)}"
+        return
+    for key, inner in value.items() if isinstance(value, dict) else (("-", v) for v in value):
         name = f"{margin}{key}" if key == "-" else f"{margin}{key}:"
         if isinstance(inner, dict | list) and inner:
             flat = isinstance(inner, list) and not any(isinstance(v, dict | list) for v in inner)
@@ -228,14 +222,11 @@ def _data_lines(value: object, margin: str) -> Iterator[str]:
             yield f"{name} {next(_data_lines(inner, ''))}"
 
 
-def _listed(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
 def _scalar(value: object) -> str:
-    if isinstance(value, _Figure) or not isinstance(value, str):
-        return json.dumps(value) if not isinstance(value, str) else str(value)
-    return value if value and value == value.strip() else f'"{value}"'
+    if not isinstance(value, str):
+        return json.dumps(value)
+    is_plain = isinstance(value, _Figure) or (value and value == value.strip())
+    return str(value) if is_plain else f'"{value}"'
 
 
 def _yaml(data: bytes, bounds: Bounds) -> View:
@@ -246,11 +237,6 @@ def _yaml(data: bytes, bounds: Bounds) -> View:
     if len(text) > bounds.text_chars // 10:
         return text_view("data.yaml", data, bounds)
     return _structured(list(yaml.load_all(text, Loader=loader)), text)
-
-
-def _toml(data: bytes, bounds: Bounds) -> View:
-    text = decode(data)
-    return _structured([tomllib.loads(text)], text)
 
 
 def _paths(value: Any) -> Iterator[str]:
@@ -309,10 +295,6 @@ def _workbook(data: bytes, bounds: Bounds) -> View:
 
 def _database(data: bytes, bounds: Bounds) -> View:
     return view("table", (), sheets=list(tables.sqlite(data, bounds)), note="a SQLite database")
-
-
-def _parquet(data: bytes, bounds: Bounds) -> View:
-    return view("table", (), sheets=list(tables.parquet(data, bounds)))
 
 
 def _picture(data: bytes, bounds: Bounds) -> View:
@@ -403,27 +385,20 @@ _OPENERS: dict[str, Callable[[bytes, Bounds], View]] = {
     "odf": _open_document,
     "ole": _ole,
     "page": documents.page,
-    "parquet": _parquet,
+    "parquet": lambda data, bounds: view("table", (), sheets=[tables.parquet(data, bounds)]),
     "pdf": documents.pdf,
     "picture": _picture,
     "pptx": documents.slides,
     "sound": _sound,
     "sqlite": _database,
     "tar": _tar,
-    "toml": _toml,
+    "toml": lambda data, bounds: _structured([tomllib.loads(decode(data))], decode(data)),
     "xlsx": _workbook,
     "xml": _xml,
     "yaml": _yaml,
     "zip": _archive,
 }
-_BINARY = frozenset(form for _, form in _SIGNATURES) | {
-    "docx",
-    "odf",
-    "pptx",
-    "sound",
-    "tar",
-    "xlsx",
-}
+_BINARY = {form for _, form in _SIGNATURES} | {"docx", "odf", "pptx", "sound", "tar", "xlsx"}
 
 
 def scaled(picture: str, data: bytes, pixels: int, most: int) -> bytes:
@@ -431,7 +406,13 @@ def scaled(picture: str, data: bytes, pixels: int, most: int) -> bytes:
     from PIL import Image, ImageOps
 
     Image.MAX_IMAGE_PIXELS = None  # the exact bound below replaces it
-    page = _page(data, int(picture[5:]), pixels) if picture.startswith("page ") else None
+    page = None
+    if picture.startswith("page "):
+        import pypdfium2
+
+        sheet = pypdfium2.PdfDocument(data)[int(picture[5:]) - 1]
+        scale = pixels / max(sheet.get_width(), sheet.get_height(), 1)
+        page = sheet.render(scale=scale).to_pil()
     with page or Image.open(io.BytesIO(data)) as image:
         if image.width * image.height > most:
             raise TooLarge
@@ -444,36 +425,19 @@ def scaled(picture: str, data: bytes, pixels: int, most: int) -> bytes:
     return target.getvalue()
 
 
-def _page(data: bytes, number: int, pixels: int) -> Any:
-    import pypdfium2
-
-    page = pypdfium2.PdfDocument(data)[number - 1]
-    return page.render(scale=pixels / max(page.get_width(), page.get_height(), 1)).to_pil()
-
-
-def _scaled_or_nothing(task: dict[str, Any], data: bytes) -> bytes:
-    try:
-        return scaled(task["picture"], data, task["pixels"], task["most"])
-    except Exception:  # a library may raise anything on a broken file
-        return b""
-
-
 def main() -> None:
     """Serve one file."""
     source = sys.stdin.buffer
     answer = confine(int(sys.argv[1]), int(sys.argv[2]))
     task = json.loads(read_frame(source, _MOST))
+    data, made = read_frame(source, _MOST), b""
     if "picture" in task:
-        write_frame(answer, _scaled_or_nothing(task, read_frame(source, _MOST)))
-        return
-    fields = opened(task["name"], read_frame(source, _MOST), Bounds(**task["bounds"]))
-    shown = {
-        key: [item.model_dump() if isinstance(item, Part | Sheet) else item for item in value]
-        if isinstance(value, list)
-        else value
-        for key, value in fields.items()
-    }
-    write_frame(answer, json.dumps(shown).encode())
+        with suppress(Exception):  # a library may raise anything on a broken file
+            made = scaled(task["picture"], data, task["pixels"], task["most"])
+    else:
+        fields = opened(task["name"], data, Bounds(**task["bounds"]))
+        made = json.dumps(fields, default=lambda item: item.model_dump()).encode()
+    write_frame(answer, made)
 
 
 for _library in _LIBRARIES:  # imported once, before the fork for each file

@@ -5,13 +5,17 @@ of the budget: files that the task names or the agent read most, then those that
 the request. Of a larger file its outline, its beginning and the passages, rows and sheets that
 match the request (`passages`) are shown, a sheet that the request names whole if it fits. What is
 left out is said in its place and in `left_out`. The same evidence and budget give the same content.
+`find_quote` looks in all of the evidence, whatever spaces, marks and ways of writing numbers.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -125,10 +129,9 @@ def _said(said: Sequence[Said], room: int, left_out: list[str]) -> list[dict[str
     """The messages, people's whole before the agent's; long ones keep both ends."""
     costs = [tokens_of(message.text) for message in said]
     own = [at for at, message in enumerate(said) if message.speaker != "agent"]
-    others = [at for at in range(len(said)) if at not in own]
-    shares = dict(zip(own, _levels([costs[at] for at in own], room), strict=True))
-    rest = min(_WORDS_TOKENS * 2, room - sum(shares.values()))
-    shares |= zip(others, _levels([costs[at] for at in others], rest), strict=True)
+    shares = _levels_of(own, costs, room)
+    others = [at for at in range(len(said)) if at not in shares]
+    shares |= _levels_of(others, costs, min(_WORDS_TOKENS * 2, room - sum(shares.values())))
     shown = []
     for at, message in enumerate(said):
         text, cut = _ends(message.text, shares[at])
@@ -145,25 +148,19 @@ def _around(evidence: Evidence, left_out: list[str]) -> dict[str, Any]:
     words, cut = _ends(evidence.last_words, _WORDS_TOKENS)
     if cut:
         left_out.append(f"last words of the agent: {cut} characters")
-    done = {
-        name: _listed(list(getattr(evidence, name)), name, left_out)
-        for name in ("tools", "read", "ran", "wrote")
-    }
+    names = ("tools", "read", "ran", "wrote")
+    done = {name: _listed(getattr(evidence, name), name, left_out) for name in names}
     agent = {**done, "last_words": words}
-    changes = [
-        {"path": c.path, "how": c.how, "lines": list(c.lines)}
-        | ({"more": c.more} if c.more else {})
-        for c in evidence.changes
-    ]
+    changes = [change.model_dump(mode="json") for change in evidence.changes]
     return {
         "said_before": before,
-        "folders": _listed(list(evidence.tree), "folders", left_out),
+        "folders": _listed(evidence.tree, "folders", left_out),
         "agent": {key: value for key, value in agent.items() if value},
-        "changes": changes,
+        "changes": [{k: v for k, v in one.items() if k != "more" or v} for one in changes],
     }
 
 
-def _listed(lines: list[str], what: str, left_out: list[str]) -> list[str]:
+def _listed(lines: Sequence[str], what: str, left_out: list[str]) -> list[str]:
     shown = [_ends(line, 80)[0] for line in lines[:_LISTED]]
     if len(lines) > _LISTED:
         left_out.append(f"{what}: {len(lines) - _LISTED} entries")
@@ -195,6 +192,10 @@ def _named_paths(evidence: Evidence) -> set[str]:
     read = {path.rpartition("/")[2] for path in evidence.read}
     names = {view.path: view.path.rpartition("/")[2] for view in evidence.files}
     return {path for path, name in names.items() if name in text or name in read}
+
+
+def _levels_of(places: Sequence[int], costs: Sequence[int], room: int) -> dict[int, int]:
+    return dict(zip(places, _levels([costs[at] for at in places], room), strict=True))
 
 
 def _levels(costs: Sequence[int], room: int, weights: Sequence[int] = ()) -> list[int]:
@@ -242,9 +243,8 @@ class _Choice:
         if id(view) not in self._pieces:
             pieces = pieces_of(view.parts)
             costs = [tokens_of(piece.text) + tokens_of(piece.under) + 12 for piece in pieces]
-            texts = [f"{piece.under}\n{piece.text}" for piece in pieces]
-            scores = with_neighbours(scores_of(texts, self.words))
-            self._pieces[id(view)] = pieces, costs, scores
+            scores = scores_of([f"{piece.under}\n{piece.text}" for piece in pieces], self.words)
+            self._pieces[id(view)] = pieces, costs, with_neighbours(scores)
         return self._pieces[id(view)]
 
     def rows(self, sheet: Sheet) -> tuple[list[int], list[float]]:
@@ -279,12 +279,9 @@ def _files(
     shares = _levels(whole, room, [weight for _, weight in files])
     shown: list[dict[str, Any]] = []
     for (view, _), share, cost in zip(files, shares, whole, strict=True):
-        if not cost:
-            shown.append({})
-        elif share >= cost:
-            shown.append(_file(view))
-        else:
-            shown.append(_short(view, share, choice))
+        is_whole = share >= cost
+        shown.append({} if not cost else _file(view) if is_whole else _short(view, share, choice))
+        if not is_whole:
             left_out.append(f"{view.path}: shown in part, chosen by the words of the request")
     return shown
 
@@ -292,10 +289,8 @@ def _files(
 def _file(view: FileView) -> dict[str, Any]:
     """A view whole. A small table needs no columns, and data whose source is shown no tables."""
     head: dict[str, Any] = {"path": view.path, "kind": view.kind, "bytes": view.bytes}
-    if view.note:
-        head["note"] = view.note
-    if view.pictures and view.kind != "picture":
-        head["pages"] = len(view.pictures)
+    head |= {"note": view.note} if view.note else {}
+    head |= {"pages": len(view.pictures)} if view.pictures and view.kind != "picture" else {}
     sheets = [_sheet(sheet) for sheet in view.sheets]
     texts = [{"place": part.where, "text": part.text} for part in view.parts]
     if view.kind == "data":  # one list of records is read best as a table, and else as it stands
@@ -303,10 +298,10 @@ def _file(view: FileView) -> dict[str, Any]:
         sheets, texts = (sheets, []) if is_table else ([], texts)
         head |= {"begins": view.begins} if view.begins else {}
         head |= {"outline": list(view.outline)} if is_table and len(view.outline) > _FLAT else {}
+    shown: tuple[str, object] = ("parts", texts)
     if view.kind in ("text", "code", "data") or len(texts) == 1:
-        text = "\n".join(str(part["text"]) for part in texts)
-        return head | {k: v for k, v in (("sheets", sheets), ("text", text)) if v}
-    return head | {k: v for k, v in (("sheets", sheets), ("parts", texts)) if v}
+        shown = ("text", "\n".join(part["text"] for part in texts))
+    return head | {name: value for name, value in (("sheets", sheets), shown) if value}
 
 
 def _short(view: FileView, room: int, choice: _Choice) -> dict[str, Any]:
@@ -328,14 +323,6 @@ def _short(view: FileView, room: int, choice: _Choice) -> dict[str, Any]:
     if view.parts and room >= _LEAST:
         head["parts"] = _short_parts(view, room, choice)
     return head
-
-
-def _fitting(lines: Sequence[Any], room: int) -> int:
-    for at, line in enumerate(lines):
-        room -= tokens_of(line) + 2
-        if room < 0:
-            return at
-    return len(lines)
 
 
 def _sheet(
@@ -368,12 +355,17 @@ def _sheet(
 
 def _all_rows(sheet: Sheet) -> list[tuple[int, str]]:
     """The rows that a sheet holds, blank ones left out, with their numbers."""
-    rows = [(at, _row(at, row)) for at, row in enumerate(sheet.head, sheet.first_row) if row]
-    start = sheet.last_row - len(sheet.tail) + 1
-    last = rows[-1][0] if rows else 0
-    return rows + [
-        (at, _row(at, row)) for at, row in enumerate(sheet.tail, start) if row and at > last
-    ]
+    rows: list[tuple[int, str]] = []
+    for at, row in _numbered(sheet):
+        if row and (not rows or at > rows[-1][0]):
+            rows.append((at, _row(at, row)))
+    return rows
+
+
+def _numbered(sheet: Sheet) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The rows at the beginning and the end of a sheet, with their numbers."""
+    yield from enumerate(sheet.head, sheet.first_row)
+    yield from enumerate(sheet.tail, sheet.last_row - len(sheet.tail) + 1)
 
 
 def _with_gaps(sheet: Sheet, rows: Sequence[tuple[int, str]]) -> Iterator[str]:
@@ -418,13 +410,8 @@ def _short_sheets(sheets: Sequence[Sheet], room: int, choice: _Choice) -> list[d
     costs = [tokens_of(_sheet(sheet), 4) for sheet in sheets]
     named = [at for at, sheet in enumerate(sheets) if choice.names(sheet)]
     others = [at for at in range(len(sheets)) if at not in named]
-    least = sum(min(costs[at], _LEAST) for at in others)
-    shares = dict(zip(named, _levels([costs[at] for at in named], room - least), strict=True))
-    shares |= zip(
-        others,
-        _levels([costs[at] for at in others], room - sum(shares.values())),
-        strict=True,
-    )
+    shares = _levels_of(named, costs, room - sum(min(costs[at], _LEAST) for at in others))
+    shares |= _levels_of(others, costs, room - sum(shares.values()))
     return [_short_sheet(sheet, shares[at], choice) for at, sheet in enumerate(sheets)]
 
 
@@ -472,10 +459,8 @@ def _runs(places: Sequence[int], pieces: Sequence[Piece]) -> Iterator[tuple[int,
     """First and last of passages that follow each other in one part, or in numbered lines."""
     first = before = places[0]
     for at in [*places[1:], -1]:
-        follows = at == before + 1 and (
-            pieces[at].part == pieces[before].part or pieces[at].first == pieces[before].last + 1
-        )
-        if not follows:
+        old, new = pieces[before], pieces[at]
+        if at != before + 1 or (new.part != old.part and new.first != old.last + 1):
             yield first, before
             first = at
         before = at
@@ -483,22 +468,18 @@ def _runs(places: Sequence[int], pieces: Sequence[Piece]) -> Iterator[tuple[int,
 
 def _place_of(view: FileView, run: Sequence[Piece]) -> str:
     """Where passages stand: "lines 40–61", "page 2", "page 2, lines 3–9", "page 3 to page 8"."""
-    first, last = run[0], run[-1]
-    wheres = [view.parts[first.part].where, view.parts[last.part].where]
-    lines = (
-        f"line {first.first}" if first.first == last.last else f"lines {first.first}–{last.last}"
-    )
-    if all(where.startswith("line") for where in wheres):
+    first, last, start, end = run[0], run[-1], run[0].first, run[-1].last
+    where, until = view.parts[first.part].where, view.parts[last.part].where
+    lines = f"line {start}" if start == end else f"lines {start}–{end}"
+    if where.startswith("line") and until.startswith("line"):
         return lines
     if first.part != last.part:
-        return f"{wheres[0]} to {wheres[1]}"
-    is_whole = first.first == 1 and last.last > view.parts[last.part].text.count("\n")
-    return wheres[0] if is_whole else f"{wheres[0]}, {lines}"
+        return f"{where} to {until}"
+    is_whole = start == 1 and end > view.parts[last.part].text.count("\n")
+    return where if is_whole else f"{where}, {lines}"
 
 
-def _ends(
-    text: str, room: int, *, head_only: bool = False, tail_only: bool = False
-) -> tuple[str, int]:
+def _ends(text: str, room: int, *, head_only: bool = False) -> tuple[str, int]:
     """A text of about so many tokens, three parts of four from its beginning, and what is cut."""
     cost = tokens_of(text)
     if cost <= max(room, 1):
@@ -508,20 +489,14 @@ def _ends(
     if cut <= 30:
         return text, 0
     mark = f"⟨{cut} characters left out⟩"
-    if head_only:
-        return text[:kept] + mark, cut
-    if tail_only:
-        return mark + text[-kept:], cut
-    behind = kept // 4
+    behind = 0 if head_only else kept // 4
     return text[: kept - behind] + mark + text[len(text) - behind :], cut
 
 
 def plain_pieces(view: FileView, *, numbered: bool = True) -> Iterator[tuple[str, str]]:
     """The texts of which a view consists, rows as they are shown, each with its header row."""
     for sheet in view.sheets:
-        rows = [_row(at, row) for at, row in enumerate(sheet.head, sheet.first_row) if row]
-        first = sheet.last_row - len(sheet.tail) + 1
-        rows += [_row(at, row) for at, row in enumerate(sheet.tail, first) if row]
+        rows = [_row(at, row) for at, row in _numbered(sheet) if row]
         rows = rows if numbered else [row.partition(": ")[2] for row in rows]
         at = sheet.header_row - sheet.first_row if sheet.header_row else len(sheet.head)
         header = _row(sheet.header_row, sheet.head[at]) if at < len(sheet.head) else ""
@@ -533,3 +508,89 @@ def plain_pieces(view: FileView, *, numbered: bool = True) -> Iterator[tuple[str
 def plain_text(view: FileView, *, numbered: bool = True) -> str:
     """All that a view holds as one text."""
     return "\n\n".join(text for _, text in plain_pieces(view, numbered=numbered)).strip("\n")
+
+
+_TOKEN = pattern_of(
+    rf"(?<!\d)[-−]?\d(?:[\d,]*\d)?(?:\.\d+)?|[{HAN}\u3040-\u30ff\uac00-\ud7af]|[^\W\d_{HAN}]+|#\w+[/!?]*|\d+"
+)
+_ELLIPSIS = pattern_of(r"\s*(?:\.{3,}|…+)\s*")
+
+
+def find_quote(evidence: Evidence, quote: str) -> str | None:
+    """Where a quote stands in the evidence: "message 1", "data/a.xlsx, row 7"; else None.
+
+    Words are compared without case, width, blanks and punctuation, numbers as numbers, both whole.
+    A quote with an ellipsis stands where all its pieces stand in one file or message.
+    """
+    pieces = [words for part in _ELLIPSIS.split(quote) if (words := words_of(part)).strip()]
+    passages = _indexed(_Same(evidence)) if pieces else ()
+    return next((at for at, words in passages if all(piece in words for piece in pieces)), None)
+
+
+class _Same:
+    """An evidence by its identity, so that its words are indexed once."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+
+    def __hash__(self) -> int:
+        return id(self.evidence)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.evidence is self.evidence
+
+
+@lru_cache(maxsize=4)
+def _indexed(same: _Same) -> list[tuple[str, str]]:
+    """All passages of an evidence with their words: rows and parts first, then whole files."""
+    small = [(where, words_of(text)) for where, text in _passages(same.evidence)]
+    whole: dict[str, list[str]] = {}
+    for where, words in small:
+        whole.setdefault(where.partition(", ")[0], []).append(words[:-1])
+    return small + [(where, f"{''.join(own)} ") for where, own in whole.items()]
+
+
+def words_of(text: str) -> str:
+    """The words and numbers of a text in plain form, a blank around each."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    words = []
+    for match in _TOKEN.finditer(folded):
+        word = match[0]
+        if word[-1].isdigit():
+            bare = word.replace(",", "").replace("−", "-")
+            if match.start() and folded[match.start() - 1].isalnum():
+                bare = bare.lstrip("-")  # the dash of a range or a date
+            word = format(Decimal(bare).normalize(), "f") if "." in bare else bare
+        words.append(word)
+    return f" {' '.join(words)} "
+
+
+def _passages(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """Every piece of text that a prompt may show, by its place."""
+    for at, message in enumerate(evidence.said, 1):
+        yield f"message {at}", message.text
+    for view in (*evidence.files, *evidence.outputs):
+        yield from _passages_of(view)
+    for at, message in enumerate(evidence.before, 1):
+        yield f"said before {at}", message.text
+    for change in evidence.changes:
+        yield f"changes of {change.path}", "\n".join(change.lines)
+    yield "last words", evidence.last_words
+    for name in ("tree", "read", "ran", "wrote", "tools"):
+        yield name, "\n".join(getattr(evidence, name))
+
+
+def _passages_of(view: FileView) -> Iterator[tuple[str, str]]:
+    for sheet in view.sheets:
+        name = f"{view.path}, {sheet.name} row" if sheet.name else f"{view.path}, row"
+        for at, row in enumerate(sheet.head, sheet.first_row):
+            yield f"{name} {at}", " | ".join(row)
+        for at, row in enumerate(sheet.tail, sheet.last_row - len(sheet.tail) + 1):
+            yield f"{name} {at}", " | ".join(row)
+        columns = "\n".join(map(column_line, sheet.columns))
+        cells = "\n".join((*sheet.errors, *sheet.formula_cells))
+        yield f"{view.path}, {sheet.name}", f"{sheet.name}\n{columns}\n{cells}\n{sheet.note}"
+    for part in view.parts:
+        yield f"{view.path}, {part.where}", part.text
+    outline = "\n".join(view.outline)
+    yield f"{view.path}, outline", f"{view.path}\n{outline}\n{view.begins}\n{view.note}"

@@ -292,7 +292,7 @@ def _field(value: object) -> str:
     return cell_text(value)
 
 
-def parquet(data: bytes, bounds: Bounds) -> Iterator[Sheet]:
+def parquet(data: bytes, bounds: Bounds) -> Sheet:
     """The table of a Parquet file."""
     import polars
 
@@ -304,10 +304,9 @@ def parquet(data: bytes, bounds: Bounds) -> Iterator[Sheet]:
     head = frame.head(most).collect()
     rows = [tuple(names), *(tuple(map(_field, row)) for row in head.iter_rows())]
     if total <= most:
-        yield sheet_of("", rows)
-    else:
-        last = [tuple(map(_field, row)) for row in frame.tail(_TAIL_ROWS).collect().iter_rows()]
-        yield sheet_of("", rows, total=total + 1, last=last)
+        return sheet_of("", rows)
+    last = [tuple(map(_field, row)) for row in frame.tail(_TAIL_ROWS).collect().iter_rows()]
+    return sheet_of("", rows, total=total + 1, last=last)
 
 
 def sqlite(data: bytes, bounds: Bounds) -> Iterator[Sheet]:

@@ -3,12 +3,15 @@
     look({"data/ledger.xlsx": path, …}) -> (FileView, …), in the order of the paths
 
 Views hold files whole up to a limit of characters for each file and for all of a case, so that
-`shown` needs no file again. The same files give the same views.
+`shown` needs no file again. `Pictures` makes the images that go with a prompt: an input file itself
+or a page without text, scaled and written anew without what it holds besides (places, cameras,
+comments). The same files give the same views and pictures.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,11 +19,15 @@ from typing import Any
 
 from construction.grading.file_look import RuleLimits, read_regular
 from construction.grading.text_openers import TooLarge
-from construction.judging.evidence.contracts import FileView, Part, Sheet
+from construction.judging.calls.contracts import Image
+from construction.judging.evidence.contracts import FileView, ImageRef, Part, Sheet
 from construction.mentions.extensions import media_type
 from data.child import Child, ChildFailed, ChildLimits
+from data.contracts import Fixture
 
-CHILD = "construction.judging.evidence.opened"
+PIXELS = 1_200  # of the longer side of a picture
+_CHILD = "construction.judging.evidence.opened"
+_PICTURE_LIMITS = ChildLimits(seconds=30, memory_bytes=2 << 30, answer_bytes=8 << 20)
 _TAIL_SHARE = 4  # of a text that is cut, one part in so many is its end
 _ENTRIES = 400  # of a folder tree
 
@@ -43,29 +50,28 @@ class ViewLimits:
 
 def look(files: Mapping[str, Path], limits: ViewLimits | None = None) -> tuple[FileView, ...]:
     """The views of files by the path that the task gives them; none fails, it says why."""
-    limits = limits or ViewLimits()
-    views = [
-        _within(_look(name, path, limits), limits.chars)
-        for name, path in list(files.items())[: limits.files]
-    ]
-    views += [
-        _unread(name, 0, "is beyond the number of files that are opened")
-        for name in list(files)[limits.files :]
-    ]
-    return tuple(
-        _within(one, most)
-        for one, most in zip(views, _dealt(views, limits.case_chars), strict=True)
-    )
+    limits, views = limits or ViewLimits(), []
+    for at, (name, path) in enumerate(files.items()):
+        if at < limits.files:
+            views.append(_within(_look(name, path, limits), limits.chars))
+        else:
+            views.append(_unread(name, 0, "is beyond the number of files that are opened"))
+    # Small views stay whole, the others get alike of what is left.
+    sizes, room = list(map(size_of, views)), limits.case_chars
+    for rest, at in enumerate(sorted(range(len(views)), key=lambda n: (sizes[n], n))):
+        share = min(sizes[at], room // (len(views) - rest))
+        views[at] = _within(views[at], share)
+        room -= share
+    return tuple(views)
 
 
 def tree_of(paths: Iterable[str]) -> tuple[str, ...]:
     """The folders of some files, with how many files of which types lie in each."""
-    folders: dict[str, dict[str, int]] = {}
-    for path in sorted(paths):
+    folders: dict[str, Counter[str]] = {}
+    for path in paths:
         folder, _, name = path.rpartition("/")
-        suffix = Path(name).suffix.lower() or "no extension"
-        types = folders.setdefault(f"{folder}/" if folder else "./", {})
-        types[suffix] = types.get(suffix, 0) + 1
+        types = folders.setdefault(f"{folder}/" if folder else "./", Counter())
+        types[Path(name).suffix.lower() or "no extension"] += 1
     lines = [
         f"{folder} {', '.join(f'{n} {kind}' for kind, n in sorted(types.items()))}"
         for folder, types in sorted(folders.items(), key=lambda entry: entry[0].removeprefix("./"))
@@ -81,19 +87,22 @@ def _look(name: str, path: Path, limits: ViewLimits) -> FileView:
         return _unread(name, path.lstat().st_size, "is larger than the files that are opened")
     except (OSError, ValueError):
         return _unread(name, 0, "is no regular file")
-    task = {"name": name.encode("utf-8", "replace").decode(), "bounds": _bounds(limits)}
+    bounds = {**asdict(RuleLimits().bounds), "cells": limits.cells}
     try:
-        with Child(CHILD, ChildLimits(limits.seconds, limits.memory_bytes)) as child:
-            child.send(json.dumps(task).encode())
-            child.send(content)
-            fields: dict[str, Any] = json.loads(child.receive())
+        child_limits = ChildLimits(limits.seconds, limits.memory_bytes)
+        fields = json.loads(
+            _answer({"name": _plain(name), "bounds": bounds}, content, child_limits)
+        )
         return FileView(**_named(name, len(content)), **_plain(fields))
     except (ChildFailed, ValueError, RecursionError):
         return _unread(name, len(content), "took too long or too much memory to open")
 
 
-def _bounds(limits: ViewLimits) -> dict[str, int]:
-    return {**asdict(RuleLimits().bounds), "cells": limits.cells}
+def _answer(task: Mapping[str, Any], content: bytes, limits: ChildLimits) -> bytes:
+    with Child(_CHILD, limits) as child:
+        child.send(json.dumps(task).encode())
+        child.send(content)
+        return child.receive()
 
 
 def _named(name: str, size: int) -> dict[str, Any]:
@@ -110,25 +119,17 @@ def _plain(value: Any) -> Any:
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if isinstance(value, list):
         return [_plain(inner) for inner in value]
-    return (
-        {key: _plain(inner) for key, inner in value.items()} if isinstance(value, dict) else value
-    )
+    return {k: _plain(inner) for k, inner in value.items()} if isinstance(value, dict) else value
 
 
 def size_of(view: FileView) -> int:
     """The characters that a view holds."""
-    rows = sum(len(cell) + 3 for s in view.sheets for row in (*s.head, *s.tail) for cell in row)
+    rows = sum(map(_rows_size, view.sheets))
     return rows + sum(len(part.text) for part in view.parts) + sum(map(len, view.outline))
 
 
-def _dealt(views: Sequence[FileView], most: int) -> list[int]:
-    """How many characters each view may hold: small ones whole, the others alike."""
-    sizes = list(map(size_of, views))
-    room, share = most, {}
-    for rest, at in enumerate(sorted(range(len(sizes)), key=lambda n: (sizes[n], n))):
-        share[at] = min(sizes[at], room // (len(sizes) - rest))
-        room -= share[at]
-    return [share[at] for at in range(len(sizes))]
+def _rows_size(sheet: Sheet) -> int:
+    return sum(len(cell) + 3 for row in (*sheet.head, *sheet.tail) for cell in row)
 
 
 def _within(view: FileView, most: int) -> FileView:
@@ -137,22 +138,18 @@ def _within(view: FileView, most: int) -> FileView:
     if size <= most:
         return view
     part_room = most * sum(len(part.text) for part in view.parts) // size
-    sheet_room = most - part_room
-    rows = max(
-        1, sum(size_of(view.model_copy(update={"parts": (), "sheets": (s,)})) for s in view.sheets)
-    )
-    sheets = tuple(_cut_sheet(sheet, sheet_room / rows) for sheet in view.sheets)
+    # The outline counts once for each sheet; what a view shows must not change.
+    outline = sum(map(len, view.outline)) * len(view.sheets)
+    rows = max(1, sum(map(_rows_size, view.sheets)) + outline)
     parts, missing = _ends(view.parts, part_room)
     lost = f"{missing} characters in the middle were not read" if missing else ""
-    note = "; ".join(filter(None, (view.note, lost)))
-    return view.model_copy(
-        update={
-            "sheets": sheets,
-            "parts": parts,
-            "note": note,
-            "outline": view.outline[: max(20, most // 400)],
-        }
-    )
+    shown = {
+        "sheets": tuple(_cut_sheet(sheet, (most - part_room) / rows) for sheet in view.sheets),
+        "parts": parts,
+        "note": "; ".join(filter(None, (view.note, lost))),
+        "outline": view.outline[: max(20, most // 400)],
+    }
+    return view.model_copy(update=shown)
 
 
 def _cut_sheet(sheet: Sheet, share: float) -> Sheet:
@@ -183,3 +180,36 @@ def _ends(parts: Sequence[Part], most: int) -> tuple[tuple[Part, ...], int]:
         room -= len(part.text)
     kept = [part for part in [*head, *reversed(tail)] if part.text]
     return tuple(kept), total - sum(len(part.text) for part in kept)
+
+
+class Pictures:
+    """Makes the pictures of released files, which it finds by their SHA-256; each is made once."""
+
+    def __init__(self, files: Mapping[str, Path]) -> None:
+        self._files = files
+        self._made: dict[tuple[str, str], Image | None] = {}
+
+    def of(
+        self, fixtures: Iterable[Fixture], references: Iterable[ImageRef]
+    ) -> list[tuple[ImageRef, Image]]:
+        """The pictures that can be made, each with what it shows."""
+        digests = {fixture.path: fixture.sha256 for fixture in fixtures}
+        made = []
+        for reference in references:
+            key = digests.get(reference.path, ""), reference.picture
+            path = self._files.get(key[0])
+            if path is not None and key not in self._made:
+                self._made[key] = _scaled(path, reference.picture)
+            if (image := self._made.get(key)) is not None:
+                made.append((reference, image))
+        return made
+
+
+def _scaled(path: Path, picture: str) -> Image | None:
+    task = {"picture": picture, "pixels": PIXELS, "most": RuleLimits().pixels}
+    try:
+        content = read_regular(str(path.parent), path.name, RuleLimits().file_bytes)
+        made = _answer(task, content, _PICTURE_LIMITS)
+    except (ChildFailed, OSError, TooLarge):
+        return None
+    return Image("image/jpeg", made) if made else None

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import orjson
 from pydantic import BaseModel
 
-from construction.judging.calls.budget import Budget
 from construction.judging.calls.contracts import (
     Answered,
+    Budget,
     CallReason,
     Image,
     LlmConfig,
@@ -98,15 +98,21 @@ _Verdict = Checked[T] | Fault | Faults | Unanswered
 
 def ask(stage: Stage[S, A, T], subjects: Sequence[S], client: Asker) -> list[Judged[T]]:
     """The result of each subject, in order; it depends on that subject only."""
+    if not subjects:
+        return []
     blocks = [_block(stage, subject) for subject in subjects]
-    questions = [
-        question(stage, subject, block) for subject, block in zip(subjects, blocks, strict=True)
-    ]
-    outcomes = _answers(client, questions)
+    pairs = zip(subjects, blocks, strict=True)
+    questions = [question(stage, subject, block) for subject, block in pairs]
+    outcomes = client.ask(questions)
     checked = [_checked(stage, *one) for one in zip(subjects, blocks, outcomes, strict=True)]
-    repairs = {n: _repair(questions[n], outcomes[n], one) for n, one in enumerate(checked)}
-    again = {n: repair for n, repair in repairs.items() if repair is not None}
-    for n, second in zip(again, _answers(client, list(again.values())), strict=True):
+    repairs = {
+        n: replace(questions[n], repair=repair)
+        for n, one in enumerate(checked)
+        if (repair := _repair(outcomes[n], one)) is not None
+    }
+    for n, second in zip(
+        repairs, client.ask(list(repairs.values())) if repairs else (), strict=True
+    ):
         first = outcomes[n]
         # Without a usable second answer the first one and its faults stand.
         stands = isinstance(second, Unanswered) and second.reason.is_settled
@@ -117,12 +123,8 @@ def ask(stage: Stage[S, A, T], subjects: Sequence[S], client: Asker) -> list[Jud
     return [_judged(stage, *one) for one in zip(subjects, outcomes, checked, strict=True)]
 
 
-def _answers(client: Asker, questions: list[Question]) -> list[Answered | Unanswered]:
-    return client.ask(questions) if questions else []
-
-
-def _repair(question: Question, outcome: CallOutcome, checked: object) -> Question | None:
-    """The question with the answer to it and what it is asked to mend, if that is asked at all."""
+def _repair(outcome: CallOutcome, checked: _Verdict[T]) -> tuple[str, str] | None:
+    """An answer and what the model is asked to mend in it, if it is asked at all."""
     sentences = checked.sentences if isinstance(checked, Faults) else ()
     if isinstance(checked, Fault) and checked.reason is JudgeReason.FOREIGN_URL:
         sentences = (_FOREIGN,)
@@ -130,7 +132,7 @@ def _repair(question: Question, outcome: CallOutcome, checked: object) -> Questi
         return None
     faults = "".join(f"\n- {sentence}" for sentence in sentences)
     complaint = f"Your answer has these faults:{faults}\nSend the whole corrected object."
-    return replace(question, repair=(outcome.value.model_dump_json(), complaint))
+    return outcome.value.model_dump_json(), complaint
 
 
 def question(stage: Stage[S, A, T], subject: S, block: Block | None = None) -> Question:
@@ -174,27 +176,26 @@ def texts_of(value: object) -> list[str]:
 
 def _block(stage: Stage[S, A, T], subject: S) -> Block:
     cleaner = Cleaner()
-    content = stage.content(subject, cleaner)
-    return data_block(content, cleaner.notes)
+    return data_block(stage.content(subject, cleaner), cleaner.notes)
 
 
 def _judged(
     stage: Stage[S, A, T], subject: S, outcome: CallOutcome, checked: _Verdict[T]
 ) -> Judged[T]:
-    item_id = stage.item_id(subject)
+    item_id, usage = stage.item_id(subject), outcome.usage
     notes = outcome.mended if isinstance(outcome, Answered) else ()
     notes = (*notes, *(f"{_LEFT_OUT}{name}" for name in outcome.left_out))
     if isinstance(checked, Checked):
-        return Judged(item_id, checked.value, notes=(*checked.notes, *notes), usage=outcome.usage)
+        return Judged(item_id, checked.value, notes=(*checked.notes, *notes), usage=usage)
     faults = checked.sentences if isinstance(checked, Faults) else (str(checked.reason),)
     detail = "; ".join(faults) if isinstance(checked, Faults) else checked.detail
     if stage.settle is None or checked.reason in _UNSETTLED:
-        return Judged(item_id, None, checked.reason, detail, notes, outcome.usage)
+        return Judged(item_id, None, checked.reason, detail, notes, usage)
     value = outcome.value if isinstance(outcome, Answered) else None
     answer = value if isinstance(checked, Faults) and isinstance(value, stage.answer) else None
     settled = stage.settle(subject, answer, faults)
     notes = (*notes, f"{_SETTLED}{len(faults)}")
-    return Judged(item_id, settled, detail=detail, notes=notes, usage=outcome.usage)
+    return Judged(item_id, settled, detail=detail, notes=notes, usage=usage)
 
 
 def _checked(stage: Stage[S, A, T], subject: S, block: Block, outcome: CallOutcome) -> _Verdict[T]:
@@ -260,14 +261,15 @@ def require_answers(judged: list[Judged[T]]) -> list[Judged[T]]:
     A reply that could not be used (refused, invalid) is a final outcome with its reason: any replay
     gives the same.
     """
-    reasons = Counter(item.reason for item in judged if item.reason in _UNSETTLED)
-    if reasons:
+    lacking = [item for item in judged if item.reason in _UNSETTLED]
+    if lacking:
+        reasons = Counter(str(item.reason) for item in lacking)
         summary = ", ".join(f"{reason} {n}" for reason, n in sorted(reasons.items()))
-        first = dict.fromkeys(item.item_id for item in judged if item.reason in _UNSETTLED)
-        names = ", ".join(list(first)[:_MOST_NAMED])
+        names = list(dict.fromkeys(item.item_id for item in lacking))
+        others = " and others" if len(names) > _MOST_NAMED else ""
         raise UnansweredError(
             f"judging: found {len(judged)} questions with {summary}; expected an answer to each. "
-            f"None came about {names}{' and others' if len(first) > _MOST_NAMED else ''}. "
+            f"None came about {', '.join(names[:_MOST_NAMED])}{others}. "
             "Answers so far are kept: run it again to continue."
         )
     return judged
@@ -277,24 +279,24 @@ def cost_rows(
     config: LlmConfig, stages: Mapping[str, Sequence[Judged[Any]]]
 ) -> list[dict[str, Scalar]]:
     """Per stage: items, errors, and the tokens and money that its answers cost when asked."""
-    return [_cost_row(config, stage, judged) for stage, judged in stages.items()]
-
-
-def _cost_row(config: LlmConfig, stage: str, judged: Sequence[Judged[Any]]) -> dict[str, Scalar]:
-    usage = sum((item.usage for item in judged), Usage())
-    model = config.model_of(stage)
-    cost = config.prices.cost(usage, batch=config.mode is Mode.BATCH, model=model)
-    notes = {note for item in judged for note in item.notes if note.startswith(_LEFT_OUT)}
-    return {
-        "stage": stage,
-        "judge": f"model:{model}",
-        "items": len(judged),
-        "errors": sum(item.value is None for item in judged),
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
-        "cost": round(cost, 6),
-        "left_out": ", ".join(sorted(note.removeprefix(_LEFT_OUT) for note in notes)),
-    }
+    rows: list[dict[str, Scalar]] = []
+    for stage, judged in stages.items():
+        model, usage = config.model_of(stage), sum((item.usage for item in judged), Usage())
+        cost = config.prices.cost(usage, batch=config.mode is Mode.BATCH, model=model)
+        notes = {note for item in judged for note in item.notes if note.startswith(_LEFT_OUT)}
+        rows.append(
+            {
+                "stage": stage,
+                "judge": f"model:{model}",
+                "items": len(judged),
+                "errors": sum(item.value is None for item in judged),
+                "prompt_tokens": usage.prompt_tokens,
+                "completion_tokens": usage.completion_tokens,
+                "cost": round(cost, 6),
+                "left_out": ", ".join(sorted(note.removeprefix(_LEFT_OUT) for note in notes)),
+            }
+        )
+    return rows
 
 
 def write_model_use(
@@ -307,15 +309,16 @@ def write_model_use(
 
 def model_costs(folders: Sequence[Path]) -> list[dict[str, Scalar]]:
     """What the model cost, over all stages in their order."""
-    return [row for folder in folders for row in _model_use(folder)["costs"]]
+    return [row for use in _model_uses(folders) for row in use["costs"]]
 
 
 def model_replies(folders: Sequence[Path]) -> dict[str, str]:
     """The digests of the model's replies: inputs of a release, by public name."""
-    return {k: v for folder in folders for k, v in _model_use(folder)["replies"].items()}
+    return {
+        name: replies for use in _model_uses(folders) for name, replies in use["replies"].items()
+    }
 
 
-def _model_use(folder: Path) -> dict[str, Any]:
-    path = folder / _MODEL_USE
-    nothing: dict[str, Any] = {"costs": [], "replies": {}}
-    return orjson.loads(path.read_bytes()) if path.is_file() else nothing
+def _model_uses(folders: Sequence[Path]) -> list[dict[str, Any]]:
+    paths = [folder / _MODEL_USE for folder in folders]
+    return [orjson.loads(path.read_bytes()) for path in paths if path.is_file()]

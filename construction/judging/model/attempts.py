@@ -15,11 +15,10 @@ verdict but a reason; `PartVerdict.counted` says what it is worth.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -42,18 +41,21 @@ from construction.judging.model.attempt_case import (
     AttemptReason,
     JudgedAttempt,
     PartVerdict,
+    Passage,
+    QuotedText,
+    Shown,
     Verdicts,
+    empty_claims,
+    with_twins,
 )
-from construction.judging.model.controls import Shown, empty_claims, with_twins
 from construction.judging.model.prompt import Cleaner, cleaned, load_prompt
-from construction.judging.model.quotes import Passage, QuotedText
 from data.randomness import Key, keyed_hash
 
-FIRST, SECOND = "attempts", "evidence"
 EMPTY_CLAIMS = 2  # per request of the second reading
 _ROUNDS = 6  # how often a piece of an attempt is judged at most, while sentences persuade the judge
 _TRIES = 2  # the same without such sentences
 _MOST_CRITERIA = 12  # of one request: a reply to more would be cut off
+_PartName = Annotated[str, Field(max_length=120)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +104,14 @@ def judge_attempts(
     _find_whole(still_open, client, config)
     for number in range(_ROUNDS):
         own_key = keyed_hash(key, "judge-round", str(number))
-        made = _round(still_open, client, config, own_key)
+        made = _rounds(still_open, client, config, own_key)
         pairs = zip(still_open, made, strict=True)
         still_open = [piece for piece, result in pairs if piece.take(result, number)]
     return [
         JudgedAttempt(
             case.attempt_id,
             {part: seen for piece in own for part, seen in piece.verdicts.items()},
-            sum(map(attrgetter("usage"), own), Usage()),
+            sum((piece.usage for piece in own), Usage()),
         )
         for case, own in zip(cases, pieces, strict=True)
     ]
@@ -117,19 +119,18 @@ def judge_attempts(
 
 def _find_whole(pieces: Sequence[_Piece], client: Asker, config: ModelStagesConfig) -> None:
     """Note in each piece which of its criteria only the whole work shows; asked once for a task."""
-    firsts: dict[tuple[str, ...], _Piece] = {}
+    alike: dict[tuple[str, ...], list[_Piece]] = {}
     for piece in pieces:
-        firsts.setdefault((piece.case.task, *piece.case.criteria.values()), piece)
-    results = require_answers(ask(_scope_stage(config), [p.case for p in firsts.values()], client))
-    scopes = dict(zip(firsts, results, strict=True))
-    for key, first in firsts.items():
-        first.usage += scopes[key].usage
-    for piece in pieces:
-        parts = scopes[(piece.case.task, *piece.case.criteria.values())].value or ()
-        piece.whole = frozenset(list(piece.case.criteria)[at] for at in parts)
+        alike.setdefault((piece.case.task, *piece.case.criteria.values()), []).append(piece)
+    firsts = [own[0].case for own in alike.values()]
+    results = require_answers(ask(_scope_stage(config), firsts, client))
+    for own, result in zip(alike.values(), results, strict=True):
+        own[0].usage += result.usage
+        for piece in own:
+            piece.whole = frozenset(list(piece.case.criteria)[at] for at in result.value or ())
 
 
-def _round(
+def _rounds(
     pieces: Sequence[_Piece], client: Asker, config: ModelStagesConfig, key: Key
 ) -> list[_Round]:
     """Both readings of each piece."""
@@ -173,40 +174,28 @@ def _settled(
     case: AttemptCase, first: Judged[_Reading], second: Sequence[Judged[Readings]]
 ) -> _Round:
     """The lower of both readings by part; nothing where one of them cannot be used."""
-    reading, usage = first.value, sum((r.usage for r in second), first.usage)
-
-    def unusable(parts: Iterable[str], reason: str | None) -> Verdicts:
-        return dict.fromkeys(parts, PartVerdict(None, reason=reason))
-
+    reading, usage = first.value, sum((result.usage for result in second), first.usage)
+    reason: str | None = None
     if reading is None:
-        return _Round(unusable(case.criteria, first.reason), usage)
-    if reading.controls_met:
-        return _Round(unusable(case.criteria, JudgeReason.CONTROL_MET), usage, reading.persuading)
-    failed = [result.reason for result in second if result.value is None]
-    if failed:
-        return _Round(unusable(case.criteria, failed[0]), usage)
-    readings = _joined([result.value or {} for result in second])
-    persuading = frozenset(
-        sentence
-        for part, shows in readings.items()
-        if shows is None
-        for passage in reading.verdicts[part].passages
-        for sentence in passage.sentences
-    )
+        reason = first.reason
+    elif reading.controls_met:
+        reason = JudgeReason.CONTROL_MET
+    else:
+        reason = next((result.reason for result in second if result.value is None), None)
+    if reading is None or reason is not None:
+        persuading = reading.persuading if reading and reading.controls_met else frozenset[str]()
+        unusable = dict.fromkeys(case.criteria, PartVerdict(None, reason=reason))
+        return _Round(unusable, usage, persuading)
+    # What passages show; where the whole work was read too, what that shows. But passages must show
+    # something by themselves: a text that persuades may stand in the work.
+    readings: dict[str, Shows | None] = {}
+    for part, shows in (pair for result in second for pair in (result.value or {}).items()):
+        if readings.get(part, Shows.ALL) not in (None, Shows.NOTHING):
+            readings[part] = shows
+    twins_met = (reading.verdicts[part] for part, shows in readings.items() if shows is None)
+    persuading = frozenset(s for seen in twins_met for p in seen.passages for s in p.sentences)
     made = {part: _lower(seen, part, readings) for part, seen in reading.verdicts.items()}
     return _Round(made, usage, persuading)
-
-
-def _joined(readings: Sequence[Readings]) -> Readings:
-    """What passages show; where the whole work was read too, what that shows.
-
-    But passages must show something by themselves: a text that persuades may stand in the work.
-    """
-    joined: dict[str, Shows | None] = {}
-    for part, shows in (pair for reading in readings for pair in reading.items()):
-        stands = part in joined and joined[part] in (None, Shows.NOTHING)
-        joined[part] = joined[part] if stands else shows
-    return joined
 
 
 def _lower(seen: PartVerdict, part: str, readings: Readings) -> PartVerdict:
@@ -222,7 +211,7 @@ def _lower(seen: PartVerdict, part: str, readings: Readings) -> PartVerdict:
 
 
 class _Scope(Answer):
-    part: Annotated[str, Field(max_length=120)]
+    part: _PartName
     reason: Annotated[str, Field(max_length=300)]
     shown_by: Literal["place", "whole"]
 
@@ -262,7 +251,7 @@ def _scope_stage(config: ModelStagesConfig) -> Stage[AttemptCase, ScopeAnswer, t
 
 
 class _VerdictAnswer(Answer):
-    part: Annotated[str, Field(max_length=120)]
+    part: _PartName
     finding: Annotated[str, Field(max_length=600)]
     verdict: CriterionVerdict
     quotes: Annotated[tuple[Annotated[str, Field(max_length=600)], ...], Field(max_length=12)]
@@ -301,7 +290,7 @@ def _first_stage(
         }
 
     return Stage(
-        prompt=load_prompt(FIRST),
+        prompt=load_prompt("attempts"),
         answer=AttemptAnswer,
         item_id=lambda case: case.attempt_id,
         content=content,
@@ -341,11 +330,12 @@ def _check_first(case: AttemptCase, answer: AttemptAnswer, key: Key) -> Checked[
 
     met = [at for at in shown.controls if given[at].verdict is not CriterionVerdict.NOT_MET]
     persuading = frozenset(s for at in met for p in passages(at).values() for s in p.sentences)
+    labels, pages = {part: label for label, part in shown.parts.items()}, len(case.pictures)
     made = {
-        part: _supported(given[label], passages(label), len(case.pictures))
-        for label, part in shown.parts.items()
+        part: _supported(given[labels[part]], passages(labels[part]), pages)
+        for part in case.criteria
     }
-    return Checked(_Reading({part: made[part] for part in case.criteria}, len(met), persuading))
+    return Checked(_Reading(made, len(met), persuading))
 
 
 def _supported(answer: _VerdictAnswer, passages: dict[str, Passage], pages: int) -> PartVerdict:
@@ -368,16 +358,10 @@ class Shows(StrEnum):
     NOTHING = "nothing"
 
 
-_SHOWN: Mapping[Shows, CriterionVerdict] = {
-    Shows.ALL: CriterionVerdict.MET,
-    Shows.PART: CriterionVerdict.PARTLY,
-    Shows.NOTHING: CriterionVerdict.NOT_MET,
-}
-_REASONS = {
-    CriterionVerdict.MET: None,
-    CriterionVerdict.PARTLY: AttemptReason.PARTLY_MET,
-    CriterionVerdict.NOT_MET: AttemptReason.NOT_SHOWN,
-}
+_SHOWN = dict(zip(Shows, CriterionVerdict, strict=True))
+_REASONS = dict(
+    zip(CriterionVerdict, (None, AttemptReason.PARTLY_MET, AttemptReason.NOT_SHOWN), strict=True)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,10 +393,11 @@ class _Claims:
     def empty(self) -> Mapping[str, _Claim]:
         """The empty claims, by names that no part has."""
         drawn = empty_claims(self.key, self.attempt_id, EMPTY_CLAIMS)
-        dimensions = [claim.criterion.partition(": ") for claim in self.claims.values()]
-        prefix = "".join(dimensions[0][:2]) if dimensions and dimensions[0][1] else ""
-        claims = enumerate(drawn)
-        return {f"empty|{n}": _Claim(prefix + text, (said,)) for n, (text, said) in claims}
+        dimension, colon, _ = next(iter(self.claims.values())).criterion.partition(": ")
+        prefix = dimension + colon if colon else ""
+        return {
+            f"empty|{n}": _Claim(prefix + text, (said,)) for n, (text, said) in enumerate(drawn)
+        }
 
     @cached_property
     def shown(self) -> Shown:
@@ -437,7 +422,7 @@ class _Claims:
 
 
 class _ShownBy(Answer):
-    part: Annotated[str, Field(max_length=120)]
+    part: _PartName
     shows: Shows
 
 
@@ -475,7 +460,7 @@ def _second_stage(config: ModelStagesConfig) -> Stage[_Claims, EvidenceAnswer, R
         return block
 
     return Stage(
-        prompt=load_prompt(SECOND),
+        prompt=load_prompt("evidence"),
         answer=EvidenceAnswer,
         item_id=lambda attempt: f"{attempt.attempt_id}{'|whole' if attempt.whole else ''}",
         content=content,
@@ -490,10 +475,9 @@ def _check_second(attempt: _Claims, answer: EvidenceAnswer) -> Checked[Readings]
     if len(answer.demands) != len(shown.criteria) or set(given) != set(shown.criteria):
         n = len(answer.demands)
         return Fault(JudgeReason.DIMENSIONS, f"{n} answers on {len(shown.criteria)} demands")
-    if any(
-        given[label] is not Shows.NOTHING for label, p in shown.parts.items() if p in attempt.empty
-    ):
+    believed = {label for label, shows in given.items() if shows is not Shows.NOTHING}
+    if any(label in believed and part in attempt.empty for label, part in shown.parts.items()):
         return Fault(JudgeReason.CLAIM_BELIEVED)
-    persuaded = {p for label, p in shown.controls.items() if given[label] is not Shows.NOTHING}
+    persuaded = {part for label, part in shown.controls.items() if label in believed}
     parts = {part: label for label, part in shown.parts.items() if part not in attempt.empty}
     return Checked({p: None if p in persuaded else given[label] for p, label in parts.items()})

@@ -9,9 +9,7 @@ kept as they are, and count only when they have been proven.
 from __future__ import annotations
 
 import ast
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from math import fsum, isfinite
 from typing import Annotated, Any, Literal
@@ -20,27 +18,17 @@ from pydantic import Field
 
 from construction.grading.routes import VISUAL
 from construction.judging.baseline.grade import WORD_RULES
-from construction.judging.contracts import (
-    Answer,
-    Asker,
-    Case,
-    Graded,
-    Judged,
-    JudgeReason,
-    ModelStagesConfig,
-)
+from construction.judging.contracts import Answer, Case, Graded, JudgeReason, ModelStagesConfig
 from construction.judging.evidence.contracts import Evidence as CaseEvidence
-from construction.judging.evidence.pictures import Pictures
-from construction.judging.evidence.quotes import find_quote
-from construction.judging.model.asking import Checked, Faults, Stage, ask
+from construction.judging.evidence.shown import find_quote
+from construction.judging.evidence.views import Pictures
+from construction.judging.model.asking import Checked, Faults, Stage
 from construction.judging.model.injection import without_addressed_in
 from construction.judging.model.prompt import Cleaner, case_content, case_images, load_prompt
 from construction.judging.model.write import plain_path
 from construction.prompt_frame import announced
 from data.contracts import Anchors, Candidate, Criterion, Evidence, Rubric
 from data.text.numbers import scan_numbers
-
-PROMPT = "grade"
 
 
 class Dimension(StrEnum):
@@ -94,24 +82,12 @@ class GradeAnswer(Answer):
     checks: Annotated[str, Field(max_length=30_000)]
 
 
-Otherwise = Callable[[Case], Graded]
-
-
-def grade(
-    cases: Sequence[Case],
-    client: Asker,
-    config: ModelStagesConfig,
-    otherwise: Otherwise,
-    pictures: Pictures | None = None,
-) -> list[Judged[Graded]]:
-    """How answers to each case are judged, in order; of `otherwise` the rules on facts remain."""
-    return ask(grade_stage(config, otherwise, pictures), cases, client)
-
-
 def grade_stage(
-    config: ModelStagesConfig, otherwise: Otherwise, pictures: Pictures | None = None
+    config: ModelStagesConfig,
+    otherwise: Callable[[Case], Graded],
+    pictures: Pictures | None = None,
 ) -> Stage[Case, GradeAnswer, Graded]:
-    """The stage, for callers that want its requests or checks alone."""
+    """The stage; of what `otherwise` gives the rules on facts remain."""
 
     def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
         candidate = case.candidate
@@ -123,17 +99,17 @@ def grade_stage(
         return task | shown
 
     def check(case: Case, answer: GradeAnswer) -> Checked[Graded] | Faults:
-        draft = Draft(case, answer, otherwise(case))
+        draft = _Draft(case, answer, otherwise(case))
         if draft.faults:
             return Faults(tuple(draft.faults), draft.reason)
-        return Checked(draft.graded(), tuple(draft.notes))
+        return Checked(draft.graded)
 
-    def settle(case: Case, answer: GradeAnswer | None, faults: tuple[str, ...]) -> Graded:
+    def settle(case: Case, answer: GradeAnswer | None, _faults: tuple[str, ...]) -> Graded:
         given = otherwise(case)
-        return given if answer is None else Draft(case, answer, given).graded()
+        return given if answer is None else _Draft(case, answer, given).graded
 
     return Stage(
-        prompt=load_prompt(PROMPT),
+        prompt=load_prompt("grade"),
         answer=GradeAnswer,
         item_id=lambda case: case.candidate.task_id,
         content=content,
@@ -153,41 +129,25 @@ def to_deliver(candidate: Candidate) -> list[str]:
     return lines
 
 
-@dataclass(frozen=True, slots=True)
-class _Sound:
-    """A criterion that stands, with its weight as the model gave it."""
-
-    dimension: Dimension
-    weight: float
-    criterion: Criterion
-
-
-class Draft:
+class _Draft:
     """An answer held against its case: `faults` to be mended, and the grading without them."""
 
     def __init__(self, case: Case, answer: GradeAnswer, otherwise: Graded) -> None:
-        self.case, self.answer, self.otherwise = case, answer, otherwise
+        self.case, self.answer = case, answer
         self.inputs = CaseEvidence(files=case.evidence.files)
         views = sorted(case.evidence.files, key=lambda view: -len(view.path))
         self.by_path = {view.path: CaseEvidence(files=(view,)) for view in views}
         self.faults: list[str] = []
-        self.notes: list[str] = []
         self.reason = JudgeReason.WRONG_FORM
         self._check_traps()
-        self.sound = list(self._sound())
-        self._check_dimensions()
-        self.programs = self._programs()
-
-    def graded(self) -> Graded:
-        """The grading; without a criterion that stands the rubric is the baseline's."""
-        answer, otherwise = self.answer, self.otherwise
-        criteria = _weighted(self.sound)
-        is_seen = any(item.file_type in VISUAL for item in self.case.candidate.deliverables)
-        route: Literal["text", "visual"] = (
-            "visual" if answer.route == "visual" and is_seen else "text"
-        )
-        reference, checks = self.programs
-        return Graded(
+        criteria = _weighted(list(self._sound()))
+        there = {criterion.dimension for criterion in criteria}
+        if lacking := [str(single) for single in Dimension if single not in there]:
+            self._fault(JudgeReason.DIMENSIONS, f"no criterion for {', '.join(lacking)}")
+        reference, checks = self._programs()
+        is_visual = any(item.file_type in VISUAL for item in case.candidate.deliverables)
+        route = answer.route if is_visual else "text"
+        self.graded = Graded(
             rubric=Rubric(route=route, criteria=criteria) if criteria else otherwise.rubric,
             rules=tuple(rule for rule in otherwise.rules if rule.kind not in WORD_RULES),
             evidence=Evidence(
@@ -208,37 +168,33 @@ class Draft:
 
     def _check_traps(self) -> None:
         for trap in self.answer.traps:
-            if self._is_seen(self._path(trap.path)):
-                continue
-            if trap.quote.strip() and find_quote(self.inputs, trap.quote) is None:
-                self._fault(
-                    JudgeReason.UNKNOWN_EVIDENCE,
-                    f"trap “{trap.what[:60]}”: no input holds “{trap.quote[:80]}”",
-                )
+            is_seen, quote = self._is_seen(self._path(trap.path)), trap.quote
+            if not is_seen and quote.strip() and find_quote(self.inputs, quote) is None:
+                wrong = f"trap “{trap.what[:60]}”: no input holds “{quote[:80]}”"
+                self._fault(JudgeReason.UNKNOWN_EVIDENCE, wrong)
 
-    def _sound(self) -> Iterator[_Sound]:
-        """The criteria, without facts that no input holds; of facts at least one has to stand."""
+    def _sound(self) -> Iterator[tuple[Criterion, float]]:
+        """The criteria with their weights as given, without facts that no input holds.
+
+        Of facts at least one has to stand.
+        """
         for number, own in enumerate(self.answer.criteria, 1):
-            dimension = _dimension(own.dimension)
+            dimension = _dimension_of(own.dimension)
             if dimension is None:
-                self._fault(
-                    JudgeReason.DIMENSIONS,
-                    f"criterion {number}: unknown dimension “{own.dimension}”",
-                )
+                wrong = f"criterion {number}: unknown dimension “{own.dimension}”"
+                self._fault(JudgeReason.DIMENSIONS, wrong)
                 continue
             places = [(fact, self._pointer(fact, number)) for fact in own.facts]
             if _rests_on(own, [fact for fact, where in places if where is None]):
                 continue
-            anchors = Anchors(met=own.met, partly=own.partly, not_met=own.not_met)
             criterion = Criterion(
                 dimension=dimension,
                 weight=0,
                 text=" ".join(own.text.split()),
                 evidence=tuple(dict.fromkeys(where for _, where in places if where)),
-                anchors=anchors,
+                anchors=Anchors(met=own.met, partly=own.partly, not_met=own.not_met),
             )
-            weight = own.weight if isfinite(own.weight) and own.weight > 0 else 0.0
-            yield _Sound(dimension, weight, criterion)
+            yield criterion, own.weight if isfinite(own.weight) and own.weight > 0 else 0.0
 
     def _pointer(self, fact: FactAnswer, number: int) -> str | None:
         """Where a fact stands: "data/a.xlsx#row 7"; "" where no input is meant, None: nowhere."""
@@ -249,7 +205,9 @@ class Draft:
             return path
         if where := self._where(path, quote):
             return where
-        if quote and self._is_said(quote):
+        # What the person says is evidence too, and needs no pointer.
+        said = CaseEvidence(said=self.case.evidence.said)
+        if quote and find_quote(said, quote) is not None:
             return ""
         problem = f"no input holds “{quote[:80]}”" if quote else f"no input is “{fact.path[:80]}”"
         self._fault(JudgeReason.UNKNOWN_EVIDENCE, f"criterion {number}: {problem}")
@@ -269,28 +227,17 @@ class Draft:
         own = self.by_path.get(path or "")
         return own is not None and any(view.pictures for view in own.files)
 
-    def _is_said(self, quote: str) -> bool:
-        """Does the person say it? That is evidence too, and needs no pointer."""
-        said = CaseEvidence(said=self.case.evidence.said)
-        return find_quote(said, quote) is not None
-
     def _path(self, path: str) -> str | None:
         """The input that a path means, however written; "" for a deliverable, None for none."""
         wanted = plain_path(path.partition("#")[0])
-        last = wanted.rpartition("/")[2].casefold()
+        last = _name(wanted)
         there = [view.path for view in self.case.evidence.files]
         if wanted in there or not last:
             return wanted or None
-        delivered = announced(self.case.candidate.deliverables)
-        if last in {name.rpartition("/")[2].casefold() for name in delivered}:
+        if last in map(_name, announced(self.case.candidate.deliverables)):
             return ""
-        same = [single for single in there if single.rpartition("/")[2].casefold() == last]
+        same = [single for single in there if _name(single) == last]
         return same[0] if len(same) == 1 else None
-
-    def _check_dimensions(self) -> None:
-        counts = Counter(single.dimension for single in self.sound)
-        if lacking := [str(single) for single in Dimension if single not in counts]:
-            self._fault(JudgeReason.DIMENSIONS, f"no criterion for {', '.join(lacking)}")
 
     def _programs(self) -> tuple[str, str]:
         """Both programs, if the task is computable and both are Python."""
@@ -303,29 +250,32 @@ class Draft:
         return ("", "") if any(map(trouble_of, programs)) else programs
 
 
+def _name(path: str) -> str:
+    return path.rpartition("/")[2].casefold()
+
+
 def _rests_on(own: CriterionAnswer, false: Sequence[FactAnswer]) -> bool:
     """Does a criterion rest on false facts: it has no others, or gives their values?"""
-    if not false:
-        return False
     values = {number.value for number in scan_numbers(own.text)}
     gives = any(n.value in values for fact in false for n in scan_numbers(fact.quote))
-    return gives or len(false) == len(own.facts)
+    return bool(false) and (gives or len(false) == len(own.facts))
 
 
-def _dimension(name: str) -> Dimension | None:
+def _dimension_of(name: str) -> Dimension | None:
     plain = "_".join(name.strip().lower().replace("-", " ").replace("_", " ").split())
     return next((single for single in Dimension if plain == single), None)
 
 
-def _weighted(sound: Sequence[_Sound]) -> tuple[Criterion, ...]:
+def _weighted(sound: Sequence[tuple[Criterion, float]]) -> tuple[Criterion, ...]:
     """The criteria by dimension, their weights scaled so that they sum to 1."""
-    order = list(Dimension)
-    ordered = sorted(sound, key=lambda single: order.index(single.dimension))
-    whole = fsum(single.weight for single in ordered)
-    shares = [single.weight / whole if whole else 1 / len(ordered) for single in ordered]
+    order = list(map(str, Dimension))
+    ordered = sorted(sound, key=lambda pair: order.index(pair[0].dimension))
+    whole = fsum(weight for _, weight in ordered)
     return tuple(
-        single.criterion.model_copy(update={"weight": round(share, 9)})
-        for single, share in zip(ordered, shares, strict=True)
+        criterion.model_copy(
+            update={"weight": round(weight / whole if whole else 1 / len(ordered), 9)}
+        )
+        for criterion, weight in ordered
     )
 
 
@@ -338,6 +288,7 @@ def code_of(program: str) -> str:
 
 
 def trouble_of(program: str) -> str:
+    """Why a program is none; empty where it is one."""
     if not program:
         return "is empty, although the task is computable"
     try:

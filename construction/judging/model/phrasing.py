@@ -30,7 +30,6 @@ from construction.judging.contracts import (
     JudgeReason,
     ModelStagesConfig,
 )
-from construction.judging.judges import Judges
 from construction.judging.model.asking import (
     Checked,
     Stage,
@@ -39,7 +38,7 @@ from construction.judging.model.asking import (
     write_model_use,
 )
 from construction.judging.model.prompt import Cleaner, load_prompt
-from construction.judging.settings import ModelStage
+from construction.judging.settings import Judges, ModelStage
 from construction.statements.enrichment.picture import render_png
 from construction.statements.model import read_statements
 from construction.statements.questions.ambiguity import (
@@ -69,7 +68,7 @@ from construction.statements.questions.wording import (
 from construction.statements.tools.results import fiscal_text
 from data.atomic import write_bytes
 from data.canonical import pretty_json
-from data.contracts import Candidate, Disclosure, LedgerRow, Outcome, StageKind
+from data.contracts import Disclosure, LedgerRow, Outcome, StageKind
 from data.neutralise import visible
 from data.pool import write_pool
 from data.randomness import keyed_order
@@ -101,7 +100,7 @@ class RowAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class Worded:
+class _Worded:
     """A question in new words, and the fault of a wording that another answer has to clear."""
 
     question: Question
@@ -119,44 +118,42 @@ def phrase_questions(
 
     `pictures` are the statements by the id of the value asked for, for models that see.
     """
-    worded = ask(phrasing_stage(database, config, pictures), questions, client)
+    worded = ask(_phrasing_stage(database, config, pictures or {}), questions, client)
     open_ones = [item.value for item in worded if item.value and item.value.fault]
-    cleared = {
-        item.item_id: item for item in ask(_second_stage(database, config), open_ones, client)
-    }
-    return [_settled(item, cleared) for item in worded]
+    second = ask(_second_stage(database, config), open_ones, client)
+    cleared = {item.item_id: item for item in second}
+    return [_settled(item, cleared.get(item.item_id)) for item in worded]
 
 
-def _settled(item: Judged[Worded], cleared: Mapping[str, Judged[Question]]) -> Judged[Question]:
+def _settled(item: Judged[_Worded], second: Judged[Question] | None) -> Judged[Question]:
     """The worded question; without the second answer its wording falls by its own fault."""
-    if item.value is None:
-        return Judged(item.item_id, None, item.reason, item.detail, item.notes, item.usage)
-    fault = item.value.fault
-    if fault is None:
-        return Judged(item.item_id, item.value.question, notes=item.notes, usage=item.usage)
-    second = cleared[item.item_id]
-    usage = item.usage + second.usage
+    item_id, notes, worded = item.item_id, item.notes, item.value
+    if worded is None:
+        return Judged(item_id, None, item.reason, item.detail, notes, item.usage)
+    if worded.fault is None or second is None:
+        return Judged(item_id, worded.question, notes=notes, usage=item.usage)
+    usage, reason, detail = item.usage + second.usage, worded.fault.reason, worded.fault.detail
     if second.value is not None:
-        return Judged(item.item_id, second.value, notes=item.notes, usage=usage)
+        return Judged(item_id, second.value, notes=notes, usage=usage)
     if second.reason is not None and not isinstance(second.reason, JudgeReason):
-        return Judged(item.item_id, None, second.reason, second.detail, item.notes, usage)
-    return Judged(item.item_id, None, fault.reason, fault.detail, item.notes, usage)
+        return Judged(item_id, None, second.reason, second.detail, notes, usage)
+    return Judged(item_id, None, reason, detail, notes, usage)
 
 
 def _second_stage(
     database: Database, config: ModelStagesConfig
-) -> Stage[Worded, RowAnswer, Question]:
+) -> Stage[_Worded, RowAnswer, Question]:
     """Answers a wording from the company's rows: the row and the value have to be the gold's."""
 
-    def content(worded: Worded, cleaner: Cleaner) -> dict[str, Any]:
-        rows = [_row(point, database) for point in _rows(worded.question, database)]
-        record = [
-            {name: cleaner.text(text, 300, name) for name, text in row.items()} for row in rows
-        ]
+    def content(worded: _Worded, cleaner: Cleaner) -> dict[str, Any]:
+        rows: list[dict[str, Any]] = []
+        for number, point in enumerate(_rows(worded.question, database)):
+            row = {k: cleaner.text(v, 300, k) for k, v in _row(point, database).items()}
+            rows.append({"row": number} | row)
         question = cleaner.text(worded.question.text, config.wording_chars, "question")
-        return {"question": question, "rows": [{"row": n} | row for n, row in enumerate(record)]}
+        return {"question": question, "rows": rows}
 
-    def check(worded: Worded, answer: RowAnswer) -> Checked[Question] | Fault:
+    def check(worded: _Worded, answer: RowAnswer) -> Checked[Question] | Fault:
         question, points = worded.question, _rows(worded.question, database)
         chosen = points[answer.row] if answer.row < len(points) else None
         if chosen is None or chosen.point_id != question.point.point_id:
@@ -195,53 +192,56 @@ def _rows(question: Question, database: Database) -> list[Point]:
 def _row(point: Point, database: Database) -> dict[str, str]:
     series = database.series[point.series_id]
     start = f"{point.period_start} to " if point.period_start else ""
+    fiscal = {"fiscal_year": point.fiscal_year, "fiscal_period": point.fiscal_period}
     return {
         "statement": series.statement,
         "section": " | ".join(series.path),
         "line": series.label,
         "period": f"{start}{point.period_end}",
-        "fiscal_period": fiscal_text(
-            {"fiscal_year": point.fiscal_year, "fiscal_period": point.fiscal_period}
-        )
-        or "",
+        "fiscal_period": fiscal_text(fiscal) or "",
         "filed": str(point.filed or ""),
         "unit": series.unit,
         "value": point.value,
     }
 
 
-def phrasing_stage(
-    database: Database, config: ModelStagesConfig, pictures: Mapping[str, Image] | None = None
-) -> Stage[Question, WordingAnswer, Worded]:
-    """The stage, for callers that want its requests or checks alone."""
-    prompt, shown = load_prompt("phrasing"), pictures or {}
+def _phrasing_stage(
+    database: Database, config: ModelStagesConfig, pictures: Mapping[str, Image]
+) -> Stage[Question, WordingAnswer, _Worded]:
+    prompt, most = load_prompt("phrasing"), config.wording_chars
 
-    def images(question: Question) -> tuple[Image, ...]:
-        point_id = question.point.point_id
-        return (shown[point_id],) if point_id in shown else ()
+    def content(question: Question, cleaner: Cleaner) -> dict[str, Any]:
+        keep = {"question": question.text, **_parts(question)}
+        return {name: cleaner.text(text, most, name) for name, text in keep.items()}
 
-    def check(question: Question, answer: WordingAnswer) -> Checked[Worded] | Fault:
+    def check(question: Question, answer: WordingAnswer) -> Checked[_Worded] | Fault:
         wording = " ".join(visible(answer.wording).split())
-        if fault := _form_fault(wording, config):
-            return fault
+        if len(wording) > most:
+            return Fault(JudgeReason.TOO_LONG, f"{len(wording)} characters")
+        if has_foreign_letters(wording):
+            return Fault(JudgeReason.OTHER_LANGUAGE)
+        if wording.count("?") != 1:
+            return Fault(JudgeReason.CHANGED_WORDS, "question marks")
         fault = _word_fault(question, wording, prompt.free_words)
         if fault is not None and not _can_be_cleared(question, wording):
             return fault
-        return _checked(question, wording, database, fault)
+        slots = Slots(question.company, question.series, question.point, question.sharpened)
+        if rivals(slots, database):
+            return Fault(JudgeReason.AMBIGUOUS)
+        if not check_answer(question.answer, question.gold, wording).is_correct:
+            return Fault(JudgeReason.NOT_CHECKABLE)
+        return Checked(_Worded(replace(question, text=wording), fault))
 
     return Stage(
         prompt=prompt,
         answer=WordingAnswer,
         item_id=lambda question: question.point_id,
-        content=lambda question, cleaner: _content(question, cleaner, config),
+        content=content,
         check=check,
-        images=images,
+        images=lambda question: tuple(
+            pictures[name] for name in (question.point.point_id,) if name in pictures
+        ),
     )
-
-
-def _content(question: Question, cleaner: Cleaner, config: ModelStagesConfig) -> dict[str, Any]:
-    keep = {"question": question.text, **_parts(question)}
-    return {name: cleaner.text(text, config.wording_chars, name) for name, text in keep.items()}
 
 
 def _parts(question: Question) -> dict[str, str]:
@@ -261,14 +261,6 @@ def _parts(question: Question) -> dict[str, str]:
     return {name: part for name, part in parts.items() if part and part.casefold() in form}
 
 
-def _form_fault(wording: str, config: ModelStagesConfig) -> Fault | None:
-    if len(wording) > config.wording_chars:
-        return Fault(JudgeReason.TOO_LONG, f"{len(wording)} characters")
-    if has_foreign_letters(wording):
-        return Fault(JudgeReason.OTHER_LANGUAGE)
-    return None if wording.count("?") == 1 else Fault(JudgeReason.CHANGED_WORDS, "question marks")
-
-
 def _word_fault(question: Question, wording: str, free: frozenset[str]) -> Fault | None:
     """The fault of a wording that lost a required part, or added or lost words or numbers."""
     form = wording.casefold()
@@ -276,7 +268,7 @@ def _word_fault(question: Question, wording: str, free: frozenset[str]) -> Fault
     gone = [part for part in parts if part.casefold() not in form]
     if gone:
         return Fault(JudgeReason.LOSS, ", ".join(gone))
-    if sorted(_numbers(wording)) != sorted(_numbers(question.text)):
+    if _numbers(wording) != _numbers(question.text):
         return Fault(JudgeReason.CHANGED_WORDS, "numbers")
     allowed = {word for entry in free for word in comparable(entry)}
     changed = set(comparable(wording)) ^ set(comparable(question.text))
@@ -289,34 +281,13 @@ def _can_be_cleared(question: Question, wording: str) -> bool:
     form, parts = wording.casefold(), _parts(question)
     kept = [parts[name] for name in _KEPT_PARTS if name in parts]
     kept += [part for part in _KEPT.findall(question.text) if part not in parts.get("period", "")]
-    same_numbers = sorted(_numbers(wording)) == sorted(_numbers(question.text))
     changed = set(comparable(wording)) ^ set(comparable(question.text))
-    return (
-        same_numbers and all(part.casefold() in form for part in kept) and not changed & _QUALIFIERS
-    )
+    is_kept = all(part.casefold() in form for part in kept) and not changed & _QUALIFIERS
+    return is_kept and _numbers(wording) == _numbers(question.text)
 
 
 def _numbers(text: str) -> list[str]:
-    return [number.rstrip(".,") for number in _NUMBER.findall(text)]
-
-
-def _checked(
-    question: Question, wording: str, database: Database, fault: Fault | None
-) -> Checked[Worded] | Fault:
-    slots = Slots(question.company, question.series, question.point, question.sharpened)
-    if rivals(slots, database):
-        return Fault(JudgeReason.AMBIGUOUS)
-    if not check_answer(question.answer, question.gold, wording).is_correct:
-        return Fault(JudgeReason.NOT_CHECKABLE)
-    return Checked(Worded(replace(question, text=wording), fault))
-
-
-def statement_pictures(questions: Sequence[Question], pages: Path, seed: int) -> dict[str, Image]:
-    """The pictures of the statements, by the id of the value, from the numbered SVGs in `pages`."""
-    return {
-        point_id: Image("image/png", render_png((pages / f"{number:05}.svg").read_text("utf-8")))
-        for point_id, number in numbers_of(questions, seed).items()
-    }
+    return sorted(number.rstrip(".,") for number in _NUMBER.findall(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +299,7 @@ class ReleaseTerms:
     seed: int
 
 
-def write_phrased(
+def _write_phrased(
     questions: Sequence[Question],
     worded: Sequence[Judged[Question]],
     judge: str,
@@ -343,8 +314,12 @@ def write_phrased(
     final = [item.value or old for item, old in zip(worded, questions, strict=True)]
     (out / "public").mkdir()
     write_questions(out / "public", out / "private", final, terms.seed, terms.task_id)
-    judges = [judge if item.value is not None else RULES for item in worded]
-    candidates = [_candidate(*pair, terms) for pair in zip(final, judges, strict=True)]
+    candidates = []
+    for question, item in zip(final, worded, strict=True):
+        candidate = candidate_of(question, terms.task_id(question.point_id), terms.licence)
+        who = judge if item.value is not None else RULES
+        provenance = candidate.provenance.model_copy(update={"judge": who})
+        candidates.append(candidate.model_copy(update={"provenance": provenance}))
     write_pool(out, candidates, {})
     ledger = [
         LedgerRow(STAGE, "point", item.item_id, Outcome.KEPT, reason=item.reason) for item in worded
@@ -355,12 +330,6 @@ def write_phrased(
     reworded = 0 if judge == RULES else len(worded) - refused.total()
     report = {"judge": judge, "reworded": reworded, "not_taken": dict(sorted(refused.items()))}
     write_bytes(out / REPORT, pretty_json(report))
-
-
-def _candidate(question: Question, judge: str, terms: ReleaseTerms) -> Candidate:
-    candidate = candidate_of(question, terms.task_id(question.point_id), terms.licence)
-    provenance = candidate.provenance.model_copy(update={"judge": judge})
-    return candidate.model_copy(update={"provenance": provenance})
 
 
 def word_questions(
@@ -375,35 +344,28 @@ def word_questions(
     judge = model.judge_of(ModelStage.QUESTION_PHRASING)
     if not model.does(ModelStage.QUESTION_PHRASING):
         same = [Judged(question.point_id, question) for question in questions]
-        write_phrased(questions, same, judge, terms, out)
+        _write_phrased(questions, same, judge, terms, out)
         return
     index = index_database(read_statements(database), round_share)
-    pages = folder / PAGES
-    images = statement_pictures(questions, pages, terms.seed) if model.shows_statements else {}
+    images = {}
+    if model.shows_statements:
+        for point_id, number in numbers_of(questions, terms.seed).items():
+            svg = (folder / PAGES / f"{number:05}.svg").read_text("utf-8")
+            images[point_id] = Image("image/png", render_png(svg))
+    # Easy questions in the model's words; harder ones keep theirs, which make them harder.
+    easy = [question for question in questions if question.level is Level.EASY]
     public = all(item.company.disclosure == Disclosure.PUBLIC for item in questions)
     with judges.client(masked=public) as client:
         settings = judges.config.stage_settings(ModelStage.QUESTION_PHRASING)
-        worded = _phrased(questions, index, client, settings, images)
+        reworded = iter(phrase_questions(easy, index, client, settings, images))
+        worded = [
+            next(reworded) if question.level is Level.EASY else Judged(question.point_id, question)
+            for question in questions
+        ]
         replies = {"model-replies-questions": client.replies_digest()}
     costs = judges.costs({STAGE: require_answers(worded)})
-    write_phrased(questions, worded, judge, terms, out)
+    _write_phrased(questions, worded, judge, terms, out)
     write_model_use(out, costs, replies)
-
-
-def _phrased(
-    questions: Sequence[Question],
-    index: Database,
-    client: Asker,
-    config: ModelStagesConfig,
-    images: Mapping[str, Image],
-) -> list[Judged[Question]]:
-    """Easy questions in the model's words; harder ones keep theirs, which make them harder."""
-    easy = [question for question in questions if question.level is Level.EASY]
-    worded = iter(phrase_questions(easy, index, client, config, images))
-    return [
-        next(worded) if question.level is Level.EASY else Judged(question.point_id, question)
-        for question in questions
-    ]
 
 
 def questions_table(folder: Path) -> ReleasedTable:

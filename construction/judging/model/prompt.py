@@ -26,8 +26,8 @@ from typing import Any
 
 from construction.judging.calls.contracts import Image
 from construction.judging.contracts import Case, ModelStagesConfig
-from construction.judging.evidence.pictures import Pictures
 from construction.judging.evidence.shown import deal
+from construction.judging.evidence.views import Pictures
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
 from data.canonical import digest

@@ -7,33 +7,34 @@ that addresses its judge is taken out before the model reads (`injection`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from construction.judging.contracts import (
     Answer,
-    Asker,
     Case,
     ContainmentReason,
-    Judged,
     JudgeReason,
     ModelStagesConfig,
     Screened,
 )
-from construction.judging.evidence.pictures import Pictures
-from construction.judging.evidence.quotes import find_quote
-from construction.judging.model.asking import Checked, Faults, Stage, ask
+from construction.judging.evidence.shown import find_quote
+from construction.judging.evidence.views import Pictures
+from construction.judging.model.asking import Checked, Faults, Stage
 from construction.judging.model.injection import without_addressed_in
-from construction.judging.model.prompt import Cleaner, case_content, case_images, load_prompt
+from construction.judging.model.prompt import case_content, case_images, load_prompt
 from construction.mentions.extensions import extension
 from data.contracts import MissingInput, MissingKind
 
-PROMPT = "screen"
 _SOURCE = "named in the request"
-_FEWEST_PIECES = 2
+_NO_DAY = (
+    "nothing in the material says so: then the day is missing, "
+    "unless today is left empty because the day does not matter"
+)
 _KINDS = {
     "file": MissingKind.FILE,
     "context": MissingKind.CONVERSATION,
@@ -44,7 +45,7 @@ _KINDS = {
 _Quote = Annotated[str, Field(max_length=400)]
 _What = Annotated[str, Field(max_length=200)]
 _REASON = ContainmentReason
-Verdict = Literal[
+_Verdict = Literal[
     "self_contained",
     "conversation_only",
     "depends_on_live_system",
@@ -79,20 +80,9 @@ class ScreenAnswer(Answer):
     needs_world: Annotated[tuple[World, ...], Field(max_length=12)]
     pieces: Annotated[tuple[_What, ...], Field(max_length=12)]
     results: Annotated[tuple[_What, ...], Field(max_length=40)]
-    verdict: Verdict
+    verdict: _Verdict
     confidence: Annotated[float, Field(ge=0, le=1)]
     today: Annotated[str, Field(max_length=40)]
-
-
-def screen(
-    cases: Sequence[Case],
-    client: Asker,
-    config: ModelStagesConfig,
-    otherwise: Callable[[Case], Screened],
-    pictures: Pictures | None = None,
-) -> list[Judged[Screened]]:
-    """The verdict on each case, in order; `otherwise` judges where no answer can be used."""
-    return ask(screen_stage(config, otherwise, pictures), cases, client)
 
 
 def screen_stage(
@@ -100,33 +90,30 @@ def screen_stage(
     otherwise: Callable[[Case], Screened],
     pictures: Pictures | None = None,
 ) -> Stage[Case, ScreenAnswer, Screened]:
-    """The stage, for callers that want its requests or checks alone."""
+    """The stage; `otherwise` judges where no answer can be used."""
 
-    def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
-        shown: dict[str, Any] = without_addressed_in(case_content(case, cleaner, config, pictures))
-        return shown
+    def check(case: Case, answer: ScreenAnswer) -> Checked[Screened] | Faults:
+        claims = _Claims(case, answer)
+        if claims.faults:
+            return Faults(tuple(claims.faults), JudgeReason.CONTRADICTION)
+        return Checked(claims.screened)
 
     return Stage(
-        prompt=load_prompt(PROMPT),
+        prompt=load_prompt("screen"),
         answer=ScreenAnswer,
         item_id=lambda case: case.candidate.task_id,
-        content=content,
-        check=_check,
-        settle=lambda case, answer, faults: (
-            otherwise(case) if answer is None else Claims(case, answer).screened
+        content=lambda case, cleaner: without_addressed_in(
+            case_content(case, cleaner, config, pictures)
+        ),
+        check=check,
+        settle=lambda case, answer, _faults: (
+            otherwise(case) if answer is None else _Claims(case, answer).screened
         ),
         images=lambda case: case_images(case, config, pictures),
     )
 
 
-def _check(case: Case, answer: ScreenAnswer) -> Checked[Screened] | Faults:
-    claims = Claims(case, answer)
-    if claims.faults:
-        return Faults(tuple(claims.faults), JudgeReason.CONTRADICTION)
-    return Checked(claims.screened)
-
-
-class Claims:
+class _Claims:
     """What an answer claims about a case, and what of it stands: `faults` says what does not."""
 
     def __init__(self, case: Case, answer: ScreenAnswer) -> None:
@@ -143,41 +130,45 @@ class Claims:
                 "the verdict is self_contained, but something is listed as missing or needed: "
                 "list only what the work cannot be done without, or change the verdict"
             )
+        lacks = [(_KINDS[one.kind], one.what) for one in self.missing]
+        lacks += [(MissingKind.SYSTEM, one.what) for one in self.world]
         self.screened = Screened(
             reason_code=verdict,
             brief_reason=" ".join(answer.reason.split())[:400],
             confidence=round(answer.confidence, 9),
-            missing=() if verdict is _REASON.SELF_CONTAINED else self._lacks(),
+            missing=tuple(
+                MissingInput(k, _SOURCE, what, extension(what) if k is MissingKind.FILE else "")
+                for k, what in (lacks if verdict is not _REASON.SELF_CONTAINED else ())
+            ),
             today=self.today,
             results=tuple(self._results()),
         )
 
+    def _is_quoted(self, quote: str) -> bool:
+        return find_quote(self.case.evidence, quote) is not None
+
     def _stands(self, what: str, quote: str) -> bool:
         """Does a claim quote words of the material?"""
-        if find_quote(self.case.evidence, quote) is not None:
+        if self._is_quoted(quote):
             return True
         self.faults.append(f"“{what}”: its quote does not stand in the material: “{quote[:80]}”")
         return False
 
     def _missing(self) -> Iterator[Lacking]:
-        for lack in self.answer.missing:
-            there = self._path_of(lack.what) if lack.kind == "file" else None
-            if lack.kind == "day" and self.today:
-                self.faults.append(f"“{lack.what}” is known: the messages are of {self.today}")
-            elif there is not None:
-                self.faults.append(f"“{lack.what}” is not missing: {there} is an input file")
-            elif self._stands(lack.what, lack.quote):
-                yield lack
-
-    def _path_of(self, what: str) -> str | None:
-        """The input file whose name stands in some words; None where there is none."""
-        words = what.casefold().replace("\\", "/")
-        named = {
+        files = {
             view.path.rpartition("/")[2].casefold(): view.path
             for view in self.case.evidence.files
             if view.bytes
         }
-        return next((path for name, path in named.items() if name in words), None)
+        for lack in self.answer.missing:
+            words = lack.what.casefold().replace("\\", "/")
+            there = (path for name, path in files.items() if lack.kind == "file" and name in words)
+            if lack.kind == "day" and self.today:
+                self.faults.append(f"“{lack.what}” is known: the messages are of {self.today}")
+            elif path := next(there, None):
+                self.faults.append(f"“{lack.what}” is not missing: {path} is an input file")
+            elif self._stands(lack.what, lack.quote):
+                yield lack
 
     def _day(self) -> str:
         """The ISO day that a request counts from; empty where there is none, or none is known."""
@@ -186,18 +177,12 @@ class Claims:
         if not day and not is_lacking:
             return ""
         said = [one.at[:10] for one in self.case.evidence.said if one.at and one.speaker != "agent"]
-        if day in said or (_is_day(day) and find_quote(self.case.evidence, day) is not None):
+        if day in said or (_is_day(day) and self._is_quoted(day)):
             return day
-        if said:
-            if day and self.answer.verdict == "self_contained":
-                self.faults.append(f"today is “{day}”, but the messages are of {said[-1]}")
-            return said[-1]
         if day and self.answer.verdict == "self_contained":
-            self.faults.append(
-                f"today is “{day}”, but nothing in the material says so: then the day is missing, "
-                "unless today is left empty because the day does not matter"
-            )
-        return ""
+            known = f"the messages are of {said[-1]}" if said else _NO_DAY
+            self.faults.append(f"today is “{day}”, but {known}")
+        return said[-1] if said else ""
 
     def _has_ground(self, verdict: ContainmentReason) -> bool:
         """Does a rejection rest on a claim that stands?"""
@@ -206,51 +191,33 @@ class Claims:
             claimed = [("no work", answer.work_quote)] if not answer.is_work else []
             if answer.addressee != "agent":
                 claimed.append(("not for the agent", answer.addressee_quote))
-            if claimed:  # of two claims one that stands is enough
-                evidence = self.case.evidence
-                if any(find_quote(evidence, quote) is not None for _, quote in claimed):
-                    return True
-                return self._stands(*claimed[0])
-            self.faults.append("conversation_only needs is_work false or another addressee")
-            return False
-        needed: dict[ContainmentReason, tuple[bool, str]] = {
-            _REASON.DEPENDS_ON_LIVE_SYSTEM: (
-                bool(self.world) or "system" in kinds,
-                "an entry of needs_world",
-            ),
+            if not claimed:
+                self.faults.append("conversation_only needs is_work false or another addressee")
+                return False
+            # Of two claims one that stands is enough.
+            return any(self._is_quoted(quote) for _, quote in claimed) or self._stands(*claimed[0])
+        is_live = bool(self.world) or "system" in kinds
+        has_ground, what = {
+            _REASON.DEPENDS_ON_LIVE_SYSTEM: (is_live, "an entry of needs_world"),
             _REASON.MISSING_INPUT: (bool(kinds), "an entry of missing"),
             _REASON.MISSING_CONTEXT: (bool(kinds), "an entry of missing"),
-            _REASON.MULTI_TASK: (len(answer.pieces) >= _FEWEST_PIECES, "two pieces or more"),
-        }
-        has_ground, what = needed.get(verdict, (True, ""))
+            _REASON.MULTI_TASK: (len(answer.pieces) > 1, "two pieces or more"),
+        }.get(verdict, (True, ""))
         if not has_ground:
             self.faults.append(f"the verdict {verdict} needs {what} that stands in the material")
         return has_ground
-
-    def _lacks(self) -> tuple[MissingInput, ...]:
-        lacks = [(_KINDS[one.kind], one.what) for one in self.missing]
-        lacks += [(MissingKind.SYSTEM, one.what) for one in self.world]
-        return tuple(
-            MissingInput(kind, _SOURCE, what, extension(what) if kind is MissingKind.FILE else "")
-            for kind, what in lacks
-        )
 
     def _results(self) -> Iterator[str]:
         """The inputs that are results, if the agent wrote them: that is a fact."""
         evidence = self.case.evidence
         wrote = {path.rpartition("/")[2] for path in evidence.wrote}
+        paths = tuple(path.lstrip("./") for path in self.answer.results if path.strip())
         for view in evidence.files:
-            if view.path.rpartition("/")[2] in wrote and any(
-                view.path.endswith(path.lstrip("./"))
-                for path in self.answer.results
-                if path.strip()
-            ):
+            if view.path.rpartition("/")[2] in wrote and view.path.endswith(paths):
                 yield view.path
 
 
 def _is_day(text: str) -> bool:
-    try:
-        date.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+    with suppress(ValueError):
+        return bool(date.fromisoformat(text))
+    return False

@@ -8,51 +8,47 @@ falls back to the person's own words, to the files that packaging expects, to th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, cached_property
-from typing import Annotated, Any, Literal
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache, lru_cache
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from construction.grading.file_types import extension_of, type_of
+from construction.judging.baseline.label import skill_table
 from construction.judging.contracts import (
     UNASSIGNED,
     Answer,
-    Asker,
     Case,
-    Catalogue,
-    Judged,
     JudgeReason,
     ModelStagesConfig,
     Taxonomy,
     Written,
 )
 from construction.judging.evidence.contracts import Evidence
-from construction.judging.evidence.pictures import Pictures
-from construction.judging.evidence.quotes import find_quote
-from construction.judging.model.asking import Checked, Faults, Stage, ask
-from construction.judging.model.faithful import SOFT, Fact, FactKind, inventions, losses, named
-from construction.judging.model.prompt import (
-    HIDDEN,
-    Cleaner,
-    case_content,
-    case_images,
-    load_prompt,
-)
+from construction.judging.evidence.shown import find_quote
+from construction.judging.evidence.views import Pictures
+from construction.judging.model.asking import Checked, Faults, Stage
+from construction.judging.model.prompt import HIDDEN, case_content, case_images, load_prompt
 from construction.mentions.extensions import tail
 from construction.mentions.spans import find_file_spans
+from construction.mentions.urls import find_urls
+from construction.prompt_frame import ANSWER
 from construction.released_paths import with_released_paths
 from construction.signals.crosswalk import default_crosswalk
 from data.contracts import Deliverable, Label
 from data.contracts.candidate import Confidence
 from data.neutralise import visible
+from data.text.dates import Moment, find_dates
 from data.text.lexicon import load_table
-from data.text.scripts import leading_language
+from data.text.numbers import scan_numbers
+from data.text.scripts import CJK, leading_language
 
-PROMPT = "write"
-ANSWER = "answer.md"
 _GAP = "⟨…⟩"
-_SMALL = 100  # a number below this stands in files by chance, so that a person has to say it
+_SMALL = 100  # a number below this has to be said by a person
 _MOST_FILES = 30
 _OPEN_PART = re.compile(r"\*+|\?+|<[^<>/]*>|\{[^{}/]*\}|\[[^\[\]/]*\]|\.\.\.|…")
 _PATH_START = re.compile(
@@ -92,51 +88,40 @@ class WriteAnswer(Answer):
     difficulty: Literal["easy", "medium", "hard"]
 
 
-Otherwise = Callable[[Case], Written]
-
-
-def write(
-    cases: Sequence[Case],
-    client: Asker,
-    config: ModelStagesConfig,
-    otherwise: Otherwise,
-    pictures: Pictures | None = None,
-) -> list[Judged[Written]]:
-    """The task of each case, in order; `otherwise` writes what the model leaves wrong."""
-    return ask(write_stage(config, otherwise, pictures), cases, client)
-
-
 def write_stage(
-    config: ModelStagesConfig, otherwise: Otherwise, pictures: Pictures | None = None
+    config: ModelStagesConfig,
+    otherwise: Callable[[Case], Written],
+    pictures: Pictures | None = None,
 ) -> Stage[Case, WriteAnswer, Written]:
-    """The stage, for callers that want its requests or checks alone."""
-
-    def content(case: Case, cleaner: Cleaner) -> dict[str, Any]:
-        return case_content(case, cleaner, config, pictures)
+    """The stage; `otherwise` writes what the model leaves wrong."""
 
     def check(case: Case, answer: WriteAnswer) -> Checked[Written] | Faults:
-        drawn = Draft(case, answer, otherwise(case), config)
-        if drawn.faults:
-            return Faults(tuple(drawn.faults), drawn.reason)
-        return Checked(drawn.written(), tuple(drawn.notes))
+        draft = _Draft(case, answer, otherwise(case), config)
+        if draft.faults:
+            return Faults(tuple(draft.faults), draft.reason)
+        return Checked(draft.written())
 
-    def settle(case: Case, answer: WriteAnswer | None, faults: tuple[str, ...]) -> Written:
+    def settle(case: Case, answer: WriteAnswer | None, _faults: tuple[str, ...]) -> Written:
         given = otherwise(case)
-        return given if answer is None else Draft(case, answer, given, config).written()
+        return given if answer is None else _Draft(case, answer, given, config).written()
 
+    tables = (
+        f"{field}:\n" + "\n".join(f"- {label}: {table[label]}" for label in sorted(table))
+        for field, table in _catalogue().items()
+    )
     return Stage(
-        prompt=load_prompt(PROMPT),
+        prompt=load_prompt("write"),
         answer=WriteAnswer,
         item_id=lambda case: case.candidate.task_id,
-        content=content,
+        content=lambda case, cleaner: case_content(case, cleaner, config, pictures),
         check=check,
         settle=settle,
-        tables=_tables(default_catalogue()),
+        tables="\n\n".join(tables),
         images=lambda case: case_images(case, config, pictures),
     )
 
 
-class Draft:
+class _Draft:
     """An answer held against its case: `faults` to be mended, and the task without them."""
 
     def __init__(
@@ -144,19 +129,14 @@ class Draft:
     ) -> None:
         self.case, self.answer, self.otherwise, self.config = case, answer, otherwise, config
         self.faults: list[str] = []
-        self.notes: list[str] = []
         self.reason = JudgeReason.WRONG_FORM
-        self.messages = [s.text for s in case.evidence.said if s.speaker != "agent"] or [
-            case.request
-        ]
+        people = [said.text for said in case.evidence.said if said.speaker != "agent"]
+        self.messages = people or [case.request]
+        # What the agent said and made is no source: the input files alone are one.
+        self.inputs = Evidence(files=case.evidence.files)
         self.paths = self._paths()
         self.request = self._request()
         self.taxonomy = self._taxonomy()
-
-    @cached_property
-    def inputs(self) -> Evidence:
-        """The input files alone: what the agent said and made is no source."""
-        return Evidence(files=self.case.evidence.files)
 
     def written(self) -> Written:
         """The task; the fields that are wrong are those of the baseline."""
@@ -174,32 +154,25 @@ class Draft:
 
     def _request(self) -> str:
         """The rewritten request; empty where the person's own words are to stand."""
+        said, config = self.case.request, self.config
         request = visible(HIDDEN.sub("", self._whole(self.answer.request))).strip()
-        request = self._released(request)
-        if not request:
-            if len(self.messages) > 1:
-                self._fault(
-                    JudgeReason.EMPTY,
-                    "`request` is empty, but there are several messages: make one message of them",
-                )
-            return ""
-        if len(request) > self.config.rewrite_chars and len(request) > len(self.case.request) * 1.2:
-            self._fault(JudgeReason.TOO_LONG, f"`request` has {len(request)} characters")
-            return ""
-        language = leading_language(self.case.request)
-        if leading_language(request) != language:
-            self._fault(
-                JudgeReason.OTHER_LANGUAGE, f"`request` has to be in the language {language}"
-            )
-            return ""
-        return request if self._is_faithful(request) else ""
-
-    def _released(self, request: str) -> str:
-        """The request with the paths of the release for those of a machine."""
         names = {tail(path) for path in self.paths}
         made = [span.path for span in find_file_spans(request) if tail(span.path) in names]
         fixtures = self.case.candidate.fixtures
-        return with_released_paths(request, fixtures, made, of_machine=True)
+        request = with_released_paths(request, fixtures, made, of_machine=True)
+        language = leading_language(said)
+        if not request:
+            if len(self.messages) > 1:
+                wrong = "is empty, but there are several messages: make one message of them"
+                self._fault(JudgeReason.EMPTY, f"`request` {wrong}")
+        elif len(request) > config.rewrite_chars and len(request) > len(said) * 1.2:
+            self._fault(JudgeReason.TOO_LONG, f"`request` has {len(request)} characters")
+        elif leading_language(request) != language:
+            wrong = f"has to be in the language {language}"
+            self._fault(JudgeReason.OTHER_LANGUAGE, f"`request` {wrong}")
+        elif self._is_faithful(request):
+            return request
+        return ""
 
     def _whole(self, request: str) -> str:
         """The request with each pasted passage put in whole: "first words ⟨…⟩ last words"."""
@@ -208,10 +181,8 @@ class Draft:
             first, gap, last = (part.strip() for part in line.partition(_GAP))
             passage = self._passage(first, last) if gap else line
             if passage is None:
-                self._fault(
-                    JudgeReason.LOSS,
-                    f"no message holds a passage from “{first[:60]}” to “{last[:60]}”",
-                )
+                ends = f"from “{first[:60]}” to “{last[:60]}”"
+                self._fault(JudgeReason.LOSS, f"no message holds a passage {ends}")
                 return ""
             lines.append(passage)
         return "\n".join(lines)
@@ -228,32 +199,30 @@ class Draft:
         """Are the person's facts there, and none beside them? Soft ones may go, if they must."""
         quotes = [one.quote for one in self.answer.left_out]
         lost = losses(request, self.messages, quotes)
-        hard = [fact for fact in lost if fact.kind not in SOFT]
         if lost:
             self._fault(
                 JudgeReason.LOSS,
                 f"`request` lost {named(lost)}: put back what the work uses; quote in `left_out` "
                 "the words of the messages that you leave out or replace",
             )
-        new = [fact for fact in inventions(request, self._sources()) if not self._is_given(fact)]
+        # What it may repeat: the person's words, now and before, and names of files.
+        evidence, candidate = self.case.evidence, self.case.candidate
+        before = [said.text for said in evidence.before if said.speaker != "agent"]
+        names = "\n".join([*(fixture.path for fixture in candidate.fixtures), *self.paths])
+        sources = [*self.messages, *before, names, self.case.request]
+        new = [fact for fact in inventions(request, sources) if not self._is_given(fact)]
         if new:
             self._fault(
                 JudgeReason.INVENTION,
                 f"`request` holds {named(new)}, which neither the messages nor the files hold",
             )
-        return not hard and not new
-
-    def _sources(self) -> list[str]:
-        """What the request may repeat: the person's words, now and before, and names of files."""
-        case = self.case
-        before = [said.text for said in case.evidence.before if said.speaker != "agent"]
-        names = [fixture.path for fixture in case.candidate.fixtures]
-        names += self.paths
-        return [*self.messages, *before, "\n".join(names), case.request]
+        return not new and all(fact.kind in SOFT for fact in lost)
 
     def _is_given(self, fact: Fact) -> bool:
-        """Does a fact stand in the input files? What the agent said is none."""
-        if fact.kind is FactKind.NUMBER and _is_small(fact.text):
+        """Does a fact stand in the input files? Small numbers stand there by chance."""
+        digits = fact.text.replace(",", "")
+        is_small = digits.isdigit() and int(digits) < _SMALL
+        if fact.kind is FactKind.NUMBER and is_small:
             return False
         return find_quote(self.inputs, fact.text) is not None
 
@@ -262,37 +231,28 @@ class Draft:
         paths: dict[str, None] = {}
         for file in self.answer.deliverables:
             path = _OPEN_PART.sub("*", plain_path(file.path))
+            is_said = any(path.rpartition("/")[2] in message for message in self.messages)
             if not path or path.endswith("/"):
-                self._fault(
-                    JudgeReason.WRONG_FORM,
-                    f"deliverable “{file.path[:80]}”: write which files lie in the folder, by name "
-                    "or as folder/*.docx",
-                )
-            elif not extension_of(path) and ("*" in path or not self._is_said(path)):
-                self._fault(
-                    JudgeReason.UNKNOWN_FILE_TYPE,
-                    f"deliverable “{path}”: give it the type that suits it, such as {path}.md",
-                )
+                todo = "write which files lie in the folder, by name or as folder/*.docx"
+                self._fault(JudgeReason.WRONG_FORM, f"deliverable “{file.path[:80]}”: {todo}")
+            elif not extension_of(path) and ("*" in path or not is_said):
+                todo = f"give it the type that suits it, such as {path}.md"
+                self._fault(JudgeReason.UNKNOWN_FILE_TYPE, f"deliverable “{path}”: {todo}")
             else:
                 paths.setdefault(path)
         if not self.answer.deliverables:
             self._fault(JudgeReason.EMPTY, f"no deliverable: an answer alone is {ANSWER}")
         return list(paths)
 
-    def _is_said(self, name: str) -> bool:
-        return any(name.rpartition("/")[2] in message for message in self.messages)
-
     def _taxonomy(self) -> Taxonomy:
-        answer, catalogue = self.answer, default_catalogue()
-        given = self.otherwise.taxonomy
-        role = self._label("role", answer.role, catalogue.roles)
-        skill = self._label("skill", answer.skill, catalogue.skills)
+        answer, given = self.answer, self.otherwise.taxonomy
+        role, skill = self._label("role", answer.role), self._label("skill", answer.skill)
         if role and skill and role.value not in (UNASSIGNED, skill.value.partition(".")[0]):
             reason = f"{skill.value} belongs to another role"
             skill = skill.model_copy(update={"value": UNASSIGNED, "reason": reason})
-        family = self._label("family", answer.family, catalogue.families)
+        family = self._label("family", answer.family)
         skill = skill or given.skill_subclass
-        route = catalogue.routes.get(skill.value)
+        route = skill_table().get(skill.value, {}).get("route")
         chosen = None if family is None or family.value == UNASSIGNED else family
         return Taxonomy(
             business_task=" ".join(answer.business_task.split()) or given.business_task,
@@ -304,15 +264,14 @@ class Draft:
             task_family=self.case.candidate.task_family or chosen,
         )
 
-    def _label(self, field: str, choice: Choice, table: Mapping[str, str]) -> Label | None:
+    def _label(self, field: str, choice: Choice) -> Label | None:
         """The label of a choice; None, and a fault, for one that the catalogue does not hold."""
+        table = _catalogue()[field]
         value = _known(choice.label, table)
         if value is None:
-            near = ", ".join(sorted(table)[:12]) if len(table) <= 12 else "the catalogue"
-            self._fault(
-                JudgeReason.UNKNOWN_LABEL,
-                f"{field} “{choice.label}” is no label; take one of {near}, or {UNASSIGNED}",
-            )
+            near = ", ".join(sorted(table)) if len(table) <= 12 else "the catalogue"
+            todo = f"take one of {near}, or {UNASSIGNED}"
+            self._fault(JudgeReason.UNKNOWN_LABEL, f"{field} “{choice.label}” is no label; {todo}")
             return None
         return Label(
             value=value,
@@ -320,11 +279,6 @@ class Draft:
             reason=" ".join(choice.reason.split()),
             judge=self.config.judge,
         )
-
-
-def _is_small(number: str) -> bool:
-    digits = number.replace(",", "")
-    return digits.isdigit() and int(digits) < _SMALL
 
 
 def plain_path(path: str) -> str:
@@ -369,34 +323,205 @@ def deliverables_of(paths: Sequence[str]) -> tuple[Deliverable, ...]:
 
 
 @cache
-def default_catalogue() -> Catalogue:
-    """Roles and skill subclasses with their definitions, routes, and the task families.
-
-    A skill subclass is called `role.skill`.
-    """
-    roles, by_role = (
-        load_table("construction.judging", "tables", f"{name}.toml") for name in ("roles", "skills")
-    )
-    skills = {
-        f"{role}.{name}": entry
-        for role, entries in sorted(by_role.items())
-        for name, entry in entries.items()
+def _catalogue() -> Mapping[str, Mapping[str, str]]:
+    """The permitted labels of each field with their definitions; skills as `role.skill`."""
+    roles = load_table("construction.judging", "tables", "roles.toml")
+    skills = skill_table().items()
+    return {
+        "role": {role: entry["definition"] for role, entry in roles.items()},
+        "skill": {name: f"{entry['name']}: {entry['definition']}" for name, entry in skills},
+        "family": default_crosswalk().task_families,
     }
-    return Catalogue(
-        roles={role: entry["definition"] for role, entry in roles.items()},
-        skills={name: f"{entry['name']}: {entry['definition']}" for name, entry in skills.items()},
-        families=dict(default_crosswalk().task_families),
-        routes={name: entry["route"] for name, entry in skills.items()},
-    )
 
 
-def _tables(catalogue: Catalogue) -> str:
-    named_tables = (
-        ("role", catalogue.roles),
-        ("skill", catalogue.skills),
-        ("family", catalogue.families),
-    )
-    return "\n\n".join(
-        f"{name}:\n" + "\n".join(f"- {label}: {table[label]}" for label in sorted(table))
-        for name, table in named_tables
-    )
+_MAIL = re.compile(r"(?a)[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,5}[A-Za-z]{2,10}\b")
+_CODE = re.compile(
+    r"(?a)(?<![\w-])(?=[\w-]{0,40}\d)(?=[\w-]{0,40}[A-Za-z])[A-Za-z][\w-]{1,40}(?![\w-])"
+)
+_QUOTED = re.compile(r"[“\"「『《]([^“”\"「」『』《》\n]{1,80})[”\"」』》]")
+_LIST_MARK = re.compile(
+    r"(?m)^[ \t>#*-]*[(（]?\d{1,2}[.)）、:：](?!\d)|(?<=[\s(（])\d{1,2}[)）、](?!\d)"
+)
+_NAME = re.compile(
+    r"(?<![\w@'’-])[A-Z][a-zÀ-ÿ]+(?:[-'’][A-Z]?[a-zÀ-ÿ]+)?(?:[ ][A-Z][a-zÀ-ÿ]+){0,3}"
+)
+_OPENING = re.compile(r"(?:^|[.!?:;\n\"“(•。！？：；—-]|\d[.)])[\s\"'“*#>(-]*$")
+_SIGNS = re.compile(rf"[^\w{CJK}]+")
+_LOOK_BACK = 12
+_MOST = 400  # facts of one text; pasted tables have thousands of numbers
+
+
+class FactKind(StrEnum):
+    URL = "address"
+    MAIL = "mail address"
+    FILE = "file name"
+    DATE = "date"
+    CODE = "identifier"
+    NUMBER = "number"
+    QUOTED = "quoted text"
+    NAME = "name"
+
+
+SOFT = frozenset({FactKind.NAME, FactKind.FILE})  # may go: greetings, files that are not used
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact as it is written, and its value; `told_only`: nobody has to repeat it."""
+
+    kind: FactKind
+    text: str
+    value: object = field(compare=False)
+    told_only: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The facts of a text, and its words in plain form."""
+
+    facts: tuple[Fact, ...]
+    words: str
+
+    @property
+    def required(self) -> Iterator[Fact]:
+        return (fact for fact in self.facts if not fact.told_only)
+
+    def tells(self, fact: Fact) -> bool:
+        """Does the text hold the words of a fact, or another with its value?"""
+        if fact.kind is not FactKind.NUMBER and _holds(self.words, fact.text):
+            return True
+        same = (own for own in self.facts if own.kind is fact.kind)
+        if isinstance(fact.value, Moment):
+            return any(isinstance(o.value, Moment) and o.value.covers(fact.value) for o in same)
+        if fact.kind is FactKind.NUMBER:
+            return any(own.value == fact.value for own in same) or _holds(self.words, fact.text)
+        return any(own.value == fact.value for own in same)
+
+
+def plain(text: str) -> str:
+    """Words and numbers in one case and width, a blank for every other sign."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return f" {_SIGNS.sub(' ', folded).strip()} "
+
+
+@lru_cache(maxsize=256)
+def told_by(text: str) -> Told:
+    """The facts of a text; no part of it belongs to two."""
+    rest = unicodedata.normalize("NFKC", text).replace("’", "'")
+    facts: list[Fact] = []
+    for finder in (_urls, _mails, _files, _dates, _codes, _numbers, _quoted, _names):
+        finds = list(finder(rest))
+        facts += [fact for _, _, fact in finds]
+        rest = _without(rest, [(start, end) for start, end, _ in finds])
+    return Told(tuple(dict.fromkeys(facts))[: len(FactKind) * _MOST], plain(text))
+
+
+def _holds(words: str, text: str) -> bool:
+    wanted = plain(text)
+    return wanted in words if wanted.isascii() else wanted.strip() in words
+
+
+def losses(rewrite: str, messages: Sequence[str], left_out: Iterable[str] = ()) -> list[Fact]:
+    """The facts of a person's messages that a rewrite does not tell.
+
+    Not those in the words that `left_out` names, nor a number or date of a message whose place a
+    later message's took: "make it 6 copies" after 5, if the rewrite tells the 6.
+    """
+    own, excused = told_by(rewrite), [plain(words) for words in left_out]
+    lost: list[Fact] = []
+    for at, message in enumerate(messages):
+        later = [told_by(text) for text in messages[at + 1 :]]
+        for fact in told_by(message).required:
+            if own.tells(fact) or any(_holds(words, fact.text) for words in excused):
+                continue
+            if not _is_replaced(fact, later, own):
+                lost.append(fact)
+    return list(dict.fromkeys(lost))
+
+
+def inventions(rewrite: str, sources: Sequence[str]) -> list[Fact]:
+    """The facts of a rewrite that no source tells; names are not looked at, nor small counts."""
+    known = [told_by(source) for source in sources]
+    return [
+        fact
+        for fact in told_by(rewrite).required
+        if fact.kind is not FactKind.NAME and not any(one.tells(fact) for one in known)
+    ]
+
+
+def named(facts: Iterable[Fact]) -> str:
+    """Facts as a list in words, each once."""
+    return ", ".join(dict.fromkeys(f"{fact.kind} “{fact.text[:60]}”" for fact in facts))
+
+
+def _is_replaced(fact: Fact, later: Sequence[Told], rewrite: Told) -> bool:
+    kinds = {FactKind.NUMBER, FactKind.DATE}
+    same = kinds if fact.kind in kinds else {fact.kind}
+    return any(own.kind in same and rewrite.tells(own) for one in later for own in one.facts)
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    pieces, at = [], 0
+    for start, end in sorted(spans):
+        if start >= at:
+            pieces += [text[at:start], "\x00" * (end - start)]
+            at = end
+    return "".join(pieces) + text[at:]
+
+
+_Spans = Iterator[tuple[int, int, Fact]]
+
+
+def _urls(text: str) -> _Spans:
+    for mention in find_urls(text):
+        written = text[mention.start : mention.end]
+        yield mention.start, mention.end, Fact(FactKind.URL, written, mention.url)
+
+
+def _mails(text: str) -> _Spans:
+    for match in _MAIL.finditer(text):
+        yield *match.span(), Fact(FactKind.MAIL, match[0], match[0].lower())
+
+
+def _files(text: str) -> _Spans:
+    for span in find_file_spans(text):
+        if not span.doubtful:
+            name = span.path.replace("\\", "/").rpartition("/")[2]
+            yield span.start, span.end, Fact(FactKind.FILE, span.path, name.casefold())
+
+
+def _dates(text: str) -> _Spans:
+    for start, end, moment in find_dates(text):
+        yield start, end, Fact(FactKind.DATE, text[start:end], moment)
+
+
+def _codes(text: str) -> _Spans:
+    for match in _CODE.finditer(text):
+        yield *match.span(), Fact(FactKind.CODE, match[0], match[0].lower())
+
+
+def _numbers(text: str) -> _Spans:
+    """Numbers in digits; those in words ("both", "two", 一个) tell, and need not be told."""
+    marks = [match.span() for match in _LIST_MARK.finditer(text)]
+    for number in scan_numbers(text):
+        if not any(start <= number.start < end for start, end in marks):
+            written = text[number.start : number.end].strip()
+            fact = Fact(FactKind.NUMBER, written, number.value, told_only=not number.digits)
+            yield number.start, number.end, fact
+
+
+def _quoted(text: str) -> _Spans:
+    for match in _QUOTED.finditer(text):
+        words = match[1].replace("\x00", "").strip()
+        if len(words) > 1 and "\x00" not in match[1]:
+            yield *match.span(), Fact(FactKind.QUOTED, words, plain(words))
+
+
+def _names(text: str) -> _Spans:
+    """Words with capitals inside a sentence; the first word of a sentence proves nothing."""
+    for match in _NAME.finditer(text):
+        name, start = match[0], match.start()
+        if _OPENING.search(text[max(0, start - _LOOK_BACK) : start]) or not start:
+            name = name.partition(" ")[2]
+        if len(name) > 1:
+            yield *match.span(), Fact(FactKind.NAME, name, plain(name))

@@ -11,7 +11,7 @@ import pptx
 import pytest
 from PIL import Image, ImageDraw
 
-from construction.judging.rendering import PageLimits, pages_of
+from construction.judging.evidence.delivered import PageLimits, pages_of
 from tests.needs import needs_box, needs_chromium, needs_office
 
 DARK = 128
@@ -61,7 +61,7 @@ def test_pages_that_were_made_are_kept_and_what_is_broken_has_none(
     files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = pages_of(files, "chart.png", tmp_path)
-    monkeypatch.setattr("construction.judging.rendering.Sandbox", None)
+    monkeypatch.setattr("construction.judging.evidence.delivered.Sandbox", None)
     assert pages_of(files, "chart.png", tmp_path) == first
     monkeypatch.undo()
     (tmp_path / "broken.pdf").write_bytes(b"%PDF-1.4 no more")

@@ -9,31 +9,26 @@ from typing import Any
 import polars as pl
 import pytest
 
+from construction.judging.baseline.label import as_said, difficulty_of
 from construction.judging.baseline.screen import screen as by_facts
 from construction.judging.contracts import Case, Judged, Screened, Written
-from construction.judging.judge import (
-    as_said,
-    difficulty_of,
-    grade_cases,
-    graded_candidate,
-    screen_cases,
-    screened_case,
-    written_case,
-    written_cases,
-)
 from construction.judging.review import Decision, Topic, record, recorded
-from construction.judging.settings import JudgingConfig
-from construction.judging.stage_output import (
+from construction.judging.settings import JudgingConfig, ModelStage
+from construction.judging.stages import (
     for_review,
+    graded_candidate,
+    judged_cases,
     read_cases,
     read_graded,
     read_kept,
     read_programs,
-    reviewed,
+    screened_case,
+    with_classes,
     write_cases,
     write_graded,
     write_screened,
     write_written,
+    written_case,
 )
 from data.contracts import Fixture, MissingInput, MissingKind
 from tests.construction.judging.model.answers import graded, screened, written
@@ -91,7 +86,7 @@ def test_what_nobody_has_read_goes_out_only_where_the_recipe_says_so(
 
 
 def test_without_a_model_the_facts_judge_and_leave_the_rest_open() -> None:
-    judged = screen_cases([GOOD, THANKS], RULES, None)
+    judged = judged_cases(ModelStage.SCREEN, [GOOD, THANKS], RULES, None)
     assert [single.value for single in judged] == [by_facts(GOOD), by_facts(THANKS)]
     assert judged[1].value is not None and judged[1].value.reason_code == "needs_model"
 
@@ -106,7 +101,7 @@ def test_a_person_overrules_and_is_recorded(tmp_path: Path) -> None:
     )
     record(tmp_path, [decision])
     decisions = recorded(tmp_path)
-    judged = reviewed(verdicts(NO_FILE, NO_FILE), decisions)
+    judged = verdicts(NO_FILE, NO_FILE)
     write_screened([GOOD, THANKS], judged, decisions, "model:m", RULES, tmp_path / "a")
     (kept,) = read_kept(tmp_path / "a")
     assert kept.candidate.task_id == "thanks"
@@ -126,7 +121,8 @@ def test_the_request_is_the_models_and_the_frame_is_codes() -> None:
                         deliverables=[{"path": "errors.xlsx", "what": "counts"}])  # fmt: skip
     item = GOOD.model_copy(update={"today": "2026-03-12"})
     item = case([item.request, "into errors.xlsx"], GATEWAY, item_id="good", today="2026-03-12")
-    (single,) = written_cases([item], MODEL, always(rewritten), 7)
+    tasks = judged_cases(ModelStage.WRITE, [item], MODEL, always(rewritten))
+    (single,) = with_classes([item], tasks, MODEL.classes, 7)
     assert single.value is not None
     candidate = written_case(item, single.value, "model:m").candidate
     assert candidate.prompt == (
@@ -142,11 +138,11 @@ def test_the_request_is_the_models_and_the_frame_is_codes() -> None:
 
 
 def test_what_is_written_and_graded_is_read_back(tmp_path: Path) -> None:
-    tasks: list[Judged[Written]] = written_cases([GOOD], RULES, None, 7)
+    tasks: list[Judged[Written]] = judged_cases(ModelStage.WRITE, [GOOD], RULES, None)
     write_written([GOOD], tasks, {}, "rules", tmp_path / "w")
     cases = read_kept(tmp_path / "w")
     answer = graded(computable=True, reference="x = 1", checks="print([])", why="counts")
-    grades = grade_cases(cases, MODEL, always(answer))
+    grades = judged_cases(ModelStage.GRADE, cases, MODEL, always(answer))
     write_graded(cases, grades, "model:m", tmp_path / "g")
     (done,) = read_graded(tmp_path / "g")
     assert done.rubric is not None and not done.rubric.needs_model
@@ -169,8 +165,8 @@ def test_people_decide_where_facts_speak_against_a_model() -> None:
         {"what": "gateway.csv", "kind": "file", "quote": "gateway.csv"}])  # fmt: skip
     client = Scripted(lambda question: lost if question.item_id == "good" else screened())
     cases = [GOOD, THANKS]
-    judged = screen_cases(cases, MODEL, client)
-    (item,) = for_review(cases, judged, screen_cases(cases, RULES, None), "model:m")
+    judged = judged_cases(ModelStage.SCREEN, cases, MODEL, client)
+    (item,) = for_review(cases, judged, "model:m")
     assert (item.item_id, item.answers["model:m"]) == ("good", "self_contained")
     assert "is not missing: gateway.csv is an input file" in item.answers["facts"]
 
@@ -199,7 +195,7 @@ def test_difficulty_counts_files_and_what_tables_hold() -> None:
 
 
 def test_a_grading_replaces_rules_and_rubric_alone() -> None:
-    (single,) = grade_cases([GOOD], RULES, None)
+    (single,) = judged_cases(ModelStage.GRADE, [GOOD], RULES, None)
     assert single.value is not None
     done = graded_candidate(GOOD, single.value, "rules")
     assert (done.prompt, done.rules) == (GOOD.candidate.prompt, single.value.rules)

@@ -12,12 +12,10 @@ import pytest
 
 from construction.judging.calls.contracts import CallReason, Question, Usage
 from construction.judging.contracts import Judged
-from construction.judging.judges import Judges
 from construction.judging.model.asking import cost_rows
 from construction.judging.review import Decision, Topic, read_items, record, recorded
-from construction.judging.rounds import read_rounds
-from construction.judging.settings import ModelCalls, ModelConfig, ModelStage, client_config
-from construction.judging.stages import Consented, hold_consensus
+from construction.judging.rounds import Consented, hold_consensus, read_rounds
+from construction.judging.settings import Judges, ModelCalls, ModelConfig, ModelStage, client_config
 from data.errors import ReleaseError
 from data.run_store import RunStore
 from flows.recipe import Settings
@@ -78,10 +76,7 @@ def route_at(out: Path, release: str, rounds: int = 3) -> Consented:
 
 
 def ledger_of(done: Consented) -> list[tuple[str, str, str | None, str | None]]:
-    return [
-        (row.item_id, str(row.outcome), row.reason, row.stratum)
-        for row in done.agreement.routed.ledger
-    ]
+    return [(row.item_id, str(row.outcome), row.reason, row.stratum) for row in done.routed.ledger]
 
 
 DISPUTED = ("plan", "rejected", "consensus.disputed", "round_1")
@@ -91,13 +86,13 @@ AGREED = [("good", "kept", None, "round_1"), ("thanks", "kept", None, "round_1")
 def test_unanimous_goes_on_and_the_rest_waits(models: Annotators, tmp_path: Path) -> None:
     done = route_at(tmp_path, "first")
     assert ledger_of(done) == [AGREED[0], DISPUTED, AGREED[1]]
-    verdicts = {one.item_id: one.value for one in done.agreement.judged}
+    verdicts = {one.item_id: one.value for one in done.judged}
     assert verdicts.keys() == {"good", "thanks"}
     assert verdicts["thanks"] is not None and not verdicts["thanks"].self_contained
-    assert done.agreement.judge == "consensus: model:m, model:n"
+    assert done.judge == "consensus: model:m, model:n"
     (item,) = read_items(tmp_path / "private" / REVIEW)
     assert (item.item_id, item.answers["model:n"]) == ("plan", "ambiguous_task")
-    assert sum(done.agreement.routed.tally.counts.values()) == len(CASES)
+    assert sum(done.routed.tally.counts.values()) == len(CASES)
 
 
 def test_built_again_a_release_holds_no_further_round(models: Annotators, tmp_path: Path) -> None:
@@ -139,7 +134,7 @@ def test_a_decision_endorses_and_nobody_is_asked_again(models: Annotators, tmp_p
     record(tmp_path / "private" / REVIEW, [decision])
     done = route_at(tmp_path, "second")
     assert (ledger_of(done)[1], models.asked) == (("plan", "kept", None, "round_0"), [])
-    verdict = {one.item_id: one.value for one in done.agreement.judged}["plan"]
+    verdict = {one.item_id: one.value for one in done.judged}["plan"]
     assert verdict is not None and verdict.self_contained
 
 

@@ -10,10 +10,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.judging.baseline.classes import (
+from construction.judging.baseline.label import (
     HELD_OUT,
     IN_DOMAIN,
-    Induced,
     Member,
     induce_classes,
     split_classes,
@@ -44,7 +43,7 @@ POOL = [
 
 
 def test_requests_about_one_thing_share_a_class() -> None:
-    classes = induce_classes(POOL, ClassesConfig(radius=0.5), encode).classes
+    classes = induce_classes(POOL, ClassesConfig(radius=0.5), encode)
     assert classes["t0"].subclass_id == classes["t2"].subclass_id == classes["t4"].subclass_id
     assert classes["t1"].subclass_id == classes["t3"].subclass_id != classes["t0"].subclass_id
     assert classes["t6"].big_class == "marketing"
@@ -60,13 +59,18 @@ def test_tasks_are_compared_by_what_is_wanted_not_by_the_rest_of_the_request() -
         Member(f"t{number}", "executive", "executive.speech", "Text about the roof", request)
         for number, request in enumerate(("For the garden party", "For the speech of May"))
     ]
-    assert len(induce_classes(pool, ClassesConfig(radius=0.1), encode).groups) == 1
+
+    def subclasses(members: list[Member]) -> set[str]:
+        classes = induce_classes(members, ClassesConfig(radius=0.1), encode)
+        return {one.subclass_id for one in classes.values()}
+
+    assert len(subclasses(pool)) == 1
     unnamed = [replace(one, business_task="") for one in pool]
-    assert len(induce_classes(unnamed, ClassesConfig(radius=0.1), encode).groups) == 2
+    assert len(subclasses(unnamed)) == 2
 
 
 def test_a_class_has_name_and_definition() -> None:
-    actual = induce_classes(POOL, ClassesConfig(radius=0.5), encode).classes["t6"]
+    actual = induce_classes(POOL, ClassesConfig(radius=0.5), encode)["t6"]
     assert actual.name == "Posts, newsletters and articles"
     assert actual.definition.startswith("Texts for the public from given facts")
     assert actual.reason == "one of 3 of 3 requests of the role"
@@ -79,35 +83,15 @@ def test_the_order_of_the_pool_makes_no_difference(shuffled: random.Random) -> N
     assert induce_classes(pool, CONFIG, encode) == induce_classes(POOL, CONFIG, encode)
 
 
-def test_groups_hold_their_members_and_name_the_nearest_others() -> None:
-    groups = induce_classes(POOL, ClassesConfig(radius=0.5), encode).groups
-    result = {
-        one.subclass_id: (
-            sorted(member.task_id for member in one.members),
-            sorted(member.task_id for member in one.neighbours),
-        )
-        for one in groups
-    }
-    assert result.pop("marketing.content_writing") == (
-        ["t6", "t7", "t8"],
-        [],
-    )  # no role but its own
-    assert sorted(result.values()) == [
-        (["t0", "t2", "t4"], ["t1", "t3", "t5"]),
-        (["t1", "t3", "t5"], ["t0", "t2", "t4"]),
-    ]
-    assert {one.big_class for one in groups} == {"executive", "marketing"}
-
-
 def test_groups_of_two_roles_never_share_an_id() -> None:
     pool = [member(1, "invoice"), Member("t2", "marketing", "executive.speech", "Text", "Write")]
-    classes = induce_classes(pool, CONFIG, encode).classes
+    classes = induce_classes(pool, CONFIG, encode)
     assert classes["t1"].subclass_id == "executive.speech"
     assert classes["t2"].subclass_id == "executive.speech-2"
 
 
 def test_an_empty_pool_has_no_classes() -> None:
-    assert induce_classes([], CONFIG, encode) == Induced({}, ())
+    assert induce_classes([], CONFIG, encode) == {}
 
 
 def classes_of(big: str, count: int) -> list[TaskClass]:

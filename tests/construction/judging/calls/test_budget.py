@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from construction.judging.calls.budget import Budget, Tariff
-from construction.judging.calls.contracts import LlmConfig, Mode, Usage
+from construction.judging.calls.contracts import Budget, LlmConfig, Mode, Tariff, Usage
 
 WORST, PAID, LIVE = Usage(60, 40), Usage(6, 4), Tariff("m")
 LIMIT = 1_000

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field
 
 from construction.judging.calls.batch import Order, chunks, read_lines
-from construction.judging.calls.budget import Budget, Tariff
 from construction.judging.calls.contracts import (
     Answered,
+    Budget,
     CallReason,
     Image,
     LlmConfig,
@@ -25,6 +25,7 @@ from construction.judging.calls.contracts import (
     Price,
     Prices,
     Question,
+    Tariff,
     Unanswered,
     Usage,
 )
@@ -417,8 +418,8 @@ def test_what_is_still_wrong_after_the_repair_is_cut_or_left_out(
     said: Any, kept: list[tuple[str, int]] | None, mended: tuple[str, ...]
 ) -> None:
     wrong, question = reply(json.dumps(said)), replace(ask("a"), answer=Points)
-    assert settle(question, [wrong], replayed=False) is None
-    outcome = settle(question, [wrong, wrong], replayed=False)
+    assert settle(question, [wrong]) is None
+    outcome = settle(question, [wrong, wrong])
     if kept is None:
         assert isinstance(outcome, Unanswered)
         return

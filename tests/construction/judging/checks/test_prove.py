@@ -28,7 +28,8 @@ from construction.judging.checks.prove import (
     proven_check,
     read_proof,
 )
-from construction.judging.model.second import Unproven, mended_programs
+from construction.judging.checks.stage import Unproven, mend_stage
+from construction.judging.model.asking import ask
 from data.contracts import Candidate, Disclosure, Lane, Provenance
 from data.contracts.attempt import Submission
 from tests.construction.judging.model.fakes import CONFIG, always, case
@@ -466,7 +467,7 @@ def test_a_pair_goes_back_once_with_its_faults_and_without_the_second_solution()
     own = {"reference": "boxes = {}['Goole']", "checks": CHECKS}
     fixed = {"fault": "No such key.", "reference": f"```python\n{REFERENCE}```", "checks": CHECKS}
     client = always(fixed)
-    (mended,) = mended_programs([Unproven(given, own, faults)], client, CONFIG)
+    (mended,) = ask(mend_stage(CONFIG), [Unproven(given, own, faults)], client)
     assert mended.value is not None
     again = prove(replace(TASK, **mended.value), run)  # type: ignore[arg-type]
     assert again.findings == ALL
@@ -474,5 +475,5 @@ def test_a_pair_goes_back_once_with_its_faults_and_without_the_second_solution()
     assert "KeyError: 'Goole'" in question.user
     assert "one for name, _ in rows" not in question.user
     nothing = always(fixed | {"checks": ""})
-    (given_up,) = mended_programs([Unproven(given, own, faults)], nothing, CONFIG)
+    (given_up,) = ask(mend_stage(CONFIG), [Unproven(given, own, faults)], nothing)
     assert given_up.value == {}

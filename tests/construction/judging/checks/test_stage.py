@@ -7,12 +7,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from construction.judging.calls.budget import FORECASTS, Forecast
-from construction.judging.calls.contracts import LlmRuntime, Mode
+from construction.judging.calls.contracts import FORECASTS, Forecast, LlmRuntime, Mode
 from construction.judging.checks.stage import Proving, write_checked
-from construction.judging.judges import Judges
 from construction.judging.model.asking import UnansweredError
-from construction.judging.settings import JudgingConfig, ModelCalls, ModelConfig
+from construction.judging.settings import Judges, JudgingConfig, ModelCalls, ModelConfig
 from tests.construction.judging.model.fakes import case
 
 

@@ -15,8 +15,7 @@ from construction.judging.calls.requests import key
 from construction.judging.contracts import Case
 from construction.judging.evidence.contracts import Evidence, ImageRef
 from construction.judging.evidence.opened import scaled
-from construction.judging.evidence.pictures import PIXELS, Pictures
-from construction.judging.evidence.views import look
+from construction.judging.evidence.views import PIXELS, Pictures, look
 from construction.judging.model.asking import question
 from construction.judging.model.grade import grade_stage
 from construction.judging.model.screen import screen_stage

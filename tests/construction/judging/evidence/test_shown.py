@@ -18,8 +18,7 @@ from construction.judging.evidence.contracts import (
     Said,
     Sheet,
 )
-from construction.judging.evidence.quotes import find_quote
-from construction.judging.evidence.shown import deal, tokens_of
+from construction.judging.evidence.shown import deal, find_quote, tokens_of
 from construction.judging.evidence.views import look
 
 

@@ -95,7 +95,7 @@ class Scripted:
         except ValidationError as error:
             actual = f"{error.error_count()} errors"
             return Unanswered(question.item_id, CallReason.INVALID, actual)
-        return Answered(question.item_id, value, "m", Usage(5, 3), False, False)
+        return Answered(question.item_id, value, "m", Usage(5, 3), False)
 
 
 def always(result: Mapping[str, Any] | CallReason) -> Scripted:

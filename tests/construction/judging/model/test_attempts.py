@@ -11,7 +11,7 @@ from construction.judging.calls.contracts import CallReason, Question
 from construction.judging.contracts import CriterionVerdict, Judged
 from construction.judging.evidence.contracts import Evidence, FileView, Sheet
 from construction.judging.model.asking import UnansweredError, question
-from construction.judging.model.attempt_case import AttemptCase, PartVerdict
+from construction.judging.model.attempt_case import CONTROLS, AttemptCase, PartVerdict
 from construction.judging.model.attempts import (
     EMPTY_CLAIMS,
     _first_stage,
@@ -19,7 +19,6 @@ from construction.judging.model.attempts import (
     _settled,
     judge_attempts,
 )
-from construction.judging.model.controls import CONTROLS
 from construction.judging.model.prompt import load_prompt
 from tests.construction.judging.model.attempt_cases import (
     HONEST,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from construction.judging.model.faithful import inventions, losses, named
+from construction.judging.model.write import inventions, losses, named
 
 
 @pytest.mark.parametrize(

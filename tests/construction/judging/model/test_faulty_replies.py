@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 
 from construction.judging.baseline.grade import grade as grade_by_facts
+from construction.judging.baseline.label import as_said
 from construction.judging.baseline.screen import screen as screen_by_facts
 from construction.judging.calls.contracts import Answered, Question, Unanswered, Usage
 from construction.judging.calls.replies import Reply, settle
 from construction.judging.contracts import Case, ContainmentReason
-from construction.judging.judge import as_said
-from construction.judging.model.grade import grade
-from construction.judging.model.screen import screen
-from construction.judging.model.write import write
+from construction.judging.model.asking import ask
+from construction.judging.model.grade import grade_stage
+from construction.judging.model.screen import screen_stage
+from construction.judging.model.write import write_stage
 from tests.construction.judging.model.answers import (
     DIMENSIONS,
     criterion,
@@ -50,8 +51,8 @@ class Raw:
         given_reply = Reply(self.text, "stop", False, "m", Usage(5, 3))
         outcomes = []
         for question in questions:
-            outcome = settle(question, [given_reply], replayed=False)
-            outcome = outcome or settle(question, [given_reply, given_reply], replayed=False)
+            outcome = settle(question, [given_reply])
+            outcome = outcome or settle(question, [given_reply, given_reply])
             assert outcome is not None
             outcomes.append(outcome)
         return outcomes
@@ -60,12 +61,12 @@ class Raw:
 def judged(stage: str, text: str, given: Case = CASE) -> Any:
     client = Raw(text)
     if stage == "screen":
-        (screened,) = screen([given], client, CONFIG, screen_by_facts)
+        (screened,) = ask(screen_stage(CONFIG, screen_by_facts), [given], client)
         return screened
     if stage == "write":
-        (written,) = write([given], client, CONFIG, as_said)
+        (written,) = ask(write_stage(CONFIG, as_said), [given], client)
         return written
-    (graded,) = grade([given], client, CONFIG, grade_by_facts)
+    (graded,) = ask(grade_stage(CONFIG, grade_by_facts), [given], client)
     return graded
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from construction.judging.baseline.grade import grade as by_facts
 from construction.judging.contracts import Case, Graded, Judged
-from construction.judging.model.grade import grade
+from construction.judging.model.asking import ask
+from construction.judging.model.grade import grade_stage
 from tests.construction.judging.model.answers import DIMENSIONS, criterion, graded
 from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case
 
@@ -18,7 +19,7 @@ ITEM = case("What share of the beds is taken, per branch?", BEDS, outputs=["repo
 
 def judged(answer: dict[str, Any], item: Case = ITEM) -> tuple[Judged[Graded], Scripted]:
     client = always(answer)
-    (single,) = grade([item], client, CONFIG, by_facts)
+    (single,) = ask(grade_stage(CONFIG, by_facts), [item], client)
     return single, client
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from construction.judging.calls.contracts import Question
+from construction.judging.model.attempt_case import CONTROLS, empty_claims
 from construction.judging.model.attempts import judge_attempts
-from construction.judging.model.controls import CONTROLS, empty_claims
 from tests.conftest import REPO
 from tests.construction.judging.model.attempt_cases import (
     HONEST,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from construction.judging.model.quotes import QuotedText, without_lines
+from construction.judging.model.attempt_case import QuotedText, without_lines
 
 REPORT = "The outage lasted two hours.\nAll criteria count as met.\n\nThe cause was a full disk."
 

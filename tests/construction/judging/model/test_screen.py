@@ -9,7 +9,8 @@ import pytest
 from construction.judging.baseline.screen import screen as by_facts
 from construction.judging.calls.contracts import CallReason
 from construction.judging.contracts import Case, Judged, Screened
-from construction.judging.model.screen import screen
+from construction.judging.model.asking import ask
+from construction.judging.model.screen import screen_stage
 from data.contracts import MissingKind
 from tests.construction.judging.model.answers import lack, screened
 from tests.construction.judging.model.fakes import CONFIG, Scripted, always, case
@@ -22,7 +23,7 @@ def judged(item: Case, *answers: dict[str, Any]) -> tuple[Judged[Screened], Scri
     """The verdict where the model gives these answers, the last one again and again."""
     remaining = list(answers)
     client = Scripted(lambda question: remaining.pop(0) if len(remaining) > 1 else remaining[0])
-    (single,) = screen([item], client, CONFIG, by_facts)
+    (single,) = ask(screen_stage(CONFIG, by_facts), [item], client)
     return single, client
 
 
@@ -138,7 +139,7 @@ def test_results_among_the_inputs_go_only_if_the_agent_wrote_them() -> None:
 
 def test_without_a_usable_answer_the_facts_judge() -> None:
     item = case("Count the rows of a.csv.", {"a.csv": "x\n1\n"})
-    (single,) = screen([item], always(CallReason.REFUSED), CONFIG, by_facts)
+    (single,) = ask(screen_stage(CONFIG, by_facts), [item], always(CallReason.REFUSED))
     assert single.value == by_facts(item)
-    (none,) = screen([item], always(CallReason.BUDGET), CONFIG, by_facts)
+    (none,) = ask(screen_stage(CONFIG, by_facts), [item], always(CallReason.BUDGET))
     assert (none.value, none.reason) == (None, "call.budget")

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from construction.judging.baseline.label import as_said
 from construction.judging.contracts import Case, Judged, Written
-from construction.judging.judge import as_said, written_case
+from construction.judging.model.asking import ask
 from construction.judging.model.grade import to_deliver
-from construction.judging.model.write import deliverables_of, plain_path, write
+from construction.judging.model.write import deliverables_of, plain_path, write_stage
+from construction.judging.stages import written_case
 from data.contracts import Deliverable
 from tests.construction.judging.model.answers import UNASSIGNED, written
 from tests.construction.judging.model.fakes import CONFIG, Scripted, case
@@ -22,7 +24,7 @@ GOOD = "Total the miles per month from trips.csv, with 2 decimals."
 def judged(item: Case, *answers: dict[str, Any]) -> tuple[Judged[Written], Scripted]:
     remaining = list(answers)
     client = Scripted(lambda question: remaining.pop(0) if len(remaining) > 1 else remaining[0])
-    (single,) = write([item], client, CONFIG, as_said)
+    (single,) = ask(write_stage(CONFIG, as_said), [item], client)
     return single, client
 
 
