@@ -58,9 +58,7 @@ _JAPANESE = re.compile(
     r"(?:第?(?P<quarter>[1-4一二三四])四半期(?P<cumulative>累計期間|累計)?|(?P<h1>中間期|上期)|(?P<h2>下期)|通期)?"
 )
 _CUMULATIVE = {"1": "Q1", "2": "H1", "3": "9M", "4": "FY"}
-_LEAD = re.compile(
-    r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of) )+"
-)
+_LEAD = re.compile(r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of) )+")
 _SPAN = re.compile(r"[a-z0-9, ]{4,20} to (?P<end>.{6,20})")
 _ENDED = re.compile(
     r"(?:(?P<year>(?:fiscal )?year)|half-year|quarter|[a-z0-9]{1,12} (?:months|quarters|weeks))"

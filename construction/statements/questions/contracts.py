@@ -41,7 +41,7 @@ class Level(StrEnum):
 
     EASY = "easy"  # one value, in its usual words
     MEDIUM = "medium"  # one value, with means of difficulty
-    HARD = "hard"  # two values to combine, with such means too
+    HARD = "hard"  # two values to combine
 
 
 class Means(StrEnum):

@@ -1,7 +1,7 @@
 """Levels of difficulty: which questions are made harder on purpose, and by which means.
 
-A medium question has other words for its line or a period without its dates; a hard one also
-combines two values of a company: a difference, a growth, a ratio.
+A medium question has other words for its line or a period without its dates; a hard one combines
+two values of a company: a difference, a growth, a ratio.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from construction.statements.questions.write import sharpen, words_of, write_que
 from data.randomness import keyed_order
 from data.text.dates import MONTHS, write_date
 
+_WORDED = {Means.FILER_WORDING, Means.SYNONYM, Means.UNDATED_PERIOD}
 _LEAST_NAME = 4  # letters of a word by which companies are alike
 # Months from the beginning of the fiscal year to the end of each of its parts.
 _ELAPSED = {"Q1": 3, "Q2": 6, "H1": 6, "Q3": 9, "9M": 9, "Q4": 12, "H2": 12}
@@ -64,8 +65,8 @@ class Harder:
     means: tuple[Means, ...]
 
 
-def _harder_words(question: Question, database: Database, config: QuestionConfig) -> Harder | None:
-    """The question's slots in harder words that still fit its point alone; None if there are none.
+def _harder_words(question: Question, database: Database, config: QuestionConfig) -> Harder:
+    """The question's slots in harder words that still fit its point alone, if there are any.
 
     A question that has the filer's own label keeps it.
     """
@@ -85,8 +86,6 @@ def _harder_words(question: Question, database: Database, config: QuestionConfig
         if rivals(dated, database):
             period = ""
     means += [Means.UNDATED_PERIOD] if period else []
-    if not set(means) & {Means.FILER_WORDING, Means.SYNONYM, Means.UNDATED_PERIOD}:
-        return None
     return Harder(slots, period, tuple(means))
 
 
@@ -180,7 +179,7 @@ def _can_combine(words: Words, series: Series) -> bool:
     """Is the line an amount whose change has a plain meaning?"""
     plain = SIGNED_LABEL.sub(" ", words.metric.text)
     is_loss = LOSS_ASKED.search(plain) or _MOVEMENT.search(plain)
-    return not is_loss and not words.line and series.dimensions is None
+    return not is_loss and series.dimensions is None
 
 
 def _pairs(question: Question, database: Database) -> Iterator[Pair]:
@@ -363,12 +362,11 @@ def leveled(
         if made == wanted:
             break
         harder = _harder_words(questions[at], database, config)
-        if harder is None:
-            continue
         level = None
         if made[Level.HARD] < wanted[Level.HARD]:
             level = _combined_question(questions[at], harder, database, config, askable, seed)
-        if level is None and made[Level.MEDIUM] < wanted[Level.MEDIUM]:
+        is_worded = not _WORDED.isdisjoint(harder.means)
+        if level is None and is_worded and made[Level.MEDIUM] < wanted[Level.MEDIUM]:
             level = _medium(questions[at], harder, database, config, seed)
         if level is not None:
             final[at] = level

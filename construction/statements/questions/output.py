@@ -311,7 +311,7 @@ def stored_questions(folder: Path) -> list[Question]:
 SURFACE = "api"
 DIFFICULTY_RULE = (
     "easy: one value, in its usual words; medium: one value, by the filer's own label, a synonym, "
-    "or a part of a fiscal year without its dates; hard: two values to combine, so worded too"
+    "or a part of a fiscal year without its dates; hard: two values to combine"
 )
 _FAMILIES = load_table(__package__, "families.toml")
 

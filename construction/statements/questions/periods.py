@@ -1,8 +1,8 @@
 """How a question names its period: as the company does where that is known, else by its last day.
 
 Only a calendar year has one name for everybody. Of other fiscal years a question says the day on
-which they end, and the name only if the company's filings show it. A day that the source rounds and no
-filing states is not said: such a period needs a name.
+which they end, and the name only if the company's filings show it. A day that the source rounds
+and no filing states is not said: such a period needs a name.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Protocol
 
 import polars as pl
@@ -40,8 +41,8 @@ _UNLIKE = re.compile(
     r"[\"“”:;/*$()\d]|\s[-–—]\s|[-–—]$|\b(?:see|notes? \d|page|less|deduct|add|beginning)\b", re.I
 )
 _DETAIL = re.compile(
-    r"\s*[,;:(–—-]+\s*(?:no par|without par|par value|at par|authori[sz]ed|issued|outstanding|net of "
-    r"(?:accumulated|allowance|reserve|unamorti[sz]ed)|less (?:accumulated|allowance|reserve))\b.*$"
+    r"\s*[,;:(–—-]+\s*(?:no par|without par|par value|at par|authori[sz]ed|issued|outstanding"
+    r"|net of (?:accumulated|allowance|reserve|unamorti[sz]ed)|less (?:accumulated|allowance|reserve))\b.*$"
     r"|[\s,;:(–—-]*(?:\$|\d).*$",
     re.I,
 )
@@ -57,14 +58,14 @@ _PER = re.compile(r"\bper (?:[a-z-]+ ){0,3}(?:share|unit)\b", re.I)
 _QUALIFIED = re.compile(r",? (?:including noncontrolling interests|excluding goodwill)")
 _MOVEMENT = re.compile(r"\b(?:increases?|decreases?|changes?|effect)\b", re.I)
 _INVERTED = re.compile(
-    r",(?! (?:net|gross|excluding|including|before|after|less|at|by|per|and|or|under|held|due|all)\b)"
+    r",(?! (?:net|gross|excluding|including|before|after|less|at|by|per|and|or|under|held|due)\b)"
 )
 _MARKS = re.compile(r"[():;/*#]|\s[-–—]\s")
 _MARKED = re.compile(r"[(),;:/]|\s[-–—]\s")
 _SIDE = re.compile(
-    r"(?P<head>\w+) ?/? ?\((?:net )?(?:loss|income|gain|earning|profit|defici|use|decrease|increase|benefit"
-    r"|credit|expense|charge|cost|provision|proceed|payment|repayment|purchase|provided|received|refund"
-    r"|reversal|reduction|recover)\w*[^()]{0,20}\)", re.I
+    r"(?P<head>\w+) ?/? ?\((?:net )?(?:loss|income|gain|earning|profit|defici|use|decrease|increase"
+    r"|benefit|credit|expense|charge|cost|provision|proceed|payment|repayment|purchase|provided"
+    r"|received|refund|reversal|reduction|recover)\w*[^()]{0,20}\)", re.I
 )  # fmt: skip
 # What a label of a concept says too, if the printed one does.
 _ALIKE = (re.compile(r"\b(?:exclud\w+|exclusive|without|before)\b", re.I), _MOVEMENT)
@@ -147,9 +148,9 @@ def spoken_label(series: Series, point: Point, company: Company, database: Filed
     row = rows.get(at)
     if row is None or row.series_id != series.series_id:
         return None if is_raw(series.label) else ""
-    if _PER.search(row.label) and len(series.unit) == _CODE:
-        return None  # an amount per share, filed as one of the whole
     label = _bare_label(row.label)
+    if _PER.search(label) and len(series.unit) == _CODE:
+        return None  # an amount per share, filed as one of the whole
     filed = phrase_of(label)
     implied = _implied(series)
     said, printed = _content(own, implied), _content(filed, implied)
@@ -188,6 +189,7 @@ def _lost_marks(series: Series, label: str) -> bool:
     return (_SPLIT_TAG.search(series.label) or _MARKED.search(phrase_of(label).text)) is not None
 
 
+@lru_cache(maxsize=200_000)
 def _bare_label(label: str) -> str:
     """A printed label without counts, amounts and par values, which filers add to it."""
     return _DETAIL.sub("", NOTE.sub("", label)).strip(" ,;:-–—") or label
@@ -204,7 +206,7 @@ def _implied(series: Series) -> frozenset[str]:
 
 
 def _content(phrase: Phrase, implied: frozenset[str]) -> frozenset[str]:
-    """What a phrase says beyond its place, by the stems of its words; brackets are its other side."""
+    """What a phrase says beyond its place, by the stems of its words, without its other side."""
     words = comparable(_SIDE.sub(r"\g<head>", phrase.text))
     return frozenset(map(_stem, words)) - implied - {_stem(word) for word in EMPTY}
 
@@ -235,9 +237,7 @@ def _names(label: str, company: Company) -> bool:
     return not {*_WORD.findall(label.lower())}.isdisjoint([*company.core, "company"])
 
 
-def _has_sign(
-    series: Series, point: Point, filed: Phrase, own: Phrase, *, negated: bool
-) -> bool:
+def _has_sign(series: Series, point: Point, filed: Phrase, own: Phrase, *, negated: bool) -> bool:
     """Does the value answer a question by the printed label as well as by the concept's?"""
     if (side := _SIDE.search(filed.text)) and not negated:
         other = _SIDE.search(own.text)
