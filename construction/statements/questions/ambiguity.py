@@ -271,9 +271,11 @@ def _series_fits(slots: Slots, other: Series) -> bool:
         if slots.worded == synonym_of(other.label):
             return True
         mine = (phrase_of(slots.worded),)
-    elif Sharpening.WHOLE in sharpened:
-        mine = tuple(phrase_of(FULLER.get(one.text, one.text)) for one in mine)
     theirs = readings_of(other.label)
+    if Sharpening.WHOLE in sharpened and not slots.worded:
+        if any(used.bag == one.bag for used in mine for one in theirs):
+            return True
+        mine = tuple(phrase_of(FULLER.get(one.text, one.text)) for one in mine)
     return any(same_words(used, one) for used in mine for one in theirs)
 
 

@@ -42,7 +42,8 @@ _UNLIKE = re.compile(
 )
 _DETAIL = re.compile(
     r"\s*[,;:(–—-]+\s*(?:no par|without par|par value|at par|authori[sz]ed|issued|outstanding"
-    r"|net of (?:accumulated|allowance|reserve|unamorti[sz]ed)|less (?:accumulated|allowance|reserve))\b.*$"
+    r"|net of (?:accumulated|allowance|reserve|unamorti[sz]ed)"
+    r"|less (?:accumulated|allowance|reserve))\b.*$"
     r"|[\s,;:(–—-]*(?:\$|\d).*$",
     re.I,
 )
@@ -58,7 +59,7 @@ _PER = re.compile(r"\bper (?:[a-z-]+ ){0,3}(?:share|unit)\b", re.I)
 _QUALIFIED = re.compile(r",? (?:including noncontrolling interests|excluding goodwill)")
 _MOVEMENT = re.compile(r"\b(?:increases?|decreases?|changes?|effect)\b", re.I)
 _INVERTED = re.compile(
-    r",(?! (?:net|gross|excluding|including|before|after|less|at|by|per|and|or|under|held|due)\b)"
+    r", (?!(?:net|gross|excluding|including|before|after|less|at|by|per|and|or|under|held|due)\b)"
 )
 _MARKS = re.compile(r"[():;/*#]|\s[-–—]\s")
 _MARKED = re.compile(r"[(),;:/]|\s[-–—]\s")
@@ -71,11 +72,14 @@ _SIDE = re.compile(
 _ALIKE = (re.compile(r"\b(?:exclud\w+|exclusive|without|before)\b", re.I), _MOVEMENT)
 _EMPTY_PRINT = frozenset(["other", "all"])
 _LETTERS = re.compile(r"[^A-Za-z]")
+_INITIALS = re.compile(r"\b[A-Z]{2,}\b")
 _WORD = re.compile(r"[^\W_]+")
-_PRINT = WORDS["print"]
-_SAME = {word: group[0] for group in _PRINT["same"] for word in group}
 # A tag split into words: the labels of taxonomies write small words small.
 _SPLIT_TAG = re.compile(r"(?<=\w )(?:And|By|For|From|In|Of|On|Or|To|With)\b")
+_PRINT = WORDS["print"]
+_SAME = {word: group[0] for group in _PRINT["same"] for word in group}
+_AXES = frozenset(_PRINT["axes"])  # that readers know
+_KEPT = frozenset(WORDS["keep"])
 _NEAR = timedelta(days=20)  # by which days of one period differ between rounded and true ones
 
 
@@ -143,6 +147,8 @@ def spoken_label(series: Series, point: Point, company: Company, database: Filed
     for concepts with a phrase of their own, and where nothing printed is at hand. None if neither
     will do.
     """
+    if series.dimensions and not {phrase_of(axis).text for axis in series.path[::2]} <= _AXES:
+        return None
     own, rows = phrase_of(series.label), database.printed.get(point.document, {})
     at = (point.report or 0, point.line if point.line is not None else -1)
     row = rows.get(at)
@@ -156,6 +162,7 @@ def spoken_label(series: Series, point: Point, company: Company, database: Filed
     said, printed = _content(own, implied), _content(filed, implied)
     is_clear = not is_raw(series.label) and not _lost_marks(series, label)
     is_clear &= has_own_phrase(series.label) or not _names(series.label, company)
+    is_clear &= not filed.bare
     if is_clear and said == printed:
         return ""
     negated = (point.document, *at) in database.negated
@@ -165,7 +172,7 @@ def spoken_label(series: Series, point: Point, company: Company, database: Filed
         and not any(_means(filed, other, series) for other in rows.values())
     ):
         return filed.text
-    is_other = filed.bare or (printed and printed <= _EMPTY_PRINT) or not is_clear
+    is_other = not is_clear or (printed and printed <= _EMPTY_PRINT)
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
         return None
     rest = _content(phrase_of(_QUALIFIED.sub("", own.text)), implied) - printed
@@ -233,8 +240,10 @@ def _is_usable(label: str, filed: Phrase, series: Series, company: Company) -> b
 
 
 def _names(label: str, company: Company) -> bool:
-    """Does a label have a word of the company's name, or "the Company" for it?"""
-    return not {*_WORD.findall(label.lower())}.isdisjoint([*company.core, "company"])
+    """Does a label have a word of the company's name, its initials, or "the Company" for it?"""
+    initials = () if label.isupper() else _INITIALS.findall(label)
+    own = [*company.core, "company"]
+    return not (set(initials) <= _KEPT and {*_WORD.findall(label.lower())}.isdisjoint(own))
 
 
 def _has_sign(series: Series, point: Point, filed: Phrase, own: Phrase, *, negated: bool) -> bool:

@@ -137,8 +137,8 @@ _PAY = (
     "{Period}, how much in {paid} did {company} pay{filing}{unit}?",
 )
 _HAVE = (
-    "How many {things} did {company} have {state} {period}{filing}{unit}?",
-    "{Period}, how many {things} did {company} have {state}{filing}{unit}?",
+    "How many {things} did {company} have{state} {period}{filing}{unit}?",
+    "{Period}, how many {things} did {company} have{state}{filing}{unit}?",
 )
 _MEASURED = (
     "What was the {measure} of {owner} {measured}{pause} {period}{filing}{unit}?",
@@ -152,7 +152,7 @@ _NO_KINDS = ("scenario",)  # axes whose names say nothing about their members
 _TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
 _FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what the question says by its verb
 _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
-_STOCK = re.compile(r"number of (.+ shares) (authorized|issued|outstanding)")
+_STOCK = re.compile(r"number of (employees|.+ shares(?= ))( (?:authorized|issued|outstanding)|)")
 _MEASURE = re.compile(r"(value|number|carrying amount|par value per share) of (?!shares\b)(.+)")
 
 
@@ -213,7 +213,7 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
     """The sentences that suit number and kind of the noun."""
     if words.ahead:
         return _AHEAD
-    if _PAID.fullmatch(metric):
+    if _PAID.fullmatch(metric) and "negative" not in words.sign:
         return _PAY
     if _STOCK.fullmatch(metric):
         return _HAVE

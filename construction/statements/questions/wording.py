@@ -87,7 +87,8 @@ def phrase_of(label: str) -> Phrase:
     """The phrase of a label, as filed or from the label table."""
     cleaned = _cleaned(label)
     finished = _WHOLE.get(cleaned.lower())
-    return _phrase(finished or _in_sentence(_in_order(_reshaped(cleaned))))
+    text = finished or _in_sentence(_in_order(_reshaped(cleaned)), named=_is_spoken(cleaned))
+    return _phrase(text)
 
 
 def has_own_phrase(label: str) -> bool:
@@ -103,7 +104,8 @@ def synonym_of(label: str) -> str | None:
 @lru_cache(maxsize=200_000)
 def filed_phrase(label: str) -> Phrase:
     """The phrase in the label's own words and order, without the table of plain phrases."""
-    return _phrase(_in_sentence(_in_order(_cleaned(label))))
+    cleaned = _cleaned(label)
+    return _phrase(_in_sentence(_in_order(cleaned), named=_is_spoken(cleaned)))
 
 
 def _phrase(text: str) -> Phrase:
@@ -152,14 +154,15 @@ def _in_order(text: str) -> str:
     return f"{'TOTAL' if text.isupper() else 'Total'} {text}"
 
 
-def _in_sentence(text: str) -> str:
-    """Lower case, except abbreviations and proper names.
-
-    A label whose words are mostly small writes its proper names with capitals.
-    """
-    shouting = text.isupper() and len(text) > 5
+def _is_spoken(text: str) -> bool:
+    """Are the words of a label mostly small, so that one with a capital is a proper name?"""
     later = [word for word in _TOKEN.findall(text)[1:] if len(word) > _SMALL_WORD]
-    spoken = sum(word[0].islower() for word in later) > len(later) / 2
+    return sum(word[0].islower() for word in later) > len(later) / 2
+
+
+def _in_sentence(text: str, *, named: bool) -> str:
+    """Lower case, except abbreviations and, if they are written so (`named`), proper names."""
+    shouting = text.isupper() and len(text) > 5
 
     def lowered(match: re.Match[str]) -> str:
         word = match[0]
@@ -168,7 +171,7 @@ def _in_sentence(text: str) -> str:
             return kept
         bare = word.replace("'", "").replace(".", "")
         inner = not shouting and len(bare) > 1 and any(char.isupper() for char in bare[1:])
-        is_name = spoken and match.start() > 0 and text[match.start() - 1] not in "(/-"
+        is_name = named and match.start() > 0 and text[match.start() - 1] not in "(/-"
         return word if inner or is_name else word.lower()
 
     text = _TOKEN.sub(lowered, text)
