@@ -102,8 +102,8 @@ def contradicted(statements: Statements) -> pl.DataFrame:
     paid = pl.col("concept").str.contains(_PAID) & ~pl.col("concept").str.contains("Proceeds")
     wrong = pl.coalesce("by_label", by_effect | added_back).fill_null(value=False)
     wrong |= paid & below & pl.col("negated")
-    found = [*judged.filter(wrong)["point_id"], *_turned(statements)]
-    points = pl.Series("point_id", found, pl.String).unique().sort()
+    turned = [*judged.filter(wrong)["point_id"], *_turned(statements)]
+    points = pl.Series("point_id", turned, pl.String).unique().sort()
     return points.to_frame().with_columns(sign_reason=pl.lit(SIGN_CONTRADICTED))
 
 
@@ -149,7 +149,7 @@ def _turned(statements: Statements) -> list[str]:
 
 def _turned_in(column: Iterable[tuple[Any, ...]]) -> list[str]:
     """Those of one column of a statement, from closing row to closing row."""
-    found: list[str] = []
+    turned: list[str] = []
     start, parts = 0.0, list[tuple[str, str | None, float]]()
     for _, point_id, balance, amount, closes, is_debit in column:
         if not closes:
@@ -158,9 +158,9 @@ def _turned_in(column: Iterable[tuple[Any, ...]]) -> list[str]:
         if parts and all(part[1] for part in parts):
             adds = "debit" if is_debit else "credit"
             signed = [(own, value if kind == adds else -value) for own, kind, value in parts]
-            found += _one_turned(_without_subtotals(signed), [amount - start, amount])
+            turned += _one_turned(_without_subtotals(signed), [amount - start, amount])
         start, parts = amount, []
-    return found
+    return turned
 
 
 def _without_subtotals(parts: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:

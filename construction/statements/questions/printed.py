@@ -204,8 +204,8 @@ def _bare_label(label: str) -> str:
 
 def _implied(series: Series) -> frozenset[str]:
     """Words that the place or the unit of a line says without print."""
-    place = [word for section in series.sections for word in section]
-    words = [*_PRINT["implied"], *place, *series.statement.lower().split()]
+    nearby = [word for section in series.sections for word in section]
+    words = [*_PRINT["implied"], *nearby, *series.statement.lower().split()]
     words += _PRINT["per_share"] if series.unit.endswith("/share") else []
     words += _PRINT["shares"] if series.unit == "shares" else []
     words += _PRINT["flow"] if series.statement == Statement.CASH_FLOW else []

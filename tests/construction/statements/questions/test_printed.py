@@ -11,8 +11,9 @@ from construction.statements.questions.make import make_questions
 from tests.construction.statements.questions.small import Book, drawn
 
 
-def asked(label: str, printed: str, *, statement: str = "Income statement", value: str = "5000000",
-          others: tuple[str, ...] = (), **more: Any) -> str | None:  # fmt: skip
+def question_text(label: str, printed: str, *, statement: str = "Income statement",
+                  value: str = "5000000", others: tuple[str, ...] = (),
+                  **more: Any) -> str | None:  # fmt: skip
     """The question about a line whose row prints `printed`; None if it has no clear name."""
     book = Book()
     company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
@@ -62,7 +63,7 @@ def asked(label: str, printed: str, *, statement: str = "Income statement", valu
 def test_lines_are_asked_by_what_readers_see(
     label: str, printed: str, more: dict[str, Any], inside: str
 ) -> None:
-    text = asked(label, printed, **more)
+    text = question_text(label, printed, **more)
     assert text is not None and inside in text
     assert "line item" not in text
 
@@ -88,7 +89,7 @@ def test_lines_are_asked_by_what_readers_see(
 def test_lines_without_a_clear_name_are_not_asked(
     label: str, printed: str, more: dict[str, Any]
 ) -> None:
-    assert asked(label, printed, **more) is None
+    assert question_text(label, printed, **more) is None
 
 
 def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
