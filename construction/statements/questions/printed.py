@@ -56,7 +56,10 @@ _INCOME = re.compile(
 )
 _RELATION = re.compile(r"\b(?:after|before|by|for|from|in|net of|of|on|related|to)\b|,")
 _PER = re.compile(r"\bper (?:[a-z-]+ ){0,3}(?:share|unit)\b", re.I)
-_QUALIFIED = re.compile(r",? (?:including noncontrolling interests|excluding goodwill)")
+# Qualifiers that no filing prints behind these.
+_QUALIFIED = re.compile(
+    r"^(net income \(loss\)|total equity|net intangible assets) (?:including|excluding) .*$"
+)
 _MOVEMENT = re.compile(r"\b(?:increases?|decreases?|changes?|effect)\b", re.I)
 _INVERTED = re.compile(
     r", (?!(?:net|gross|excluding|including|before|after|less|at|by|per|and|or|under|held|due)\b)"
@@ -175,7 +178,7 @@ def spoken_label(series: Series, point: Point, company: Company, database: Filed
     is_other = not is_clear or (printed and printed <= _EMPTY_PRINT)
     if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
         return None
-    rest = _content(phrase_of(_QUALIFIED.sub("", own.text)), implied) - printed
+    rest = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) - printed
     is_known = has_own_phrase(series.label) and " " in filed.text
     return "" if not rest or (is_known and len(rest) <= len(said & printed)) else None
 
