@@ -167,7 +167,9 @@ def _question(
         raise InputError("drawn points", actual, "ids of the table points", todo)
     series, point = database.series[point.series_id], _version(point, database, seed)
     company = database.companies[series.company_id]
-    worded = spoken_label(series, point, company, database)
+    rows = database.printed.get(point.document, {})
+    negated = (point.document, point.report, point.line) in database.negated
+    worded = spoken_label(series, point, company, rows, negated=negated)
     if worded is None:
         return _rejected(row, QuestionReason.NOT_PRINTED)
     first = first_sharpenings(series, point, database, worded)

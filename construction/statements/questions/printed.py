@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
-from typing import Protocol
 
 import polars as pl
 
@@ -95,15 +94,6 @@ class Printed:
     concept: str
 
 
-class Filed(Protocol):
-    """What is known of filings: the rows of each, and which print their values negated."""
-
-    @property
-    def printed(self) -> Mapping[str, Rows]: ...
-    @property
-    def negated(self) -> frozenset[tuple[str, int, int]]: ...
-
-
 def printed_rows(statements: Statements) -> dict[str, dict[tuple[int, int], Printed]]:
     """The rows of each English document, by number of the statement and line."""
     english = statements.companies.filter(pl.col("language") == "en").select("company_id")
@@ -142,7 +132,9 @@ def is_comparative(end: date, document_end: date | None) -> bool:
     return document_end is not None and document_end - end > _NEAR
 
 
-def spoken_label(series: Series, point: Point, company: Company, database: Filed) -> str | None:
+def spoken_label(
+    series: Series, point: Point, company: Company, rows: Rows, *, negated: bool
+) -> str | None:
     """What a question calls a line: its printed label, or "" for the label of its concept.
 
     The printed label is what readers of a filing know, if it means something alone, has the sign of
@@ -152,23 +144,21 @@ def spoken_label(series: Series, point: Point, company: Company, database: Filed
     """
     if series.dimensions and not {phrase_of(axis).text for axis in series.path[::2]} <= _AXES:
         return None
-    own, rows = phrase_of(series.label), database.printed.get(point.document, {})
-    at = (point.report or 0, point.line if point.line is not None else -1)
-    row = rows.get(at)
+    own = phrase_of(series.label)
+    row = rows.get((point.report or 0, point.line if point.line is not None else -1))
     if row is None or row.series_id != series.series_id:
-        return None if is_raw(series.label) else ""
+        return None if _is_raw(series.label) else ""
     label = _bare_label(row.label)
     if _PER.search(label) and len(series.unit) == _CODE:
         return None  # an amount per share, filed as one of the whole
     filed = phrase_of(label)
     implied = _implied(series)
     said, printed = _content(own, implied), _content(filed, implied)
-    is_clear = not is_raw(series.label) and not _lost_marks(series, label)
+    is_clear = not _is_raw(series.label) and not _lost_marks(series, label)
     is_clear &= has_own_phrase(series.label) or not _names(series.label, company)
     is_clear &= not filed.bare
     if is_clear and said == printed:
         return ""
-    negated = (point.document, *at) in database.negated
     if (
         _is_usable(label, filed, series, company)
         and _has_sign(series, point, filed, own, negated=negated)
@@ -183,7 +173,7 @@ def spoken_label(series: Series, point: Point, company: Company, database: Filed
     return "" if not rest or (is_known and len(rest) <= len(said & printed)) else None
 
 
-def is_raw(label: str) -> bool:
+def _is_raw(label: str) -> bool:
     """Does a label keep the word order or the brackets of a taxonomy: "Taxes, Other (Abroad)"?"""
     if has_own_phrase(label):
         return False
@@ -239,7 +229,7 @@ def _is_usable(label: str, filed: Phrase, series: Series, company: Company) -> b
     is_amount = series.unit not in ("shares", "ratio", "count") and "/" not in series.unit
     is_long = not _LEAST_WORDS <= len(words) <= _MOST_WORDS or len(filed.bag) < _LEAST_WORDS
     is_own = _names(label, company)
-    return is_amount and not is_odd and not is_own and not is_long and not is_raw(label)
+    return is_amount and not is_odd and not is_own and not is_long and not _is_raw(label)
 
 
 def _names(label: str, company: Company) -> bool:
