@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from construction.statements.enrichment.contracts import EnrichmentConfig
+from construction.statements.enrichment.picture import EnrichmentConfig
 from construction.statements.periods.conventions import PeriodConfig
 from construction.statements.questions.contracts import QuestionConfig
 from construction.statements.readers.edinet.contracts import EdinetConfig

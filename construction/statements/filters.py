@@ -193,7 +193,7 @@ def _jumping_filings(points: pl.DataFrame) -> pl.DataFrame:
 STAGE = "filter_points"
 # Share of points that the seed dropped as computed or auto-generated (FinRetrieval, filters).
 SEED_DROPPED_SHARE = 0.09
-_BALANCE = r"(?i)cash|balance|beginning|end of|残高|現金"
+_BALANCE = r"(?i)\bcash\b|balance|beginning|end of|残高|現金"
 _CASH_HELD = r"(?i)^cash(?:,? cash equivalents)?(?: and cash equivalents)?(?:, at carrying value)?$"
 _LABEL, _IS_DAY = pl.col("label").fill_null(""), pl.col("months") == 0
 _WRONG_LENGTH = (pl.col("statement") == Statement.CASH_FLOW) & (

@@ -225,7 +225,9 @@ def _phrasing_stage(
         fault = _word_fault(question, wording, prompt.free_words)
         if fault is not None and not _can_be_cleared(question, wording):
             return fault
-        slots = Slots(question.company, question.series, question.point, question.sharpened)
+        slots = Slots(
+            question.company, question.series, question.point, question.sharpened, question.worded
+        )
         if rivals(slots, database):
             return Fault(JudgeReason.AMBIGUOUS)
         if not check_answer(question.answer, question.gold, wording).is_correct:
@@ -249,7 +251,8 @@ def _parts(question: Question) -> dict[str, str]:
     text = question.text
     dated = Sharpening.DATES in question.sharpened
     unit = _UNIT.search(text)
-    metrics = [phrase.text for phrase in phrases_of(question.series.label) if phrase.text in text]
+    named = [phrase.text for phrase in phrases_of(question.series.label)]
+    metrics = [name for name in (question.worded, *named) if name in text]
     parts = {
         "company": question.company.name,
         "line_item": max(metrics, key=len, default=""),

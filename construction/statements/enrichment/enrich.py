@@ -16,8 +16,13 @@ from typing import Any
 
 import polars as pl
 
-from construction.statements.enrichment.contracts import Enriched, EnrichmentConfig, Page, Row
-from construction.statements.enrichment.picture import draw
+from construction.statements.enrichment.picture import (
+    Enriched,
+    EnrichmentConfig,
+    Page,
+    Row,
+    draw,
+)
 from construction.statements.model import SEPARATOR, Statements
 from construction.statements.questions.amounts import (
     currency_words,

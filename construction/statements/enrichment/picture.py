@@ -1,4 +1,4 @@
-"""A statement page as SVG and as PNG: the same bytes for the same rows, whatever the labels hold.
+"""The rows around a point, and their page as SVG and PNG: the same bytes for the same rows.
 
 The PNG is drawn with the project's own CJK font.
 """
@@ -6,10 +6,11 @@ The PNG is drawn with the project's own CJK font.
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from construction.statements.enrichment.contracts import Page, Row
+from data.contracts import Count, Share, StageConfig
 from data.neutralise import one_line
 
 FONT = "Noto Sans CJK JP"
@@ -25,6 +26,64 @@ _STYLE = (
     ".paper{fill:#fff}.rule{stroke:#c9d0d9}.stripe{fill:#f4f6f8}"
     ".cell{fill:#ffe98a;stroke:#c28a00;stroke-width:2}"
 )
+
+
+class EnrichmentConfig(StageConfig):
+    """`neighbours`: rows before and after the point's row; `page_rows`: rows of its picture.
+    `round_share` as for questions: when a statement counts as reported in millions or thousands."""
+
+    neighbours: Count = 10
+    page_rows: Count = 40
+    round_share: Share = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a statement as a reader sees it.
+
+    `value` is the filed decimal for the point's period and `shown` its printed form; `before` is
+    the printed form for the comparative period. All are empty if the row has no such value.
+    `offset` counts rows from the point's own, which is 0.
+    """
+
+    offset: int
+    line: int
+    label: str
+    value: str
+    shown: str
+    before: str
+    heading: bool
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A statement as it is drawn: its title lines, column heads and rows."""
+
+    company: str
+    statement: str
+    section: str
+    unit: str
+    period: str
+    before: str
+    source: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Enriched:
+    """The surroundings of one point; `rows` are the ±n neighbours, `svg` the drawn page.
+
+    If the point is in no row of a statement, `in_statement` is False and the page shows the point
+    alone.
+    """
+
+    point_id: str
+    in_statement: bool
+    rows: tuple[Row, ...]
+    section: tuple[str, ...]
+    page: Page
+    svg: str
 
 
 def draw(page: Page) -> str:

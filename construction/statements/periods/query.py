@@ -58,17 +58,15 @@ _JAPANESE = re.compile(
     r"(?:第?(?P<quarter>[1-4一二三四])四半期(?P<cumulative>累計期間|累計)?|(?P<h1>中間期|上期)|(?P<h2>下期)|通期)?"
 )
 _CUMULATIVE = {"1": "Q1", "2": "H1", "3": "9M", "4": "FY"}
-_LEAD = re.compile(
-    r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of|balance sheet date nearest to) )+"
-)
+_LEAD = re.compile(r"^(?:(?:for|in|during|at|the|as of|as at|ended|ending|end of) )+")
 _SPAN = re.compile(r"[a-z0-9, ]{4,20} to (?P<end>.{6,20})")
 _ENDED = re.compile(
     r"(?:(?P<year>(?:fiscal )?year)|half-year|quarter|[a-z0-9]{1,12} (?:months|quarters|weeks))"
-    r" end(?:ed|ing) (?:about )?(?P<end>[^()]{6,20}?)(?: \((?P<aside>[^()]*)\))?"
+    r" end(?:ed|ing) (?P<end>[^()]{6,20}?)(?: \((?P<aside>[^()]*)\))?"
 )
 _ASIDE = re.compile(
     r"\((?:[^()]{4,40}? (?:to|through|-|–) (?P<end>[^()]{6,40})"
-    r"|[^()]{4,40} ended (?:about )?(?P<closed>[a-z]+ [0-9]{1,2}, [0-9]{4})[^()]*)\)"
+    r"|[^()]{4,40} ended (?P<closed>[a-z]+ [0-9]{1,2}, [0-9]{4})[^()]*)\)"
 )
 _PART_INSIDE = re.compile(rf"\b{_PART}\b")
 _NEAR = 15  # days between a true last day and the one in the tables (see `closings`)
@@ -137,10 +135,9 @@ def parse_period(text: str) -> PeriodQuery:
 
     Reads "FY2010", "2010", "2010Q1", "Q1 FY2010", "H1 2010", "9M 2010", "calendar 2010-Q2",
     "CY2010", "first quarter of fiscal year 2010", "2010-03-31", "March 31, 2010", "2016年3月期",
-    "2015年度第1四半期", and how questions and `describe` name periods ("the fiscal year ended March
-    31, 2010", "the quarter ended about May 1, 2010 (the first quarter of its fiscal year)"). Case
-    and white space do not matter. Errors:
-    `InputError` for anything else; it names the accepted forms.
+    "2015年度第1四半期", and how questions name periods ("the fiscal year ended March 31, 2010",
+    "the quarter ended May 1, 2010 (the first quarter of its fiscal year)"). Case and white space do
+    not matter. Errors: `InputError` for anything else; it names the accepted forms.
     """
     normal = fold_spaces(fold_width(text)) if len(text) <= _MAX_CHARS else ""
     plain = _LEAD.sub("", normal.casefold())

@@ -7,8 +7,8 @@ What counts as fitting:
   fit; if it gives the register's number, only the company itself.
 - A series of a fitting company fits if it has the unit asked for and its label has the same words
   or begins with the words used ("Inventory" and "Inventory, net"), also if the sign convention
-  changes one of them ("net loss" and "net income (loss)"). Statement, section, path and exact line
-  narrow this as far as the question names them. A question without a dimension is about the
+  changes one of them ("net loss" and "net income (loss)"). A fuller name, statement, section and
+  path narrow this as far as the question has them. A question without a dimension is about the
   consolidated figure, as filings are read; one with a dimension names its path, and then figures
   without dimensions do not fit.
 - A point fits if it has the length and fiscal period asked for, and the year in the question can
@@ -33,7 +33,6 @@ from typing import TypeVar
 
 import polars as pl
 
-from construction.grading.answers.question import exact
 from construction.statements.model import SEPARATOR, LabelMethod, Statements
 from construction.statements.periods.conventions import UNKNOWN, read_conventions
 from construction.statements.questions.amounts import number_of, reporting_exponents
@@ -49,7 +48,13 @@ from construction.statements.questions.periods import years_named
 from construction.statements.questions.printed import Rows, document_ends, printed_rows
 from construction.statements.questions.signs import phrases_of, readings_of
 from construction.statements.questions.templates import core_name, natural_name
-from construction.statements.questions.wording import Phrase, comparable, phrase_of, synonym_of
+from construction.statements.questions.wording import (
+    FULLER,
+    comparable,
+    phrase_of,
+    same_words,
+    synonym_of,
+)
 
 POINT_COLUMNS = tuple(Point.__dataclass_fields__)
 
@@ -170,6 +175,7 @@ def _series(frame: pl.DataFrame) -> Iterable[Series]:
             path=names,
             sections=tuple(comparable(part) for part in names),
             depth=row["depth"] or 1,
+            balance=row["balance"] or "",
         )
 
 
@@ -260,28 +266,17 @@ def _series_fits(slots: Slots, other: Series) -> bool:
             return False
     elif Sharpening.SECTION in sharpened and own.sections[-1] not in other.sections:
         return False
-    if Sharpening.LINE in sharpened:
-        return exact(other.label) == exact(own.label)
     mine = phrases_of(own.label)
     if slots.worded:
         if slots.worded == synonym_of(other.label):
             return True
-        mine = (*mine, phrase_of(slots.worded))
+        mine = (phrase_of(slots.worded),)
     theirs = readings_of(other.label)
-    return any(_same(used, one) for used in mine for one in theirs)
-
-
-def _same(used: Phrase, other: Phrase) -> bool:
-    """Whether the other phrase has the same words in any order, or begins with those used.
-
-    A total that continues with "and" is another total: "total liabilities and net assets".
-    """
-    if used.bag == other.bag:
-        return True
-    length = len(used.key)
-    if other.key[:length] != used.key:
-        return False
-    return not used.text.startswith("total ") or other.key[length : length + 1] != ("and",)
+    if Sharpening.WHOLE in sharpened and not slots.worded:
+        if any(used.bag == one.bag for used in mine for one in theirs):
+            return True
+        mine = tuple(phrase_of(FULLER.get(one.text, one.text)) for one in mine)
+    return any(same_words(used, one) for used in mine for one in theirs)
 
 
 def _period_fits(slots: Slots, other: Point) -> bool:
@@ -303,9 +298,9 @@ def _cause(slots: Slots, company: Company, series: Series) -> Cause:
 
 def _one_fact(slots: Slots, series: Series, point: Point) -> bool:
     own = slots.series
-    same = (own.company_id, own.concept, own.dimensions, own.unit)
-    if same != (series.company_id, series.concept, series.dimensions, series.unit):
+    same = (own.company_id, own.dimensions, own.unit, slots.point.period_end)
+    if same != (series.company_id, series.dimensions, series.unit, point.period_end):
         return False
-    if point.period_end != slots.point.period_end or not own.concept:
-        return False
-    return number_of(point.value) == number_of(slots.point.value)
+    is_part = phrase_of(own.label).text in FULLER  # of which nothing goes to others, if equal
+    is_one = own.concept == series.concept and own.concept != ""
+    return (is_one or is_part) and number_of(point.value) == number_of(slots.point.value)

@@ -29,6 +29,8 @@ class QuestionReason(StrEnum):
     TOO_PRECISE = "question.too_precise"
     SIGN_UNCLEAR = "question.sign_unclear"
     BARE_LABEL = "question.bare_label"
+    NOT_PRINTED = "question.label_not_printed"  # nor is the label that is printed clear alone
+    PERIOD_UNNAMED = "question.period_unnamed"  # its last day is rounded, its name unknown
     LABEL_TOO_LONG = "question.label_too_long"
     VALUE_IN_WORDS = "question.value_in_words"
     NOT_CHECKABLE = "question.not_checkable"
@@ -37,13 +39,13 @@ class QuestionReason(StrEnum):
 class Level(StrEnum):
     """How hard a question was made on purpose."""
 
-    EASY = "easy"  # in the words of the database
+    EASY = "easy"  # one value, in its usual words
     MEDIUM = "medium"  # one value, with means of difficulty
-    HARD = "hard"  # two values to combine, in other words than the database's
+    HARD = "hard"  # two values to combine
 
 
 class Means(StrEnum):
-    """What makes a question harder than one in the words of the database."""
+    """What makes a question harder than one in the usual words."""
 
     FILER_WORDING = "filer_wording"  # the label that the filing prints, not the database's
     SYNONYM = "synonym"
@@ -99,10 +101,10 @@ class Sharpening(StrEnum):
 
     TICKER = "ticker"
     REGISTER = "register"
+    WHOLE = "whole"
     STATEMENT = "statement"
     SECTION = "section"
     PATH = "path"
-    LINE = "line"
     DATES = "dates"
     FILING = "filing"
 
@@ -135,9 +137,9 @@ class Cause(StrEnum):
 STEPS: dict[Cause, tuple[Sharpening, ...]] = {
     Cause.COMPANY: (Sharpening.TICKER, Sharpening.REGISTER),
     Cause.SERIES: (
+        Sharpening.WHOLE,
         Sharpening.STATEMENT,
         Sharpening.SECTION,
-        Sharpening.LINE,
         Sharpening.PATH,
     ),
     Cause.PERIOD: (Sharpening.DATES,),
@@ -174,6 +176,7 @@ class Series:
     path: tuple[str, ...]
     sections: tuple[tuple[str, ...], ...]
     depth: int
+    balance: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +222,8 @@ class Question:
     """A question with its answer; `text` and `guideline` reveal nothing about the value.
 
     `point_id` is what was drawn, `point` what is asked for: the same, or the value it replaced.
-    `means` says what makes it harder than its level's words; `combined` is the second value.
+    `worded` is what it calls the series if not by its label, `means` what makes it harder than its
+    level's words; `combined` is the second value.
     """
 
     point_id: str
@@ -236,6 +240,7 @@ class Question:
     is_replacement: bool
     level: Level = Level.EASY
     means: tuple[Means, ...] = ()
+    worded: str = ""
     combined: Combined | None = None
 
 

@@ -1,7 +1,7 @@
 """Levels of difficulty: which questions are made harder on purpose, and by which means.
 
-A medium question has other words for its line or a period without its dates; a hard one also
-combines two values of a company: a difference, a growth, a ratio.
+A medium question has other words for its line or a period without its dates; a hard one combines
+two values of a company: a difference, a growth, a ratio.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from construction.statements.questions.ambiguity import Database, Slots, other_v
 from construction.statements.questions.amounts import Amount, amount_of, number_of, percentage
 from construction.statements.questions.contracts import (
     Combined,
+    Company,
     Level,
     Means,
     Operation,
@@ -35,16 +36,13 @@ from construction.statements.questions.contracts import (
 )
 from construction.statements.questions.periods import period_words
 from construction.statements.questions.templates import Words
-from construction.statements.questions.wording import has_foreign_letters, phrase_of, synonym_of
+from construction.statements.questions.wording import phrase_of, synonym_of
 from construction.statements.questions.write import sharpen, words_of, write_question
 from data.randomness import keyed_order
 from data.text.dates import MONTHS, write_date
 
-_MOST_SHARED = 0.5  # of the words of both labels, so that the filer's wording is another one
-_LEAST_WORDS = 2  # "Services" alone says nothing without its heading
+_WORDED = {Means.FILER_WORDING, Means.SYNONYM, Means.UNDATED_PERIOD}
 _LEAST_NAME = 4  # letters of a word by which companies are alike
-_UNLIKE = re.compile(r"[\"“”:;/*]|\b(?:see|note|page|less|deduct|beginning)\b|\d{2}", re.I)
-_LETTERS = re.compile(r"[^\W_]+")
 # Months from the beginning of the fiscal year to the end of each of its parts.
 _ELAPSED = {"Q1": 3, "Q2": 6, "H1": 6, "Q3": 9, "9M": 9, "Q4": 12, "H2": 12}
 _PARTS = {
@@ -67,27 +65,27 @@ class Harder:
     means: tuple[Means, ...]
 
 
-def _harder_words(question: Question, database: Database, config: QuestionConfig) -> Harder | None:
-    """The question's slots in harder words that still fit its point alone; None if there are none.
+def _harder_words(question: Question, database: Database, config: QuestionConfig) -> Harder:
+    """The question's slots in harder words that still fit its point alone, if there are any.
 
-    The filer's own label is preferred to a synonym of the database's.
+    A question that has the filer's own label keeps it.
     """
-    slots = Slots(question.company, question.series, question.point, question.sharpened)
+    slots = Slots(
+        question.company, question.series, question.point, question.sharpened, question.worded
+    )
     means = list(_given(question, database))
-    for kind, worded in _wordings(slots, database):
-        reworded = sharpen(replace(slots, worded=worded), database, config.max_sharpenings)
-        if not isinstance(reworded, Rival) and Sharpening.LINE not in reworded.sharpened:
+    synonym = _synonym(slots)
+    if synonym:
+        reworded = sharpen(replace(slots, worded=synonym), database, config.max_sharpenings)
+        if not isinstance(reworded, Rival):
             slots = reworded
-            means.append(kind)
-            break
-    period = _undated(question.point)
+            means.append(Means.SYNONYM)
+    period = _undated(question.point, question.company)
     if period:
         dated = replace(slots, sharpened=(*slots.sharpened, Sharpening.DATES))
         if rivals(dated, database):
             period = ""
     means += [Means.UNDATED_PERIOD] if period else []
-    if not set(means) & {Means.FILER_WORDING, Means.SYNONYM, Means.UNDATED_PERIOD}:
-        return None
     return Harder(slots, period, tuple(means))
 
 
@@ -98,54 +96,16 @@ def _given(question: Question, database: Database) -> Iterator[Means]:
         yield Means.LIKE_NAMED_COMPANY
     if other_values(question.point, database):
         yield Means.RESTATED
+    if question.worded:
+        yield Means.FILER_WORDING
 
 
-def _wordings(slots: Slots, database: Database) -> Iterator[tuple[Means, str]]:
-    own = phrase_of(slots.series.label)
-    if own.bare or slots.series.dimensions is not None or Sharpening.LINE in slots.sharpened:
-        return
-    filed = _filer_wording(slots, database)
-    if filed:
-        yield Means.FILER_WORDING, filed
-    synonym = synonym_of(slots.series.label)
-    if synonym:
-        yield Means.SYNONYM, synonym
+def _synonym(slots: Slots) -> str | None:
+    is_plain = not slots.worded and slots.series.dimensions is None
+    return synonym_of(slots.series.label) if is_plain else None
 
 
-def _filer_wording(slots: Slots, database: Database) -> str:
-    """What the filing calls the line, if that is another wording and no other line has it.
-
-    Empty for lines that are printed with the opposite sign, or are negative: there the label may
-    name the other side.
-    """
-    point, series = slots.point, slots.series
-    rows = database.printed.get(point.document, {})
-    if point.report is None or point.line is None or point.value.startswith("-"):
-        return ""
-    row = rows.get((point.report, point.line))
-    if row is None or row.series_id != series.series_id:
-        return ""
-    if (point.document, point.report, point.line) in database.negated:
-        return ""
-    phrase, own = phrase_of(row.label), phrase_of(series.label)
-    if phrase.bare or len(phrase.bag) < _LEAST_WORDS or _UNLIKE.search(phrase.text):
-        return ""
-    if set(_LETTERS.findall(phrase.text.lower())) & {*slots.company.core}:
-        return ""  # the company's own name, which a label writes in any case
-    if has_foreign_letters(phrase.text) or _is_signed(phrase.text) != _is_signed(own.text):
-        return ""
-    shared = len(phrase.bag & own.bag) / len(phrase.bag | own.bag)
-    others = (other for other in rows.values() if other.series_id != series.series_id)
-    is_unique = all(phrase_of(other.label).bag != phrase.bag for other in others)
-    return phrase.text if shared <= _MOST_SHARED and is_unique else ""
-
-
-def _is_signed(text: str) -> bool:
-    """Does a label have a second side in brackets, or does it name a loss, a use or a decrease?"""
-    return bool(re.search(r"\((?![^)]*\bnet\b)|\b(?:loss|deficit|used|decrease|benefit)", text))
-
-
-def _undated(point: Point) -> str:
+def _undated(point: Point, company: Company) -> str:
     """ "for the first quarter of the fiscal year to March 2021", also for the day at its end.
 
     Empty for whole years, and for periods that do not end with a month: the month in which a
@@ -154,7 +114,8 @@ def _undated(point: Point) -> str:
     part = point.fiscal_period
     elapsed = _ELAPSED.get(part or "")
     is_month_end = (point.period_end + timedelta(days=1)).day == 1
-    if elapsed is None or part is None or not is_month_end:
+    is_rounded = company.convention.is_rounded
+    if elapsed is None or part is None or not is_month_end or is_rounded:
         return ""
     last = point.period_end.year * 12 + point.period_end.month - 1 + 12 - elapsed
     named = f"{_PARTS[part]} of the fiscal year to {MONTHS[last % 12]} {last // 12}"
@@ -218,7 +179,7 @@ def _can_combine(words: Words, series: Series) -> bool:
     """Is the line an amount whose change has a plain meaning?"""
     plain = SIGNED_LABEL.sub(" ", words.metric.text)
     is_loss = LOSS_ASKED.search(plain) or _MOVEMENT.search(plain)
-    return not is_loss and not words.line and series.dimensions is None
+    return not is_loss and series.dimensions is None
 
 
 def _pairs(question: Question, database: Database) -> Iterator[Pair]:
@@ -284,6 +245,7 @@ def _combined_with(
         sharpened=tuple(first.sharpened),
         level=Level.HARD,
         means=(*harder.means, Means.TWO_POINTS),
+        worded=harder.slots.worded,
         combined=Combined(pair.operation, pair.series, pair.point),
     )
 
@@ -371,7 +333,7 @@ def _text(
 
 def _spans(now: Point, before: Point, harder: Harder) -> tuple[str, str]:
     """The words for both periods: "the same period a year later" if they have no dates."""
-    if harder.period and (earlier := _undated(before)):
+    if harder.period and (earlier := _undated(before, harder.slots.company)):
         later = "the same point" if not now.months else "the same period"
         return re.sub(r"^(?:for|at) ", "", earlier), f"{later} of the following fiscal year"
     spans = (period_words(point, harder.slots.company, dated=True) for point in (before, now))
@@ -400,12 +362,11 @@ def leveled(
         if made == wanted:
             break
         harder = _harder_words(questions[at], database, config)
-        if harder is None:
-            continue
         level = None
-        if made[Level.HARD] < wanted[Level.HARD] and harder.slots.worded:
+        if made[Level.HARD] < wanted[Level.HARD]:
             level = _combined_question(questions[at], harder, database, config, askable, seed)
-        if level is None and made[Level.MEDIUM] < wanted[Level.MEDIUM]:
+        is_worded = not _WORDED.isdisjoint(harder.means)
+        if level is None and is_worded and made[Level.MEDIUM] < wanted[Level.MEDIUM]:
             level = _medium(questions[at], harder, database, config, seed)
         if level is not None:
             final[at] = level
@@ -428,6 +389,7 @@ def _medium(
         sharpened=tuple(harder.slots.sharpened),
         level=Level.MEDIUM,
         means=harder.means,
+        worded=harder.slots.worded,
     )
 
 

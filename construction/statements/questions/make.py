@@ -31,6 +31,7 @@ from construction.statements.questions.contracts import (
     Rival,
 )
 from construction.statements.questions.levels import leveled
+from construction.statements.questions.printed import spoken_label
 from construction.statements.questions.write import (
     Written,
     first_sharpenings,
@@ -165,8 +166,14 @@ def _question(
         actual, todo = "a point that is not in the tables", "Draw from the same tables."
         raise InputError("drawn points", actual, "ids of the table points", todo)
     series, point = database.series[point.series_id], _version(point, database, seed)
-    first = first_sharpenings(series, point, database)
-    slots = Slots(database.companies[series.company_id], series, point, first)
+    company = database.companies[series.company_id]
+    rows = database.printed.get(point.document, {})
+    negated = (point.document, point.report, point.line) in database.negated
+    worded = spoken_label(series, point, company, rows, negated=negated)
+    if worded is None:
+        return _rejected(row, QuestionReason.NOT_PRINTED)
+    first = first_sharpenings(series, point, database, worded)
+    slots = Slots(company, series, point, first, worded)
     written = write_question(slots, database, config, seed)
     if isinstance(written, QuestionReason):
         return _rejected(row, written)
@@ -220,4 +227,5 @@ def _to_question(row: dict[str, Any], slots: Slots, written: Written) -> Questio
         sharpened=tuple(slots.sharpened),
         pi_design=row["pi_design"],
         is_replacement=row["is_replacement"],
+        worded=slots.worded,
     )

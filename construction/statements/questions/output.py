@@ -310,9 +310,8 @@ def stored_questions(folder: Path) -> list[Question]:
 
 SURFACE = "api"
 DIFFICULTY_RULE = (
-    "easy: one value, in the words of the database; medium: one value, by the filer's own label, "
-    "a synonym, or a part of a fiscal year without its dates; hard: two values to combine, with a "
-    "line in the filer's own words or by a synonym"
+    "easy: one value, in its usual words; medium: one value, by the filer's own label, a synonym, "
+    "or a part of a fiscal year without its dates; hard: two values to combine"
 )
 _FAMILIES = load_table(__package__, "families.toml")
 

@@ -1,17 +1,15 @@
 """How a question names its period: as the company does where that is known, else by its last day.
 
 Only a calendar year has one name for everybody. Of other fiscal years a question says the day on
-which they end, and the name only if the company's filings show it; then also the other name by
-which readers may know the year. A day that the source rounds and no filing states is "about".
+which they end, and the name only if the company's filings show it. A day that the source rounds
+and no filing states is not said: such a period needs a name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
-from typing import Any
 
-from construction.statements.periods.conventions import Convention, YearLabel, sec_year
+from construction.statements.periods.conventions import Convention, YearLabel
 from construction.statements.questions.contracts import Company, Point
 from data.text.dates import MONTHS, write_date
 
@@ -25,7 +23,6 @@ PARTS = {
     "Q4": "the fourth quarter of ",
     "9M": "the first nine months of ",
 }
-_COUNTS = {3: "three", 6: "six", 9: "nine", 12: "twelve"}
 
 
 def _write_span(start: date, end: date) -> str:
@@ -35,29 +32,9 @@ def _write_span(start: date, end: date) -> str:
     return f"{write_date(start)} to {write_date(end)}"
 
 
-def describe(point: Mapping[str, Any], *, dates: bool = True) -> str:
-    """The period of a row of POINTS in natural English; `parse_period` reads it back.
-
-    An instant is "as of March 31, 2010"; a span with a fiscal period "fiscal year 2010 (April 1,
-    2009 to March 31, 2010)" or "the first quarter of fiscal year 2010 (…)", with the brackets only
-    if `dates`; any other span "the five months ended May 31, 2010", or its days. The days make
-    clear which convention names the year, so omit them only if that is said elsewhere.
-    """
-    end: date = point["period_end"]
-    if point["months"] == 0:
-        return f"as of {write_date(end)}"
-    start: date | None = point["period_start"]
-    if point["fiscal_period"] is not None:
-        named = f"{PARTS[point['fiscal_period']]}fiscal year {point['fiscal_year']}"
-        return f"{named} ({_write_span(start, end)})" if dates and start else named
-    if start is not None:
-        return _write_span(start, end)
-    months = point["months"]
-    return f"the {_COUNTS.get(months, months)} months ended {write_date(end)}"
-
-
 # Months of the fiscal year before each of its parts.
 _MONTHS_BEFORE = {"FY": 0, "H1": 0, "9M": 0, "Q1": 0, "Q2": 3, "Q3": 6, "H2": 6, "Q4": 9}
+_LAST_MONTHS = {"FY": 12, "H1": 6, "9M": 9, "Q1": 3, "Q2": 6, "Q3": 9, "H2": 12, "Q4": 12}
 _LENGTHS = {3: "the three months", 6: "the six months", 9: "the nine months", 12: "the year"}
 # Of 52/53-week years, whose quarters have 12, 13, 14 or 16 weeks.
 _WEEKS = {3: "the quarter", 6: "the half-year", 9: "the three quarters", 12: "the year"}
@@ -65,61 +42,56 @@ _WEEKS = {3: "the quarter", 6: "the half-year", 9: "the three quarters", 12: "th
 
 def period_words(point: Point, company: Company, *, dated: bool) -> str:
     """ "as of March 31, 2010"; "for the first quarter of fiscal year 2010" if that is a part of the
-    calendar year, with its last day if `dated`; "for fiscal 2010 (the year ended February 27, 2010,
-    which others call fiscal 2009)" if the company's name for it is known; otherwise "for the fiscal
-    year ended March 31, 2010"."""
+    calendar year, with its last day if `dated`; "for fiscal 2010 (the year ended February 27,
+    2010)" if the company's name for it is known; otherwise "for the fiscal year ended March 31,
+    2010". Empty if neither the day nor a name is known."""
+    named, ended = _fiscal_name(point, company), _ended(point, company.convention)
     if point.months == 0:
-        return _day_words(point.period_end, company.convention)
+        closed = company.convention.closed(point.period_end)
+        at_end = f"at the end of {named}" if named else ""
+        return f"as of {write_date(closed)}" if closed else at_end
     part, start = point.fiscal_period, point.period_start
     if part not in _MONTHS_BEFORE:
         if start is not None and not company.convention.is_rounded:
             return f"for the period from {_write_span(start, point.period_end)}"
-        return f"for {_ended(point, company.convention)}"
-    of_year = PARTS[part] if part != "FY" else ""
-    if not needs_days(point):
+        return f"for {ended}" if ended else ""
+    if named:
         closed = company.convention.closed(point.period_end)
         is_odd = closed is not None and closed.month != point.period_end.month
-        span = f" ({_ended(point, company.convention)})" if dated or is_odd else ""
-        return f"for {of_year}fiscal year {point.fiscal_year}{span}"
-    if company.convention.named_by is not None:
-        aside = f"{_ended(point, company.convention)}{_other_name(point, company)}"
-        return f"for {of_year}fiscal {point.fiscal_year} ({aside})"
-    if part == "FY":
-        return f"for {_ended(point, company.convention).replace('the year', 'the fiscal year', 1)}"
-    return f"for {_ended(point, company.convention)} ({of_year}its fiscal year)"
+        is_said = ended and (dated or is_odd or needs_days(point))
+        return f"for {named} ({ended})" if is_said else f"for {named}"
+    if not ended or part == "FY":
+        return f"for {ended.replace('the year', 'the fiscal year', 1)}" if ended else ""
+    return f"for {ended} ({PARTS[part]}its fiscal year)"
 
 
-def _day_words(end: date, convention: Convention) -> str:
-    closed = convention.closed(end)
-    if closed is None:
-        return f"as of the balance sheet date nearest to {write_date(end)}"
-    return f"as of {write_date(closed)}"
+def _fiscal_name(point: Point, company: Company) -> str:
+    """ "the first quarter of fiscal year 2010", or "of fiscal 2010" if that is the company's own
+    name for it; empty if nothing shows what the company calls the year."""
+    part, label = point.fiscal_period, company.convention.named_by
+    if part not in _MONTHS_BEFORE or point.fiscal_year is None:
+        return ""
+    if _is_calendar(point):
+        return f"{PARTS[part]}fiscal year {point.fiscal_year}"
+    is_dated = company.convention.closed(point.period_end) is not None and point.months > 0
+    is_clear = label is YearLabel.END or (label is not None and is_dated)
+    return f"{PARTS[part]}fiscal {point.fiscal_year}" if is_clear else ""
+
+
+def _is_calendar(point: Point) -> bool:
+    """Is a fiscal period, or the day at its end, that of the calendar year of the same name?"""
+    if point.months:
+        return not needs_days(point)
+    last = _LAST_MONTHS[point.fiscal_period or "FY"]
+    return (point.period_end.year, point.period_end.month) == (point.fiscal_year, last)
 
 
 def _ended(point: Point, convention: Convention) -> str:
-    """ "the three months ended March 31, 2010"."""
+    """ "the three months ended March 31, 2010"; empty if the day is unknown."""
     closed = convention.closed(point.period_end)
     lengths = _WEEKS if convention.is_rounded else _LENGTHS
     length = lengths.get(point.months, f"the {point.months} months")
-    if closed is None:
-        return f"{length} ended about {write_date(point.period_end)}"
-    return f"{length} ended {write_date(closed)}"
-
-
-def _other_name(point: Point, company: Company) -> str:
-    """What others call a fiscal year that the company names; empty if they call it the same."""
-    last = _last_month(point)
-    if company.convention.named_by is YearLabel.START:
-        return f", which others call fiscal {last // 12}"
-    by_sec = sec_year(last) if company.source == "sec" else point.fiscal_year
-    return f", which others call fiscal {by_sec}" if by_sec != point.fiscal_year else ""
-
-
-def _last_month(point: Point) -> int:
-    """The last month of the fiscal year of a span, as an index: 12·year + month - 1."""
-    end = point.period_end.year * 12 + point.period_end.month - 1
-    first = end - point.months + 1 - _MONTHS_BEFORE[point.fiscal_period or "FY"]
-    return first + 11
+    return f"{length} ended {write_date(closed)}" if closed else ""
 
 
 def needs_days(point: Point) -> bool:

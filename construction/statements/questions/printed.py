@@ -6,43 +6,104 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 
 import polars as pl
 
 from construction.statements.model import Statement, Statements
-from construction.statements.questions.wording import Phrase, has_foreign_letters, phrase_of
+from construction.statements.presentation import sides
+from construction.statements.questions.contracts import Company, Point, Series
+from construction.statements.questions.signs import PAID
+from construction.statements.questions.wording import (
+    EMPTY,
+    LIST,
+    NOTE,
+    WORDS,
+    Phrase,
+    comparable,
+    has_foreign_letters,
+    has_own_phrase,
+    phrase_of,
+    same_words,
+)
 
 Rows = Mapping[tuple[int, int], "Printed"]
 
-_MOST_SHARED = 0.34  # of the words of both labels: a tag's label that readers of the filing miss
-_MOST_WORDS = 12  # longer labels are sentences
+_LEAST_WORDS, _MOST_WORDS = 2, 10  # one word says little alone, more are a sentence
+_CODE = 3  # letters of a currency
+_STEM = 5  # letters by which words are compared
 _CASH_CHANGE = re.compile(
     r"\b(?:change|increase|decrease)\b.*\bcash\b|\bcash\b.*\bincrease\b", re.I
 )
 _EXCHANGE = re.compile(r"\b(?:exchange|currenc(?:y|ies)|translation)\b", re.I)
-_UNLIKE = re.compile(r"[\"“”:;/*$\d]|\b(?:see|note|page|less|deduct)\b", re.I)
+_UNLIKE = re.compile(
+    r"[\"“”:;/*$()\d]|\s[-–—]\s|[-–—]$|\b(?:see|notes? \d|page|less|deduct|add|beginning)\b", re.I
+)
+_DETAIL = re.compile(
+    r"\s*[,;:(–—-]+\s*(?:no par|without par|par value|at par|authori[sz]ed|issued|outstanding"
+    r"|net of (?:accumulated|allowance|reserve|unamorti[sz]ed)"
+    r"|less (?:accumulated|allowance|reserve))\b.*$"
+    r"|[\s,;:(–—-]*(?:\$|\d).*$",
+    re.I,
+)
+_COST = re.compile(
+    r"\b(?:expenses?|costs?|loss(?:es)?|charges?|provisions?|tax(?:es)?|depreciation|amortization|"
+    r"impairments?|interest|write-?(?:downs?|offs?)|deductions?)\b(?! income)", re.I
+)  # fmt: skip
+_INCOME = re.compile(
+    r"\b(?:income|gains?|earnings|profits?|revenues?|sales|tax benefits?)\b(?! tax)", re.I
+)
+_RELATION = re.compile(r"\b(?:after|before|by|for|from|in|net of|of|on|related|to)\b|,")
+_PER = re.compile(r"\bper (?:[a-z-]+ ){0,3}(?:share|unit)\b", re.I)
+# Qualifiers that no filing prints behind these.
+_QUALIFIED = re.compile(
+    r"^(net income \(loss\)|total equity|net intangible assets) (?:including|excluding) .*$"
+)
+_MOVEMENT = re.compile(r"\b(?:increases?|decreases?|changes?|effect)\b", re.I)
+_INVERTED = re.compile(
+    r", (?!(?:net|gross|excluding|including|before|after|less|at|by|per|and|or|under|held|due)\b)"
+)
+_MARKS = re.compile(r"[():;/*#]|\s[-–—]\s")
+_MARKED = re.compile(r"[(),;:/]|\s[-–—]\s")
+_SIDE = re.compile(
+    r"(?P<head>\w+) ?/? ?\((?:net )?(?:loss|income|gain|earning|profit|defici|use|decrease|increase"
+    r"|benefit|credit|expense|charge|cost|provision|proceed|payment|repayment|purchase|provided"
+    r"|received|refund|reversal|reduction|recover)\w*[^()]{0,20}\)", re.I
+)  # fmt: skip
+# What a label of a concept says too, if the printed one does.
+_ALIKE = (re.compile(r"\b(?:exclud\w+|exclusive|without|before)\b", re.I), _MOVEMENT)
+_EMPTY_PRINT = frozenset(["other", "all"])
+_LETTERS = re.compile(r"[^A-Za-z]")
+_INITIALS = re.compile(r"\b[A-Z]{2,}\b")
+_WORD = re.compile(r"[^\W_]+")
 # A tag split into words: the labels of taxonomies write small words small.
 _SPLIT_TAG = re.compile(r"(?<=\w )(?:And|By|For|From|In|Of|On|Or|To|With)\b")
+_PRINT = WORDS["print"]
+_SAME = {word: group[0] for group in _PRINT["same"] for word in group}
+_AXES = frozenset(_PRINT["axes"])  # that readers know
+_KEPT = frozenset(WORDS["keep"])
 _NEAR = timedelta(days=20)  # by which days of one period differ between rounded and true ones
 
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """A row of a statement: its label as filed, and its series."""
+    """A row of a statement: its label as filed, its series, and the concept of that."""
 
     label: str
     series_id: str
+    concept: str
 
 
 def printed_rows(statements: Statements) -> dict[str, dict[tuple[int, int], Printed]]:
     """The rows of each English document, by number of the statement and line."""
     english = statements.companies.filter(pl.col("language") == "en").select("company_id")
-    rows = statements.rows.join(english, on="company_id", how="semi")
+    concepts = statements.series.select("series_id", pl.col("concept").fill_null(""))
+    rows = statements.rows.join(english, on="company_id", how="semi").join(concepts, on="series_id")
     documents: dict[str, dict[tuple[int, int], Printed]] = {}
-    columns = ("document", "report", "line", "label", "series_id")
-    for document, report, line, label, series_id in rows.select(columns).iter_rows():
-        if label and series_id:
-            documents.setdefault(document, {})[report, line] = Printed(label, series_id)
+    columns = ("document", "report", "line", "label", "series_id", "concept")
+    for document, report, line, label, *known in rows.select(columns).iter_rows():
+        if label:
+            documents.setdefault(document, {})[report, line] = Printed(label, *known)
     return documents
 
 
@@ -71,30 +132,139 @@ def is_comparative(end: date, document_end: date | None) -> bool:
     return document_end is not None and document_end - end > _NEAR
 
 
-def _is_quotable(label: str) -> bool:
-    """Can a question quote a label: is it short, plain English that means something alone?"""
-    phrase = phrase_of(label)
-    is_odd = phrase.bare or has_foreign_letters(label) or _UNLIKE.search(label)
-    return not is_odd and len(phrase.bag) > 1 and len(label.split()) <= _MOST_WORDS
+def spoken_label(
+    series: Series, point: Point, company: Company, rows: Rows, *, negated: bool
+) -> str | None:
+    """What a question calls a line: its printed label, or "" for the label of its concept.
 
-
-def _shared_words(first: Phrase, second: Phrase) -> float:
-    """The share of the words of both phrases that they have in common."""
-    return len(first.bag & second.bag) / max(len(first.bag | second.bag), 1)
-
-
-def unlike_label(rows: Rows, report: int | None, line: int | None, label: str) -> str:
-    """The label of a row as filed, if it has hardly a word of `label`; else empty.
-
-    The label of a taxonomy's tag may be one that a reader of the filing would not recognise, and
-    a filer's own tag that was split into words reads like none.
+    The printed label is what readers of a filing know, if it means something alone, has the sign of
+    the value and is no other row's. The concept's label is for rows that print all that it says,
+    for concepts with a phrase of their own, and where nothing printed is at hand. None if neither
+    will do.
     """
-    row = None if report is None or line is None else rows.get((report, line))
-    if row is None or not _is_quotable(row.label):
+    if series.dimensions and not {phrase_of(axis).text for axis in series.path[::2]} <= _AXES:
+        return None
+    own = phrase_of(series.label)
+    row = rows.get((point.report or 0, point.line if point.line is not None else -1))
+    if row is None or row.series_id != series.series_id:
+        return None if _is_raw(series.label) else ""
+    label = _bare_label(row.label)
+    if _PER.search(label) and len(series.unit) == _CODE:
+        return None  # an amount per share, filed as one of the whole
+    filed = phrase_of(label)
+    implied = _implied(series)
+    said, printed = _content(own, implied), _content(filed, implied)
+    is_clear = not _is_raw(series.label) and not _lost_marks(series, label)
+    is_clear &= has_own_phrase(series.label) or not _names(series.label, company)
+    is_clear &= not filed.bare
+    if is_clear and said == printed:
         return ""
-    filed, own = phrase_of(row.label), phrase_of(label)
-    most = 1.0 if _SPLIT_TAG.search(label) and filed.key != own.key else _MOST_SHARED
-    return row.label.strip() if _shared_words(filed, own) <= most else ""
+    if (
+        _is_usable(label, filed, series, company)
+        and _has_sign(series, point, filed, own, negated=negated)
+        and not any(_means(filed, other, series) for other in rows.values())
+    ):
+        return filed.text
+    is_other = not is_clear or (printed and printed <= _EMPTY_PRINT)
+    if is_other or any(test.search(row.label) and not test.search(own.text) for test in _ALIKE):
+        return None
+    rest = _content(phrase_of(_QUALIFIED.sub(r"\1", own.text)), implied) - printed
+    is_known = has_own_phrase(series.label) and " " in filed.text
+    return "" if not rest or (is_known and len(rest) <= len(said & printed)) else None
+
+
+def _is_raw(label: str) -> bool:
+    """Does a label keep the word order or the brackets of a taxonomy: "Taxes, Other (Abroad)"?"""
+    if has_own_phrase(label):
+        return False
+    text = _SIDE.sub(r"\g<head>", LIST.sub("", phrase_of(label).text))
+    return _INVERTED.search(text) is not None or _MARKS.search(text) is not None
+
+
+def _lost_marks(series: Series, label: str) -> bool:
+    """Is a label a tag split into words, of a row that prints commas, brackets or dashes?"""
+    is_tag = _LETTERS.sub("", series.label).lower() == _LETTERS.sub("", series.concept).lower()
+    if not is_tag or _MARKED.search(series.label) or has_own_phrase(series.label):
+        return False
+    return (_SPLIT_TAG.search(series.label) or _MARKED.search(phrase_of(label).text)) is not None
+
+
+@lru_cache(maxsize=200_000)
+def _bare_label(label: str) -> str:
+    """A printed label without counts, amounts and par values, which filers add to it."""
+    return _DETAIL.sub("", NOTE.sub("", label)).strip(" ,;:-–—") or label
+
+
+def _implied(series: Series) -> frozenset[str]:
+    """Words that the place or the unit of a line says without print."""
+    nearby = [word for section in series.sections for word in section]
+    words = [*_PRINT["implied"], *nearby, *series.statement.lower().split()]
+    words += _PRINT["per_share"] if series.unit.endswith("/share") else []
+    words += _PRINT["shares"] if series.unit == "shares" else []
+    words += _PRINT["flow"] if series.statement == Statement.CASH_FLOW else []
+    return frozenset(_stem(word) for word in words)
+
+
+def _content(phrase: Phrase, implied: frozenset[str]) -> frozenset[str]:
+    """What a phrase says beyond its place, by the stems of its words, without its other side."""
+    words = comparable(_SIDE.sub(r"\g<head>", phrase.text))
+    return frozenset(map(_stem, words)) - implied - {_stem(word) for word in EMPTY}
+
+
+def _stem(word: str) -> str:
+    word = _SAME.get(word, word)
+    return word[:_STEM]
+
+
+def _is_usable(label: str, filed: Phrase, series: Series, company: Company) -> bool:
+    """Can a question name the line by its printed label: short, plain English, clear alone?"""
+    words = filed.text.removesuffix(", net").split()
+    is_odd = (
+        filed.bare
+        or has_foreign_letters(label)
+        or _UNLIKE.search(_SIDE.sub(r"\g<head>", label))
+        or words[-1] in _PRINT["adjectives"]
+        or filed.head in _PRINT["adjectives"]
+    )
+    is_amount = series.unit not in ("shares", "ratio", "count") and "/" not in series.unit
+    is_long = not _LEAST_WORDS <= len(words) <= _MOST_WORDS or len(filed.bag) < _LEAST_WORDS
+    is_own = _names(label, company)
+    return is_amount and not is_odd and not is_own and not is_long and not _is_raw(label)
+
+
+def _names(label: str, company: Company) -> bool:
+    """Does a label have a word of the company's name, its initials, or "the Company" for it?"""
+    initials = () if label.isupper() else _INITIALS.findall(label)
+    own = [*company.core, "company"]
+    return not (set(initials) <= _KEPT and {*_WORD.findall(label.lower())}.isdisjoint(own))
+
+
+def _has_sign(series: Series, point: Point, filed: Phrase, own: Phrase, *, negated: bool) -> bool:
+    """Does the value answer a question by the printed label as well as by the concept's?"""
+    if (side := _SIDE.search(filed.text)) and not negated:
+        other = _SIDE.search(own.text)
+        return other is not None and _stem(side["head"].lower()) == _stem(other["head"].lower())
+    if side or point.value.startswith("-") or _MOVEMENT.search(f"{filed.text} {own.text}"):
+        return False
+    ours, theirs = sides(own.text), sides(filed.text)
+    if ours and theirs and ours[0] == theirs[0] and ours[1] != theirs[1]:
+        return False
+    if PAID.search(filed.text):
+        return PAID.search(own.text) is not None or series.balance == "credit"
+    head = _RELATION.split(filed.text)[0]
+    is_cost, is_income = _COST.search(head), _INCOME.search(head)
+    if series.statement == Statement.INCOME:
+        is_debit = series.balance == "debit"
+        fits = not (is_income and not is_cost) if is_debit else not is_cost
+        return fits and (not negated or (is_debit and is_cost is not None))
+    return not negated
+
+
+def _means(filed: Phrase, other: Printed, series: Series) -> bool:
+    """May a printed label as well mean another row, one that begins with its words?"""
+    if other.series_id == series.series_id or (other.concept and other.concept == series.concept):
+        return False
+    return same_words(filed, phrase_of(_bare_label(other.label)))
 
 
 def is_before_exchange(rows: Rows, report: int | None, line: int | None, label: str) -> bool:

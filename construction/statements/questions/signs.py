@@ -20,7 +20,7 @@ _EITHER = tuple(
     for rule in _RULES["either"]
 )
 _TURNED = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _RULES["turned"])
-GAIN, _NEVER, _PAID, _LOSS, _CONTRA, _UNSIGNED, _ADJUSTING = (
+GAIN, _NEVER, PAID, _LOSS, _CONTRA, _UNSIGNED, _ADJUSTING = (
     re.compile(_RULES[name]["pattern"], re.I)
     for name in ("gain", "never", "paid", "loss", "contra", "unsigned", "adjusting")
 )
@@ -88,7 +88,7 @@ def _one_way(
     phrase: str, negative: bool, balance: bool, side: FlowSide | None, negated: bool
 ) -> str:
     """The sentence for all other labels; empty if a positive value needs none."""
-    if not balance and _PAID.search(phrase):
+    if not balance and PAID.search(phrase):
         below = "cash received" if negated else "cash paid"
         return _give(below) if negative else "Give the amount paid as a positive number."
     if negative and side is not None and not negated:

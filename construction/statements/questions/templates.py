@@ -125,8 +125,8 @@ _OF = (
 _MANY = "How much did {company} report in {metric}{pause} {period}{filing}{unit}?"
 _MUCH = "How much {metric} did {company} report {period}{filing}{unit}?"
 _AS = (
-    "What did {company} report as {its}{metric}{pause} {period}{filing}{unit}?",
-    "{Period}, what did {company} report as {its}{metric}{filing}{unit}?",
+    "What did {company} report as its {metric}{pause} {period}{filing}{unit}?",
+    "{Period}, what did {company} report as its {metric}{filing}{unit}?",
 )
 _AHEAD = (
     "What {metric} did {company} forecast {period}{filing}{unit}?",
@@ -137,8 +137,8 @@ _PAY = (
     "{Period}, how much in {paid} did {company} pay{filing}{unit}?",
 )
 _HAVE = (
-    "How many {things} did {company} have {state} {period}{filing}{unit}?",
-    "{Period}, how many {things} did {company} have {state}{filing}{unit}?",
+    "How many {things} did {company} have{state} {period}{filing}{unit}?",
+    "{Period}, how many {things} did {company} have{state}{filing}{unit}?",
 )
 _MEASURED = (
     "What was the {measure} of {owner} {measured}{pause} {period}{filing}{unit}?",
@@ -152,7 +152,7 @@ _NO_KINDS = ("scenario",)  # axes whose names say nothing about their members
 _TOLD = (Statement.GUIDANCE, Statement.SEGMENTS)  # by the verb, or by the axis
 _FORECAST = re.compile(r"(?i)^(?:scenario )?forecast$")  # what the question says by its verb
 _PAID = re.compile(r"((?:cash )?dividends|interest|income taxes) paid")
-_STOCK = re.compile(r"number of (.+ shares) (authorized|issued|outstanding)")
+_STOCK = re.compile(r"number of (employees|.+ shares(?= ))( (?:authorized|issued|outstanding)|)")
 _MEASURE = re.compile(r"(value|number|carrying amount|par value per share) of (?!shares\b)(.+)")
 
 
@@ -160,15 +160,13 @@ _MEASURE = re.compile(r"(value|number|carrying amount|par value per share) of (?
 class Words:
     """The finished parts of a question; all but company, metric and period may be empty.
 
-    `identified` says in brackets which company is meant ("ticker F"); `line` is the exact line with
-    its location, which then replaces the metric.
+    `identified` says in brackets which company is meant ("ticker F").
     """
 
     company: str
     identified: str
     metric: Phrase
     location: str
-    line: str
     period: str
     unit: str
     filing: str
@@ -179,7 +177,7 @@ class Words:
 def sentence(words: Words, choice: int) -> str:
     """The question in one of its variants; `choice` is any integer of at least 0."""
     company = f"{words.company} ({words.identified})" if words.identified else words.company
-    metric = words.line or f"{words.metric.text}{words.location}"
+    metric = f"{words.metric.text}{words.location}"
     variants = _variants(words, metric)
     if variants is _AS:
         metric = metric.replace(", as shown in the ", " in its ")
@@ -189,7 +187,6 @@ def sentence(words: Words, choice: int) -> str:
         company=company,
         owner=possessive(company),
         metric=metric,
-        its="" if words.line else "its ",
         paid=paid[1] if paid else "",
         things=stock[0],
         state=stock[1],
@@ -216,9 +213,7 @@ def _variants(words: Words, metric: str) -> tuple[str, ...]:
     """The sentences that suit number and kind of the noun."""
     if words.ahead:
         return _AHEAD
-    if words.line:
-        return _AS
-    if _PAID.fullmatch(metric):
+    if _PAID.fullmatch(metric) and "negative" not in words.sign:
         return _PAY
     if _STOCK.fullmatch(metric):
         return _HAVE
@@ -270,6 +265,7 @@ def _members(path: tuple[str, ...]) -> str:
         return ""
     named = []
     for axis, member in pairs:
-        kind, member = phrase_of(axis).text, member.removesuffix(" Segment")
+        kind = phrase_of(axis).text
+        member = member.removesuffix(" Segment").removeprefix("Segment ")
         named.append(f"“{member}”" if kind in _NO_KINDS else f"“{member}” ({kind})")
     return " and ".join(named) or f"“{path[-1]}”"

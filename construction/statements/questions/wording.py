@@ -13,7 +13,9 @@ from data.text.lexicon import load_table
 _TABLE = load_table(__package__, "phrases.toml")
 _WHOLE: Mapping[str, str] = _TABLE["whole"]
 _SHAPES = tuple((re.compile(rule["pattern"], re.I), rule["by"]) for rule in _TABLE["shape"])
-SYNONYMS: Mapping[str, str] = load_table(__package__, "synonyms.toml")["synonyms"]
+_OTHER_WORDS = load_table(__package__, "synonyms.toml")
+SYNONYMS: Mapping[str, str] = _OTHER_WORDS["synonyms"]
+FULLER: Mapping[str, str] = _OTHER_WORDS["fuller"]
 WORDS = load_table(__package__, "words.toml")
 _KEEP: Mapping[str, str] = {word.lower(): word for word in WORDS["keep"]}
 _KEEP_PHRASES = tuple(
@@ -29,7 +31,7 @@ _JOINED = re.compile(rf"^(?:[\w-]+ ){{0,3}}(?:{'|'.join(WORDS['number']['joined'
 _ALONE = "|".join(WORDS["number"]["alone"])
 LIST = re.compile(rf"\b(?!(?:{_ALONE}),)[\w&-]+, (?:[\w&-]+, ){{0,5}}[\w&-]+,? (?:and|or) ")
 _HEAD_END = re.compile(rf"\s(?:{'|'.join(WORDS['number']['after_head'])})\b|[,(:;]")
-_NOTE = re.compile(
+NOTE = re.compile(
     r"\s*[(\[](?:deprecated|abstract|member|line items|table|axis|roll forward|IFRS|US GAAP"
     r"|notes?)\b[^()\[\]]{0,60}[)\]]",
     re.I,
@@ -51,13 +53,10 @@ _DUE = re.compile(r"^((?:non-?current |current )?)due(?= (?:to|from)\b)", re.I)
 _TOTALS = re.compile(r"^(?:total[\s,:]+)+", re.I)
 _TOKEN = re.compile(r"[A-Za-z][A-Za-z'’.&]*")
 _WORD = re.compile(r"[a-z0-9][a-z0-9&]*|[^\s\x00-\x7f]+")
-_EMPTY = frozenset(["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to"])
+EMPTY = frozenset(["a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "the", "to"])
 _MAX_LABEL = 300
-
-
-def _whole_phrase(label: str) -> str | None:
-    """The finished phrase of a whole label; None if the table has none."""
-    return _WHOLE.get(label.lower())
+_PLAIN_START = re.compile(r"[A-Z][a-z]+ [a-z]")  # the first word of a label in small letters
+_SMALL_WORD = 3  # letters of words that titles write small
 
 
 def _reshaped(label: str) -> str:
@@ -87,7 +86,14 @@ class Phrase:
 def phrase_of(label: str) -> Phrase:
     """The phrase of a label, as filed or from the label table."""
     cleaned = _cleaned(label)
-    return _phrase(_whole_phrase(cleaned) or _in_sentence(_in_order(_reshaped(cleaned))))
+    finished = _WHOLE.get(cleaned.lower())
+    text = finished or _in_sentence(_in_order(_reshaped(cleaned)), named=_is_spoken(cleaned))
+    return _phrase(text)
+
+
+def has_own_phrase(label: str) -> bool:
+    """Has a label a finished phrase in the table?"""
+    return _cleaned(label).lower() in _WHOLE
 
 
 def synonym_of(label: str) -> str | None:
@@ -98,14 +104,15 @@ def synonym_of(label: str) -> str | None:
 @lru_cache(maxsize=200_000)
 def filed_phrase(label: str) -> Phrase:
     """The phrase in the label's own words and order, without the table of plain phrases."""
-    return _phrase(_in_sentence(_in_order(_cleaned(label))))
+    cleaned = _cleaned(label)
+    return _phrase(_in_sentence(_in_order(cleaned), named=_is_spoken(cleaned)))
 
 
 def _phrase(text: str) -> Phrase:
     text = _WHOLE_LABELS.get(text, text)
     key = comparable(text)
     head = _head(text)
-    bag = frozenset(key) - _EMPTY
+    bag = frozenset(key) - EMPTY
     plural = _is_plural(head) or _JOINED.match(text) is not None
     bare = " ".join(key) in _BARE or _BARE_START.match(text) is not None
     return Phrase(text, head, plural, bare, key, bag)
@@ -117,10 +124,11 @@ def _cleaned(label: str) -> str:
     Balances lose "at end of period": the question names the day.
     """
     text = fold_spaces(fold_width(label[:_MAX_LABEL]))
-    text = _AT_END.sub("", _NOTE.sub("", text)).strip(" :;,-–—")
+    text = _AT_END.sub("", NOTE.sub("", text)).strip(" :;,-–—")
     if " " not in text and len(_HUMP.findall(text)) > 1:
         text = _HUMP.sub(" ", text)
-    return _UNBRACKETED.sub(_bracketed, text).replace("’", "'")
+    text = _UNBRACKETED.sub(_bracketed, text).replace("’", "'")
+    return text[:1].lower() + text[1:] if _PLAIN_START.match(text) else text
 
 
 def _bracketed(match: re.Match[str]) -> str:
@@ -146,8 +154,14 @@ def _in_order(text: str) -> str:
     return f"{'TOTAL' if text.isupper() else 'Total'} {text}"
 
 
-def _in_sentence(text: str) -> str:
-    """Lower case, except abbreviations and proper names."""
+def _is_spoken(text: str) -> bool:
+    """Are the words of a label mostly small, so that one with a capital is a proper name?"""
+    later = [word for word in _TOKEN.findall(text)[1:] if len(word) > _SMALL_WORD]
+    return sum(word[0].islower() for word in later) > len(later) / 2
+
+
+def _in_sentence(text: str, *, named: bool) -> str:
+    """Lower case, except abbreviations and, if they are written so (`named`), proper names."""
     shouting = text.isupper() and len(text) > 5
 
     def lowered(match: re.Match[str]) -> str:
@@ -157,7 +171,8 @@ def _in_sentence(text: str) -> str:
             return kept
         bare = word.replace("'", "").replace(".", "")
         inner = not shouting and len(bare) > 1 and any(char.isupper() for char in bare[1:])
-        return word if inner else word.lower()
+        is_name = named and match.start() > 0 and text[match.start() - 1] not in "(/-"
+        return word if inner or is_name else word.lower()
 
     text = _TOKEN.sub(lowered, text)
     for pattern, phrase in _KEEP_PHRASES:
@@ -177,6 +192,20 @@ def _is_plural(head: str) -> bool:
     if head in _PLURAL:
         return True
     return head.endswith("s") and head not in _SINGULAR and not head.endswith(("ss", "'s"))
+
+
+def same_words(used: Phrase, other: Phrase) -> bool:
+    """Whether the other phrase has the same words in any order, or begins with those used.
+
+    A total is only itself: neither "total current liabilities" nor "total liabilities" means
+    "current liabilities of discontinued operations" or "total liabilities and net assets".
+    """
+    if used.bag == other.bag:
+        return True
+    length = len(used.key)
+    if other.key[:length] != used.key:
+        return False
+    return not used.text.startswith("total ")
 
 
 @lru_cache(maxsize=200_000)

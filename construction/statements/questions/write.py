@@ -26,11 +26,7 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.periods import needs_days, period_words
-from construction.statements.questions.printed import (
-    is_before_exchange,
-    is_comparative,
-    unlike_label,
-)
+from construction.statements.questions.printed import is_before_exchange, is_comparative
 from construction.statements.questions.signs import GAIN, Signed, signed
 from construction.statements.questions.templates import (
     Words,
@@ -39,12 +35,7 @@ from construction.statements.questions.templates import (
     place_words,
     sentence,
 )
-from construction.statements.questions.wording import (
-    WORDS,
-    Phrase,
-    has_foreign_letters,
-    phrase_of,
-)
+from construction.statements.questions.wording import FULLER, WORDS, has_foreign_letters, phrase_of
 from data.randomness import keyed_hash
 from data.text.dates import write_date
 
@@ -92,31 +83,32 @@ def words_of(
     phrase = _metric(slots, database, config)
     if isinstance(phrase, QuestionReason):
         return phrase
-    metric, location = phrase_of(phrase.phrase), _location(slots, database)
-    line = _line(slots, metric, database)
-    ahead = slots.series.statement == Statement.GUIDANCE
+    metric, ahead = phrase_of(phrase.phrase), slots.series.statement == Statement.GUIDANCE
     period = period_words(slots.point, slots.company, dated=Sharpening.DATES in slots.sharpened)
+    if not period:
+        return QuestionReason.PERIOD_UNNAMED
     words = Words(
         company=slots.company.name,
         identified=_identified(slots),
         metric=metric,
-        location=location,
-        line=f"{line}{location}" if line else "",
+        location=_location(slots, database),
         period=period.replace(" ended ", " ending ") if ahead else period,
         unit=amount.unit_phrase,
         filing=_filing(slots, database),
         sign=phrase.clause,
         ahead=ahead,
     )
-    if _holds_value(f"{words.company} {metric.text} {words.line}", slots.point.value, amount):
+    if _holds_value(f"{words.company} {metric.text}", slots.point.value, amount):
         return QuestionReason.VALUE_IN_WORDS
     return words, amount
 
 
-def first_sharpenings(series: Series, point: Point, database: Database) -> tuple[Sharpening, ...]:
+def first_sharpenings(
+    series: Series, point: Point, database: Database, worded: str
+) -> tuple[Sharpening, ...]:
     """What a question says from the start: where a line is, the days of odd periods, and the
     filing of a value that another filing may give otherwise."""
-    steps = [*_first_places(series)]
+    steps = [*_first_places(series, worded)]
     steps += [Sharpening.DATES] if needs_days(point) else []
     steps += [Sharpening.FILING] if point.filed and _filing_kind(series, point, database) else []
     return tuple(steps)
@@ -134,18 +126,16 @@ def _filing_kind(series: Series, point: Point, database: Database) -> FilingKind
     return FilingKind.REPORTED if is_later else None
 
 
-def _first_places(series: Series) -> tuple[Sharpening, ...]:
-    """A bare label and a dimension need their context.
+def _first_places(series: Series, worded: str) -> tuple[Sharpening, ...]:
+    """A dimension needs its context.
 
     Items that a cash flow statement adds back (interest income, depreciation) are easily confused
     with lines of the income statement.
     """
     if series.dimensions is not None and series.path:
         return (Sharpening.STATEMENT, Sharpening.PATH)
-    phrase = phrase_of(series.label)
-    if phrase.bare and series.path:
-        return (Sharpening.STATEMENT, Sharpening.SECTION)
-    added_back = series.statement == Statement.CASH_FLOW and not _CASH_FLOW.search(phrase.text)
+    text = worded or phrase_of(series.label).text
+    added_back = series.statement == Statement.CASH_FLOW and not _CASH_FLOW.search(text)
     return (Sharpening.STATEMENT,) if added_back else ()
 
 
@@ -189,7 +179,7 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
         return QuestionReason.UNTRANSLATED
     if not slots.company.name or has_foreign_letters(slots.company.name):
         return QuestionReason.NO_COMPANY_NAME
-    if not phrase.key or (phrase.bare and (not series.path or _is_misplaced(slots))):
+    if not phrase.key or phrase.bare:
         return QuestionReason.BARE_LABEL
     if len(phrase.text.split()) > config.max_label_words:
         return QuestionReason.LABEL_TOO_LONG
@@ -203,17 +193,14 @@ def _metric(slots: Slots, database: Database, config: QuestionConfig) -> Signed 
     )
     if signed_label is None:
         return QuestionReason.SIGN_UNCLEAR
+    if Sharpening.WHOLE in slots.sharpened:
+        return replace(signed_label, phrase=FULLER.get(signed_label.phrase, signed_label.phrase))
     if not slots.worded:
         return signed_label
-    is_turned = signed_label.phrase != phrase.text
-    return QuestionReason.SIGN_UNCLEAR if is_turned else replace(signed_label, phrase=slots.worded)
-
-
-def _is_misplaced(slots: Slots) -> bool:
-    """May a bare line ("Other") belong to another section? EDINET's summaries hold one a statement,
-    and cash flow statements have one in each section."""
-    is_summary = slots.company.source == "edinet"
-    return is_summary and slots.series.statement == Statement.CASH_FLOW
+    if signed_label.phrase != phrase.text:
+        return QuestionReason.SIGN_UNCLEAR
+    clause = "" if "brackets" in signed_label.clause else signed_label.clause
+    return Signed(slots.worded, clause)
 
 
 def _has_gains_apart(slots: Slots) -> bool:
@@ -249,21 +236,6 @@ def _location(slots: Slots, database: Database) -> str:
     return words
 
 
-def _line(slots: Slots, metric: Phrase, database: Database) -> str:
-    """The exact line, if nothing else distinguishes it or if it means nothing on its own.
-
-    It follows the phrase in brackets if a negative value changed that, and so does the label as
-    filed of a line that the taxonomy calls quite otherwise.
-    """
-    label, own, point = slots.series.label, phrase_of(slots.series.label), slots.point
-    if not own.bare and Sharpening.LINE not in slots.sharpened:
-        rows = {} if slots.worded else database.printed.get(point.document, {})
-        filed = unlike_label(rows, point.report, point.line, label)
-        return f"{metric.text} (the line item “{filed}”)" if filed else ""
-    line = f"the line item “{label}”"
-    return line if own.bare or own.text == metric.text else f"{metric.text} ({line})"
-
-
 def _filing(slots: Slots, database: Database) -> str:
     filed = slots.point.filed
     if Sharpening.FILING not in slots.sharpened or filed is None:
@@ -291,6 +263,7 @@ def _applicable(step: Sharpening, slots: Slots, taken: Sequence[Sharpening]) -> 
     if step in taken:
         return False
     fits = {
+        Sharpening.WHOLE: not slots.worded and phrase_of(series.label).text in FULLER,
         Sharpening.TICKER: company.ticker is not None,
         Sharpening.SECTION: bool(series.path) and Sharpening.PATH not in taken,
         Sharpening.PATH: len(series.path) > 1,

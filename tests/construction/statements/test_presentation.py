@@ -9,11 +9,12 @@ import pytest
 
 from construction.statements.config import FilterConfig
 from construction.statements.filters import filter_points
-from construction.statements.model import HISTORY, Statements
+from construction.statements.model import HISTORY, Statement, Statements
 from construction.statements.periods.conventions import PeriodConfig
 from construction.statements.periods.fill import with_periods
 from construction.statements.presentation import contradicted, sides
 from tests.construction.statements.frames import companies, points, rows, series
+from tests.construction.statements.questions.small import Book
 
 _CHANGE = "CashAndCashEquivalentsPeriodIncreaseDecrease"
 
@@ -119,3 +120,80 @@ def test_sides_of_labels() -> None:
     assert sides("Loss on disposal") == (1, False, False)
     assert sides("Net income or loss") is None
     assert sides("Inventories") is None
+
+
+def _added_up(*lines: tuple[str, str, str | None], statement: str = "Income statement") -> set[str]:
+    """The labels that turn out to have the wrong sign; each line has concept, value, balance."""
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    points = {}
+    for at, (concept, value, balance) in enumerate(lines, 1):
+        line = book.line(company, f"{statement} | {concept}", balance=balance)
+        book.row(at, concept, line, company_id=company, statement=statement)
+        months = 0 if statement == "Balance sheet" else 12
+        points[book.value(line, value, line=at, months=months)] = concept
+    return {points[point] for point in contradicted(book.close())["point_id"]}
+
+
+_BEFORE = ("IncomeLossBeforeTaxes", "2284", "credit")
+_SALE, _BUY = ("ProceedsFromMills", "80", "debit"), ("PaymentsToAcquireSilos", "50", "credit")
+
+
+@pytest.mark.parametrize(
+    ("lines", "statement", "wrong"),
+    [
+        ([_BEFORE, ("TaxExpense", "-10", "debit"), ("ProfitLoss", "2274", "credit")],
+         Statement.INCOME, {"TaxExpense"}),
+        ([_BEFORE, ("TaxExpense", "10", "debit"), ("ProfitLoss", "2274", "credit")],
+         Statement.INCOME, set()),
+        ([_BEFORE, ("TaxExpense", "-10", "debit"), ("ProfitLoss", "2294", "credit")],
+         Statement.INCOME, set()),  # a benefit
+        ([("ProfitLoss", "90", "credit"), ("MinorityIncome", "-4", "debit"),
+          ("NetIncomeLoss", "86", "credit")], Statement.INCOME, {"MinorityIncome"}),
+        ([("OperatingIncomeLoss", "90", "credit"), ("InterestIncome", "7", "credit"),
+          ("InterestOnLoans", "-20", "debit"), (_BEFORE[0], "77", "credit")],
+         Statement.INCOME, {"InterestOnLoans"}),
+        ([("OperatingIncomeLoss", "90", "credit"), ("InterestIncome", "7", None),
+          ("InterestOnLoans", "-20", "debit"), (_BEFORE[0], "77", "credit")],
+         Statement.INCOME, set()),  # not all parts are known
+        ([("OperatingIncomeLoss", "90", "credit"), ("Rent", "5", "debit"), ("Fees", "5", "debit"),
+          (_BEFORE[0], "90", "credit")], Statement.INCOME, set()),  # either may be wrong
+        ([_BEFORE, ("CurrentTax", "6", "debit"), ("DeferredTax", "4", "debit"),
+          ("TaxExpense", "10", "debit"), ("ProfitLoss", "2274", "credit")],
+         Statement.INCOME, set()),  # a sum of the lines above
+        ([_SALE, ("PaymentsToAcquireSilos", "-50", "credit"),
+          ("NetCashProvidedByUsedInInvestingActivities", "30", "debit")],
+         Statement.CASH_FLOW, {"PaymentsToAcquireSilos"}),
+        ([_SALE, _BUY, ("NetCashProvidedByUsedInInvestingActivities", "30", "debit")],
+         Statement.CASH_FLOW, set()),
+        ([("CommonStock", "100", "credit"), ("TreasuryStock", "-30", "debit"),
+          ("StockholdersEquity", "70", "credit")], Statement.BALANCE, {"TreasuryStock"}),
+        ([("MillsGross", "100", "debit"), ("AccumulatedDepreciation", "-30", "credit"),
+          ("Assets", "70", "debit")], Statement.BALANCE, {"AccumulatedDepreciation"}),
+    ],
+)  # fmt: skip
+def test_the_parts_of_a_statement_add_up(
+    lines: list[tuple[str, str, str | None]], statement: Statement, wrong: set[str]
+) -> None:
+    assert _added_up(*lines, statement=statement) == wrong
+
+
+@pytest.mark.parametrize(
+    ("label", "printed", "value", "negated", "is_wrong"),
+    [
+        ("Gain (Loss) on Silos", "Loss on silos", "5", False, True),
+        ("Gain (Loss) on Silos", "Loss on silos", "-5", True, False),
+        ("Gain (Loss) on Silos", "Loss on silos", "-5", False, False),
+        ("Gain (Loss) on Silos", "Amortization of losses on silos", "5", False, False),
+        ("Net Cash Provided by (Used in) Milling", "Net cash used in milling", "5", False, True),
+    ],
+)
+def test_a_number_above_zero_for_the_other_side(
+    label: str, printed: str, value: str, negated: bool, is_wrong: bool
+) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    line = book.line(company, f"Income statement | {label}", concept="Item")
+    point = book.value(line, value)
+    book.row(1, printed, line, company_id=company, negated=negated)
+    assert (point in contradicted(book.close())["point_id"].to_list()) == is_wrong

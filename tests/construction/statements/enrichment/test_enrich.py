@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from construction.statements.enrichment.contracts import EnrichmentConfig, Page, Row
 from construction.statements.enrichment.enrich import enrich, shown, unit_line, write_pictures
-from construction.statements.enrichment.picture import draw
+from construction.statements.enrichment.picture import EnrichmentConfig, Page, Row, draw
 from construction.statements.model import Statements
 from tests.construction.statements.enrichment.glyphs import missing_glyphs
 from tests.construction.statements.questions.small import YEAR_END, Book

@@ -66,6 +66,7 @@ class Book:
             "company_id": series_id.split("/")[0], "months": months, "fiscal_year": end.year,
             "fiscal_period": "FY", "period_type": "annual", "calendar_period": str(end.year),
             "document": document, "filed": date(2010, 6, 25), "report": 1, "line": 1,
+            "computed": False,
         }  # fmt: skip
         self.points.append(result | more)
         return point_id

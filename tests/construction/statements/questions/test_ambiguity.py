@@ -20,7 +20,6 @@ from construction.statements.questions.contracts import (
     Sharpening,
 )
 from construction.statements.questions.make import make_questions
-from construction.statements.questions.write import sharpen
 from data.contracts import Outcome
 from tests.construction.statements.questions.small import YEAR_END, Book, drawn
 
@@ -88,7 +87,6 @@ def test_company_of_the_same_name_without_ticker_is_told_by_its_register() -> No
     [
         ("Statement of equity | Inventory", (Sharpening.STATEMENT,)),
         ("Balance sheet | Long-term assets | Inventory", (Sharpening.SECTION,)),
-        ("Balance sheet | Current assets | Inventory, net", (Sharpening.LINE,)),
         ("Balance sheet | Long-term assets | Inventory, net", (Sharpening.SECTION,)),
     ],
 )
@@ -197,15 +195,48 @@ def test_a_dimension_names_its_path_and_leaves_the_total_alone() -> None:
 
 def test_words_that_add_nothing_are_not_used() -> None:
     book, company = one_company()
+    point = book.value(book.line(company, "Income statement | Profit"), "5000000")
+    for name in ("Income statement | Profit attributable to owners of parent", "Segments | Profit"):
+        book.value(book.line(company, name, concept=name), "6000000")
+    assert ask(book, point).sharpened == (Sharpening.WHOLE, Sharpening.STATEMENT)
+
+
+@pytest.mark.parametrize(
+    ("other", "value", "whole"),
+    [
+        ("Profit attributable to owners of parent", "4000000", True),
+        ("Profit attributable to owners of parent", "5000000", False),
+        ("Profit before income taxes", "6000000", False),
+    ],
+)
+def test_profit_is_said_to_be_whole_where_a_part_of_it_is_the_owners(
+    other: str, value: str, whole: bool
+) -> None:
+    book, company = one_company()
+    point = book.value(book.line(company, "Income statement | Profit"), "5000000")
+    book.value(book.line(company, f"Income statement | {other}"), value)
+    text = ask(book, point).text
+    assert ("net profit including non-controlling interests" in text) == whole
+    assert "net profit" in text
+
+
+def test_a_line_that_begins_like_another_is_not_asked_about() -> None:
+    book, company = one_company()
     line = book.line(company, "Balance sheet | Current assets | Inventory", concept="own")
     point = book.value(line, "5000000", months=0)
-    other = book.line(company, "Balance sheet | Current assets | Inventory, net")
-    book.value(other, "6000000", months=0)
-    statements = book.close()
-    database = index_database(statements, CONFIG.round_share)
-    sharpened = sharpen(slots_of(statements, point), database, CONFIG.max_sharpenings)
-    assert isinstance(sharpened, Slots)
-    assert tuple(sharpened.sharpened) == (Sharpening.LINE,)
+    book.value(
+        book.line(company, "Balance sheet | Current assets | Inventory, net"), "6000000", months=0
+    )
+    (row,) = make_questions(drawn(point), book.close(), CONFIG, 7).rejections
+    assert row.reason == QuestionReason.AMBIGUOUS
+
+
+def test_a_total_is_not_the_beginning_of_another_line() -> None:
+    book, company = one_company()
+    names = ("Liabilities, Current", "Liabilities of discontinued operations, current")
+    lines = [book.line(company, f"Balance sheet | {name}") for name in names]
+    point, _ = (book.value(line, f"{at + 5}000000", months=0) for at, line in enumerate(lines))
+    assert ask(book, point).sharpened == ()
 
 
 @pytest.mark.parametrize(
@@ -218,7 +249,7 @@ def test_words_that_add_nothing_are_not_used() -> None:
         ({}, "－", QuestionReason.NO_VALUE),
         ({}, "0.00", QuestionReason.ZERO_VALUE),
         ({"label": "Impairment losses"}, "-5", QuestionReason.SIGN_UNCLEAR),
-        ({"label": "Stock, 1,234,500 issued"}, "1234500", QuestionReason.VALUE_IN_WORDS),
+        ({"label": "Stock of 1,234,500 bags"}, "1234500", QuestionReason.VALUE_IN_WORDS),
         ({"label": "x " * 30}, "5", QuestionReason.LABEL_TOO_LONG),
     ],
 )

@@ -145,18 +145,6 @@ def test_a_change_in_cash_above_the_exchange_effect_says_that_it_lacks_it() -> N
     assert words not in cash_flow((change, "Cash at End of Period"))
 
 
-def test_the_label_as_filed_follows_a_tag_that_says_something_else() -> None:
-    for filed, shown in {"Financing costs": True, "Payments of debt costs": False}.items():
-        book = Book()
-        company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
-        line = book.line(company, "Cash flow statement | Payments of Debt Restructuring Costs")
-        point = book.value(line, "19000000", filed=NEW)
-        book.row(1, filed, line, company_id=company)
-        text = question_of(book, point).text
-        named = "payments of debt restructuring costs (the line item “Financing costs”)"
-        assert (named in text) == shown
-
-
 def test_a_forecast_names_the_day_on_which_it_was_announced_and_its_period() -> None:
     book = Book()
     company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
@@ -172,16 +160,6 @@ def test_a_slip_of_scale_or_sign_is_no_restatement(old: str) -> None:
     for number in range(6):
         book, point = restated(number, old=old)
         assert "filing" not in question_of(book, point).text
-
-
-def test_other_items_of_a_japanese_cash_flow_statement_are_not_asked_about() -> None:
-    for source, made in {"edinet": 0, "sec": 1}.items():
-        book = Book()
-        company = book.company(f"{source}:1", "Ardent Mills Inc.", source=source)
-        name = "Cash flow statement | Investing activities | Other"
-        point = book.value(book.line(company, name), "5000000", filed=NEW)
-        batch = make_questions(drawn(point), book.close(), QuestionConfig(), 7)
-        assert len(batch.questions) == made
 
 
 def test_levels_record_the_restatement() -> None:

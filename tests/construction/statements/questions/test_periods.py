@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
-from construction.statements.questions.contracts import LevelConfig, QuestionConfig
+from construction.statements.questions.contracts import (
+    LevelConfig,
+    QuestionConfig,
+    QuestionReason,
+)
 from construction.statements.questions.make import make_questions
 from tests.construction.statements.questions.small import Book, drawn
 
@@ -45,12 +49,12 @@ def question_text(
         (
             {"days": "stated", "named_by": "end"},
             _YEAR,
-            "fiscal 2010 (the year ended January 31, 2010, which others call fiscal 2009)",
+            "fiscal 2010 (the year ended January 31, 2010)",
         ),
         (
             {"days": "stated", "named_by": "start"},
             _YEAR | {"fiscal_year": 2009},
-            "fiscal 2009 (the year ended January 31, 2010, which others call fiscal 2010)",
+            "fiscal 2009 (the year ended January 31, 2010)",
         ),
     ],
 )
@@ -73,20 +77,15 @@ def test_a_year_is_named_only_where_its_name_is_known(
             date(2010, 5, 1),
             "the quarter ended May 1, 2010 (the first quarter of its fiscal year)",
         ),
-        (
-            {},
-            None,
-            "the quarter ended about April 30, 2010 (the first quarter of its fiscal year)",
-        ),
+        ({"named_by": "end"}, None, "the first quarter of fiscal 2011"),
         (
             {"days": "rounded", "named_by": "end"},
             date(2010, 5, 1),
-            "the first quarter of fiscal 2011 (the quarter ended May 1, 2010, "
-            "which others call fiscal 2010)",
+            "the first quarter of fiscal 2011 (the quarter ended May 1, 2010)",
         ),
     ],
 )
-def test_a_quarter_has_its_true_last_day_or_about_it(
+def test_a_quarter_has_its_true_last_day_or_its_name(
     convention: dict[str, Any], closed: date | None, words: str
 ) -> None:
     assert f"or {words}," in question_text(_APRIL, convention, closed, **_QUARTER)
@@ -97,7 +96,7 @@ def test_a_quarter_has_its_true_last_day_or_about_it(
     [
         ({"days": "stated"}, None, "as of January 31, 2010"),
         ({"days": "rounded"}, date(2010, 1, 30), "as of January 30, 2010"),
-        ({"days": "rounded"}, None, "as of the balance sheet date nearest to January 31, 2010"),
+        ({"days": "rounded", "named_by": "end"}, None, "at the end of fiscal 2010,"),
     ],
 )
 def test_a_balance_has_no_invented_day(
@@ -105,6 +104,20 @@ def test_a_balance_has_no_invented_day(
 ) -> None:
     text = question_text(_JANUARY, convention, closed, months=0)
     assert words in text.replace("As of", "as of")
+
+
+@pytest.mark.parametrize("convention", [{"days": "rounded"}, {"named_by": "start"}, {}])
+@pytest.mark.parametrize("months", [0, 12])
+def test_a_period_without_day_and_clear_name_is_not_asked(
+    convention: dict[str, Any], months: int
+) -> None:
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    book.conventions.append({"company_id": company} | convention)
+    line = book.line(company, "Income statement | Net sales")
+    point = book.value(line, "5000000", _JANUARY, **_YEAR | {"months": months})
+    (row,) = make_questions(drawn(point), book.close(), QuestionConfig(), seed=7).rejections
+    assert row.reason == QuestionReason.PERIOD_UNNAMED
 
 
 @pytest.mark.parametrize("part", ["FY", "Q2"])

@@ -1,0 +1,103 @@
+"""What a question calls a line: the printed label, the concept's, or nothing that reads well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from construction.statements.questions.contracts import QuestionConfig, QuestionReason
+from construction.statements.questions.make import make_questions
+from tests.construction.statements.questions.small import Book, drawn
+
+
+def question_text(label: str, printed: str, *, statement: str = "Income statement",
+                  value: str = "5000000", others: tuple[str, ...] = (),
+                  **more: Any) -> str | None:  # fmt: skip
+    """The question about a line whose row prints `printed`; None if it has no clear name."""
+    book = Book()
+    company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+    negated = more.pop("negated", False)
+    months = 0 if statement == "Balance sheet" else 12
+    line = book.line(company, f"{statement} | {label}", **more)
+    point = book.value(line, value, months=months)
+    book.row(1, printed, line, company_id=company, statement=statement, negated=negated)
+    for at, other in enumerate(others, 2):
+        own = book.line(company, f"{statement} | Item {at}")
+        book.row(at, other, own, company_id=company, statement=statement)
+    batch = make_questions(drawn(point), book.close(), QuestionConfig(), 7)
+    if batch.questions:
+        return batch.questions[0].text
+    assert [row.reason for row in batch.rejections] == [QuestionReason.NOT_PRINTED]
+    return None
+
+
+@pytest.mark.parametrize(
+    ("label", "printed", "more", "inside"),
+    [
+        # the printed label, where the concept's says more or other things
+        ("Milling, Drying, Storage and Haulage Costs", "Milling and haulage costs",
+         {"balance": "debit"}, "milling and haulage costs"),
+        ("Cost-method Mills, Realized Gain (Loss)", "Gain on mill shares", {"balance": "credit"},
+         "gain on mill shares"),
+        ("Income (Loss) from Continuing Operations before Income Taxes, Domestic",
+         "Income before income taxes", {"balance": "credit"}, "income before income taxes"),
+        ("Depreciation, Depletion and Amortization", "Depreciation and amortization",
+         {"statement": "Cash flow statement", "balance": "debit"}, "depreciation and amortization"),
+        ("Payments to Acquire Silos and Other Stores", "Purchases of grain silos",
+         {"statement": "Cash flow statement", "balance": "credit", "negated": True},
+         "purchases of grain silos"),
+        # the concept's, where the row prints all of it in its place
+        ("Inventory, Net", "Inventories, net", {"statement": "Balance sheet"}, "net inventory"),
+        ("Earnings Per Share, Basic", "Basic", {"unit": "USD/share", "value": "1.20"},
+         "basic earnings per share"),
+        ("Interest Expense", "Interest expense (Note 4)", {}, "interest expense"),
+        ("Common Stock, Value, Issued",
+         "Common stock, $0.01 par value; 600 shares authorized, 381 issued",
+         {"statement": "Balance sheet"}, "carrying amount of Ardent Mills Inc.'s common stock"),
+        ("Net Income (Loss), Including Portion Attributable to Noncontrolling Interest",
+         "Net income", {"others": ("Net income of Ardent Mills",)},
+         "net income (loss) including noncontrolling interests"),
+    ],
+)  # fmt: skip
+def test_lines_are_asked_by_what_readers_see(
+    label: str, printed: str, more: dict[str, Any], inside: str
+) -> None:
+    text = question_text(label, printed, **more)
+    assert text is not None and inside in text
+    assert "line item" not in text
+
+
+@pytest.mark.parametrize(
+    ("label", "printed", "more"),
+    [
+        ("Cost of Goods Sold, Direct Materials", "Product", {}),
+        ("Milling, Drying, Storage and Haulage Costs", "Milling and other", {}),
+        ("Grain Benefit Deferred Storage Plan", "Grain benefit - deferred storage plan",
+         {"concept": "GrainBenefitDeferredStoragePlan"}),
+        ("Other Noncash Grain", "Other", {"statement": "Cash flow statement"}),
+        ("General and Administrative Expense", "Administrative, excluding depreciation", {}),
+        ("Increase (Decrease) in Deferred Grain", "Unearned flour",
+         {"statement": "Cash flow statement"}),
+        ("Milling, Storage and Haulage Costs", "Haulage costs",
+         {"others": ("Haulage costs of others",)}),
+        ("Profit of Other Mills", "Equity in ABM mills", {}),
+        ("Earnings Per Share Linked To Notes", "Earnings per share linked to notes", {}),
+        ("Grain Income, Storage", "Loss of grain", {"balance": "credit"}),
+    ],
+)  # fmt: skip
+def test_lines_without_a_clear_name_are_not_asked(
+    label: str, printed: str, more: dict[str, Any]
+) -> None:
+    assert question_text(label, printed, **more) is None
+
+
+def test_members_of_axes_that_readers_do_not_know_are_not_asked() -> None:
+    for axis, is_asked in {"Geography": True, "Equity Components": False}.items():
+        book = Book()
+        company = book.company("sec:1", "Ardent Mills Inc.", source="sec")
+        line = book.line(company, f"Segments | {axis} | Europe | Sales", dimensions="x=y")
+        batch = make_questions(
+            drawn(book.value(line, "5000000")), book.close(), QuestionConfig(), 7
+        )
+        assert len(batch.questions) == is_asked
