@@ -81,9 +81,9 @@ def add_history(talk: Talk, held: Record, line: int) -> None:
     """Add a conversation as Kiro and its predecessor keep it: pairs of a prompt and an answer."""
     for entry in held["history"] if isinstance(held.get("history"), list) else ():
         user, assistant = entry if isinstance(entry, list) and len(entry) == 2 else (entry, entry)
-        asked = inner(user, "user") or inner(user)
-        content = inner(asked, "content")
-        at = epoch_seconds(asked.get("timestamp"))
+        user_side = inner(user, "user") or inner(user)
+        content = inner(user_side, "content")
+        at = epoch_seconds(user_side.get("timestamp"))
         for kind, said in content.items():
             if kind not in _ASKED:
                 talk.unexpected(line, f"a prompt of kind {type_name(kind)}")

@@ -402,7 +402,7 @@ def _trae(result: str, *, success: bool, **left_out: Any) -> dict[str, Any]:
     call = {"call_id": "c", "name": "read", "arguments": {"path": "ponds.csv"}}
     shown = {"call_id": "c", "success": success, "result": result if success else None,
              "error": None if success else result}  # fmt: skip
-    told = [
+    first = [
         {"role": "system", "content": "You count."},
         {"role": "user", "content": f"[Task] {ASK}"},
     ]
@@ -413,7 +413,7 @@ def _trae(result: str, *, success: bool, **left_out: Any) -> dict[str, Any]:
         "start_time": "2026-03-02T09:30:00",
         "llm_interactions": [
             {"input_messages": sent, "response": answer}
-            for sent, answer in zip((told, back), answers, strict=True)
+            for sent, answer in zip((first, back), answers, strict=True)
         ],
         "agent_steps": [
             {"step_number": 1, "llm_response": answers[0], "tool_calls": [call],
