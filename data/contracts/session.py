@@ -50,6 +50,10 @@ class SourceFormat(StrEnum):
     OPENAI_RESPONSES = "openai_responses"
     INSPECT = "inspect"
     TAU2 = "tau2"
+    TRAE = "trae"
+    DROID = "droid"
+    AGNO = "agno"
+    OPENAI_AGENTS = "openai_agents"  # sessions of the OpenAI Agents SDK in SQLite
     CONTINUE = "continue"
     CRUSH = "crush"
     MANAGED_AGENTS = "managed_agents"  # the events of a hosted agent's session

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, json_document
+from construction.sessions.readers.talk import dicts, inner
 from construction.sessions.readers.turns import (
     WEB,
     Uids,
@@ -311,7 +312,8 @@ def _read(
     prompt: str | None = None
     turns: list[Turn] = []
     dropped: Counter[str] = Counter()
-    for number, step in enumerate(trajectory["steps"], start=1):
+    steps = trajectory["steps"] if fields is not None else _gathered(trajectory["steps"], dropped)
+    for number, step in enumerate(steps, start=1):
         if not isinstance(step, dict) or str(step.get("source")) not in SOURCES:
             yield _bad_step(step, number, relative)
         elif step.get("is_copied_context") is True:
@@ -332,6 +334,40 @@ def _read(
         dropped=dict(dropped),
     )
     yield session if fields is None else _as_exported(session, fields)
+
+
+def _gathered(steps: Sequence[Any], dropped: Counter[str]) -> list[Any]:
+    """The steps with the results that a converter logged as steps of their own at their calls."""
+    callers: dict[str, dict[str, Any]] = {}
+    gathered: list[Any] = []
+    for step in steps:
+        calls = dicts(step.get("tool_calls")) if isinstance(step, dict) else []
+        results = dicts(inner(step, "observation").get("results"))
+        named = text_field(inner(step, "extra"), "tool_call_id")
+        ids = [text_field(result, "source_call_id") or named for result in results]
+        if calls or not ids or any(id_ not in callers for id_ in ids):
+            step = dict(step) if isinstance(step, dict) else step
+            gathered.append(step)
+            own = (text_field(call, "tool_call_id") for call in calls)
+            callers.update({id_: step for id_ in own if id_})
+            continue
+        code = inner(step, "extra").get("exec_exit_code")
+        for id_, result in zip(ids, results, strict=True):
+            caller = callers[str(id_)]
+            before = dicts(inner(caller, "observation").get("results"))
+            extra = {"extra": {EXTRA_KEY: {"is_error": True}}} if code not in (None, 0) else {}
+            made = {**extra, **result, "source_call_id": id_}
+            caller["observation"] = {"results": [*before, made]}
+        said, shown = (message_parts(step.get("message"))[0], map(_shown, results))
+        if said and said not in shown:
+            gathered.append({key: step[key] for key in step if key != "observation"})
+        else:
+            dropped["duplicate_event"] += 1
+    return gathered
+
+
+def _shown(result: dict[str, Any]) -> str:
+    return message_parts(result.get("content"))[0]
 
 
 def _session(

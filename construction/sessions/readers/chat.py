@@ -80,7 +80,7 @@ def chat_session(
     talk = Talk(source, source_format, channel=channel)
     unknown: Counter[str] = Counter()
     before = ""
-    for line, message in messages:
+    for line, message in _with_functions(messages):
         if not isinstance(message, dict):
             talk.unexpected(line, type(message).__name__, _EXPECTED)
             continue
@@ -179,11 +179,50 @@ def _add_answer(
         name = plain(named.get("name")) or _NO_NAME
         call_id = str(named.get("id") or named.get("call_id") or name)
         answer.call(call_id, name, named.get("arguments"), line)
+    for use in dicts(message.get("skillExecutions")):  # of a thread of GitHub's Copilot
+        own = answer.call(use.get("callId"), use.get("slug"), use.get("arguments"), line)
+        failed = use.get("status") in ("error", "failed")
+        talk.results.add(own, plain(use.get("references")), failed)
     for use in dicts(message.get("tool_uses")):
         own = answer.call(None, use.get("tool"), use.get("input"), line)
         if use.get("output") is not None:
             failed = use.get("status") in ("error", "failed")
             talk.results.add(own, plain(use["output"]), failed)
+
+
+FUNCTION = re.compile(r"<function=([\w.-]{1,80})>\n?(.*?)(?:</function>|\Z)", re.DOTALL)
+PARAMETER = re.compile(r"<parameter=([\w.-]{1,80})>(.*?)</parameter>", re.DOTALL)
+_EXECUTED = re.compile(r"EXECUTION RESULT of \[[\w.-]{1,80}\]:\n?")
+_TASK = ("- NEW TASK DESCRIPTION -", "- END OF NEW TASK DESCRIPTION -")
+
+
+def _with_functions(messages: Sequence[tuple[int, object]]) -> Iterator[tuple[int, object]]:
+    """The messages with calls and results that stand in their texts, as OpenHands sends them.
+
+    The first message then shows how to call, by an example before the task.
+    """
+    waiting = ""
+    for number, (line, message) in enumerate(messages):
+        text = _content_text(message) if isinstance(message, dict) else ""
+        role = message.get("role") if isinstance(message, dict) else None
+        function = FUNCTION.search(text) if role == "assistant" else None
+        shown = _EXECUTED.match(text) if role == "user" and waiting else None
+        following = messages[number + 1][1] if number + 1 < len(messages) else {}
+        is_answered = isinstance(following, dict) and _EXECUTED.match(_content_text(following))
+        if isinstance(message, dict) and function is not None and is_answered:
+            waiting = f"call{number}"
+            given = {name: value.strip("\n") for name, value in PARAMETER.findall(function[2])}
+            call = {"id": waiting, "name": function[1], "arguments": given}
+            said = text[: function.start()].strip()
+            yield line, {**message, "content": said, "tool_calls": [call]}
+        elif shown is not None:
+            yield line, {"role": "tool", "tool_call_id": waiting, "content": text[shown.end() :]}
+            waiting = ""
+        elif isinstance(message, dict) and role == "user" and all(mark in text for mark in _TASK):
+            framed = text.partition(_TASK[0])[2].lstrip("-").rpartition(_TASK[1])[0]
+            yield line, {**message, "content": framed.rstrip("-").strip()}
+        else:
+            yield line, message
 
 
 _MESSAGE_KEYS = ("messages", "traj")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -96,7 +97,8 @@ def _sessions(log: ClaudeLog, path: PurePosixPath) -> Iterator[Session]:
     ids = [message.id for message in messages]
     parents = [message.parent for message in messages]
     labels = [message.label for message in messages]
-    forest = trees(ids, parents, labels, log.relays, [_is_quiet(message) for message in messages])
+    quiet = [_is_quiet(message) for message in messages]
+    forest = trees(ids, parents, labels, log.relays, _with_taken_back(log, quiet))
     mentions = _mentions(log)
     main = [tree for tree in forest if tree.label == MAIN]
     agents = _agents([tree for tree in forest if tree.label != MAIN], messages)
@@ -127,6 +129,24 @@ def _is_quiet(message: Message) -> bool:
     typed = without_injections("\n".join(texts))
     origin = origin_of(message.prompt, typed, message.label != MAIN)
     return origin is Origin.SYSTEM or not (typed.strip() or media)
+
+
+def _with_taken_back(log: ClaudeLog, quiet: Sequence[bool]) -> list[bool]:
+    """The quiet messages, and prompts that nobody answered before other words took their place."""
+    positions = {message.id: number for number, message in enumerate(log.messages) if message.id}
+    children: dict[int, list[int]] = {}
+    for number, message in enumerate(log.messages):
+        above = message.parent and nearest_message(message.parent, positions, log.relays)
+        if isinstance(above, int):
+            children.setdefault(above, []).append(number)
+    marked = list(quiet)
+    for siblings in children.values():
+        for number, following in itertools.pairwise(n for n in siblings if not quiet[n]):
+            message, other = log.messages[number], log.messages[following]
+            is_alone = all(quiet[below] for below in children.get(number, ()))
+            is_pair = message.prompt is not None and other.prompt is not None
+            marked[number] = is_pair and is_alone and message.content != other.content
+    return marked
 
 
 def _agents(side_trees: list[Tree], messages: Sequence[Message]) -> list[list[Tree]]:

@@ -15,6 +15,7 @@ from typing import Any
 from construction.sessions.readers import cline, cursor
 from construction.sessions.readers.source import Sample, SourceFile, epoch_seconds, opened_text
 from construction.sessions.readers.talk import Answer, Talk
+from construction.sessions.wrappers.blocks import calls_own_command
 from data.contracts import ReadIssue, Session, SourceFormat
 
 _BLOCK = re.compile(r"^(`{3,}|~{3,})[^`\n]*\n(.*?)^\1[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -433,6 +434,38 @@ def _add_console(page: Page, section: Section) -> None:
         talk.results.add(own, shown, shown.startswith("Error"))
 
 
+# claude-conversation-extractor: speakers after a rule, and calls with their input in a section of
+# the agent. Results are left out by all but old logs. The text of a person's own command follows
+# the command.
+_USING = re.compile(r"^🔧 (?:Using tool|Tool): (\S[^\n]{0,199})\nInput: ?", re.MULTILINE)
+
+
+def _add_extracted(page: Page, section: Section) -> None:
+    talk, text, line, who = page.talk, section.text, section.line, section.heading[1]
+    if who in ("User", "Claude"):
+        page.waiting.clear()
+    if who == "User":
+        is_expanded, page.has_spoken = page.has_spoken, calls_own_command(text)
+        if is_expanded and not page.has_spoken:
+            talk.notice(text, line)
+        else:
+            talk.person(text, line)
+        return
+    page.has_spoken = False
+    if who == "Tool Result":
+        result = text.removeprefix("📤 Result:").strip("\n")
+        talk.results.add(page.waiting.popleft() if page.waiting else "", result)
+    elif who == "System":
+        talk.notice(text, line)
+    else:
+        answer = talk.answer(line)
+        calls = list(_USING.finditer(text))
+        answer.say(text[: calls[0].start()].strip() if calls else text)
+        for call, end in zip(calls, cline.ends(calls, text), strict=True):
+            given = text[call.end() : end].strip()
+            page.waiting.append(answer.call(None, call[1], given, line))
+
+
 FORMS = (
     Form(
         SourceFormat.CLAUDE_CODE,
@@ -445,6 +478,16 @@ FORMS = (
         _add_console,
         lambda _, __, ___, ____: True,
         facts={"cwd": re.compile(r"\bcwd: (\S[^\n]{0,400}?)\s*(?:│|$)", re.MULTILINE)},
+    ),
+    Form(
+        SourceFormat.CLAUDE_CODE,
+        "claude-code",
+        "Markdown: the title `# Claude Conversation Log`, and headings of speakers with a picture",
+        re.compile(r"# Claude Conversation Log\s*\n"),
+        re.compile(r"###? (?:👤|🤖|🔧|📤|ℹ️) (User|Claude|Tool Use|Tool Result|System)\s*"),
+        _add_extracted,
+        lambda _, last, __, before: last is None or before == _RULE,
+        facts={"session_id": re.compile(r"^Session ID: (?:agent-)?(\S+)", re.MULTILINE)},
     ),
     Form(
         SourceFormat.SPECSTORY,

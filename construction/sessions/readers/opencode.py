@@ -112,7 +112,7 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     if members:
         yield from _read_storage(source, members)
         return
-    talk = Talk(source, SourceFormat.OPENCODE)
+    talk = Talk(source, SourceFormat.OPENCODE, is_typed=True)
     head: Record = {}
     for line, record in talk.records():
         if isinstance(record.get("messages"), list) and "info" in record:
@@ -156,7 +156,7 @@ def _read_storage(source: SourceFile, members: list[Path]) -> Iterator[Session |
             expected = "a JSON object in each file of the storage"
             yield ReadIssue("record", source.relative, 0, "record.not_object", actual, expected)
     head, *others = records or [{}]
-    talk = Talk(source, SourceFormat.OPENCODE)
+    talk = Talk(source, SourceFormat.OPENCODE, is_typed=True)
     owners = {id(record): file.parent.name for record, file in zip(records, members, strict=False)}
     held: dict[str, list[Record]] = {}
     for record in others:

@@ -1,14 +1,16 @@
-"""Reads OpenHands: trajectories and evaluation outputs of V0, events of V1, folders of either.
+"""Reads OpenHands: trajectories and evaluation outputs of V0, events of V1, requests to models.
 
-A folder of events, one file each, is one session: the first file stands for all of them.
+A folder of events, one file each, is one session: the first file stands for all of them. Of the
+requests of a run, one file each, the last holds all that was said.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from construction.sessions.readers.chat import chat_session
 from construction.sessions.readers.source import (
     Sample,
     SourceFile,
@@ -29,6 +31,8 @@ from construction.sessions.readers.talk import (
 from construction.sessions.readers.turns import Uids, plain, text_field, type_name
 from data.contracts import Attachment, ReadIssue, Session, SourceFormat
 
+_REQUEST = re.compile(r"(.{1,200})-(\d{9,11}\.\d{1,9})(?:-\w{1,36})?\.json")
+_MESSAGES = ("fncall_messages", "raw_messages", "messages")  # calls as text stand in the last
 _EVENT = re.compile(r"(?:event-)?(\d{1,9})(?:-[\w-]{1,80})?\.json")
 _ACTORS = frozenset({"user", "agent", "environment"})
 # Actions of V0 that are no calls of tools: words, and what the program does with itself.
@@ -53,8 +57,11 @@ _ANSWERED = "Please continue working on the task on whatever approach you think 
 def fits(sample: Sample) -> bool:
     """Events with a `source` and an action, an observation or a `kind`, or a history of such.
 
-    With an `instruction` its events may lack what is around them.
+    With an `instruction` its events may lack what is around them. A request to a model has
+    `messages`, a `response` with `choices` and a `cost`.
     """
+    if _is_request(sample.head):
+        return True
     for record in sample.records:
         history = record.get("history")
         if _is_event(record) or ("instance_id" in record and _has_events(history)):
@@ -64,6 +71,11 @@ def fits(sample: Sample) -> bool:
         if _has_events(record.get("trajectory")) or _has_events(record.get("events")):
             return True
     return False
+
+
+def _is_request(head: Record) -> bool:
+    choices = inner(head, "response").get("choices")
+    return isinstance(choices, list) and {"messages", "cost"} <= head.keys()
 
 
 def _has_events(listed: object) -> bool:
@@ -95,7 +107,12 @@ def _flat(listed: object) -> list[Record]:
 
 
 def parts(path: Path) -> list[Path]:
-    """The files of a session that lies in a folder, one event each, in their order."""
+    """The files of a session that lies in a folder: its events in order, or its last request."""
+    request = _REQUEST.fullmatch(path.name)
+    if request is not None:
+        runs = [(m, f) for f in files_in(path.parent) if (m := _REQUEST.fullmatch(f.name))]
+        own = [(float(m[2]), f) for m, f in runs if m[1] == request[1]]
+        return [file for _, file in sorted(own, reverse=True)]
     if _EVENT.fullmatch(path.name) is None or not _is_event(
         document_of(SourceFile(path, path.name))
     ):
@@ -108,6 +125,10 @@ def parts(path: Path) -> list[Path]:
 
 def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
     """The session of a trajectory or a folder, and one for each line of an evaluation's output."""
+    head = inner(document_of(source))
+    if _is_request(head):
+        yield from _request(source, head)
+        return
     uids = Uids(source.relative)
     talk = Talk(source, SourceFormat.OPENHANDS)
     files = parts(source.path)
@@ -131,6 +152,22 @@ def read(source: SourceFile) -> Iterator[Session | ReadIssue]:
                 talk.unexpected(item[0], type_name(item[1]))
     if talk.drafts or not uids.any_given:
         yield from talk.session(name, uids=uids, agent_name=_NAME)
+
+
+def _request(source: SourceFile, head: Record) -> Iterator[Session | ReadIssue]:
+    """The conversation that a request holds, with its answer."""
+    key = next(key for key in _MESSAGES if isinstance(head.get(key), list))
+    response = inner(head, "fncall_response") or inner(head, "response")
+    answers = [inner(choice, "message") for choice in dicts(response.get("choices"))[:1]]
+    folder = PurePosixPath(source.relative).parent.name
+    yield from chat_session(
+        source,
+        SourceFormat.OPENHANDS,
+        [(0, message) for message in (*head[key], *answers)],
+        folder or None,
+        agent_name=_NAME,
+        started_at=epoch_seconds(head.get("timestamp")),
+    )
 
 
 def _history(record: object) -> tuple[Record, list[Record]] | None:

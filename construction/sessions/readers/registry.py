@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import zipfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from construction.sessions.readers import (
     continue_dev,
     copilot_cli,
     cursor,
+    droid,
     gemini,
     goose,
     inspect_log,
@@ -45,6 +47,7 @@ from construction.sessions.readers import (
     sqlite_store,
     swe_agent,
     tau2,
+    trae,
     vercel_ai,
     vscode_chat,
 )
@@ -120,18 +123,6 @@ def _has_table(*columns: str) -> Callable[[Sample], bool]:
 
 def _is_export_of(app: str) -> Callable[[Sample], bool]:
     return lambda sample: any(str(r.get("app", "")).lower() == app for r in sample.records)
-
-
-def _is_droid(sample: Sample) -> bool:
-    return any(
-        record.get("type") == "session_start"
-        or (
-            record.get("type") == "message"
-            and "text" in record
-            and bool({"session_id", "sessionId"} & record.keys())
-        )
-        for record in sample.records
-    )
 
 
 def _is_openclaw_index(sample: Sample) -> bool:
@@ -233,7 +224,7 @@ FORMATS: tuple[Format | Named, ...] = (
     ),
     _of(SourceFormat.KIMI, kimi),
     _of(SourceFormat.COPILOT_CLI, copilot_cli),
-    Named("droid", "session_start, or messages of plain text", _is_droid),
+    _of(SourceFormat.DROID, droid),
     _of(SourceFormat.ANTIGRAVITY, antigravity),
     _of(SourceFormat.AUTOGEN, autogen),
     _of(SourceFormat.OPENHANDS, openhands, openhands.parts),
@@ -244,6 +235,7 @@ FORMATS: tuple[Format | Named, ...] = (
     _of(SourceFormat.SWE_AGENT, swe_agent),
     _of(SourceFormat.MINI_SWE_AGENT, mini_swe_agent),
     _of(SourceFormat.TAU2, tau2),
+    _of(SourceFormat.TRAE, trae),
     _of(SourceFormat.AMP, amp),
     _of(SourceFormat.GOOSE, goose),
     _of(SourceFormat.CLINE, cline),
@@ -272,11 +264,15 @@ FORMATS: tuple[Format | Named, ...] = (
         _has("task", "agent", "status", "timestamp"),
     ),
     Named("langgraph", "checkpoints of threads in SQLite", _has_table("thread_id", "checkpoint")),
-    Named("agno", "memories of agents in SQLite", _has_table("session_id", "agent_id", "memory")),
     Named("zed", "compressed threads in SQLite", _has_table("summary", "data_type", "data")),
     *(
-        Format(name, sqlite_store.fits(name), sqlite_store.read(name), sqlite_store.parts)
-        for name in sqlite_store.STORES
+        Format(store.format, store.fits, store.read, sqlite_store.parts, store.signature)
+        for store in sqlite_store.STORES
+    ),
+    Named(
+        "editor_state",
+        "an editor's state without conversations: Cursor keeps them in globalStorage/state.vscdb",
+        lambda sample: "ItemTable" in sample.tables,
     ),
 )
 _MAGIC = (
@@ -334,12 +330,33 @@ def detect(source: SourceFile) -> Detection:
                 return Detection(entry.name, str(entry.name), entry.signature, entry)
             return Detection(None, entry.name, entry.why, is_part=entry.is_part)
     if magic is not None:
-        return Detection(None, magic, "its first bytes")
+        held = f"tables {_named(sample.tables)}" if sample.tables else "its first bytes"
+        return Detection(None, magic, held)
     lines = head.record is not None
-    is_json = lines or head.document is not None
-    kind = "JSON lines" if lines else "a JSON document"
-    why = f"{kind} that no signature fits" if is_json else "neither JSON lines nor a JSON document"
-    return Detection(None, _NO_LOG, why)
+    if not lines and head.document is None:
+        return Detection(None, _NO_LOG, "neither JSON lines nor a JSON document")
+    kind = "JSON lines" if lines else "a list" if sample.is_list else "a JSON document"
+    return Detection(None, _NO_LOG, f"{kind} that no signature fits{_described(sample)}")
+
+
+def _described(sample: Sample) -> str:
+    """What the first objects hold, so that a person can tell what they are."""
+    keys = dict.fromkeys(key for record in sample.records for key in record)
+    kinds = dict.fromkeys(filter(None, map(kind_of, sample.records)))
+    described = f", with {_named(keys)}" if keys else ""
+    return f"{described}; types {_named(kinds)}" if kinds else described
+
+
+def _named(names: Iterable[str]) -> str:
+    """The names that programs give; others may be a person's, and are only counted."""
+    listed = list(names)
+    own = [name for name in listed if _OWN_NAME.fullmatch(name)][:_MOST_NAMES]
+    others = len(listed) - len(own)
+    return ", ".join(own + ([f"{others} others"] if own else [f"{others} names"]) * bool(others))
+
+
+_OWN_NAME = re.compile(r"[a-z_$][A-Za-z0-9_.:-]{0,39}")
+_MOST_NAMES = 12
 
 
 def _beginning(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Reads the SQLite stores of opencode, Goose, Hermes, Cursor, Crush and ADK, in limits."""
+"""Reads sessions that programs keep in SQLite, each by its tables, in limits."""
 
 from __future__ import annotations
 
@@ -8,13 +8,23 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from construction.sessions.readers import adk, cursor, goose, opencode, pieces
+from construction.sessions.readers import (
+    adk,
+    cursor,
+    cursor_state,
+    goose,
+    kiro,
+    openai_responses,
+    opencode,
+    pieces,
+)
 from construction.sessions.readers.chat import chat_session
 from construction.sessions.readers.source import (
     LARGEST_LINE,
@@ -23,7 +33,7 @@ from construction.sessions.readers.source import (
     epoch_seconds,
     loads,
 )
-from construction.sessions.readers.talk import Record, Talk, first_text, inner, kind_of
+from construction.sessions.readers.talk import Record, Talk, dicts, first_text, inner, kind_of
 from construction.sessions.readers.turns import Uids, plain
 from data.contracts import Attachment, Origin, ReadIssue, Session, SourceFormat
 
@@ -35,47 +45,64 @@ _MOST_ROWS = 5_000_000
 Row = dict[str, Any]
 Query = Callable[..., Iterator[Row]]
 
-_SHAPES: Mapping[SourceFormat, Mapping[str, frozenset[str]]] = {
-    SourceFormat.OPENCODE: {
-        "session": frozenset({"id", "directory"}),
-        "message": frozenset({"id", "session_id", "data"}),
-        "part": frozenset({"message_id", "data"}),
-    },
-    SourceFormat.GOOSE: {
-        "sessions": frozenset({"id", "working_dir"}),
-        "messages": frozenset({"session_id", "role", "content_json"}),
-    },
-    SourceFormat.HERMES: {
-        "sessions": frozenset({"id", "source"}),
-        "messages": frozenset({"session_id", "role", "content", "tool_calls"}),
-    },
-    SourceFormat.CRUSH: {
-        "sessions": frozenset({"id", "parent_session_id", "title"}),
-        "messages": frozenset({"session_id", "role", "parts", "created_at"}),
-    },
-    SourceFormat.ADK: {
-        "sessions": frozenset({"app_name", "user_id", "id"}),
-        "events": frozenset({"session_id", "invocation_id"}),
-    },
-    SourceFormat.CURSOR: {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})},
-}
+Shape = Mapping[str, frozenset[str]]
 
 
-STORES = tuple(_SHAPES)
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A program's database: the tables with columns that it has, and the reader of its rows.
+
+    A table of any name is named `*`. `holds` asks the database where tables do not tell.
+    """
+
+    format: SourceFormat
+    shape: Shape
+    rows: Callable[[SourceFile, Query, Uids], Iterator[Session | ReadIssue]]
+    holds: Callable[[Query], bool] | None = None
+
+    @property
+    def signature(self) -> str:
+        """What the database must have."""
+        named = [f"`{name}`" for name in self.shape if name != "*"]
+        columns = ", ".join(f"`{column}`" for column in sorted(self.shape.get("*", ())))
+        tables = f"the table{'s' * (len(named) > 1)} {' and '.join(named)}"
+        kept = f"{tables} that holds conversations" if self.holds is not None else tables
+        return f"A SQLite database with {kept if named else f'a table of {columns}'}"
+
+    def fits(self, sample: Sample) -> bool:
+        """Whether a database has the tables and columns of this program."""
+        if not sample.tables or not all(
+            columns <= sample.tables.get(table, frozenset())
+            or (table == "*" and table_with(sample.tables, columns) is not None)
+            for table, columns in self.shape.items()
+        ):
+            return False
+        if self.holds is None:
+            return True
+        with suppress(sqlite3.Error), _opened(sample.source.path) as link:
+            return self.holds(_query(link))
+        return False
+
+    def read(self, source: SourceFile) -> Iterator[Session | ReadIssue]:
+        """A session for each of the program's sessions."""
+        uids = Uids(source.relative)
+        try:
+            with _opened(source.path) as link:
+                yield from self.rows(source, _query(link), uids)
+        except (sqlite3.Error, OverflowError) as error:
+            actual = f"{type(error).__name__} in the database"
+            expected = "a whole database with rows within the limits"
+            unit = "record" if uids.any_given else "file"
+            yield ReadIssue(unit, source.relative, 0, "file.broken_database", actual, expected)
+            return
+        if not uids.any_given:
+            expected = f"sessions of {self.format}"
+            yield ReadIssue("file", source.relative, 0, "file.no_records", "0 messages", expected)
 
 
-def fits(source_format: SourceFormat) -> Callable[[Sample], bool]:
-    """Whether a database has the tables and columns of this program."""
-    shape = _SHAPES[source_format]
-
-    def has_tables(sample: Sample) -> bool:
-        return bool(sample.tables) and all(
-            columns <= sample.tables.get(table, frozenset()) for table, columns in shape.items()
-        )
-
-    names = " and ".join(f"`{table}`" for table in shape)
-    has_tables.__doc__ = f"A SQLite database with the tables {names}."
-    return has_tables
+def table_with(tables: Shape, columns: frozenset[str]) -> str | None:
+    """The first table with these columns, whose name SQL can quote."""
+    return next((name for name in sorted(tables) if columns <= tables[name]), None)
 
 
 def parts(path: Path) -> list[Path]:
@@ -96,17 +123,14 @@ def _log_of(path: Path) -> Path | None:
 def tables_of(path: Path) -> dict[str, frozenset[str]]:
     """The columns of each table, without views. Raises sqlite3.Error."""
     with _opened(path) as link:
-        names = [
-            name
-            for (name,) in link.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-            if isinstance(name, str)
-        ][:1000]
-        return {
-            name: frozenset(
-                row[0] for row in link.execute("SELECT name FROM pragma_table_info(?)", (name,))
-            )
-            for name in names
-        }
+        return _tables(_query(link))
+
+
+def _tables(query: Query) -> dict[str, frozenset[str]]:
+    rows = query("SELECT name FROM sqlite_master WHERE type = 'table' LIMIT 1000")
+    names = [row["name"] for row in rows if isinstance(row["name"], str)]
+    columns = "SELECT name FROM pragma_table_info(?)"
+    return {name: frozenset(row["name"] for row in query(columns, name)) for name in names}
 
 
 @contextmanager
@@ -144,27 +168,6 @@ def _linked(path: Path, how: str) -> sqlite3.Connection:
     return link
 
 
-def read(source_format: SourceFormat) -> Callable[[SourceFile], Iterator[Session | ReadIssue]]:
-    """The reader of this program's store: a session for each of its sessions."""
-
-    def read_store(source: SourceFile) -> Iterator[Session | ReadIssue]:
-        uids = Uids(source.relative)
-        try:
-            with _opened(source.path) as link:
-                yield from _READERS[source_format](source, _query(link), uids)
-        except (sqlite3.Error, OverflowError) as error:
-            actual = f"{type(error).__name__} in the database"
-            expected = "a whole database with rows within the limits"
-            unit = "record" if uids.any_given else "file"
-            yield ReadIssue(unit, source.relative, 0, "file.broken_database", actual, expected)
-            return
-        if not uids.any_given:
-            expected = f"sessions of {source_format}"
-            yield ReadIssue("file", source.relative, 0, "file.no_records", "0 messages", expected)
-
-    return read_store
-
-
 def _query(link: sqlite3.Connection) -> Query:
     def rows(text: str, *values: object) -> Iterator[Row]:
         cursor_ = link.execute(text, values)
@@ -194,7 +197,7 @@ def _opencode(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session 
             "parentID": row.get("parent_id"),
             "time": {"created": row.get("time_created")},
         }
-        talk = Talk(source, SourceFormat.OPENCODE)
+        talk = Talk(source, SourceFormat.OPENCODE, is_typed=True)
         held: dict[str, list[Record]] = {}
         parts = "SELECT p.id, p.message_id, p.data FROM part p JOIN message m"
         parts += " ON m.id = p.message_id WHERE m.session_id = ? ORDER BY p.id"
@@ -356,13 +359,126 @@ def _named(root: bytes) -> Iterator[str]:
         position += _HASH
 
 
-_READERS: Mapping[
-    SourceFormat, Callable[[SourceFile, Query, Uids], Iterator[Session | ReadIssue]]
-] = {
-    SourceFormat.OPENCODE: _opencode,
-    SourceFormat.GOOSE: _goose,
-    SourceFormat.HERMES: _hermes,
-    SourceFormat.CRUSH: _crush,
-    SourceFormat.CURSOR: _cursor,
-    SourceFormat.ADK: _adk,
-}
+def _openai_agents(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+    """Rows of items of the Responses API; the names of the tables are free."""
+    table = _quoted(table_with(_tables(query), _ITEMS))
+    named = f"SELECT session_id FROM {table} GROUP BY session_id ORDER BY MIN(rowid)"  # noqa: S608
+    for row in _sessions(query, named):
+        talk = Talk(source, SourceFormat.OPENAI_AGENTS)
+        items = f"SELECT * FROM {table} WHERE session_id = ? ORDER BY rowid"  # noqa: S608
+        for item in query(items, row["session_id"]):
+            data = _json(item["message_data"])
+            if isinstance(data, dict):
+                openai_responses.add_item(talk, data, 0, epoch_seconds(item.get("created_at")))
+            else:
+                talk.unexpected(0, "an item that is not JSON")
+        yield from talk.session(plain(row["session_id"]), uids=uids, agent_name="openai-agents")
+
+
+def _agno(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+    """The messages of all runs; those of a member of a team are a session of their own."""
+    tables = _tables(query)
+    table = table_with(tables, _MEMORY) or table_with(tables, _RUNS)
+    for row in _sessions(query, f"SELECT * FROM {_quoted(table)}"):  # noqa: S608
+        memory = _json(row.get("memory"))
+        memory = memory if isinstance(memory, dict) else {}
+        runs = dicts(_json(row.get("runs"))) or dicts(memory.get("runs"))
+        own = [run for run in runs if not run.get("parent_run_id")]
+        messages = dicts(memory.get("messages")) or [m for run in own for m in _run_messages(run)]
+        name = plain(row["session_id"])
+        for number, (held, parent) in enumerate(
+            [(messages, None), *((_run_messages(run), name) for run in runs if run not in own)]
+        ):
+            if held:
+                yield from chat_session(
+                    source,
+                    SourceFormat.AGNO,
+                    [(0, message) for message in held],
+                    f"{name}-{number}" if parent else name,
+                    uids=uids,
+                    started_at=epoch_seconds(row.get("created_at")),
+                    agent_name="agno",
+                    parent_session_id=parent,
+                )
+
+
+def _run_messages(run: Record) -> list[Record]:
+    """The messages that a run added to those before it."""
+    held = dicts(run.get("messages")) or dicts(inner(run, "response").get("messages"))
+    return [message for message in held if message.get("from_history") is not True]
+
+
+def _kiro(source: SourceFile, query: Query, uids: Uids) -> Iterator[Session | ReadIssue]:
+    newer = "conversations_v2" in _tables(query)
+    rows = "SELECT * FROM conversations_v2" if newer else "SELECT * FROM conversations"
+    for row in _sessions(query, rows):
+        held = _json(row["value"])
+        if isinstance(held, dict):
+            talk = Talk(source, SourceFormat.KIRO, is_typed=True)
+            kiro.add_history(talk, held, 0)
+            yield from kiro.session_of(talk, held, plain(row["key"]), uids)
+
+
+def _quoted(name: str | None) -> str:
+    return '"' + (name or "").replace('"', '""') + '"'
+
+
+_ITEMS = frozenset({"session_id", "message_data"})
+_MEMORY = frozenset({"session_id", "agent_id", "memory"})
+_RUNS = frozenset({"session_id", "session_type", "runs"})
+_KEYED = frozenset({"key", "value"})
+STORES = (
+    Store(
+        SourceFormat.OPENCODE,
+        {
+            "session": frozenset({"id", "directory"}),
+            "message": frozenset({"id", "session_id", "data"}),
+            "part": frozenset({"message_id", "data"}),
+        },
+        _opencode,
+    ),
+    Store(
+        SourceFormat.GOOSE,
+        {
+            "sessions": frozenset({"id", "working_dir"}),
+            "messages": frozenset({"session_id", "role", "content_json"}),
+        },
+        _goose,
+    ),
+    Store(
+        SourceFormat.HERMES,
+        {
+            "sessions": frozenset({"id", "source"}),
+            "messages": frozenset({"session_id", "role", "content", "tool_calls"}),
+        },
+        _hermes,
+    ),
+    Store(
+        SourceFormat.CRUSH,
+        {
+            "sessions": frozenset({"id", "parent_session_id", "title"}),
+            "messages": frozenset({"session_id", "role", "parts", "created_at"}),
+        },
+        _crush,
+    ),
+    Store(
+        SourceFormat.ADK,
+        {
+            "sessions": frozenset({"app_name", "user_id", "id"}),
+            "events": frozenset({"session_id", "invocation_id"}),
+        },
+        _adk,
+    ),
+    Store(
+        SourceFormat.CURSOR,
+        {"blobs": frozenset({"id", "data"}), "meta": frozenset({"key", "value"})},
+        _cursor,
+    ),
+    Store(SourceFormat.CURSOR, {"ItemTable": _KEYED}, cursor_state.read, cursor_state.holds),
+    Store(SourceFormat.CURSOR, {"cursorDiskKV": _KEYED}, cursor_state.read, cursor_state.holds),
+    Store(SourceFormat.KIRO, {"conversations": _KEYED}, _kiro),
+    Store(SourceFormat.KIRO, {"conversations_v2": _KEYED}, _kiro),
+    Store(SourceFormat.OPENAI_AGENTS, {"*": _ITEMS}, _openai_agents),
+    Store(SourceFormat.AGNO, {"*": _MEMORY}, _agno),
+    Store(SourceFormat.AGNO, {"*": _RUNS}, _agno),
+)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
 import orjson
 
-from construction.sessions.readers.chat import chat_session
+from construction.sessions.readers.chat import FUNCTION, PARAMETER, chat_session
 from construction.sessions.readers.source import Sample, SourceFile, document_of, no_records
 from construction.sessions.readers.talk import dicts, inner
 from construction.sessions.readers.turns import block_text, plain
@@ -76,10 +75,6 @@ def as_chat(history: Sequence[object]) -> list[object]:
     return messages
 
 
-_FUNCTION = re.compile(r"<function=([\w.-]{1,80})>\n?(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=([\w.-]{1,80})>(.*?)</parameter>", re.DOTALL)
-
-
 _EDITOR = frozenset({"open", "create", "edit", "insert"})  # commands of the file in the editor
 
 
@@ -88,7 +83,7 @@ def _action(entry: Record, number: int, shown: str) -> tuple[Record, str, str]:
     if isinstance(entry.get("tool_calls"), list):
         return entry, "", shown
     command, text = entry.get("action"), block_text(entry.get("content"))
-    function = _FUNCTION.search(text)
+    function = FUNCTION.search(text)
     if function is None and (not isinstance(command, str) or not command.strip()):
         return entry, "", shown
     name, arguments = _SHELL, {"command": command}
@@ -98,7 +93,7 @@ def _action(entry: Record, number: int, shown: str) -> tuple[Record, str, str]:
         name, arguments = verb, {"path": shown, "input": command}
     said = entry.get("thought")
     if function is not None:
-        name, arguments = function[1], dict(_PARAMETER.findall(function[2]))
+        name, arguments = function[1], dict(PARAMETER.findall(function[2]))
         said = said if isinstance(said, str) else text[: function.start()].strip()
     call_id = f"action{number}"
     message = {

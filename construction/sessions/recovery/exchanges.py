@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -14,27 +15,11 @@ from construction.sessions.recovery.shell import READ, WROTE, only_shows, shell_
 from data.contracts import AgentAct, Origin, Role, Session, ToolCall, Turn
 
 RESET_COMMANDS = frozenset({"/new", "/reset", "/clear", "/newtask", "/new-task", "/new_task"})
-# Tool names, lower case and without separators.
+# Tool names of all programs, lower case and without separators.
 _READERS = frozenset({
     "read", "readfile", "viewfile", "openfile", "view", "open", "notebookread", "viewimage",
     "readimage", "getfile", "fileread", "readmanyfiles", "readmultiplefiles", "readtextfile",
-    "readmediafile", "copilotreadfile", "readfilev2", "fsread", "fileopen",
-})  # fmt: skip
-_WRITERS = frozenset({
-    "write", "writefile", "createfile", "savefile", "create", "edit", "editfile", "multiedit",
-    "notebookedit", "strreplace", "strreplaceeditor", "strreplacebasededittool", "applypatch",
-    "patch", "insert", "replace", "filewrite", "fileedit", "updatefile", "appendfile",
-    "writetofile", "editnotebook", "searchreplace", "replaceinfile", "applydiff", "filechange",
-    "strreplacefile", "texteditor", "fileeditor", "insertcontent", "searchandreplace",
-    "copilotcreatefile", "copilotreplacestring", "copilotinsertedit", "copilotapplypatch",
-    "replacestringinfile", "insertedit", "inserteditintofile", "fswrite", "editfilev2",
-    "replacefilecontent", "multireplacefilecontent",
-})  # fmt: skip
-_RUNNERS = frozenset({
-    "bash", "exec", "shell", "execcommand", "runcommand", "localshell", "localshellcall",
-    "terminal", "runshellcommand", "runterminalcmd", "runinterminal", "shellcommand",
-    "containerexec", "execbash", "commandexecution", "executecommand", "run", "runinterminaltool",
-    "executebash", "developershell", "copilotruninterminal", "executeshellcommand",
+    "readmediafile", "copilotreadfile", "readfilev2", "fsread", "fileopen", "readcurrentfile",
 })  # fmt: skip
 # What changes a file that is there already, and so counts on its content.
 _EDITORS = frozenset({
@@ -43,6 +28,25 @@ _EDITORS = frozenset({
     "replaceinfile", "applydiff", "strreplacefile", "insertcontent", "searchandreplace",
     "replacestringinfile", "copilotreplacestring", "copilotinsertedit", "insertedit",
     "inserteditintofile", "editfilev2", "replacefilecontent", "multireplacefilecontent",
+    "multireplacestringinfile", "copilotmultireplacestring", "editnotebookfile", "editblock",
+    "copiloteditnotebook", "editexistingfile", "singlefindandreplace", "fasteditfile", "fsappend",
+    "editcode", "jsonedittool", "replacetextinfile", "replaceregex", "replacecontent",
+    "replacesymbolbody", "insertaftersymbol", "insertbeforesymbol", "replacelines", "insertatline",
+    "replaceinfiles", "replacespecifictext", "updatefile", "appendfile", "editfiles",
+})  # fmt: skip
+_WRITERS = _EDITORS | {
+    "write", "writefile", "createfile", "savefile", "create", "applypatch", "patch", "filewrite",
+    "writetofile", "filechange", "texteditor", "fileeditor", "copilotcreatefile",
+    "copilotapplypatch", "fswrite", "createnewfile", "createnewfilewithtext", "createtextfile",
+    "writetextfile", "newfile", "addfile", "newrule", "replacefiletextbypath", "proposecode",
+    "writenewfile", "download", "applypatchcall",
+}  # fmt: skip
+_RUNNERS = frozenset({
+    "bash", "exec", "shell", "execcommand", "runcommand", "localshell", "localshellcall",
+    "terminal", "runshellcommand", "runterminalcmd", "runinterminal", "shellcommand",
+    "containerexec", "execbash", "commandexecution", "executecommand", "run", "runinterminaltool",
+    "executebash", "developershell", "copilotruninterminal", "executeshellcommand",
+    "runterminalcommand", "runterminalcommandv2", "executepwsh",
 })  # fmt: skip
 # What shows folders, or helps an agent to plan, and touches nothing.
 _LOOKERS = frozenset({
@@ -54,15 +58,25 @@ _LOOKERS = frozenset({
 _KINDS = (
     dict.fromkeys(_READERS, READ) | dict.fromkeys(_WRITERS, WROTE) | dict.fromkeys(_RUNNERS, "run")
 )
+# Names so plain that another word before them (`filesystem_write_file`) names their server.
+_SERVED = tuple(
+    f"{mark}{name}"
+    for mark in "_-./:"
+    for name in ("read_file", "read_text_file", "write_file", "edit_file", "append_file")
+)
+# Tools that call a tool of a server, with its name and arguments among their own.
+_BROKERS = frozenset({"usemcptool", "callmcptool", "mcptool", "calltoolmcp", "mcpcall"})
 _DROPPED = str.maketrans("", "", "_-. ")
-_PATH_KEYS = (
-    "file_path", "path", "filePath", "filepath", "file", "filename", "notebook_path", "target_file",
-    "relative_path", "absolute_path", "paths", "files", "changes",
-    "operations", "TargetFile", "AbsolutePath",
+# Arguments that name a file, or files, spelled as the tools are.
+_FILE_KEYS = (
+    "filepath", "path", "file", "filename", "notebookpath", "targetfile", "relativepath",
+    "absolutepath", "pathinproject", "relativeworkspacepath", "targetnotebook",
 )  # fmt: skip
+_LIST_KEYS = ("paths", "files", "changes", "operations", "operation", "replacements", "edits")
 _COMMAND_KEYS = ("command", "cmd", "script", "input", "CommandLine")
 _PATCH_MARK = "*** Begin Patch"
 _PATCH_FILE = re.compile(r"^\*\*\* (Add File|Update File|Delete File|Move to): (.{1,1000})$", re.M)
+_DIFF_FILE = re.compile(r"^--- (?:a/)?(\S[^\t\n]{0,999})\n\+\+\+ (?:b/)?(\S[^\t\n]{0,999})", re.M)
 # The answer of an edit, from which some exports leave out the path among the arguments.
 _EDITED = re.compile(r"\s*The file (\S.{0,999}?) has been updated\b")
 # Aider logs no calls: it says which files it wrote.
@@ -79,16 +93,16 @@ def acts_of(turn: Turn) -> Iterator[AgentAct]:
         for path in _APPLIED.findall(turn.text):
             yield from (AgentAct(act, path.strip(), turn.index) for act in (READ, WROTE))
     for call in turn.tool_calls:
-        known = not call.is_error and len(call.name) <= _LONGEST_NAME
-        kind, is_edit = _kind(call.name) if known else (None, False)
+        name, arguments = ("", {}) if call.is_error else _tool(call)
+        kind, is_edit = _kind(name)
         if kind is not None:
-            for act, path in _file_acts(kind, call, is_edit=is_edit):
+            for act, path in _file_acts(kind, arguments, call.result or "", is_edit=is_edit):
                 yield AgentAct(act, path, turn.index)
 
 
 def runs_program(call: ToolCall) -> bool:
     """Did a call run more than programs that show files and folders?"""
-    if len(call.name) > _LONGEST_NAME or _kind(call.name)[0] != "run":
+    if _kind(call.name)[0] != "run":
         return False
     command = _command(call.arguments)
     return not only_shows(_scripted(command) or command)
@@ -103,8 +117,7 @@ def is_reader(call: ToolCall) -> bool:
 
 def command_of(call: ToolCall) -> str:
     """The command line that a call runs; "" for tools of another kind."""
-    is_run = len(call.name) <= _LONGEST_NAME and _kind(call.name)[0] == "run"
-    return _command(call.arguments) if is_run else ""
+    return _command(call.arguments) if _kind(call.name)[0] == "run" else ""
 
 
 def handles_files(tool: str) -> bool:
@@ -117,24 +130,40 @@ def handles_files(tool: str) -> bool:
 @lru_cache(maxsize=256)
 def _kind(tool: str) -> tuple[str | None, bool]:
     """What a tool does with files, and whether it changes one that is there."""
-    name = tool.rsplit("__", 1)[-1].translate(_DROPPED).lower()
+    if len(tool) > _LONGEST_NAME:
+        return None, False
+    lower = tool.rsplit("__", 1)[-1].lower()
+    served = next((name[1:] for name in _SERVED if lower.endswith(name)), lower)
+    name = served.translate(_DROPPED)
     return _KINDS.get(name), name in _EDITORS
 
 
-def _file_acts(kind: str, call: ToolCall, *, is_edit: bool) -> Iterable[tuple[str, str]]:
-    arguments = call.arguments
+def _tool(call: ToolCall) -> tuple[str, dict[str, Any]]:
+    """The tool that a call is of, and its arguments, also where a tool of another calls it."""
+    spelled = _spelled(call.arguments)
+    if call.name[:_LONGEST_NAME].translate(_DROPPED).lower() not in _BROKERS:
+        return call.name, call.arguments
+    name, given = spelled.get("toolname", spelled.get("tool")), spelled.get("arguments")
+    if isinstance(given, str):
+        with suppress(ValueError):
+            given = json.loads(given)
+    return name if isinstance(name, str) else "", given if isinstance(given, dict) else {}
+
+
+def _file_acts(
+    kind: str, arguments: dict[str, Any], result: str, *, is_edit: bool
+) -> Iterable[tuple[str, str]]:
     if kind == "run":
         command = _command(arguments)
-        command = _scripted(command or call.result or "") or command
+        command = _scripted(command or result) or command
         return _patched(command) if _PATCH_MARK in command else shell_acts(command)
-    if kind == WROTE and arguments.get("command") == "view":
+    if kind == WROTE and arguments.get("command", arguments.get("operation")) == "view":
         kind = READ
     paths = _paths(arguments)
     if not paths and kind == WROTE:
-        patch = arguments.get("input") or arguments.get("patch")
-        if isinstance(patch, str) and (patched := _patched(patch)):
+        if patched := [act for text in _texts(arguments) for act in _patched(text)]:
             return patched
-        answer = _EDITED.match(call.result or "") if is_edit else None
+        answer = _EDITED.match(result) if is_edit else None
         paths = [answer[1]] if answer else []
     if is_edit and kind == WROTE and not _creates(arguments):
         return [(act, path) for path in paths for act in (READ, WROTE)]
@@ -147,19 +176,51 @@ def _creates(arguments: dict[str, Any]) -> bool:
     return arguments.get("command") == "create" or "" in replaced
 
 
+def _spelled(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by their names without separators and capitals; the first of two stays."""
+    spelled: dict[str, Any] = {}
+    for key, value in arguments.items():
+        spelled.setdefault(key[:_LONGEST_NAME].translate(_DROPPED).lower(), value)
+    return spelled
+
+
 def _paths(arguments: dict[str, Any]) -> list[str]:
-    for key in _PATH_KEYS:
-        value = arguments.get(key)
+    """The files that the arguments name: texts, objects with a path, or a map from paths."""
+    spelled = _spelled(arguments)
+    for key in (*_FILE_KEYS, *_LIST_KEYS):
+        value = spelled.get(key)
+        if isinstance(value, dict) and isinstance(value.get("path"), str):
+            value = value["path"]
         if isinstance(value, str):
             return [value] if 0 < len(value) <= _MAX_PATH else []
-        if isinstance(value, list | dict):  # texts, objects with a path, or a map from paths
-            named = [item.get("path") if isinstance(item, dict) else item for item in value]
-            return [item for item in named if isinstance(item, str) and 0 < len(item) <= _MAX_PATH]
+        if isinstance(value, list | dict):
+            named = [_path_of(item) if isinstance(item, dict) else item for item in value]
+            paths = [item for item in named if isinstance(item, str) and 0 < len(item) <= _MAX_PATH]
+            if paths:
+                return paths
     return []
 
 
+def _path_of(item: dict[str, Any]) -> object:
+    spelled = _spelled(item)
+    return next((spelled[key] for key in _FILE_KEYS if key in spelled), None)
+
+
+def _texts(arguments: dict[str, Any]) -> Iterator[str]:
+    for value in arguments.values():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str):
+                yield text
+
+
 def _patched(patch: str) -> list[tuple[str, str]]:
-    """The acts on files in a patch in apply_patch notation; what it changes was there before."""
+    """The acts on files in a patch, of apply_patch or a diff; what it changes was there before."""
+    if _PATCH_MARK not in patch:
+        return [
+            (act, new if new != "/dev/null" else old)
+            for old, new in _DIFF_FILE.findall(patch)
+            for act in ((WROTE,) if old == "/dev/null" else (READ, WROTE))
+        ]
     return [
         (act, path.strip())
         for head, path in _PATCH_FILE.findall(patch)

@@ -215,17 +215,22 @@ _HOOK = re.compile(
     r"(?=[ \t]*(?:\n|\[|$))"
 )
 _COMMAND_CHARS = 2000
-_COMMAND = re.compile(r"<command-name>/?([\w:.-]{1,80})</command-name>")
+# Those of an MCP server and of some plugins have words in brackets behind their name.
+_COMMAND = re.compile(
+    r"<command-name>\s*/?([\w:./@-]{1,80})(?: \([^()<>\n]{1,40}\))?\s*</command-name>"
+)
 # Commands of coding harnesses that are about the program itself. Others are written by a person.
 _BUILT_IN = frozenset({
-    "add-dir", "agents", "bashes", "bug", "chrome", "clear", "compact", "config", "context", "copy",
-    "cost", "doctor", "effort", "exit", "export", "extra-usage", "fast", "feedback", "help",
-    "hooks", "ide", "init", "install-github-app", "keybindings", "login", "logout", "mcp", "memory",
-    "mobile", "model", "output-style", "permissions", "plan", "plugin", "privacy-settings", "quit",
-    "release-notes", "reload-plugins", "remote-env", "rename", "resume", "rewind", "sandbox",
-    "skills", "stats", "status", "statusline", "stickers", "tasks", "terminal-setup", "theme",
-    "todos", "upgrade", "usage", "vim",
+    "add-dir", "agents", "allowed-tools", "app", "bashes", "bug", "checkpoint", "chrome", "clear",
+    "color", "compact", "config", "context", "copy", "cost", "desktop", "diff", "doctor", "effort",
+    "exit", "export", "extra-usage", "fast", "feedback", "help", "hooks", "ide", "init",
+    "install-github-app", "keybindings", "login", "logout", "mcp", "memory", "mobile", "model",
+    "output-style", "passes", "permissions", "plan", "plugin", "privacy-settings", "quit",
+    "release-notes", "reload-plugins", "remote-control", "remote-env", "rename", "resume", "rewind",
+    "sandbox", "skills", "stats", "status", "statusline", "stickers", "tasks", "terminal-setup",
+    "theme", "todos", "tui", "upgrade", "usage", "vim", "voice",
 })  # fmt: skip
+_ASKING = frozenset({"plan"})  # built in, and followed by what is to be planned
 _AGENT_WORDS = ("[Subagent Context]", "[Inter-session message]", "Agent-to-agent ")
 _SYSTEM_WORDS = (
     "Read HEARTBEAT.md if it exists",
@@ -272,16 +277,25 @@ def is_of_harness(said: str) -> bool:
 
 
 def calls_own_command(text: str) -> bool:
-    """Does a harness's text call a command that a person wrote, and not one about the program?"""
+    """Does a harness's text call a command that a person wrote, and not one about the program?
+
+    A built-in one that takes a request, and was given one, counts as written by the person.
+    """
     command = _COMMAND.search(text[:_COMMAND_CHARS]) if "<command-name>" in text else None
-    return command is not None and command[1].lower() not in _BUILT_IN
+    if command is None:
+        return False
+    name = command[1].lower()
+    return name not in _BUILT_IN or (name in _ASKING and len(_arguments(text).split()) > 1)
 
 
 def typed_command(text: str) -> str:
     """What a person typed of a command of their own: its name and the words after it."""
     command = _COMMAND.search(text[:_COMMAND_CHARS])
-    words = text.partition("<command-args>")[2].rpartition("</command-args>")[0].strip()
-    return f"/{command[1]} {words}".strip() if command is not None else text
+    return f"/{command[1]} {_arguments(text)}".strip() if command is not None else text
+
+
+def _arguments(text: str) -> str:
+    return text.partition("<command-args>")[2].rpartition("</command-args>")[0].strip()
 
 
 def machine_origin(said: str) -> Origin | None:

@@ -168,6 +168,20 @@ def test_a_file_that_names_a_parent_holds_a_sub_agent(tmp_path: Path) -> None:
     assert parsed.turns[0].origin is Origin.AGENT
 
 
+def test_results_that_stand_as_steps_belong_to_the_calls_before(tmp_path: Path) -> None:
+    calls = [{"tool_call_id": f"c{n}", "function_name": "exec", "arguments": {}} for n in (1, 2)]
+    act = {"source": "agent", "message": "I look.", "tool_calls": calls}
+    shown = [
+        {"source": "agent", "message": text, "observation": {"results": [{"content": text}]},
+         "extra": {"openclaw_role": "toolResult", "tool_call_id": own, "exec_exit_code": code}}
+        for own, text, code in (("c2", "none", 1), ("c1", "four", 0))
+    ]  # fmt: skip
+    parsed = session(read, document(tmp_path, _trajectory(_ASK, act, *shown)))
+    made = [(c.call_id, c.result, c.is_error) for turn in parsed.turns for c in turn.tool_calls]
+    assert made == [("c1", "four", False), ("c2", "none", True)]
+    assert (len(parsed.turns), parsed.dropped) == (2, {"duplicate_event": 2})
+
+
 def test_where_a_trajectory_goes_on_is_kept(tmp_path: Path) -> None:
     root = _trajectory(_ASK, continued_trajectory_ref="trajectory.cont-1.json")
     parsed = session(read, document(tmp_path, root))

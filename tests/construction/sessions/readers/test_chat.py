@@ -248,3 +248,17 @@ def test_calls_and_results_of_tau_bench_in_text(tmp_path: Path) -> None:
     answers = [turn for turn in parsed.turns if turn.role is Role.ASSISTANT]
     assert [answer.text for answer in answers] == ["I look.", "Four."]
     assert "The tool." in answers[0].thinking
+
+
+def test_skills_that_a_thread_of_copilot_ran_are_calls(tmp_path: Path) -> None:
+    ran = {"slug": "code-search", "status": "completed", "arguments": '{"query": "berths"}',
+           "references": [{"type": "text", "text": "Not found."}], "callId": "c"}  # fmt: skip
+    messages = [
+        {"role": "user", "content": "Where are berths counted?", "skillExecutions": []},
+        {"role": "assistant", "content": "Nowhere.", "skillExecutions": [ran]},
+    ]
+    parsed = session(read, document(tmp_path, {"threadUrl": "x", "messages": messages}))
+    (call,) = parsed.turns[1].tool_calls
+    assert (call.name, call.arguments, call.result) == (
+        "code-search", {"query": "berths"}, "Not found."
+    )  # fmt: skip

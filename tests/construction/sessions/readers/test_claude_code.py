@@ -94,6 +94,44 @@ def test_an_abandoned_branch_is_left_out_and_counted(tmp_path: Path) -> None:
     assert parsed.dropped == {"abandoned_branch": 2}
 
 
+def test_words_that_were_taken_back_before_any_answer_are_a_persons(tmp_path: Path) -> None:
+    records = [
+        user("u1", None, "count the books"),
+        agent("a1", "u1", text("Four.")),
+        user("u2", "a1", "/work/books/b.csv"),
+        user("u3", "a1", "and these: /work/books/b.csv"),
+        agent("a3", "u3", text("Seven.")),
+        user("u4", "a3", "write it dwn"),
+        user("n4", "u4", "Base directory for this skill: /work", isMeta=True),
+        user("u5", "a3", "write it dwn"),
+    ]
+    parsed = session(read, lines(tmp_path, records))
+    assert typed(parsed.turns) == [
+        "count the books", "/work/books/b.csv", "and these: /work/books/b.csv", "write it dwn"
+    ]  # fmt: skip
+    assert parsed.dropped == {"abandoned_branch": 2}
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("<command-name>/tally</command-name>\n<command-args>the <berths></command-args>",
+         "/tally the <berths>"),
+        ("<command-message>tally is running…</command-message>\n<command-name>/tally"
+         "</command-name>", "/tally"),
+        ("<command-name>/depot:tally (MCP)</command-name>\n    <command-message>tally"
+         "</command-message>\n    <command-args>berths</command-args>", "/depot:tally berths"),
+        ("<command-name>/plan</command-name>\n<command-args>the move of books</command-args>",
+         "/plan the move of books"),
+        ("<command-name>/plan</command-name>\n<command-args>open</command-args>", None),
+        ("<command-name>/compact</command-name>\n<command-args>keep the list</command-args>", None),
+    ],
+)  # fmt: skip
+def test_a_command_is_what_was_typed(tmp_path: Path, command: str, said: str | None) -> None:
+    parsed = session(read, lines(tmp_path, [user("u1", None, command)]))
+    assert typed(parsed.turns) == ([said] if said else [])
+
+
 def test_commands_with_an_exclamation_mark_choose_no_branch_and_are_kept(tmp_path: Path) -> None:
     records = [
         user("u1", None, "count the books"),

@@ -55,8 +55,9 @@ _LOGS: list[tuple[str, SourceFormat | None, dict[str, Any]]] = [
     ("kimi_state", None, {"agents": {}, "workDir": "/d"}),
     ("copilot_cli", SourceFormat.COPILOT_CLI, {"type": "session.start", "data": {}}),
     ("cursor", SourceFormat.CURSOR, {"role": "user", "message": {"content": []}}),
-    ("droid", None, {"type": "session_start", "id": "d"}),
-    ("droid", None, {"type": "message", "session_id": "d", "role": "user", "text": "x"}),
+    ("droid", SourceFormat.DROID, {"type": "session_start", "id": "d"}),
+    ("droid", SourceFormat.DROID,
+     {"type": "message", "session_id": "d", "role": "user", "text": "x"}),
     ("grok", None, {"type": "user", "content": [], "prompt_index": 0}),
     ("grok", None, {"chat_format_version": 1, "info": {}}),
     ("opencode", SourceFormat.OPENCODE, {"id": "p", "messageID": "m", "type": "text"}),
@@ -116,7 +117,7 @@ def test_files_that_are_no_logs(tmp_path: Path, content: bytes, name: str) -> No
 
 def test_the_first_record_that_tells_decides(tmp_path: Path) -> None:
     records = [{"type": "system", "sessionId": "d", "model": "m"}, _LOGS[25][2]]
-    assert _detected(lines(tmp_path, records)) == (None, "droid")
+    assert _detected(lines(tmp_path, records)) == (SourceFormat.DROID, "droid")
 
 
 def test_a_broken_first_line_does_not_hide_the_format(tmp_path: Path) -> None:
@@ -164,7 +165,7 @@ def test_a_byte_order_mark_and_long_first_line(tmp_path: Path) -> None:
     [
         ("langgraph", "checkpoints (thread_id, checkpoint_id, checkpoint BLOB, metadata BLOB)"),
         ("langgraph", "checkpoints (thread_id, thread_ts, parent_ts, checkpoint BLOB)"),
-        ("agno", "harbour_agent (session_id, agent_id, user_id, memory, session_data)"),
+        ("editor_state", "ItemTable (key, value)"),
         ("zed", "threads (id, summary, updated_at, data_type, data BLOB)"),
         ("sqlite", "berths (id, name)"),
     ],
@@ -174,6 +175,21 @@ def test_databases_of_other_programs_are_named(tmp_path: Path, name: str, table:
     with closing(sqlite3.connect(path)) as link:
         link.execute(f"CREATE TABLE {table}")
     assert _detected(SourceFile(path, path.name)) == (None, name)
+
+
+def test_what_fits_no_signature_says_what_it_holds(tmp_path: Path) -> None:
+    path = tmp_path / "berths.db"
+    with closing(sqlite3.connect(path)) as link:
+        link.execute("CREATE TABLE berths (id, name)")
+        link.execute("CREATE TABLE 'Ines Okafor' (id)")
+    assert detect(SourceFile(path, path.name)).why == "tables berths, 1 others"
+    held = {"kind": 1, "type": "tally", "rows": [], "Ines Okafor": 1}
+    expected = "with kind, type, rows, 1 others; types tally"
+    assert detect(document(tmp_path, held)).why == (
+        f"a JSON document that no signature fits, {expected}"
+    )
+    assert detect(lines(tmp_path, [held])).why == f"JSON lines that no signature fits, {expected}"
+    assert detect(document(tmp_path, [held])).why == f"a list that no signature fits, {expected}"
 
 
 def test_every_format_is_registered_and_states_its_signature() -> None:

@@ -398,10 +398,90 @@ AUTOGEN = [
 ]  # fmt: skip
 
 
-CASES = [*AUTOGEN, *ADK, *VERCEL, *RESPONSES, *INSPECT, *TAU2, *MINI]
+def _trae(result: str, *, success: bool, **left_out: Any) -> dict[str, Any]:
+    call = {"call_id": "c", "name": "read", "arguments": {"path": "ponds.csv"}}
+    shown = {"call_id": "c", "success": success, "result": result if success else None,
+             "error": None if success else result}  # fmt: skip
+    first = [
+        {"role": "system", "content": "You count."},
+        {"role": "user", "content": f"[Task] {ASK}"},
+    ]
+    answers: list[dict[str, Any]] = [{"content": "", "tool_calls": [call]}, {"content": DONE}]
+    back = [{"role": "user", "content": None, "tool_result": shown}]
+    return {
+        "task": ASK,
+        "start_time": "2026-03-02T09:30:00",
+        "llm_interactions": [
+            {"input_messages": sent, "response": answer}
+            for sent, answer in zip((first, back), answers, strict=True)
+        ],
+        "agent_steps": [
+            {"step_number": 1, "llm_response": answers[0], "tool_calls": [call],
+             "tool_results": [shown], "error": None},
+            {"step_number": 2, "llm_response": answers[1], "error": None},
+        ],
+        **left_out,
+    }  # fmt: skip
+
+
+TRAE = [
+    Case(SourceFormat.TRAE, "ordinary", _trae(CSV, success=True), [READ], name="t.json"),
+    Case(SourceFormat.TRAE, "failed", _trae(GONE, success=False), [FAILED], name="t.json"),
+    Case(
+        SourceFormat.TRAE,
+        "steps",
+        _trae(CSV, success=True, llm_interactions=[]),
+        [READ],
+        name="t.json",
+    ),
+]
+
+
+def _droid(role: str, *content: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return {"type": "message", "id": "m", "message": {"role": role, "content": content, **fields}}
+
+
+_REMINDED = parts("<system-reminder>\nThe folder holds ponds.csv.\n</system-reminder>")[0]
+_STREAMED = {"session_id": "d", "timestamp": 1790000000000}
+DROID = [
+    Case(
+        SourceFormat.DROID,
+        "ordinary",
+        [
+            {"type": "session_start", "id": "d", "title": "x", "cwd": "/quay"},
+            _droid("user", _REMINDED, *parts(ASK)),
+            _droid("assistant", {"type": "tool_use", "id": "c", "name": "read", "input": {}}),
+            _droid("user", {"type": "tool_result", "tool_use_id": "c", "content": CSV}),
+            {"type": "todo_state", "todos": {}},
+            _droid("assistant", *parts(DONE)),
+            _droid("user", *parts("Token limit reached."), visibility="user_only"),
+        ],
+        [READ],
+    ),
+    Case(
+        SourceFormat.DROID,
+        "stream",
+        [
+            {"type": "system", "subtype": "init", "model": "m", "tools": [], **_STREAMED},
+            {"type": "message", "role": "user", "id": "1", "text": ASK, **_STREAMED},
+            {"type": "tool_call", "id": "c", "messageId": "2", "toolName": "read",
+             "parameters": {}, **_STREAMED},
+            {"type": "tool_result", "id": "c", "messageId": "3", "isError": True, "value": GONE,
+             **_STREAMED},
+            {"type": "message", "role": "assistant", "id": "4", "text": DONE, **_STREAMED},
+            {"type": "completion", "finalText": DONE, **_STREAMED},
+        ],
+        [FAILED],
+    ),
+]  # fmt: skip
+
+
+CASES = [*AUTOGEN, *DROID, *TRAE, *ADK, *VERCEL, *RESPONSES, *INSPECT, *TAU2, *MINI]
 _EMPTY: list[tuple[SourceFormat, Any, str]] = [
     (SourceFormat.AUTOGEN, _team([]), "s.json"),
     (SourceFormat.ADK, {"id": "s", "app_name": "a", "events": []}, "s.json"),
+    (SourceFormat.DROID, [{"type": "session_start", "id": "d"}], "log.jsonl"),
+    (SourceFormat.TRAE, {"task": "", "agent_steps": [], "llm_interactions": []}, "t.json"),
     (SourceFormat.VERCEL_AI, [{"id": "1", "role": "user", "parts": parts("")}], "ui.json"),
     (SourceFormat.OPENAI_RESPONSES, [response_of(1, [])], "log.jsonl"),
     (SourceFormat.INSPECT, {"eval": {}, "plan": {}, "samples": []}, "l.json"),

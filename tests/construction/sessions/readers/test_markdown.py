@@ -49,6 +49,95 @@ def test_speakers_calls_and_times(tmp_path: Path) -> None:
     assert answer.model == "some-model-4"
 
 
+EXTRACTED = """# Claude Conversation Log
+
+Session ID: 0f0e0d0c
+Date: 2026-03-02 09:30:00
+
+---
+
+## 👤 User
+
+<command-message>tally</command-message>
+<command-name>/tally</command-name>
+<command-args>the berths</command-args>
+
+---
+
+## 👤 User
+
+Count what is named, and say how.
+
+---
+
+## 🤖 Claude
+
+I read it first.
+
+🔧 Using tool: Read
+Input: {
+  "file_path": "/quay/berths.csv"
+}
+
+🔧 Using tool: Write
+Input: {
+  "file_path": "/quay/out.md",
+  "content": "## 👤 User"
+}
+
+
+---
+
+## 👤 User
+
+<local-command-stdout>ok</local-command-stdout>
+
+---
+
+## 👤 User
+
+Thanks.
+
+## 🤖 Claude
+
+---
+
+### 🔧 Tool Use
+
+🔧 Tool: Bash
+Input: {"command": "ls"}
+
+---
+
+### 📤 Tool Result
+
+📤 Result:
+berths.csv
+
+---
+
+## 🤖 Claude
+
+Four berths.
+
+---
+
+"""
+
+
+def test_calls_of_an_extracted_conversation_stand_in_its_sections(tmp_path: Path) -> None:
+    session = _read(tmp_path, EXTRACTED)
+    assert session.session_id == "0f0e0d0c"
+    assert seen([session]) == (
+        ["/tally the berths", "Thanks.\n\n## 🤖 Claude"],
+        [("Read", None, False), ("Write", None, False), ("Bash", "berths.csv", False)],
+        "Four berths.",
+        1,
+    )
+    assert session.turns[2].text == "I read it first."
+    assert session.turns[2].tool_calls[1].arguments["file_path"] == "/quay/out.md"
+
+
 def test_a_heading_inside_a_fence_is_text(tmp_path: Path) -> None:
     session = _read(tmp_path, EARLY)
     assert [turn.role for turn in session.turns] == [Role.USER, Role.ASSISTANT]
@@ -362,7 +451,7 @@ def test_facts_of_a_page(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [AMP, KIMI, COPILOT, CURSOR, SHADOWED, OPENCODE, CONSOLE, CLINE, ROO],
+    [AMP, KIMI, COPILOT, CURSOR, EXTRACTED, SHADOWED, OPENCODE, CONSOLE, CLINE, ROO],
 )
 def test_a_page_that_is_cut_off_is_read_so_far(tmp_path: Path, text: str) -> None:
     for end in range(len(text) // 2, len(text), 37):

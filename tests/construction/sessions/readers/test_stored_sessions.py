@@ -15,6 +15,7 @@ import pytest
 from construction.sessions.readers import sqlite_store
 from construction.sessions.readers.registry import detect, read_source
 from construction.sessions.readers.source import SourceFile
+from construction.sessions.recovery.exchanges import acts_of
 from construction.sessions.scan import FileReason, scan
 from data.contracts import Origin, ReadIssue, Session, SourceFormat
 from tests.construction.sessions.readers.test_editor_formats import CASES as EDITOR
@@ -41,7 +42,7 @@ def test_every_format_has_its_cases() -> None:
     own_tests = {
         SourceFormat.OPENCLAW, SourceFormat.CLAUDE_CODE, SourceFormat.CODEX, SourceFormat.ATIF,
         SourceFormat.CHAT, SourceFormat.HERMES, SourceFormat.SWE_AGENT, SourceFormat.SPECSTORY,
-        SourceFormat.CRUSH,
+        SourceFormat.CRUSH, SourceFormat.AGNO, SourceFormat.OPENAI_AGENTS,
     }  # fmt: skip
     assert {case.format for case in (*EDITOR, *FRAMEWORK, *TERMINAL, *TRACE)} | own_tests == set(
         SourceFormat
@@ -193,21 +194,172 @@ def _adk_columns() -> dict[str, list[dict[str, Any]]]:
     return tables
 
 
-_ROWS: dict[SourceFormat, Callable[[], dict[str, list[dict[str, Any]]]]] = {
-    SourceFormat.OPENCODE: _opencode_rows,
-    SourceFormat.GOOSE: _goose_rows,
-    SourceFormat.HERMES: _hermes_rows,
-    SourceFormat.CURSOR: _cursor_rows,
-    SourceFormat.CRUSH: _crush_rows,
-    SourceFormat.ADK: _adk_rows,
-}
+def _agents_rows() -> dict[str, list[dict[str, Any]]]:
+    items: list[dict[str, Any]] = [
+        {"role": "developer", "content": "You count."},
+        {"role": "user", "content": ASK},
+        {"type": "function_call", "call_id": "c", "name": "read", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": CSV},
+        {"type": "message", "role": "assistant", "content": parts(DONE, "output_text")},
+    ]
+    rows = [{"id": n, "session_id": "s", "message_data": json.dumps(item)}
+            for n, item in enumerate(items)]  # fmt: skip
+    return {"pond_sessions": [{"session_id": "s"}], "pond_messages": rows}
 
 
-@pytest.mark.parametrize("name", _ROWS)
-def test_a_store_is_read(tmp_path: Path, name: SourceFormat) -> None:
-    source = _database(tmp_path / "store.db", _ROWS[name]())
+_CALLED = {"id": "c", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+_RUN = [
+    {"role": "system", "content": "You count."},
+    {"role": "user", "content": ASK},
+    {"role": "assistant", "tool_calls": [_CALLED]},
+    {"role": "tool", "tool_call_id": "c", "tool_name": "read", "content": CSV},
+]
+
+
+def _agno_rows() -> dict[str, list[dict[str, Any]]]:
+    memory = {"runs": [{"response": {"messages": _RUN}}],
+              "messages": [*_RUN, {"role": "assistant", "content": DONE}]}  # fmt: skip
+    row = {"session_id": "s", "agent_id": "a", "memory": json.dumps(memory)}
+    return {"pond_agent": [row]}
+
+
+def _agno_runs() -> dict[str, list[dict[str, Any]]]:
+    """The rows of version 2, in which each run repeats what was said before it."""
+    before = [{**message, "from_history": True} for message in _RUN[1:]]
+    runs = [{"messages": _RUN}, {"messages": [*before, {"role": "assistant", "content": DONE}]}]
+    row = {"session_id": "s", "session_type": "agent", "runs": json.dumps(runs)}
+    return {"agno_sessions": [row]}
+
+
+def _history(prompt: str = ASK) -> dict[str, Any]:
+    results = [{"tool_use_id": "c", "content": [{"Text": CSV}], "status": "Success"}]
+    used = {"content": "", "tool_uses": [{"id": "c", "name": "read", "args": {}}]}
+    return {"conversation_id": "k", "history": [
+        {"user": {"content": {"Prompt": {"prompt": prompt}}}, "assistant": {"ToolUse": used}},
+        {"user": {"content": {"ToolUseResults": {"tool_use_results": results}}},
+         "assistant": {"Response": {"content": DONE}}},
+    ]}  # fmt: skip
+
+
+def _kiro_rows() -> dict[str, list[dict[str, Any]]]:
+    return {"conversations": [{"key": "/quay", "value": json.dumps(_history())}]}
+
+
+_USED = {"toolCallId": "c", "name": "read", "rawArgs": '{"path": "ponds.csv"}', "params": "{}",
+         "result": CSV, "status": "completed"}  # fmt: skip
+
+
+def _composer_rows() -> dict[str, list[dict[str, Any]]]:
+    bubbles: list[dict[str, Any]] = [
+        {"bubbleId": "b1", "type": 1, "text": ASK, "createdAt": "2026-03-02T09:30:00Z"},
+        {"bubbleId": "b2", "type": 2, "text": "", "thinking": {"text": "a file has them"}},
+        {"bubbleId": "b3", "type": 2, "text": "", "toolFormerData": _USED},
+        {"bubbleId": "b4", "type": 2, "text": DONE},
+    ]
+    heads = [{"bubbleId": bubble["bubbleId"], "type": bubble["type"]} for bubble in bubbles]
+    held = {"composerData:x": {"composerId": "x", "fullConversationHeadersOnly": heads},
+            "composerData:y": {"composerId": "y", "fullConversationHeadersOnly": []}}  # fmt: skip
+    held |= {f"bubbleId:x:{bubble['bubbleId']}": bubble for bubble in bubbles}
+    rows = [{"key": key, "value": json.dumps(value)} for key, value in held.items()]
+    return {"ItemTable": [{"key": "view", "value": "1"}], "cursorDiskKV": rows}
+
+
+_ROWS: list[tuple[SourceFormat, Callable[[], dict[str, list[dict[str, Any]]]]]] = [
+    (SourceFormat.OPENCODE, _opencode_rows),
+    (SourceFormat.GOOSE, _goose_rows),
+    (SourceFormat.HERMES, _hermes_rows),
+    (SourceFormat.CURSOR, _cursor_rows),
+    (SourceFormat.CURSOR, _composer_rows),
+    (SourceFormat.CRUSH, _crush_rows),
+    (SourceFormat.ADK, _adk_rows),
+    (SourceFormat.OPENAI_AGENTS, _agents_rows),
+    (SourceFormat.AGNO, _agno_rows),
+    (SourceFormat.AGNO, _agno_runs),
+    (SourceFormat.KIRO, _kiro_rows),
+]
+
+
+@pytest.mark.parametrize(("name", "rows"), _ROWS)
+def test_a_store_is_read(
+    tmp_path: Path, name: SourceFormat, rows: Callable[[], dict[str, list[dict[str, Any]]]]
+) -> None:
+    source = _database(tmp_path / "store.db", rows())
     assert detect(source).name == name
     assert seen(list(read_source(source))) == ([ASK], [READ], DONE, 1)
+
+
+def test_the_state_of_a_workspace_holds_older_conversations_of_cursor(tmp_path: Path) -> None:
+    uri = {"fsPath": "/quay/swans.md", "external": "file:///quay/swans.md"}
+    made, kept = {"uri": uri, "version": 1}, {"version": 0, "status": "rejected"}
+    composer = {
+        "composerId": "x",
+        "conversation": [{"type": 1, "text": ASK}, {"type": 2, "text": DONE, "codeBlocks": [made]}],
+        "codeBlockData": {uri["external"]: [kept, {**made, "status": "accepted"}]},
+    }
+    tab = {
+        "tabId": "t",
+        "bubbles": [
+            {"type": "user", "text": "And the geese?"},
+            {"type": "ai", "rawText": "None."},
+            {"type": "user"},
+        ],
+    }
+    state = {"composer.composerData": {"allComposers": [composer, {"composerId": "y"}]},
+             "workbench.panel.aichat.view.aichat.chatdata": {"tabs": [tab]}}  # fmt: skip
+    rows = [{"key": key, "value": json.dumps(value)} for key, value in state.items()]
+    items = list(read_source(_database(tmp_path / "state.vscdb", {"ItemTable": rows})))
+    assert seen(items) == ([ASK, "And the geese?"], [], "None.", 2)
+    acts = [act for i in items if isinstance(i, Session) for t in i.turns for act in acts_of(t)]
+    assert [(act.kind, act.path) for act in acts][1:] == [("wrote", "/quay/swans.md")]
+
+
+def test_a_member_of_a_team_of_agno_is_a_side_session(tmp_path: Path) -> None:
+    runs = [{"run_id": "r", "messages": _RUN},
+            {"run_id": "m", "parent_run_id": "r", "messages": _RUN}]  # fmt: skip
+    row = {"session_id": "s", "session_type": "team", "runs": json.dumps(runs)}
+    items = list(read_source(_database(tmp_path / "team.db", {"agno_sessions": [row]})))
+    sessions = [(i.session_id, i.parent_session_id) for i in items if isinstance(i, Session)]
+    assert sessions == [("s", None), ("s-1", "s")]
+
+
+@pytest.mark.parametrize("form", ["objects", "pairs"])
+def test_a_history_of_kiro_is_read(tmp_path: Path, form: str) -> None:
+    history = _history()
+    if form == "pairs":
+        history["history"] = [[e["user"], e["assistant"]] for e in history["history"]]
+    source = document(tmp_path, history)
+    assert detect(source).name == SourceFormat.KIRO
+    assert seen(list(read_source(source))) == ([ASK], [READ], DONE, 1)
+
+
+def test_of_the_requests_of_a_run_the_last_is_read(tmp_path: Path) -> None:
+    task = f"--- NEW TASK DESCRIPTION ---\n{ASK}\n--- END OF NEW TASK DESCRIPTION ---\nOne call."
+    called = "I look.\n<function=read>\n<parameter=path>ponds.csv</parameter>\n</function>"
+    messages = [
+        {"role": "system", "content": "You count."},
+        {"role": "user", "content": f"An example: <function=x>\n{task}"},
+        {"role": "assistant", "content": called},
+        {"role": "user", "content": f"EXECUTION RESULT of [read]:\n{CSV}"},
+    ]
+    answer = {"role": "assistant", "content": DONE}
+    request = {"messages": messages[:2], "cost": 0, "kwargs": {}, "timestamp": 1790000000.5,
+               "response": {"choices": [{"message": messages[2]}]}}  # fmt: skip
+    folder = tmp_path / "run-7"
+    folder.mkdir()
+    document(folder, request, "model-1790000000.50.json")
+    last = {**request, "messages": messages, "response": {"choices": [{"message": answer}]}}
+    document(folder, last, "model-1790000009.25.json")
+    head, part = sorted(scan([folder]), key=lambda file: file.reason is not None)
+    assert (head.path.name, part.reason) == ("model-1790000009.25.json", FileReason.PART)
+    (session,) = read_source(SourceFile(head.path, head.relative))
+    assert isinstance(session, Session)
+    assert seen([session]) == ([ASK], [READ], DONE, 1)
+    assert (session.session_id, session.source_format) == ("run-7", SourceFormat.OPENHANDS)
+    structured = {**last, "messages": messages[:2], "fncall_messages": [
+        {"role": "user", "content": ASK}, {"role": "assistant", "content": "", "tool_calls": [
+            {"id": "c", "function": {"name": "read", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c", "content": CSV}]}  # fmt: skip
+    assert seen(list(read_source(document(tmp_path, structured)))) == ([ASK], [READ], DONE, 1)
 
 
 def test_older_and_failed_events_of_adk_are_read(tmp_path: Path) -> None:
@@ -238,11 +390,11 @@ def _with_log(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> Path:
     return folder / "store.db"
 
 
-@pytest.mark.parametrize("name", _ROWS)
+@pytest.mark.parametrize(("name", "rows"), _ROWS)
 def test_rows_in_a_write_ahead_log_are_read_and_nothing_beside_it_changes(
-    tmp_path: Path, name: SourceFormat
+    tmp_path: Path, name: SourceFormat, rows: Callable[[], dict[str, list[dict[str, Any]]]]
 ) -> None:
-    path = _with_log(tmp_path / "s", _ROWS[name]())
+    path = _with_log(tmp_path / "s", rows())
     before = {file.name: file.read_bytes() for file in path.parent.iterdir()}
     head, *others = scan([path.parent])
     assert (head.format, [part.name for part, _ in head.parts]) == (name, ["store.db-wal"])
