@@ -43,6 +43,7 @@ class RepositoryReason(StrEnum):
     TIMED_OUT = "tests.timed_out"
     NO_FAIL_TO_PASS = "tests.no_fail_to_pass"  # noqa: S105 (a reason)
     FLAKY = "tests.flaky"
+    UNPROVEN = "tests.unproven"
     ATTACKED = "tests.attacked"
     NEEDS_MODEL = "request.needs_model"
     NO_REQUEST = "request.no_request"
@@ -205,6 +206,8 @@ class ProofOfTests:
     note: str = ""
     flaky: int = 0
     attacks: tuple[str, ...] = ()  # tried, none of which passed
+    judge: str | None = None  # the model that wrote the tests; None: the session brought them
+    mutants: tuple[int, int] = (0, 0)  # of the reference: noticed by tests of a model, and tried
 
 
 def dump(record: object) -> bytes:

@@ -237,17 +237,17 @@ def _content(case: Unwritten, cleaner: Cleaner) -> dict[str, Any]:
     return {
         "talk": [
             {"who": str(said.speaker), "when": "before" if said.before else "now", "text": text}
-            for said, text in _shown(task.talk, added, cleaner)
+            for said, text in shown_talk(task.talk, added, cleaner)
         ],
         "changed": [f"{kinds[p in paths, p in after]}: {p}" for p in visible_paths[:_MOST_FILES]],
-        "files": _outline(sorted(paths), visible_paths),
+        "files": outline(sorted(paths), visible_paths),
         "tests": cleaner.text(case.tests.decode("utf-8", "replace"), _TESTS, "tests"),
         "must_pass": list(case.proof.plan.fail_to_pass[:_MOST_TESTS]),
         "to_say": case.lacking(""),
     }
 
 
-def _shown(talk: Sequence[Said], added: set[str], cleaner: Cleaner) -> list[tuple[Said, str]]:
+def shown_talk(talk: Sequence[Said], added: set[str], cleaner: Cleaner) -> list[tuple[Said, str]]:
     """What was said, the newest as far as there is room; lines of the change are left out."""
     shown: list[tuple[Said, str]] = []
     room = _TALK
@@ -263,7 +263,7 @@ def _shown(talk: Sequence[Said], added: set[str], cleaner: Cleaner) -> list[tupl
     return shown[::-1]
 
 
-def _outline(paths: Sequence[str], changed: Sequence[str]) -> list[str]:
+def outline(paths: Sequence[str], changed: Sequence[str]) -> list[str]:
     """The files beside those that changed and at the top; of other folders how many they hold."""
     near = {posixpath.dirname(path) for path in changed} | {""}
     files = [path for path in paths if posixpath.dirname(path) in near]

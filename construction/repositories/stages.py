@@ -12,6 +12,7 @@ from construction.grading.programs_box import ProgramNotRun
 from construction.judging.judges import Judges
 from construction.repositories.candidates import Origin, candidate_of
 from construction.repositories.contracts import (
+    EnvironmentSpec,
     EvidenceKind,
     ProofOfTests,
     RepositoriesConfig,
@@ -38,12 +39,21 @@ from construction.repositories.tasks import (
     tasks_of,
 )
 from construction.repositories.trees import archive
+from construction.repositories.written_tests import (
+    MODEL_STAGE,
+    VERSION,
+    Untested,
+    prove_written,
+    untested_of,
+    with_hidden,
+    write_tests,
+)
 from construction.sandbox.sandbox import SandboxFailed
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.scan import ScannedFile
 from data.atomic import write_bytes
-from data.canonical import digest
+from data.canonical import canonical_json, digest
 from data.contracts import Candidate, LedgerRow, LineageRow, Outcome, Scalar, Session, StageKind
 from data.errors import InputError
 from data.ledger import tally
@@ -62,20 +72,22 @@ def write_tasks(
     out: Path,
     licence: str | None = None,
     mask: Mask | None = None,
+    *,
+    untested: bool = False,
 ) -> None:
     """Read the repositories into stores below `out`, and recover the tasks of all sessions.
 
     `licence` is what their owner states of repositories that state none; without `mask`, trees and
-    words stay as they are.
+    words stay as they are. `untested`: tasks without a test are kept, so that a model writes them.
     """
-    repositories, rows = _taken(sources, out / STORES)
+    repositories, rows = _taken(sources, out / STORES, licence)
     tallies = [tally(RECOVER, StageKind.FILTER, "repository", [n for n, _ in sources], rows)]
     sessions: list[LedgerRow] = []
     by_name: dict[str, list[tuple[str, Found]]] = {}
     ids = []
     for session, copies in _sessions(files):
         ids.append(session.uid)
-        made = _of_session(session, copies, repositories, config, licence)
+        made = _of_session(session, copies, repositories, config, untested=untested)
         if isinstance(made, RepositoryReason):
             sessions.append(_row("session", session.uid, made, session.source_path))
             continue
@@ -110,12 +122,12 @@ def _masked(
 
 
 def _taken(
-    sources: Sequence[tuple[str, Path]], folder: Path
+    sources: Sequence[tuple[str, Path]], folder: Path, licence: str | None
 ) -> tuple[list[Repository], list[LedgerRow]]:
     repositories, rows = [], []
     for name, source in sources:
         try:
-            repositories.append(take(name, source, folder))
+            repositories.append(take(name, source, folder, licence))
             rows.append(LedgerRow(RECOVER, "repository", name, Outcome.KEPT))
         except GitFailed:
             shutil.rmtree(folder / f"{name}.git", ignore_errors=True)
@@ -146,16 +158,16 @@ def _of_session(
     copies: Sequence[str],
     repositories: Sequence[Repository],
     config: RepositoriesConfig,
-    licence: str | None,
+    *,
+    untested: bool,
 ) -> list[Found] | RepositoryReason:
     try:
         repository = matching(session, repositories, copies)
         if repository is None:
             return RepositoryReason.UNMATCHED
-        known = repository.licence or licence
-        if known is None:
+        if repository.licence is None:
             return RepositoryReason.NO_LICENCE
-        tasks = list(tasks_of(session, repository, known, config, copies))
+        tasks = list(tasks_of(session, repository, config, copies, untested=untested))
         return tasks or RepositoryReason.NO_TASK
     except GitFailed:
         return RepositoryReason.UNREADABLE
@@ -211,53 +223,84 @@ class Outside:
     replays: bool = False
 
 
-def prove_all(
-    folder: Path, outside: Outside, tasks: Sequence[RepositoryTask] | None = None
-) -> list[ProofOfTests]:
-    """The proof of all tasks or of some, replayed where it was captured (law 5).
+class _Running:
+    """What was built and proven before, as captured, and what is built and run now (law 5)."""
 
-    Raises InputError.
-    """
-    environments = Environments.load(outside.captures / "environments.jsonl")
-    proofs = Proofs.load(outside.captures / "repository-tests.jsonl")
-    proven = []
-    with TemporaryDirectory() as scratch:
-        for task in read_tasks(folder) if tasks is None else tasks:
-            store = opened(task.repository, folder / STORES, Path(scratch))
-            proven.append(_proven(task, store, outside, environments, proofs))
-    for captures in (environments, proofs):
-        if len(captures):
-            captures.save()
-    return proven
+    def __init__(self, outside: Outside) -> None:
+        self._outside = outside
+        self._environments = Environments.load(outside.captures / "environments.jsonl")
+        self._proofs = Proofs.load(outside.captures / "repository-tests.jsonl")
 
+    def save(self) -> None:
+        """Write what was captured."""
+        for captures in (self._environments, self._proofs):
+            if len(captures):
+                captures.save()
 
-def _proven(
-    task: RepositoryTask,
-    store: Store,
-    outside: Outside,
-    environments: Environments,
-    proofs: Proofs,
-) -> ProofOfTests:
-    suite = suite_of(store, task.base_tree, task.reference_tree, outside.config)
-    if isinstance(suite, RepositoryReason):
-        return _unproven(task, suite)
-    name = name_of(suite.spec)
-    built = _environment(name, suite, outside, environments)
-    if built.reason is not None:
+    def proof_of(self, task: RepositoryTask, store: Store) -> ProofOfTests:
+        """The proof of a task's own tests."""
+        config = self._outside.config
+        suite = suite_of(store, task.base_tree, task.reference_tree, config)
+        if isinstance(suite, RepositoryReason):
+            return _unproven(task, suite)
+        problem = self.problem(task, suite)
+        if problem is not None:
+            return problem
+        prover = Prover(
+            store, task, suite, self._outside.environments / name_of(suite.spec), config
+        )
+        return self.proven(proof_key(task, suite, config), prover, Prover.prove)
+
+    def proof_of_written(self, case: Untested, task: RepositoryTask, path: str) -> ProofOfTests:
+        """The proof of tests that a model wrote, with which `task` is `case`."""
+        config = self._outside.config
+        suite = suite_of(case.store, task.base_tree, task.reference_tree, config)
+        assert isinstance(suite, Suite)
+        location = self._outside.environments / name_of(suite.spec)
+        prover = Prover(case.store, task, suite, location, config)
+        key = digest(canonical_json([VERSION, proof_key(task, suite, config)]))
+        return self.proven(key, prover, lambda p, name: prove_written(p, path, name))
+
+    def proven(
+        self, key: str, prover: Prover, prove: Callable[[Prover, str], ProofOfTests]
+    ) -> ProofOfTests:
+        """A captured proof, else a new one. Raises InputError."""
+        known, outside = self._proofs.find(key), self._outside
+        if known is not None:
+            return known
+        if outside.replays or not outside.has_sandbox:
+            return _unproven(prover.task, RepositoryReason.NO_SANDBOX, "", prover.folder.name)
+        try:
+            proof = prove(prover, prover.folder.name)
+        except ProgramNotRun as error:
+            raise _broken(error) from error
+        self._proofs.keep(key, proof)
+        return proof
+
+    def problem(self, task: RepositoryTask, suite: Suite) -> ProofOfTests | None:
+        """Why the environment of a task cannot be had, None if it is there. Raises InputError."""
+        name = name_of(suite.spec)
+        built = self._built(name, suite.spec)
+        if built.reason is None:
+            return None
         return _unproven(task, RepositoryReason(built.reason), built.note, name)
-    key = proof_key(task, suite, outside.config)
-    known = proofs.find(key)
-    if known is not None:
-        return known
-    if outside.replays or not outside.has_sandbox:
-        return _unproven(task, RepositoryReason.NO_SANDBOX, "", name)
-    try:
-        location = outside.environments / name
-        proof = Prover(store, task, suite, location, outside.config).prove(name)
-    except ProgramNotRun as error:
-        raise _broken(error) from error
-    proofs.keep(key, proof)
-    return proof
+
+    def _built(self, name: str, spec: EnvironmentSpec) -> Built:
+        """What became of an environment; built again where it was captured and is gone."""
+        outside = self._outside
+        known, location = self._environments.find(name), outside.environments / name
+        if known is not None and (known.reason is not None or location.is_dir() or outside.replays):
+            return known
+        if not outside.has_sandbox or outside.replays:
+            return known or Built(reason=RepositoryReason.NO_SANDBOX)
+        if not outside.config.build_environments:
+            return known or Built(reason=RepositoryReason.BUILDS_OFF)
+        try:
+            built = build(spec, location, outside.config.build_seconds)
+        except SandboxFailed as error:
+            raise _broken(error) from error
+        self._environments.keep(name, known or built)
+        return known or built
 
 
 def _unproven(
@@ -266,28 +309,57 @@ def _unproven(
     return ProofOfTests(task.task, name, TestPlan((), ()), reason, note)
 
 
-def _environment(name: str, suite: Suite, outside: Outside, environments: Environments) -> Built:
-    """What became of an environment; built again where it was captured and is gone."""
-    known, location = environments.find(name), outside.environments / name
-    if known is not None and (known.reason is not None or location.is_dir() or outside.replays):
-        return known
-    if not outside.has_sandbox or outside.replays:
-        return known or Built(reason=RepositoryReason.NO_SANDBOX)
-    if not outside.config.build_environments:
-        return known or Built(reason=RepositoryReason.BUILDS_OFF)
-    try:
-        built = build(suite.spec, location, outside.config.build_seconds)
-    except SandboxFailed as error:
-        raise _broken(error) from error
-    environments.keep(name, known or built)
-    return known or built
-
-
 def _broken(error: Exception) -> InputError:
     return InputError(
         "the sandbox of repositories", str(error), "the one that the build had so far",
         "What was proven is kept: run the same command again.",
     )  # fmt: skip
+
+
+def prove_all(
+    folder: Path, outside: Outside, tasks: Sequence[RepositoryTask] | None = None
+) -> list[ProofOfTests]:
+    """The proof of all tasks or of some, replayed where it was captured (law 5).
+
+    Raises InputError.
+    """
+    running = _Running(outside)
+    with TemporaryDirectory() as scratch:
+        proofs = [
+            running.proof_of(task, opened(task.repository, folder / STORES, Path(scratch)))
+            for task in (read_tasks(folder) if tasks is None else tasks)
+        ]
+    running.save()
+    return proofs
+
+
+def with_written_tests(
+    folder: Path, proofs: Sequence[ProofOfTests], outside: Outside, judges: Judges, out: Path
+) -> list[ProofOfTests]:
+    """The proofs, with those of tests that a model writes where a session brought none.
+
+    Raises InputError, UnansweredError.
+    """
+    untested = {proof.task for proof in proofs if proof.reason is RepositoryReason.NO_TESTS}
+    if not untested or not judges.config.model.does(MODEL_STAGE):
+        return [*proofs]
+    running, found, cases = _Running(outside), dict[str, ProofOfTests](), list[Untested]()
+    with TemporaryDirectory() as scratch:
+        for task in read_tasks(folder):
+            if task.task not in untested:
+                continue
+            store = opened(task.repository, folder / STORES, Path(scratch))
+            case = untested_of(task, store, outside.config)
+            if isinstance(case, RepositoryReason):
+                found[task.task] = _unproven(task, case)
+            elif problem := running.problem(task, case.suite):
+                found[task.task] = problem
+            else:
+                cases.append(case)
+        written = write_tests(cases, judges, running.proof_of_written, out)
+    running.save()
+    found |= {proof.task: proof for proof in written}
+    return [found.get(proof.task, proof) for proof in proofs]
 
 
 def write_proofs(proofs: Sequence[ProofOfTests], out: Path) -> None:
@@ -318,9 +390,18 @@ def write_candidates(tasks: Path, proofs: Path, releasing: Releasing, out: Path)
     """Write the candidates of proven tasks, and what became of each."""
     by_task = {task.task: task for task in read_tasks(tasks)}
     proven = [p for p in load_proofs((proofs / _PROOFS).read_bytes()) if p.reason is None]
-    stores = {by_task[p.task].repository for p in proven}
-    opens = {name: opened(name, tasks / STORES, None) for name in stores}
-    cases = [Unwritten(t, p, opens[t.repository]) for p in proven for t in [by_task[p.task]]]
+    with TemporaryDirectory() as scratch:
+        cases = [_case(by_task[proof.task], proof, tasks, Path(scratch)) for proof in proven]
+        _write_candidates(cases, releasing, out)
+
+
+def _case(task: RepositoryTask, proof: ProofOfTests, tasks: Path, scratch: Path) -> Unwritten:
+    """A proven task as it is shipped: tests that a model wrote are in its reference."""
+    store = opened(task.repository, tasks / STORES, scratch)
+    return Unwritten(with_hidden(task, store, proof) if proof.judge else task, proof, store)
+
+
+def _write_candidates(cases: Sequence[Unwritten], releasing: Releasing, out: Path) -> None:
     written = write_requests(cases, releasing.judges, releasing.config, out)
     environments = Environments.load(releasing.captures / "environments.jsonl")
     candidates, rows, paths = [], [], {}
@@ -341,7 +422,7 @@ def write_candidates(tasks: Path, proofs: Path, releasing: Releasing, out: Path)
         if reason is None:
             paths[digest(tar)] = name
             candidates.append(candidate)
-    ids = [proof.task for proof in proven]
+    ids = [case.task.task for case in cases]
     write_stage_tables(out, StageKind.FILTER, ids, rows, stage=REQUEST, unit=TASK)
     write_pool(out, candidates, paths)
 

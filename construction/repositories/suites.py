@@ -70,10 +70,10 @@ def suite_of(
         return RepositoryReason.NO_TESTS
     names = [p for p in manifest_paths(list(entries)) if entries[p].mode != LINK]
     texts = _texts(store, {path: entries[path].name for path in names})
-    near = _neighbours(tests, [p for p in entries if is_test(p) and p not in tests], config)
+    near = neighbours(tests, [p for p in entries if is_test(p) and p not in tests], config)
     chosen = [*tests, *near]
-    if _kind(tests[0]) == "python":
-        known = _texts(store, {e.path: e.name for e in store.entries(base) if _is_source(e.path)})
+    if kind_of(tests[0]) == "python":
+        known = _texts(store, {e.path: e.name for e in store.entries(base) if is_source(e.path)})
         added = _texts(store, {path: entries[path].name for path in chosen})
         modules = {m.lower() for text in (known | added).values() for m in _IMPORTED.findall(text)}
         result = _python(texts, chosen, modules)
@@ -93,7 +93,7 @@ def suite_of(
 def deciding(hidden: Sequence[str], entries: Collection[str]) -> list[str]:
     """The hidden test files of a tree, those of the kind of the first."""
     tests = [path for path in hidden if is_test(path) and path in entries]
-    return [path for path in tests if _kind(path) == _kind(tests[0])]
+    return [path for path in tests if kind_of(path) == kind_of(tests[0])]
 
 
 def is_of(path: str, tests: Collection[str]) -> bool:
@@ -113,7 +113,7 @@ def unsaid(
     entries = {entry.path: entry.name for entry in store.entries(reference)}
     tests = _texts(store, {path: entries[path] for path in files})
     written = _texts(store, {path: entries[path] for path in visible if path in entries})
-    sources = {e.path: e.name for e in store.entries(base) if _is_source(e.path)}
+    sources = {e.path: e.name for e in store.entries(base) if is_source(e.path)}
     known = _texts(store, sources)
     words = {word for text in known.values() for word in _WORD.findall(text)}
     whole = "\n".join((*sources, *known.values()))
@@ -125,11 +125,13 @@ def unsaid(
     return dict.fromkeys(imported, True) | lacks
 
 
-def _is_source(path: str) -> bool:
+def is_source(path: str) -> bool:
+    """Is it code that tests can run?"""
     return path.endswith((".py", *_SCRIPT)) and "node_modules/" not in path
 
 
-def _kind(path: str) -> str:
+def kind_of(path: str) -> str:
+    """Which runner's code is it?"""
     return "python" if path.endswith(".py") else "node"
 
 
@@ -138,7 +140,7 @@ def _texts(store: Store, names: Mapping[str, str]) -> dict[str, str]:
     return {path: contents[name].decode("utf-8", "replace") for path, name in names.items()}
 
 
-def _neighbours(
+def neighbours(
     tests: Sequence[str], others: Sequence[str], config: RepositoriesConfig
 ) -> list[str]:
     """Other test files of the same kind, those nearest in the tree first."""
@@ -153,7 +155,7 @@ def _neighbours(
         )
         return len(here) - 2 * shared, path
 
-    same = [path for path in others if _kind(path) == _kind(tests[0])]
+    same = [path for path in others if kind_of(path) == kind_of(tests[0])]
     return sorted(sorted(same, key=distance)[: config.neighbours])
 
 

@@ -80,12 +80,15 @@ def _is_clone(path: Path) -> bool:
     return (path / ".git").is_dir() or ((path / "HEAD").is_file() and (path / "objects").is_dir())
 
 
-def take(name: str, source: Path, folder: Path) -> Repository:
-    """Read a repository into a store of its own below `folder`. Raises GitFailed."""
+def take(name: str, source: Path, folder: Path, licence: str | None = None) -> Repository:
+    """Read a repository into a store of its own below `folder`. Raises GitFailed.
+
+    `licence` is what its owner states if it states none.
+    """
     store = Store(folder / f"{name}.git")
     store.take(source)
     store.carriers(".md")  # a history that cannot be listed is no repository of any session
-    return Repository.of(name, store, licence_of(store))
+    return Repository.of(name, store, licence_of(store) or licence)
 
 
 def opened(name: str, folder: Path, scratch: Path | None) -> Store:
@@ -128,11 +131,15 @@ Found = RepositoryTask | Turned
 def tasks_of(
     session: Session,
     repository: Repository,
-    licence: str,
     config: RepositoriesConfig,
     copies: Sequence[str] = (),
+    *,
+    untested: bool = False,
 ) -> Iterator[Found]:
-    """The tasks of a session in its repository, in order. Raises GitFailed."""
+    """The tasks of a session in its repository, in order; `untested` without tests, too.
+
+    Raises GitFailed.
+    """
     parts = segments(session, repository, copies)
     for number, segment in enumerate(parts, 1):
         ending = segment.ending.name if segment.ending else None
@@ -143,7 +150,7 @@ def tasks_of(
         if isinstance(base, RepositoryReason):
             yield Turned(name, base)
             continue
-        made = _task(name, session, segment, base, repository, licence, config)
+        made = _task(name, session, segment, base, repository, config, untested=untested)
         talk = talk_of(parts[: number - 1], segment)
         yield made if isinstance(made, Turned) else replace(made, talk=talk)
 
@@ -154,8 +161,9 @@ def _task(
     segment: Segment,
     base: BaseCommit,
     repository: Repository,
-    licence: str,
     config: RepositoriesConfig,
+    *,
+    untested: bool,
 ) -> Found:
     """A task whose trees may be shipped, or why not."""
     store = repository.store
@@ -176,12 +184,16 @@ def _task(
     if segment.kind is EvidenceKind.TRAILER and replayed.keys().isdisjoint(changed):
         return Turned(name, RepositoryReason.NO_TASK)  # another session made that commit
     visible, hidden = split(changed)
-    problem = _problem(store, shipped, reference, visible, hidden, config)
+    if all(path.endswith(_DOCUMENTS) for path in visible):
+        return Turned(name, RepositoryReason.NO_CHANGE)
+    if not untested and not any(is_test(path) for path in hidden):
+        return Turned(name, RepositoryReason.NO_TESTS)
+    problem = _problem(store, shipped, reference, visible, config)
     if problem is not None:
         return Turned(name, problem)
     edited = {edit.path for edit in _edits(segment, session.cwd)}
     return RepositoryTask(
-        name, repository.name, licence, session.uid, session.source_path,
+        name, repository.name, repository.licence or "", session.uid, session.source_path,
         str(session.source_format), (), base,
         segment.ending.name if segment.ending else None, shipped, reference,
         _agreement(store, replayed, reference) if segment.ending and replayed else None,
@@ -241,14 +253,9 @@ def _problem(
     shipped: str,
     reference: str,
     visible: Sequence[str],
-    hidden: Sequence[str],
     config: RepositoriesConfig,
 ) -> RepositoryReason | None:
-    """Why a task with these trees is none; the cheap questions first."""
-    if all(path.endswith(_DOCUMENTS) for path in visible):
-        return RepositoryReason.NO_CHANGE
-    if not any(is_test(path) for path in hidden):
-        return RepositoryReason.NO_TESTS
+    """Why a task with these trees cannot be shipped."""
     entries = store.entries(shipped)
     problem = problem_of(store, entries, config)
     if problem is not None:
