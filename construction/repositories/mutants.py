@@ -79,15 +79,21 @@ def _by_syntax(text: str, lines: set[int]) -> Iterator[Parts]:
     def offset(line: int, column: int) -> int:
         return starts[line - 1] + len(rows[line - 1][:column].decode())
 
-    inner = (n for j in ast.walk(tree) if isinstance(j, ast.JoinedStr) for n in ast.walk(j))
-    unplaced = {*map(id, inner)}  # before Python 3.12 they have no places of their own
+    stays = {id(n) for node in ast.walk(tree) if _stays(node) for n in ast.walk(node)}
     for node in ast.walk(tree):
-        if getattr(node, "lineno", 0) not in lines or id(node) in unplaced:
+        if getattr(node, "lineno", 0) not in lines or id(node) in stays:
             continue
         for at, new in _changed(node):
             start = offset(at.lineno, at.col_offset)
             end = offset(at.end_lineno or at.lineno, at.end_col_offset or 0)
             yield at.lineno, start, end, new
+
+
+def _stays(node: ast.AST) -> bool:
+    """Is it a text, or what prints one? Parts of texts have no places before Python 3.12."""
+    prints = isinstance(node, ast.Expr) and _PRINTS.match(ast.unparse(node)) is not None
+    is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return prints or is_text or isinstance(node, ast.JoinedStr)
 
 
 def _changed(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
@@ -101,9 +107,7 @@ def _changed(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str]]:
     elif isinstance(node, ast.If | ast.While | ast.IfExp):
         yield node.test, f"(not ({ast.unparse(node.test)}))"
     elif isinstance(node, _STATEMENTS):
-        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if not is_text and not _PRINTS.match(ast.unparse(node)):
-            yield node, "pass"
+        yield node, "pass"
 
 
 def _with(node: ast.expr, **other: object) -> str:
@@ -111,28 +115,29 @@ def _with(node: ast.expr, **other: object) -> str:
 
 
 def _by_tokens(text: str, lines: set[int]) -> Iterator[Parts]:
-    tokens = [t for t in TypeScriptLexer().get_tokens_unprocessed(text) if t[2].strip()]
-    for position, (at, kind, word) in enumerate(tokens):
-        line = text.count("\n", 0, at) + 1
-        if line not in lines:
-            continue
-        is_apart = text[at - 1 : at].isspace() and text[at + len(word) :][:1].isspace()
-        if kind in Number and word.isdigit():
-            yield line, at, at + len(word), str(int(word) + 1)
-        elif word in _SIGNS and (
-            kind in Keyword or (kind in Operator and (word == "!" or is_apart))
-        ):
-            yield line, at, at + len(word), _SIGNS[word]
-        elif word in ("if", "while") and kind in Keyword:
-            yield from ((line, *parts) for parts in _negated(tokens[position + 1 :], text))
-    at, above = 0, "{"
-    for number, row in enumerate(text.split("\n"), 1):
+    at, above, printed = 0, "{", set[int]()
+    for line, row in enumerate(text.split("\n"), 1):
         bare = row.strip()
+        if _PRINTS.match(bare):
+            printed.add(line)
         is_whole = bare.endswith(";") and above.endswith((";", "{", "}", "*/"))
         is_whole = is_whole and all(bare.count(a) == bare.count(b) for a, b in ("()", "[]", "{}"))
-        if number in lines and is_whole and not _STAYS.match(bare) and not _PRINTS.match(bare):
-            yield number, text.index(bare, at), text.index(bare, at) + len(bare), ""
+        if line in lines - printed and is_whole and not _STAYS.match(bare):
+            yield line, text.index(bare, at), text.index(bare, at) + len(bare), ""
         at, above = at + len(row) + 1, bare or above
+    tokens = [t for t in TypeScriptLexer().get_tokens_unprocessed(text) if t[2].strip()]
+    for position, (at, kind, word) in enumerate(tokens):
+        line, end = text.count("\n", 0, at) + 1, at + len(word)
+        if line not in lines - printed:
+            continue
+        is_apart = text[at - 1 : at].isspace() and text[end : end + 1].isspace()
+        is_sign = kind in Keyword or (kind in Operator and (word == "!" or is_apart))
+        if kind in Number and word.isdigit():
+            yield line, at, end, str(int(word) + 1)
+        elif word in _SIGNS and is_sign:
+            yield line, at, end, _SIGNS[word]
+        elif word in ("if", "while") and kind in Keyword:
+            yield from ((line, *parts) for parts in _negated(tokens[position + 1 :], text))
 
 
 def _negated(tokens: list[tuple[int, object, str]], text: str) -> Iterator[tuple[int, int, str]]:

@@ -166,7 +166,7 @@ def write_tests(
     cases: Sequence[Untested], judges: Judges, prove: Prove, out: Path
 ) -> list[ProofOfTests]:
     """The proof of each task with tests of a model, in order. Raises UnansweredError."""
-    stage = tests_stage(prove, judges.config.model.judge_of(MODEL_STAGE))
+    stage = writing_stage(prove, judges.config.model.judge_of(MODEL_STAGE))
     with judges.client(masked=True) as client:
         judged = require_answers(ask(stage, cases, client))
         replies = {f"model-replies-{MODEL_STAGE}": client.replies_digest()}
@@ -176,7 +176,7 @@ def write_tests(
     return proofs
 
 
-def tests_stage(prove: Prove, judge: str) -> Stage[Untested, TestsAnswer, ProofOfTests]:
+def writing_stage(prove: Prove, judge: str) -> Stage[Untested, TestsAnswer, ProofOfTests]:
     """The stage, for callers that want its tests or checks alone."""
 
     def check(case: Untested, answer: TestsAnswer) -> Checked[ProofOfTests] | Faults:
