@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from pygments.lexers import TypeScriptLexer
-from pygments.token import Keyword, Number, Operator, Punctuation
+from pygments.token import Keyword, Number, Operator, Punctuation, String
 
 _LONGEST = 200_000  # characters of a file
 _SYNTAX: dict[type[ast.AST], type[ast.AST]] = {
@@ -126,9 +126,11 @@ def _by_tokens(text: str, lines: set[int]) -> Iterator[Parts]:
             yield line, text.index(bare, at), text.index(bare, at) + len(bare), ""
         at, above = at + len(row) + 1, bare or above
     tokens = [t for t in TypeScriptLexer().get_tokens_unprocessed(text) if t[2].strip()]
+    depth = 0  # in texts, where values stand
     for position, (at, kind, word) in enumerate(tokens):
+        depth += (word == "${") - (word == "}") if kind in String.Interpol else 0
         line, end = text.count("\n", 0, at) + 1, at + len(word)
-        if line not in lines - printed:
+        if depth or line not in lines - printed:
             continue
         is_apart = text[at - 1 : at].isspace() and text[end : end + 1].isspace()
         is_sign = kind in Keyword or (kind in Operator and (word == "!" or is_apart))
