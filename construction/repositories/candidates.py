@@ -67,7 +67,7 @@ def candidate_of(
     fixture = Fixture(
         path=ARCHIVE, sha256=digest(archive), bytes=len(archive), media_type="application/x-tar"
     )
-    arguments = {"patch": case.patch.decode("utf-8", "surrogateescape")}
+    arguments = {"patch": case.change.patch.decode("utf-8", "surrogateescape")}
     text = "Apply the change of the session."
     reference = Step(index=1, text=text, operation=APPLY, arguments=arguments)
     return Candidate(

@@ -46,7 +46,7 @@ class Mutant:
         """The text with the change."""
         return text[: self.start] + self.new + text[self.end :]
 
-    def told(self, text: str) -> str:
+    def words(self, text: str) -> str:
         """The change in words."""
         old = " ".join(text[self.start : self.end].split())
         return f"{self.path}:{self.line}: `{old}` → `{self.new or 'left out'}`"

@@ -20,13 +20,11 @@ from construction.repositories.contracts import (
     ProofOfTests,
     RepositoriesConfig,
     RepositoryReason,
-    RepositoryTask,
     TestPlan,
 )
 from construction.repositories.environment import python_of
-from construction.repositories.git import Store
 from construction.repositories.run_tests import PASSED
-from construction.repositories.suites import Suite, split
+from construction.repositories.suites import Change, Suite
 from construction.repositories.trees import archive
 from data.canonical import canonical_json, digest
 from data.captures import CaptureFile
@@ -87,9 +85,9 @@ class Proofs(CaptureFile[str, ProofOfTests]):
         return str(record["proof"]), _READER.validate_python(record["found"])
 
 
-def proof_key(task: RepositoryTask, suite: Suite, config: RepositoriesConfig) -> str:
+def proof_key(change: Change, suite: Suite, config: RepositoriesConfig) -> str:
     """What a proof depends on."""
-    trees = [task.base_tree, task.reference_tree]
+    trees = [change.task.base_tree, change.task.reference_tree]
     settings = [config.runs, config.test_seconds]
     runner = digest(RUNNER.read_bytes())
     return digest(
@@ -101,29 +99,14 @@ def proof_key(task: RepositoryTask, suite: Suite, config: RepositoriesConfig) ->
 class Prover:
     """Runs the tests of one task in boxes of their own. `folder` is its environment."""
 
-    store: Store
-    task: RepositoryTask
+    change: Change
     suite: Suite
     folder: Path
     config: RepositoriesConfig
 
     @cached_property
-    def visible(self) -> list[str]:
-        """The paths of the change that a submission has to bring."""
-        return split(self.store.changed(self.task.base_tree, self.task.reference_tree))[0]
-
-    @cached_property
-    def reference(self) -> bytes:
-        """The change as a submission."""
-        return self.patch(self.task.reference_tree)
-
-    @cached_property
     def _tar(self) -> bytes:
-        return archive(self.store, self.task.base_tree)
-
-    def patch(self, tree: str) -> bytes:
-        """A tree as a submission, as far as it may bring it."""
-        return self.store.patch(self.task.base_tree, tree, self.visible)
+        return archive(self.change.store, self.change.task.base_tree)
 
     def run(self, patch: bytes, plan: TestPlan) -> Ran:
         """The outcomes of the tests on a submission. Raises ProgramNotRun."""
@@ -131,14 +114,15 @@ class Prover:
         tests = {str(name): str(outcome) for name, outcome in said["tests"].items()}
         return Ran(tests, bool(said["timed_out"]), str(said["tail"]))
 
-    def prove(self, environment: str) -> ProofOfTests:
+    def prove(self) -> ProofOfTests:
         """The tests that decide, or the reason why there are none. Raises ProgramNotRun."""
-        plan = self.suite.plan
+        plan, reference = self.suite.plan, self.change.patch
+        proof = ProofOfTests(self.change.task.task, self.folder.name, plan)
 
         def failed(reason: RepositoryReason, note: str = "", flaky: int = 0) -> ProofOfTests:
-            return ProofOfTests(self.task.task, environment, plan, reason, note, flaky)
+            return replace(proof, plan=plan, reason=reason, note=note, flaky=flaky)
 
-        first = self.run(self.reference, plan)
+        first = self.run(reference, plan)
         if first.timed_out:
             return failed(RepositoryReason.TIMED_OUT)
         if PASSED not in first.tests.values():
@@ -147,7 +131,7 @@ class Prover:
         passing = {name for name, outcome in first.tests.items() if outcome == PASSED}
         if not any(base.tests.get(name) != PASSED for name in passing):
             return failed(RepositoryReason.NO_FAIL_TO_PASS)
-        more = [self.run(self.reference, plan) for _ in range(self.config.runs - 1)]
+        more = [self.run(reference, plan) for _ in range(self.config.runs - 1)]
         steady = {n for n in passing if all(run.tests.get(n) == PASSED for run in more)}
         again = self.run(b"", plan)
         both = {n: {base.tests.get(n) == PASSED, again.tests.get(n) == PASSED} for n in steady}
@@ -163,14 +147,14 @@ class Prover:
             if said["passed"]:
                 return failed(RepositoryReason.ATTACKED, name, flaky)
             tried.append(name)
-        return ProofOfTests(self.task.task, environment, plan, flaky=flaky, attacks=tuple(tried))
+        return replace(proof, plan=plan, flaky=flaky, attacks=tuple(tried))
 
     def attacks(self) -> list[tuple[str, bytes]]:
         """Submissions without a solution, as patches of the shipped tree."""
         python = self.suite.spec.kind == "python"
         deleted: dict[str, bytes | None] = {path: None for path, _ in self.suite.plan.hidden}
         end, sources = (_END, ".py") if python else (_END_SCRIPT, (".ts", ".tsx", ".js"))
-        stubs = {path: end for path in self.visible if path.endswith(sources)}
+        stubs = {path: end for path in self.change.parts[0] if path.endswith(sources)}
         made = [
             ("tests deleted", self._attack(deleted)),
             ("runner edited", self._attack(_RUNNERS[python])),
@@ -179,14 +163,14 @@ class Prover:
         return [(name, patch) for name, patch in made if patch]
 
     def _attack(self, changes: Mapping[str, bytes | None]) -> bytes:
-        present = {entry.path for entry in self.store.entries(self.task.base_tree)}
+        store, base = self.change.store, self.change.task.base_tree
+        present = {entry.path for entry in store.entries(base)}
         kept = {
             path: None if content is None else ("100644", content)
             for path, content in changes.items()
             if content is not None or path in present
         }
-        tree = self.store.tree_with(self.task.base_tree, kept)
-        return self.store.patch(self.task.base_tree, tree, sorted(kept))
+        return self.change.patch_to(store.tree_with(base, kept), sorted(kept))
 
 
 def run_plan(

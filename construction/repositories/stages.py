@@ -12,7 +12,6 @@ from construction.grading.programs_box import ProgramNotRun
 from construction.judging.judges import Judges
 from construction.repositories.candidates import Origin, candidate_of
 from construction.repositories.contracts import (
-    EnvironmentSpec,
     EvidenceKind,
     ProofOfTests,
     RepositoriesConfig,
@@ -28,7 +27,7 @@ from construction.repositories.git import GitFailed, Store
 from construction.repositories.proof import Proofs, Prover, proof_key
 from construction.repositories.recovery import Repository, matching
 from construction.repositories.requests import Request, Unwritten, Written, write_requests
-from construction.repositories.suites import Suite, suite_of
+from construction.repositories.suites import Change, Suite, suite_of
 from construction.repositories.tasks import (
     Found,
     Mask,
@@ -227,86 +226,74 @@ class _Running:
     """What was built and proven before, as captured, and what is built and run now (law 5)."""
 
     def __init__(self, outside: Outside) -> None:
-        self._outside = outside
-        self._environments = Environments.load(outside.captures / "environments.jsonl")
-        self._proofs = Proofs.load(outside.captures / "repository-tests.jsonl")
+        self.outside = outside
+        self.environments = Environments.load(outside.captures / "environments.jsonl")
+        self.proofs = Proofs.load(outside.captures / "repository-tests.jsonl")
 
     def save(self) -> None:
         """Write what was captured."""
-        for captures in (self._environments, self._proofs):
+        for captures in (self.environments, self.proofs):
             if len(captures):
                 captures.save()
 
-    def proof_of(self, task: RepositoryTask, store: Store) -> ProofOfTests:
-        """The proof of a task's own tests."""
-        config = self._outside.config
-        suite = suite_of(store, task.base_tree, task.reference_tree, config)
+    def proof_of(self, change: Change) -> ProofOfTests:
+        """The proof of a task's own tests. Raises InputError."""
+        suite = suite_of(change, self.outside.config)
         if isinstance(suite, RepositoryReason):
-            return _unproven(task, suite)
-        problem = self.problem(task, suite)
-        if problem is not None:
-            return problem
-        prover = Prover(
-            store, task, suite, self._outside.environments / name_of(suite.spec), config
-        )
-        return self.proven(proof_key(task, suite, config), prover, Prover.prove)
+            return _unproven(change, suite)
+        key = proof_key(change, suite, self.outside.config)
+        return self.problem(change, suite) or self.proven(key, change, suite, Prover.prove)
 
-    def proof_of_written(self, case: Untested, task: RepositoryTask, path: str) -> ProofOfTests:
-        """The proof of tests that a model wrote, with which `task` is `case`."""
-        config = self._outside.config
-        suite = suite_of(case.store, task.base_tree, task.reference_tree, config)
-        assert isinstance(suite, Suite)
-        location = self._outside.environments / name_of(suite.spec)
-        prover = Prover(case.store, task, suite, location, config)
-        key = digest(canonical_json([VERSION, proof_key(task, suite, config)]))
-        return self.proven(key, prover, lambda p, name: prove_written(p, path, name))
+    def proof_of_written(self, change: Change, suite: Suite, path: str) -> ProofOfTests:
+        """The proof of tests that a model wrote. Raises InputError."""
+        key = digest(canonical_json([VERSION, proof_key(change, suite, self.outside.config)]))
+        return self.proven(key, change, suite, lambda prover: prove_written(prover, path))
 
     def proven(
-        self, key: str, prover: Prover, prove: Callable[[Prover, str], ProofOfTests]
+        self, key: str, change: Change, suite: Suite, prove: Callable[[Prover], ProofOfTests]
     ) -> ProofOfTests:
         """A captured proof, else a new one. Raises InputError."""
-        known, outside = self._proofs.find(key), self._outside
+        outside, name = self.outside, name_of(suite.spec)
+        known = self.proofs.find(key)
         if known is not None:
             return known
         if outside.replays or not outside.has_sandbox:
-            return _unproven(prover.task, RepositoryReason.NO_SANDBOX, "", prover.folder.name)
+            return _unproven(change, RepositoryReason.NO_SANDBOX, "", name)
         try:
-            proof = prove(prover, prover.folder.name)
+            proof = prove(Prover(change, suite, outside.environments / name, outside.config))
         except ProgramNotRun as error:
             raise _broken(error) from error
-        self._proofs.keep(key, proof)
+        self.proofs.keep(key, proof)
         return proof
 
-    def problem(self, task: RepositoryTask, suite: Suite) -> ProofOfTests | None:
-        """Why the environment of a task cannot be had, None if it is there. Raises InputError."""
-        name = name_of(suite.spec)
-        built = self._built(name, suite.spec)
+    def problem(self, change: Change, suite: Suite) -> ProofOfTests | None:
+        """Why the environment of a task cannot be had, None if it is there. Raises InputError.
+
+        It is built again where it was captured and is gone.
+        """
+        outside, name = self.outside, name_of(suite.spec)
+        known, location = self.environments.find(name), outside.environments / name
+        is_there = known is not None and (known.reason is not None or location.is_dir())
+        if is_there or outside.replays or not outside.has_sandbox:
+            built = known or Built(reason=RepositoryReason.NO_SANDBOX)
+        elif not outside.config.build_environments:
+            built = known or Built(reason=RepositoryReason.BUILDS_OFF)
+        else:
+            try:
+                made = build(suite.spec, location, outside.config.build_seconds)
+            except SandboxFailed as error:
+                raise _broken(error) from error
+            built = known or made
+            self.environments.keep(name, built)
         if built.reason is None:
             return None
-        return _unproven(task, RepositoryReason(built.reason), built.note, name)
-
-    def _built(self, name: str, spec: EnvironmentSpec) -> Built:
-        """What became of an environment; built again where it was captured and is gone."""
-        outside = self._outside
-        known, location = self._environments.find(name), outside.environments / name
-        if known is not None and (known.reason is not None or location.is_dir() or outside.replays):
-            return known
-        if not outside.has_sandbox or outside.replays:
-            return known or Built(reason=RepositoryReason.NO_SANDBOX)
-        if not outside.config.build_environments:
-            return known or Built(reason=RepositoryReason.BUILDS_OFF)
-        try:
-            built = build(spec, location, outside.config.build_seconds)
-        except SandboxFailed as error:
-            raise _broken(error) from error
-        self._environments.keep(name, known or built)
-        return known or built
+        return _unproven(change, RepositoryReason(built.reason), built.note, name)
 
 
 def _unproven(
-    task: RepositoryTask, reason: RepositoryReason, note: str = "", name: str = ""
+    change: Change, reason: RepositoryReason, note: str = "", name: str = ""
 ) -> ProofOfTests:
-    return ProofOfTests(task.task, name, TestPlan((), ()), reason, note)
+    return ProofOfTests(change.task.task, name, TestPlan((), ()), reason, note)
 
 
 def _broken(error: Exception) -> InputError:
@@ -325,12 +312,16 @@ def prove_all(
     """
     running = _Running(outside)
     with TemporaryDirectory() as scratch:
-        proofs = [
-            running.proof_of(task, opened(task.repository, folder / STORES, Path(scratch)))
-            for task in (read_tasks(folder) if tasks is None else tasks)
-        ]
+        changes = _changes(folder, read_tasks(folder) if tasks is None else tasks, Path(scratch))
+        proofs = [running.proof_of(change) for change in changes]
     running.save()
     return proofs
+
+
+def _changes(folder: Path, tasks: Sequence[RepositoryTask], scratch: Path) -> Iterator[Change]:
+    """Tasks with their stores; what is added to these goes below `scratch`."""
+    for task in tasks:
+        yield Change(task, opened(task.repository, folder / STORES, scratch))
 
 
 def with_written_tests(
@@ -343,23 +334,21 @@ def with_written_tests(
     untested = {proof.task for proof in proofs if proof.reason is RepositoryReason.NO_TESTS}
     if not untested or not judges.config.model.does(MODEL_STAGE):
         return [*proofs]
-    running, found, cases = _Running(outside), dict[str, ProofOfTests](), list[Untested]()
+    running, cases, config = _Running(outside), list[Untested](), outside.config
+    by_task = {proof.task: proof for proof in proofs}
     with TemporaryDirectory() as scratch:
-        for task in read_tasks(folder):
-            if task.task not in untested:
-                continue
-            store = opened(task.repository, folder / STORES, Path(scratch))
-            case = untested_of(task, store, outside.config)
+        tasks = [task for task in read_tasks(folder) if task.task in untested]
+        for change in _changes(folder, tasks, Path(scratch)):
+            case = untested_of(change, config)
             if isinstance(case, RepositoryReason):
-                found[task.task] = _unproven(task, case)
-            elif problem := running.problem(task, case.suite):
-                found[task.task] = problem
+                by_task[change.task.task] = _unproven(change, case)
+            elif problem := running.problem(change, case.suite):
+                by_task[change.task.task] = problem
             else:
                 cases.append(case)
-        written = write_tests(cases, judges, running.proof_of_written, out)
+        written = write_tests(cases, judges, config, running.proof_of_written, out)
     running.save()
-    found |= {proof.task: proof for proof in written}
-    return [found.get(proof.task, proof) for proof in proofs]
+    return [*(by_task | {proof.task: proof for proof in written}).values()]
 
 
 def write_proofs(proofs: Sequence[ProofOfTests], out: Path) -> None:
@@ -391,14 +380,9 @@ def write_candidates(tasks: Path, proofs: Path, releasing: Releasing, out: Path)
     by_task = {task.task: task for task in read_tasks(tasks)}
     proven = [p for p in load_proofs((proofs / _PROOFS).read_bytes()) if p.reason is None]
     with TemporaryDirectory() as scratch:
-        cases = [_case(by_task[proof.task], proof, tasks, Path(scratch)) for proof in proven]
+        changes = _changes(tasks, [by_task[proof.task] for proof in proven], Path(scratch))
+        cases = [Unwritten(with_hidden(c, p), p) for c, p in zip(changes, proven, strict=True)]
         _write_candidates(cases, releasing, out)
-
-
-def _case(task: RepositoryTask, proof: ProofOfTests, tasks: Path, scratch: Path) -> Unwritten:
-    """A proven task as it is shipped: tests that a model wrote are in its reference."""
-    store = opened(task.repository, tasks / STORES, scratch)
-    return Unwritten(with_hidden(task, store, proof) if proof.judge else task, proof, store)
 
 
 def _write_candidates(cases: Sequence[Unwritten], releasing: Releasing, out: Path) -> None:
@@ -433,10 +417,10 @@ def _candidate(
     """The candidate of a task and its archive, or the reason why it has no request."""
     if not isinstance(request, Request):
         return str(request)
-    task, store = case.task, case.store
-    suite = suite_of(store, task.base_tree, task.reference_tree, releasing.config)
+    change = case.change
+    suite = suite_of(change, releasing.config)
     assert isinstance(suite, Suite)
-    tar = archive(store, task.base_tree)
+    tar = archive(change.store, change.task.base_tree)
     built = environments.find(case.proof.environment) or Built()
-    origin = releasing.origin(task.task)
+    origin = releasing.origin(change.task.task)
     return candidate_of(case, suite, built, request, tar, origin), tar

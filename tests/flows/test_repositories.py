@@ -21,9 +21,9 @@ from construction.repositories.contracts import (
 from construction.repositories.environment import Built, Environments, name_of
 from construction.repositories.proof import Proofs, proof_key
 from construction.repositories.stages import STORES, read_tasks
-from construction.repositories.suites import Suite, suite_of
+from construction.repositories.suites import Change, Suite, suite_of
 from construction.repositories.tasks import opened
-from construction.repositories.written_tests import VERSION, with_test
+from construction.repositories.written_tests import VERSION
 from data.canonical import canonical_json, digest
 from data.contracts import Outcome
 from data.pool import read_pool
@@ -195,16 +195,17 @@ def captured_proof(folder: Path, recipe: Recipe, written: str | None = None) -> 
     (task,) = read_tasks(tasks)
     (folder / "scratch").mkdir()
     store = opened(task.repository, tasks / STORES, folder / "scratch")
+    change = Change(task, store)
     if written is not None:
-        task = with_test(task, store, PATH, written.encode())
-    suite = suite_of(store, task.base_tree, task.reference_tree, config)
+        change = change.with_file(PATH, written.encode())
+    suite = suite_of(change, config)
     assert isinstance(suite, Suite)
     name = name_of(suite.spec)
     (private / ENVIRONMENTS / name).mkdir(parents=True)
     environments = Environments(private / "captures" / "environments.jsonl")
     environments.keep(name, Built(("pytest==9",)))
     proof = ProofOfTests(task.task, name, replace(suite.plan, fail_to_pass=("test_mean",)))
-    key = proof_key(task, suite, config)
+    key = proof_key(change, suite, config)
     if written is not None:
         key = digest(canonical_json([VERSION, key]))
         proof = replace(proof, mutants=(7, 8))

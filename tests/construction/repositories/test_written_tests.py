@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -21,13 +20,12 @@ from construction.repositories.contracts import (
 from construction.repositories.mutants import mutants_of
 from construction.repositories.proof import Prover
 from construction.repositories.requests import Request, Unwritten
-from construction.repositories.suites import Suite, suite_of
+from construction.repositories.suites import Change, Suite, suite_of
 from construction.repositories.written_tests import (
     Untested,
     prove_written,
     untested_of,
     with_hidden,
-    with_test,
     writing_stage,
 )
 from tests.construction.judging.model.fakes import Scripted, always
@@ -67,7 +65,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 def case_of(world: World) -> Untested:
-    case = untested_of(world.task, world.store, CONFIG)
+    case = untested_of(Change(world.task, world.store), CONFIG)
     assert isinstance(case, Untested)
     return case
 
@@ -78,14 +76,17 @@ def answers(*contents: str, path: str = PATH) -> Scripted:
     return Scripted(lambda question: {"path": path, "content": next(rest), "why_none": ""})
 
 
-def written(world: World, client: Scripted, note: str | None = None) -> Judged[ProofOfTests]:
+def written(
+    world: World, client: Scripted, note: str | None = None, case: Untested | None = None
+) -> Judged[ProofOfTests]:
     """What becomes of the answers, where running finds these faults or none."""
 
-    def prove(case: Untested, task: Any, path: str) -> ProofOfTests:
+    def prove(change: Change, suite: Suite, path: str) -> ProofOfTests:
         reason = None if note is None else RepositoryReason.UNPROVEN
-        return ProofOfTests(task.task, "abc", case.suite.plan, reason, note or "")
+        return ProofOfTests(change.task.task, "abc", suite.plan, reason, note or "")
 
-    (judged,) = ask(writing_stage(prove, "model:m"), [case_of(world)], client)
+    stage = writing_stage(CONFIG, "model:m", prove)
+    (judged,) = ask(stage, [case or case_of(world)], client)
     return judged
 
 
@@ -125,14 +126,10 @@ def test_a_test_file_is_new_and_of_the_runner(
 
 def test_names_that_only_the_change_has_and_nobody_said_are_a_fault(world: World) -> None:
     talk = (Said(Speaker.PERSON, "Add what gives a part of a whole."),)
-    other = replace(case_of(world), task=replace(world.task, talk=talk))
-    prove: Callable[..., ProofOfTests] = lambda case, task, _: ProofOfTests(  # noqa: E731
-        task.task, "abc", case.suite.plan
-    )
-    (judged,) = ask(writing_stage(prove, "model:m"), [other], answers(GOOD, GOOD))
+    change = Change(replace(world.task, talk=talk), world.store)
+    judged = written(world, answers(GOOD, GOOD), case=replace(case_of(world), change=change))
     assert judged.value is not None
-    assert judged.value.note.endswith("only the change has and nobody said: share")
-    assert written(world, answers(GOOD)).value != judged.value
+    assert judged.value.note == "Only the change has what they look for, nobody said it: share"
 
 
 def test_what_is_no_proof_goes_back_once_and_stays_none(world: World) -> None:
@@ -159,14 +156,14 @@ def test_a_change_without_code_has_no_place_for_tests(world: World) -> None:
     page = {"tally/page.html": ("100644", b"<p>x</p>\n")}
     tree = world.store.tree_with(world.task.base_tree, page)
     task = replace(world.task, reference_tree=tree)
-    assert untested_of(task, world.store, CONFIG) is RepositoryReason.NO_TESTS
+    assert untested_of(Change(task, world.store), CONFIG) is RepositoryReason.NO_TESTS
 
 
 def proven(world: World, content: str) -> ProofOfTests:
-    task = with_test(world.task, world.store, PATH, content.encode())
-    suite = suite_of(world.store, task.base_tree, task.reference_tree, CONFIG)
+    change = Change(world.task, world.store).with_file(PATH, content.encode())
+    suite = suite_of(change, CONFIG)
     assert isinstance(suite, Suite)
-    return prove_written(Prover(world.store, task, suite, world.folder, CONFIG), PATH, "abc")
+    return prove_written(Prover(change, suite, world.folder, CONFIG), PATH)
 
 
 @needs_box
@@ -177,9 +174,8 @@ def test_tests_that_notice_what_is_wrong_are_proven_and_become_a_task(world: Wor
     noticed, tried = proof.mutants
     assert (tried, noticed >= 0.6 * tried) == (12, True)
     assert [name.endswith("::test_share") for name in proof.plan.fail_to_pass] == [True]
-    task = with_hidden(world.task, world.store, proof)
-    case = Unwritten(task, proof, world.store)
-    assert (case.parts, case.lacking("")) == ((["tally/sums.py"], [PATH]), ["share"])
+    case = Unwritten(with_hidden(Change(world.task, world.store), proof), proof)
+    assert (case.change.parts, case.lacking("")) == ((["tally/sums.py"], [PATH]), ["share"])
     assert SAID in prompt_of(Request(SAID, "model:m"))
 
 
@@ -200,8 +196,8 @@ def test_tests_that_prove_nothing_are_told_why(world: World, content: str, note:
     assert note in proof.note
 
 
-def told(path: str, before: str, after: str) -> list[str]:
-    return [mutant.told(after).split(": ", 1)[1] for mutant in mutants_of(path, before, after)]
+def changes(path: str, before: str, after: str) -> list[str]:
+    return [mutant.words(after).split(": ", 1)[1] for mutant in mutants_of(path, before, after)]
 
 
 def test_mutants_of_python_change_the_new_lines_alone() -> None:
@@ -210,7 +206,7 @@ def test_mutants_of_python_change_the_new_lines_alone() -> None:
         'a = 1\nif a < 2 and b:\n    print(3)\n    c = f"{a + 1}"\n    "text"\n'
         "    é = x(4) + True\n"
     )
-    assert told("m.py", before, after) == [
+    assert changes("m.py", before, after) == [
         "`a < 2 and b` → `(not (a < 2 and b))`", "`a < 2 and b` → `(a < 2 or b)`",
         '`c = f"{a + 1}"` → `pass`', "`é = x(4) + True` → `pass`", "`a < 2` → `(a >= 2)`",
         "`x(4) + True` → `(x(4) - True)`", "`2` → `3`", "`True` → `False`", "`4` → `5`",
@@ -221,12 +217,12 @@ def test_mutants_of_scripts_change_tokens_and_leave_lines_out() -> None:
     after = (
         "if (!ok(a) && n > 2) {\n  items.push(`a + ${3}`);\n  console.log(4);\n  const b = 5;\n}\n"
     )
-    assert told("m.ts", "", after) == [
+    assert changes("m.ts", "", after) == [
         "`items.push(`a + ${3}`);` → `left out`",
         "`(!ok(a) && n > 2)` → `(!(!ok(a) && n > 2))`", "`!` → `left out`", "`&&` → `||`",
         "`>` → `<=`", "`2` → `3`", "`5` → `6`",
     ]  # fmt: skip
-    assert told("m.ts", "f(1);\n", "f(1);\nx =\n  f(2);\n") == ["`2` → `3`"]
+    assert changes("m.ts", "f(1);\n", "f(1);\nx =\n  f(2);\n") == ["`2` → `3`"]
 
 
 def test_a_mutant_is_the_text_with_its_change() -> None:
