@@ -12,8 +12,6 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Any
 
-import orjson
-
 from construction.repositories.contracts import (
     EnvironmentSpec,
     RepositoriesConfig,
@@ -22,7 +20,7 @@ from construction.repositories.contracts import (
     TestPlan,
 )
 from construction.repositories.git import LINK, SUBMODULE, Entry, Store
-from construction.repositories.manifests import manifest_paths, node_spec, python_spec
+from construction.repositories.manifests import json_of, manifest_paths, node_spec, python_spec
 from construction.repositories.run_tests import is_protected, is_test
 
 _SCRIPT = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
@@ -113,7 +111,7 @@ def suite_of(change: Change, config: RepositoriesConfig) -> Suite | RepositoryRe
     tests = deciding(hidden, entries)
     if not tests:
         return RepositoryReason.NO_TESTS
-    texts = change.texts(tree, {*manifest_paths(list(entries))})
+    texts = change.texts(tree, manifest_paths(entries))
     near = neighbours(tests, [p for p in entries if is_test(p) and p not in tests], config)
     chosen = [*tests, *near]
     if kind_of(tests[0]) == "python":
@@ -236,13 +234,11 @@ def _words(manifest: str, root: str, kind: str) -> list[str] | None:
     """The command of the test runner that a manifest names; None for one that is not known."""
     said = ""
     for text in (manifest, root):
-        try:
-            table = orjson.loads(text)
-        except orjson.JSONDecodeError:
+        table = json_of({"": text}, "")
+        if table is None:
             continue
-        if isinstance(table, dict):
-            scripts, tools = table.get("scripts") or {}, table.get("devDependencies") or {}
-            said += f" {scripts.get('test', '')} {' '.join(tools)}"
+        scripts, tools = table.get("scripts") or {}, table.get("devDependencies") or {}
+        said += f" {scripts.get('test', '')} {' '.join(tools)}"
         if "vitest" in said:
             run = ["node", "{modules}/vitest/vitest.mjs", "run", "--reporter=junit"]
             return [*run, "--outputFile={report}"]

@@ -101,7 +101,7 @@ def opened(name: str, folder: Path, scratch: Path | None) -> Store:
 
 def licence_of(store: Store) -> str | None:
     """The licence that the main branch or the newest tree states, as far as it is one known."""
-    for commit in dict.fromkeys((*store.main(), store.head())):
+    for commit in store.tips():
         entries = [e for e in store.entries(commit) if e.size >= 0 and e.mode != LINK]
         texts = [e for e in entries if _LICENCE_FILE.match(e.path)]
         manifests = [e for e in entries if e.path in ("package.json", "pyproject.toml")]

@@ -183,10 +183,7 @@ def test_what_only_the_reference_could_know_is_to_be_said(world: World) -> None:
     hidden += "    assert 'other text'.upper() == 'OTHER TEXT'\n"
     hidden += "    for n in (1, 2):\n        assert sums.said(n) == f'the mean of {n} numbers'\n"
     files = {"tally/sums.py": BASE["tally/sums.py"] + text, "tests/test_sums.py": hidden}
-    case = case_of(world, REQUEST)
-    case = replace(
-        case, task=replace(case.task, reference_tree=changed(world, files).reference_tree)
-    )
+    case = case_of(world, REQUEST, reference_tree=changed(world, files).reference_tree)
     texts = ["“the mean of”", "“there are no numbers”"]
     for request, expected in {
         "Add `mean` with `places`, `said` and an error Empty.": ["reason", *texts],
