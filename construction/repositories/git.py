@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -90,6 +90,11 @@ class Entry:
     name: str
     size: int
     path: str
+
+    @property
+    def is_file(self) -> bool:
+        """Is it a file, and there?"""
+        return self.mode not in (LINK, SUBMODULE) and self.size >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +204,16 @@ class Store:
             results[name] = output[end + 1 : end + 1 + size]
             at = end + size + 2
         return results
+
+    def files(self, tree: str, paths: Collection[str] | None = None) -> dict[str, bytes]:
+        """The contents of the files of a tree or commit, or of those at some paths."""
+        names = {
+            e.path: e.name
+            for e in self.entries(tree)
+            if e.is_file and (paths is None or e.path in paths)
+        }
+        contents = self.blobs(names.values())
+        return {path: contents[name] for path, name in names.items()}
 
     def tree_with(self, base: str, changes: Mapping[str, tuple[str, bytes] | None]) -> str:
         """The tree of `base` with other contents (mode, bytes) at some paths, None to remove."""

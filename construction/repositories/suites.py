@@ -19,7 +19,7 @@ from construction.repositories.contracts import (
     RepositoryTask,
     TestPlan,
 )
-from construction.repositories.git import LINK, SUBMODULE, Entry, Store
+from construction.repositories.git import Entry, Store
 from construction.repositories.manifests import json_of, manifest_paths, node_spec, python_spec
 from construction.repositories.run_tests import is_protected, is_test
 
@@ -94,10 +94,8 @@ class Change:
 
     def texts(self, tree: str, paths: Collection[str]) -> dict[str, str]:
         """The contents of the files among some paths of a tree."""
-        listed = {e.path: e for e in self.store.entries(tree) if e.path in paths}
-        names = {path: e.name for path, e in listed.items() if e.mode not in (LINK, SUBMODULE)}
-        contents = self.store.blobs(names.values())
-        return {path: contents[name].decode("utf-8", "replace") for path, name in names.items()}
+        contents = self.store.files(tree, paths)
+        return {path: content.decode("utf-8", "replace") for path, content in contents.items()}
 
     def with_file(self, path: str, content: bytes) -> Change:
         """The same with one more file in the reference."""
