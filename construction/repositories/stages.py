@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from construction.grading.programs_box import ProgramNotRun
 from construction.judging.judges import Judges
@@ -23,7 +25,7 @@ from construction.repositories.contracts import (
     load_tasks,
 )
 from construction.repositories.environment import Built, Environments, build, name_of
-from construction.repositories.git import GitFailed, Store
+from construction.repositories.git import GitFailed
 from construction.repositories.proof import Proofs, Prover, proof_key
 from construction.repositories.recovery import Repository, matching
 from construction.repositories.requests import Request, Unwritten, Written, write_requests
@@ -82,42 +84,44 @@ def write_tasks(
     repositories, rows = _taken(sources, out / STORES, licence)
     tallies = [tally(RECOVER, StageKind.FILTER, "repository", [n for n, _ in sources], rows)]
     sessions: list[LedgerRow] = []
-    by_name: dict[str, list[tuple[str, Found]]] = {}
-    ids = []
+    items: list[tuple[str, Found]] = []
+    lineage = []
     for session, copies in _sessions(files):
-        ids.append(session.uid)
         made = _of_session(session, copies, repositories, config, untested=untested)
-        if isinstance(made, RepositoryReason):
-            sessions.append(_row("session", session.uid, made, session.source_path))
-            continue
-        path = {"path": session.source_path}
-        sessions.append(LedgerRow(RECOVER, "session", session.uid, Outcome.CONSUMED, evidence=path))
-        for number, item in enumerate(made):
-            by_name.setdefault(f"{session.uid}#{number}", []).append((session.uid, item))
-    by_task, task_rows, lineage = _distinct(by_name)
+        reason = made if isinstance(made, RepositoryReason) else None
+        path, consumed = session.source_path, Outcome.CONSUMED
+        sessions.append(_row(RECOVER, "session", session.uid, reason, consumed, path=path))
+        for number, item in enumerate(() if isinstance(made, RepositoryReason) else made):
+            name = f"{session.uid}#{number}"
+            items.append((name, item))
+            lineage.append(LineageRow(RECOVER, "session", session.uid, TASK, name, "recovered"))
     stores = {repository.name: repository.store for repository in repositories}
-    tasks = list(_masked(by_task, stores, mask, task_rows))
-    tallies.append(tally(RECOVER, StageKind.DERIVE, "session", ids, sessions))
-    names = [row.item_id for row in task_rows]
-    tallies.append(tally(RECOVER, StageKind.FILTER, TASK, names, task_rows))
-    write_records(out, StageRecords([*rows, *sessions, *task_rows], tallies, (), lineage))
-    write_bytes(out / _TASKS, b"".join(dump(task) for task in tasks))
+    tasks, of_tasks = [], []
+    for name, item in _distinct(items):
+        if isinstance(item, RepositoryTask) and mask is not None:
+            item = masked_task(item, stores[item.repository], mask)
+        of_tasks.append(_row(RECOVER, TASK, name, getattr(item, "reason", None)))
+        tasks += [item] if isinstance(item, RepositoryTask) else []
+    tallies.append(
+        tally(RECOVER, StageKind.DERIVE, "session", [r.item_id for r in sessions], sessions)
+    )
+    tallies.append(tally(RECOVER, StageKind.FILTER, TASK, [r.item_id for r in of_tasks], of_tasks))
+    write_records(out, StageRecords([*rows, *sessions, *of_tasks], tallies, (), lineage))
+    write_bytes(out / _TASKS, b"".join(map(dump, tasks)))
 
 
-def _masked(
-    tasks: Mapping[str, RepositoryTask],
-    stores: Mapping[str, Store],
-    mask: Mask | None,
-    rows: list[LedgerRow],
-) -> Iterator[RepositoryTask]:
-    """The tasks as they are shipped; `rows` gains what became of each."""
-    for name, task in tasks.items():
-        shown = task if mask is None else masked_task(task, stores[task.repository], mask)
-        if isinstance(shown, Turned):
-            rows.append(_row(TASK, name, shown.reason))
-        else:
-            rows.append(LedgerRow(RECOVER, TASK, name, Outcome.KEPT))
-            yield shown
+def _row(
+    stage: str,
+    unit: str,
+    name: str,
+    reason: str | None,
+    otherwise: Outcome = Outcome.KEPT,
+    **evidence: Scalar,
+) -> LedgerRow:
+    """What became of a unit: rejected for a reason, or else something."""
+    if reason is None:
+        return LedgerRow(stage, unit, name, otherwise, evidence=evidence)
+    return LedgerRow(stage, unit, name, Outcome.REJECTED, reason=str(reason), evidence=evidence)
 
 
 def _taken(
@@ -125,18 +129,14 @@ def _taken(
 ) -> tuple[list[Repository], list[LedgerRow]]:
     repositories, rows = [], []
     for name, source in sources:
+        reason = None
         try:
             repositories.append(take(name, source, folder, licence))
-            rows.append(LedgerRow(RECOVER, "repository", name, Outcome.KEPT))
         except GitFailed:
             shutil.rmtree(folder / f"{name}.git", ignore_errors=True)
-            rows.append(_row("repository", name, RepositoryReason.UNREADABLE))
+            reason = RepositoryReason.UNREADABLE
+        rows.append(_row(RECOVER, "repository", name, reason))
     return repositories, rows
-
-
-def _row(unit: str, name: str, reason: RepositoryReason, path: str = "") -> LedgerRow:
-    evidence = {"path": path} if path else {}
-    return LedgerRow(RECOVER, unit, name, Outcome.REJECTED, reason=str(reason), evidence=evidence)
 
 
 def _sessions(files: Sequence[ScannedFile]) -> Iterator[tuple[Session, list[str]]]:
@@ -172,35 +172,27 @@ def _of_session(
         return RepositoryReason.UNREADABLE
 
 
-def _distinct(
-    items: Mapping[str, Sequence[tuple[str, Found]]],
-) -> tuple[dict[str, RepositoryTask], list[LedgerRow], list[LineageRow]]:
-    """Of several tasks with one change the one whose log tells most; a row for each other."""
-    best: dict[str, tuple[tuple[float, ...], str]] = {}
-    for name, pairs in sorted(items.items()):
-        for _, item in pairs:
-            if isinstance(item, RepositoryTask):
-                rank = (*_closeness(item), item.base.confidence)
-                if item.task not in best or rank > best[item.task][0]:
-                    best[item.task] = rank, name
-    tasks, rows, lineage = {}, [], []
-    for name, pairs in sorted(items.items()):
-        for uid, item in pairs:
-            lineage.append(LineageRow(RECOVER, "session", uid, TASK, name, "recovered"))
-            if isinstance(item, Turned):
-                rows.append(_row(TASK, name, item.reason))
-            elif best[item.task][1] != name:
-                rows.append(_row(TASK, name, RepositoryReason.SAME_CHANGE))
-            else:
-                tasks[name] = item
-    by_task = sorted(tasks.items(), key=lambda pair: pair[1].task)
-    return dict(by_task), rows, lineage
+def _distinct(items: Sequence[tuple[str, Found]]) -> list[tuple[str, Found]]:
+    """Of several tasks with one change the one whose log tells most; the others are turned."""
+    closest: dict[str, tuple[tuple[float, ...], str]] = {}
+    for name, item in sorted(items, key=itemgetter(0)):
+        if isinstance(item, RepositoryTask):
+            rank = _closeness(item)
+            if item.task not in closest or rank > closest[item.task][0]:
+                closest[item.task] = rank, name
+    kept = [
+        (name, Turned(item.task, RepositoryReason.SAME_CHANGE))
+        if isinstance(item, RepositoryTask) and closest[item.task][1] != name
+        else (name, item)
+        for name, item in items
+    ]
+    return sorted(kept, key=lambda pair: (pair[1].task, pair[0]))
 
 
-def _closeness(task: RepositoryTask) -> tuple[bool, bool, float]:
+def _closeness(task: RepositoryTask) -> tuple[float, ...]:
     """How near a session is to a commit: a checkpoint that a trailer names may hold several."""
     printed = not {EvidenceKind.LOGGED, EvidenceKind.SUBJECT}.isdisjoint(task.base.evidence)
-    return bool(task.messages), printed, task.replayed or 0.0
+    return bool(task.messages), printed, task.replayed or 0.0, task.base.confidence
 
 
 def read_tasks(folder: Path) -> list[RepositoryTask]:
@@ -353,12 +345,7 @@ def with_written_tests(
 
 def write_proofs(proofs: Sequence[ProofOfTests], out: Path) -> None:
     """Write the proofs, and what became of each task."""
-    rows = []
-    for proof in proofs:
-        outcome = Outcome.KEPT if proof.reason is None else Outcome.REJECTED
-        evidence: dict[str, Scalar] = {"flaky": proof.flaky, "note": proof.note[-300:]}
-        reason = None if proof.reason is None else str(proof.reason)
-        rows.append(LedgerRow(PROVE, TASK, proof.task, outcome, reason=reason, evidence=evidence))
+    rows = [_row(PROVE, TASK, p.task, p.reason, flaky=p.flaky, note=p.note[-300:]) for p in proofs]
     ids = [proof.task for proof in proofs]
     write_stage_tables(out, StageKind.FILTER, ids, rows, stage=PROVE, unit=TASK)
     write_bytes(out / _PROOFS, b"".join(dump(proof) for proof in proofs))
@@ -398,11 +385,8 @@ def _write_candidates(cases: Sequence[Unwritten], releasing: Releasing, out: Pat
             name = Path(_FILES, digest(tar))
             write_bytes(out / name, tar)
             reason = releasing.leaks(candidate, out / name)
-        outcome = Outcome.KEPT if reason is None else Outcome.REJECTED
-        evidence: dict[str, Scalar] = {"note": "; ".join(judged.notes)} if judged.notes else {}
-        rows.append(
-            LedgerRow(REQUEST, TASK, case.task.task, outcome, reason=reason, evidence=evidence)
-        )
+        evidence: dict[str, Any] = {"note": "; ".join(judged.notes)} if judged.notes else {}
+        rows.append(_row(REQUEST, TASK, case.task.task, reason, **evidence))
         if reason is None:
             paths[digest(tar)] = name
             candidates.append(candidate)
