@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import TypeAdapter
 
 from data.contracts import Count, Share, StageConfig
+
+Record = TypeVar("Record")
 
 
 class RepositoryReason(StrEnum):
@@ -215,13 +217,7 @@ def dump(record: object) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS) + b"\n"
 
 
-def load_tasks(content: bytes) -> list[RepositoryTask]:
-    """The tasks that `dump` wrote, a line each."""
-    reader = TypeAdapter(RepositoryTask)
-    return [reader.validate_json(line) for line in content.splitlines()]
-
-
-def load_proofs(content: bytes) -> list[ProofOfTests]:
-    """The proofs that `dump` wrote, a line each."""
-    reader = TypeAdapter(ProofOfTests)
+def load(kind: type[Record], content: bytes) -> list[Record]:
+    """The records of a kind that `dump` wrote, a line each."""
+    reader = TypeAdapter(kind)
     return [reader.validate_json(line) for line in content.splitlines()]

@@ -21,8 +21,7 @@ from construction.repositories.contracts import (
     RepositoryTask,
     TestPlan,
     dump,
-    load_proofs,
-    load_tasks,
+    load,
 )
 from construction.repositories.environment import Built, Environments, build, name_of
 from construction.repositories.git import GitFailed
@@ -197,7 +196,7 @@ def _closeness(task: RepositoryTask) -> tuple[float, ...]:
 
 def read_tasks(folder: Path) -> list[RepositoryTask]:
     """The tasks that `write_tasks` left."""
-    return load_tasks((folder / _TASKS).read_bytes())
+    return load(RepositoryTask, (folder / _TASKS).read_bytes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -365,7 +364,7 @@ class Releasing:
 def write_candidates(tasks: Path, proofs: Path, releasing: Releasing, out: Path) -> None:
     """Write the candidates of proven tasks, and what became of each."""
     by_task = {task.task: task for task in read_tasks(tasks)}
-    proven = [p for p in load_proofs((proofs / _PROOFS).read_bytes()) if p.reason is None]
+    proven = [p for p in load(ProofOfTests, (proofs / _PROOFS).read_bytes()) if p.reason is None]
     with TemporaryDirectory() as scratch:
         changes = _changes(tasks, [by_task[proof.task] for proof in proven], Path(scratch))
         cases = [Unwritten(with_hidden(c, p), p) for c, p in zip(changes, proven, strict=True)]

@@ -101,11 +101,10 @@ def test_a_base_that_what_was_read_contradicts_is_unclear(tmp_path: Path) -> Non
         (b"a\r\nb\r\n", {1: "a", 2: "b", 3: ""}, True),
         (b"a\x0cb\nc\n", {2: "c"}, True),  # a form feed ends no line
         (b"a\n", {1: "b"}, False),
-        (None, {1: "a"}, False),
     ],
 )
 def test_a_file_is_compared_by_the_numbers_that_readers_give_its_lines(
-    content: bytes | None, lines: dict[int, str], same: bool
+    content: bytes, lines: dict[int, str], same: bool
 ) -> None:
     assert agrees(content, lines) is same
 
