@@ -110,11 +110,11 @@ def _detail(task: RepositoryTask, proof: ProofOfTests) -> dict[str, object]:
         "pass_to_pass": len(proof.plan.pass_to_pass),
         "flaky": proof.flaky,
         "attacks": list(proof.attacks),
-        **({"tests": _told(proof)} if proof.judge else {}),
+        **({"tests": _writer(proof)} if proof.judge else {}),
     }
 
 
-def _told(proof: ProofOfTests) -> str:
+def _writer(proof: ProofOfTests) -> str:
     """Who wrote the tests, if no session did, and what showed that they decide."""
     noticed, tried = proof.mutants
     return f"written by {proof.judge}; they notice {noticed} of {tried} wrong copies of the change"
@@ -150,7 +150,7 @@ def _check(suite: Suite, proof: ProofOfTests, built: Built, fixture: Fixture) ->
             ],
         },
         text="The hidden tests pass, and those that passed before still do."
-        + (f" They were {_told(proof)}." if proof.judge else ""),
+        + (f" They were {_writer(proof)}." if proof.judge else ""),
         weight=1.0,
         required=True,
     )

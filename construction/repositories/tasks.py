@@ -169,16 +169,9 @@ def _task(
     calls = (call for turn in segment.turns for call in turn.tool_calls)
     edits = [edit for call in calls for edit in edits_of(call, session.cwd)]
     replayed = _replayed(edits, store, base.commit)
-    if ending is not None:
-        end = store.entries(ending.name)
-        if any(not is_safe(e.path) and not is_left_out(e.path, config) for e in end):
-            return Turned(name, RepositoryReason.UNSAFE_PATH)
-        whole = ending.name
-    else:
-        contents = _contents(replayed, store.entries(base.commit), config)
-        if not contents:
-            return Turned(name, RepositoryReason.NO_TASK)
-        whole = store.tree_with(base.commit, contents)
+    whole = _ended(store, base.commit, ending.name if ending else None, replayed, config)
+    if isinstance(whole, RepositoryReason):
+        return Turned(name, whole)
     shipped, reference = (_shipped(store, tree, config) for tree in (base.commit, whole))
     changed = store.changed(shipped, reference)
     if segment.kind is EvidenceKind.TRAILER and replayed.keys().isdisjoint(changed):
@@ -234,16 +227,21 @@ def masked_task(task: RepositoryTask, store: Store, mask: Mask) -> Found:
     )  # fmt: skip
 
 
-def _contents(
-    replayed: Files, entries: Sequence[Entry], config: RepositoriesConfig
-) -> dict[str, tuple[str, bytes] | None]:
-    """What a replay left, as changes of a tree."""
-    modes = {entry.path: entry.mode for entry in entries}
-    return {
+def _ended(
+    store: Store, base: str, ending: str | None, replayed: Files, config: RepositoriesConfig
+) -> str | RepositoryReason:
+    """The commit that ended a task, else the tree that its replay left, or why there is none."""
+    if ending is not None:
+        paths = [entry.path for entry in store.entries(ending)]
+        is_safe_tree = all(is_safe(path) or is_left_out(path, config) for path in paths)
+        return ending if is_safe_tree else RepositoryReason.UNSAFE_PATH
+    modes = {entry.path: entry.mode for entry in store.entries(base)}
+    changes = {
         path: None if text is None else (modes.get(path, "100644"), text.encode())
         for path, text in replayed.items()
         if is_safe(path) and not is_left_out(path, config) and (text is not None or path in modes)
     }
+    return store.tree_with(base, changes) if changes else RepositoryReason.NO_TASK
 
 
 def _problem(

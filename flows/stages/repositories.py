@@ -108,8 +108,8 @@ def _prove(work: Work) -> Observed:
         replays=is_planned,
     )
     proofs = prove_all(work.folder(TASKS.name), outside)
-    asked = [load_prompt(TESTS_PROMPT).digest, run.judges.of(ModelStage.REPOSITORY_TESTS)]
-    written = [*asked, outside.has_sandbox] if _writes_tests(run) else []
+    prompt = [load_prompt(TESTS_PROMPT).digest, run.judges.of(ModelStage.REPOSITORY_TESTS)]
+    written = [*prompt, outside.has_sandbox] if _writes_tests(run) else []
     return Observed([digest(b"".join(map(dump, proofs))), written], (proofs, outside))
 
 
