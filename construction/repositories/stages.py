@@ -61,7 +61,7 @@ from data.pool import write_pool
 from data.stage_tables import StageRecords, write_records, write_stage_tables
 
 RECOVER, PROVE, REQUEST = "repository_tasks", "repository_tests", "repository_requests"
-TASK = "task"
+TASK, FILTER, DERIVE = "task", StageKind.FILTER, StageKind.DERIVE
 _TASKS, _PROOFS, STORES, _FILES = "tasks.jsonl", "proofs.jsonl", "git", "files"
 
 
@@ -81,7 +81,6 @@ def write_tasks(
     words stay as they are. `untested`: tasks without a test are kept, so that a model writes them.
     """
     repositories, rows = _taken(sources, out / STORES, licence)
-    tallies = [tally(RECOVER, StageKind.FILTER, "repository", [n for n, _ in sources], rows)]
     sessions: list[LedgerRow] = []
     items: list[tuple[str, Found]] = []
     lineage = []
@@ -101,10 +100,8 @@ def write_tasks(
             item = masked_task(item, stores[item.repository], mask)
         of_tasks.append(_row(RECOVER, TASK, name, getattr(item, "reason", None)))
         tasks += [item] if isinstance(item, RepositoryTask) else []
-    tallies.append(
-        tally(RECOVER, StageKind.DERIVE, "session", [r.item_id for r in sessions], sessions)
-    )
-    tallies.append(tally(RECOVER, StageKind.FILTER, TASK, [r.item_id for r in of_tasks], of_tasks))
+    units = (("repository", FILTER, rows), ("session", DERIVE, sessions), (TASK, FILTER, of_tasks))
+    tallies = [tally(RECOVER, k, unit, [r.item_id for r in of], of) for unit, k, of in units]
     write_records(out, StageRecords([*rows, *sessions, *of_tasks], tallies, (), lineage))
     write_bytes(out / _TASKS, b"".join(map(dump, tasks)))
 
@@ -179,13 +176,13 @@ def _distinct(items: Sequence[tuple[str, Found]]) -> list[tuple[str, Found]]:
             rank = _closeness(item)
             if item.task not in closest or rank > closest[item.task][0]:
                 closest[item.task] = rank, name
-    kept = [
-        (name, Turned(item.task, RepositoryReason.SAME_CHANGE))
+    kept = {
+        name: Turned(item.task, RepositoryReason.SAME_CHANGE)
         if isinstance(item, RepositoryTask) and closest[item.task][1] != name
-        else (name, item)
+        else item
         for name, item in items
-    ]
-    return sorted(kept, key=lambda pair: (pair[1].task, pair[0]))
+    }
+    return sorted(kept.items(), key=lambda pair: (pair[1].task, pair[0]))
 
 
 def _closeness(task: RepositoryTask) -> tuple[float, ...]:
@@ -346,7 +343,7 @@ def write_proofs(proofs: Sequence[ProofOfTests], out: Path) -> None:
     """Write the proofs, and what became of each task."""
     rows = [_row(PROVE, TASK, p.task, p.reason, flaky=p.flaky, note=p.note[-300:]) for p in proofs]
     ids = [proof.task for proof in proofs]
-    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=PROVE, unit=TASK)
+    write_stage_tables(out, FILTER, ids, rows, stage=PROVE, unit=TASK)
     write_bytes(out / _PROOFS, b"".join(dump(proof) for proof in proofs))
 
 
@@ -390,7 +387,7 @@ def _write_candidates(cases: Sequence[Unwritten], releasing: Releasing, out: Pat
             paths[digest(tar)] = name
             candidates.append(candidate)
     ids = [case.task.task for case in cases]
-    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=REQUEST, unit=TASK)
+    write_stage_tables(out, FILTER, ids, rows, stage=REQUEST, unit=TASK)
     write_pool(out, candidates, paths)
 
 

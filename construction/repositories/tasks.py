@@ -16,7 +16,7 @@ from construction.repositories.contracts import (
     RepositoryTask,
 )
 from construction.repositories.edits import Files, edits_of, replay
-from construction.repositories.git import LINK, Entry, Store, references
+from construction.repositories.git import LINK, Store, references
 from construction.repositories.recovery import (
     Repository,
     Segment,
