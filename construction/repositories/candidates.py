@@ -55,12 +55,7 @@ class Origin:
 
 
 def candidate_of(
-    case: Unwritten,
-    suite: Suite,
-    built: Built,
-    request: Request,
-    archive: bytes,
-    origin: Origin,
+    case: Unwritten, suite: Suite, built: Built, request: Request, archive: bytes, origin: Origin
 ) -> Candidate:
     """The candidate of a proven task with its request."""
     task, proof = case.task, case.proof
@@ -128,11 +123,7 @@ def _check(suite: Suite, proof: ProofOfTests, built: Built, fixture: Fixture) ->
         check_id="hidden_tests",
         kind="runs",
         params={
-            "files": {
-                **files,
-                ARCHIVE: {"input": fixture.sha256},
-                PATCH: {"output": PATCH},
-            },
+            "files": {**files, ARCHIVE: {"input": fixture.sha256}, PATCH: {"output": PATCH}},
             "command": COMMAND,
             "seconds": plan.seconds * max(1, len(plan.commands)) + GRACE,
             "environment": {

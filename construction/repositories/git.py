@@ -280,8 +280,7 @@ def _entries(store: Store, tree: str) -> list[Entry]:
 def _carriers(store: Store) -> dict[str, list[str]]:
     """The commits that added or changed pages, newest first, by the names of those files."""
     output = store.run(
-        *("log", *_COMMITS, "--format=%x00%H", "--name-only"),
-        *("--diff-filter=AM", *_PLAIN, "-z"),
+        *("log", *_COMMITS, "--format=%x00%H", "--name-only"), *("--diff-filter=AM", *_PLAIN, "-z")
     )
     carried: dict[str, list[str]] = {}
     commit = ""

@@ -254,11 +254,7 @@ def _compared(repository: Repository, commit: str, shown: Shown) -> tuple[int, i
 
 
 def _searched(
-    segment: Segment,
-    before: Segment | None,
-    shown: Shown,
-    root: str | None,
-    repository: Repository,
+    segment: Segment, before: Segment | None, shown: Shown, root: str | None, repository: Repository
 ) -> BaseCommit | None:
     """The base of a task that no commit ended."""
     if before is not None and before.ending is not None:

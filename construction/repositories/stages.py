@@ -29,15 +29,7 @@ from construction.repositories.proof import Proofs, Prover, proof_key
 from construction.repositories.recovery import Repository, matching
 from construction.repositories.requests import Request, Unwritten, Written, write_requests
 from construction.repositories.suites import Change, Suite, suite_of
-from construction.repositories.tasks import (
-    Found,
-    Mask,
-    Turned,
-    masked_task,
-    opened,
-    take,
-    tasks_of,
-)
+from construction.repositories.tasks import Found, Mask, Turned, masked_task, opened, take, tasks_of
 from construction.repositories.trees import archive
 from construction.repositories.written_tests import (
     MODEL_STAGE,

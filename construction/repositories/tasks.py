@@ -17,13 +17,7 @@ from construction.repositories.contracts import (
 )
 from construction.repositories.edits import Files, edits_of, replay
 from construction.repositories.git import LINK, Store, references
-from construction.repositories.recovery import (
-    Repository,
-    Segment,
-    base_of,
-    segments,
-    talk_of,
-)
+from construction.repositories.recovery import Repository, Segment, base_of, segments, talk_of
 from construction.repositories.run_tests import is_test
 from construction.repositories.suites import split
 from construction.repositories.trees import (
@@ -245,11 +239,7 @@ def _ended(
 
 
 def _problem(
-    store: Store,
-    shipped: str,
-    reference: str,
-    visible: Sequence[str],
-    config: RepositoriesConfig,
+    store: Store, shipped: str, reference: str, visible: Sequence[str], config: RepositoriesConfig
 ) -> RepositoryReason | None:
     """Why a task with these trees cannot be shipped."""
     problem = problem_of(store, store.entries(shipped), config)

@@ -119,11 +119,7 @@ Prove = Callable[[Change, Suite, str], ProofOfTests]  # of tests in a file
 
 
 def write_tests(
-    cases: Sequence[Untested],
-    judges: Judges,
-    config: RepositoriesConfig,
-    prove: Prove,
-    out: Path,
+    cases: Sequence[Untested], judges: Judges, config: RepositoriesConfig, prove: Prove, out: Path
 ) -> list[ProofOfTests]:
     """The proof of each task with tests of a model, in order. Raises UnansweredError."""
     stage = writing_stage(config, judges.config.model.judge_of(MODEL_STAGE), prove)
