@@ -26,19 +26,28 @@ from typing import Any
 
 from benchmarks.report import RESULTS, table, write_result
 from construction.judging.calls.contracts import LlmRuntime, Mode
-from construction.judging.settings import Judges, JudgingConfig, ModelCalls, ModelConfig
+from construction.judging.settings import (
+    Judges,
+    JudgingConfig,
+    ModelCalls,
+    ModelConfig,
+    ModelStage,
+)
 from construction.repositories.candidates import Origin
-from construction.repositories.contracts import ProofOfTests, RepositoriesConfig
+from construction.repositories.contracts import ProofOfTests, RepositoriesConfig, RepositoryTask
+from construction.repositories.run_tests import is_test
 from construction.repositories.stages import (
+    STORES,
     Outside,
     Releasing,
     prove_all,
     read_tasks,
+    with_written_tests,
     write_candidates,
     write_proofs,
     write_tasks,
 )
-from construction.repositories.tasks import find_repositories
+from construction.repositories.tasks import find_repositories, opened
 from construction.sessions.scan import scan
 from data.atomic import replacing_dir
 from data.canonical import canonical_json, digest
@@ -51,7 +60,8 @@ ABOUT = """Sessions over public repositories as executable tasks: the base commi
 reference, hidden tests that fail on the base and pass on it in five runs, attacks that fail. Each
 task was recovered, built and proven twice from scratch (of a large repository some, drawn by the
 digest of their names); it counts where both runs agree. Requests are a model's where one is named,
-written from what was said and from what the hidden tests fix; else the person's one message. Their
+written from what was said and from what the hidden tests fix; else the person's one message. So are
+tests where a session brought none, if they also notice changed copies of the reference. Their
 material is not part of the project."""
 CONFIG = RepositoriesConfig(build_environments=True)
 
@@ -65,15 +75,20 @@ def run(
     if not tasks.is_dir():
         files = scan([folder / "transcripts"])
         with replacing_dir(tasks) as part:
-            write_tasks(find_repositories([folder]), files, CONFIG, part, licence)
+            sources, does = find_repositories([folder]), _writes_tests(judges)
+            write_tasks(sources, files, CONFIG, part, licence, untested=does)
     outside = Outside(CONFIG, out / "captures", out / "environments", has_sandbox=True)
     ledger = read_records([tasks]).ledger
     reasons = Counter(str(row.reason) for row in ledger if row.reason is not None)
-    every = read_tasks(tasks)
-    drawn = sorted(every, key=lambda task: digest(task.task.encode()))[:most]
+    every = sorted(read_tasks(tasks), key=lambda task: digest(task.task.encode()))
+    tested = [task for task in every if _has_tests(task, tasks)]
+    untested = [task for task in every if task not in tested] if _writes_tests(judges) else []
+    drawn = [*tested[:most], *untested[:most]]
     if len(every) > len(drawn):
         reasons["not drawn"] = len(every) - len(drawn)
-    proofs = prove_all(tasks, outside, drawn)
+    with replacing_dir(out / "written") as part:
+        proofs = prove_all(tasks, outside, drawn)
+        proofs = with_written_tests(tasks, proofs, outside, judges, part)
     requests = _requests(tasks, proofs, judges, out)
     details = {
         task.task: {
@@ -86,6 +101,15 @@ def run(
         for task in drawn
     }
     return proofs, reasons, details
+
+
+def _writes_tests(judges: Judges) -> bool:
+    return judges.config.model.does(ModelStage.REPOSITORY_TESTS)
+
+
+def _has_tests(task: RepositoryTask, tasks: Path) -> bool:
+    store = opened(task.repository, tasks / STORES, None)
+    return any(map(is_test, store.changed(task.base_tree, task.reference_tree)))
 
 
 def _requests(
@@ -142,6 +166,7 @@ def compared(
                 "pass_to_pass": len(proof.plan.pass_to_pass),
                 "flaky": proof.flaky,
                 "attacks": list(proof.attacks),
+                **({"tests": proof.judge, "mutants": list(proof.mutants)} if proof.judge else {}),
                 **details[proof.task],
                 "runs": digests,
             }
@@ -170,7 +195,8 @@ def page(figures: Mapping[str, Any]) -> str:
     total = (
         f"{len(proven)} proven tasks of {len(names)} repositories, the same in both runs; "
         f"{written.total()} have a request: of {by_model} a model wrote it, of {written['rules']} "
-        "it is the person's one message.\n\n"
+        "it is the person's one message. "
+        f"Of {sum('tests' in row for row in proven)} a model wrote the tests.\n\n"
     )
     readings = "".join(f"\n\n{text}" for _, text in sorted(figures.get("readings", {}).items()))
     return total + table((*head, "turned away"), lines) + readings

@@ -56,6 +56,7 @@ class ModelStage(StrEnum):
     QUESTION_PHRASING = "question_phrasing"
     CANDIDATE_IDEAS = "candidate_ideas"
     SCENARIO_DOCUMENTS = "scenario_documents"
+    REPOSITORY_TESTS = "repository_tests"
     REPOSITORY_REQUESTS = "repository_requests"
 
 

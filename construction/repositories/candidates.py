@@ -55,19 +55,14 @@ class Origin:
 
 
 def candidate_of(
-    case: Unwritten,
-    suite: Suite,
-    built: Built,
-    request: Request,
-    archive: bytes,
-    origin: Origin,
+    case: Unwritten, suite: Suite, built: Built, request: Request, archive: bytes, origin: Origin
 ) -> Candidate:
     """The candidate of a proven task with its request."""
     task, proof = case.task, case.proof
     fixture = Fixture(
         path=ARCHIVE, sha256=digest(archive), bytes=len(archive), media_type="application/x-tar"
     )
-    arguments = {"patch": case.patch.decode("utf-8", "surrogateescape")}
+    arguments = {"patch": case.change.patch.decode("utf-8", "surrogateescape")}
     text = "Apply the change of the session."
     reference = Step(index=1, text=text, operation=APPLY, arguments=arguments)
     return Candidate(
@@ -110,7 +105,14 @@ def _detail(task: RepositoryTask, proof: ProofOfTests) -> dict[str, object]:
         "pass_to_pass": len(proof.plan.pass_to_pass),
         "flaky": proof.flaky,
         "attacks": list(proof.attacks),
+        **({"tests": _writer(proof)} if proof.judge else {}),
     }
+
+
+def _writer(proof: ProofOfTests) -> str:
+    """Who wrote the tests, if no session did, and what showed that they decide."""
+    noticed, tried = proof.mutants
+    return f"written by {proof.judge}; they notice {noticed} of {tried} wrong copies of the change"
 
 
 def _check(suite: Suite, proof: ProofOfTests, built: Built, fixture: Fixture) -> Check:
@@ -121,11 +123,7 @@ def _check(suite: Suite, proof: ProofOfTests, built: Built, fixture: Fixture) ->
         check_id="hidden_tests",
         kind="runs",
         params={
-            "files": {
-                **files,
-                ARCHIVE: {"input": fixture.sha256},
-                PATCH: {"output": PATCH},
-            },
+            "files": {**files, ARCHIVE: {"input": fixture.sha256}, PATCH: {"output": PATCH}},
             "command": COMMAND,
             "seconds": plan.seconds * max(1, len(plan.commands)) + GRACE,
             "environment": {
@@ -142,7 +140,8 @@ def _check(suite: Suite, proof: ProofOfTests, built: Built, fixture: Fixture) ->
                 }
             ],
         },
-        text="The hidden tests pass, and those that passed before still do.",
+        text="The hidden tests pass, and those that passed before still do."
+        + (f" They were {_writer(proof)}." if proof.judge else ""),
         weight=1.0,
         required=True,
     )

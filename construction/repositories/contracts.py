@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from pydantic import TypeAdapter
 
 from data.contracts import Count, Share, StageConfig
+
+Record = TypeVar("Record")
 
 
 class RepositoryReason(StrEnum):
@@ -43,6 +45,7 @@ class RepositoryReason(StrEnum):
     TIMED_OUT = "tests.timed_out"
     NO_FAIL_TO_PASS = "tests.no_fail_to_pass"  # noqa: S105 (a reason)
     FLAKY = "tests.flaky"
+    UNPROVEN = "tests.unproven"
     ATTACKED = "tests.attacked"
     NEEDS_MODEL = "request.needs_model"
     NO_REQUEST = "request.no_request"
@@ -205,6 +208,8 @@ class ProofOfTests:
     note: str = ""
     flaky: int = 0
     attacks: tuple[str, ...] = ()  # tried, none of which passed
+    judge: str | None = None  # the model that wrote the tests; None: the session brought them
+    mutants: tuple[int, int] = (0, 0)  # of the reference: noticed by tests of a model, and tried
 
 
 def dump(record: object) -> bytes:
@@ -212,13 +217,7 @@ def dump(record: object) -> bytes:
     return orjson.dumps(record, option=orjson.OPT_SORT_KEYS) + b"\n"
 
 
-def load_tasks(content: bytes) -> list[RepositoryTask]:
-    """The tasks that `dump` wrote, a line each."""
-    reader = TypeAdapter(RepositoryTask)
-    return [reader.validate_json(line) for line in content.splitlines()]
-
-
-def load_proofs(content: bytes) -> list[ProofOfTests]:
-    """The proofs that `dump` wrote, a line each."""
-    reader = TypeAdapter(ProofOfTests)
+def load(kind: type[Record], content: bytes) -> list[Record]:
+    """The records of a kind that `dump` wrote, a line each."""
+    reader = TypeAdapter(kind)
     return [reader.validate_json(line) for line in content.splitlines()]

@@ -21,7 +21,7 @@ _EDITORS = re.compile(
 _READERS = re.compile(r"(?i)(?:read|read_?file|view|open_?file)")
 _PATCHES = re.compile(r"(?i)(?:apply_?patch|patch)")
 _ENVELOPE = re.compile(r"\*\*\* Begin Patch\n(.*?)\n\*\*\* End Patch", re.DOTALL)
-_SECTION = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
+_SECTION = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _NUMBERED = re.compile(r"^\s*(\d{1,6})(?:→|\t|\| ?|: )(.*)$")
 _LEAST_SHOWN = 5  # lines that a reading must show to be evidence
 
@@ -81,16 +81,11 @@ def relative(path: str | None, root: str | None) -> str | None:
 def patched(text: str, root: str | None) -> Iterator[Edit]:
     """The edits of patches in the form that Codex applies."""
     for envelope in _ENVELOPE.findall(text):
-        kind, path, lines = "", "", list[str]()
-        for line in [*envelope.split("\n"), "*** Update File: "]:
-            section = _SECTION.match(line) or (line == "*** Update File: ")
-            if not section:
-                lines.append(line)
-                continue
-            if name := relative(path, root):
+        _, *parts = _SECTION.split(f"{envelope}\n")
+        for kind, path, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            if name := relative(path.strip(), root):
+                lines = body[1:-1].split("\n") if len(body) > 1 else []
                 yield from _section(kind, name, lines)
-            if isinstance(section, re.Match):
-                kind, path, lines = section[1], section[2].strip(), []
 
 
 def _section(kind: str, path: str, lines: Sequence[str]) -> Iterator[Edit]:
@@ -110,9 +105,8 @@ def _section(kind: str, path: str, lines: Sequence[str]) -> Iterator[Edit]:
             yield Edit(path, old=old, new="\n".join(line[1:] for line in hunk if line[0] in " +"))
 
 
-def replay(edits: Sequence[Edit], files: Files) -> int:
-    """Carry edits out on the contents of files; returns how many could not be."""
-    lost = 0
+def replay(edits: Sequence[Edit], files: Files) -> None:
+    """Carry edits out on the contents of files, as far as they can be."""
     for edit in edits:
         before = files.get(edit.path)
         if edit.delete:
@@ -123,9 +117,6 @@ def replay(edits: Sequence[Edit], files: Files) -> int:
             files[edit.path] = edit.new
         elif before is not None and edit.old and edit.old in before:
             files[edit.path] = before.replace(edit.old, edit.new, -1 if edit.everywhere else 1)
-        else:
-            lost += 1
-    return lost
 
 
 def shown_lines(call: ToolCall, root: str | None) -> tuple[str, dict[int, str]] | None:
@@ -138,10 +129,8 @@ def shown_lines(call: ToolCall, root: str | None) -> tuple[str, dict[int, str]] 
     return (path, lines) if len(lines) >= _LEAST_SHOWN else None
 
 
-def agrees(content: bytes | None, lines: Mapping[int, str]) -> bool:
+def agrees(content: bytes, lines: Mapping[int, str]) -> bool:
     """Has a file these lines at these numbers? Readers number what follows its last break too."""
-    if content is None:
-        return False
     have = content.decode("utf-8", "replace").split("\n")
     return all(
         0 < number <= len(have) and have[number - 1].rstrip() == text.rstrip()

@@ -7,15 +7,15 @@ later sandboxes mount read-only; its name is the digest of what was declared.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import socket
 import subprocess
 import sys
 import tarfile
-import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -29,7 +29,7 @@ from packaging.version import Version
 from construction.grading.programs_box import CERTIFICATES, environment_box, variables_of
 from construction.repositories.contracts import EnvironmentSpec, RepositoryReason
 from construction.sandbox.resources import Limits
-from construction.sandbox.sandbox import Completed, FileRefused, Sandbox, SandboxFailed
+from construction.sandbox.sandbox import FileRefused, Sandbox, SandboxFailed
 from construction.sandbox.toolset import interpreters
 from data.atomic import replacing_dir, write_bytes
 from data.canonical import canonical_json, digest
@@ -45,6 +45,14 @@ _SILENCE = 300  # seconds without a word of a registry that end a connection
 _TAIL = 600  # characters of a log that a reason states
 _QUIET = ("--ignore-scripts", "--no-audit", "--no-fund")
 _FROZEN = ["--frozen-lockfile"]
+_PNPM_PROGRAM = "/work/tools/node_modules/.bin/pnpm"
+_BUN_PROGRAM = "/work/tools/node_modules/@oven/bun-linux-x64/bin/bun"
+_PIP = (
+    "python3", "-m", "pip", "install", "--quiet", "--no-input", "--no-compile", "--no-cache-dir",
+    "--disable-pip-version-check", "--only-binary", ":all:", "--root-user-action", "ignore",
+    "--target", "environment/site", "-r", "wanted.txt",
+)  # fmt: skip
+_TAR = ("tar", "cf", "environment.tar", "--sort=name", "--mtime=@0", "--remove-files")
 _HOISTED = ("--config.node-linker=hoisted", "--config.manage-package-manager-versions=false")
 _LOCK_VERSION = re.compile(r"^lockfileVersion: '?(\d+)", re.MULTILINE)
 _PNPM = {"5": "7", "6": "8"}  # which pnpm writes which version of locks
@@ -120,29 +128,55 @@ def python_of(spec: EnvironmentSpec) -> str:
     return own if own in fitting or not fitting else fitting[0]
 
 
+class _StepFailed(Exception):
+    """A step of a build failed; the end of what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Building:
+    """A sandbox in which an environment is built, with the way to the registries."""
+
+    sandbox: Sandbox
+    variables: Mapping[str, str]
+    seconds: int
+
+    def step(self, words: Sequence[str], folder: str = "", *, frozen: bool = True) -> None:
+        """Run a command. Raises _StepFailed. In CI locks are frozen."""
+        free = {name: value for name, value in self.variables.items() if name != "CI"}
+        done = self.sandbox.run(
+            [*words],
+            seconds=self.seconds,
+            folder=folder,
+            variables=self.variables if frozen else free,
+        )
+        if done.code:
+            said = re.sub(
+                r"\x1b\[[0-9;]*[A-Za-z]", "", (done.stdout + done.stderr).decode(errors="replace")
+            )
+            ended = "it took too long" if done.timed_out else f"it ended with {done.code}"
+            raise _StepFailed(said.strip()[-_TAIL:] or ended)
+
+
 def build(spec: EnvironmentSpec, folder: Path, seconds: int) -> Built:
     """Build into `folder`, which appears when it is complete. Raises SandboxFailed."""
     box = environment_box(None, python_of(spec), _LIMITS)
     with Sandbox(box) as sandbox, _registry(sandbox) as (variables, cut_off):
-        variables = variables | variables_of(python_of(spec))
-        install = _python if spec.kind == "python" else _node
-        problem = install(sandbox, spec, variables, seconds)
-        if problem is not None and cut_off.is_set():
-            raise SandboxFailed("a registry could not be reached, or ended a download")
-        if problem is not None:
-            return Built(reason=RepositoryReason.BUILD_FAILED, note=problem)
+        building = _Building(sandbox, variables | variables_of(python_of(spec)), seconds)
         try:
+            (_python if spec.kind == "python" else _node)(building, spec)
+            building.step([*_TAR, "-C", "environment", "."])
             content = sandbox.read("environment.tar")
+        except _StepFailed as failed:
+            if cut_off.is_set():
+                why = "a registry could not be reached, or ended a download"
+                raise SandboxFailed(why) from failed
+            return Built(reason=RepositoryReason.BUILD_FAILED, note=str(failed))
         except FileRefused as refused:
-            return Built(
-                reason=RepositoryReason.BUILD_FAILED, note=f"its archive is {refused.reason}"
-            )
+            note = f"its archive is {refused.reason}"
+            return Built(reason=RepositoryReason.BUILD_FAILED, note=note)
     with replacing_dir(folder) as part:
-        with tempfile.TemporaryFile() as file:
-            file.write(content)
-            file.seek(0)
-            with tarfile.open(fileobj=file) as archive:
-                archive.extractall(part, filter=_inside)  # noqa: S202 (filtered)
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            archive.extractall(part, filter=_inside)  # noqa: S202 (filtered)
         packages = sorted(_packages(part))
         write_bytes(part / "packages.json", canonical_json(packages))
     return Built(tuple(packages))
@@ -162,82 +196,42 @@ def _packages(folder: Path) -> Iterator[str]:
             yield f"{match['name'].replace('_', '-').lower()}=={match['version']}"
 
 
-def _python(
-    sandbox: Sandbox, spec: EnvironmentSpec, variables: Mapping[str, str], seconds: int
-) -> str | None:
+def _python(building: _Building, spec: EnvironmentSpec) -> None:
     """Install wheels of the declared packages; the pins of the lock first, then without them."""
-    sandbox.write("wanted.txt", "\n".join(spec.packages).encode() + b"\n")
-    sandbox.write("pins.txt", "\n".join(spec.pins).encode() + b"\n")
-    command = [
-        "python3", "-m", "pip", "install", "--quiet", "--no-input", "--no-compile",
-        "--no-cache-dir", "--disable-pip-version-check", "--only-binary", ":all:",
-        "--root-user-action", "ignore", "--target", "environment/site", "-r", "wanted.txt",
-    ]  # fmt: skip
-    tries = [[*command, "-c", "pins.txt"], command] if spec.pins else [command]
-    for attempt in tries:
-        done = sandbox.run(attempt, seconds=seconds, variables=variables)
-        if done.code == 0:
-            return _packed(sandbox)
-        sandbox.run(["rm", "-rf", "environment"], seconds=60)
-    return _tail(done)
+    for name, lines in (("wanted.txt", spec.packages), ("pins.txt", spec.pins)):
+        building.sandbox.write(name, "\n".join(lines).encode() + b"\n")
+    if spec.pins:
+        with suppress(_StepFailed):
+            return building.step([*_PIP, "-c", "pins.txt"])
+        building.step(["rm", "-rf", "environment"])
+    return building.step(_PIP)
 
 
-def _node(
-    sandbox: Sandbox, spec: EnvironmentSpec, variables: Mapping[str, str], seconds: int
-) -> str | None:
+def _node(building: _Building, spec: EnvironmentSpec) -> None:
     """Install what the lock names, without the scripts of packages."""
     for path, text in spec.files:
-        sandbox.write(f"project/{path}", text.encode())
-    root = spec.packages[0]
+        building.sandbox.write(f"project/{path}", text.encode())
     manager, _, version = spec.pins[0].partition("@")
     version = version.partition("+")[0] if manager == spec.kind else ""
-    tools = "/work/tools/node_modules"
-    pnpm, bun = f"{tools}/.bin/pnpm", f"{tools}/@oven/bun-linux-x64/bin/bun"
     if spec.kind == "pnpm" and not version:
-        version = _pnpm_of(spec)
+        lock = next((text for path, text in spec.files if path.endswith("pnpm-lock.yaml")), "")
+        match = _LOCK_VERSION.search(lock)
+        version = _PNPM.get(match[1] if match else "", _NEWEST_PNPM)
     if spec.kind != "npm":
         package = "@oven/bun-linux-x64" if spec.kind == "bun" else "pnpm"
         wanted = f"{package}@{version}" if version else package
-        words = ["npm", "install", *_QUIET, "--prefix", "tools", wanted]
-        done = sandbox.run(words, seconds=seconds, variables=variables)
-        if done.code:
-            return _tail(done)
+        building.step(["npm", "install", *_QUIET, "--prefix", "tools", wanted])
     program, strict, loose = {
         "npm": (["npm"], ["ci", *_QUIET], ["install", *_QUIET]),
-        "pnpm": (["node", pnpm, "install", *_HOISTED], _FROZEN, ["--no-frozen-lockfile"]),
-        "bun": ([bun, "install"], _FROZEN, []),
+        "pnpm": (["node", _PNPM_PROGRAM, "install", *_HOISTED], _FROZEN, ["--no-frozen-lockfile"]),
+        "bun": ([_BUN_PROGRAM, "install"], _FROZEN, []),
     }[spec.kind]
-    free = {name: value for name, value in variables.items() if name != "CI"}  # it freezes locks
-    for options, given in ((strict, variables), (loose, free)):  # a lock may lag its manifest
-        words = [*program, *options, "--ignore-scripts"]
-        where = f"project/{root}"
-        done = sandbox.run(words, seconds=seconds, folder=where, variables=given)
-        if done.code == 0:
-            break
-    if done.code:
-        return _tail(done)
-    done = sandbox.run(["python3", "-c", PACK, "project"], seconds=120)
-    return _packed(sandbox) if done.code == 0 else _tail(done)
-
-
-def _pnpm_of(spec: EnvironmentSpec) -> str:
-    """The version of pnpm that wrote the lock, where the manifest does not tell."""
-    lock = next((text for path, text in spec.files if path.endswith("pnpm-lock.yaml")), "")
-    match = _LOCK_VERSION.search(lock)
-    return _PNPM.get(match[1], _NEWEST_PNPM) if match else _NEWEST_PNPM
-
-
-def _packed(sandbox: Sandbox) -> str | None:
-    words = ["tar", "cf", "environment.tar", "--sort=name", "--mtime=@0", "--remove-files"]
-    done = sandbox.run([*words, "-C", "environment", "."], seconds=300)
-    return _tail(done) if done.code else None
-
-
-def _tail(done: Completed) -> str:
-    """The last lines of what a build said, without colours."""
-    text = (done.stdout + done.stderr).decode(errors="replace")
-    said = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).strip()[-_TAIL:]
-    return said or ("it took too long" if done.timed_out else f"it ended with {done.code}")
+    where = f"project/{spec.packages[0]}"
+    try:
+        building.step([*program, *strict, "--ignore-scripts"], where)
+    except _StepFailed:  # a lock may lag its manifest
+        building.step([*program, *loose, "--ignore-scripts"], where, frozen=False)
+    building.step(["python3", "-c", PACK, "project"])
 
 
 @cache

@@ -13,35 +13,45 @@ import shutil
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from data.errors import BenchmintError
 
-_CONFIG = """[core]
-\thooksPath = /dev/null
-\tfsmonitor = false
-\tattributesFile = /dev/null
-\tpager = cat
-\tpackedGitWindowSize = 64m
-\tpackedGitLimit = 512m
-[safe]
-\tdirectory = *
-[protocol]
-\tallow = never
-[protocol "file"]
-\tallow = always
-[fetch]
-\tfsckObjects = false
-[transfer]
-\tadvertiseSID = false
-[gc]
-\tauto = 0
-[maintenance]
-\tauto = false
-"""
+_CONFIG = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.attributesFile": "/dev/null",
+    "core.pager": "cat",
+    "core.packedGitWindowSize": "64m",
+    "core.packedGitLimit": "512m",
+    "safe.directory": "*",
+    "protocol.allow": "never",
+    "protocol.file.allow": "always",
+    "fetch.fsckObjects": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+}
+# Nothing of the machine's or of a repository's own settings.
+_ENVIRONMENT = {
+    "PATH": os.defpath,
+    "HOME": "/nonexistent",
+    "LC_ALL": "C.UTF-8",
+    "GIT_DIR": ".",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "/bin/false",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_CONFIG_COUNT": str(len(_CONFIG)),
+    **{f"GIT_CONFIG_KEY_{n}": key for n, key in enumerate(_CONFIG)},
+    **{f"GIT_CONFIG_VALUE_{n}": value for n, value in enumerate(_CONFIG.values())},
+}
 _SECONDS, _MOST_OUTPUT, _MOST_MEMORY = 600, 512 << 20, 3 << 30  # of one command
 _MISSING = -1  # the size of an object that a partial clone lacks
 _NOT_WANTED = "^refs/heads/entire/*"  # transcripts
@@ -50,7 +60,8 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REFERENCE = re.compile(r"refs/(?:heads|tags|remotes|pull)/[\w@+-][\w./@+-]{0,200}(?<![./])")
 TREE, LINK, SUBMODULE = "040000", "120000", "160000"
 PAGES = (".md", ".txt")
-_CHECKPOINTS = "*entire/checkpoints*"  # branches of transcripts
+_COMMITS = ("--exclude=*entire/checkpoints*", "--all")  # but for branches of transcripts
+_PLAIN = ("--no-renames", "--no-ext-diff")  # differences of files, by nothing of theirs
 
 
 class GitFailed(BenchmintError):
@@ -80,6 +91,11 @@ class Entry:
     size: int
     path: str
 
+    @property
+    def is_file(self) -> bool:
+        """Is it a file, and there?"""
+        return self.mode not in (LINK, SUBMODULE) and self.size >= 0
+
 
 @dataclass(frozen=True, slots=True)
 class Store:
@@ -98,7 +114,6 @@ class Store:
         """
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.rmtree(self.folder, ignore_errors=True)
-        self._config.write_text(_CONFIG, encoding="utf-8")
         self.run("init", "--quiet", "--bare", "--template=", ".")
         if source.is_file():
             kinds = ("heads", "tags", "pull")
@@ -113,39 +128,16 @@ class Store:
             raise GitFailed(f"git objects: {error.strerror}") from error
         self.run("update-ref", "--stdin", stdin="".join(lines).encode())
 
-    @property
-    def _config(self) -> Path:
-        return self.folder.with_name(f"{self.folder.name}.config")
-
-    @property
-    def _environment(self) -> dict[str, str]:
-        """Nothing of the machine's or of a repository's own settings."""
-        environment = {
-            "PATH": os.defpath,
-            "HOME": "/nonexistent",
-            "LC_ALL": "C.UTF-8",
-            "GIT_DIR": ".",
-            "GIT_CONFIG_NOSYSTEM": "1",
-            "GIT_CONFIG_GLOBAL": str(self._config.absolute()),
-            "GIT_ATTR_NOSYSTEM": "1",
-            "GIT_NO_LAZY_FETCH": "1",
-            "GIT_NO_REPLACE_OBJECTS": "1",
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_ASKPASS": "/bin/false",
-            "GIT_OPTIONAL_LOCKS": "0",
-        }
-        if self.scratch is not None:
-            environment["GIT_OBJECT_DIRECTORY"] = str(self.scratch.absolute())
-            environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = str(
-                self.folder.absolute() / "objects"
-            )
-        return environment
-
     def run(
         self, *arguments: str, stdin: bytes = b"", variables: Mapping[str, str] | None = None
     ) -> bytes:
         """The output of a git command on the store. Raises GitFailed."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        environment = _ENVIRONMENT | dict(variables or {})
+        if self.scratch is not None:
+            objects = str(self.folder.absolute() / "objects")
+            environment["GIT_OBJECT_DIRECTORY"] = str(self.scratch.absolute())
+            environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = objects
         try:
             with tempfile.TemporaryFile() as given:
                 given.write(stdin)
@@ -153,7 +145,7 @@ class Store:
                 process = subprocess.Popen(  # noqa: S603 (git with a configuration of ours alone)
                     ["git", "--literal-pathspecs", *arguments],  # noqa: S607 (the system's path)
                     cwd=self.folder,
-                    env=self._environment | dict(variables or {}),
+                    env=environment,
                     stdin=given,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
@@ -169,9 +161,8 @@ class Store:
     def commits(self) -> list[Commit]:
         """All commits of branches and tags, newest first, but for branches of transcripts."""
         form = "%H%x00%P%x00%ct%x00%(trailers:key=Entire-Checkpoint,valueonly,separator=%x20)%x00%s"
-        refs = (f"--exclude={_CHECKPOINTS}", "--all")
         results = []
-        for line in self.run("log", "-z", f"--format={form}%x01", *refs).split(b"\x01"):
+        for line in self.run("log", "-z", f"--format={form}%x01", *_COMMITS).split(b"\x01"):
             parts = line.lstrip(b"\0").decode("utf-8", "replace").split("\0")
             if len(parts) == 5:
                 name, parents, at, checkpoints, subject = parts
@@ -183,18 +174,17 @@ class Store:
         """The commits that added or changed a page (Markdown, text) of this name anywhere."""
         return _carriers(self).get(file_name, []) if file_name.endswith(PAGES) else []
 
-    def head(self) -> str:
-        """The newest commit. Raises GitFailed for an empty repository."""
-        refs = (f"--exclude={_CHECKPOINTS}", "--all")
-        name = self.run("log", "-1", "--format=%H", *refs).decode().strip()
-        if not name:
-            raise GitFailed("git log: no commit")
-        return name
+    def tips(self) -> list[str]:
+        """The commits of main branches of a usual name, and the newest one.
 
-    def main(self) -> list[str]:
-        """The commit of the main branch, if there is one of a usual name."""
+        Raises GitFailed for an empty repository.
+        """
         names = [f"refs/{r}/{n}" for r in ("heads", "remotes/origin") for n in ("main", "master")]
-        return self.run("for-each-ref", "--format=%(objectname)", *names).decode().split()
+        main = self.run("for-each-ref", "--format=%(objectname)", *names).decode().split()
+        newest = self.run("log", "-1", "--format=%H", *_COMMITS).decode().split()
+        if not newest:
+            raise GitFailed("git log: no commit")
+        return list(dict.fromkeys((*main, *newest)))
 
     def entries(self, tree: str) -> list[Entry]:
         """The files, links and submodules of a tree or commit, by path."""
@@ -215,6 +205,16 @@ class Store:
             at = end + size + 2
         return results
 
+    def files(self, tree: str, paths: Collection[str] | None = None) -> dict[str, bytes]:
+        """The contents of the files of a tree or commit, or of those at some paths."""
+        names = {
+            e.path: e.name
+            for e in self.entries(tree)
+            if e.is_file and (paths is None or e.path in paths)
+        }
+        contents = self.blobs(names.values())
+        return {path: contents[name] for path, name in names.items()}
+
     def tree_with(self, base: str, changes: Mapping[str, tuple[str, bytes] | None]) -> str:
         """The tree of `base` with other contents (mode, bytes) at some paths, None to remove."""
         with tempfile.TemporaryDirectory() as folder:
@@ -233,16 +233,17 @@ class Store:
 
     def changed(self, base: str, other: str) -> list[str]:
         """The paths in which two trees differ."""
-        flags = ("--no-renames", "--no-ext-diff", "--no-textconv", "--name-only", "-z", "-r")
-        output = self.run("diff-tree", *flags, base, other)
+        output = self.run(
+            "diff-tree", *_PLAIN, "--no-textconv", "--name-only", "-z", "-r", base, other
+        )
         return [p.decode("utf-8", "surrogateescape") for p in output.split(b"\0") if p]
 
     def patch(self, base: str, other: str, paths: Sequence[str]) -> bytes:
         """The difference of two trees at some paths as `git apply` takes it."""
         if not paths:
             return b""
-        flags = ("--no-renames", "--no-ext-diff", "--no-textconv", "--binary", "--full-index")
-        return self.run("diff-tree", "-p", "-r", *flags, base, other, "--", *paths)
+        flags = ("-p", "-r", *_PLAIN, "--no-textconv", "--binary", "--full-index")
+        return self.run("diff-tree", *flags, base, other, "--", *paths)
 
 
 def _finished(process: subprocess.Popen[bytes]) -> tuple[int, bytes]:
@@ -279,8 +280,7 @@ def _entries(store: Store, tree: str) -> list[Entry]:
 def _carriers(store: Store) -> dict[str, list[str]]:
     """The commits that added or changed pages, newest first, by the names of those files."""
     output = store.run(
-        *("log", f"--exclude={_CHECKPOINTS}", "--all", "--format=%x00%H", "--name-only"),
-        *("--diff-filter=AM", "--no-renames", "--no-ext-diff", "-z"),
+        *("log", *_COMMITS, "--format=%x00%H", "--name-only"), *("--diff-filter=AM", *_PLAIN, "-z")
     )
     carried: dict[str, list[str]] = {}
     commit = ""
@@ -312,8 +312,7 @@ def git_folder(source: Path) -> Path:
 
 def references(source: Path) -> list[tuple[str, str]]:
     """Branches, tags and remote branches of a clone with what they point to, read as text."""
-    folder = git_folder(source)
-    results: dict[str, str] = {}
+    folder, results = git_folder(source), dict[str, str]()
     packed = folder / "packed-refs"
     if packed.is_file() and not packed.is_symlink():
         for line in packed.read_text("utf-8", "replace").splitlines():
@@ -321,9 +320,8 @@ def references(source: Path) -> list[tuple[str, str]]:
             results[name] = commit
     for path in sorted((folder / "refs").rglob("*")):
         if path.is_file() and not path.is_symlink():
-            results[path.relative_to(folder).as_posix()] = path.read_text(
-                "utf-8", "replace"
-            ).strip()
+            name = path.relative_to(folder).as_posix()
+            results[name] = path.read_text("utf-8", "replace").strip()
     return sorted(
         (name, commit)
         for name, commit in results.items()

@@ -6,6 +6,7 @@ import posixpath
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 import orjson
@@ -21,35 +22,26 @@ _REQUIREMENTS = re.compile(
 )
 _INDEX = re.compile(r"^(?:-i|-f|--index-url|--extra-index-url|--find-links)\b")
 _OUTSIDE = ("git+", "git:", "git@", "github:", "http:", "https:", "ssh:", "@git")
+_PYTHON, _PYTHON_LOCKS = "pyproject.toml", ("uv.lock", "poetry.lock")
+_NODE = "package.json"
 _LOCKS = {
     "bun.lock": "bun",
     "bun.lockb": "bun",
     "pnpm-lock.yaml": "pnpm",
     "package-lock.json": "npm",
 }
-_NODE_FILES = ("pnpm-workspace.yaml", ".npmrc", "bunfig.toml")
+_NODE_FILES = (_NODE, "pnpm-workspace.yaml", ".npmrc", "bunfig.toml")
+_NAMES = {_PYTHON, *_PYTHON_LOCKS, "setup.cfg", *_LOCKS, *_NODE_FILES}
+_DEPENDENCIES = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
 _RUNNER = "pytest"
 
 Texts = Mapping[str, str]  # the text files of a tree by path
 
 
-def manifest_paths(paths: list[str]) -> list[str]:
+def manifest_paths(paths: Collection[str]) -> set[str]:
     """The files of a tree that say what it needs."""
-    names = {
-        "pyproject.toml",
-        "package.json",
-        "uv.lock",
-        "poetry.lock",
-        "setup.cfg",
-        *_LOCKS,
-        *_NODE_FILES,
-    }
-    return [
-        path
-        for path in paths
-        if "node_modules/" not in path
-        and (path.rpartition("/")[2] in names or _REQUIREMENTS.match(path))
-    ]
+    named = {p for p in paths if posixpath.basename(p) in _NAMES or _REQUIREMENTS.match(p)}
+    return {path for path in named if "node_modules/" not in path}
 
 
 def python_spec(texts: Texts, imported: Collection[str] = ()) -> EnvironmentSpec | RepositoryReason:
@@ -57,20 +49,14 @@ def python_spec(texts: Texts, imported: Collection[str] = ()) -> EnvironmentSpec
 
     Of extras and groups that are not for development it is what the tree imports by its name.
     """
+    wanted_files = {p: t for p, t in texts.items() if p.endswith(_PYTHON) or p in _PYTHON_LOCKS}
     try:
-        projects = {
-            path: tomllib.loads(text)
-            for path, text in texts.items()
-            if path.endswith("pyproject.toml")
-        }
-        locks = {
-            path: tomllib.loads(text)
-            for path, text in texts.items()
-            if path in ("uv.lock", "poetry.lock")
-        }
+        tables = {path: tomllib.loads(text) for path, text in wanted_files.items()}
     except tomllib.TOMLDecodeError:
         return RepositoryReason.NO_ENVIRONMENT
-    if any(map(_has_own_index, projects.values())):
+    projects = {path: table for path, table in tables.items() if path not in _PYTHON_LOCKS}
+    tools = [project.get("tool", {}) for project in projects.values()]
+    if any(t.get("uv", {}).get("index") or t.get("poetry", {}).get("source") for t in tools):
         return RepositoryReason.PRIVATE_DEPENDENCY
     members = _members(projects)
     own: set[str] = {
@@ -86,8 +72,8 @@ def python_spec(texts: Texts, imported: Collection[str] = ()) -> EnvironmentSpec
         return RepositoryReason.NO_ENVIRONMENT
     if not any(canonicalize_name(Requirement(text).name) == _RUNNER for text in wanted):
         wanted = [*wanted, _RUNNER]
-    pins = sorted(pin for lock in locks.values() for pin in _pins(lock, own))
-    project = projects.get("pyproject.toml", {}).get("project", {}).get("requires-python")
+    pins = sorted(pin for name in _PYTHON_LOCKS for pin in _pins(tables.get(name, {}), own))
+    project = projects.get(_PYTHON, {}).get("project", {}).get("requires-python")
     return EnvironmentSpec("python", tuple(sorted(wanted)), tuple(pins), (), project)
 
 
@@ -115,18 +101,19 @@ def _wanted(lines: Sequence[str], own: set[str]) -> list[str] | None:
 
 def _members(projects: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The manifest at the root and those of its workspace; without one at the root, the highest."""
-    root = projects.get("pyproject.toml")
+    root = projects.get(_PYTHON)
     if root is None:
         depth = min((path.count("/") for path in projects), default=0)
         return sorted(path for path in projects if path.count("/") == depth)
     globs = root.get("tool", {}).get("uv", {}).get("workspace", {}).get("members", [])
-    patterns = [re.escape(str(glob)).replace(r"\*", "[^/]+") for glob in globs]
-    inside = [
-        path
-        for path in projects
-        if any(re.fullmatch(f"{p}/pyproject.toml", path) for p in patterns)
-    ]
-    return ["pyproject.toml", *sorted(inside)]
+    patterns = [re.compile(rf"{_pattern(str(glob), '+')}/{_PYTHON}") for glob in globs]
+    inside = [path for path in projects if any(p.fullmatch(path) for p in patterns)]
+    return [_PYTHON, *sorted(inside)]
+
+
+def _pattern(glob: str, most: str) -> str:
+    """A glob of folders as a pattern; `*` stands for letters of one name."""
+    return re.escape(glob).replace(r"\*\*", ".*").replace(r"\*", f"[^/]{most}")
 
 
 def _declared(project: Mapping[str, Any], imported: Collection[str]) -> Iterator[str]:
@@ -142,135 +129,82 @@ def _declared(project: Mapping[str, Any], imported: Collection[str]) -> Iterator
     tool = project.get("tool", {})
     yield from map(str, tool.get("uv", {}).get("dev-dependencies", []))
     poetry = tool.get("poetry", {})
-    tables = [poetry.get("dependencies", {}), poetry.get("dev-dependencies", {})]
-    tables += [
-        group.get("dependencies", {})
-        for name, group in poetry.get("group", {}).items()
-        if str(name).lower() in _GROUPS
-    ]
-    for each in tables:
+    groups = [g for name, g in poetry.get("group", {}).items() if str(name).lower() in _GROUPS]
+    tables = [t.get("dependencies", {}) for t in (poetry, *groups)]
+    for each in (*tables, poetry.get("dev-dependencies", {})):
         for name, wanted in each.items():
-            outside = isinstance(wanted, dict) and {"git", "url"} & wanted.keys()
-            local = isinstance(wanted, dict) and "path" in wanted
-            if name != "python" and not local:
-                yield f"{name} @ git+unknown" if outside else name
+            keys = wanted.keys() if isinstance(wanted, dict) else set()
+            if name != "python" and "path" not in keys:
+                yield f"{name} @ git+unknown" if {"git", "url"} & keys else name
 
 
 def _module_of(requirement: str) -> str:
     """The name under which a package of this name would be imported."""
-    name = re.match(r"[\w.-]*", requirement)
-    return name[0].lower().replace("-", "_") if name else ""
-
-
-def _has_own_index(project: Mapping[str, Any]) -> bool:
-    tool = project.get("tool", {})
-    return bool(tool.get("uv", {}).get("index") or tool.get("poetry", {}).get("source"))
+    return re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower().replace("-", "_")
 
 
 def _pins(lock: Mapping[str, Any], own: set[str]) -> Iterator[str]:
     """The versions that a lock of uv or poetry names, of packages that a registry has."""
     for package in lock.get("package", []):
         source = package.get("source", {})
-        is_elsewhere = not ({"registry"} & source.keys()) if "url" not in source else True
-        if source and is_elsewhere:
-            continue
         name = canonicalize_name(str(package.get("name", "")))
-        if name and name not in own and "version" in package:
+        is_listed = not source or ("registry" in source and "url" not in source)
+        if is_listed and name and name not in own and "version" in package:
             yield f"{name}=={package['version']}"
 
 
 def node_spec(texts: Texts, folder: str) -> EnvironmentSpec | RepositoryReason:
     """What the tests of a package of Node need: manifests and the lock above it."""
-    above = [folder, *_parents(folder)]
-    nearest = next(
-        (
-            (above_it, name)
-            for above_it in above
-            for name in _LOCKS
-            if _join(above_it, name) in texts
-        ),
-        None,
-    )
-    if nearest is None:
+    above = [folder, *("/".join(p.parts) for p in PurePosixPath(folder).parents)]
+    locks = [
+        (path, name) for path in above for name in _LOCKS if posixpath.join(path, name) in texts
+    ]
+    if not locks:
         return RepositoryReason.NO_ENVIRONMENT
-    root, lock = nearest
-    inside = f"{root}/" if root else ""
-    members = _workspaces(texts, root)
-    files = {
-        path: text
-        for path, text in texts.items()
-        if path.startswith(inside)
-        and (
-            posixpath.dirname(path) in ("", root)
-            or any(m.fullmatch(posixpath.dirname(path)) for m in members)
-        )
-        and path.rpartition("/")[2] in ("package.json", lock, *_NODE_FILES)
-    }
+    root, lock = locks[0]
+    members, names = _workspaces(texts, root), {lock, *_NODE_FILES}
+    files = {}
+    for path, text in texts.items():
+        home, name = posixpath.split(path)
+        if name in names and (home == root or any(m.fullmatch(home) for m in members)):
+            files[path] = text
     if any(_is_private(path, text) for path, text in files.items()):
         return RepositoryReason.PRIVATE_DEPENDENCY
-    kept = {
-        path: text for path, text in files.items() if not path.endswith((".npmrc", "bunfig.toml"))
-    }
-    try:
-        manager = str(
-            orjson.loads(texts.get(_join(root, "package.json"), "{}")).get("packageManager", "")
-        )
-    except orjson.JSONDecodeError:
-        manager = ""
+    kept = {p: t for p, t in files.items() if not p.endswith((".npmrc", "bunfig.toml"))}
+    manager = str((json_of(texts, posixpath.join(root, _NODE)) or {}).get("packageManager", ""))
     return EnvironmentSpec(_LOCKS[lock], (root,), (manager,), tuple(sorted(kept.items())))
+
+
+def json_of(texts: Texts, path: str) -> dict[str, Any] | None:
+    """What a file of JSON holds; nothing if it is not there, None if it is no table."""
+    try:
+        table = orjson.loads(texts.get(path, "{}"))
+    except orjson.JSONDecodeError:
+        return None
+    return table if isinstance(table, dict) else None
 
 
 def _workspaces(texts: Texts, root: str) -> list[re.Pattern[str]]:
     """The folders of the packages that belong to a workspace, as patterns."""
-    globs: list[object] = []
     try:
-        manifest = orjson.loads(texts.get(_join(root, "package.json"), "{}"))
-        workspace = yaml.safe_load(texts.get(_join(root, "pnpm-workspace.yaml"), "{}"))
-    except (orjson.JSONDecodeError, yaml.YAMLError):
+        workspace = yaml.safe_load(texts.get(posixpath.join(root, "pnpm-workspace.yaml"), "{}"))
+    except yaml.YAMLError:
         return []
-    named = manifest.get("workspaces", []) if isinstance(manifest, dict) else []
-    globs += named.get("packages", []) if isinstance(named, dict) else named
+    named = (json_of(texts, posixpath.join(root, _NODE)) or {}).get("workspaces", [])
+    globs: list[object] = [*(named.get("packages", []) if isinstance(named, dict) else named)]
     globs += (workspace.get("packages") or []) if isinstance(workspace, dict) else []
     return [
-        re.compile(
-            _join(
-                re.escape(root),
-                re.escape(str(glob).removeprefix("./"))
-                .replace(r"\*\*", ".*")
-                .replace(r"\*", "[^/]*"),
-            )
-        )
-        for glob in globs
+        re.compile(posixpath.join(re.escape(root), _pattern(str(g).removeprefix("./"), "*")))
+        for g in globs
     ]
-
-
-def _join(folder: str, name: str) -> str:
-    return posixpath.join(folder, name) if folder else name
-
-
-def _parents(folder: str) -> list[str]:
-    parts = folder.split("/") if folder else []
-    return ["/".join(parts[:n]) for n in range(len(parts) - 1, -1, -1)]
 
 
 def _is_private(path: str, text: str) -> bool:
     """Does a file of a package name packages or a registry of somebody's own?"""
-    is_manifest = path.endswith("package.json")
-    return (is_manifest and _names_outside(text)) or (
-        path.endswith(".npmrc") and "registry" in text
-    )
-
-
-def _names_outside(text: str) -> bool:
-    """Does a manifest name packages that no registry has?"""
-    try:
-        manifest = orjson.loads(text)
-    except orjson.JSONDecodeError:
+    if not path.endswith(_NODE):
+        return path.endswith(".npmrc") and "registry" in text
+    manifest = json_of({path: text}, path)
+    if manifest is None:
         return True
-    if not isinstance(manifest, dict):
-        return True
-    tables = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
-    versions = [
-        v for name in tables if isinstance(t := manifest.get(name), dict) for v in t.values()
-    ]
-    return any(str(version).startswith(_OUTSIDE) for version in versions)
+    tables = [table for name in _DEPENDENCIES if isinstance(table := manifest.get(name), dict)]
+    return any(str(version).startswith(_OUTSIDE) for t in tables for version in t.values())

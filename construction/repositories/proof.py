@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,11 @@ from construction.repositories.contracts import (
     ProofOfTests,
     RepositoriesConfig,
     RepositoryReason,
-    RepositoryTask,
     TestPlan,
 )
 from construction.repositories.environment import python_of
-from construction.repositories.git import Store
 from construction.repositories.run_tests import PASSED
-from construction.repositories.suites import Suite, split
+from construction.repositories.suites import Change, Suite
 from construction.repositories.trees import archive
 from data.canonical import canonical_json, digest
 from data.captures import CaptureFile
@@ -37,7 +36,7 @@ RUNNER = Path(run_tests.__file__)
 
 # Programs that a submission could bring instead of a solution. Their paths are protected, or they
 # are code that the tests import: neither may pass.
-_EVERY_ONE = """
+_EVERY_ONE = b"""
 import pytest
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
@@ -45,8 +44,20 @@ def pytest_runtest_makereport(item, call):
     report = outcome.get_result()
     report.outcome = "passed"
 """
-_END = "import os\nos._exit(0)\n"
-_END_SCRIPT = "process.exit(0);\n"
+_END = b"import os\nos._exit(0)\n"
+_END_SCRIPT = b"process.exit(0);\n"
+_RUNNERS: Mapping[bool, Mapping[str, bytes | None]] = {
+    True: {
+        "conftest.py": _EVERY_ONE,
+        "sitecustomize.py": _END,
+        "pytest.ini": b"[pytest]\naddopts = -p conftest\n",
+    },
+    False: {
+        "bunfig.toml": b'[test]\npreload = ["./end.ts"]\n',
+        "end.ts": _END_SCRIPT,
+        "vitest.config.ts": _END_SCRIPT,
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +85,9 @@ class Proofs(CaptureFile[str, ProofOfTests]):
         return str(record["proof"]), _READER.validate_python(record["found"])
 
 
-def proof_key(task: RepositoryTask, suite: Suite, config: RepositoriesConfig) -> str:
+def proof_key(change: Change, suite: Suite, config: RepositoriesConfig) -> str:
     """What a proof depends on."""
-    trees = [task.base_tree, task.reference_tree]
+    trees = [change.task.base_tree, change.task.reference_tree]
     settings = [config.runs, config.test_seconds]
     runner = digest(RUNNER.read_bytes())
     return digest(
@@ -84,37 +95,45 @@ def proof_key(task: RepositoryTask, suite: Suite, config: RepositoriesConfig) ->
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Prover:
     """Runs the tests of one task in boxes of their own. `folder` is its environment."""
 
-    store: Store
-    task: RepositoryTask
+    change: Change
     suite: Suite
     folder: Path
     config: RepositoriesConfig
 
-    def prove(self, environment: str) -> ProofOfTests:
+    @cached_property
+    def _tar(self) -> bytes:
+        return archive(self.change.store, self.change.task.base_tree)
+
+    def run(self, patch: bytes, plan: TestPlan) -> Ran:
+        """The outcomes of the tests on a submission. Raises ProgramNotRun."""
+        said = run_plan(self.suite.spec, self.folder, self._tar, patch, plan, tell=True)
+        tests = {str(name): str(outcome) for name, outcome in said["tests"].items()}
+        return Ran(tests, bool(said["timed_out"]), str(said["tail"]))
+
+    def prove(self) -> ProofOfTests:
         """The tests that decide, or the reason why there are none. Raises ProgramNotRun."""
-        tar, plan = archive(self.store, self.task.base_tree), self.suite.plan
-        visible, _ = split(self.store.changed(self.task.base_tree, self.task.reference_tree))
-        patch = self.store.patch(self.task.base_tree, self.task.reference_tree, visible)
+        plan, reference = self.suite.plan, self.change.patch
+        proof = ProofOfTests(self.change.task.task, self.folder.name, plan)
 
         def failed(reason: RepositoryReason, note: str = "", flaky: int = 0) -> ProofOfTests:
-            return ProofOfTests(self.task.task, environment, plan, reason, note, flaky)
+            return replace(proof, plan=plan, reason=reason, note=note, flaky=flaky)
 
-        first = self._run(tar, patch, plan)
+        first = self.run(reference, plan)
         if first.timed_out:
             return failed(RepositoryReason.TIMED_OUT)
         if PASSED not in first.tests.values():
             return failed(RepositoryReason.NOT_RUN, first.tail)
-        base = self._run(tar, b"", plan)
+        base = self.run(b"", plan)
         passing = {name for name, outcome in first.tests.items() if outcome == PASSED}
         if not any(base.tests.get(name) != PASSED for name in passing):
             return failed(RepositoryReason.NO_FAIL_TO_PASS)
-        more = [self._run(tar, patch, plan) for _ in range(self.config.runs - 1)]
+        more = [self.run(reference, plan) for _ in range(self.config.runs - 1)]
         steady = {n for n in passing if all(run.tests.get(n) == PASSED for run in more)}
-        again = self._run(tar, b"", plan)
+        again = self.run(b"", plan)
         both = {n: {base.tests.get(n) == PASSED, again.tests.get(n) == PASSED} for n in steady}
         to_pass = sorted(n for n, seen in both.items() if seen == {False})
         kept = sorted(n for n, seen in both.items() if seen == {True})
@@ -123,61 +142,35 @@ class Prover:
             return failed(RepositoryReason.FLAKY, flaky=flaky)
         plan = replace(plan, fail_to_pass=tuple(to_pass), pass_to_pass=tuple(kept))
         tried = ["nothing"]  # it was run above: what decides fails on the base
-        for name, attack in self._attacks(visible):
-            if self._passes(tar, attack, plan):
+        for name, attack in self.attacks():
+            said = run_plan(self.suite.spec, self.folder, self._tar, attack, plan, tell=False)
+            if said["passed"]:
                 return failed(RepositoryReason.ATTACKED, name, flaky)
             tried.append(name)
-        return ProofOfTests(self.task.task, environment, plan, flaky=flaky, attacks=tuple(tried))
+        return replace(proof, plan=plan, flaky=flaky, attacks=tuple(tried))
 
-    def _passes(self, tar: bytes, patch: bytes, plan: TestPlan) -> bool:
-        return bool(run_plan(self.suite.spec, self.folder, tar, patch, plan, tell=False)["passed"])
-
-    def _run(self, tar: bytes, patch: bytes, plan: TestPlan) -> Ran:
-        said = run_plan(self.suite.spec, self.folder, tar, patch, plan, tell=True)
-        tests = {str(name): str(outcome) for name, outcome in said["tests"].items()}
-        return Ran(tests, bool(said["timed_out"]), str(said["tail"]))
-
-    def _attacks(self, visible: Sequence[str]) -> list[tuple[str, bytes]]:
+    def attacks(self) -> list[tuple[str, bytes]]:
         """Submissions without a solution, as patches of the shipped tree."""
-        entries = {entry.path: entry for entry in self.store.entries(self.task.base_tree)}
-        hidden = [path for path, _ in self.suite.plan.hidden]
-        present = [path for path in hidden if path in entries]
-        made: list[tuple[str, bytes]] = [
-            ("tests deleted", self._patch(dict.fromkeys(present, None), entries)),
+        python = self.suite.spec.kind == "python"
+        deleted: dict[str, bytes | None] = {path: None for path, _ in self.suite.plan.hidden}
+        end, sources = (_END, ".py") if python else (_END_SCRIPT, (".ts", ".tsx", ".js"))
+        stubs = {path: end for path in self.change.parts[0] if path.endswith(sources)}
+        made = [
+            ("tests deleted", self._attack(deleted)),
+            ("runner edited", self._attack(_RUNNERS[python])),
+            ("expected values in place of a program", self._attack(stubs)),
         ]
-        is_python = self.suite.spec.kind == "python"
-        if is_python:
-            evil: dict[str, bytes | None] = {
-                "conftest.py": _EVERY_ONE.encode(),
-                "sitecustomize.py": _END.encode(),
-                "pytest.ini": b"[pytest]\naddopts = -p conftest\n",
-            }
-        else:
-            evil = {
-                "bunfig.toml": b'[test]\npreload = ["./end.ts"]\n',
-                "end.ts": _END_SCRIPT.encode(),
-                "vitest.config.ts": b"process.exit(0);\n",
-            }
-        made.append(("runner edited", self._patch(evil, entries)))
-        end = (_END if is_python else _END_SCRIPT).encode()
-        stubs: dict[str, bytes | None] = {
-            path: end
-            for path in visible
-            if path.endswith(".py" if is_python else (".ts", ".tsx", ".js"))
-        }
-        made.append(("expected values in place of a program", self._patch(stubs, entries)))
         return [(name, patch) for name, patch in made if patch]
 
-    def _patch(self, changes: Mapping[str, bytes | None], entries: Mapping[str, Any]) -> bytes:
-        mode = "100644"
-        whole = {
-            path: None if content is None else (mode, content) for path, content in changes.items()
+    def _attack(self, changes: Mapping[str, bytes | None]) -> bytes:
+        store, base = self.change.store, self.change.task.base_tree
+        present = {entry.path for entry in store.entries(base)}
+        kept = {
+            path: None if content is None else ("100644", content)
+            for path, content in changes.items()
+            if content is not None or path in present
         }
-        kept = {path: change for path, change in whole.items() if change or path in entries}
-        if not kept:
-            return b""
-        tree = self.store.tree_with(self.task.base_tree, kept)
-        return self.store.patch(self.task.base_tree, tree, sorted(kept))
+        return self.change.patch_to(store.tree_with(base, kept), sorted(kept))
 
 
 def run_plan(

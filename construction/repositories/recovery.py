@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from construction.repositories.contracts import (
@@ -27,7 +27,7 @@ _COMMITTED = re.compile(r"(?m)^\s*\[[^\[\]\n]{1,120} ([0-9a-f]{7,40})\] (.{1,200
 _NEWEST = re.compile(r"^(?:commit )?([0-9a-f]{7,40})\b")
 # Of a branch `a3/b2c4d5e6f7/0/`, of references of their own `f7/a3b2c4d5e6f7/0/`.
 _CHECKPOINT = re.compile(r"(?:^|/)([0-9A-Za-z]{2})/([0-9A-Za-z]{10,26})/\d{1,4}/full\.jsonl$")
-_DAY, _START = 86_400.0, 7  # seconds; letters of a name that git prints at least
+_DAY = 86_400.0  # seconds
 _AGREEMENT, _DISAGREEMENT = 0.04, 0.3  # what contents add to the confidence, or take from it
 _BOTH = 0.85  # contents agree with the newest commit before the session
 _MOST_TRIED = 60  # commits whose contents are compared
@@ -43,21 +43,10 @@ class Repository:
     store: Store
     licence: str | None
     commits: Sequence[Commit]
-    by_name: dict[str, Commit] = field(default_factory=dict)
-    by_start: dict[str, list[Commit]] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, name: str, store: Store, licence: str | None) -> Repository:
-        """Read the commits of a store."""
-        commits, starts = store.commits(), dict[str, list[Commit]]()
-        for commit in commits:
-            starts.setdefault(commit.name[:_START], []).append(commit)
-        by_name = {commit.name: commit for commit in commits}
-        return cls(name, store, licence, commits, by_name, starts)
 
     def named(self, text: str) -> Commit | None:
         """The one commit whose name begins so."""
-        matches = [c for c in self.by_start.get(text[:_START], ()) if c.name.startswith(text)]
+        matches = [commit for commit in self.commits if commit.name.startswith(text)]
         return matches[0] if len(matches) == 1 else None
 
     def titled(self, subject: str, at: float | None) -> Commit | None:
@@ -197,10 +186,9 @@ def _carried(session: Session, repository: Repository) -> dict[int, tuple[Commit
     """How far the transcript reached in each commit that carries it together with other files."""
     name = session.source_path.rpartition("/")[2]
     store, ends = repository.store, dict[int, tuple[Commit, EvidenceKind]]()
-    carriers = [repository.by_name[each] for each in store.carriers(name)]
-    for commit in sorted(carriers, key=lambda commit: (commit.at, commit.name)):
-        if len(commit.parents) != 1:
-            continue
+    carriers = {*store.carriers(name)}
+    commits = [c for c in repository.commits if c.name in carriers and len(c.parents) == 1]
+    for commit in sorted(commits, key=lambda commit: (commit.at, commit.name)):
         changed = store.changed(commit.parents[0], commit.name)
         pages = [path for path in changed if path.rpartition("/")[2] == name]
         if pages and any(not path.endswith((".md", ".mdc", ".txt")) for path in changed):
@@ -211,10 +199,9 @@ def _carried(session: Session, repository: Repository) -> dict[int, tuple[Commit
 
 def _turns_in(store: Store, commit: Commit, path: str, session: Session) -> int:
     """How many turns of a session the version of its transcript in a commit has."""
-    blobs = [entry.name for entry in store.entries(commit.name) if entry.path == path]
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder, "page")
-        page.write_bytes(b"".join(store.blobs(blobs).values()))
+        page.write_bytes(b"".join(store.files(commit.name, [path]).values()))
         items = list(read_source(SourceFile(page, session.source_path)))
     turns = [len(item.turns) for item in items if isinstance(item, Session)]
     return min(max(turns, default=0), len(session.turns))
@@ -260,21 +247,14 @@ def _compared(repository: Repository, commit: str, shown: Shown) -> tuple[int, i
     """How many of the files that were read are those of a commit, and how many are not."""
     if not shown:
         return 0, 0
-    wanted = {path for path, _ in shown}
-    listed = repository.store.entries(commit)
-    entries = {e.path: e.name for e in listed if e.path in wanted and e.size >= 0}
-    contents = repository.store.blobs(entries.values())
-    known = [(path, lines) for path, lines in shown if path in entries]
-    agree = sum(agrees(contents[entries[path]], lines) for path, lines in known)
+    contents = repository.store.files(commit, {path for path, _ in shown})
+    known = [(path, lines) for path, lines in shown if path in contents]
+    agree = sum(agrees(contents[path], lines) for path, lines in known)
     return agree, len(known) - agree
 
 
 def _searched(
-    segment: Segment,
-    before: Segment | None,
-    shown: Shown,
-    root: str | None,
-    repository: Repository,
+    segment: Segment, before: Segment | None, shown: Shown, root: str | None, repository: Repository
 ) -> BaseCommit | None:
     """The base of a task that no commit ended."""
     if before is not None and before.ending is not None:

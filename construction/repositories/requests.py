@@ -38,8 +38,7 @@ from construction.repositories.contracts import (
     Said,
     Speaker,
 )
-from construction.repositories.git import Store
-from construction.repositories.suites import deciding, is_of, split, unsaid
+from construction.repositories.suites import Change, deciding, is_of, unsaid
 from construction.repositories.trees import added_lines
 from data.contracts import share
 from data.neutralise import visible
@@ -81,39 +80,30 @@ class RequestAnswer(Answer):
 
 @dataclass(frozen=True)
 class Unwritten:
-    """A proven task without a request. `store` holds its trees."""
+    """A proven task without a request."""
 
-    task: RepositoryTask
+    change: Change
     proof: ProofOfTests
-    store: Store
 
-    @cached_property
-    def parts(self) -> tuple[list[str], list[str]]:
-        """The paths that a submission has to bring, and those that are hidden from it."""
-        return split(self.store.changed(self.task.base_tree, self.task.reference_tree))
-
-    @cached_property
-    def patch(self) -> bytes:
-        """The reference."""
-        return self.store.patch(self.task.base_tree, self.task.reference_tree, self.parts[0])
+    @property
+    def task(self) -> RepositoryTask:
+        return self.change.task
 
     @cached_property
     def files(self) -> list[str]:
         """The hidden test files with tests that decide; all if no report names its files."""
-        names = {entry.path for entry in self.store.entries(self.task.reference_tree)}
-        files, plan = deciding(self.parts[1], names), self.proof.plan
+        files, plan = deciding(self.change.parts[1], self.change.entries), self.proof.plan
         decide = {*plan.fail_to_pass, *plan.pass_to_pass}
         return [path for path in files if is_of(path, decide)] or files
 
     @cached_property
     def tests(self) -> bytes:
         """What the change did to these files."""
-        return self.store.patch(self.task.base_tree, self.task.reference_tree, self.files)
+        return self.change.patch_to(self.task.reference_tree, self.files)
 
     def unsaid(self, request: str) -> dict[str, bool]:
         """What the tests rely on and a request does not say; whether the base lacks it, too."""
-        trees = self.task.base_tree, self.task.reference_tree
-        return unsaid(self.store, *trees, self.files, request)
+        return unsaid(self.change, self.files, request)
 
     def lacking(self, request: str) -> list[str]:
         """What nobody could guess: neither the base nor the request has it."""
@@ -174,7 +164,7 @@ def spoken(case: Unwritten, config: RepositoriesConfig) -> Written:
     text = "".join(messages[:1])
     if not task.opens or len(messages) != 1 or len(text) < config.min_request_chars:
         return RepositoryReason.NEEDS_MODEL
-    if given_share(case.patch, text) > config.max_given_share:
+    if given_share(case.change.patch, text) > config.max_given_share:
         return RepositoryReason.GIVES_PATCH
     if task.edited is not None and task.edited < config.min_edited:
         return RepositoryReason.OTHER_WORK  # a commit may hold what other sessions did
@@ -204,10 +194,10 @@ def _faults(
     named = "\n".join(case.unsaid(""))
     given = [
         line
-        for line in dict.fromkeys((*added_lines(case.patch), *added_lines(case.tests)))
+        for line in dict.fromkeys((*added_lines(case.change.patch), *added_lines(case.tests)))
         if line in request and line not in said and line.strip(_MARKS) not in named
     ]
-    if given or given_share(case.patch, request) > config.max_given_share:
+    if given or given_share(case.change.patch, request) > config.max_given_share:
         lines = ", ".join(f"“{line}”" for line in given[:8])
         faults[RepositoryReason.GIVES_PATCH] = (
             f"`request` holds lines of the change or of its tests as they are: {lines or 'many'}; "
@@ -228,25 +218,25 @@ def _faults(
 
 def _content(case: Unwritten, cleaner: Cleaner) -> dict[str, Any]:
     """What a model is shown: what was said, what changed where, and what the tests fix."""
-    task, added = case.task, set(added_lines(case.patch))
-    paths = {entry.path for entry in case.store.entries(task.base_tree)}
-    after = {entry.path for entry in case.store.entries(task.reference_tree)}
+    task, added = case.task, set(added_lines(case.change.patch))
+    paths = {entry.path for entry in case.change.store.entries(task.base_tree)}
+    after = case.change.entries
     kinds = {(True, True): "changed", (False, True): "new", (True, False): "removed"}
-    visible_paths, _ = case.parts
+    visible_paths, _ = case.change.parts
     return {
         "talk": [
             {"who": str(said.speaker), "when": "before" if said.before else "now", "text": text}
-            for said, text in _shown(task.talk, added, cleaner)
+            for said, text in shown_talk(task.talk, added, cleaner)
         ],
         "changed": [f"{kinds[p in paths, p in after]}: {p}" for p in visible_paths[:_MOST_FILES]],
-        "files": _outline(sorted(paths), visible_paths),
+        "files": outline(sorted(paths), visible_paths),
         "tests": cleaner.text(case.tests.decode("utf-8", "replace"), _TESTS, "tests"),
         "must_pass": list(case.proof.plan.fail_to_pass[:_MOST_TESTS]),
         "to_say": case.lacking(""),
     }
 
 
-def _shown(talk: Sequence[Said], added: set[str], cleaner: Cleaner) -> list[tuple[Said, str]]:
+def shown_talk(talk: Sequence[Said], added: set[str], cleaner: Cleaner) -> list[tuple[Said, str]]:
     """What was said, the newest as far as there is room; lines of the change are left out."""
     shown: list[tuple[Said, str]] = []
     room = _TALK
@@ -262,7 +252,7 @@ def _shown(talk: Sequence[Said], added: set[str], cleaner: Cleaner) -> list[tupl
     return shown[::-1]
 
 
-def _outline(paths: Sequence[str], changed: Sequence[str]) -> list[str]:
+def outline(paths: Sequence[str], changed: Sequence[str]) -> list[str]:
     """The files beside those that changed and at the top; of other folders how many they hold."""
     near = {posixpath.dirname(path) for path in changed} | {""}
     files = [path for path in paths if posixpath.dirname(path) in near]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from construction.grading.programs_box import ProgramNotRun
 from construction.judging.settings import Judges
@@ -19,31 +21,31 @@ from construction.repositories.contracts import (
     RepositoryTask,
     TestPlan,
     dump,
-    load_proofs,
-    load_tasks,
+    load,
 )
 from construction.repositories.environment import Built, Environments, build, name_of
-from construction.repositories.git import GitFailed, Store
+from construction.repositories.git import GitFailed
 from construction.repositories.proof import Proofs, Prover, proof_key
 from construction.repositories.recovery import Repository, matching
 from construction.repositories.requests import Request, Unwritten, Written, write_requests
-from construction.repositories.suites import Suite, suite_of
-from construction.repositories.tasks import (
-    Found,
-    Mask,
-    Turned,
-    masked_task,
-    opened,
-    take,
-    tasks_of,
-)
+from construction.repositories.suites import Change, Suite, suite_of
+from construction.repositories.tasks import Found, Mask, Turned, masked_task, opened, take, tasks_of
 from construction.repositories.trees import archive
+from construction.repositories.written_tests import (
+    MODEL_STAGE,
+    VERSION,
+    Untested,
+    prove_written,
+    untested_of,
+    with_hidden,
+    write_tests,
+)
 from construction.sandbox.sandbox import SandboxFailed
 from construction.sessions.readers.registry import read_source
 from construction.sessions.readers.source import SourceFile
 from construction.sessions.scan import ScannedFile
 from data.atomic import write_bytes
-from data.canonical import digest
+from data.canonical import canonical_json, digest
 from data.contracts import Candidate, LedgerRow, LineageRow, Outcome, Scalar, Session, StageKind
 from data.errors import InputError
 from data.ledger import tally
@@ -51,7 +53,7 @@ from data.pool import write_pool
 from data.stage_tables import StageRecords, write_records, write_stage_tables
 
 RECOVER, PROVE, REQUEST = "repository_tasks", "repository_tests", "repository_requests"
-TASK = "task"
+TASK, FILTER, DERIVE = "task", StageKind.FILTER, StageKind.DERIVE
 _TASKS, _PROOFS, STORES, _FILES = "tasks.jsonl", "proofs.jsonl", "git", "files"
 
 
@@ -62,70 +64,67 @@ def write_tasks(
     out: Path,
     licence: str | None = None,
     mask: Mask | None = None,
+    *,
+    untested: bool = False,
 ) -> None:
     """Read the repositories into stores below `out`, and recover the tasks of all sessions.
 
     `licence` is what their owner states of repositories that state none; without `mask`, trees and
-    words stay as they are.
+    words stay as they are. `untested`: tasks without a test are kept, so that a model writes them.
     """
-    repositories, rows = _taken(sources, out / STORES)
-    tallies = [tally(RECOVER, StageKind.FILTER, "repository", [n for n, _ in sources], rows)]
+    repositories, rows = _taken(sources, out / STORES, licence)
     sessions: list[LedgerRow] = []
-    by_name: dict[str, list[tuple[str, Found]]] = {}
-    ids = []
+    items: list[tuple[str, Found]] = []
+    lineage = []
     for session, copies in _sessions(files):
-        ids.append(session.uid)
-        made = _of_session(session, copies, repositories, config, licence)
-        if isinstance(made, RepositoryReason):
-            sessions.append(_row("session", session.uid, made, session.source_path))
-            continue
-        path = {"path": session.source_path}
-        sessions.append(LedgerRow(RECOVER, "session", session.uid, Outcome.CONSUMED, evidence=path))
-        for number, item in enumerate(made):
-            by_name.setdefault(f"{session.uid}#{number}", []).append((session.uid, item))
-    by_task, task_rows, lineage = _distinct(by_name)
+        made = _of_session(session, copies, repositories, config, untested=untested)
+        reason = made if isinstance(made, RepositoryReason) else None
+        path, consumed = session.source_path, Outcome.CONSUMED
+        sessions.append(_row(RECOVER, "session", session.uid, reason, consumed, path=path))
+        for number, item in enumerate(() if isinstance(made, RepositoryReason) else made):
+            name = f"{session.uid}#{number}"
+            items.append((name, item))
+            lineage.append(LineageRow(RECOVER, "session", session.uid, TASK, name, "recovered"))
     stores = {repository.name: repository.store for repository in repositories}
-    tasks = list(_masked(by_task, stores, mask, task_rows))
-    tallies.append(tally(RECOVER, StageKind.DERIVE, "session", ids, sessions))
-    names = [row.item_id for row in task_rows]
-    tallies.append(tally(RECOVER, StageKind.FILTER, TASK, names, task_rows))
-    write_records(out, StageRecords([*rows, *sessions, *task_rows], tallies, (), lineage))
-    write_bytes(out / _TASKS, b"".join(dump(task) for task in tasks))
+    tasks, of_tasks = [], []
+    for name, item in _distinct(items):
+        if isinstance(item, RepositoryTask) and mask is not None:
+            item = masked_task(item, stores[item.repository], mask)
+        of_tasks.append(_row(RECOVER, TASK, name, getattr(item, "reason", None)))
+        tasks += [item] if isinstance(item, RepositoryTask) else []
+    units = (("repository", FILTER, rows), ("session", DERIVE, sessions), (TASK, FILTER, of_tasks))
+    tallies = [tally(RECOVER, k, unit, [r.item_id for r in of], of) for unit, k, of in units]
+    write_records(out, StageRecords([*rows, *sessions, *of_tasks], tallies, (), lineage))
+    write_bytes(out / _TASKS, b"".join(map(dump, tasks)))
 
 
-def _masked(
-    tasks: Mapping[str, RepositoryTask],
-    stores: Mapping[str, Store],
-    mask: Mask | None,
-    rows: list[LedgerRow],
-) -> Iterator[RepositoryTask]:
-    """The tasks as they are shipped; `rows` gains what became of each."""
-    for name, task in tasks.items():
-        shown = task if mask is None else masked_task(task, stores[task.repository], mask)
-        if isinstance(shown, Turned):
-            rows.append(_row(TASK, name, shown.reason))
-        else:
-            rows.append(LedgerRow(RECOVER, TASK, name, Outcome.KEPT))
-            yield shown
+def _row(
+    stage: str,
+    unit: str,
+    name: str,
+    reason: str | None,
+    otherwise: Outcome = Outcome.KEPT,
+    **evidence: Scalar,
+) -> LedgerRow:
+    """What became of a unit: rejected for a reason, or else something."""
+    if reason is None:
+        return LedgerRow(stage, unit, name, otherwise, evidence=evidence)
+    return LedgerRow(stage, unit, name, Outcome.REJECTED, reason=str(reason), evidence=evidence)
 
 
 def _taken(
-    sources: Sequence[tuple[str, Path]], folder: Path
+    sources: Sequence[tuple[str, Path]], folder: Path, licence: str | None
 ) -> tuple[list[Repository], list[LedgerRow]]:
     repositories, rows = [], []
     for name, source in sources:
+        reason = None
         try:
-            repositories.append(take(name, source, folder))
-            rows.append(LedgerRow(RECOVER, "repository", name, Outcome.KEPT))
+            repositories.append(take(name, source, folder, licence))
         except GitFailed:
             shutil.rmtree(folder / f"{name}.git", ignore_errors=True)
-            rows.append(_row("repository", name, RepositoryReason.UNREADABLE))
+            reason = RepositoryReason.UNREADABLE
+        rows.append(_row(RECOVER, "repository", name, reason))
     return repositories, rows
-
-
-def _row(unit: str, name: str, reason: RepositoryReason, path: str = "") -> LedgerRow:
-    evidence = {"path": path} if path else {}
-    return LedgerRow(RECOVER, unit, name, Outcome.REJECTED, reason=str(reason), evidence=evidence)
 
 
 def _sessions(files: Sequence[ScannedFile]) -> Iterator[tuple[Session, list[str]]]:
@@ -146,55 +145,47 @@ def _of_session(
     copies: Sequence[str],
     repositories: Sequence[Repository],
     config: RepositoriesConfig,
-    licence: str | None,
+    *,
+    untested: bool,
 ) -> list[Found] | RepositoryReason:
     try:
         repository = matching(session, repositories, copies)
         if repository is None:
             return RepositoryReason.UNMATCHED
-        known = repository.licence or licence
-        if known is None:
+        if repository.licence is None:
             return RepositoryReason.NO_LICENCE
-        tasks = list(tasks_of(session, repository, known, config, copies))
+        tasks = list(tasks_of(session, repository, config, copies, untested=untested))
         return tasks or RepositoryReason.NO_TASK
     except GitFailed:
         return RepositoryReason.UNREADABLE
 
 
-def _distinct(
-    items: Mapping[str, Sequence[tuple[str, Found]]],
-) -> tuple[dict[str, RepositoryTask], list[LedgerRow], list[LineageRow]]:
-    """Of several tasks with one change the one whose log tells most; a row for each other."""
-    best: dict[str, tuple[tuple[float, ...], str]] = {}
-    for name, pairs in sorted(items.items()):
-        for _, item in pairs:
-            if isinstance(item, RepositoryTask):
-                rank = (*_closeness(item), item.base.confidence)
-                if item.task not in best or rank > best[item.task][0]:
-                    best[item.task] = rank, name
-    tasks, rows, lineage = {}, [], []
-    for name, pairs in sorted(items.items()):
-        for uid, item in pairs:
-            lineage.append(LineageRow(RECOVER, "session", uid, TASK, name, "recovered"))
-            if isinstance(item, Turned):
-                rows.append(_row(TASK, name, item.reason))
-            elif best[item.task][1] != name:
-                rows.append(_row(TASK, name, RepositoryReason.SAME_CHANGE))
-            else:
-                tasks[name] = item
-    by_task = sorted(tasks.items(), key=lambda pair: pair[1].task)
-    return dict(by_task), rows, lineage
+def _distinct(items: Sequence[tuple[str, Found]]) -> list[tuple[str, Found]]:
+    """Of several tasks with one change the one whose log tells most; the others are turned."""
+    closest: dict[str, tuple[tuple[float, ...], str]] = {}
+    for name, item in sorted(items, key=itemgetter(0)):
+        if isinstance(item, RepositoryTask):
+            rank = _closeness(item)
+            if item.task not in closest or rank > closest[item.task][0]:
+                closest[item.task] = rank, name
+    kept = {
+        name: Turned(item.task, RepositoryReason.SAME_CHANGE)
+        if isinstance(item, RepositoryTask) and closest[item.task][1] != name
+        else item
+        for name, item in items
+    }
+    return sorted(kept.items(), key=lambda pair: (pair[1].task, pair[0]))
 
 
-def _closeness(task: RepositoryTask) -> tuple[bool, bool, float]:
+def _closeness(task: RepositoryTask) -> tuple[float, ...]:
     """How near a session is to a commit: a checkpoint that a trailer names may hold several."""
     printed = not {EvidenceKind.LOGGED, EvidenceKind.SUBJECT}.isdisjoint(task.base.evidence)
-    return bool(task.messages), printed, task.replayed or 0.0
+    return bool(task.messages), printed, task.replayed or 0.0, task.base.confidence
 
 
 def read_tasks(folder: Path) -> list[RepositoryTask]:
     """The tasks that `write_tasks` left."""
-    return load_tasks((folder / _TASKS).read_bytes())
+    return load(RepositoryTask, (folder / _TASKS).read_bytes())
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,76 +202,78 @@ class Outside:
     replays: bool = False
 
 
-def prove_all(
-    folder: Path, outside: Outside, tasks: Sequence[RepositoryTask] | None = None
-) -> list[ProofOfTests]:
-    """The proof of all tasks or of some, replayed where it was captured (law 5).
+class _Running:
+    """What was built and proven before, as captured, and what is built and run now (law 5)."""
 
-    Raises InputError.
-    """
-    environments = Environments.load(outside.captures / "environments.jsonl")
-    proofs = Proofs.load(outside.captures / "repository-tests.jsonl")
-    proven = []
-    with TemporaryDirectory() as scratch:
-        for task in read_tasks(folder) if tasks is None else tasks:
-            store = opened(task.repository, folder / STORES, Path(scratch))
-            proven.append(_proven(task, store, outside, environments, proofs))
-    for captures in (environments, proofs):
-        if len(captures):
-            captures.save()
-    return proven
+    def __init__(self, outside: Outside) -> None:
+        self.outside = outside
+        self.environments = Environments.load(outside.captures / "environments.jsonl")
+        self.proofs = Proofs.load(outside.captures / "repository-tests.jsonl")
 
+    def save(self) -> None:
+        """Write what was captured."""
+        for captures in (self.environments, self.proofs):
+            if len(captures):
+                captures.save()
 
-def _proven(
-    task: RepositoryTask,
-    store: Store,
-    outside: Outside,
-    environments: Environments,
-    proofs: Proofs,
-) -> ProofOfTests:
-    suite = suite_of(store, task.base_tree, task.reference_tree, outside.config)
-    if isinstance(suite, RepositoryReason):
-        return _unproven(task, suite)
-    name = name_of(suite.spec)
-    built = _environment(name, suite, outside, environments)
-    if built.reason is not None:
-        return _unproven(task, RepositoryReason(built.reason), built.note, name)
-    key = proof_key(task, suite, outside.config)
-    known = proofs.find(key)
-    if known is not None:
-        return known
-    if outside.replays or not outside.has_sandbox:
-        return _unproven(task, RepositoryReason.NO_SANDBOX, "", name)
-    try:
-        location = outside.environments / name
-        proof = Prover(store, task, suite, location, outside.config).prove(name)
-    except ProgramNotRun as error:
-        raise _broken(error) from error
-    proofs.keep(key, proof)
-    return proof
+    def proof_of(self, change: Change) -> ProofOfTests:
+        """The proof of a task's own tests. Raises InputError."""
+        suite = suite_of(change, self.outside.config)
+        if isinstance(suite, RepositoryReason):
+            return _unproven(change, suite)
+        key = proof_key(change, suite, self.outside.config)
+        return self.problem(change, suite) or self.proven(key, change, suite, Prover.prove)
+
+    def proof_of_written(self, change: Change, suite: Suite, path: str) -> ProofOfTests:
+        """The proof of tests that a model wrote. Raises InputError."""
+        key = digest(canonical_json([VERSION, proof_key(change, suite, self.outside.config)]))
+        return self.proven(key, change, suite, lambda prover: prove_written(prover, path))
+
+    def proven(
+        self, key: str, change: Change, suite: Suite, prove: Callable[[Prover], ProofOfTests]
+    ) -> ProofOfTests:
+        """A captured proof, else a new one. Raises InputError."""
+        outside, name = self.outside, name_of(suite.spec)
+        known = self.proofs.find(key)
+        if known is not None:
+            return known
+        if outside.replays or not outside.has_sandbox:
+            return _unproven(change, RepositoryReason.NO_SANDBOX, "", name)
+        try:
+            proof = prove(Prover(change, suite, outside.environments / name, outside.config))
+        except ProgramNotRun as error:
+            raise _broken(error) from error
+        self.proofs.keep(key, proof)
+        return proof
+
+    def problem(self, change: Change, suite: Suite) -> ProofOfTests | None:
+        """Why the environment of a task cannot be had, None if it is there. Raises InputError.
+
+        It is built again where it was captured and is gone.
+        """
+        outside, name = self.outside, name_of(suite.spec)
+        known, location = self.environments.find(name), outside.environments / name
+        is_there = known is not None and (known.reason is not None or location.is_dir())
+        if is_there or outside.replays or not outside.has_sandbox:
+            built = known or Built(reason=RepositoryReason.NO_SANDBOX)
+        elif not outside.config.build_environments:
+            built = known or Built(reason=RepositoryReason.BUILDS_OFF)
+        else:
+            try:
+                made = build(suite.spec, location, outside.config.build_seconds)
+            except SandboxFailed as error:
+                raise _broken(error) from error
+            built = known or made
+            self.environments.keep(name, built)
+        if built.reason is None:
+            return None
+        return _unproven(change, RepositoryReason(built.reason), built.note, name)
 
 
 def _unproven(
-    task: RepositoryTask, reason: RepositoryReason, note: str = "", name: str = ""
+    change: Change, reason: RepositoryReason, note: str = "", name: str = ""
 ) -> ProofOfTests:
-    return ProofOfTests(task.task, name, TestPlan((), ()), reason, note)
-
-
-def _environment(name: str, suite: Suite, outside: Outside, environments: Environments) -> Built:
-    """What became of an environment; built again where it was captured and is gone."""
-    known, location = environments.find(name), outside.environments / name
-    if known is not None and (known.reason is not None or location.is_dir() or outside.replays):
-        return known
-    if not outside.has_sandbox or outside.replays:
-        return known or Built(reason=RepositoryReason.NO_SANDBOX)
-    if not outside.config.build_environments:
-        return known or Built(reason=RepositoryReason.BUILDS_OFF)
-    try:
-        built = build(suite.spec, location, outside.config.build_seconds)
-    except SandboxFailed as error:
-        raise _broken(error) from error
-    environments.keep(name, known or built)
-    return known or built
+    return ProofOfTests(change.task.task, name, TestPlan((), ()), reason, note)
 
 
 def _broken(error: Exception) -> InputError:
@@ -290,16 +283,59 @@ def _broken(error: Exception) -> InputError:
     )  # fmt: skip
 
 
+def prove_all(
+    folder: Path, outside: Outside, tasks: Sequence[RepositoryTask] | None = None
+) -> list[ProofOfTests]:
+    """The proof of all tasks or of some, replayed where it was captured (law 5).
+
+    Raises InputError.
+    """
+    running = _Running(outside)
+    with TemporaryDirectory() as scratch:
+        changes = _changes(folder, read_tasks(folder) if tasks is None else tasks, Path(scratch))
+        proofs = [running.proof_of(change) for change in changes]
+    running.save()
+    return proofs
+
+
+def _changes(folder: Path, tasks: Sequence[RepositoryTask], scratch: Path) -> Iterator[Change]:
+    """Tasks with their stores; what is added to these goes below `scratch`."""
+    for task in tasks:
+        yield Change(task, opened(task.repository, folder / STORES, scratch))
+
+
+def with_written_tests(
+    folder: Path, proofs: Sequence[ProofOfTests], outside: Outside, judges: Judges, out: Path
+) -> list[ProofOfTests]:
+    """The proofs, with those of tests that a model writes where a session brought none.
+
+    Raises InputError, UnansweredError.
+    """
+    untested = {proof.task for proof in proofs if proof.reason is RepositoryReason.NO_TESTS}
+    if not untested or not judges.config.model.does(MODEL_STAGE):
+        return [*proofs]
+    running, cases, config = _Running(outside), list[Untested](), outside.config
+    by_task = {proof.task: proof for proof in proofs}
+    with TemporaryDirectory() as scratch:
+        tasks = [task for task in read_tasks(folder) if task.task in untested]
+        for change in _changes(folder, tasks, Path(scratch)):
+            case = untested_of(change, config)
+            if isinstance(case, RepositoryReason):
+                by_task[change.task.task] = _unproven(change, case)
+            elif problem := running.problem(change, case.suite):
+                by_task[change.task.task] = problem
+            else:
+                cases.append(case)
+        written = write_tests(cases, judges, config, running.proof_of_written, out)
+    running.save()
+    return [*(by_task | {proof.task: proof for proof in written}).values()]
+
+
 def write_proofs(proofs: Sequence[ProofOfTests], out: Path) -> None:
     """Write the proofs, and what became of each task."""
-    rows = []
-    for proof in proofs:
-        outcome = Outcome.KEPT if proof.reason is None else Outcome.REJECTED
-        evidence: dict[str, Scalar] = {"flaky": proof.flaky, "note": proof.note[-300:]}
-        reason = None if proof.reason is None else str(proof.reason)
-        rows.append(LedgerRow(PROVE, TASK, proof.task, outcome, reason=reason, evidence=evidence))
+    rows = [_row(PROVE, TASK, p.task, p.reason, flaky=p.flaky, note=p.note[-300:]) for p in proofs]
     ids = [proof.task for proof in proofs]
-    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=PROVE, unit=TASK)
+    write_stage_tables(out, FILTER, ids, rows, stage=PROVE, unit=TASK)
     write_bytes(out / _PROOFS, b"".join(dump(proof) for proof in proofs))
 
 
@@ -317,10 +353,14 @@ class Releasing:
 def write_candidates(tasks: Path, proofs: Path, releasing: Releasing, out: Path) -> None:
     """Write the candidates of proven tasks, and what became of each."""
     by_task = {task.task: task for task in read_tasks(tasks)}
-    proven = [p for p in load_proofs((proofs / _PROOFS).read_bytes()) if p.reason is None]
-    stores = {by_task[p.task].repository for p in proven}
-    opens = {name: opened(name, tasks / STORES, None) for name in stores}
-    cases = [Unwritten(t, p, opens[t.repository]) for p in proven for t in [by_task[p.task]]]
+    proven = [p for p in load(ProofOfTests, (proofs / _PROOFS).read_bytes()) if p.reason is None]
+    with TemporaryDirectory() as scratch:
+        changes = _changes(tasks, [by_task[proof.task] for proof in proven], Path(scratch))
+        cases = [Unwritten(with_hidden(c, p), p) for c, p in zip(changes, proven, strict=True)]
+        _write_candidates(cases, releasing, out)
+
+
+def _write_candidates(cases: Sequence[Unwritten], releasing: Releasing, out: Path) -> None:
     written = write_requests(cases, releasing.judges, releasing.config, out)
     environments = Environments.load(releasing.captures / "environments.jsonl")
     candidates, rows, paths = [], [], {}
@@ -333,16 +373,13 @@ def write_candidates(tasks: Path, proofs: Path, releasing: Releasing, out: Path)
             name = Path(_FILES, digest(tar))
             write_bytes(out / name, tar)
             reason = releasing.leaks(candidate, out / name)
-        outcome = Outcome.KEPT if reason is None else Outcome.REJECTED
-        evidence: dict[str, Scalar] = {"note": "; ".join(judged.notes)} if judged.notes else {}
-        rows.append(
-            LedgerRow(REQUEST, TASK, case.task.task, outcome, reason=reason, evidence=evidence)
-        )
+        evidence: dict[str, Any] = {"note": "; ".join(judged.notes)} if judged.notes else {}
+        rows.append(_row(REQUEST, TASK, case.task.task, reason, **evidence))
         if reason is None:
             paths[digest(tar)] = name
             candidates.append(candidate)
-    ids = [proof.task for proof in proven]
-    write_stage_tables(out, StageKind.FILTER, ids, rows, stage=REQUEST, unit=TASK)
+    ids = [case.task.task for case in cases]
+    write_stage_tables(out, FILTER, ids, rows, stage=REQUEST, unit=TASK)
     write_pool(out, candidates, paths)
 
 
@@ -352,10 +389,10 @@ def _candidate(
     """The candidate of a task and its archive, or the reason why it has no request."""
     if not isinstance(request, Request):
         return str(request)
-    task, store = case.task, case.store
-    suite = suite_of(store, task.base_tree, task.reference_tree, releasing.config)
+    change = case.change
+    suite = suite_of(change, releasing.config)
     assert isinstance(suite, Suite)
-    tar = archive(store, task.base_tree)
+    tar = archive(change.store, change.task.base_tree)
     built = environments.find(case.proof.environment) or Built()
-    origin = releasing.origin(task.task)
+    origin = releasing.origin(change.task.task)
     return candidate_of(case, suite, built, request, tar, origin), tar

@@ -7,19 +7,20 @@ import base64
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import PurePosixPath
 from typing import Any
-
-import orjson
 
 from construction.repositories.contracts import (
     EnvironmentSpec,
     RepositoriesConfig,
     RepositoryReason,
+    RepositoryTask,
     TestPlan,
 )
-from construction.repositories.git import LINK, Store
-from construction.repositories.manifests import manifest_paths, node_spec, python_spec
+from construction.repositories.git import Entry, Store
+from construction.repositories.manifests import json_of, manifest_paths, node_spec, python_spec
 from construction.repositories.run_tests import is_protected, is_test
 
 _SCRIPT = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts")
@@ -59,30 +60,68 @@ def split(changed: Sequence[str]) -> tuple[list[str], list[str]]:
     return [path for path in changed if not is_protected(path)], hidden
 
 
-def suite_of(
-    store: Store, base: str, reference: str, config: RepositoriesConfig
-) -> Suite | RepositoryReason:
+@dataclass(frozen=True)
+class Change:
+    """What a task changed. `store` holds its trees."""
+
+    task: RepositoryTask
+    store: Store
+
+    @cached_property
+    def parts(self) -> tuple[list[str], list[str]]:
+        """The paths that a submission has to bring, and those that are hidden from it."""
+        return split(self.store.changed(self.task.base_tree, self.task.reference_tree))
+
+    @cached_property
+    def patch(self) -> bytes:
+        """The reference, as far as a submission brings it."""
+        return self.patch_to(self.task.reference_tree, self.parts[0])
+
+    def patch_to(self, tree: str, paths: Sequence[str]) -> bytes:
+        """How a tree differs from the base at some paths."""
+        return self.store.patch(self.task.base_tree, tree, paths)
+
+    @cached_property
+    def entries(self) -> dict[str, Entry]:
+        """The files of the reference by path."""
+        return {entry.path: entry for entry in self.store.entries(self.task.reference_tree)}
+
+    @cached_property
+    def sources(self) -> dict[str, str]:
+        """The sources of the base by path."""
+        tree = self.task.base_tree
+        return self.texts(tree, {e.path for e in self.store.entries(tree) if is_source(e.path)})
+
+    def texts(self, tree: str, paths: Collection[str]) -> dict[str, str]:
+        """The contents of the files among some paths of a tree."""
+        contents = self.store.files(tree, paths)
+        return {path: content.decode("utf-8", "replace") for path, content in contents.items()}
+
+    def with_file(self, path: str, content: bytes) -> Change:
+        """The same with one more file in the reference."""
+        tree = self.store.tree_with(self.task.reference_tree, {path: ("100644", content)})
+        return Change(replace(self.task, reference_tree=tree), self.store)
+
+
+def suite_of(change: Change, config: RepositoriesConfig) -> Suite | RepositoryReason:
     """The suite of a task, or why its tests cannot be run. Raises GitFailed."""
-    _, hidden = split(store.changed(base, reference))
-    entries = {entry.path: entry for entry in store.entries(reference)}
+    entries, hidden, tree = change.entries, change.parts[1], change.task.reference_tree
     tests = deciding(hidden, entries)
     if not tests:
         return RepositoryReason.NO_TESTS
-    names = [p for p in manifest_paths(list(entries)) if entries[p].mode != LINK]
-    texts = _texts(store, {path: entries[path].name for path in names})
-    near = _neighbours(tests, [p for p in entries if is_test(p) and p not in tests], config)
+    texts = change.texts(tree, manifest_paths(entries))
+    near = neighbours(tests, [p for p in entries if is_test(p) and p not in tests], config)
     chosen = [*tests, *near]
-    if _kind(tests[0]) == "python":
-        known = _texts(store, {e.path: e.name for e in store.entries(base) if _is_source(e.path)})
-        added = _texts(store, {path: entries[path].name for path in chosen})
-        modules = {m.lower() for text in (known | added).values() for m in _IMPORTED.findall(text)}
+    if kind_of(tests[0]) == "python":
+        known = change.sources | change.texts(tree, {*chosen})
+        modules = {m.lower() for text in known.values() for m in _IMPORTED.findall(text)}
         result = _python(texts, chosen, modules)
     else:
         result = _scripts(texts, chosen)
     if isinstance(result, RepositoryReason):
         return result
     spec, commands = result
-    contents = store.blobs(entries[path].name for path in hidden if path in entries)
+    contents = change.store.blobs(entries[path].name for path in hidden if path in entries)
     laid: list[tuple[str, str | None]] = [
         (path, base64.b64encode(contents[entries[path].name]).decode() if path in entries else None)
         for path in sorted(hidden)
@@ -93,7 +132,7 @@ def suite_of(
 def deciding(hidden: Sequence[str], entries: Collection[str]) -> list[str]:
     """The hidden test files of a tree, those of the kind of the first."""
     tests = [path for path in hidden if is_test(path) and path in entries]
-    return [path for path in tests if _kind(path) == _kind(tests[0])]
+    return [path for path in tests if kind_of(path) == kind_of(tests[0])]
 
 
 def is_of(path: str, tests: Collection[str]) -> bool:
@@ -102,21 +141,15 @@ def is_of(path: str, tests: Collection[str]) -> bool:
     return any(test.startswith((f"{path}::", f"{module}.", f"{module}::")) for test in tests)
 
 
-def unsaid(
-    store: Store, base: str, reference: str, files: Sequence[str], request: str
-) -> dict[str, bool]:
+def unsaid(change: Change, files: Collection[str], request: str) -> dict[str, bool]:
     """What hidden test files rely on, the reference brought and a request does not say.
 
     Texts stand in “…”. The value is whether the sources of the base lack it altogether.
     """
-    visible, _ = split(store.changed(base, reference))
-    entries = {entry.path: entry.name for entry in store.entries(reference)}
-    tests = _texts(store, {path: entries[path] for path in files})
-    written = _texts(store, {path: entries[path] for path in visible if path in entries})
-    sources = {e.path: e.name for e in store.entries(base) if _is_source(e.path)}
-    known = _texts(store, sources)
+    tree, known = change.task.reference_tree, change.sources
+    tests, written = change.texts(tree, files), change.texts(tree, {*change.parts[0]})
     words = {word for text in known.values() for word in _WORD.findall(text)}
-    whole = "\n".join((*sources, *known.values()))
+    whole = "\n".join((*known, *known.values()))
     imported = _interface(tests, known, words | set(_WORD.findall(request)))
     others = _unsaid(tests, written, known, request)
     lacks = {
@@ -125,35 +158,27 @@ def unsaid(
     return dict.fromkeys(imported, True) | lacks
 
 
-def _is_source(path: str) -> bool:
+def is_source(path: str) -> bool:
+    """Is it code that tests can run?"""
     return path.endswith((".py", *_SCRIPT)) and "node_modules/" not in path
 
 
-def _kind(path: str) -> str:
+def kind_of(path: str) -> str:
+    """Which runner's code is it?"""
     return "python" if path.endswith(".py") else "node"
 
 
-def _texts(store: Store, names: Mapping[str, str]) -> dict[str, str]:
-    contents = store.blobs(names.values())
-    return {path: contents[name].decode("utf-8", "replace") for path, name in names.items()}
-
-
-def _neighbours(
+def neighbours(
     tests: Sequence[str], others: Sequence[str], config: RepositoriesConfig
 ) -> list[str]:
     """Other test files of the same kind, those nearest in the tree first."""
 
     def distance(path: str) -> tuple[int, str]:
-        here = path.split("/")
-        shared = max(
-            len(posixpath.commonpath([path, test]).split("/"))
-            if posixpath.commonpath([path, test])
-            else 0
-            for test in tests
-        )
-        return len(here) - 2 * shared, path
+        common = (posixpath.commonpath([path, test]) for test in tests)
+        shared = max(len(PurePosixPath(folder).parts) for folder in common)
+        return path.count("/") + 1 - 2 * shared, path
 
-    same = [path for path in others if _kind(path) == _kind(tests[0])]
+    same = [path for path in others if kind_of(path) == kind_of(tests[0])]
     return sorted(sorted(same, key=distance)[: config.neighbours])
 
 
@@ -207,13 +232,11 @@ def _words(manifest: str, root: str, kind: str) -> list[str] | None:
     """The command of the test runner that a manifest names; None for one that is not known."""
     said = ""
     for text in (manifest, root):
-        try:
-            table = orjson.loads(text)
-        except orjson.JSONDecodeError:
+        table = json_of({"": text}, "")
+        if table is None:
             continue
-        if isinstance(table, dict):
-            scripts, tools = table.get("scripts") or {}, table.get("devDependencies") or {}
-            said += f" {scripts.get('test', '')} {' '.join(tools)}"
+        scripts, tools = table.get("scripts") or {}, table.get("devDependencies") or {}
+        said += f" {scripts.get('test', '')} {' '.join(tools)}"
         if "vitest" in said:
             run = ["node", "{modules}/vitest/vitest.mjs", "run", "--reporter=junit"]
             return [*run, "--outputFile={report}"]

@@ -16,15 +16,8 @@ from construction.repositories.contracts import (
     RepositoryTask,
 )
 from construction.repositories.edits import Files, edits_of, replay
-from construction.repositories.git import LINK, SUBMODULE, Entry, GitFailed, Store, references
-from construction.repositories.recovery import (
-    Repository,
-    Segment,
-    base_of,
-    matching,
-    segments,
-    talk_of,
-)
+from construction.repositories.git import LINK, Store, references
+from construction.repositories.recovery import Repository, Segment, base_of, segments, talk_of
 from construction.repositories.run_tests import is_test
 from construction.repositories.suites import split
 from construction.repositories.trees import (
@@ -80,12 +73,15 @@ def _is_clone(path: Path) -> bool:
     return (path / ".git").is_dir() or ((path / "HEAD").is_file() and (path / "objects").is_dir())
 
 
-def take(name: str, source: Path, folder: Path) -> Repository:
-    """Read a repository into a store of its own below `folder`. Raises GitFailed."""
+def take(name: str, source: Path, folder: Path, licence: str | None = None) -> Repository:
+    """Read a repository into a store of its own below `folder`. Raises GitFailed.
+
+    `licence` is what its owner states if it states none.
+    """
     store = Store(folder / f"{name}.git")
     store.take(source)
     store.carriers(".md")  # a history that cannot be listed is no repository of any session
-    return Repository.of(name, store, licence_of(store))
+    return Repository(name, store, licence_of(store) or licence, store.commits())
 
 
 def opened(name: str, folder: Path, scratch: Path | None) -> Store:
@@ -98,17 +94,17 @@ def opened(name: str, folder: Path, scratch: Path | None) -> Store:
 
 def licence_of(store: Store) -> str | None:
     """The licence that the main branch or the newest tree states, as far as it is one known."""
-    for commit in dict.fromkeys((*store.main(), store.head())):
-        entries = [e for e in store.entries(commit) if e.size >= 0 and e.mode != LINK]
-        texts = [e for e in entries if _LICENCE_FILE.match(e.path)]
-        manifests = [e for e in entries if e.path in ("package.json", "pyproject.toml")]
-        contents = store.blobs(entry.name for entry in (*texts, *manifests))
-        for entry in texts:
-            text = " ".join(contents[entry.name].decode("utf-8", "replace").split())
+    for commit in store.tips():
+        there = [e.path for e in store.entries(commit) if e.is_file]
+        texts = [path for path in there if _LICENCE_FILE.match(path)]
+        contents = store.files(commit, {*texts, "package.json", "pyproject.toml"})
+        whole = {path: content.decode("utf-8", "replace") for path, content in contents.items()}
+        for path in texts:
+            text = " ".join(whole.pop(path).split())
             if name := next((n for n, line in _LICENCES.items() if line in text), None):
                 return name
-        for entry in manifests:
-            match = _STATED.search(contents[entry.name].decode("utf-8", "replace"))
+        for text in whole.values():
+            match = _STATED.search(text)
             if match and match[1] in _STATEABLE:
                 return match[1]
     return None
@@ -128,11 +124,15 @@ Found = RepositoryTask | Turned
 def tasks_of(
     session: Session,
     repository: Repository,
-    licence: str,
     config: RepositoriesConfig,
     copies: Sequence[str] = (),
+    *,
+    untested: bool = False,
 ) -> Iterator[Found]:
-    """The tasks of a session in its repository, in order. Raises GitFailed."""
+    """The tasks of a session in its repository, in order; `untested` without tests, too.
+
+    Raises GitFailed.
+    """
     parts = segments(session, repository, copies)
     for number, segment in enumerate(parts, 1):
         ending = segment.ending.name if segment.ending else None
@@ -143,7 +143,7 @@ def tasks_of(
         if isinstance(base, RepositoryReason):
             yield Turned(name, base)
             continue
-        made = _task(name, session, segment, base, repository, licence, config)
+        made = _task(name, session, segment, base, repository, config, untested=untested)
         talk = talk_of(parts[: number - 1], segment)
         yield made if isinstance(made, Turned) else replace(made, talk=talk)
 
@@ -154,37 +154,34 @@ def _task(
     segment: Segment,
     base: BaseCommit,
     repository: Repository,
-    licence: str,
     config: RepositoriesConfig,
+    *,
+    untested: bool,
 ) -> Found:
     """A task whose trees may be shipped, or why not."""
-    store = repository.store
-    entries = store.entries(base.commit)
-    replayed = _replayed(segment, session.cwd, store, entries)
-    if segment.ending is not None:
-        end = store.entries(segment.ending.name)
-        if any(not is_safe(e.path) and not is_left_out(e.path, config) for e in end):
-            return Turned(name, RepositoryReason.UNSAFE_PATH)
-        reference = _shipped(store, segment.ending.name, end, config)
-    else:
-        contents = _contents(replayed, entries, config)
-        if not contents:
-            return Turned(name, RepositoryReason.NO_TASK)
-        reference = _shipped(store, store.tree_with(base.commit, contents), entries, config)
-    shipped = _shipped(store, base.commit, entries, config)
+    store, ending = repository.store, segment.ending
+    calls = (call for turn in segment.turns for call in turn.tool_calls)
+    edits = [edit for call in calls for edit in edits_of(call, session.cwd)]
+    replayed = _replayed(edits, store, base.commit)
+    whole = _ended(store, base.commit, ending.name if ending else None, replayed, config)
+    if isinstance(whole, RepositoryReason):
+        return Turned(name, whole)
+    shipped, reference = (_shipped(store, tree, config) for tree in (base.commit, whole))
     changed = store.changed(shipped, reference)
     if segment.kind is EvidenceKind.TRAILER and replayed.keys().isdisjoint(changed):
         return Turned(name, RepositoryReason.NO_TASK)  # another session made that commit
     visible, hidden = split(changed)
-    problem = _problem(store, shipped, reference, visible, hidden, config)
-    if problem is not None:
+    if all(path.endswith(_DOCUMENTS) for path in visible):
+        return Turned(name, RepositoryReason.NO_CHANGE)
+    if not untested and not any(is_test(path) for path in hidden):
+        return Turned(name, RepositoryReason.NO_TESTS)
+    if problem := _problem(store, shipped, reference, visible, config):
         return Turned(name, problem)
-    edited = {edit.path for edit in _edits(segment, session.cwd)}
+    edited = {edit.path for edit in edits}
     return RepositoryTask(
-        name, repository.name, licence, session.uid, session.source_path,
-        str(session.source_format), (), base,
-        segment.ending.name if segment.ending else None, shipped, reference,
-        _agreement(store, replayed, reference) if segment.ending and replayed else None,
+        name, repository.name, repository.licence or "", session.uid, session.source_path,
+        str(session.source_format), (), base, ending.name if ending else None, shipped, reference,
+        _agreement(store, replayed, reference) if ending and replayed else None,
         round(len(edited & {*visible}) / len(visible), 9) if edited else None,
     )  # fmt: skip
 
@@ -224,64 +221,45 @@ def masked_task(task: RepositoryTask, store: Store, mask: Mask) -> Found:
     )  # fmt: skip
 
 
-def _contents(
-    replayed: Files, entries: Sequence[Entry], config: RepositoriesConfig
-) -> dict[str, tuple[str, bytes] | None]:
-    """What a replay left, as changes of a tree."""
-    modes = {entry.path: entry.mode for entry in entries}
-    return {
+def _ended(
+    store: Store, base: str, ending: str | None, replayed: Files, config: RepositoriesConfig
+) -> str | RepositoryReason:
+    """The commit that ended a task, else the tree that its replay left, or why there is none."""
+    if ending is not None:
+        paths = [entry.path for entry in store.entries(ending)]
+        is_safe_tree = all(is_safe(path) or is_left_out(path, config) for path in paths)
+        return ending if is_safe_tree else RepositoryReason.UNSAFE_PATH
+    modes = {entry.path: entry.mode for entry in store.entries(base)}
+    changes = {
         path: None if text is None else (modes.get(path, "100644"), text.encode())
         for path, text in replayed.items()
         if is_safe(path) and not is_left_out(path, config) and (text is not None or path in modes)
     }
+    return store.tree_with(base, changes) if changes else RepositoryReason.NO_TASK
 
 
 def _problem(
-    store: Store,
-    shipped: str,
-    reference: str,
-    visible: Sequence[str],
-    hidden: Sequence[str],
-    config: RepositoriesConfig,
+    store: Store, shipped: str, reference: str, visible: Sequence[str], config: RepositoriesConfig
 ) -> RepositoryReason | None:
-    """Why a task with these trees is none; the cheap questions first."""
-    if all(path.endswith(_DOCUMENTS) for path in visible):
-        return RepositoryReason.NO_CHANGE
-    if not any(is_test(path) for path in hidden):
-        return RepositoryReason.NO_TESTS
-    entries = store.entries(shipped)
-    problem = problem_of(store, entries, config)
-    if problem is not None:
-        return problem
-    patch = store.patch(shipped, reference, visible)
-    others = [e.name for e in entries if e.path not in visible and e.mode not in (LINK, SUBMODULE)]
-    if holds_answer(patch, store.blobs(others).values()):
+    """Why a task with these trees cannot be shipped."""
+    problem = problem_of(store, store.entries(shipped), config)
+    others = (c for path, c in store.files(shipped).items() if path not in visible)
+    if problem is None and holds_answer(store.patch(shipped, reference, visible), others):
         return RepositoryReason.ANSWER_IN_TREE
-    return None
+    return problem
 
 
-def _shipped(store: Store, tree: str, entries: Sequence[Entry], config: RepositoriesConfig) -> str:
+def _shipped(store: Store, tree: str, config: RepositoriesConfig) -> str:
     """A tree without transcripts, credential files, and what a partial clone lacks."""
+    entries = store.entries(tree)
     left_out = [e.path for e in entries if e.size < 0 or is_left_out(e.path, config)]
-    return store.tree_with(tree, dict.fromkeys([*left_out, *transcripts(store, entries)]))
+    return store.tree_with(tree, dict.fromkeys([*left_out, *transcripts(store, tree)]))
 
 
-def _edits(segment: Segment, root: str | None) -> list[Edit]:
-    calls = (call for turn in segment.turns for call in turn.tool_calls)
-    return [edit for call in calls for edit in edits_of(call, root)]
-
-
-def _replayed(segment: Segment, root: str | None, store: Store, entries: Sequence[Entry]) -> Files:
+def _replayed(edits: Sequence[Edit], store: Store, base: str) -> Files:
     """The files that the edits of the log leave changed, replayed on the base."""
-    edits = _edits(segment, root)
-    named = {edit.path for edit in edits}
-    known = {
-        e.path: e.name
-        for e in entries
-        if e.path in named and e.mode not in (LINK, SUBMODULE) and e.size >= 0
-    }
-    contents = store.blobs(known.values())
-    before: Files = {p: contents[n].decode("utf-8", "replace") for p, n in known.items()}
+    contents = store.files(base, {edit.path for edit in edits})
+    before: Files = {path: text.decode("utf-8", "replace") for path, text in contents.items()}
     files = dict(before)
     replay(edits, files)
     return {path: text for path, text in files.items() if text != before.get(path)}
@@ -289,14 +267,6 @@ def _replayed(segment: Segment, root: str | None, store: Store, entries: Sequenc
 
 def _agreement(store: Store, replayed: Files, reference: str) -> float:
     """The share of replayed files that the reference holds just so."""
-    names = {e.path: e.name for e in store.entries(reference) if e.mode != SUBMODULE}
-    contents = store.blobs(names[path] for path in replayed if path in names)
-    same = sum(
-        (text is None and path not in names)
-        or (text is not None and path in names and contents[names[path]] == text.encode())
-        for path, text in replayed.items()
-    )
+    there = store.files(reference, replayed.keys())
+    same = sum(there.get(p) == (None if t is None else t.encode()) for p, t in replayed.items())
     return round(same / len(replayed), 9)
-
-
-__all__ = ["GitFailed", "Turned", "find_repositories", "matching", "opened", "take", "tasks_of"]

@@ -35,18 +35,11 @@ def is_left_out(path: str, config: RepositoriesConfig) -> bool:
     return named or _TRANSCRIPTS.search(path) is not None or is_credential(path)
 
 
-def transcripts(store: Store, entries: Sequence[Entry]) -> list[str]:
+def transcripts(store: Store, tree: str) -> list[str]:
     """The pages that a program wrote of a session, wherever they are but among the tests."""
-    pages = [
-        entry
-        for entry in entries
-        if entry.path.endswith(PAGES)
-        and entry.size > 0
-        and entry.mode not in (LINK, SUBMODULE)
-        and not is_protected(entry.path)
-    ]
-    contents = store.blobs(page.name for page in pages)
-    return [page.path for page in pages if _is_transcript(page.path, contents[page.name])]
+    named = [e.path for e in store.entries(tree) if e.path.endswith(PAGES) and e.size > 0]
+    pages = store.files(tree, {path for path in named if not is_protected(path)})
+    return [path for path, content in pages.items() if _is_transcript(path, content)]
 
 
 def _is_transcript(path: str, content: bytes) -> bool:

@@ -26,11 +26,13 @@ from construction.repositories.stages import (
     Outside,
     Releasing,
     prove_all,
+    with_written_tests,
     write_candidates,
     write_proofs,
     write_tasks,
 )
 from construction.repositories.tasks import Mask, find_repositories, source_digest
+from construction.repositories.written_tests import PROMPT as TESTS_PROMPT
 from construction.sandbox.presence import Presence
 from construction.sessions.scan import read_scan
 from data.canonical import digest
@@ -48,10 +50,13 @@ def is_given(run: Run) -> bool:
     return bool(run.runtime.repos and run.runtime.sessions)
 
 
+_writes_tests = asking(ModelStage.REPOSITORY_TESTS)
+
+
 def _look(work: Work) -> Observed:
     sources = find_repositories(work.run.runtime.repos)
     digests = {name: source_digest(path) for name, path in sources}
-    return Observed(digests, sources)
+    return Observed([digests, _writes_tests(work.run)], sources)
 
 
 def _repositories(work: Work) -> dict[str, str]:
@@ -75,6 +80,7 @@ def _recover(work: Work, out: Path) -> None:
     write_tasks(
         work.observed, files, recipe.repositories, out, recipe.source.licence,
         None if recipe.source.disclosure is Disclosure.PUBLIC else mask,
+        untested=_writes_tests(run),
     )  # fmt: skip
 
 
@@ -102,15 +108,21 @@ def _prove(work: Work) -> Observed:
         replays=is_planned,
     )
     proofs = prove_all(work.folder(TASKS.name), outside)
-    return Observed(digest(b"".join(dump(proof) for proof in proofs)), proofs)
+    prompt = [load_prompt(TESTS_PROMPT).digest, run.judges.of(ModelStage.REPOSITORY_TESTS)]
+    written = [*prompt, outside.has_sandbox] if _writes_tests(run) else []
+    return Observed([digest(b"".join(map(dump, proofs))), written], (proofs, outside))
 
 
 def _captured(work: Work) -> dict[str, str]:
-    return {"repository-tests": digest(b"".join(dump(proof) for proof in work.observed))}
+    proofs, _ = work.observed
+    return {"repository-tests": digest(b"".join(map(dump, proofs)))}
 
 
 def _write_proofs(work: Work, out: Path) -> None:
-    write_proofs(work.observed, out)
+    """Write the proofs, with those of tests that a model writes where a session brought none."""
+    proofs, outside = work.observed
+    folder, judges = work.folder(TASKS.name), work.run.judges
+    write_proofs(with_written_tests(folder, proofs, outside, judges, out), out)
 
 
 TESTS = Stage(
@@ -121,6 +133,7 @@ TESTS = Stage(
     reads=(TASKS.name,),
     observe=_prove,
     inputs=_captured,
+    asks=_writes_tests,
     compute=_write_proofs,
 )
 

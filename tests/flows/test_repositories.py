@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,10 @@ from construction.repositories.contracts import (
 from construction.repositories.environment import Built, Environments, name_of
 from construction.repositories.proof import Proofs, proof_key
 from construction.repositories.stages import STORES, read_tasks
-from construction.repositories.suites import Suite, suite_of
+from construction.repositories.suites import Change, Suite, suite_of
 from construction.repositories.tasks import opened
-from data.canonical import canonical_json
+from construction.repositories.written_tests import VERSION
+from data.canonical import canonical_json, digest
 from data.contracts import Outcome
 from data.pool import read_pool
 from data.stage_tables import read_records
@@ -48,6 +49,7 @@ from tests.flows.model_server import model_server
 from tests.needs import needs_box
 
 SPEC = EnvironmentSpec("python", ("pytest",))
+PATH = "tests/test_mean.py"
 
 
 LANE = (SCAN, TASKS, TESTS, REQUESTS)
@@ -186,23 +188,63 @@ def test_a_proven_task_becomes_a_candidate_and_is_replayed(tmp_path: Path, discl
     assert again.outputs == results.outputs
 
 
-def captured_proof(folder: Path, recipe: Recipe) -> None:
-    """A proof of the invented task, as if it had been run before."""
+def captured_proof(folder: Path, recipe: Recipe, written: str | None = None) -> None:
+    """A proof of the invented task, or of tests that a model wrote, as if it was run before."""
     private, config = folder / "out" / "private", recipe.repositories
     (tasks,) = run_lane(folder, recipe, LANE[:2]).outputs[TASKS.name]
     (task,) = read_tasks(tasks)
-    store = opened(task.repository, tasks / STORES, None)
-    suite = suite_of(store, task.base_tree, task.reference_tree, config)
+    (folder / "scratch").mkdir()
+    store = opened(task.repository, tasks / STORES, folder / "scratch")
+    change = Change(task, store)
+    if written is not None:
+        change = change.with_file(PATH, written.encode())
+    suite = suite_of(change, config)
     assert isinstance(suite, Suite)
     name = name_of(suite.spec)
     (private / ENVIRONMENTS / name).mkdir(parents=True)
     environments = Environments(private / "captures" / "environments.jsonl")
     environments.keep(name, Built(("pytest==9",)))
-    plan = replace(suite.plan, fail_to_pass=("test_mean",))
+    proof = ProofOfTests(task.task, name, replace(suite.plan, fail_to_pass=("test_mean",)))
+    key = proof_key(change, suite, config)
+    if written is not None:
+        key = digest(canonical_json([VERSION, key]))
+        proof = replace(proof, mutants=(7, 8))
     proofs = Proofs(private / "captures" / "repository-tests.jsonl")
-    proofs.keep(proof_key(task, suite, config), ProofOfTests(task.task, name, plan))
+    proofs.keep(key, proof)
     for captures in (environments, proofs):
         captures.save()
+
+
+def test_a_model_writes_tests_where_a_session_brought_none(tmp_path: Path) -> None:
+    work, base, _ = clone(tmp_path)
+    git(work, "reset", "-q", "--hard", base)
+    code = {"tally/sums.py": BASE["tally/sums.py"] + MEAN}
+    log(tmp_path, commit(work, code, "Mean", START + 600))
+    source = {"disclosure": "public"}
+    rules = Recipe.model_validate({"source": source})
+    rejected = ("task", "rejected", "repository.no_tests")
+    assert rejected in reasons(run_lane(tmp_path, rules, LANE[:2]).outputs[TASKS.name])
+    recipe = Recipe.model_validate({"source": source, "judging": {"model": {"name": "fake-1"}}})
+    captured_proof(tmp_path, recipe, MEAN_TEST)
+    said = "Give `tally/sums.py` a function `mean`; the mean of nothing is 0."
+
+    def answer(fields: Collection[str], material: object) -> dict[str, str]:
+        if "content" in fields:
+            return {"path": PATH, "content": MEAN_TEST, "why_none": ""}
+        return {"request": said, "why_none": ""}
+
+    with model_server(answer) as served:
+        llm = {"base_url": served.url, "attempts": 1}
+        first = run_lane(tmp_path, recipe, llm=llm)
+    assert len(served.requests) == 2
+    (candidate,) = read_pool(first.outputs[REQUESTS.name]).candidates
+    tests = "written by model:fake-1; they notice 7 of 8 wrong copies of the change"
+    assert candidate.provenance.detail["tests"] == tests
+    assert [s.arguments["patch"].count("diff --git") for s in candidate.steps] == [1]
+    assert tests in str(candidate.checks[0].text)
+    shutil.rmtree(tmp_path / "out" / "private" / "stages")
+    again = run_lane(tmp_path, recipe, model_calls={"mode": "replay"})
+    assert read_pool(again.outputs[REQUESTS.name]).candidates == (candidate,)
 
 
 def test_a_model_writes_a_request_that_a_replay_gives_again(tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ NAMES = (
     "reanswer",
     "recovery",
     "repository_request",
+    "repository_tests",
     "scope",
     "screen",
     "second",

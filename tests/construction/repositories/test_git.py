@@ -57,7 +57,7 @@ def test_a_bundle_and_a_bare_clone_hold_what_a_clone_holds(tmp_path: Path) -> No
     ):
         store = Store(tmp_path / "stores" / f"{name}.git")
         store.take(source)
-        assert store.head() == ending
+        assert store.tips()[-1] == ending
 
 
 def test_a_folder_that_is_no_repository_is_refused(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_links_stay_in_the_tree(target: bytes, inside: bool) -> None:
 def test_hostile_trees_have_their_reasons(tmp_path: Path) -> None:
     work, _, _ = clone(tmp_path)
     store = taken(tmp_path, work)
-    head = store.head()
+    head = store.tips()[-1]
     config = RepositoriesConfig(max_bytes=10_000)
     gate = {
         ("120000", b"/etc/passwd"): RepositoryReason.LINK_OUTSIDE,
@@ -137,10 +137,10 @@ def test_submodules_are_refused_and_not_fetched(tmp_path: Path) -> None:
     git(work, "update-index", "--add", "--cacheinfo", f"160000,{ending},sub")
     git(work, "commit", "-q", "-m", "Submodule")
     store = taken(tmp_path, work)
-    entries = store.entries(store.head())
+    entries = store.entries(store.tips()[-1])
     assert problem_of(store, entries, RepositoriesConfig()) is RepositoryReason.SUBMODULE
     git(work, "bundle", "create", "-q", str(tmp_path / "tally.bundle"), "main")
-    assert taken(tmp_path / "bundled", tmp_path / "tally.bundle").head() == store.head()
+    assert taken(tmp_path / "bundled", tmp_path / "tally.bundle").tips()[-1] == store.tips()[-1]
     assert not witness.exists()
 
 
@@ -175,7 +175,7 @@ def test_a_tree_of_ten_thousand_million_files_is_bounded(
     store = taken(tmp_path, work)
     monkeypatch.setattr(f"construction.repositories.git.{limit}", value)
     with pytest.raises(GitFailed, match=problem):
-        _ = store.entries(store.head()) if at_the_end else store.carriers(".md")
+        _ = store.entries(store.tips()[-1]) if at_the_end else store.carriers(".md")
 
 
 def test_a_clone_reads_nothing_that_lies_elsewhere(tmp_path: Path) -> None:
@@ -215,6 +215,6 @@ def test_what_is_added_to_scratch_leaves_the_store_alone(tmp_path: Path) -> None
     before = sorted(store.folder.rglob("*"))
     (tmp_path / "scratch").mkdir()
     other = Store(store.folder, tmp_path / "scratch")
-    tree = other.tree_with(other.head(), {"new.py": ("100644", b"a = 1\n")})
-    assert other.changed(other.head(), tree) == ["new.py"]
+    tree = other.tree_with(other.tips()[-1], {"new.py": ("100644", b"a = 1\n")})
+    assert other.changed(other.tips()[-1], tree) == ["new.py"]
     assert sorted(store.folder.rglob("*")) == before

@@ -28,7 +28,7 @@ from construction.repositories.environment import Built
 from construction.repositories.git import Store
 from construction.repositories.proof import Prover, run_plan
 from construction.repositories.requests import Request, Unwritten
-from construction.repositories.suites import Suite, split, suite_of
+from construction.repositories.suites import Change, Suite, split, suite_of
 from construction.repositories.trees import archive
 from data.contracts import Candidate, Disclosure, Lane
 from tests.construction.repositories.invented import BASE, REQUEST, clone, environment, log
@@ -48,7 +48,7 @@ class World:
         task = task_in(folder, log(folder, ending))
         assert isinstance(task, RepositoryTask)
         self.task, self.store = task, repository_at(folder).store
-        suite = suite_of(self.store, task.base_tree, task.reference_tree, CONFIG)
+        suite = suite_of(Change(task, self.store), CONFIG)
         assert isinstance(suite, Suite)
         self.suite, self.folder = suite, environment(folder / "environments" / "abc")
         self.tar = archive(self.store, task.base_tree)
@@ -60,7 +60,7 @@ class World:
         return self.store.patch(self.task.base_tree, tree, sorted(files))
 
     def prove(self, config: RepositoriesConfig = CONFIG) -> ProofOfTests:
-        return Prover(self.store, self.task, self.suite, self.folder, config).prove("abc")
+        return Prover(Change(self.task, self.store), self.suite, self.folder, config).prove()
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +81,7 @@ def reference_of(world: World) -> bytes:
 
 def candidate_in(world: World, proof: ProofOfTests) -> Candidate:
     origin = Origin("r-1", "invented", Disclosure.PUBLIC)
-    case, built = Unwritten(world.task, proof, world.store), Built(("pytest==9",))
+    case, built = Unwritten(Change(world.task, world.store), proof), Built(("pytest==9",))
     request = Request(REQUEST, "model:m")
     return candidate_of(case, world.suite, built, request, world.tar, origin)
 
@@ -118,8 +118,8 @@ def test_other_right_solutions_pass_and_attacks_do_not(world: World, proof: Proo
 @needs_box
 def test_tests_that_pass_before_are_no_proof(world: World) -> None:
     suite = replace(world.suite, plan=replace(world.suite.plan, hidden=()))
-    prover = Prover(world.store, world.task, suite, world.folder, CONFIG)
-    assert prover.prove("abc").reason is RepositoryReason.NO_FAIL_TO_PASS
+    prover = Prover(Change(world.task, world.store), suite, world.folder, CONFIG)
+    assert prover.prove().reason is RepositoryReason.NO_FAIL_TO_PASS
 
 
 @needs_box
@@ -154,5 +154,5 @@ def test_stores_are_never_written_by_a_proof(tmp_path: Path, world: World) -> No
     (tmp_path / "scratch").mkdir()
     before = sorted(world.store.folder.rglob("*"))
     scratch = Store(world.store.folder, tmp_path / "scratch")
-    Prover(scratch, world.task, world.suite, world.folder, CONFIG)._attacks(["tally/sums.py"])
+    Prover(Change(world.task, scratch), world.suite, world.folder, CONFIG).attacks()
     assert sorted(world.store.folder.rglob("*")) == before

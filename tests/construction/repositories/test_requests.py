@@ -28,7 +28,7 @@ from construction.repositories.requests import (
     request_stage,
     spoken,
 )
-from construction.repositories.suites import is_of
+from construction.repositories.suites import Change, is_of
 from tests.construction.judging.model.fakes import Scripted, always
 from tests.construction.repositories.invented import BASE, MEAN, MEAN_TEST, REQUEST
 from tests.construction.repositories.test_proof import World
@@ -50,7 +50,7 @@ def case_of(world: World, *messages: str, before: str = "", **more: Any) -> Unwr
     talk = [Said(Speaker.PERSON, text) for text in messages]
     earlier = [Said(Speaker.PERSON, before, before=True)] if before else []
     task = replace(world.task, talk=(*earlier, *talk), **more)
-    return Unwritten(task, ProofOfTests(task.task, "abc", world.suite.plan), world.store)
+    return Unwritten(Change(task, world.store), ProofOfTests(task.task, "abc", world.suite.plan))
 
 
 def changed(world: World, files: Mapping[str, str]) -> RepositoryTask:
@@ -111,7 +111,8 @@ def test_a_request_of_a_model_is_taken_and_marked_as_its_own(world: World) -> No
 def test_a_model_is_shown_what_was_said_and_the_tests_but_not_the_change(world: World) -> None:
     case = case_of(world, "fix these", before=REQUEST)
     answer = Said(Speaker.AGENT, f"Shall I write this?\n+    {GIVEN}\nIt is short.")
-    case = replace(case, task=replace(case.task, talk=(answer, *case.task.talk)))
+    task = replace(case.task, talk=(answer, *case.task.talk))
+    case = replace(case, change=Change(task, world.store))
     client = always({"request": SAID, "why_none": ""})
     written(case, client)
     shown = material(client.asked[0].user)
@@ -182,10 +183,7 @@ def test_what_only_the_reference_could_know_is_to_be_said(world: World) -> None:
     hidden += "    assert 'other text'.upper() == 'OTHER TEXT'\n"
     hidden += "    for n in (1, 2):\n        assert sums.said(n) == f'the mean of {n} numbers'\n"
     files = {"tally/sums.py": BASE["tally/sums.py"] + text, "tests/test_sums.py": hidden}
-    case = case_of(world, REQUEST)
-    case = replace(
-        case, task=replace(case.task, reference_tree=changed(world, files).reference_tree)
-    )
+    case = case_of(world, REQUEST, reference_tree=changed(world, files).reference_tree)
     texts = ["“the mean of”", "“there are no numbers”"]
     for request, expected in {
         "Add `mean` with `places`, `said` and an error Empty.": ["reason", *texts],
@@ -205,8 +203,7 @@ def test_what_a_persons_words_leave_unsaid_is_told_or_too_much(world: World) -> 
         tests = "from tally import sums\n\n\ndef test_all():\n"
         tests += "".join(f"    assert sums.{name}()\n" for name in names)
         task = changed(world, {"tally/sums.py": body, "tests/test_sums.py": tests})
-        case = case_of(world, REQUEST)
-        case = replace(case, task=replace(case.task, reference_tree=task.reference_tree))
+        case = case_of(world, REQUEST, reference_tree=task.reference_tree)
         is_told = count == CONFIG.max_unsaid
         expected = Request(REQUEST, unsaid=tuple(sorted(names))) if is_told else None
         assert spoken(case, CONFIG) == (expected or RepositoryReason.UNSAID)
@@ -241,6 +238,6 @@ def test_test_files_without_a_test_that_decides_are_no_evidence(world: World) ->
     }
     case = case_of(world, REQUEST, reference_tree=changed(world, files).reference_tree)
     plan = replace(world.suite.plan, fail_to_pass=("tests.test_sums::test_mean",))
-    decided = Unwritten(case.task, replace(case.proof, plan=plan), world.store)
+    decided = replace(case, proof=replace(case.proof, plan=plan))
     assert (case.lacking(""), decided.lacking("")) == (["mean", "rest"], ["mean"])
     assert b"test_rest" not in decided.tests

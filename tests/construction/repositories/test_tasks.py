@@ -54,7 +54,7 @@ def repository_at(folder: Path, name: str = "tally") -> Repository:
 def task_in(folder: Path, path: Path, config: RepositoriesConfig = CONFIG) -> Found:
     session, repository = session_in(path), repository_at(folder)
     assert matching(session, [repository]) is repository
-    (task,) = tasks_of(session, repository, "MIT", config)
+    (task,) = tasks_of(session, repository, config)
     return task
 
 
@@ -101,11 +101,10 @@ def test_a_base_that_what_was_read_contradicts_is_unclear(tmp_path: Path) -> Non
         (b"a\r\nb\r\n", {1: "a", 2: "b", 3: ""}, True),
         (b"a\x0cb\nc\n", {2: "c"}, True),  # a form feed ends no line
         (b"a\n", {1: "b"}, False),
-        (None, {1: "a"}, False),
     ],
 )
 def test_a_file_is_compared_by_the_numbers_that_readers_give_its_lines(
-    content: bytes | None, lines: dict[int, str], same: bool
+    content: bytes, lines: dict[int, str], same: bool
 ) -> None:
     assert agrees(content, lines) is same
 
@@ -184,7 +183,7 @@ def test_each_version_of_a_carried_page_ends_the_task_that_it_reached(tmp_path: 
         endings.append(commit(work, files, module, START + 800 * number))
     (tmp_path / name).write_text(SPOKEN + more)
     session, repository = session_in(tmp_path / name), repository_at(tmp_path)
-    first, second = tasks_of(session, repository, "MIT", CONFIG)
+    first, second = tasks_of(session, repository, CONFIG)
     assert isinstance(first, RepositoryTask)
     assert isinstance(second, RepositoryTask)
     assert (first.base.commit, first.ending, first.messages) == (base, endings[0], (REQUEST,))

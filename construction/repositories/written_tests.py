@@ -1,0 +1,247 @@
+"""Tests that a model writes where a session brought none, taken only if they prove themselves.
+
+The model reads what was said and the change; it writes one test file. The file has to fail on the
+base and pass on the reference in every run, stop every attack, notice most mutants of the change,
+and must not look for what only the change brought and nobody said. What is wrong goes back once, as
+a list; what stays wrong is no proof.
+"""
+
+from __future__ import annotations
+
+import base64
+import posixpath
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from construction.judging.contracts import Answer
+from construction.judging.judges import Judges
+from construction.judging.model.asking import (
+    Checked,
+    Faults,
+    Stage,
+    ask,
+    require_answers,
+    write_model_use,
+)
+from construction.judging.model.prompt import Cleaner, load_prompt
+from construction.judging.settings import ModelStage
+from construction.repositories.contracts import (
+    ProofOfTests,
+    RepositoriesConfig,
+    RepositoryReason,
+    Speaker,
+    TestPlan,
+    dump,
+)
+from construction.repositories.mutants import mutants_of
+from construction.repositories.proof import Prover
+from construction.repositories.requests import outline, shown_talk
+from construction.repositories.run_tests import PASSED, is_test
+from construction.repositories.suites import (
+    Change,
+    Suite,
+    is_source,
+    kind_of,
+    neighbours,
+    suite_of,
+    unsaid,
+)
+from construction.repositories.trees import is_safe
+from data.canonical import digest
+
+PROMPT = "repository_tests"
+VERSION = "written-tests/1"  # raised when a proof asks for something else
+MODEL_STAGE = ModelStage.REPOSITORY_TESTS
+_SHOWN, _EXAMPLE = 60_000, 8_000  # characters that a model is shown of the files, of an example
+_MOST_FILES, _MOST_NAMED = 20, 8
+_HURRY = 4  # a mutant may never end: it has a part of the time alone
+_STEM = re.compile(r"(test_)?.*?((?:[._](?:test|spec))?\.\w+)$")
+# Of the mutants of a change some do what it does (a bound that no input reaches, an order that does
+# not matter), so that no tests notice all; below three of five, whole parts of the change could be
+# left out. Six at least, so that four different places of it have to be right.
+_LEAST_MUTANTS, _MOST_MUTANTS, _LEAST_NOTICED = 6, 12, 0.6
+_UNPROVEN = RepositoryReason.UNPROVEN
+_WRONG = {
+    RepositoryReason.TIMED_OUT: "The tests take too long.",
+    RepositoryReason.NOT_RUN: "The tests do not run with the change",
+    RepositoryReason.NO_FAIL_TO_PASS: "No test fails on the repository as it was.",
+    RepositoryReason.FLAKY: "These tests differ from run to run:",
+    RepositoryReason.ATTACKED: "They pass for a submission without a solution",
+}
+
+
+class TestsAnswer(Answer):
+    path: Annotated[str, Field(max_length=200)]
+    content: Annotated[str, Field(max_length=60_000)]
+    why_none: Annotated[str, Field(max_length=400)]
+
+
+@dataclass(frozen=True)
+class Untested:
+    """A task without a test: where its tests could lie, how they would run, one that is there."""
+
+    change: Change
+    path: str
+    suite: Suite
+    example: str | None
+
+
+def with_hidden(change: Change, proof: ProofOfTests) -> Change:
+    """A task with the tests of its proof that its reference lacks."""
+    for path, content in proof.plan.hidden:
+        if path not in change.entries and content is not None:
+            change = change.with_file(path, base64.b64decode(content))
+    return change
+
+
+def untested_of(change: Change, config: RepositoriesConfig) -> Untested | RepositoryReason:
+    """A task with a path for its tests, or why there is none. Raises GitFailed."""
+    sources = [path for path in change.parts[0] if is_source(path)]
+    if not sources:
+        return RepositoryReason.NO_TESTS
+    nearest = config.model_copy(update={"neighbours": 1})
+    near = neighbours(sources[:1], [p for p in change.entries if is_test(p)], nearest)
+    usual = "tests/test_.py" if kind_of(sources[0]) == "python" else f"{sources[0]}.test.ts"
+    folder, name = posixpath.split(near[0] if near else usual)
+    path = posixpath.join(folder, _STEM.sub(r"\1written\2", name, count=1))
+    suite = suite_of(change.with_file(path, b""), config)
+    if isinstance(suite, RepositoryReason):
+        return suite
+    return Untested(change, path, suite, near[0] if near else None)
+
+
+Prove = Callable[[Change, Suite, str], ProofOfTests]  # of tests in a file
+
+
+def write_tests(
+    cases: Sequence[Untested], judges: Judges, config: RepositoriesConfig, prove: Prove, out: Path
+) -> list[ProofOfTests]:
+    """The proof of each task with tests of a model, in order. Raises UnansweredError."""
+    stage = writing_stage(config, judges.config.model.judge_of(MODEL_STAGE), prove)
+    with judges.client(masked=True) as client:
+        judged = require_answers(ask(stage, cases, client))
+        replies = {f"model-replies-{MODEL_STAGE}": client.replies_digest()}
+    proofs = [one.value for one in judged if one.value is not None]
+    captured = {"written-tests": digest(b"".join(map(dump, proofs)))}
+    write_model_use(out, judges.costs({PROMPT: judged}), replies | captured)
+    return proofs
+
+
+def writing_stage(
+    config: RepositoriesConfig, judge: str, prove: Prove
+) -> Stage[Untested, TestsAnswer, ProofOfTests]:
+    """The stage, for callers that want its tests or checks alone."""
+
+    def unproven(case: Untested, note: str) -> ProofOfTests:
+        return ProofOfTests(case.change.task.task, "", TestPlan((), ()), _UNPROVEN, note)
+
+    def check(case: Untested, answer: TestsAnswer) -> Checked[ProofOfTests] | Faults:
+        path, content = answer.path, answer.content
+        if not content.strip():
+            return Checked(unproven(case, answer.why_none))
+        is_new = is_safe(path) and is_test(path) and path not in case.change.entries
+        if not is_new or kind_of(path) != kind_of(case.path):
+            return Faults((f"`path` has to be a new file with tests, such as {case.path}",))
+        change = case.change.with_file(path, content.encode())
+        suite = suite_of(change, config)
+        if isinstance(suite, RepositoryReason) or suite.spec != case.suite.spec:
+            return Faults(("The tests need packages, or a runner, that are not there.",))
+        words = (s.text for s in change.task.talk if s.speaker is Speaker.PERSON)
+        sought = unsaid(change, [path], "\n".join(words))
+        if names := ", ".join([name for name, is_new in sought.items() if is_new][:_MOST_NAMED]):
+            return Faults((f"Only the change has what they look for, nobody said it: {names}",))
+        proof = prove(change, suite, path)
+        if proof.reason is _UNPROVEN:
+            return Faults((proof.note,))
+        return Checked(replace(proof, judge=judge))
+
+    return Stage(
+        prompt=load_prompt(PROMPT),
+        answer=TestsAnswer,
+        item_id=lambda case: case.change.task.task,
+        content=_content,
+        check=check,
+        programs=frozenset({"content"}),
+        settle=lambda case, _, faults: unproven(case, "\n".join(faults)),
+    )
+
+
+def prove_written(prover: Prover, path: str) -> ProofOfTests:
+    """The proof of tests that a model wrote in a file, or what is wrong with them."""
+    config, reference = prover.config, prover.change.patch
+    alone = suite_of(prover.change, config.model_copy(update={"neighbours": 0}))
+    assert isinstance(alone, Suite)
+    first = prover.run(reference, alone.plan)
+    failing = sorted(name for name, outcome in first.tests.items() if outcome != PASSED)
+    proof = ProofOfTests(prover.change.task.task, prover.folder.name, alone.plan, _UNPROVEN)
+    if failing or not first.tests:
+        names = ", ".join(failing[:_MOST_NAMED]) or "none was run"
+        return replace(proof, note=f"Not all tests pass with the change: {names}\n{first.tail}")
+    proven = prover.prove()
+    if proven.reason is not None:
+        return replace(proof, note=f"{_WRONG[proven.reason]} {proven.note}".strip())
+    fail_to_pass, kept = {*proven.plan.fail_to_pass}, {*proven.plan.pass_to_pass}
+    if not fail_to_pass & first.tests.keys():
+        return replace(proof, note=_WRONG[RepositoryReason.NO_FAIL_TO_PASS])
+    if flaky := sorted(first.tests.keys() - fail_to_pass - kept):
+        return replace(proof, note=f"{_WRONG[RepositoryReason.FLAKY]} {', '.join(flaky)}")
+    plan = replace(alone.plan, seconds=max(1, config.test_seconds // _HURRY))
+    mutants, missed = _mutants(prover.change, path), list[str]()
+    for words, patch in mutants:
+        tests = prover.run(patch, plan).tests
+        if all(tests.get(name) == PASSED for name in first.tests):
+            missed.append(words)
+    noticed = len(mutants) - len(missed)
+    if len(mutants) < _LEAST_MUTANTS or noticed < _LEAST_NOTICED * len(mutants):
+        note = f"They notice {noticed} of {len(mutants)} wrong changes, and miss these:"
+        return replace(proof, note="\n  ".join([note, *missed]))
+    return replace(proven, mutants=(noticed, len(mutants)))
+
+
+def _mutants(change: Change, path: str) -> list[tuple[str, bytes]]:
+    """Some mutants of the reference, each in words and as a submission."""
+    task = change.task
+    sources = [p for p in change.parts[0] if is_source(p) and kind_of(p) == kind_of(path)]
+    before, after = (change.texts(tree, sources) for tree in (task.base_tree, task.reference_tree))
+    every = [m for p, text in after.items() for m in mutants_of(p, before.get(p, ""), text)]
+    made = []
+    for mutant in sorted(every, key=lambda m: digest(f"{m}".encode()))[:_MOST_MUTANTS]:
+        text = after[mutant.path]
+        changed = change.entries[mutant.path].mode, mutant.of(text).encode()
+        tree = change.store.tree_with(task.reference_tree, {mutant.path: changed})
+        made.append((mutant.words(text), change.patch_to(tree, change.parts[0])))
+    return made
+
+
+def _content(case: Untested, cleaner: Cleaner) -> dict[str, Any]:
+    """What a model is shown: what was said, what changed and how, and how tests are run."""
+    change, task = case.change, case.change.task
+    paths = change.parts[0][:_MOST_FILES]
+    base, reference = (change.texts(t, paths) for t in (task.base_tree, task.reference_tree))
+    known = [entry.path for entry in change.store.entries(task.base_tree)]
+
+    def shown(texts: Mapping[str, str], path: str, most: int) -> str | None:
+        text = texts.get(path, "\0")
+        return None if "\0" in text else cleaner.text(text, most, path)
+
+    room = _SHOWN // (2 * len(paths))
+    example = change.texts(task.reference_tree, [case.example or ""])
+    return {
+        "talk": [
+            {"who": str(said.speaker), "when": "before" if said.before else "now", "text": text}
+            for said, text in shown_talk(task.talk, set(), cleaner)
+        ],
+        "changed": [
+            {"path": p, "before": shown(base, p, room), "after": shown(reference, p, room)}
+            for p in paths
+        ],
+        "files": outline(known, [*paths, case.path]),
+        "runner": " ".join(case.suite.plan.commands[0]["words"]),
+        "place": case.path,
+        "example": [{"path": p, "content": shown(example, p, _EXAMPLE)} for p in example],
+    }
