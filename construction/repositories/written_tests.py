@@ -19,7 +19,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from construction.judging.contracts import Answer
-from construction.judging.judges import Judges
 from construction.judging.model.asking import (
     Checked,
     Faults,
@@ -29,7 +28,7 @@ from construction.judging.model.asking import (
     write_model_use,
 )
 from construction.judging.model.prompt import Cleaner, load_prompt
-from construction.judging.settings import ModelStage
+from construction.judging.settings import Judges, ModelStage
 from construction.repositories.contracts import (
     ProofOfTests,
     RepositoriesConfig,
