@@ -38,7 +38,16 @@ from construction.repositories.contracts import (
     Said,
     Speaker,
 )
-from construction.repositories.suites import Change, deciding, is_of, unsaid
+from construction.repositories.run_tests import is_test
+from construction.repositories.suites import (
+    Change,
+    deciding,
+    is_of,
+    is_source,
+    kept,
+    kind_of,
+    unsaid,
+)
 from construction.repositories.trees import added_lines
 from data.contracts import share
 from data.neutralise import visible
@@ -97,13 +106,26 @@ class Unwritten:
         return [path for path in files if is_of(path, decide)] or files
 
     @cached_property
+    def hidden(self) -> list[str]:
+        """These files, and code beside them that runs with them, as `conftest.py` does."""
+        others = (p for p in self.change.parts[1] if p in self.change.entries and not is_test(p))
+        kinds = {kind_of(path) for path in self.files}
+        return [*self.files, *(p for p in others if is_source(p) and kind_of(p) in kinds)]
+
+    @cached_property
     def tests(self) -> bytes:
         """What the change did to these files."""
-        return self.change.patch_to(self.task.reference_tree, self.files)
+        return self.change.patch_to(self.task.reference_tree, self.hidden)
 
     def unsaid(self, request: str) -> dict[str, bool]:
         """What the tests rely on and a request does not say; whether the base lacks it, too."""
-        return unsaid(self.change, self.files, request)
+        return unsaid(self.change, self.hidden, request)
+
+    def kept(self) -> list[str]:
+        """What the tests that have to go on passing import from the files that changed."""
+        passing = {*self.proof.plan.pass_to_pass}
+        tests = {path for path in self.change.entries if is_test(path) and is_of(path, passing)}
+        return kept(self.change, tests)
 
     def lacking(self, request: str) -> list[str]:
         """What nobody could guess: neither the base nor the request has it."""
@@ -233,6 +255,7 @@ def _content(case: Unwritten, cleaner: Cleaner) -> dict[str, Any]:
         "tests": cleaner.text(case.tests.decode("utf-8", "replace"), _TESTS, "tests"),
         "must_pass": list(case.proof.plan.fail_to_pass[:_MOST_TESTS]),
         "to_say": case.lacking(""),
+        "kept": case.kept()[:_MOST_NAMED],
     }
 
 

@@ -151,11 +151,22 @@ def unsaid(change: Change, files: Collection[str], request: str) -> dict[str, bo
     words = {word for text in known.values() for word in _WORD.findall(text)}
     whole = "\n".join((*known, *known.values()))
     imported = _interface(tests, known, words | set(_WORD.findall(request)))
-    others = _unsaid(tests, written, known, request)
+    options = _options(tests, written, known)
+    others = _unsaid(tests, written, known, options, request)
     lacks = {
-        name: name not in words if name[0] != "“" else name[1:-1] not in whole for name in others
+        name: name in options or name not in words if name[0] != "“" else name[1:-1] not in whole
+        for name in others
     }
     return dict.fromkeys(imported, True) | lacks
+
+
+def kept(change: Change, tests: Collection[str]) -> list[str]:
+    """What test files use that the changed files defined before: it has to stay."""
+    before = {path: text for path, text in change.sources.items() if path in change.parts[0]}
+    defined = {name for text in before.values() for pair in _DEFINED.findall(text) for name in pair}
+    texts = change.texts(change.task.reference_tree, tests)
+    used = {name for names in _imports(texts, change.sources) for name in names}
+    return sorted(used.union(*map(_MEMBER.findall, texts.values())) & defined)
 
 
 def is_source(path: str) -> bool:
@@ -257,15 +268,41 @@ def _interface(
 ) -> tuple[str, ...]:
     """The names that hidden tests import from the tree and that nobody has said."""
     imported: dict[str, str] = {}
-    tops = {part for path in known for part in path.removesuffix(".py").split("/")}
-    for path, text in tests.items():
-        names = _imported(text, tops) if path.endswith(".py") else _imported_by_script(text)
+    for names in _imports(tests, known):
         imported |= {name: module for name, module in names.items() if len(name) >= _LEAST_NAME}
     return tuple(sorted(f"{name} ({m})" for name, m in imported.items() if name not in have))
 
 
+def _imports(tests: Mapping[str, str], known: Collection[str]) -> Iterator[dict[str, str]]:
+    """The names that each file imports from the tree, with their modules."""
+    tops = {part for path in known for part in path.removesuffix(".py").split("/")}
+    for path, text in tests.items():
+        yield _imported(text, tops) if path.endswith(".py") else _imported_by_script(text)
+
+
+def _options(
+    tests: Mapping[str, str], written: Mapping[str, str], known: Mapping[str, str]
+) -> set[str]:
+    """Arguments that tests give and a changed file did not have, though others may know the word.
+
+    Which option a call takes is nothing that a word elsewhere in the repository says.
+    """
+    given = {key for text in tests.values() for key in _KEY.findall(text)}
+    fresh: set[str] = set()
+    for path, text in written.items():
+        if path in known:
+            added = "\n".join(sorted(set(text.split("\n")) - set(known[path].split("\n"))))
+            names = {name for pair in _DEFINED.findall(added) for name in pair}
+            fresh |= names - set(_WORD.findall(known[path]))
+    return {name for name in given & fresh if len(name) >= _LEAST_NAME}
+
+
 def _unsaid(
-    tests: Mapping[str, str], written: Mapping[str, str], known: Mapping[str, str], request: str
+    tests: Mapping[str, str],
+    written: Mapping[str, str],
+    known: Mapping[str, str],
+    options: set[str],
+    request: str,
 ) -> Iterator[str]:
     """Members and texts of hidden tests that the reference brought, so that nobody could guess.
 
@@ -283,7 +320,8 @@ def _unsaid(
     )
     defined = {name for pair in _DEFINED.findall(brought) for name in pair}
     keys = set(_KEY.findall(tested)).difference(*map(_WORD.findall, known.values()))
-    members = (keys | set(_MEMBER.findall(tested))) & defined - set(_WORD.findall(request))
+    members = ((keys | set(_MEMBER.findall(tested))) & defined) | options
+    members -= set(_WORD.findall(request))
     yield from sorted(name for name in members if len(name) >= _LEAST_NAME)
     whole = (text for groups in _TEXT.findall(tested) for text in groups)
     texts = {part.strip() for text in whole for part in _HOLE.split(text)}

@@ -194,6 +194,39 @@ def test_what_only_the_reference_could_know_is_to_be_said(world: World) -> None:
     assert case.unsaid("Add it.")["“numbers”"] is False
 
 
+def test_an_option_is_to_be_said_though_the_word_is_known_elsewhere(world: World) -> None:
+    """A changed file that had no such argument: nobody knows that its call takes it."""
+    base = {"tally/report.py": "def shown(places):\n    return places\n"}
+    files = {path: ("100644", text.encode()) for path, text in base.items()}
+    tree = world.store.tree_with(world.task.base_tree, files)
+    code = BASE["tally/sums.py"] + MEAN.replace("numbers)", "numbers, places=2)", 1)
+    test = MEAN_TEST.replace("[1, 3]", "[1, 3], places=1")
+    assert test != MEAN_TEST
+    changes = {"tally/sums.py": code, "tests/test_sums.py": test}
+    reference = world.store.tree_with(
+        tree, {path: ("100644", text.encode()) for path, text in changes.items()}
+    )
+    case = case_of(world, REQUEST, base_tree=tree, reference_tree=reference)
+    assert case.lacking("Add `mean(numbers)`.") == ["places"]
+    assert case.lacking("Add `mean(numbers, places=2)`.") == []
+
+
+def test_what_runs_beside_hidden_tests_and_what_has_to_stay(world: World) -> None:
+    conftest = "from tally.kinds import Weighted\n"
+    files = {
+        "tally/sums.py": BASE["tally/sums.py"] + MEAN,
+        "tally/kinds.py": "class Weighted:\n    pass\n",
+        "tests/test_sums.py": MEAN_TEST,
+        "tests/conftest.py": conftest,
+    }
+    case = case_of(world, REQUEST, reference_tree=changed(world, files).reference_tree)
+    assert "Weighted (tally.kinds)" in case.lacking(REQUEST)
+    assert b"Weighted" in case.tests
+    plan = replace(world.suite.plan, pass_to_pass=("tests.test_sums::test_total",))
+    case = replace(case, proof=replace(case.proof, plan=plan))
+    assert case.kept() == ["total"]
+
+
 def test_what_a_persons_words_leave_unsaid_is_told_or_too_much(world: World) -> None:
     prompt = prompt_of(Request(REQUEST, unsaid=("skipped", "“already merged”")))
     assert f"{REQUEST}\n\nWhat the tests rely on: `skipped`, “already merged”\n\n" in prompt
