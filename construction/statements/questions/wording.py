@@ -157,7 +157,7 @@ def _in_order(text: str) -> str:
 def _is_spoken(text: str) -> bool:
     """Are the words of a label mostly small, so that one with a capital is a proper name?"""
     later = [word for word in _TOKEN.findall(text)[1:] if len(word) > _SMALL_WORD]
-    return sum(word[0].islower() for word in later) > len(later) / 2
+    return 2 * len([word for word in later if word[0].islower()]) > len(later)
 
 
 def _in_sentence(text: str, *, named: bool) -> str:

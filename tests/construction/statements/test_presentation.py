@@ -136,7 +136,10 @@ def _added_up(*lines: tuple[str, str, str | None], statement: str = "Income stat
 
 
 _BEFORE = ("IncomeLossBeforeTaxes", "2284", "credit")
-_SALE, _BUY = ("ProceedsFromMills", "80", "debit"), ("PaymentsToAcquireSilos", "50", "credit")
+_PROCEEDS, _PAYMENTS = (
+    ("ProceedsFromMills", "80", "debit"),
+    ("PaymentsToAcquireSilos", "50", "credit"),
+)
 
 
 @pytest.mark.parametrize(
@@ -161,10 +164,10 @@ _SALE, _BUY = ("ProceedsFromMills", "80", "debit"), ("PaymentsToAcquireSilos", "
         ([_BEFORE, ("CurrentTax", "6", "debit"), ("DeferredTax", "4", "debit"),
           ("TaxExpense", "10", "debit"), ("ProfitLoss", "2274", "credit")],
          Statement.INCOME, set()),  # a sum of the lines above
-        ([_SALE, ("PaymentsToAcquireSilos", "-50", "credit"),
+        ([_PROCEEDS, ("PaymentsToAcquireSilos", "-50", "credit"),
           ("NetCashProvidedByUsedInInvestingActivities", "30", "debit")],
          Statement.CASH_FLOW, {"PaymentsToAcquireSilos"}),
-        ([_SALE, _BUY, ("NetCashProvidedByUsedInInvestingActivities", "30", "debit")],
+        ([_PROCEEDS, _PAYMENTS, ("NetCashProvidedByUsedInInvestingActivities", "30", "debit")],
          Statement.CASH_FLOW, set()),
         ([("CommonStock", "100", "credit"), ("TreasuryStock", "-30", "debit"),
           ("StockholdersEquity", "70", "credit")], Statement.BALANCE, {"TreasuryStock"}),
