@@ -210,6 +210,7 @@ class FilterReason(StrEnum):
     AUTO_GENERATED = "point.auto_generated"
     UNTRANSLATED = "label.untranslated"
     PARENTHETICAL = "point.parenthetical"  # printed in brackets beside another row
+    TRANSLATED = "value.translated"  # beside the currency in which the filing reports
     BLANK = "value.blank"
     ZERO = "value.zero"
     NO_SERIES = "point.no_series"
@@ -252,9 +253,9 @@ def filter_points(statements: Statements, config: FilterConfig) -> Filtered:
 
     A point is dropped for the first reason that applies: computed (derived by us), auto-generated
     (in no statement), unknown series, untranslated, no category, company without an English name,
-    parenthetical, in no whole statement, of a wrong length, blank, zero, implausible, with a sign
-    that its row contradicts, no fiscal period. `statements` already have names, categories and
-    periods.
+    parenthetical, in no whole statement, of a wrong length, translated, blank, zero, implausible,
+    with a sign that its row contradicts, no fiscal period. `statements` already have names,
+    categories and periods.
     """
     judged = _judged(statements, config)
     kept = judged.filter(pl.col("reason").is_null()).select(*POINTS.columns)
@@ -284,6 +285,7 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
         (pl.col("bracketed").is_not_null(), FilterReason.PARENTHETICAL),
         (pl.col("cashless").is_not_null(), FilterReason.NO_STATEMENT),
         (_WRONG_LENGTH, FilterReason.WRONG_LENGTH),
+        (_translated(), FilterReason.TRANSLATED),
         (blank, FilterReason.BLANK),
         (config.reject_zero & pl.col("value").str.contains(_ZERO), FilterReason.ZERO),
     ]
@@ -300,9 +302,17 @@ def _judged(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     )
 
 
+def _translated() -> pl.Expr:
+    """Is it in another currency than most amounts of its filing? A convenience translation is."""
+    currency = pl.col("unit").str.extract(r"^([A-Z]{3})(?:/|$)")
+    return (currency != currency.drop_nulls().mode().sort().first().over("document")).fill_null(
+        value=False
+    )
+
+
 def _joined(statements: Statements, config: FilterConfig) -> pl.DataFrame:
     """The points in their order, with what is known about their series, rows and companies."""
-    columns = ("series_id", "statement", "label_method", "category", "label")
+    columns = ("series_id", "statement", "label_method", "category", "label", "unit")
     about = statements.series.select(columns)
     points = statements.points.with_columns(
         undated=period_reasons(statements.points, statements.companies, config.periods)

@@ -308,6 +308,22 @@ def test_the_filter_names_the_reason_and_can_be_told_to_keep() -> None:
     assert filter_points(result, FilterConfig(reject_implausible=False)).points.height == 3
 
 
+def test_amounts_translated_for_convenience_are_not_asked() -> None:
+    filed = [(f"Item{n}", "5000000", {}) for n in range(3)]
+    statements = _filed(*filed, ("Assets", "41", {}), ("SharesIssued", "7", {}))
+    units = {"Assets": "USD", "SharesIssued": "shares"}
+    unit = pl.col("series_id").replace_strict(units, default="KRW")
+    translated = replace(
+        statements,
+        series=statements.series.with_columns(unit=unit, category=pl.lit("balance_sheet")),
+    )
+    rejected = filter_points(translated, FilterConfig()).ledger
+    reasons = dict(rejected.select("item_id", "reason").iter_rows())
+    assert reasons["Assets 2010"] == "value.translated"
+    assert "value.translated" not in {reasons.get(f"Item{n} 2010") for n in range(3)}
+    assert reasons.get("SharesIssued 2010") != "value.translated"
+
+
 def test_share_counts_of_real_filings(material: Path) -> None:
     read = read_sec([material / "tables/sec/2010q2.zip"])
     wrong = implausible(read).join(read.points, on="point_id")
