@@ -151,9 +151,8 @@ def prove(task: Provable, run: Run | None) -> Proof:
             proof.without_work(findings)
         proof.changed_inputs(findings)
     except _Unproven as why:
-        faults = (why.reason.advice, why.detail, *why.faults)
-        kept = tuple(filter(None, faults))
-        return Proof(reason=why.reason, detail=why.detail, faults=kept, counts=proof.counts)
+        faults = tuple(filter(None, (why.reason.advice, why.detail, *why.faults)))
+        return Proof(reason=why.reason, detail=why.detail, faults=faults, counts=proof.counts)
     return Proof(findings, counts=proof.counts)
 
 
@@ -199,9 +198,10 @@ class _Proving:
         agreed = {finding.name for finding in others if finding.passed}
         both = tuple(name for name in holding if name in agreed)
         if not both:
-            differing = next((f for f in others if not f.passed), None)
+            differing = (_shown(finding) for finding in others if not finding.passed)
             faults = [_shown(finding) for finding in others[:_MOST_FAULTS]]
-            raise _Unproven(ProofReason.SECOND_DISAGREES, _shown(differing), faults)
+            detail = next(differing, "no finding holds on it")
+            raise _Unproven(ProofReason.SECOND_DISAGREES, detail, faults)
         self.reported = {
             finding.name: [text for text in (finding.actual, finding.expected) if text]
             for finding in own
@@ -450,9 +450,7 @@ def _change_of(mutant: Mutant) -> str:
     return f"inputs/{mutant.path} with {how}"
 
 
-def _shown(finding: Finding | None) -> str:
-    if finding is None:
-        return "no finding holds on it"
+def _shown(finding: Finding) -> str:
     values = {"expected": finding.expected, "found": finding.actual}
     held = "holds" if finding.passed else "fails"
     return f"{finding.name} {held}: {json.dumps(values, ensure_ascii=False)}"
