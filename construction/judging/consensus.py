@@ -106,7 +106,7 @@ class Routed:
     tally: StageTally
 
 
-def plain_answer(answer: str) -> str:
+def _plain_answer(answer: str) -> str:
     """The form in which answers are compared, without upper case and extra white space."""
     return fold_spaces(answer.casefold())
 
@@ -117,7 +117,7 @@ def route(
     config: ConsensusConfig,
     *,
     decided: Mapping[str, str | None] | None = None,
-    same: Callable[[str], str] = plain_answer,
+    same: Callable[[str], str] = _plain_answer,
 ) -> Routed:
     """Route every item. `decided` are answers of the review, None where it rejected the item.
 

@@ -6,7 +6,7 @@ sandbox of its own. What counts as proven are the findings that hold on the resu
 solutions; there must be some, and then
 
 - nothing, the text of the task, empty files and copies of the inputs fail;
-- wrong results fail, at least `MUTANTS` of them: copies of the reference's result in which
+- wrong results fail, at least `_MUTANTS` of them: copies of the reference's result in which
   something is changed, what the findings tell of first, each by a finding that says something about
   what was changed; and the reference's results for other inputs. A finding that fails for none of
   them is left out;
@@ -48,7 +48,7 @@ from data.canonical import canonical_json, digest
 from data.contracts import Check
 
 VERSION = 5  # raised when what a proof asks for changes
-MUTANTS = 6
+_MUTANTS = 6
 _ERRORS = "errors.txt"
 _SOLUTION, _COMMAND = "solution.py", f"mkdir -p outputs && python3 -B solution.py 2> {_ERRORS}"
 _MOST_ERRORS, _MOST_FAULTS = 1_200, 12  # characters of a trace, and findings that are told
@@ -60,7 +60,7 @@ _MOST_MORE = 18  # of what findings tell of that none of these has failed
 _OTHER_INPUT = "other input"
 _MOST_INPUT_BYTES = 2_000_000  # of all inputs: the check carries them along
 _MAKER = Path(mutants.__file__)
-WEIGHT = 0.8  # of the checks in the task; right results pass it by themselves
+_WEIGHT = 0.8  # of the checks in the task; right results pass it by themselves
 
 
 class ProofReason(StrEnum):
@@ -166,7 +166,7 @@ def proven_check(task: Provable, proof: Proof) -> Check:
         kind=FINDINGS,
         params={"program": task.checks, "inputs": inputs, "findings": list(proof.findings)},
         text="; ".join(proof.findings),
-        weight=WEIGHT,
+        weight=_WEIGHT,
         required=True,
         evidence="accuracy",
     )
@@ -234,7 +234,7 @@ class _Proving:
             outputs = {**self.result, mutant.path: mutant.content}
             unbroken -= self._failed(mutant, outputs, findings)
         killed = self.counts["killed"]
-        if killed < MUTANTS:
+        if killed < _MUTANTS:
             tried = self.counts["mutants"]
             detail = f"{killed} of {tried} failed rightly"
             raise _Unproven(ProofReason.MUTANTS_PASSED, detail, passed[:_MOST_FAULTS])

@@ -51,7 +51,7 @@ def number(text: str) -> Decimal | None:
     return -Decimal(bare) if text.startswith("(") else Decimal(bare)
 
 
-def cell_text(value: object, number_format: str = "") -> str:
+def _cell_text(value: object, number_format: str = "") -> str:
     """A cell as it is shown, percentages with all their digits."""
     if value is None:
         return ""
@@ -222,7 +222,7 @@ def delimited(text: str, bounds: Bounds) -> Sheet:
     cells = 0
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark)
     for values in reader:
-        rows.append(tuple(cell_text(value) for value in values))
+        rows.append(tuple(_cell_text(value) for value in values))
         cells += len(values) + 1
         if cells > bounds.cells:
             break
@@ -230,7 +230,7 @@ def delimited(text: str, bounds: Bounds) -> Sheet:
         return sheet_of("", rows, note=_ragged(rows))
     lines = text.splitlines()
     last = csv.reader(lines[-_TAIL_ROWS:], delimiter=mark)
-    tail = [tuple(cell_text(value) for value in values) for values in last]
+    tail = [tuple(_cell_text(value) for value in values) for values in last]
     return sheet_of("", rows, total=sum(map(bool, lines)), last=tail)
 
 
@@ -276,7 +276,7 @@ def _field(value: object) -> str:
     if isinstance(value, dict):
         shown = (f"{key}: {_field(inner)}" for key, inner in islice(value.items(), 20))
         return "; ".join(shown)[:_CELL_CHARS]
-    return cell_text(value)
+    return _cell_text(value)
 
 
 def parquet(data: bytes, bounds: Bounds) -> Sheet:
@@ -353,7 +353,7 @@ def _long_sheet(sheet: Any, most: int) -> Sheet:
         if cells > 2 * most:
             note = f"not read to its end, which is said to be row {declared}"
             return sheet_of(sheet.title, rows, total=total, last=last, note=note)
-        shown = tuple(map(cell_text, row))
+        shown = tuple(map(_cell_text, row))
         total += any(shown)
         if cells <= most:
             rows.append(shown)
@@ -371,7 +371,7 @@ def _sheet(sheet: Any, formulas: Any) -> Sheet:
     for row in sheet.iter_rows(min_row=1, min_col=1):
         shown = []
         for cell in row:
-            text = cell_text(cell.value, str(cell.number_format))
+            text = _cell_text(cell.value, str(cell.number_format))
             source = formulas.cell(cell.row, cell.column).value
             if source is not None and formulas.cell(cell.row, cell.column).data_type == "f":
                 source = getattr(source, "text", source)

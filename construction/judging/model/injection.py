@@ -77,7 +77,7 @@ def addresses_judge(text: str) -> bool:
     )
 
 
-def without_addressed(text: str) -> str:
+def _without_addressed(text: str) -> str:
     """A text without the paragraphs that address a judge; if none remains, without sentences."""
     if not addresses_judge(text):
         return text
@@ -103,7 +103,7 @@ def without_addressed_in(content: Any) -> Any:
     if isinstance(content, str):
         if not _speaks(content):
             return content
-        remaining = without_addressed(content)
+        remaining = _without_addressed(content)
         return _LEFT_OUT if _speaks(remaining) else remaining
     if isinstance(content, Mapping):
         return {key: without_addressed_in(part) for key, part in content.items()}
