@@ -1,4 +1,4 @@
-"""What a judge sees of delivered files beside their views: pictures of pages, and changes of inputs.
+"""What a judge sees of delivered files beside views: pictures of pages, and changes of inputs.
 
 LibreOffice and Chromium turn documents, spreadsheets, slides and web pages into PDF, in a sandbox
 without network, PDFium turns PDF into PNG, Pillow writes pictures anew. A rendered file is kept
